@@ -1,0 +1,23 @@
+// The one exception type of the library.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace thimble {
+
+// Thrown when building or compiling a graph, reading or writing a file, or on a bad setting.
+// what() is one line: "[where] what is wrong, and what to do".
+class Error : public std::runtime_error {
+ public:
+  // where: the op, file or setting at fault, for example "conv2d" or "train-images.idx".
+  Error(const std::string& where, const std::string& message)
+      : std::runtime_error("[" + where + "] " + message), where_(where) {}
+
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }
+
+ private:
+  std::string where_;
+};
+
+}  // namespace thimble

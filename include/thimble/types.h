@@ -1,0 +1,51 @@
+// Element types and shapes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace thimble {
+
+enum class DType : uint8_t { f32, i8, i32, u8, u32, boolean, f16, bf16 };
+
+[[nodiscard]] const char* to_string(DType dtype);
+
+// The batch size while a graph is being described: unknown, printed as "N". It is a prime larger
+// than any real dimension, so that shape rules need no special case for it.
+inline constexpr int64_t kBatch = 1'000'003;
+
+// A static shape, outermost dimension first. Images are [N, H, W, C].
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  explicit Shape(std::vector<int64_t> dims) : dims_(std::move(dims)) {}
+
+  [[nodiscard]] int rank() const { return static_cast<int>(dims_.size()); }
+  // axis may be negative: -1 is the last dimension.
+  [[nodiscard]] int64_t operator[](int axis) const {
+    return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
+  }
+  [[nodiscard]] const std::vector<int64_t>& dims() const { return dims_; }
+  // Number of elements; 1 for a scalar (rank 0).
+  [[nodiscard]] int64_t elements() const {
+    int64_t n = 1;
+    for (int64_t d : dims_) n *= d;
+    return n;
+  }
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::vector<int64_t> dims_;
+};
+
+// "[N, 28, 28, 1]"
+[[nodiscard]] std::string to_string(const Shape& shape);
+
+// Bytes of a tensor in memory. boolean is packed, one bit per element, rounded up to whole bytes.
+[[nodiscard]] int64_t size_bytes(DType dtype, const Shape& shape);
+
+}  // namespace thimble
