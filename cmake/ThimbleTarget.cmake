@@ -4,6 +4,8 @@ find_package(Threads REQUIRED)
 # thimble_settings(TARGET): warnings, sanitizers, deterministic floating point.
 function(thimble_settings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic
+    # Designated initializers leave fields at their defaults on purpose.
+    -Wno-missing-field-initializers
     # Contraction would make results depend on the compiler's choice; kernels use explicit FMA.
     -ffp-contract=off
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>

@@ -7,14 +7,22 @@ namespace thimble {
 
 const char* to_string(DType dtype) {
   switch (dtype) {
-    case DType::f32: return "f32";
-    case DType::i8: return "i8";
-    case DType::i32: return "i32";
-    case DType::u8: return "u8";
-    case DType::u32: return "u32";
-    case DType::boolean: return "bool";
-    case DType::f16: return "f16";
-    case DType::bf16: return "bf16";
+    case DType::f32:
+      return "f32";
+    case DType::i8:
+      return "i8";
+    case DType::i32:
+      return "i32";
+    case DType::u8:
+      return "u8";
+    case DType::u32:
+      return "u32";
+    case DType::boolean:
+      return "bool";
+    case DType::f16:
+      return "f16";
+    case DType::bf16:
+      return "bf16";
   }
   return "?";
 }
@@ -38,12 +46,16 @@ int64_t size_bytes(DType dtype, const Shape& shape) {
   switch (dtype) {
     case DType::f32:
     case DType::i32:
-    case DType::u32: return 4 * n;
+    case DType::u32:
+      return 4 * n;
     case DType::f16:
-    case DType::bf16: return 2 * n;
+    case DType::bf16:
+      return 2 * n;
     case DType::i8:
-    case DType::u8: return n;
-    case DType::boolean: return (n + 7) / 8;
+    case DType::u8:
+      return n;
+    case DType::boolean:
+      return (n + 7) / 8;
   }
   return 0;
 }

@@ -1,0 +1,85 @@
+// Describing a model: a Graph of values that ops connect.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <thimble/initializer.h>
+#include <thimble/types.h>
+
+namespace thimble {
+
+namespace ir {
+class Graph;
+}
+
+// A handle to one tensor of a graph: cheap to copy, valid as long as its graph lives.
+// A default-made Value stands for "none": an optional input left out.
+class Value {
+ public:
+  Value() = default;
+  Value(ir::Graph* graph, int id) : graph_(graph), id_(id) {}
+
+  explicit operator bool() const { return graph_ != nullptr; }
+  [[nodiscard]] const Shape& shape() const;
+  [[nodiscard]] DType dtype() const;
+  [[nodiscard]] const std::string& name() const;
+
+  // For op definitions.
+  [[nodiscard]] ir::Graph& graph() const { return *graph_; }
+  [[nodiscard]] int id() const { return id_; }
+  bool operator==(const Value&) const = default;
+
+ private:
+  ir::Graph* graph_ = nullptr;
+  int id_ = -1;
+};
+
+// A model: inputs, labels, parameters, the ops between them, outputs and the loss.
+// Ops are free functions on Values (thimble/ops.h). The batch size is left open ("N", the first
+// dimension of inputs and labels) and is fixed when the graph is compiled.
+// Thread safety: none while being built; a finished graph may be read from many threads.
+// Errors: thimble::Error naming the op or the name at fault.
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+
+  // A model input of shape [N, sample...].
+  Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
+  // What the model is trained to say, of shape [N, sample...]; class indices by default.
+  Value label(const std::string& name, const Shape& sample = {}, DType dtype = DType::i32);
+  // A trainable tensor of a fixed shape.
+  Value parameter(const std::string& name, const Shape& shape, const Initializer& init);
+  // A fixed tensor of given values, row-major.
+  Value constant(const std::string& name, const Shape& shape, std::vector<float> values);
+
+  // The scalar to make small. One loss a graph.
+  void minimize(Value loss);
+  // A result that predict returns under this name.
+  void output(const std::string& name, Value value);
+  // A scalar to report beside the loss, averaged over samples.
+  void metric(const std::string& name, Value value);
+  // Keeps the parameters whose names match the pattern ("encoder.*"; * stands for any characters)
+  // as they are. Returns how many matched; none is an error.
+  int freeze(const std::string& pattern);
+
+  // One line an op: names, types, attributes.
+  [[nodiscard]] std::string text() const;
+  // A table of layers: name, type, output shape, parameters, inputs.
+  [[nodiscard]] std::string summary() const;
+
+  // For the compiler.
+  [[nodiscard]] ir::Graph& ir() { return *graph_; }
+  [[nodiscard]] const ir::Graph& ir() const { return *graph_; }
+
+ private:
+  std::unique_ptr<ir::Graph> graph_;
+};
+
+}  // namespace thimble

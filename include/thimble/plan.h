@@ -1,0 +1,56 @@
+// The memory plan of a step: what lies where, when, and why the peak is what it is.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include <thimble/types.h>
+
+namespace thimble {
+
+// One buffer of the arena. Times are indices into Plan::steps.
+struct PlanBuffer {
+  std::string name;
+  std::string role;  // "activation", "gradient", "input", "workspace", ...
+  DType dtype = DType::f32;
+  Shape shape;
+  int64_t bytes = 0;
+  int64_t offset = 0;  // from the arena's start
+  int birth = 0;       // first step that writes it
+  int death = 0;       // one past the last step that reads it
+};
+
+// One op of the step, in order of execution.
+struct PlanStep {
+  std::string op;
+  std::string layer;       // empty where it belongs to none
+  int64_t live_bytes = 0;  // sum of the arena's buffers alive
+};
+
+// A plan is a value: made before anything runs, and it says exactly what the run will touch.
+struct Plan {
+  int64_t planned_peak_bytes = 0;  // persistent memory + arena
+  int64_t lower_bound_bytes = 0;   // persistent memory + largest sum alive at once
+  int64_t parameter_bytes = 0;
+  int64_t state_bytes = 0;  // optimizer moments, running statistics
+  int64_t constant_bytes = 0;
+  int64_t arena_bytes = 0;            // activations, gradients, inputs, workspaces: packed
+  int64_t activation_peak_bytes = 0;  // largest sum alive of the arena without workspaces
+  int64_t workspace_bytes = 0;        // largest scratch memory of one op
+  int64_t batch = 0;
+  int peak_step = 0;
+  std::vector<PlanBuffer> buffers;
+  std::vector<PlanStep> steps;
+
+  // The peak, what it is made of, and the largest buffers at the binding moment.
+  [[nodiscard]] std::string text(int largest_buffers = 8) const;
+};
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
+// "1.13 MiB (1,184,972 B)"
+[[nodiscard]] std::string format_bytes(int64_t bytes);
+
+}  // namespace thimble

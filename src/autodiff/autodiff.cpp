@@ -1,0 +1,136 @@
+#include "autodiff/autodiff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace thimble::autodiff {
+namespace {
+
+// The op that sums two gradients, found by its trait.
+const ir::OpDef& gradient_sum() {
+  static const ir::OpDef& sum = []() -> const ir::OpDef& {
+    const auto ops = ir::all_ops();
+    const auto found =
+        std::find_if(ops.begin(), ops.end(), [](const auto* op) { return op->adds_gradients; });
+    if (found == ops.end()) throw Error("autodiff", "no op of the library adds gradients");
+    return **found;
+  }();
+  return sum;
+}
+
+// Which values depend on any of the wanted sources.
+std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted) {
+  std::vector<char> depends(graph.values.size(), 0);
+  for (int id : wanted) depends[static_cast<size_t>(id)] = 1;
+  for (const ir::Node& node : graph.nodes) {
+    const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) {
+      return id >= 0 && depends[static_cast<size_t>(id)] != 0;
+    });
+    if (!any) continue;
+    for (int output : node.outputs) {
+      if (graph.type(output).dtype == DType::f32) depends[static_cast<size_t>(output)] = 1;
+    }
+  }
+  return depends;
+}
+
+class Reverse {
+ public:
+  Reverse(ir::Graph& graph, std::span<const int> wanted)
+      : graph_(graph), depends_(depends_on(graph, wanted)), grads_(graph.values.size()) {}
+
+  void accumulate(int id, Value gradient) {
+    if (!gradient) return;
+    if (gradient.shape() != graph_.type(id).shape) {
+      throw Error("autodiff",
+                  fmt::format("the gradient of {} {} has shape {}", graph_.data(id).name,
+                              ir::to_string(graph_.type(id)), to_string(gradient.shape())));
+    }
+    Value& sum = grads_[static_cast<size_t>(id)];
+    sum = sum ? graph_.add1(gradient_sum(), {}, {sum, gradient}) : gradient;
+    ir::ValueData& data = graph_.values[static_cast<size_t>(sum.id())];
+    if (data.producer >= 0 && !ir::is_persistent(data.role)) {
+      data.role = ir::Role::gradient;
+      data.name = "grad(" + graph_.data(id).name + ")";
+    }
+  }
+
+  void visit(size_t n) {
+    const ir::Node node = graph_.nodes[n];  // a copy: the rule appends nodes
+    std::vector<Value> inputs;
+    std::vector<Value> outputs;
+    std::vector<Value> grads;
+    const auto needs = std::make_unique<bool[]>(node.inputs.size() + 1);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int id = node.inputs[i];
+      inputs.push_back(graph_.value(id));
+      needs[i] = id >= 0 && depends_[static_cast<size_t>(id)] != 0;
+    }
+    for (int id : node.outputs) {
+      outputs.push_back(graph_.value(id));
+      grads.push_back(grads_[static_cast<size_t>(id)]);
+    }
+    const std::span<const bool> need_span(needs.get(), node.inputs.size());
+    const bool any_grad =
+        std::any_of(grads.begin(), grads.end(), [](const Value& grad) { return bool(grad); });
+    const bool any_need =
+        std::any_of(need_span.begin(), need_span.end(), [](bool need) { return need; });
+    if (!any_grad || !any_need) return;
+    if (node.op->vjp == nullptr) {
+      throw Error(node.op->name,
+                  "has no gradient, but a trained parameter reaches the loss through it; use "
+                  "another op, or freeze the parameter");
+    }
+    graph_.reopen_layer(node.layer);
+    const size_t first_new = graph_.values.size();
+    const std::vector<Value> result = node.op->vjp({node.attrs, inputs, outputs, grads, need_span});
+    for (size_t id = first_new; id < graph_.values.size(); ++id) {
+      ir::ValueData& data = graph_.values[id];
+      if (data.role == ir::Role::activation) data.role = ir::Role::gradient;
+    }
+    for (size_t i = 0; i < result.size() && i < inputs.size(); ++i) {
+      if (needs[i]) accumulate(node.inputs[i], result[i]);
+    }
+    graph_.end_layer();
+  }
+
+  [[nodiscard]] int gradient_of(int id) const { return grads_[static_cast<size_t>(id)].id(); }
+
+ private:
+  ir::Graph& graph_;
+  std::vector<char> depends_;
+  std::vector<Value> grads_;
+};
+
+}  // namespace
+
+std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
+                                       std::span<const int> wanted) {
+  Reverse reverse(graph, wanted);
+  const size_t forward_nodes = graph.nodes.size();
+  for (const Cotangent& seed : seeds) reverse.accumulate(seed.output.id(), seed.cotangent);
+  for (size_t n = forward_nodes; n-- > 0;) reverse.visit(n);
+  std::vector<Gradient> gradients;
+  for (int id : wanted) gradients.push_back({id, reverse.gradient_of(id)});
+  return gradients;
+}
+
+std::vector<Gradient> append_loss_gradients(ir::Graph& graph) {
+  if (!graph.loss) {
+    throw Error("autodiff", "the graph has no loss; call Graph::minimize with one");
+  }
+  std::vector<int> wanted;
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const ir::ValueData& data = graph.values[id];
+    if (data.role == ir::Role::parameter && data.trainable && data.producer < 0) {
+      wanted.push_back(static_cast<int>(id));
+    }
+  }
+  const Value one = graph.source("one", {DType::f32, {}}, ir::Role::constant);
+  graph.values[static_cast<size_t>(one.id())].data = {1.0F};
+  const Cotangent seed{graph.value(*graph.loss), one};
+  return append_gradients(graph, {&seed, 1}, wanted);
+}
+
+}  // namespace thimble::autodiff

@@ -1,0 +1,32 @@
+// From a forward graph to one that also computes gradients, by each op's own rule.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::autodiff {
+
+// A source value and its gradient.
+struct Gradient {
+  int value;
+  int gradient;  // -1: zero, the target does not depend on the source
+};
+
+// What flows into an output from above: the derivative of the target by that output.
+struct Cotangent {
+  Value output;
+  Value cotangent;  // same type
+};
+
+// Appends to the graph the nodes that compute the gradient of sum(output * cotangent) by each of
+// the wanted sources. Values keep their numbers. Reverse mode: Griewank and Walther, "Evaluating
+// Derivatives", 2008, chapter 3. Throws Error where an op on the way has no gradient.
+std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
+                                       std::span<const int> wanted);
+
+// The same for the graph's loss (cotangent 1) and all trainable parameters.
+std::vector<Gradient> append_loss_gradients(ir::Graph& graph);
+
+}  // namespace thimble::autodiff

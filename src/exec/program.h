@@ -1,0 +1,86 @@
+// A compiled step, and a run of it over memory.
+#pragma once
+
+#include <thimble/plan.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/memory.h"
+#include "exec/thread_pool.h"
+#include "ir/graph.h"
+#include "plan/arena.h"
+
+namespace thimble::exec {
+
+struct CompileOptions {
+  int threads = 1;
+  bool fast = true;      // the fast kernels where there are any, else the reference kernels
+  bool optimize = true;  // fusion, folding, dead code, order, buffers shared in place
+};
+
+// A step ready to run: the graph in its final order, its memory plan and kernel parameters.
+// Immutable. Thread-safe.
+class Program {
+ public:
+  // The graph must have its batch fixed and its phase settled. Throws Error.
+  Program(const ir::Graph& graph, const CompileOptions& options);
+
+  [[nodiscard]] const ir::Graph& graph() const { return graph_; }
+  [[nodiscard]] const Plan& plan() const { return arena_.plan; }
+  [[nodiscard]] const plan::Arena& arena() const { return arena_; }
+  [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
+  [[nodiscard]] const CompileOptions& options() const { return options_; }
+
+ private:
+  CompileOptions options_;
+  ir::Graph graph_;
+  plan::Arena arena_;
+  std::vector<ir::Params> params_;
+};
+
+// Runs a program over a store and an arena that others may use between steps.
+// Running neither throws nor allocates. Thread safety: one step at a time.
+class Session {
+ public:
+  // arena: at least plan().arena_bytes, 64-byte aligned. All must outlive the session. Throws
+  // Error where the store lacks a value.
+  Session(const Program& program, const Store& store, std::span<std::byte> arena, ThreadPool& pool);
+
+  // The contents of a source (input, label, scalar) or a result (loss, output, metric), valid from
+  // its setting to the step and from the step to the next. Empty where the program has no use for
+  // a source of that name, or no such value.
+  [[nodiscard]] std::span<std::byte> source(const std::string& name) const;
+  [[nodiscard]] std::span<const std::byte> loss() const;
+  [[nodiscard]] std::span<const std::byte> output(const std::string& name) const;
+  [[nodiscard]] std::span<const std::byte> metric(const std::string& name) const;
+
+  // Runs the step. False where the loss is not finite: the step stopped right after it, before
+  // any parameter changed.
+  [[nodiscard]] bool run();
+
+  // After a failed run, with the sources set again: runs the forward part once more and names the
+  // first value that is not finite ("conv2d_1", "parameter dense_2.weight"), or "".
+  [[nodiscard]] std::string first_non_finite();
+
+  [[nodiscard]] const Program& program() const { return program_; }
+
+ private:
+  struct Call {
+    ir::KernelFn kernel;
+    ir::KernelCall call;
+  };
+  [[nodiscard]] std::span<std::byte> contents(int id) const;
+  [[nodiscard]] bool is_finite(int id) const;
+
+  const Program& program_;
+  std::vector<std::byte*> value_data_;
+  std::vector<void*> pointers_;
+  std::vector<Call> calls_;
+  int loss_node_ = -1;
+};
+
+}  // namespace thimble::exec

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "exec/program.h"
+
+namespace thimble::exec {
+
+Session::Session(const Program& program, const Store& store, std::span<std::byte> arena,
+                 ThreadPool& pool)
+    : program_(program) {
+  const ir::Graph& graph = program.graph();
+  const Plan& plan = program.plan();
+  if (static_cast<int64_t>(arena.size()) < plan.arena_bytes) {
+    throw Error("session", fmt::format("the arena has {} bytes, the plan needs {}", arena.size(),
+                                       plan.arena_bytes));
+  }
+  value_data_.assign(graph.values.size(), nullptr);
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const ir::ValueData& data = graph.values[id];
+    if (ir::is_persistent(data.role)) {
+      const Store::Entry* entry = store.find(data.name);
+      if (entry == nullptr) throw Error("session", "nothing stored under " + data.name);
+      value_data_[id] = entry->data;
+    } else if (const int buffer = program.arena().buffer_of_value[id]; buffer >= 0) {
+      value_data_[id] = arena.data() + plan.buffers[static_cast<size_t>(buffer)].offset;
+    }
+  }
+  // Calls hold pointers into pointers_: it must not grow once they are made.
+  size_t pointers = 0;
+  for (const ir::Node& node : graph.nodes) {
+    pointers += node.outputs.size() + std::max(node.inputs.size(), node.op->inputs.size());
+  }
+  pointers_.reserve(pointers);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    const size_t outputs = pointers_.size();
+    for (int id : node.outputs) pointers_.push_back(value_data_[static_cast<size_t>(id)]);
+    const size_t inputs = pointers_.size();
+    for (int id : node.inputs) {
+      pointers_.push_back(id < 0 ? nullptr : value_data_[static_cast<size_t>(id)]);
+    }
+    for (size_t i = node.inputs.size(); i < node.op->inputs.size(); ++i) {
+      pointers_.push_back(nullptr);
+    }
+    const int workspace = program.arena().workspace_of_node[n];
+    Call call;
+    call.kernel = program.options().fast && node.op->fast != nullptr ? node.op->fast : node.op->ref;
+    call.call.outputs = pointers_.data() + outputs;
+    call.call.inputs = pointers_.data() + inputs;
+    call.call.workspace = workspace < 0
+                              ? nullptr
+                              : arena.data() + plan.buffers[static_cast<size_t>(workspace)].offset;
+    call.call.params = program.params(n).bytes().data();
+    call.call.input_count = static_cast<int>(node.inputs.size());
+    call.call.output_count = static_cast<int>(node.outputs.size());
+    call.call.pool = &pool;
+    calls_.push_back(call);
+  }
+  if (graph.loss) loss_node_ = graph.data(*graph.loss).producer;
+}
+
+std::span<std::byte> Session::contents(int id) const {
+  const ir::TensorType& type = program_.graph().type(id);
+  std::byte* data = value_data_[static_cast<size_t>(id)];
+  if (data == nullptr) return {};
+  return {data, static_cast<size_t>(size_bytes(type.dtype, type.shape))};
+}
+
+std::span<std::byte> Session::source(const std::string& name) const {
+  const auto& values = program_.graph().values;
+  for (size_t id = 0; id < values.size(); ++id) {
+    if (values[id].producer < 0 && values[id].name == name) return contents(static_cast<int>(id));
+  }
+  return {};
+}
+
+std::span<const std::byte> Session::loss() const {
+  const auto& loss = program_.graph().loss;
+  return loss ? contents(*loss) : std::span<std::byte>();
+}
+
+std::span<const std::byte> Session::output(const std::string& name) const {
+  for (const auto& [known, id] : program_.graph().outputs) {
+    if (known == name) return contents(id);
+  }
+  return {};
+}
+
+std::span<const std::byte> Session::metric(const std::string& name) const {
+  for (const auto& [known, id] : program_.graph().metrics) {
+    if (known == name) return contents(id);
+  }
+  return {};
+}
+
+bool Session::run() {
+  const int count = static_cast<int>(calls_.size());
+  for (int n = 0; n < count; ++n) {
+    const Call& call = calls_[static_cast<size_t>(n)];
+    call.kernel(call.call);
+    if (n == loss_node_ && !is_finite(*program_.graph().loss)) return false;
+  }
+  return true;
+}
+
+bool Session::is_finite(int id) const {
+  if (program_.graph().type(id).dtype != DType::f32) return true;
+  const std::span<std::byte> bytes = contents(id);
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float value = 0.0F;
+    std::memcpy(&value, bytes.data() + at, sizeof(float));
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+std::string Session::first_non_finite() {
+  const ir::Graph& graph = program_.graph();
+  const auto described = [&graph](int id) {
+    const ir::ValueData& data = graph.data(id);
+    return fmt::format("{} {}", ir::to_string(data.role), data.name);
+  };
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const int number = static_cast<int>(id);
+    if (graph.values[id].producer < 0 && !is_finite(number)) return described(number);
+  }
+  for (size_t n = 0; n < calls_.size(); ++n) {
+    calls_[n].kernel(calls_[n].call);
+    for (int id : graph.nodes[n].outputs) {
+      if (!is_finite(id)) return described(id);
+    }
+    if (static_cast<int>(n) == loss_node_) break;
+  }
+  return "";
+}
+
+}  // namespace thimble::exec

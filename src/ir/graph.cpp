@@ -1,0 +1,185 @@
+#include "ir/graph.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace thimble::ir {
+namespace {
+
+// Kernels count elements in int.
+constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
+
+void check_size(const std::string& where, const TensorType& type) {
+  int64_t n = 1;
+  bool open = false;
+  for (int64_t dim : type.shape.dims()) {
+    if (dim < 0) {
+      throw Error(where, "a dimension is negative in " + thimble::to_string(type.shape));
+    }
+    open = open || (dim != 0 && dim % kBatch == 0);
+    const int64_t size = with_batch(dim, 1);
+    if (size > kMaxElements || n * size > kMaxElements) {
+      throw Error(where, fmt::format("tensor {} has more than {} elements; make it smaller",
+                                     thimble::to_string(type.shape), kMaxElements));
+    }
+    n *= size;
+  }
+}
+
+}  // namespace
+
+const char* to_string(Role role) {
+  switch (role) {
+    case Role::input:
+      return "input";
+    case Role::label:
+      return "label";
+    case Role::parameter:
+      return "parameter";
+    case Role::state:
+      return "state";
+    case Role::constant:
+      return "constant";
+    case Role::scalar:
+      return "scalar";
+    case Role::activation:
+      return "activation";
+    case Role::gradient:
+      return "gradient";
+  }
+  return "?";
+}
+
+Value Graph::source(const std::string& name, TensorType type, Role role, Initializer init) {
+  if (name.empty()) throw Error("graph", "a source needs a name");
+  check_size(name, type);
+  const int id = static_cast<int>(values.size());
+  if (!sources_.emplace(name, id).second) {
+    throw Error(name, "the name is taken; give every input, label and parameter its own");
+  }
+  ValueData data;
+  data.name = name;
+  data.type = std::move(type);
+  data.role = role;
+  data.init = init;
+  values.push_back(std::move(data));
+  return value(id);
+}
+
+Value Graph::scalar(const std::string& name, DType dtype, const Shape& shape) {
+  const auto found = sources_.find(name);
+  if (found != sources_.end()) return value(found->second);
+  return source(name, {dtype, shape}, Role::scalar);
+}
+
+Value Graph::find_source(const std::string& name) {
+  const auto found = sources_.find(name);
+  return found == sources_.end() ? Value() : value(found->second);
+}
+
+std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Value> inputs) {
+  Node node;
+  node.op = &op;
+  node.attrs = attrs ? std::move(attrs) : Attrs::defaults(op.attrs);
+  std::vector<const TensorType*> types;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& input = inputs[i];
+    if (input && &input.graph() != this) {
+      throw Error(op.name, fmt::format("input {} belongs to another graph", i));
+    }
+    node.inputs.push_back(input.id());
+    types.push_back(input ? &type(input.id()) : nullptr);
+  }
+  while (!node.inputs.empty() && node.inputs.back() < 0) {
+    node.inputs.pop_back();
+    types.pop_back();
+  }
+  const size_t declared = op.inputs.size();
+  if (node.inputs.size() > declared && !op.variadic_inputs) {
+    throw Error(op.name, fmt::format("takes at most {} inputs, got {}", declared, inputs.size()));
+  }
+  for (size_t i = 0; i < declared; ++i) {
+    if (!op.inputs[i].optional && (i >= types.size() || types[i] == nullptr)) {
+      throw Error(op.name, fmt::format("input {} ({}) is missing", i, op.inputs[i].name));
+    }
+  }
+  const std::vector<TensorType> result = op.infer({op, node.attrs, types});
+  for (const TensorType& type : result) check_size(op.name, type);
+
+  const bool own_layer = open_layers_ == 0;
+  const std::string layer_name = begin_layer(op.name, "");
+  node.layer = current_layer_;
+  const int node_id = static_cast<int>(nodes.size());
+  std::vector<Value> handles;
+  for (size_t i = 0; i < result.size(); ++i) {
+    ValueData data;
+    data.name = own_layer            ? layer_name
+                : layer_name.empty() ? std::string(op.name)
+                                     : fmt::format("{}/{}", layer_name, op.name);
+    if (result.size() > 1) data.name += fmt::format(".{}", op.outputs[i].name);
+    data.type = result[i];
+    data.producer = node_id;
+    node.outputs.push_back(static_cast<int>(values.size()));
+    handles.push_back(value(static_cast<int>(values.size())));
+    values.push_back(std::move(data));
+  }
+  for (const Alias& update : op.updates) {
+    const int input = node.inputs[static_cast<size_t>(update.in)];
+    if (input < 0) continue;
+    ValueData& output = values[static_cast<size_t>(node.outputs[static_cast<size_t>(update.out)])];
+    output.role = data(input).role;
+    output.name = data(input).name;
+  }
+  nodes.push_back(std::move(node));
+  end_layer();
+  return handles;
+}
+
+Value Graph::add1(const OpDef& op, Attrs attrs, std::initializer_list<Value> inputs) {
+  return add(op, std::move(attrs), std::span<const Value>(inputs.begin(), inputs.size()))[0];
+}
+
+std::vector<std::vector<int>> Graph::consumers() const {
+  std::vector<std::vector<int>> readers(values.size());
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int input : nodes[n].inputs) {
+      if (input < 0) continue;
+      auto& list = readers[static_cast<size_t>(input)];
+      if (list.empty() || list.back() != static_cast<int>(n)) list.push_back(static_cast<int>(n));
+    }
+  }
+  return readers;
+}
+
+std::vector<int> Graph::results() const {
+  std::vector<int> ids;
+  if (loss) ids.push_back(*loss);
+  for (const auto& [name, id] : outputs) ids.push_back(id);
+  for (const auto& [name, id] : metrics) ids.push_back(id);
+  return ids;
+}
+
+std::string Graph::begin_layer(const std::string& type, const std::string& name) {
+  if (open_layers_++ > 0) {
+    return current_layer_ < 0 ? std::string() : layers[static_cast<size_t>(current_layer_)].name;
+  }
+  const int number = ++layer_counts_[type];
+  Layer layer;
+  layer.name = name.empty() ? fmt::format("{}_{}", type, number) : name;
+  layer.type = type;
+  current_layer_ = static_cast<int>(layers.size());
+  layers.push_back(std::move(layer));
+  return layers.back().name;
+}
+
+void Graph::reopen_layer(int layer) {
+  ++open_layers_;
+  current_layer_ = layer;
+}
+
+void Graph::end_layer() {
+  if (--open_layers_ == 0) current_layer_ = -1;
+}
+
+}  // namespace thimble::ir

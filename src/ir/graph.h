@@ -1,0 +1,135 @@
+// The static, typed graph of a training step.
+#pragma once
+
+#include <thimble/graph.h>
+#include <thimble/initializer.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/op_def.h"
+
+namespace thimble::ir {
+
+enum class Role : uint8_t {
+  input,      // a field of the batch
+  label,      // likewise
+  parameter,  // trained, kept from step to step
+  state,      // moments, running statistics: kept from step to step
+  constant,   // given values
+  scalar,     // set by the trainer before each step: learning rate, step number, random state
+  activation,
+  gradient,
+};
+[[nodiscard]] const char* to_string(Role role);
+
+// Whether a value lies outside the arena and outlives the step.
+[[nodiscard]] inline bool is_persistent(Role role) {
+  return role == Role::parameter || role == Role::state || role == Role::constant;
+}
+
+struct ValueData {
+  std::string name;
+  TensorType type;
+  Role role = Role::activation;
+  int producer = -1;  // node, or -1 for a source
+  Initializer init;   // parameters and state
+  bool trainable = true;
+  std::vector<float> data;  // constants: f32 values, row-major
+};
+
+struct Node {
+  const OpDef* op = nullptr;
+  Attrs attrs;
+  std::vector<int> inputs;  // -1: an optional input left out
+  std::vector<int> outputs;
+  int layer = -1;
+};
+
+// A part of the model as its author named it, for summaries and reports.
+struct Layer {
+  std::string name;
+  std::string type;
+};
+
+// The random state every random op reads: {seed low, seed high, step low, step high}, u32.
+inline constexpr const char* kRngName = "rng";
+
+// Nodes stand in an order in which they can run. Values and nodes are numbered from 0.
+class Graph {
+ public:
+  std::vector<ValueData> values;
+  std::vector<Node> nodes;
+  std::vector<Layer> layers;
+  std::optional<int> loss;
+  std::vector<std::pair<std::string, int>> outputs;
+  std::vector<std::pair<std::string, int>> metrics;
+
+  Graph() = default;
+  Graph(const Graph&) = default;  // Values of the one are no Values of the other
+  Graph& operator=(const Graph&) = default;
+
+  // Adds a value without producer. The name must be new. Throws Error.
+  Value source(const std::string& name, TensorType type, Role role, Initializer init = {});
+  // The scalar source of that name, added on first use.
+  Value scalar(const std::string& name, DType dtype, const Shape& shape = {});
+  // A source by its name, or none.
+  [[nodiscard]] Value find_source(const std::string& name);
+
+  // Adds a node. Checks inputs and infers types; throws Error. Inputs may be none.
+  std::vector<Value> add(const OpDef& op, Attrs attrs, std::span<const Value> inputs);
+  // add for an op with one output.
+  Value add1(const OpDef& op, Attrs attrs, std::initializer_list<Value> inputs);
+
+  [[nodiscard]] Value value(int id) { return id < 0 ? Value() : Value(this, id); }
+  [[nodiscard]] const ValueData& data(int id) const { return values[static_cast<size_t>(id)]; }
+  [[nodiscard]] const TensorType& type(int id) const { return data(id).type; }
+
+  // Nodes that read each value.
+  [[nodiscard]] std::vector<std::vector<int>> consumers() const;
+  // Values that must be computed: loss, outputs, metrics.
+  [[nodiscard]] std::vector<int> results() const;
+
+  // Layers: nodes added between begin and end belong to it; within another layer both do nothing.
+  // An empty name becomes type_1, type_2, ... Returns the name.
+  std::string begin_layer(const std::string& type, const std::string& name);
+  void end_layer();
+  // Continues an earlier layer (-1: none): gradient nodes belong to the layer they come from.
+  void reopen_layer(int layer);
+
+ private:
+  std::map<std::string, int> sources_;
+  std::map<std::string, int> layer_counts_;
+  int open_layers_ = 0;
+  int current_layer_ = -1;
+};
+
+// Keeps a layer open during a builder function.
+class LayerScope {
+ public:
+  LayerScope(Graph& graph, const char* type, const std::string& name)
+      : graph_(graph), name_(graph.begin_layer(type, name)) {}
+  ~LayerScope() { graph_.end_layer(); }
+  LayerScope(const LayerScope&) = delete;
+  LayerScope& operator=(const LayerScope&) = delete;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  Graph& graph_;
+  std::string name_;
+};
+
+// The graph with the open batch fixed: every shape rule is run again with the real size.
+// Throws Error naming the op that does not fit.
+[[nodiscard]] Graph with_batch(const Graph& graph, int64_t batch);
+
+// One line a node: "%5 f32[N, 10] = dense(%1, %2, %3) {transpose_b=true}".
+[[nodiscard]] std::string text(const Graph& graph);
+
+// Checks the rules every graph keeps (the table in verify.cpp). Throws Error naming rule and node.
+void verify(const Graph& graph);
+
+}  // namespace thimble::ir

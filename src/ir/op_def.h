@@ -1,0 +1,186 @@
+// What an op says of itself. Everything else in the library asks here and names no op.
+#pragma once
+
+#include <thimble/error.h>
+#include <thimble/graph.h>
+#include <thimble/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "ir/attrs.h"
+#include "ir/kernel.h"
+
+namespace thimble::ir {
+
+struct OpDef;
+
+struct TensorType {
+  DType dtype = DType::f32;
+  Shape shape;
+  bool operator==(const TensorType&) const = default;
+};
+
+// "f32[2, 3]"
+[[nodiscard]] std::string to_string(const TensorType& type);
+
+// One input or output, for documentation and checks.
+struct ArgDoc {
+  const char* name;
+  const char* doc;        // shape and meaning: "[N, H, W, C]"
+  bool optional = false;  // may be left out
+};
+
+// Given to shape rules. An absent optional input has a null pointer.
+struct InferContext {
+  const OpDef& op;
+  const Attrs& attrs;
+  std::span<const TensorType* const> inputs;
+
+  [[nodiscard]] bool has(int i) const {
+    return static_cast<size_t>(i) < inputs.size() && inputs[static_cast<size_t>(i)] != nullptr;
+  }
+  [[nodiscard]] const TensorType& input(int i) const { return *inputs[static_cast<size_t>(i)]; }
+  [[nodiscard]] const Shape& shape(int i) const { return input(i).shape; }
+  // Throws Error "[op] message; got f32[2, 3], f32[4]".
+  [[noreturn]] void fail(const std::string& message) const;
+  // fail(message) unless the condition holds.
+  void require(bool condition, const std::string& message) const {
+    if (!condition) fail(message);
+  }
+  // Input i has this element type.
+  void require_dtype(int i, DType dtype) const;
+  // Input i has this number of dimensions.
+  void require_rank(int i, int rank) const;
+};
+
+// Given to gradient rules, which build their nodes with the ordinary builder functions.
+struct VjpContext {
+  const Attrs& attrs;
+  std::span<const Value> inputs;
+  std::span<const Value> outputs;
+  std::span<const Value> grads;  // of the outputs; none where no gradient arrives
+  std::span<const bool> needs;   // which inputs want a gradient
+
+  [[nodiscard]] Value input(int i) const {
+    return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Value();
+  }
+  [[nodiscard]] Value output(int i = 0) const { return outputs[static_cast<size_t>(i)]; }
+  [[nodiscard]] Value grad(int i = 0) const { return grads[static_cast<size_t>(i)]; }
+  [[nodiscard]] bool need(int i) const {
+    return static_cast<size_t>(i) < needs.size() && needs[static_cast<size_t>(i)];
+  }
+};
+
+enum class Phase : uint8_t { training, inference };
+
+// Given to rules that turn a node into others: the inputs are already in the new graph.
+struct RewriteContext {
+  Graph& graph;
+  const Attrs& attrs;
+  std::span<const Value> inputs;
+  [[nodiscard]] Value input(int i) const {
+    return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Value();
+  }
+};
+
+// A kernel's parameters: a POD struct by its bytes.
+class Params {
+ public:
+  Params() = default;
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Params(const T& value)
+      : bytes_(sizeof(T)) {  // NOLINT: implicit by design
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  template <class T>
+  [[nodiscard]] T as() const {
+    T value;
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    return value;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Types of a node whose shapes are known, for choosing parameters and workspace.
+struct KernelContext {
+  const Attrs& attrs;
+  std::span<const TensorType* const> inputs;
+  std::span<const TensorType> outputs;
+  [[nodiscard]] bool has(int i) const {
+    return static_cast<size_t>(i) < inputs.size() && inputs[static_cast<size_t>(i)] != nullptr;
+  }
+  [[nodiscard]] const Shape& in(int i) const { return inputs[static_cast<size_t>(i)]->shape; }
+  [[nodiscard]] const Shape& out(int i = 0) const { return outputs[static_cast<size_t>(i)].shape; }
+};
+
+// Output `out` and input `in` in one buffer.
+struct Alias {
+  int out;
+  int in;
+};
+
+// The definition of an op. Filled with designated initializers in src/ops/<op>/op.cpp.
+struct OpDef {
+  const char* name = "";
+  const char* doc = "";      // one paragraph, with the formula
+  const char* example = "";  // one line of C++
+  std::vector<ArgDoc> inputs;
+  std::vector<ArgDoc> outputs;
+  const AttrSchema* attrs = nullptr;  // Attrs::schema_of<T>(), or null for none
+  bool variadic_inputs = false;       // the last declared input may repeat
+
+  // Types of the outputs; throws Error on bad inputs.
+  std::vector<TensorType> (*infer)(const InferContext&) = nullptr;
+  // Gradients of the inputs, none for those without; null where the op has no gradient.
+  std::vector<Value> (*vjp)(const VjpContext&) = nullptr;
+  // What the op becomes in a phase; an empty result keeps it. Null: the same in every phase.
+  std::vector<Value> (*specialize)(const RewriteContext&, Phase) = nullptr;
+
+  // Parameters for the kernels; null where they take none.
+  Params (*params)(const KernelContext&) = nullptr;
+  // Bytes of scratch memory the fast kernel wants; null for none.
+  int64_t (*workspace)(const Params&, int threads) = nullptr;
+  KernelFn ref = nullptr;    // float32: the oracle, and the kernel where fast is null
+  KernelFn ref64 = nullptr;  // the same in double precision, for gradient checks
+  KernelFn fast = nullptr;
+
+  // Traits.
+  bool elementwise = false;     // every output element depends on the same element of the inputs
+  bool reads_rng = false;       // its first input is the graph's random state
+  std::vector<Alias> in_place;  // may share a buffer: the kernel allows it
+  std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
+  std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
+  bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
+  Activation is_activation = Activation::none;  // a matrix op may apply it while storing
+  // The node's attributes with this activation fused, or nothing where the op cannot.
+  Attrs (*fuse_activation)(const Attrs&, Activation) = nullptr;
+};
+
+// Every op, sorted by name. Built on first use, valid for ever. Thread-safe.
+[[nodiscard]] std::span<const OpDef* const> all_ops();
+
+// The op of that name, or null.
+[[nodiscard]] const OpDef* find_op(std::string_view name);
+
+}  // namespace thimble::ir
+
+// Opens the definition of the ops of a folder: THIMBLE_OP_FOLDER(relu) { return ...; }
+#define THIMBLE_OP_FOLDER(folder)                         \
+  namespace thimble::ops {                                \
+  std::span<const ir::OpDef* const> op_folder_##folder(); \
+  }                                                       \
+  std::span<const thimble::ir::OpDef* const> thimble::ops::op_folder_##folder()
+
+namespace thimble::ops {
+using ir::OpDef;
+}  // namespace thimble::ops

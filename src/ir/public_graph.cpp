@@ -1,0 +1,102 @@
+#include <thimble/graph.h>
+
+#include <fmt/format.h>
+
+#include "ir/graph.h"
+#include "ir/wildcard.h"
+
+namespace thimble {
+
+const Shape& Value::shape() const { return graph_->type(id_).shape; }
+DType Value::dtype() const { return graph_->type(id_).dtype; }
+const std::string& Value::name() const { return graph_->data(id_).name; }
+
+Graph::Graph() : graph_(std::make_unique<ir::Graph>()) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+namespace {
+
+Shape batched(const Shape& sample) {
+  std::vector<int64_t> dims = sample.dims();
+  dims.insert(dims.begin(), kBatch);
+  return Shape(std::move(dims));
+}
+
+Value of_this(ir::Graph& graph, const Value& value, const char* what) {
+  if (!value || &value.graph() != &graph) {
+    throw Error(what, "the value belongs to another graph or to none");
+  }
+  return value;
+}
+
+}  // namespace
+
+Value Graph::input(const std::string& name, const Shape& sample, DType dtype) {
+  return graph_->source(name, {dtype, batched(sample)}, ir::Role::input);
+}
+
+Value Graph::label(const std::string& name, const Shape& sample, DType dtype) {
+  return graph_->source(name, {dtype, batched(sample)}, ir::Role::label);
+}
+
+Value Graph::parameter(const std::string& name, const Shape& shape, const Initializer& init) {
+  return graph_->source(name, {DType::f32, shape}, ir::Role::parameter, init);
+}
+
+Value Graph::constant(const std::string& name, const Shape& shape, std::vector<float> values) {
+  if (static_cast<int64_t>(values.size()) != shape.elements()) {
+    throw Error(name, fmt::format("a constant of shape {} has {} values, got {}", to_string(shape),
+                                  shape.elements(), values.size()));
+  }
+  const Value value = graph_->source(name, {DType::f32, shape}, ir::Role::constant);
+  graph_->values[static_cast<size_t>(value.id())].data = std::move(values);
+  return value;
+}
+
+void Graph::minimize(Value loss) {
+  of_this(*graph_, loss, "minimize");
+  if (graph_->loss) throw Error("minimize", "the graph has a loss already; add the two together");
+  if (loss.shape().rank() != 0 || loss.dtype() != DType::f32) {
+    throw Error("minimize", "expected one f32 number, got " +
+                                ir::to_string(graph_->type(loss.id())) +
+                                "; reduce it with mean or sum");
+  }
+  graph_->loss = loss.id();
+}
+
+void Graph::output(const std::string& name, Value value) {
+  of_this(*graph_, value, "output");
+  for (const auto& [taken, id] : graph_->outputs) {
+    if (taken == name) throw Error("output", "the name " + name + " is taken");
+  }
+  graph_->outputs.emplace_back(name, value.id());
+}
+
+void Graph::metric(const std::string& name, Value value) {
+  of_this(*graph_, value, "metric");
+  if (value.shape().rank() != 0) {
+    throw Error("metric",
+                fmt::format("{} must be one number, got {}", name, to_string(value.shape())));
+  }
+  graph_->metrics.emplace_back(name, value.id());
+}
+
+int Graph::freeze(const std::string& pattern) {
+  int matched = 0;
+  for (ir::ValueData& data : graph_->values) {
+    if (data.role == ir::Role::parameter && ir::matches(pattern, data.name)) {
+      data.trainable = false;
+      ++matched;
+    }
+  }
+  if (matched == 0) {
+    throw Error("freeze", "no parameter matches \"" + pattern + "\"; summary() lists the names");
+  }
+  return matched;
+}
+
+std::string Graph::text() const { return ir::text(*graph_); }
+
+}  // namespace thimble

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "ir/graph.h"
+
+namespace thimble::ir {
+namespace {
+
+// A rule returns what is broken, or an empty string.
+using Rule = std::string (*)(const Graph&, const Node&, int node_id);
+
+std::string inputs_exist(const Graph& graph, const Node& node, int) {
+  for (int id : node.inputs) {
+    if (id >= static_cast<int>(graph.values.size())) return fmt::format("reads %{}, no value", id);
+  }
+  return "";
+}
+
+std::string inputs_come_first(const Graph& graph, const Node& node, int node_id) {
+  for (int id : node.inputs) {
+    if (id >= 0 && graph.data(id).producer >= node_id) {
+      return fmt::format("reads %{} before it is computed", id);
+    }
+  }
+  return "";
+}
+
+std::string outputs_are_its_own(const Graph& graph, const Node& node, int node_id) {
+  for (int id : node.outputs) {
+    if (id < 0 || id >= static_cast<int>(graph.values.size())) {
+      return fmt::format("writes %{}, no value", id);
+    }
+    if (graph.data(id).producer != node_id) {
+      return fmt::format("writes %{}, which another node computes", id);
+    }
+  }
+  return "";
+}
+
+std::string types_follow_the_shape_rule(const Graph& graph, const Node& node, int) {
+  std::vector<const TensorType*> types;
+  for (int id : node.inputs) types.push_back(id < 0 ? nullptr : &graph.type(id));
+  const std::vector<TensorType> expected = node.op->infer({*node.op, node.attrs, types});
+  if (expected.size() != node.outputs.size()) {
+    return fmt::format("has {} outputs, its rule says {}", node.outputs.size(), expected.size());
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (graph.type(node.outputs[i]) != expected[i]) {
+      return fmt::format("output {} is {}, its rule says {}", i,
+                         to_string(graph.type(node.outputs[i])), to_string(expected[i]));
+    }
+  }
+  return "";
+}
+
+std::string has_a_kernel(const Graph&, const Node& node, int) {
+  return node.op->ref == nullptr && node.op->specialize == nullptr ? "has no kernel" : "";
+}
+
+// An update writes its input's storage: it must be the last to read it.
+std::string updates_come_last(const Graph& graph, const Node& node, int node_id) {
+  for (const Alias& update : node.op->updates) {
+    const int id = node.inputs[static_cast<size_t>(update.in)];
+    if (id < 0) continue;
+    if (!is_persistent(graph.data(id).role) || graph.data(id).role == Role::constant) {
+      return fmt::format("updates %{}, which is neither parameter nor state", id);
+    }
+    for (size_t later = static_cast<size_t>(node_id) + 1; later < graph.nodes.size(); ++later) {
+      for (int read : graph.nodes[later].inputs) {
+        if (read == id)
+          return fmt::format("changes %{}, which {} reads later", id, graph.nodes[later].op->name);
+      }
+    }
+  }
+  return "";
+}
+
+std::string attributes_fit(const Graph&, const Node& node, int) {
+  return node.attrs.schema() != node.op->attrs ? "carries another op's attributes" : "";
+}
+
+constexpr struct {
+  const char* name;
+  Rule rule;
+} kRules[] = {
+    {"inputs exist", inputs_exist},
+    {"inputs come first", inputs_come_first},
+    {"outputs are its own", outputs_are_its_own},
+    {"attributes fit", attributes_fit},
+    {"types follow the shape rule", types_follow_the_shape_rule},
+    {"has a kernel", has_a_kernel},
+    {"updates come last", updates_come_last},
+};
+
+void verify_results(const Graph& graph) {
+  for (int id : graph.results()) {
+    if (id < 0 || id >= static_cast<int>(graph.values.size())) {
+      throw Error("verify", fmt::format("result %{} is no value of the graph", id));
+    }
+  }
+  if (graph.loss &&
+      (graph.type(*graph.loss).shape.rank() != 0 || graph.type(*graph.loss).dtype != DType::f32)) {
+    throw Error("verify", "the loss must be one f32 number, got " +
+                              to_string(graph.type(*graph.loss)) + "; reduce it with mean or sum");
+  }
+}
+
+}  // namespace
+
+void verify(const Graph& graph) {
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    for (const auto& [name, rule] : kRules) {
+      const std::string broken = rule(graph, node, static_cast<int>(n));
+      if (!broken.empty()) {
+        throw Error("verify",
+                    fmt::format("node {} ({}) {} (rule: {})", n, node.op->name, broken, name));
+      }
+    }
+  }
+  verify_results(graph);
+}
+
+}  // namespace thimble::ir

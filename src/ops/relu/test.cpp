@@ -1,0 +1,17 @@
+#include "harness/op_cases.h"
+
+namespace thimble::test {
+
+THIMBLE_OP_CASES(relu) {
+  return {
+      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .gap = 0.01}}},
+                {.name = "scalar", .inputs = {{.shape = {}, .gap = 0.01}}},
+                {.name = "empty", .inputs = {{.shape = {0, 4}}}},
+                {.name = "long_vector", .inputs = {{.shape = {70001}, .gap = 0.01}}}},
+      .rejects = {{.name = "integers",
+                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
+                   .error = "of type f32"}},
+  };
+}
+
+}  // namespace thimble::test

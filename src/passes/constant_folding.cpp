@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "exec/reference.h"
+#include "ir/rewrite.h"
+#include "passes/passes.h"
+
+namespace thimble::passes {
+namespace {
+
+// Folding must not trade arithmetic for memory: only results up to this size are kept.
+constexpr int64_t kMaxFoldedElements = 1024;
+
+bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
+                 const std::vector<int>& inputs) {
+  if (node.op->ref == nullptr || node.op->reads_rng || !node.op->updates.empty()) return false;
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [&](int id) { return id < 0 || to.data(id).role == ir::Role::constant; }) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
+           const ir::TensorType& type = from.type(id);
+           return type.dtype == DType::f32 && type.shape.elements() <= kMaxFoldedElements;
+         });
+}
+
+Value add_constant(ir::Graph& graph, const ir::TensorType& type, const exec::Bytes& bytes) {
+  const std::string name = "constant_" + std::to_string(graph.values.size());
+  const Value value = graph.source(name, type, ir::Role::constant);
+  const std::vector<double> numbers = exec::to_doubles(bytes, exec::Precision::f32);
+  graph.values[static_cast<size_t>(value.id())].data.assign(numbers.begin(), numbers.end());
+  return value;
+}
+
+}  // namespace
+
+ir::Graph fold_constants(const ir::Graph& graph) {
+  ir::Rewriter rewriter(graph);
+  for (const ir::Node& node : graph.nodes) {
+    std::vector<int> inputs;
+    for (int input : node.inputs) inputs.push_back(rewriter.new_id(input));
+    if (!is_foldable(rewriter.graph(), graph, node, inputs)) {
+      rewriter.copy(node);
+      continue;
+    }
+    std::vector<exec::Bytes> contents(inputs.size());
+    std::vector<const exec::Bytes*> pointers(inputs.size(), nullptr);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] < 0) continue;
+      contents[i] = exec::to_bytes(rewriter.graph().data(inputs[i]).data, exec::Precision::f32);
+      pointers[i] = &contents[i];
+    }
+    const auto outputs = exec::run_reference_node(graph, node, pointers, exec::Precision::f32);
+    std::vector<Value> folded;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      folded.push_back(add_constant(rewriter.graph(), graph.type(node.outputs[i]), outputs[i]));
+    }
+    rewriter.replace(node, folded);
+  }
+  return std::move(rewriter).finish();
+}
+
+ir::Graph optimize(const ir::Graph& graph) {
+  return remove_dead_code(fuse_epilogues(fold_constants(remove_dead_code(graph))));
+}
+
+}  // namespace thimble::passes

@@ -1,0 +1,33 @@
+// Lifetimes, shared buffers and offsets of a graph whose node order is settled.
+#pragma once
+
+#include <thimble/plan.h>
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::plan {
+
+struct ArenaOptions {
+  int threads = 1;       // workspaces may grow with it
+  bool fast = true;      // count the workspaces of the fast kernels
+  bool in_place = true;  // let outputs take over the buffers of dead inputs
+};
+
+// Where everything lies.
+struct Arena {
+  Plan plan;
+  std::vector<int> buffer_of_value;    // index into plan.buffers; -1: persistent or never read
+  std::vector<int> workspace_of_node;  // likewise; -1: none
+};
+
+// Buffers of values that a result needs live to the end of the step. Deterministic.
+[[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options);
+
+// The parameters a node's kernels take, from its attributes and types.
+[[nodiscard]] ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node);
+
+inline constexpr int64_t kAlignment = 64;  // a cache line, and the widest vector
+
+}  // namespace thimble::plan

@@ -1,0 +1,35 @@
+// The checks of one op on one case. Each returns what is wrong, or an empty string, so that the
+// harness's own tests can see that wrong ops are caught.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/op_cases.h"
+
+namespace thimble::test {
+
+// The types are what the case expects, and the kernels write all of them and nothing beyond.
+std::string check_shapes(const ir::OpDef& op, const OpCase& test);
+
+// The float32 reference kernel agrees with the double-precision one.
+std::string check_reference(const ir::OpDef& op, const OpCase& test);
+
+// For the op and every op of its gradient: each compiled vector target's fast kernel agrees with
+// the reference, gives the same bits on 1, 2 and 4 threads, and stays inside its buffers.
+std::string check_fast(const ir::OpDef& op, const OpCase& test);
+
+// Where an op says an output may lie on an input, doing so changes no bit.
+std::string check_in_place(const ir::OpDef& op, const OpCase& test);
+
+// The gradient agrees with central differences along random directions in double precision.
+// Source: Griewank and Walther, "Evaluating Derivatives", 2008.
+std::string check_gradient(const ir::OpDef& op, const OpCase& test);
+
+// The rule refuses the inputs with the message expected.
+std::string check_rejects(const ir::OpDef& op, const RejectCase& test);
+
+// Names of the ops that the case and its gradient run.
+std::vector<std::string> ops_of_case(const ir::OpDef& op, const OpCase& test);
+
+}  // namespace thimble::test

@@ -1,0 +1,155 @@
+#include "harness/op_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace thimble::test {
+namespace {
+
+std::vector<double> random_numbers(const TensorSpec& spec, std::mt19937& random) {
+  const auto n = static_cast<size_t>(spec.shape.elements());
+  std::vector<double> values(n);
+  if (spec.distinct) {
+    std::iota(values.begin(), values.end(), 0.0);
+    std::shuffle(values.begin(), values.end(), random);
+    for (double& v : values) {
+      v = spec.low + (spec.high - spec.low) * (v + 0.5) / static_cast<double>(n);
+    }
+    return values;
+  }
+  std::uniform_real_distribution<double> uniform(spec.low, spec.high);
+  for (double& v : values) {
+    do {
+      // Rounded to float, so that both precisions start from the same numbers.
+      v = static_cast<double>(static_cast<float>(uniform(random)));
+    } while (std::abs(v) < spec.gap);
+  }
+  return values;
+}
+
+template <class T>
+exec::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
+  std::uniform_int_distribution<int64_t> uniform(std::llround(spec.low), std::llround(spec.high));
+  std::vector<T> values(static_cast<size_t>(spec.shape.elements()));
+  for (T& v : values) v = static_cast<T>(uniform(random));
+  exec::Bytes bytes(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+exec::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
+  switch (spec.dtype) {
+    case DType::i32:
+      return random_integers<int32_t>(spec, random);
+    case DType::u32:
+      return random_integers<uint32_t>(spec, random);
+    case DType::i8:
+      return random_integers<int8_t>(spec, random);
+    default:
+      break;
+  }
+  exec::Bytes bytes(static_cast<size_t>(size_bytes(spec.dtype, spec.shape)));
+  for (std::byte& b : bytes) b = static_cast<std::byte>(random() & 0xFFU);
+  return bytes;
+}
+
+}  // namespace
+
+CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient) {
+  CaseGraph made;
+  ir::Graph& graph = made.graph;
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    const TensorSpec& spec = test.inputs[i];
+    if (spec.absent) {
+      inputs.emplace_back();
+    } else {
+      const ir::Role role = spec.state ? ir::Role::state : ir::Role::input;
+      inputs.push_back(graph.source("input_" + std::to_string(i), {spec.dtype, spec.shape}, role));
+    }
+    made.inputs.push_back(inputs.back().id());
+  }
+  const std::vector<Value> outputs = graph.add(op, test.attrs, inputs);
+  for (const Value& output : outputs) made.outputs.push_back(output.id());
+  if (!with_gradient || op.vjp == nullptr) return made;
+  std::vector<autodiff::Cotangent> seeds;
+  for (const Value& output : outputs) {
+    if (output.dtype() != DType::f32) continue;
+    const Value cotangent = graph.source("cotangent_" + std::to_string(output.id()),
+                                         {DType::f32, output.shape()}, ir::Role::input);
+    made.cotangents[output.id()] = cotangent.id();
+    seeds.push_back({output, cotangent});
+  }
+  std::vector<int> wanted;
+  for (size_t i = 0; i < made.inputs.size(); ++i) {
+    const bool skipped = std::find(test.no_grad.begin(), test.no_grad.end(), static_cast<int>(i)) !=
+                         test.no_grad.end();
+    if (made.inputs[i] >= 0 && test.inputs[i].dtype == DType::f32 && !skipped) {
+      wanted.push_back(made.inputs[i]);
+    }
+  }
+  made.gradients = autodiff::append_gradients(graph, seeds, wanted);
+  return made;
+}
+
+CaseData make_data(const CaseGraph& made, const OpCase& test, uint32_t seed) {
+  std::mt19937 random(seed);
+  CaseData data;
+  for (size_t i = 0; i < made.inputs.size(); ++i) {
+    const TensorSpec& spec = test.inputs[i];
+    if (made.inputs[i] < 0) continue;
+    if (spec.dtype == DType::f32) {
+      data.numbers[made.inputs[i]] = random_numbers(spec, random);
+    } else {
+      data.raw[made.inputs[i]] = random_raw(spec, random);
+    }
+  }
+  for (size_t id = 0; id < made.graph.values.size(); ++id) {
+    const ir::ValueData& value = made.graph.values[id];
+    const int number = static_cast<int>(id);
+    if (value.producer >= 0 || value.role == ir::Role::constant || data.numbers.count(number) > 0 ||
+        data.raw.count(number) > 0) {
+      continue;
+    }
+    const TensorSpec spec{
+        .shape = value.type.shape, .dtype = value.type.dtype, .low = -1.0, .high = 1.0};
+    if (spec.dtype == DType::f32) {
+      data.numbers[number] = random_numbers(spec, random);
+    } else {
+      data.raw[number] = random_raw(spec, random);
+    }
+  }
+  return data;
+}
+
+std::map<int, exec::Bytes> CaseData::bytes(exec::Precision precision) const {
+  std::map<int, exec::Bytes> all = raw;
+  for (const auto& [id, values] : numbers) all[id] = exec::to_bytes(values, precision);
+  return all;
+}
+
+double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr double kSmallestScale = 1e-3;
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  double scale = kSmallestScale;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (a[i] == b[i]) continue;  // equal infinities too
+    const double difference = std::abs(a[i] - b[i]);
+    if (!(difference <= std::numeric_limits<double>::max())) {
+      return std::numeric_limits<double>::infinity();
+    }
+    largest = std::max(largest, difference);
+  }
+  for (const double v : b) {
+    if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
+  }
+  return largest / scale;
+}
+
+}  // namespace thimble::test

@@ -1,0 +1,38 @@
+// Graphs and random contents made from a case.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "autodiff/autodiff.h"
+#include "exec/reference.h"
+#include "harness/op_cases.h"
+
+namespace thimble::test {
+
+// The op on sources of the case's types; with_gradient appends cotangents and the gradient of
+// sum(output * cotangent) by every f32 input.
+struct CaseGraph {
+  ir::Graph graph;
+  std::vector<int> inputs;  // sources; -1: left out
+  std::vector<int> outputs;
+  std::map<int, int> cotangents;  // output -> source
+  std::vector<autodiff::Gradient> gradients;
+};
+
+CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient);
+
+// Random contents of every source, as doubles for f32 and in memory form for others.
+struct CaseData {
+  std::map<int, std::vector<double>> numbers;
+  std::map<int, exec::Bytes> raw;
+  [[nodiscard]] std::map<int, exec::Bytes> bytes(exec::Precision precision) const;
+};
+
+CaseData make_data(const CaseGraph& graph, const OpCase& test, uint32_t seed);
+
+// Largest |a - b| divided by the largest magnitude in b (at least 1e-3), infinite for NaN in one
+// only or different lengths.
+double relative_difference(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace thimble::test

@@ -1,0 +1,95 @@
+// Makes tests of the tables of all ops and runs them: <op>.<case>_<check>.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "harness/op_checks.h"
+
+namespace thimble::test {
+namespace {
+
+std::map<std::string, OpCasesFn>& tables() {
+  static std::map<std::string, OpCasesFn> all;
+  return all;
+}
+
+class CheckTest : public testing::Test {
+ public:
+  explicit CheckTest(std::function<std::string()> check) : check_(std::move(check)) {}
+  void TestBody() override {
+    try {
+      const std::string error = check_();
+      if (!error.empty()) ADD_FAILURE() << error;
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+
+ private:
+  std::function<std::string()> check_;
+};
+
+void add_test(const std::string& suite, const std::string& name,
+              const std::function<std::string()>& check) {
+  testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                        [check]() -> testing::Test* { return new CheckTest(check); });
+}
+
+void add_tests(const std::string& name, const OpCases& table) {
+  const ir::OpDef* op = ir::find_op(name);
+  if (op == nullptr) {
+    add_test(name, "exists", [] { return "no such op in the library"; });
+    return;
+  }
+  for (const OpCase& test : table.cases) {
+    using Check = std::string (*)(const ir::OpDef&, const OpCase&);
+    const std::pair<const char*, Check> checks[] = {{"shapes", check_shapes},
+                                                    {"reference", check_reference},
+                                                    {"fast", check_fast},
+                                                    {"in_place", check_in_place},
+                                                    {"gradient", check_gradient}};
+    for (const auto& [what, check] : checks) {
+      if (std::string_view(what) == "gradient" && op->vjp == nullptr) continue;
+      add_test(name, test.name + "_" + what,
+               [op, test, check = check] { return check(*op, test); });
+    }
+  }
+  for (const RejectCase& test : table.rejects) {
+    add_test(name, "rejects_" + test.name, [op, test] { return check_rejects(*op, test); });
+  }
+}
+
+// Every op of the library must be run by some table: as itself or as a part of a gradient.
+std::string untested_ops() {
+  std::set<std::string> seen;
+  for (const auto& [name, cases] : tables()) {
+    const ir::OpDef* op = ir::find_op(name);
+    if (op == nullptr) continue;
+    for (const OpCase& test : cases().cases) {
+      for (const std::string& used : ops_of_case(*op, test)) seen.insert(used);
+    }
+  }
+  std::string missing;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (seen.count(op->name) == 0) missing += std::string(missing.empty() ? "" : ", ") + op->name;
+  }
+  return missing.empty() ? "" : "no test runs " + missing;
+}
+
+}  // namespace
+
+bool add_op_cases(const char* op, OpCasesFn cases) { return tables().emplace(op, cases).second; }
+
+}  // namespace thimble::test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (const auto& [name, cases] : thimble::test::tables()) {
+    thimble::test::add_tests(name, cases());
+  }
+  thimble::test::add_test("all_ops", "are_tested", thimble::test::untested_ops);
+  return RUN_ALL_TESTS();
+}
