@@ -1,0 +1,34 @@
+#include "ops/matmul/simd.h"
+
+#include "simd/gemm.h"
+
+namespace thimble::ops {
+namespace {
+
+simd::GemmSizes gemm_sizes(const matmul_dims& d) {
+  simd::GemmSizes sizes;
+  sizes.batch = d.batch;
+  sizes.m = d.m;
+  sizes.n = d.n;
+  sizes.k = d.k;
+  sizes.transpose_a = d.transpose_a != 0;
+  sizes.transpose_b = d.transpose_b != 0;
+  sizes.a_distance = d.broadcast_a ? 0 : static_cast<int64_t>(d.m) * d.k;
+  sizes.b_distance = d.broadcast_b ? 0 : static_cast<int64_t>(d.k) * d.n;
+  sizes.relu = d.activation == KERNEL_ACTIVATION_RELU;
+  sizes.add_previous = d.accumulate != 0;
+  return sizes;
+}
+
+}  // namespace
+
+void matmul_simd(float* y, const float* a, const float* b, const float* bias, void* workspace,
+                 const matmul_dims* d, exec::ThreadPool& pool) {
+  simd::gemm(y, a, b, bias, workspace, gemm_sizes(*d), pool);
+}
+
+int64_t matmul_workspace_bytes(const matmul_dims& d, int threads) {
+  return simd::gemm_workspace_bytes(gemm_sizes(d), threads);
+}
+
+}  // namespace thimble::ops

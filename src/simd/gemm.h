@@ -1,0 +1,29 @@
+// Matrix products on the best vector target of this machine.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+
+namespace thimble::simd {
+
+// y[i, j] = relu?(sum_l a[i, l] b[l, j] + bias[j] + (add_previous ? y[i, j] : 0)), for each of
+// `batch` row-major matrices. y: [m, n]; a: [m, k], or [k, m] if transpose_a; b: [k, n], or [n, k]
+// if transpose_b. Distances between the matrices of a batch are in floats; 0 repeats one matrix.
+struct GemmSizes {
+  int batch = 1;
+  int m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  int64_t a_distance = 0, b_distance = 0;
+  bool relu = false;
+  bool add_previous = false;
+};
+
+// Bytes of workspace for gemm(), the same for every vector target.
+[[nodiscard]] int64_t gemm_workspace_bytes(const GemmSizes& sizes, int threads);
+
+// bias: [n] or null. y aliases nothing. The result does not depend on the number of threads.
+void gemm(float* y, const float* a, const float* b, const float* bias, void* workspace,
+          const GemmSizes& sizes, exec::ThreadPool& pool);
+
+}  // namespace thimble::simd
