@@ -32,11 +32,12 @@ HWY_INLINE constexpr int lanes() { return static_cast<int>(HWY_LANES(float)); }
 
 // 6 x 4 accumulators fill 32 registers, 6 x 2 fill 16, with room for the operands.
 inline constexpr int kTileRows = 6;
+#undef THIMBLE_MANY_REGISTERS
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
-inline constexpr bool kManyRegisters = true;
+#define THIMBLE_MANY_REGISTERS 1
 inline constexpr int kMaxVectors = 4;
 #else
-inline constexpr bool kManyRegisters = false;
+#define THIMBLE_MANY_REGISTERS 0
 inline constexpr int kMaxVectors = 2;
 #endif
 inline constexpr int kMaxColumns = kMaxVectors * lanes();
@@ -71,11 +72,12 @@ struct Epilogue {
   bool relu = false;
 };
 
-// sums[i][v] += sum_{l < depth} a[i][l * a_step] * b[l * b_pitch + v * lanes()].
-template <int kRows, int kVectors>
+// sums[i][v] += sum_{l < depth} a[i][l * a_step] * b[l * b_pitch + v * lanes()]. Of the last vector
+// only the first `last_count` columns are read if kPartial; then the others keep their sums.
+template <bool kPartial, int kRows, int kVectors>
 HWY_INLINE void multiply_add(Vec (&sums)[kRows][kVectors], const float* const* HWY_RESTRICT a,
                              ptrdiff_t a_step, const float* HWY_RESTRICT b, ptrdiff_t b_pitch,
-                             int64_t depth) {
+                             int64_t depth, int last_count) {
   const F32 d;
   const float* rows[kRows];
   THIMBLE_UNROLL
@@ -84,7 +86,10 @@ HWY_INLINE void multiply_add(Vec (&sums)[kRows][kVectors], const float* const* H
   for (int64_t l = 0; l < depth; ++l, at += a_step, b += b_pitch) {
     Vec columns[kVectors];
     THIMBLE_UNROLL
-    for (int v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, b + v * lanes());
+    for (int v = 0; v < kVectors; ++v) {
+      columns[v] = kPartial && v + 1 == kVectors ? load_first(b + v * lanes(), last_count)
+                                                 : hn::LoadU(d, b + v * lanes());
+    }
     THIMBLE_UNROLL
     for (int i = 0; i < kRows; ++i) {
       const Vec value = hn::Set(d, rows[i][at]);
@@ -141,7 +146,7 @@ HWY_NOINLINE void run_tile(const TileJob& job) {
   const float* const* a = job.a;
   const float* b = job.b;
   for (int s = 0; s < job.segments; ++s, a += kTileRows, b += job.depth * job.b_pitch) {
-    multiply_add<kRows, kVectors>(sums, a, job.a_step, b, job.b_pitch, job.depth);
+    multiply_add<false>(sums, a, job.a_step, b, job.b_pitch, job.depth, lanes());
   }
   THIMBLE_UNROLL
   for (int i = 0; i < kRows; ++i) {
@@ -170,7 +175,7 @@ inline TileFunction tile_of_rows(int rows) {
 inline TileFunction tile_function(int rows, int vectors) {
   if (vectors == 1) return tile_of_rows<1>(rows);
   if (vectors == 2) return tile_of_rows<2>(rows);
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
+#if THIMBLE_MANY_REGISTERS
   if (vectors == 3) return tile_of_rows<3>(rows);
   return tile_of_rows<4>(rows);
 #else

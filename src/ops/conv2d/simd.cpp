@@ -1,0 +1,16 @@
+#include "ops/conv2d/simd.h"
+
+#include "simd/conv.h"
+
+namespace thimble::ops {
+
+void conv2d_simd(float* y, const float* x, const float* w, const float* bias, void* workspace,
+                 const conv2d_dims* d, exec::ThreadPool& pool) {
+  simd::conv(y, x, w, bias, workspace, *d, pool);
+}
+
+int64_t conv2d_workspace_bytes(const conv2d_dims& d, int threads) {
+  return simd::conv_workspace_bytes(d, threads);
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,17 @@
+#include "ops/conv2d_input_grad/simd.h"
+
+#include "simd/conv.h"
+
+namespace thimble::ops {
+
+void conv2d_input_grad_simd(float* dx, const float* dy, const float* w, const float* bias,
+                            void* workspace, const conv2d_input_grad_dims* d,
+                            exec::ThreadPool& pool) {
+  simd::conv_adjoint(dx, dy, w, bias, workspace, *d, pool);
+}
+
+int64_t conv2d_input_grad_workspace_bytes(const conv2d_input_grad_dims& d, int threads) {
+  return simd::conv_adjoint_workspace_bytes(d, threads);
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,16 @@
+#include "ops/conv2d_weight_grad/simd.h"
+
+#include "simd/conv.h"
+
+namespace thimble::ops {
+
+void conv2d_weight_grad_simd(float* dw, const float* x, const float* dy, void* workspace,
+                             const conv2d_weight_grad_dims* d, exec::ThreadPool& pool) {
+  simd::conv_weights(dw, x, dy, workspace, *d, pool);
+}
+
+int64_t conv2d_weight_grad_workspace_bytes(const conv2d_weight_grad_dims& d, int threads) {
+  return simd::conv_weights_workspace_bytes(d, threads);
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,28 @@
+#include "ops/conv_transpose2d/simd.h"
+
+#include "simd/conv.h"
+
+namespace thimble::ops {
+namespace {
+
+// The convolution whose adjoint this is reads y and writes x.
+conv_dims adjoint_dims(const conv_transpose2d_dims& d) {
+  conv_dims of = d;
+  of.h = d.p, of.w = d.q, of.c = d.k;
+  of.p = d.h, of.q = d.w, of.k = d.c;
+  return of;
+}
+
+}  // namespace
+
+void conv_transpose2d_simd(float* y, const float* x, const float* w, const float* bias,
+                           void* workspace, const conv_transpose2d_dims* d,
+                           exec::ThreadPool& pool) {
+  simd::conv_adjoint(y, x, w, bias, workspace, adjoint_dims(*d), pool);
+}
+
+int64_t conv_transpose2d_workspace_bytes(const conv_transpose2d_dims& d, int threads) {
+  return simd::conv_adjoint_workspace_bytes(adjoint_dims(d), threads);
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,31 @@
+// 2-D convolution and its two gradients on the best vector target of this machine.
+// Images are NHWC, weights [k, r, s, c/groups], as in ops/common/conv_dims.h. Outputs alias
+// nothing. Results do not depend on the number of threads. Nothing here throws or allocates: the
+// workspace holds the stated number of bytes, at any alignment, uninitialised.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/common/conv_dims.h"
+
+namespace thimble::simd {
+
+// y = relu?(conv(x, w) + bias (+ y)). x: [n, h, w, c], bias: [k] or null, y: [n, p, q, k].
+void conv(float* y, const float* x, const float* w, const float* bias, void* workspace,
+          const conv_dims& d, exec::ThreadPool& pool);
+[[nodiscard]] int64_t conv_workspace_bytes(const conv_dims& d, int threads);
+
+// dx = relu?(adjoint of conv(., w) at dy + bias (+ dx)). dy: [n, p, q, k], bias: [c] or null,
+// dx: [n, h, w, c].
+void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias, void* workspace,
+                  const conv_dims& d, exec::ThreadPool& pool);
+[[nodiscard]] int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads);
+
+// dw = gradient of <conv(x, w), dy> in w (+ dw). x: [n, h, w, c], dy: [n, p, q, k],
+// dw: [k, r, s, c/groups].
+void conv_weights(float* dw, const float* x, const float* dy, void* workspace, const conv_dims& d,
+                  exec::ThreadPool& pool);
+[[nodiscard]] int64_t conv_weights_workspace_bytes(const conv_dims& d, int threads);
+
+}  // namespace thimble::simd

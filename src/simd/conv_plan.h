@@ -1,0 +1,64 @@
+// A convolution or its adjoint, seen as a gather: every output pixel is a sum over taps, each of
+// which reads one input pixel. The adjoint of a strided convolution falls into phases (output
+// pixels with equal remainders modulo the stride), each with only the taps that reach it: no
+// arithmetic is spent on the zeros between the strides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/common/conv_dims.h"
+#include "simd/workspace.h"
+
+namespace thimble::simd {
+
+// Output pixel (i, j) of a phase reads input pixel (i * row_step + row, j * column_step + column).
+struct ConvTap {
+  int row, column;
+  ptrdiff_t weight;  // where the tap's weights start, in floats
+};
+
+// Output pixels (row + i * out_row_step, column + j * out_column_step), i < rows, j < columns.
+struct ConvPhase {
+  int row, column;
+  int rows, columns;
+  const ConvTap* taps;
+  int tap_count;
+};
+
+// in: [images, in_h, in_w, in_c], out: [images, out_h, out_w, out_c].
+struct ConvPlan {
+  int images;
+  int in_h, in_w, in_c;
+  int out_h, out_w, out_c;
+  int groups;
+  int group_in, group_out;  // channels per group
+  int row_step, column_step;
+  int out_row_step, out_column_step;
+  // The weight of output channel o and input channel i (within the group) is at
+  // group * group_weights + tap.weight + o * weight_out_step + i * weight_in_step.
+  ptrdiff_t weight_out_step, weight_in_step, group_weights;
+  const ConvPhase* phases;
+  int phase_count;
+  int tap_count;  // of all phases together
+  bool relu, add_previous;
+
+  // Of the largest phase, which is the first.
+  [[nodiscard]] int phase_rows() const { return (out_h + out_row_step - 1) / out_row_step; }
+  [[nodiscard]] int phase_columns() const {
+    return (out_w + out_column_step - 1) / out_column_step;
+  }
+};
+
+// d with nothing changed but the shape of its images: a 1 x 1 window without stride and padding
+// treats all pixels alike, so they become one long row.
+[[nodiscard]] conv_dims flattened(conv_dims d);
+
+// out = conv(in, w): in is d's input. Taps and phases are taken from the workspace; while the
+// workspace is counting, they are null.
+[[nodiscard]] ConvPlan plan_forward(const conv_dims& d, Workspace& workspace);
+
+// out = adjoint of conv(., w) at in: in is shaped like d's output, out like d's input.
+[[nodiscard]] ConvPlan plan_adjoint(const conv_dims& d, Workspace& workspace);
+
+}  // namespace thimble::simd

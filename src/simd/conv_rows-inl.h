@@ -1,0 +1,200 @@
+// Convolution with output channels in the vector lanes: the register tile's rows are output pixels,
+// whose input pixels are read in place through pointers (no im2col), its columns are a packed panel
+// of weights. For 16 and more output channels. Included once per vector target.
+
+#if defined(THIMBLE_SIMD_CONV_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_SIMD_CONV_ROWS_INL_H_
+#undef THIMBLE_SIMD_CONV_ROWS_INL_H_
+#else
+#define THIMBLE_SIMD_CONV_ROWS_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "exec/thread_pool.h"
+#include "simd/conv_rows.h"
+#include "simd/pack-inl.h"
+#include "simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::simd::HWY_NAMESPACE {
+
+// A slice of the contraction small enough for one packed panel: some taps times some channels.
+struct ConvSlice {
+  int first_tap, taps;
+  int first_channel, channels;
+};
+
+struct ConvRowsJob {
+  const ConvPlan& plan;
+  const ConvPhase& phase;
+  float* y;
+  const float* x;
+  const float* w;     // of the group
+  const float* bias;  // of the group, or null
+  int in_channel;     // the group's first
+  int out_channel;    // the panel's first, among all
+  int column;         // the same within the group
+  int columns, vectors;
+};
+
+HWY_INLINE int panel_width(const ConvRowsJob& job) { return job.vectors * lanes(); }
+
+// panel: [taps, channels, width]
+inline void pack_weights(const ConvRowsJob& job, const ConvSlice& slice, float* panel) {
+  const ConvPlan& plan = job.plan;
+  const int width = panel_width(job);
+  for (int t = 0; t < slice.taps; ++t) {
+    const float* from = job.w + job.phase.taps[slice.first_tap + t].weight +
+                        slice.first_channel * plan.weight_in_step +
+                        job.column * plan.weight_out_step;
+    float* to = panel + static_cast<ptrdiff_t>(t) * slice.channels * width;
+    if (plan.weight_out_step == 1) {
+      pack_rows(to, width, from, plan.weight_in_step, slice.channels, job.columns);
+    } else {
+      pack_transposed(to, width, from, plan.weight_out_step, slice.channels, job.columns);
+    }
+  }
+}
+
+// Where output pixel `pixel` of the phase (counted over all images) lies and what it reads.
+struct ConvPixel {
+  int image, i, j;
+};
+
+HWY_INLINE ConvPixel locate(const ConvPhase& phase, int64_t pixel) {
+  const int64_t per_image = static_cast<int64_t>(phase.rows) * phase.columns;
+  const int in_image = static_cast<int>(pixel % per_image);
+  return {static_cast<int>(pixel / per_image), in_image / phase.columns, in_image % phase.columns};
+}
+
+HWY_INLINE void advance(const ConvPhase& phase, ConvPixel& at) {
+  if (++at.j < phase.columns) return;
+  at.j = 0;
+  if (++at.i < phase.rows) return;
+  at.i = 0;
+  ++at.image;
+}
+
+HWY_INLINE float* output_pointer(const ConvRowsJob& job, const ConvPixel& at) {
+  const ConvPlan& plan = job.plan;
+  const int row = job.phase.row + at.i * plan.out_row_step;
+  const int column = job.phase.column + at.j * plan.out_column_step;
+  return job.y +
+         ((static_cast<ptrdiff_t>(at.image) * plan.out_h + row) * plan.out_w + column) *
+             plan.out_c +
+         job.out_channel;
+}
+
+// Fills entry `row` of every tap: the input pixel it reads, or zeros outside the image.
+HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, const ConvPixel& at,
+                               const float* zeros, int row, const float** pointers) {
+  const ConvPlan& plan = job.plan;
+  const int in_row = at.i * plan.row_step;
+  const int in_column = at.j * plan.column_step;
+  const float* image = job.x +
+                       static_cast<ptrdiff_t>(at.image) * plan.in_h * plan.in_w * plan.in_c +
+                       job.in_channel + slice.first_channel;
+  const ConvTap* taps = job.phase.taps + slice.first_tap;
+  for (int t = 0; t < slice.taps; ++t) {
+    const int h = in_row + taps[t].row;
+    const int w = in_column + taps[t].column;
+    const bool inside = static_cast<unsigned>(h) < static_cast<unsigned>(plan.in_h) &&
+                        static_cast<unsigned>(w) < static_cast<unsigned>(plan.in_w);
+    pointers[t * kTileRows + row] =
+        inside ? image + (static_cast<ptrdiff_t>(h) * plan.in_w + w) * plan.in_c : zeros;
+  }
+}
+
+// All tiles of pixels [first, first + count) over one slice of the contraction.
+inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t first, int64_t count,
+                      const ConvRowsScratch& scratch, const Epilogue& end) {
+  pack_weights(job, slice, scratch.panel);
+  float* out[kTileRows];
+  TileJob tile{};
+  tile.a = scratch.pointers;
+  tile.a_step = 1;
+  tile.b = scratch.panel;
+  tile.b_pitch = panel_width(job);
+  tile.segments = slice.taps;
+  tile.depth = slice.channels;
+  tile.out = out;
+  tile.columns = job.columns;
+  tile.end = end;
+  ConvPixel at = locate(job.phase, first);
+  for (int64_t done = 0; done < count; done += kTileRows) {
+    tile.rows = static_cast<int>(std::min<int64_t>(kTileRows, count - done));
+    for (int i = 0; i < kTileRows; ++i) {
+      input_pointers(job, slice, at, scratch.zeros, i, scratch.pointers);
+      out[i] = output_pointer(job, at);
+      if (i + 1 < tile.rows) advance(job.phase, at);  // surplus rows repeat the last pixel
+    }
+    advance(job.phase, at);
+    tile_function(tile.rows, job.vectors)(tile);
+  }
+}
+
+inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
+                       const ConvRowsScratch& scratch) {
+  const ConvPlan& plan = job.plan;
+  const ConvSlices slices = slice_contraction(plan.group_in, job.phase.tap_count);
+  // A phase that no tap reaches still gets its bias.
+  const int channel_slices = static_cast<int>(divide_up(plan.group_in, slices.channels));
+  const int tap_slices = std::max(1, static_cast<int>(divide_up(job.phase.tap_count, slices.taps)));
+  const int total = channel_slices * tap_slices;
+  for (int s = 0; s < total; ++s) {
+    ConvSlice slice{};
+    slice.first_channel = s / tap_slices * slices.channels;
+    slice.channels = std::min(slices.channels, plan.group_in - slice.first_channel);
+    slice.first_tap = s % tap_slices * slices.taps;
+    slice.taps = std::min(slices.taps, job.phase.tap_count - slice.first_tap);
+    Epilogue end;
+    const bool last = s + 1 == total;
+    end.bias = last && job.bias ? job.bias + job.column : nullptr;
+    end.add_previous = s > 0 || plan.add_previous;
+    end.relu = last && plan.relu;
+    run_slice(job, slice, first, count, scratch, end);
+  }
+}
+
+// y, x, w, bias: see conv(); scratch: conv_rows_scratch_bytes() per thread.
+inline void conv_rows(const ConvPlan& plan, float* y, const float* x, const float* w,
+                      const float* bias, char* scratch_base, exec::ThreadPool& pool) {
+  const Panels panels = split_columns(plan.group_out);
+  const int64_t pixels =
+      static_cast<int64_t>(plan.images) * plan.phase_rows() * plan.phase_columns();
+  const int64_t chunk = conv_rows_chunk(plan, panels.width);
+  const int64_t chunks = divide_up(pixels, chunk);
+  const int64_t per_group = chunks * plan.phase_count * panels.count;
+  const int64_t scratch_bytes = conv_rows_scratch_bytes(plan);
+  pool.run_with_worker(per_group * plan.groups, [&](int64_t task, int worker) {
+    Workspace own(scratch_base + worker * scratch_bytes);
+    const ConvRowsScratch scratch = carve_conv_rows_scratch(own, plan);
+    std::fill_n(scratch.zeros, std::min(plan.group_in, kConvDepth), 0.0f);
+    const int group = static_cast<int>(task / per_group);
+    const int panel = static_cast<int>(task % panels.count);
+    const int64_t part = task % per_group / panels.count;
+    const ConvPhase& phase = plan.phases[part / chunks];
+    const int64_t first = part % chunks * chunk;
+    const int64_t in_phase = static_cast<int64_t>(plan.images) * phase.rows * phase.columns;
+    if (first >= in_phase) return;
+    const int column = panel * panels.width;
+    const ConvRowsJob job{plan,
+                          phase,
+                          y,
+                          x,
+                          w + group * plan.group_weights,
+                          bias ? bias + group * plan.group_out : nullptr,
+                          group * plan.group_in,
+                          group * plan.group_out + column,
+                          column,
+                          std::min(panels.width, plan.group_out - column),
+                          panels.vectors};
+    run_pixels(job, first, std::min(chunk, in_phase - first), scratch);
+  });
+}
+
+}  // namespace thimble::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

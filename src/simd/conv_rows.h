@@ -1,0 +1,64 @@
+// How conv_rows-inl.h cuts its work and its scratch memory: by the sizes alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "simd/conv_plan.h"
+#include "simd/workspace.h"
+
+namespace thimble::simd {
+
+inline constexpr int kConvDepth = 256;   // of a packed panel: 64 KB when 64 columns wide
+inline constexpr int kConvRowsTile = 6;  // pixels per register tile
+inline constexpr int kConvWidestPanel = 64;
+
+// Scratch of one thread.
+struct ConvRowsScratch {
+  float* panel;            // [taps, channels, panel width]
+  float* zeros;            // stands in for pixels outside the image
+  const float** pointers;  // [taps, kConvRowsTile]
+};
+
+// The largest slice of the contraction that is packed at once.
+struct ConvSlices {
+  int channels, taps;
+};
+
+inline ConvSlices slice_contraction(int channels, int taps) {
+  const int channel_slices = static_cast<int>(divide_up(std::max(channels, 1), kConvDepth));
+  const int each = static_cast<int>(divide_up(std::max(channels, 1), channel_slices));
+  const int most = std::max(1, kConvDepth / each);
+  const int tap_slices = std::max(1, static_cast<int>(divide_up(taps, most)));
+  return {each, std::max(1, static_cast<int>(divide_up(taps, tap_slices)))};
+}
+
+inline ConvRowsScratch carve_conv_rows_scratch(Workspace& workspace, const ConvPlan& plan) {
+  const int64_t channels = std::min(plan.group_in, kConvDepth);
+  const int64_t taps =
+      std::min<int64_t>(plan.tap_count, kConvDepth / std::max<int64_t>(1, channels));
+  const int64_t width = std::min<int64_t>(round_up(plan.group_out, 16), kConvWidestPanel);
+  ConvRowsScratch scratch{};
+  scratch.panel = workspace.take<float>(taps * channels * width);
+  scratch.zeros = workspace.take<float>(channels);
+  scratch.pointers = workspace.take<const float*>(taps * kConvRowsTile);
+  return scratch;
+}
+
+inline int64_t conv_rows_scratch_bytes(const ConvPlan& plan) {
+  Workspace counter(nullptr);
+  carve_conv_rows_scratch(counter, plan);
+  return counter.bytes();
+}
+
+// Pixels per task: enough that packing the weights costs little beside them.
+inline int64_t conv_rows_chunk(const ConvPlan& plan, int width) {
+  constexpr int64_t kTaskMultiplyAdds = int64_t{1} << 22;
+  constexpr int64_t kLeast = 48;
+  constexpr int64_t kMost = 3072;
+  const int64_t taps = divide_up(plan.tap_count, plan.phase_count);
+  const int64_t per_pixel = std::max<int64_t>(1, taps * plan.group_in * width);
+  return round_up(std::clamp(kTaskMultiplyAdds / per_pixel, kLeast, kMost), kConvRowsTile);
+}
+
+}  // namespace thimble::simd

@@ -1,0 +1,169 @@
+// Weight gradient with input channels in the vector lanes: the register tile's rows are output
+// channels (values of dy, broadcast), its columns input channels (rows of x, read in place), and
+// the contraction runs along output pixels. Included once per vector target.
+
+#if defined(THIMBLE_SIMD_CONV_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_SIMD_CONV_WEIGHTS_INL_H_
+#undef THIMBLE_SIMD_CONV_WEIGHTS_INL_H_
+#else
+#define THIMBLE_SIMD_CONV_WEIGHTS_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "simd/conv_weights.h"
+#include "simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::simd::HWY_NAMESPACE {
+
+// What one task sums: output channels [out, out + outs) of a group over output rows [first, last),
+// counted over all images.
+struct WeightJob {
+  const conv_dims& d;
+  float* dw;  // the partial sum, whole
+  const float* x;
+  const float* dy;
+  int group, out, outs;
+  int64_t first, last;
+};
+
+// One tap's columns of one tile.
+struct WeightTile {
+  int r, s;
+  int first_q, last_q;    // output columns whose tap lies inside the image
+  int channel, channels;  // input channels within the group
+  int out, outs;          // output channels, among all
+};
+
+// Output columns q with 0 <= q * stride + offset < width.
+inline void valid_columns(int offset, int stride, int width, int columns, int& first, int& last) {
+  first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+  last = offset >= width ? 0 : std::min(columns, (width - 1 - offset) / stride + 1);
+  first = std::min(first, columns);
+  last = std::max(first, last);
+}
+
+// Sums output rows [first, last) into the tile, which continues what dw holds if `resume`.
+template <int kVectors>
+HWY_NOINLINE void run_weight_tile(const WeightJob& job, const WeightTile& tile, int64_t first,
+                                  int64_t last, bool resume) {
+  const F32 df;
+  const conv_dims& d = job.d;
+  const int group_c = d.c / d.groups;
+  const ptrdiff_t out_step = static_cast<ptrdiff_t>(d.r) * d.s * group_c;
+  float* to = job.dw + tile.out * out_step +
+              (static_cast<ptrdiff_t>(tile.r) * d.s + tile.s) * group_c + tile.channel;
+  const int tail = tile.channels - (kVectors - 1) * lanes();  // columns of the last vector
+
+  Vec sums[kTileRows][kVectors];
+  THIMBLE_UNROLL
+  for (int i = 0; i < kTileRows; ++i) {
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(df);
+  }
+  const float* rows[kTileRows];
+  for (int64_t row = first; row < last; ++row) {
+    const int64_t image = row / d.p;
+    const int h = static_cast<int>(row % d.p) * d.stride_h - d.pad_top + tile.r * d.dilation_h;
+    if (h < 0 || h >= d.h) continue;
+    const int w = tile.first_q * d.stride_w - d.pad_left + tile.s * d.dilation_w;
+    const float* x =
+        job.x + ((image * d.h + h) * d.w + w) * d.c + job.group * group_c + tile.channel;
+    const float* dy = job.dy + (row * d.q + tile.first_q) * d.k + tile.out;
+    THIMBLE_UNROLL
+    for (int i = 0; i < kTileRows; ++i) rows[i] = dy + std::min(i, tile.outs - 1);
+    const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.stride_w) * d.c;
+    const int depth = tile.last_q - tile.first_q;
+    if (tail == lanes()) {
+      multiply_add<false>(sums, rows, d.k, x, pitch, depth, tail);
+    } else {
+      multiply_add<true>(sums, rows, d.k, x, pitch, depth, tail);
+    }
+  }
+  Epilogue end;
+  end.add_previous = resume;
+  THIMBLE_UNROLL
+  for (int i = 0; i < kTileRows; ++i) {
+    if (i >= tile.outs) break;
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const int count = v + 1 < kVectors ? lanes() : tail;
+      finish_vector(sums[i][v], to + i * out_step + v * lanes(), count, 0, end);
+    }
+  }
+}
+
+inline void run_weight_tile(const WeightJob& job, const WeightTile& tile, int64_t first,
+                            int64_t last, bool resume, int vectors) {
+  if (vectors == 1) return run_weight_tile<1>(job, tile, first, last, resume);
+  if (vectors == 2) return run_weight_tile<2>(job, tile, first, last, resume);
+#if THIMBLE_MANY_REGISTERS
+  if (vectors == 3) return run_weight_tile<3>(job, tile, first, last, resume);
+  run_weight_tile<4>(job, tile, first, last, resume);
+#endif
+}
+
+// Every tile of the task over a run of rows short enough for x and dy to stay in the cache.
+inline void run_weight_rows(const WeightJob& job, const Panels& panels, int64_t first, int64_t last,
+                            bool resume) {
+  const conv_dims& d = job.d;
+  const int group_c = d.c / d.groups;
+  WeightTile tile{};
+  for (int panel = 0; panel < panels.count; ++panel) {
+    tile.channel = panel * panels.width;
+    tile.channels = std::min(panels.width, group_c - tile.channel);
+    const int vectors = (tile.channels + lanes() - 1) / lanes();
+    for (tile.r = 0; tile.r < d.r; ++tile.r) {
+      for (tile.s = 0; tile.s < d.s; ++tile.s) {
+        valid_columns(tile.s * d.dilation_w - d.pad_left, d.stride_w, d.w, d.q, tile.first_q,
+                      tile.last_q);
+        const int64_t end = tile.first_q < tile.last_q ? last : first;
+        for (int out = 0; out < job.outs; out += kTileRows) {
+          tile.out = job.out + out;
+          tile.outs = std::min(kTileRows, job.outs - out);
+          run_weight_tile(job, tile, first, end, resume, vectors);
+        }
+      }
+    }
+  }
+}
+
+// partial_sums: split.partials - 1 whole gradients.
+inline void conv_weights_wide(float* dw, const float* x, const float* dy, float* partial_sums,
+                              const conv_dims& d, exec::ThreadPool& pool) {
+  constexpr int64_t kPixelsPerRun = 192;
+  const WeightSplit split = split_weights(d);
+  const Panels panels = split_columns(d.c / d.groups);
+  const int64_t run = std::max<int64_t>(1, kPixelsPerRun / std::max(1, d.q));
+  const int64_t all_rows = static_cast<int64_t>(d.n) * d.p;
+  const int64_t per_partial = static_cast<int64_t>(d.groups) * split.out_blocks;
+  pool.run(per_partial * split.partials, [&](int64_t task) {
+    const int64_t partial = task / per_partial;
+    const int group = static_cast<int>(task % per_partial / split.out_blocks);
+    const int out = static_cast<int>(task % split.out_blocks) * split.out_channels;
+    const int group_k = d.k / d.groups;
+    WeightJob job{d,
+                  partial == 0 ? dw : partial_sums + (partial - 1) * conv_weight_count(d),
+                  x,
+                  dy,
+                  group,
+                  group * group_k + out,
+                  std::min(split.out_channels, group_k - out),
+                  std::min(all_rows, partial * split.rows),
+                  std::min(all_rows, (partial + 1) * split.rows)};
+    bool resume = partial == 0 && d.accumulate;
+    int64_t first = job.first;
+    do {  // once even without rows: the gradient is then zero
+      const int64_t last = std::min(job.last, first + run);
+      run_weight_rows(job, panels, first, last, resume);
+      resume = true;
+      first = last;
+    } while (first < job.last);
+  });
+}
+
+}  // namespace thimble::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

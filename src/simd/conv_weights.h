@@ -1,0 +1,48 @@
+// How the weight gradient is cut into tasks and partial sums: by the sizes alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/common/conv_dims.h"
+#include "simd/workspace.h"
+
+namespace thimble::simd {
+
+// The rows of all output images are cut into `partials` runs. Each run sums its own gradient: the
+// first one in dw itself, the others in the workspace; they are added in order at the end.
+struct WeightSplit {
+  int partials;
+  int64_t rows;      // of output images per partial sum
+  int out_channels;  // per task
+  int out_blocks;    // per group
+};
+
+inline int64_t conv_weight_count(const conv_dims& d) {
+  return static_cast<int64_t>(d.k) * d.r * d.s * (d.c / d.groups);
+}
+
+// tasks: how many tasks the output channels alone give.
+inline int weight_partials(const conv_dims& d, int64_t tasks, int64_t units) {
+  constexpr int64_t kWantedTasks = 16;
+  constexpr int64_t kMostFloats = int64_t{1} << 19;         // 2 MB of partial sums
+  constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;  // per task
+  const int64_t weights = conv_weight_count(d);
+  const int64_t work = weights * d.n * d.p * d.q / std::max<int64_t>(1, tasks);
+  const int64_t partials = std::min({divide_up(kWantedTasks, tasks), kMostFloats / weights + 1,
+                                     std::max<int64_t>(1, work / kLeastMultiplyAdds), units});
+  return static_cast<int>(std::max<int64_t>(1, partials));
+}
+
+inline WeightSplit split_weights(const conv_dims& d) {
+  constexpr int kOutChannels = 24;
+  WeightSplit split{};
+  split.out_channels = std::min(kOutChannels, d.k / d.groups);
+  split.out_blocks = static_cast<int>(divide_up(d.k / d.groups, split.out_channels));
+  const int64_t rows = static_cast<int64_t>(d.n) * d.p;
+  split.partials = weight_partials(d, static_cast<int64_t>(split.out_blocks) * d.groups, rows);
+  split.rows = divide_up(rows, split.partials);
+  return split;
+}
+
+}  // namespace thimble::simd

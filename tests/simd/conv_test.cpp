@@ -1,0 +1,211 @@
+#include <gtest/gtest.h>
+
+#include "ops/conv2d/dims.h"
+#include "ops/conv2d/simd.h"
+#include "ops/conv2d_input_grad/dims.h"
+#include "ops/conv2d_input_grad/simd.h"
+#include "ops/conv2d_weight_grad/dims.h"
+#include "ops/conv2d_weight_grad/simd.h"
+#include "ops/conv_transpose2d/dims.h"
+#include "ops/conv_transpose2d/simd.h"
+#include "simd/conv_cases.h"
+#include "simd/kernel_testing.h"
+
+namespace f64 {
+using real = double;
+#include "ops/conv2d/ref.h"
+#include "ops/conv2d_input_grad/ref.h"
+#include "ops/conv2d_weight_grad/ref.h"
+#include "ops/conv_transpose2d/ref.h"
+}  // namespace f64
+
+namespace thimble::testing {
+namespace {
+
+int64_t input_size(const conv_dims& d) { return int64_t{d.n} * d.h * d.w * d.c; }
+int64_t output_size(const conv_dims& d) { return int64_t{d.n} * d.p * d.q * d.k; }
+int64_t weight_size(const conv_dims& d) { return int64_t{d.k} * d.r * d.s * (d.c / d.groups); }
+
+Guarded random(int64_t count, uint32_t seed) {
+  Guarded values(count);
+  fill_random(values, seed);
+  return values;
+}
+
+// Runs a kernel on a guarded copy of `before` and a guarded workspace.
+template <class Kernel>
+Guarded guarded_run(const Guarded& before, int64_t workspace_bytes, int threads, Kernel kernel) {
+  exec::ThreadPool pool(threads);
+  Guarded result = before;
+  Guarded workspace = make_workspace(workspace_bytes);
+  kernel(result.data(), workspace.data(), pool);
+  EXPECT_TRUE(result.intact()) << "wrote outside the result";
+  EXPECT_TRUE(workspace.intact()) << "wrote outside the workspace";
+  return result;
+}
+
+// One convolution with all its operands, the four kernels and their references.
+struct Operands {
+  explicit Operands(const conv_dims& dims)
+      : d(dims),
+        x(random(input_size(d), 1)),
+        y(random(output_size(d), 2)),
+        w(random(weight_size(d), 3)),
+        input_bias(random(d.c, 4)),
+        output_bias(random(d.k, 5)) {}
+
+  [[nodiscard]] bool with_bias() const { return d.activation != 0; }
+  [[nodiscard]] const float* bias(const Guarded& b) const {
+    return with_bias() ? b.data() : nullptr;
+  }
+
+  [[nodiscard]] Guarded forward(int threads) const {
+    return guarded_run(y, ops::conv2d_workspace_bytes(d, threads), threads,
+                       [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                         ops::conv2d_simd(out, x.data(), w.data(), bias(output_bias), workspace, &d,
+                                          pool);
+                       });
+  }
+  [[nodiscard]] Guarded input_grad(int threads) const {
+    return guarded_run(x, ops::conv2d_input_grad_workspace_bytes(d, threads), threads,
+                       [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                         ops::conv2d_input_grad_simd(out, y.data(), w.data(), bias(input_bias),
+                                                     workspace, &d, pool);
+                       });
+  }
+  [[nodiscard]] Guarded weight_grad(int threads) const {
+    return guarded_run(w, ops::conv2d_weight_grad_workspace_bytes(d, threads), threads,
+                       [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                         ops::conv2d_weight_grad_simd(out, x.data(), y.data(), workspace, &d, pool);
+                       });
+  }
+
+  [[nodiscard]] std::vector<double> forward_reference() const {
+    std::vector<double> out = widened(y);
+    const auto b = widened(output_bias);
+    f64::conv2d_ref(out.data(), widened(x).data(), widened(w).data(),
+                    with_bias() ? b.data() : nullptr, &d);
+    return out;
+  }
+  [[nodiscard]] std::vector<double> input_grad_reference() const {
+    std::vector<double> out = widened(x);
+    const auto b = widened(input_bias);
+    f64::conv2d_input_grad_ref(out.data(), widened(y).data(), widened(w).data(),
+                               with_bias() ? b.data() : nullptr, &d);
+    return out;
+  }
+  [[nodiscard]] std::vector<double> weight_grad_reference() const {
+    std::vector<double> out = widened(w);
+    f64::conv2d_weight_grad_ref(out.data(), widened(x).data(), widened(y).data(), &d);
+    return out;
+  }
+
+  conv_dims d;
+  Guarded x, y, w, input_bias, output_bias;
+};
+
+// The four kinds of epilogue: plain, bias + relu, accumulate, all of them.
+conv_dims with_epilogue(conv_dims d, int kind) {
+  d.activation = kind & 1;
+  d.accumulate = kind >> 1;
+  return d;
+}
+
+class Conv : public ::testing::TestWithParam<ConvCase> {};
+
+TEST_P(Conv, forward_equals_the_reference_on_every_target) {
+  const conv_dims d = to_dims(GetParam());
+  for (int kind = 0; kind < 4; ++kind) {
+    const Operands test(with_epilogue(d, kind));
+    const auto want = test.forward_reference();
+    for_each_target([&](const std::string& target) {
+      expect_close(test.forward(1), want, sum_tolerance(int64_t{d.r} * d.s * d.c / d.groups),
+                   fmt::format("{}, epilogue {}", target, kind));
+    });
+  }
+}
+
+TEST_P(Conv, input_grad_equals_the_reference_on_every_target) {
+  const conv_dims d = to_dims(GetParam());
+  for (int kind = 0; kind < 4; ++kind) {
+    const Operands test(with_epilogue(d, kind));
+    const auto want = test.input_grad_reference();
+    for_each_target([&](const std::string& target) {
+      expect_close(test.input_grad(1), want, sum_tolerance(int64_t{d.r} * d.s * d.k / d.groups),
+                   fmt::format("{}, epilogue {}", target, kind));
+    });
+  }
+}
+
+TEST_P(Conv, weight_grad_equals_the_reference_on_every_target) {
+  const conv_dims d = to_dims(GetParam());
+  for (int kind : {0, 2}) {
+    const Operands test(with_epilogue(d, kind));
+    const auto want = test.weight_grad_reference();
+    for_each_target([&](const std::string& target) {
+      expect_close(test.weight_grad(1), want, sum_tolerance(int64_t{d.n} * d.p * d.q),
+                   fmt::format("{}, epilogue {}", target, kind));
+    });
+  }
+}
+
+// conv_transpose2d from y to x, with d's weights: w[k, ...] has k as its input channels.
+TEST_P(Conv, transpose_is_the_adjoint_with_the_same_weights) {
+  const conv_dims d = to_dims(GetParam());
+  const Operands test(d);
+  conv_transpose2d_dims t = d;
+  t.h = d.p, t.w = d.q, t.c = d.k;
+  t.p = d.h, t.q = d.w, t.k = d.c;
+  std::vector<double> reference(test.x.size());
+  f64::conv_transpose2d_ref(reference.data(), widened(test.y).data(), widened(test.w).data(),
+                            static_cast<const double*>(nullptr), &t);
+  const auto want = test.input_grad_reference();
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_DOUBLE_EQ(reference[i], want[i]) << i;
+
+  const Guarded fast = guarded_run(test.x, ops::conv_transpose2d_workspace_bytes(t, 1), 1,
+                                   [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                                     ops::conv_transpose2d_simd(out, test.y.data(), test.w.data(),
+                                                                nullptr, workspace, &t, pool);
+                                   });
+  EXPECT_TRUE(same_bits(fast, test.input_grad(1)));
+}
+
+double dot(const Guarded& a, const Guarded& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a.data()[i]) * b.data()[i];
+  return sum;
+}
+
+// <conv(x, w), y> = <x, input_grad(y, w)> = <w, weight_grad(x, y)>.
+TEST_P(Conv, its_gradients_are_its_adjoints) {
+  const conv_dims d = to_dims(GetParam());
+  const Operands test(d);
+  const double forward = dot(test.forward(2), test.y);
+  // Each of output_size numbers carries the error of one sum; signs are random.
+  const double tolerance =
+      sum_tolerance(int64_t{d.r} * d.s * d.c / d.groups) *
+          std::sqrt(static_cast<double>(output_size(d))) +
+      sum_tolerance(int64_t{d.n} * d.p * d.q) * std::sqrt(static_cast<double>(weight_size(d)));
+  EXPECT_NEAR(forward, dot(test.x, test.input_grad(2)), tolerance);
+  EXPECT_NEAR(forward, dot(test.w, test.weight_grad(2)), tolerance);
+}
+
+TEST_P(Conv, gives_the_same_bits_for_any_number_of_threads) {
+  const Operands test(with_epilogue(to_dims(GetParam()), 3));
+  for_each_target([&](const std::string& target) {
+    const Guarded forward = test.forward(1);
+    const Guarded input_grad = test.input_grad(1);
+    const Guarded weight_grad = test.weight_grad(1);
+    for (int threads : {2, 4}) {
+      EXPECT_TRUE(same_bits(forward, test.forward(threads))) << target << " " << threads;
+      EXPECT_TRUE(same_bits(input_grad, test.input_grad(threads))) << target << " " << threads;
+      EXPECT_TRUE(same_bits(weight_grad, test.weight_grad(threads))) << target << " " << threads;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(shapes, Conv, ::testing::ValuesIn(kConvCases),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace thimble::testing
