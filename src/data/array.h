@@ -1,0 +1,79 @@
+// Samples held in memory in the type their file stores, converted when they are read.
+#pragma once
+
+#include <thimble/data.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace thimble::data {
+
+// Element types of the file formats. boolean: one byte, 0 or not 0.
+enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, boolean };
+
+[[nodiscard]] int64_t size_bytes(Element element);
+[[nodiscard]] bool is_floating(Element element);
+
+// An immutable array in the host's byte order, row-major. The first dimension counts the samples.
+struct Array {
+  Element element = Element::u8;
+  Shape shape;
+  std::shared_ptr<const void> owner;  // keeps data alive
+  const std::byte* data = nullptr;    // need not be aligned
+
+  [[nodiscard]] int64_t rows() const { return shape[0]; }
+  // Elements of one sample.
+  [[nodiscard]] int64_t row_elements() const { return shape.elements() / rows(); }
+  [[nodiscard]] int64_t bytes() const { return shape.elements() * size_bytes(element); }
+};
+
+template <class T>
+[[nodiscard]] constexpr Element element_of() {
+  if constexpr (std::is_same_v<T, float>) return Element::f32;
+  if constexpr (std::is_same_v<T, int32_t>) return Element::i32;
+  if constexpr (std::is_same_v<T, uint8_t>) return Element::u8;
+}
+
+// Takes over values, which hold shape.elements() elements.
+template <class T>
+[[nodiscard]] Array make_array(std::vector<T> values, Shape shape) {
+  auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+  const auto* data = reinterpret_cast<const std::byte*>(owner->data());
+  return {element_of<T>(), std::move(shape), std::move(owner), data};
+}
+
+// The elements from byte `offset` of a file on, as many as shape says (checked by the caller).
+// Swaps the bytes of elements whose byte order (big_endian) is not the host's.
+[[nodiscard]] Array array_of_file(std::vector<std::byte> bytes, size_t offset, Element element,
+                                  Shape shape, bool big_endian);
+
+// Throws Error naming the first element that is not finite.
+void check_finite(const std::string& file, const Array& array);
+
+// Throws Error naming the first element outside 0 .. 2^31-1. For integers only.
+void check_class_indices(const std::string& file, const Array& array);
+
+// One field of a data set with the array it is read from.
+struct Column {
+  Field field;  // f32, i32 or u8
+  Array array;
+  float divisor = 1;  // f32 fields: what values are divided by
+};
+
+// A data set of arrays with the same number of rows.
+[[nodiscard]] Dataset array_dataset(std::vector<Column> columns);
+
+// Features as f32 (u8 divided by 255, as the usual readers do) and labels as integers' class
+// indices or floating-point targets; [N, 1] labels count as [N]. Throws Error if the counts differ
+// or a value is not usable.
+[[nodiscard]] Dataset labelled_dataset(const std::string& features_file, Array features,
+                                       const std::string& features_name,
+                                       const std::string& labels_file, Array labels,
+                                       const std::string& labels_name);
+
+}  // namespace thimble::data

@@ -1,0 +1,47 @@
+// Reads the batches of an epoch into memory that it is given. Knows nothing of threads.
+#pragma once
+
+#include <thimble/data_loader.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace thimble::data {
+
+// Of every field's buffer: the widest vector and a cache line.
+inline constexpr int64_t kBatchAlignment = 64;
+
+class BatchReader {
+ public:
+  // Throws as Loader's constructor does.
+  BatchReader(Dataset dataset, LoaderOptions options);
+
+  [[nodiscard]] const Dataset& dataset() const { return dataset_; }
+  [[nodiscard]] const LoaderOptions& options() const { return options_; }
+  [[nodiscard]] int64_t batches() const;
+  // Size of one batch's buffer, every field rounded up to the alignment.
+  [[nodiscard]] int64_t batch_bytes() const;
+  [[nodiscard]] int64_t order_bytes() const {
+    return static_cast<int64_t>(order_.size() * sizeof(int64_t));
+  }
+
+  // Points the batch's fields into a buffer of batch_bytes().
+  void place(std::byte* buffer, Batch& batch) const;
+  // Sets the order of the samples.
+  void start(int64_t epoch);
+  // Reads batch `number` of the epoch into the batch's fields.
+  void read(int64_t number, Batch& batch);
+
+ private:
+  [[nodiscard]] int64_t field_bytes(int64_t sample_bytes) const;
+  [[nodiscard]] std::byte* row_of(const Batch& batch, size_t field, int64_t row) const;
+
+  Dataset dataset_;
+  LoaderOptions options_;
+  std::vector<int64_t> sample_bytes_;  // per field
+  std::vector<int64_t> order_;         // empty without shuffling
+  std::vector<void*> row_;             // destinations of the sample being read
+  int64_t epoch_ = 0;
+};
+
+}  // namespace thimble::data

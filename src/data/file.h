@@ -1,0 +1,62 @@
+// Reading files from outside: nothing in them is believed before it is checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace thimble::data {
+
+// The whole of a regular file. Throws Error if it is missing, not a regular file or unreadable.
+[[nodiscard]] std::vector<std::byte> read_file(const std::string& path);
+
+// The first of the paths that exists. Throws Error that names what was looked for, every path
+// tried, and what the user can do.
+[[nodiscard]] std::string find_file(const std::string& what, const std::vector<std::string>& paths);
+
+[[nodiscard]] bool is_gzip(std::span<const std::byte> bytes);
+
+// The first `limit` bytes, or fewer, of what a gzip file holds, without reading on.
+[[nodiscard]] std::vector<std::byte> gunzip_head(const std::string& file,
+                                                 std::span<const std::byte> packed, size_t limit);
+
+// Everything a gzip file holds, checksums verified. Memory grows with what is really there and
+// never past `limit` bytes. Throws Error if the file is damaged, cut short, followed by something
+// else, or unpacks to more than limit.
+[[nodiscard]] std::vector<std::byte> gunzip(const std::string& file,
+                                            std::span<const std::byte> packed, size_t limit);
+
+// The number of elements of a tensor whose dimensions come from a file. Throws Error if one is
+// zero or negative or the product is above `limit`.
+[[nodiscard]] int64_t checked_elements(const std::string& file, std::span<const int64_t> dims,
+                                       int64_t limit);
+
+// Text of a file as an error message may show it: quoted, cut to 40 characters, printable.
+[[nodiscard]] std::string shown(std::string_view text);
+
+// A cursor over a file's bytes. Every function throws Error naming file, offset and field if the
+// file ends first.
+class ByteReader {
+ public:
+  ByteReader(const std::string& file, std::span<const std::byte> bytes)
+      : file_(file), bytes_(bytes) {}
+
+  [[nodiscard]] std::span<const std::byte> take(size_t count, const char* field);
+  [[nodiscard]] uint32_t u32_big(const char* field) { return static_cast<uint32_t>(big(4, field)); }
+  [[nodiscard]] uint32_t little(size_t width, const char* field);
+  [[nodiscard]] uint8_t u8(const char* field) { return static_cast<uint8_t>(big(1, field)); }
+  [[nodiscard]] size_t offset() const { return offset_; }
+  [[nodiscard]] size_t remaining() const { return bytes_.size() - offset_; }
+
+ private:
+  uint64_t big(size_t width, const char* field);
+
+  const std::string& file_;
+  std::span<const std::byte> bytes_;
+  size_t offset_ = 0;
+};
+
+}  // namespace thimble::data

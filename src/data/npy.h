@@ -1,0 +1,16 @@
+// NumPy's .npy format (numpy.lib.format, versions 1 to 3).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/array.h"
+
+namespace thimble::data {
+
+// The array in an .npy file given as its bytes. Throws Error if the file is not .npy, damaged, of
+// the wrong size, or holds something else than a C-ordered little-endian numeric array of rank 1
+// or more.
+[[nodiscard]] Array parse_npy(const std::string& file, std::vector<std::byte> bytes);
+
+}  // namespace thimble::data
