@@ -64,8 +64,8 @@ std::vector<Bytes> run_reference_node(const ir::Graph& graph, const ir::Node& no
     outputs.emplace_back(byte_size(graph.type(id), precision));
   }
   for (const ir::Alias& update : op.updates) {
-    const Bytes* input = inputs[static_cast<size_t>(update.in)];
-    if (input != nullptr) outputs[static_cast<size_t>(update.out)] = *input;
+    if (node.input(update.in) < 0) continue;
+    outputs[static_cast<size_t>(update.out)] = *inputs[static_cast<size_t>(update.in)];
   }
   std::vector<void*> destinations;
   for (Bytes& output : outputs) destinations.push_back(output.data());

@@ -125,7 +125,7 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     values.push_back(std::move(data));
   }
   for (const Alias& update : op.updates) {
-    const int input = node.inputs[static_cast<size_t>(update.in)];
+    const int input = node.input(update.in);
     if (input < 0) continue;
     ValueData& output = values[static_cast<size_t>(node.outputs[static_cast<size_t>(update.out)])];
     output.role = data(input).role;

@@ -47,6 +47,11 @@ struct Node {
   std::vector<int> inputs;  // -1: an optional input left out
   std::vector<int> outputs;
   int layer = -1;
+
+  // Input i, -1 where it is left out.
+  [[nodiscard]] int input(int i) const {
+    return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : -1;
+  }
 };
 
 // A part of the model as its author named it, for summaries and reports.

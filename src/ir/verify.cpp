@@ -61,7 +61,7 @@ std::string has_a_kernel(const Graph&, const Node& node, int) {
 // An update writes its input's storage: it must be the last to read it.
 std::string updates_come_last(const Graph& graph, const Node& node, int node_id) {
   for (const Alias& update : node.op->updates) {
-    const int id = node.inputs[static_cast<size_t>(update.in)];
+    const int id = node.input(update.in);
     if (id < 0) continue;
     if (!is_persistent(graph.data(id).role) || graph.data(id).role == Role::constant) {
       return fmt::format("updates %{}, which is neither parameter nor state", id);

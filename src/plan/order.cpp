@@ -22,7 +22,7 @@ class Dependencies {
         if (id >= 0) add(graph.data(id).producer, number);
       }
       for (const ir::Alias& update : node.op->updates) {
-        const int id = node.inputs[static_cast<size_t>(update.in)];
+        const int id = node.input(update.in);
         if (id < 0) continue;
         for (int reader : readers[static_cast<size_t>(id)]) add(reader, number);
         if (graph.data(id).role == ir::Role::parameter) add(loss_node, number);

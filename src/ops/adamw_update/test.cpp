@@ -1,0 +1,50 @@
+#include "harness/op_cases.h"
+#include "ops/adam_update/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+std::vector<TensorSpec> inputs(const Shape& shape, bool amsgrad, double step) {
+  std::vector<TensorSpec> specs = {
+      {.shape = shape, .state = true},
+      {.shape = shape},
+      {.shape = {}, .low = 0.1, .high = 0.5},
+      {.shape = {}, .dtype = DType::i32, .low = step, .high = step},
+      {.shape = shape, .state = true},
+      {.shape = shape, .low = 0.01, .high = 1.0, .state = true},
+  };
+  if (amsgrad) specs.push_back({.shape = shape, .low = 0.01, .high = 1.0, .state = true});
+  return specs;
+}
+
+ir::Attrs attrs(const AdamUpdateOptions& options) { return ir::Attrs::of(options); }
+
+}  // namespace
+
+THIMBLE_OP_CASES(adamw_update) {
+  return {
+      .cases = {{.name = "plain",
+                 .inputs = inputs({3, 7}, false, 1),
+                 .expect = {{3, 7}, {3, 7}, {3, 7}}},
+                {.name = "scalar", .inputs = inputs({}, false, 2)},
+                {.name = "empty", .inputs = inputs({0}, false, 2)},
+                {.name = "late_step", .inputs = inputs({19}, false, 100000)},
+                {.name = "weight_decay_up",
+                 .inputs = inputs({33}, false, 5),
+                 .attrs = attrs({.weight_decay = 0.1, .maximize = true, .lr_scale = 0.5})},
+                {.name = "amsgrad_over_many_tiles",
+                 .inputs = inputs({70001}, true, 7),
+                 .attrs = attrs({.beta1 = 0.8,
+                                 .beta2 = 0.95,
+                                 .epsilon = 1e-3,
+                                 .weight_decay = 0.01,
+                                 .amsgrad = true}),
+                 .expect = {{70001}, {70001}, {70001}, {70001}}}},
+      .rejects = {{.name = "missing_maximum",
+                   .inputs = inputs({2}, false, 1),
+                   .attrs = attrs({.amsgrad = true}),
+                   .error = "need 3 state tensors, got 2"}},
+  };
+}
+
+}  // namespace thimble::test

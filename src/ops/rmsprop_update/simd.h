@@ -1,0 +1,15 @@
+// The fast kernel of rmsprop_update; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/rmsprop_update/dims.h"
+
+namespace thimble::ops {
+
+void rmsprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                         const int32_t* step, const float* v, const float* second,
+                         const float* third, const rmsprop_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

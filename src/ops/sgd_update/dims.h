@@ -1,0 +1,15 @@
+#ifndef THIMBLE_OPS_SGD_UPDATE_DIMS_H_
+#define THIMBLE_OPS_SGD_UPDATE_DIMS_H_
+
+/* Sizes and constants of sgd_update. Plain C99. */
+typedef struct sgd_dims {
+  int n; /* elements */
+  int nesterov;
+  int maximize;
+  double momentum; /* 0: no buffer */
+  double dampening;
+  double weight_decay;
+  double lr_scale;
+} sgd_dims;
+
+#endif

@@ -1,0 +1,52 @@
+#include "ops/sgd_update/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/sgd_update/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/elements-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+void sgd_update_target(float* const* out, const float* param, const float* grad, const float* lr,
+                       const int32_t* step, const float* buffer, const sgd_dims* d,
+                       exec::ThreadPool& pool) {
+  const F32 f;
+  const Vec rate = hn::Set(f, static_cast<float>(static_cast<double>(*lr) * d->lr_scale));
+  const Vec momentum = hn::Set(f, static_cast<float>(d->momentum));
+  const Vec share = hn::Set(f, static_cast<float>(1.0 - d->dampening));
+  const Vec decay = hn::Set(f, static_cast<float>(d->weight_decay));
+  const bool decays = d->weight_decay != 0.0;
+  const bool first = *step == 1;
+  over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
+    const Vec p = io.load(param, i);
+    Vec g = io.load(grad, i);
+    if (d->maximize) g = hn::Neg(g);
+    if (decays) g = hn::MulAdd(decay, p, g);
+    if (buffer != nullptr) {
+      const Vec b = first ? g : hn::MulAdd(momentum, io.load(buffer, i), hn::Mul(share, g));
+      io.store(b, out[1], i);
+      g = d->nesterov ? hn::MulAdd(momentum, b, g) : b;
+    }
+    io.store(hn::NegMulAdd(rate, g, p), out[0], i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(sgd_update_target);
+
+void sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                     const int32_t* step, const float* buffer, const sgd_dims* d,
+                     exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(sgd_update_target)(out, param, grad, lr, step, buffer, d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

@@ -1,0 +1,56 @@
+#include "harness/op_cases.h"
+#include "ops/sgd_update/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+std::vector<TensorSpec> inputs(const Shape& shape, bool momentum, double step = 3) {
+  std::vector<TensorSpec> specs = {
+      {.shape = shape, .state = true},
+      {.shape = shape},
+      {.shape = {}, .low = 0.1, .high = 0.5},
+      {.shape = {}, .dtype = DType::i32, .low = step, .high = step},
+  };
+  if (momentum) specs.push_back({.shape = shape, .state = true});
+  return specs;
+}
+
+ir::Attrs attrs(const SgdUpdateOptions& options) { return ir::Attrs::of(options); }
+
+}  // namespace
+
+THIMBLE_OP_CASES(sgd_update) {
+  return {
+      .cases = {{.name = "plain", .inputs = inputs({3, 7}, false), .expect = {{3, 7}}},
+                {.name = "scalar", .inputs = inputs({}, false)},
+                {.name = "empty", .inputs = inputs({0}, false)},
+                {.name = "weight_decay_up",
+                 .inputs = inputs({33}, false),
+                 .attrs = attrs({.weight_decay = 0.1, .maximize = true, .lr_scale = 0.5})},
+                {.name = "first_step",
+                 .inputs = inputs({5}, true, 1),
+                 .attrs = attrs({.momentum = 0.9, .dampening = 0.5}),
+                 .expect = {{5}, {5}}},
+                {.name = "later_step",
+                 .inputs = inputs({5, 3}, true),
+                 .attrs = attrs({.momentum = 0.9, .dampening = 0.5})},
+                {.name = "nesterov_over_many_tiles",
+                 .inputs = inputs({70001}, true),
+                 .attrs = attrs({.momentum = 0.9, .nesterov = true, .weight_decay = 0.01})}},
+      .rejects = {{.name = "missing_buffer",
+                   .inputs = inputs({2}, false),
+                   .attrs = attrs({.momentum = 0.9}),
+                   .error = "need 1 state tensors, got 0"},
+                  {.name = "needless_buffer",
+                   .inputs = inputs({2}, true),
+                   .error = "need 0 state tensors, got 1"},
+                  {.name = "gradient_of_another_shape",
+                   .inputs = {{.shape = {2}, .state = true},
+                              {.shape = {3}},
+                              {.shape = {}},
+                              {.shape = {}, .dtype = DType::i32}},
+                   .error = "gradient of the parameter's shape"}},
+  };
+}
+
+}  // namespace thimble::test
