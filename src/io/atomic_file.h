@@ -1,0 +1,40 @@
+// Files that appear whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace thimble::io {
+
+// Writes to a temporary file beside the target; commit syncs it, renames it over the target and
+// syncs the folder. Killed at any moment, the target is the old file or the new one, whole.
+// Without commit nothing changes and the temporary file is removed.
+// Errors: thimble::Error naming path and reason (no such folder, not writable, disk full).
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(const std::string& text) { write(std::as_bytes(std::span(text))); }
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* doing);
+
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+// The whole contents of a file. Throws Error naming path and reason; limit_bytes: the most it
+// will read.
+[[nodiscard]] std::string read_file(const std::string& path, size_t limit_bytes);
+
+// Makes a folder and those above it. Throws Error where that fails.
+void make_directories(const std::string& path);
+
+}  // namespace thimble::io

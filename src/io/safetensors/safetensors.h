@@ -1,0 +1,60 @@
+// Safetensors files: named tensors after a JSON header. Format: 8 bytes little-endian length of the
+// header, the header, the tensors' bytes.
+#pragma once
+
+#include <thimble/types.h>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace thimble::io {
+
+// A tensor in memory that somebody else owns.
+struct TensorView {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::span<const std::byte> bytes;  // size_bytes(dtype, shape), row-major, little endian
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+// Replaces the file at once (io::AtomicFile). Throws Error on failure, on a name twice and on
+// sizes that do not fit.
+void write_safetensors(const std::string& path, std::span<const TensorView> tensors,
+                       const Metadata& metadata);
+
+// A file's contents, owned.
+class Safetensors {
+ public:
+  // Throws Error naming file and field where anything is not as the format says.
+  [[nodiscard]] static Safetensors read(const std::string& path);
+  // The same from memory; name stands in errors.
+  [[nodiscard]] static Safetensors parse(std::string name, std::string bytes);
+
+  [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }
+  [[nodiscard]] const Metadata& metadata() const { return metadata_; }
+  // Null where there is none of that name.
+  [[nodiscard]] const TensorView* find(std::string_view name) const;
+  // Throws Error where the entry is missing.
+  [[nodiscard]] const std::string& meta(const std::string& key) const;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  Safetensors(Safetensors&&) = default;
+  Safetensors& operator=(Safetensors&&) = default;
+  Safetensors(const Safetensors&) = delete;
+  Safetensors& operator=(const Safetensors&) = delete;
+
+ private:
+  Safetensors() = default;
+  std::string name_;
+  std::vector<char> bytes_;  // not a string: moving must not move the views' bytes
+  std::vector<TensorView> tensors_;
+  Metadata metadata_;
+};
+
+}  // namespace thimble::io

@@ -1,0 +1,24 @@
+// The model layer by layer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::ir {
+
+struct LayerSummary {
+  std::string name;
+  std::string type;
+  Shape output;
+  int64_t parameters = 0;  // trainable, counted where they are used first
+  int64_t frozen_parameters = 0;
+  std::vector<std::string> inputs;  // names of the layers it reads
+};
+
+// Inputs and labels first, then the layers in order of construction.
+[[nodiscard]] std::vector<LayerSummary> summarize(const Graph& graph);
+
+}  // namespace thimble::ir

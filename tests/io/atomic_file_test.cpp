@@ -1,0 +1,113 @@
+#include "io/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thimble/error.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "io/safetensors/safetensors.h"
+#include "io/temporary_folder.h"
+
+namespace thimble::io {
+namespace {
+
+constexpr size_t kLimit = size_t{1} << 28;
+
+void put(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+TEST(atomic_file, replaces_the_old_contents) {
+  const test::TemporaryFolder folder;
+  put(folder / "f", "old");
+  put(folder / "f", "new");
+  EXPECT_EQ(read_file(folder / "f", kLimit), "new");
+}
+
+TEST(atomic_file, leaves_the_old_contents_without_commit) {
+  const test::TemporaryFolder folder;
+  put(folder / "f", "old");
+  { AtomicFile(folder / "f").write("half"); }
+  EXPECT_EQ(read_file(folder / "f", kLimit), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(atomic_file, names_the_folder_that_is_missing) {
+  try {
+    AtomicFile("/no/such/folder/f");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("/no/such/folder/f"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("No such file or directory"), std::string::npos);
+  }
+}
+
+// A full disk, played by a limit on the size of files: the child may write 64 KiB.
+TEST(atomic_file, keeps_the_old_file_when_the_disk_is_full) {
+  const test::TemporaryFolder folder;
+  put(folder / "f", "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1 << 16, 1 << 16};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    int code = 1;
+    try {
+      put(folder / "f", std::string(1 << 20, 'x'));
+    } catch (const Error& error) {
+      code = std::string(error.what()).find("untouched") == std::string::npos ? 2 : 0;
+    }
+    ::_exit(code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(read_file(folder / "f", kLimit), "old");
+  EXPECT_FALSE(std::filesystem::exists(folder / "f.partial"));
+}
+
+// Saves checkpoint after checkpoint, each all of one number, until it is killed.
+[[noreturn]] void save_for_ever(const std::string& path) {
+  std::vector<float> values(200000);
+  for (float number = 0;; ++number) {
+    std::fill(values.begin(), values.end(), number);
+    const TensorView tensor{"w", DType::f32, {200000}, std::as_bytes(std::span(values))};
+    write_safetensors(path, {&tensor, 1}, {{"number", std::to_string(number)}});
+  }
+}
+
+TEST(atomic_file, survives_fifty_kills_while_saving) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "checkpoint.safetensors";
+  std::mt19937 random(1);
+  int seen = 0;
+  for (int round = 0; round < 50; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) save_for_ever(path);
+    ::usleep(2000 + static_cast<useconds_t>(random() % 20000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    if (!std::filesystem::exists(path)) continue;
+    ++seen;
+    const Safetensors file = Safetensors::read(path);
+    const float* values = reinterpret_cast<const float*>(file.find("w")->bytes.data());
+    for (int i = 0; i < 200000; ++i) {
+      ASSERT_EQ(std::to_string(values[i]), file.meta("number")) << "round " << round;
+      if (i == 10) i = 199000;
+    }
+  }
+  EXPECT_GT(seen, 25) << "most kills must come after a first save, or the test shows nothing";
+}
+
+}  // namespace
+}  // namespace thimble::io

@@ -1,0 +1,113 @@
+#include "io/safetensors/safetensors.h"
+
+#include <gtest/gtest.h>
+#include <thimble/error.h>
+
+#include <cstring>
+#include <functional>
+
+#include "io/atomic_file.h"
+#include "io/temporary_folder.h"
+
+namespace thimble::io {
+namespace {
+
+std::string with_length(const std::string& header, const std::string& data = "") {
+  std::string file;
+  for (int shift = 0; shift < 64; shift += 8) {
+    file += static_cast<char>(static_cast<uint64_t>(header.size()) >> shift & 0xFF);
+  }
+  return file + header + data;
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// The file that Python's safetensors 0.5 writes for {"w": float32 [[1, 2]], "n": int32 [7]}.
+const std::string& python_file() {
+  static const std::string file =
+      with_length(R"({"n":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                  R"("w":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}}      )",
+                  std::string("\x07\x00\x00\x00\x00\x00\x80\x3f\x00\x00\x00\x40", 12));
+  return file;
+}
+
+TEST(safetensors, reads_what_python_writes) {
+  const Safetensors file = Safetensors::parse("f", python_file());
+  ASSERT_NE(file.find("w"), nullptr);
+  EXPECT_EQ(file.find("w")->shape, (Shape{1, 2}));
+  float values[2];
+  std::memcpy(values, file.find("w")->bytes.data(), sizeof values);
+  EXPECT_EQ(values[0], 1.0F);
+  EXPECT_EQ(values[1], 2.0F);
+  EXPECT_EQ(file.find("n")->dtype, DType::i32);
+  EXPECT_EQ(file.find("missing"), nullptr);
+}
+
+TEST(safetensors, gives_back_what_it_wrote) {
+  const test::TemporaryFolder folder;
+  const std::vector<float> values{1.5F, -2.0F, 3.25F};
+  const TensorView tensors[] = {{"a", DType::f32, {3}, std::as_bytes(std::span(values))},
+                                {"empty", DType::f32, {0, 4}, {}}};
+  write_safetensors(folder / "t", tensors, {{"step", "12"}});
+  const Safetensors file = Safetensors::read(folder / "t");
+  EXPECT_EQ(file.meta("step"), "12");
+  ASSERT_EQ(file.tensors().size(), 2U);
+  EXPECT_EQ(0, std::memcmp(file.find("a")->bytes.data(), values.data(), 12));
+  EXPECT_EQ(file.find("empty")->shape, (Shape{0, 4}));
+}
+
+TEST(safetensors, refuses_a_file_cut_off_anywhere) {
+  for (size_t length = 0; length < python_file().size(); ++length) {
+    EXPECT_NE(error_of([&] { Safetensors::parse("f", python_file().substr(0, length)); }),
+              "no error")
+        << length;
+  }
+}
+
+TEST(safetensors, names_what_is_wrong_in_a_hostile_header) {
+  const struct {
+    std::string header;
+    const char* error;
+  } cases[] = {
+      {"[]", "not a JSON object"},
+      {"{", "not JSON"},
+      {std::string(100000, '['), "nested too deeply"},
+      {R"({"a":1})", "field dtype is missing"},
+      {R"({"a":{"dtype":"F99","shape":[1],"data_offsets":[0,4]}})", "dtype"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", "outside"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", "outside"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "takes 8 bytes"},
+      {R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", "whole number"},
+      {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", "large"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+       R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+       "overlap"},
+      {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})", "hole"},
+      {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "after the last"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+       R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+       "twice"},
+      {R"({"__metadata__":{"k":1}})", "not a text"},
+  };
+  for (const auto& [header, error] : cases) {
+    const std::string what =
+        error_of([&] { Safetensors::parse("f", with_length(header, "abcd")); });
+    EXPECT_NE(what.find(error), std::string::npos) << header.substr(0, 80) << " -> " << what;
+  }
+}
+
+TEST(safetensors, refuses_to_write_a_name_twice) {
+  const test::TemporaryFolder folder;
+  const TensorView tensors[] = {{"a", DType::f32, {0}, {}}, {"a", DType::f32, {0}, {}}};
+  EXPECT_THROW(write_safetensors(folder / "t", tensors, {}), Error);
+}
+
+}  // namespace
+}  // namespace thimble::io
