@@ -1,9 +1,8 @@
 # Install target and package files for find_package(thimble).
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS thimble EXPORT thimbleTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/thimble ${THIMBLE_GENERATED_INCLUDE_DIR}/thimble
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(EXPORT thimbleTargets NAMESPACE thimble:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/thimble)
 configure_package_config_file(cmake/thimbleConfig.cmake.in ${PROJECT_BINARY_DIR}/thimbleConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/thimble)

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# What the project's scripts share. Source it from the repository's root.
+
+jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+
+# ccache makes rebuilds cheap where it is installed; nothing needs it.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+
+die() {
+  echo "$*" >&2
+  exit 1
+}
+
+# The LLVM versions we take, best first: 14 is the one the code is formatted with.
+llvm_versions="14 15 16 17 18 19 20 21"
+
+# llvm_version TOOL: the version whose TOOL is installed; fails where none is.
+llvm_version() {
+  local v
+  for v in $llvm_versions; do
+    if command -v "$1-$v" >/dev/null; then echo "$v" && return; fi
+  done
+  return 1
+}
+
+# configure PRESET [cmake options]: quiet unless it fails.
+configure() {
+  local preset=$1 log
+  shift
+  log=$(mktemp)
+  if ! cmake --preset "$preset" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    die "cmake could not configure build/$preset; the lines above say why"
+  fi
+  rm -f "$log"
+}
+
+# build PRESET [targets]
+build() {
+  local preset=$1
+  shift
+  cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Installs what thimble needs from the system's packages (Debian 12, Ubuntu 24.04 and newer).
+# usage: scripts/install_dependencies.sh GROUP...     groups: build test lint bench
+# Does nothing, and asks for no password, where everything is there already.
+set -euo pipefail
+
+# shellcheck source=scripts/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# One line per need: a command that must exist, or a dash; then the package that brings it.
+needs_of() {
+  case $1 in
+    build) cat <<'EOF'
+cmake cmake
+ninja ninja-build
+gcc gcc
+g++ g++
+- libhwy-dev
+- libcli11-dev
+- libfmt-dev
+- nlohmann-json3-dev
+- libstb-dev
+- zlib1g-dev
+EOF
+      ;;
+    test)
+      needs_of build
+      printf '%s\n' '- libgtest-dev' '- libgmock-dev' '- librapidcheck-dev'
+      # The fuzzers and the sanitizers are built with clang.
+      local v
+      v=$(llvm_to_use clang++)
+      printf '%s\n' "clang++-$v clang-$v" "- libclang-rt-$v-dev"
+      ;;
+    lint)
+      needs_of test
+      local v
+      v=$(llvm_to_use clang-format)
+      printf '%s\n' "clang-format-$v clang-format-$v" "clang-tidy-$v clang-tidy-$v" \
+        'shellcheck shellcheck' 'git git'
+      ;;
+    bench)
+      needs_of build
+      printf '%s\n' '- libbenchmark-dev' 'python3 python3' '- python3-venv'
+      ;;
+  esac
+}
+
+has_package() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# The version of LLVM whose tool $1 is installed, or else the first the package lists offer.
+llvm_to_use() {
+  local v
+  llvm_version "$1" && return
+  for v in $llvm_versions; do
+    if apt-cache show "clang-$v" >/dev/null 2>&1; then echo "$v" && return; fi
+  done
+  echo 14
+}
+
+missing_packages() {
+  local group command package
+  for group in "$@"; do
+    needs_of "$group" | while read -r command package; do
+      if [ "$command" != - ]; then
+        command -v "$command" >/dev/null || echo "$package"
+      else
+        has_package "$package" || echo "$package"
+      fi
+    done
+  done | sort -u
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt_install() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+[ $# -gt 0 ] || set -- ''
+for group in "$@"; do
+  case $group in
+    build | test | lint | bench) ;;
+    *)
+      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build test lint bench" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  # Elsewhere the user's own package manager does it; cmake then says what it cannot find.
+  echo "install_dependencies: no apt here, so nothing is installed. thimble needs a C++20 compiler," \
+    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb and zlib; the tests also GoogleTest," \
+    "RapidCheck and clang; the benchmarks Google Benchmark and Python 3." >&2
+  exit 0
+fi
+
+mapfile -t missing < <(missing_packages "$@")
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+  echo "install_dependencies: these packages are missing, and there is neither root nor sudo to" \
+    "install them: ${missing[*]}" >&2
+  exit 1
+fi
+
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+start=$SECONDS
+# The package lists may be old or empty: the first failure refreshes them.
+if ! apt_install "${missing[@]}" >"$log" 2>&1; then
+  echo "Refreshing the package lists"
+  as_root apt-get update -qq >>"$log" 2>&1 || true
+  mapfile -t missing < <(missing_packages "$@")
+  if ! apt_install "${missing[@]}" >>"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "install_dependencies: apt could not install: ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+echo "Installed in $((SECONDS - start)) s"

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Every test: the development build, then the address, undefined-behaviour and thread sanitizers,
+# then each fuzzer for a few seconds. The last line counts them all.
+# usage: ./run test [quick]      quick: the fast tests of the development build alone
+# Environment: THIMBLE_DATA=DIR, real data for the tests that want it; THIMBLE_FUZZ_SECONDS.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/common.sh
+. scripts/common.sh
+
+# The suites in which threads meet: what the thread sanitizer watches.
+thread_suites="exec simd data train"
+
+total_passed=0
+total_failed=0
+total_skipped=0
+summary=()
+reasons=$(mktemp)
+trap 'rm -f "$reasons"' EXIT
+
+record() { # STAGE PASSED FAILED SKIPPED SECONDS
+  total_passed=$((total_passed + $2))
+  total_failed=$((total_failed + $3))
+  total_skipped=$((total_skipped + $4))
+  summary+=("$(printf '%-6s %5d passed %5d failed %5d skipped %5d s' "$@")")
+}
+
+# Some kernels give the sanitizers' shadow memory too little room while addresses are randomised;
+# a fixed layout is also what makes a failure repeat.
+fixed_layout=()
+if setarch -R true 2>/dev/null; then fixed_layout=(setarch -R); fi
+
+run_ctest() { # STAGE [ctest options], in build/STAGE
+  local stage=$1 start=$SECONDS report=$PWD/build/$1/junit.xml status=0
+  shift
+  rm -f "$report"
+  "${fixed_layout[@]}" ctest --test-dir "build/$stage" --parallel "$jobs" --output-on-failure \
+    --no-tests=error --output-junit "$report" "$@" || status=$?
+  [ -s "$report" ] || die "ctest left no report in build/$stage"
+  count() { sed -n "s/^[[:space:]]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
+  local tests failed skipped
+  tests=$(count tests) failed=$(count failures) skipped=$(count skipped)
+  # The report counts a program that could not start as skipped; ctest's status does not.
+  if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+    failed=$skipped
+    skipped=0
+  fi
+  record "$stage" $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
+  # The line below GoogleTest's "file:line: Skipped" says why.
+  grep -h -A 1 ': Skipped$' "build/$stage/Testing/Temporary/LastTest.log" |
+    grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
+}
+
+run_fuzzers() {
+  local start=$SECONDS counts
+  scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-10}" | tee "$reasons.fuzz" || true
+  counts=$(tail -n 1 "$reasons.fuzz")
+  rm -f "$reasons.fuzz"
+  [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || die "the fuzzers did not run"
+  record fuzz "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 $((SECONDS - start))
+}
+
+run_sanitizers() {
+  local version compiler targets=() suite
+  version=$(llvm_version clang++) || die "the sanitizer builds need clang"
+  compiler=(-DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version")
+
+  configure asan "${compiler[@]}" -DTHIMBLE_BUILD_FUZZERS=ON
+  build asan
+  run_ctest asan --label-exclude 'slow|project'
+  run_fuzzers
+
+  configure tsan "${compiler[@]}"
+  for suite in $thread_suites; do targets+=("test_$suite"); done
+  build tsan "${targets[@]}"
+  run_ctest tsan --label-regex "^(${thread_suites// /|})$" --label-exclude slow
+}
+
+scripts/install_dependencies.sh test
+configure dev
+build dev
+if [ "${1-}" = quick ]; then
+  run_ctest dev --label-exclude slow
+else
+  run_ctest dev
+  run_sanitizers
+fi
+
+echo
+printf '%s\n' "${summary[@]}"
+if [ -s "$reasons" ]; then
+  echo "Skipped, and why:"
+  sort "$reasons" | uniq -c
+fi
+echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+[ "$total_failed" -eq 0 ]
