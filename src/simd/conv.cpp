@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simd/conv_plan.h"
+#include "simd/conv_planar.h"
 #include "simd/conv_rows.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,14 +14,37 @@
 //
 #include <hwy/highway.h>
 
+#include "simd/conv_planar-inl.h"
 #include "simd/conv_rows-inl.h"
+
+#ifndef THIMBLE_SIMD_CONV_ONCE_
+#define THIMBLE_SIMD_CONV_ONCE_
+namespace thimble::simd {
+
+// With few output channels lanes filled with channels would be empty for the most part; but cutting
+// an image into planes costs about half a cycle per value, which a single tap does not repay.
+inline bool prefers_planes(const ConvPlan& plan) {
+  if (plan.group_out >= 16) return false;
+  const double taps_per_value = static_cast<double>(plan.tap_count) * plan.out_h * plan.out_w /
+                                (static_cast<double>(plan.out_row_step) * plan.out_column_step *
+                                 std::max(1.0, static_cast<double>(plan.in_h) * plan.in_w));
+  return taps_per_value * plan.group_out / 32 + 0.5 < taps_per_value * 0.5;
+}
+
+}  // namespace thimble::simd
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
 void run_conv(const ConvPlan& plan, float* y, const float* x, const float* w, const float* bias,
-              char* scratch, exec::ThreadPool& pool) {
-  conv_rows(plan, y, x, w, bias, scratch, pool);
+              Workspace& workspace, char* base, exec::ThreadPool& pool) {
+  if (prefers_planes(plan)) {
+    const PlanarTables tables = carve_planar_tables(workspace, plan);
+    conv_planar(plan, y, x, w, bias, tables, base + workspace.used(), pool);
+  } else {
+    conv_rows(plan, y, x, w, bias, base + workspace.used(), pool);
+  }
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE
@@ -37,7 +61,11 @@ using Planner = ConvPlan (*)(const conv_dims&, Workspace&);
 int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   Workspace counter(nullptr);
   const ConvPlan plan = planner(flattened(d), counter);
-  return counter.bytes() + threads * conv_rows_scratch_bytes(plan);
+  if (!prefers_planes(plan)) return counter.bytes() + threads * conv_rows_scratch_bytes(plan);
+  carve_planar_tables(counter, plan);
+  Workspace scratch(nullptr);
+  carve_planar_scratch(scratch, plan, planar_shape(plan, planar_result_planes(plan)));
+  return counter.bytes() + threads * scratch.bytes();
 }
 
 void run(float* y, const float* x, const float* w, const float* bias, void* workspace,
@@ -46,7 +74,7 @@ void run(float* y, const float* x, const float* w, const float* bias, void* work
   const ConvPlan plan = planner(flattened(d), carver);
   if (plan.images <= 0 || plan.out_h <= 0 || plan.out_w <= 0 || plan.out_c <= 0) return;
   HWY_DYNAMIC_DISPATCH(run_conv)
-  (plan, y, x, w, bias, static_cast<char*>(workspace) + carver.used(), pool);
+  (plan, y, x, w, bias, carver, static_cast<char*>(workspace), pool);
 }
 
 }  // namespace

@@ -21,6 +21,25 @@ ptrdiff_t tap_weight(const conv_dims& d, int r, int s) {
   return (static_cast<ptrdiff_t>(r) * d.s + s) * (d.c / d.groups);
 }
 
+// Output row h of the adjoint meets input row p at tap r where p * stride + r * dilation - pad = h.
+// In the phase of h = phase + i * stride that is p = i + (phase + pad - r * dilation) / stride, if
+// exact: one phase, or none, for each r.
+TapRange adjoint_range(int window, int dilation, int pad, int stride, int phases) {
+  TapRange range{};
+  bool any = false;
+  for (int r = 0; r < window; ++r) {
+    for (int phase = 0; phase < phases; ++phase) {
+      const int from = phase + pad - r * dilation;
+      if (from % stride != 0) continue;
+      const int offset = from / stride;
+      range.first = any ? std::min(range.first, offset) : offset;
+      range.last = any ? std::max(range.last, offset) : offset;
+      any = true;
+    }
+  }
+  return range;
+}
+
 }  // namespace
 
 conv_dims flattened(conv_dims d) {
@@ -44,6 +63,8 @@ ConvPlan plan_forward(const conv_dims& d, Workspace& workspace) {
   plan.weight_out_step = static_cast<ptrdiff_t>(d.r) * d.s * plan.group_in;
   plan.weight_in_step = 1;
   plan.phase_count = 1;
+  plan.tap_rows = {-d.pad_top, (d.r - 1) * d.dilation_h - d.pad_top};
+  plan.tap_columns = {-d.pad_left, (d.s - 1) * d.dilation_w - d.pad_left};
   auto* taps = workspace.take<ConvTap>(plan.tap_count);
   auto* phase = workspace.take<ConvPhase>(1);
   if (taps == nullptr) return plan;
@@ -71,12 +92,12 @@ ConvPlan plan_adjoint(const conv_dims& d, Workspace& workspace) {
   const int row_phases = std::min(d.stride_h, d.h);
   const int column_phases = std::min(d.stride_w, d.w);
   plan.phase_count = row_phases * column_phases;
+  plan.tap_rows = adjoint_range(d.r, d.dilation_h, d.pad_top, d.stride_h, row_phases);
+  plan.tap_columns = adjoint_range(d.s, d.dilation_w, d.pad_left, d.stride_w, column_phases);
   auto* taps = workspace.take<ConvTap>(plan.tap_count);
   auto* phases = workspace.take<ConvPhase>(plan.phase_count);
   if (taps == nullptr) return plan;
 
-  // Output row h meets input row p at tap r where p * stride + r * dilation - pad = h. In the phase
-  // of h = phase + i * stride that is p = i + (phase + pad - r * dilation) / stride, if exact.
   ConvTap* next = taps;
   ConvPhase* phase = phases;
   for (int row = 0; row < row_phases; ++row) {

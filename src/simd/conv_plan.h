@@ -26,6 +26,11 @@ struct ConvPhase {
   int tap_count;
 };
 
+// The smallest and largest offset of any tap, over all phases.
+struct TapRange {
+  int first = 0, last = 0;
+};
+
 // in: [images, in_h, in_w, in_c], out: [images, out_h, out_w, out_c].
 struct ConvPlan {
   int images;
@@ -41,6 +46,7 @@ struct ConvPlan {
   const ConvPhase* phases;
   int phase_count;
   int tap_count;  // of all phases together
+  TapRange tap_rows, tap_columns;
   bool relu, add_previous;
 
   // Of the largest phase, which is the first.

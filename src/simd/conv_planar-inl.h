@@ -1,0 +1,215 @@
+// Convolution of images of few channels, with pixels in the vector lanes; see planar.h. Included
+// once per vector target.
+
+#if defined(THIMBLE_SIMD_CONV_PLANAR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_SIMD_CONV_PLANAR_INL_H_
+#undef THIMBLE_SIMD_CONV_PLANAR_INL_H_
+#else
+#define THIMBLE_SIMD_CONV_PLANAR_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "exec/thread_pool.h"
+#include "simd/conv_planar.h"
+#include "simd/planar-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::simd::HWY_NAMESPACE {
+
+// Results of a few output channels over a run of positions.
+struct PlanarTile {
+  const float* planes;
+  const int32_t* offsets;  // [entries]
+  const float* weights;    // [entries, channels]
+  const float* bias;       // [channels]
+  int entries;
+  bool relu;
+  float* out;  // [channels, out_pitch]
+  int64_t out_pitch;
+};
+
+template <int kChannels, int kVectors>
+HWY_INLINE void planar_step(const PlanarTile& tile, int64_t at) {
+  const F32 d;
+  Vec sums[kChannels][kVectors];
+  THIMBLE_UNROLL
+  for (int k = 0; k < kChannels; ++k) {
+    const Vec bias = hn::Set(d, tile.bias[k]);
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) sums[k][v] = bias;
+  }
+  const float* planes = tile.planes + at;
+  const float* weights = tile.weights;
+  for (int e = 0; e < tile.entries; ++e, weights += kChannels) {
+    const float* from = planes + tile.offsets[e];
+    Vec pixels[kVectors];
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::LoadU(d, from + v * lanes());
+    THIMBLE_UNROLL
+    for (int k = 0; k < kChannels; ++k) {
+      const Vec weight = hn::Set(d, weights[k]);
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[k][v] = hn::MulAdd(weight, pixels[v], sums[k][v]);
+    }
+  }
+  THIMBLE_UNROLL
+  for (int k = 0; k < kChannels; ++k) {
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      Vec sum = sums[k][v];
+      if (tile.relu) sum = hn::IfThenElseZero(hn::Gt(sum, hn::Zero(d)), sum);
+      hn::StoreU(sum, d, tile.out + k * tile.out_pitch + at + v * lanes());
+    }
+  }
+}
+
+template <int kChannels, int kVectors>
+HWY_NOINLINE void planar_tile(const PlanarTile& tile, int64_t positions) {
+  int64_t at = 0;
+  for (; at + kVectors * lanes() <= positions; at += kVectors * lanes()) {
+    planar_step<kChannels, kVectors>(tile, at);
+  }
+  for (; at < positions; at += lanes()) planar_step<kChannels, 1>(tile, at);
+}
+
+// Output channels computed together: at most four or eight, as registers allow, and evenly split.
+inline int planar_channels(int group_out) {
+#if THIMBLE_MANY_REGISTERS
+  constexpr int kMost = 8;
+#else
+  constexpr int kMost = 4;
+#endif
+  const int runs = static_cast<int>(divide_up(group_out, kMost));
+  const int each = static_cast<int>(divide_up(group_out, runs));
+  if (each == 5) return 6;
+  if (each == 7) return 8;
+  return each;
+}
+
+inline void planar_tile(const PlanarTile& tile, int channels, int64_t positions) {
+#if THIMBLE_MANY_REGISTERS
+  if (channels == 1) return planar_tile<1, 8>(tile, positions);
+  if (channels == 2) return planar_tile<2, 8>(tile, positions);
+  if (channels == 3) return planar_tile<3, 6>(tile, positions);
+  if (channels == 4) return planar_tile<4, 6>(tile, positions);
+  if (channels == 6) return planar_tile<6, 4>(tile, positions);
+  planar_tile<8, 3>(tile, positions);
+#else
+  if (channels == 1) return planar_tile<1, 8>(tile, positions);
+  if (channels == 2) return planar_tile<2, 4>(tile, positions);
+  if (channels == 3) return planar_tile<3, 3>(tile, positions);
+  planar_tile<4, 3>(tile, positions);
+#endif
+}
+
+// Fills the tables. The weights of a phase lie together: for each run of `channels` output
+// channels, [tap, input channel, channels].
+inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int channels,
+                        const float* w, const float* bias, const PlanarTables& tables) {
+  int32_t* offset = tables.offsets;
+  for (int p = 0; p < plan.phase_count; ++p) {
+    for (int t = 0; t < plan.phases[p].tap_count; ++t) {
+      for (int c = 0; c < plan.group_in; ++c) {
+        *offset++ = static_cast<int32_t>(shape.offset(plan, plan.phases[p].taps[t], c));
+      }
+    }
+  }
+  float* weight = tables.weights;
+  const int padded = static_cast<int>(round_up(plan.group_out, channels));
+  for (int g = 0; g < plan.groups; ++g) {
+    for (int k = 0; k < padded; ++k) {
+      const bool real = bias && k < plan.group_out;
+      tables.bias[g * padded + k] = real ? bias[g * plan.group_out + k] : 0.0f;
+    }
+    for (int p = 0; p < plan.phase_count; ++p) {
+      const ConvPhase& phase = plan.phases[p];
+      for (int first = 0; first < padded; first += channels) {
+        for (int t = 0; t < phase.tap_count; ++t) {
+          for (int c = 0; c < plan.group_in; ++c) {
+            const float* from =
+                w + g * plan.group_weights + phase.taps[t].weight + c * plan.weight_in_step;
+            for (int k = first; k < first + channels; ++k) {
+              *weight++ = k < plan.group_out ? from[k * plan.weight_out_step] : 0.0f;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// All output rows of one row phase, from the planes of results of its column phases.
+inline void join_rows(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
+                      const ConvPhase* phases, int column_phases, int padded, const float* results,
+                      float* y) {
+  for (int b = 0; b < task.images; ++b) {
+    const int rows = std::min(task.rows, phases[0].rows - task.row);
+    for (int i = 0; i < rows; ++i) {
+      const int row = phases[0].row + (task.row + i) * plan.out_row_step;
+      float* to =
+          y +
+          (static_cast<ptrdiff_t>(task.image + b) * plan.out_h + row) * plan.out_w * plan.out_c +
+          task.group * plan.group_out;
+      const float* from =
+          results + (static_cast<ptrdiff_t>(b) * shape.plane_rows + i) * shape.pitch;
+      for (int p = 0; p < column_phases; ++p, from += padded * shape.out_floats) {
+        join_row(to + static_cast<ptrdiff_t>(phases[p].column) * plan.out_c,
+                 static_cast<ptrdiff_t>(plan.out_column_step) * plan.out_c, from, shape.out_floats,
+                 plan.group_out, phases[p].columns, plan.add_previous, plan.relu);
+      }
+    }
+  }
+}
+
+inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
+                            int channels, const PlanarTables& tables, const PlanarScratch& scratch,
+                            const float* x, float* y) {
+  load_planes(plan, shape, task, x, scratch.planes);
+  const int padded = static_cast<int>(round_up(plan.group_out, channels));
+  const int column_phases = std::min(plan.out_column_step, plan.out_w);
+  const int64_t group_entries = static_cast<int64_t>(plan.tap_count) * plan.group_in;
+  PlanarTile tile{};
+  tile.planes = scratch.planes;
+  tile.offsets = tables.offsets;
+  tile.weights = tables.weights + task.group * group_entries * padded;
+  tile.relu = plan.relu && !plan.add_previous;
+  tile.out_pitch = shape.out_floats;
+  for (int p = 0; p < plan.phase_count; ++p) {
+    tile.entries = plan.phases[p].tap_count * plan.group_in;
+    tile.out = scratch.results + p % column_phases * padded * shape.out_floats;
+    for (int k = 0; k < padded; k += channels) {
+      tile.bias = tables.bias + task.group * padded + k;
+      planar_tile(tile, channels, shape.positions);
+      tile.weights += static_cast<ptrdiff_t>(tile.entries) * channels;
+      tile.out += channels * shape.out_floats;
+    }
+    tile.offsets += tile.entries;
+    if ((p + 1) % column_phases == 0) {
+      join_rows(plan, shape, task, plan.phases + p + 1 - column_phases, column_phases, padded,
+                scratch.results, y);
+    }
+  }
+}
+
+// y, x, w, bias: see conv(); scratch_base: carve_planar_scratch() per thread.
+inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const float* w,
+                        const float* bias, const PlanarTables& tables, char* scratch_base,
+                        exec::ThreadPool& pool) {
+  const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
+  const int channels = planar_channels(plan.group_out);
+  fill_tables(plan, shape, channels, w, bias, tables);
+  Workspace counter(nullptr);
+  carve_planar_scratch(counter, plan, shape);
+  const int64_t tasks = static_cast<int64_t>(plan.groups) * shape.image_runs * shape.bands;
+  pool.run_with_worker(tasks, [&](int64_t task, int worker) {
+    Workspace own(scratch_base + worker * counter.bytes());
+    const PlanarScratch scratch = carve_planar_scratch(own, plan, shape);
+    run_planar_task(plan, shape, planar_task(plan, shape, task), channels, tables, scratch, x, y);
+  });
+}
+
+}  // namespace thimble::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,42 @@
+// Sizes of the planar way to convolve images of few channels. Such images are cut into planes, one
+// per channel and remainder of row and column modulo the stride, zero-padded, every row `pitch`
+// floats long. On planes a tap is one constant offset, so a whole batch of small images is a single
+// one-dimensional correlation with pixels in the vector lanes: the few results that straddle rows
+// or images are computed and dropped.
+#pragma once
+
+#include <cstdint>
+
+#include "simd/conv_plan.h"
+#include "simd/workspace.h"
+
+namespace thimble::simd {
+
+struct PlanarShape {
+  int first_row, first_column;       // the smallest offsets of any tap
+  int row_phases, column_phases;     // remainders modulo the step that some tap may read
+  int shift_rows, shift_columns;     // the largest offsets within a plane
+  int planes;                        // row_phases * column_phases * input channels of a group
+  int images, image_runs;            // images per task, and how many tasks that makes
+  int rows, bands;                   // output rows per task, and how many tasks that makes
+  int plane_rows, pitch;             // of one image in one plane
+  int64_t positions;                 // one past the last valid result
+  int64_t plane_floats, out_floats;  // of all images of a task: a plane, a plane of results
+
+  // Where input channel c of a tap starts.
+  [[nodiscard]] int64_t offset(const ConvPlan& plan, const ConvTap& tap, int c) const {
+    const int row = tap.row - first_row;
+    const int column = tap.column - first_column;
+    const int64_t phase =
+        static_cast<int64_t>(row % plan.row_step) * column_phases + column % plan.column_step;
+    return (phase * plan.group_in + c) * plane_floats +
+           static_cast<int64_t>(row / plan.row_step) * pitch + column / plan.column_step;
+  }
+};
+
+// extra_planes: planes of results or output gradients that a task holds beside those of the input.
+// The planes of a task fit in the first-level cache when several images share it, in the second
+// otherwise.
+[[nodiscard]] PlanarShape planar_shape(const ConvPlan& plan, int extra_planes);
+
+}  // namespace thimble::simd
