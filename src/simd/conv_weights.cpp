@@ -6,6 +6,7 @@
 
 #include "simd/conv.h"
 #include "simd/conv_plan.h"
+#include "simd/planar_weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/conv_weights.cpp"
@@ -14,6 +15,49 @@
 #include <hwy/highway.h>
 
 #include "simd/conv_weights-inl.h"
+#include "simd/planar_weights-inl.h"
+
+#ifndef THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
+#define THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
+namespace thimble::simd {
+
+// Cycles per output pixel and group, roughly, of 16-lane vectors: with few input channels, lanes
+// filled with channels would be empty for the most part; cutting into planes must be repaid.
+inline bool prefers_planar_weights(const conv_dims& d) {
+  const double c = d.c / d.groups;
+  const double k = d.k / d.groups;
+  const double taps = static_cast<double>(d.r) * d.s;
+  const double inputs = std::min(taps, static_cast<double>(d.stride_h) * d.stride_w);
+  const double planar = k * taps * c / 32 + (c * inputs + k) / 2;
+  const double wide = k * taps * static_cast<double>(divide_up(d.c / d.groups, 16)) * 2 / 3;
+  return c < 16 && planar < wide;
+}
+
+// What the workspace holds, beside the scratch of each thread in the planar case.
+struct WeightWorkspace {
+  ConvPlan plan;
+  PlanarShape shape;
+  int32_t* offsets;
+  float* partial_sums;
+  int partials;
+};
+
+inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_dims& d) {
+  WeightWorkspace all{};
+  if (prefers_planar_weights(d)) {
+    all.plan = plan_forward(d, workspace);
+    all.shape = planar_shape(all.plan, all.plan.group_out);
+    all.offsets = workspace.take<int32_t>(int64_t{all.plan.tap_count} * all.plan.group_in);
+    all.partials = split_planar_weights(d, all.shape).partials;
+  } else {
+    all.partials = split_weights(d).partials;
+  }
+  all.partial_sums = workspace.take<float>((all.partials - 1) * conv_weight_count(d));
+  return all;
+}
+
+}  // namespace thimble::simd
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
@@ -40,11 +84,15 @@ void add_partial_sums(float* dw, const float* partial_sums, int count, int64_t w
 void run_conv_weights(float* dw, const float* x, const float* dy, void* workspace,
                       const conv_dims& d, exec::ThreadPool& pool) {
   Workspace carver(workspace);
-  const WeightSplit split = split_weights(d);
-  auto* partial_sums = carver.take<float>((split.partials - 1) * conv_weight_count(d));
-  conv_weights_wide(dw, x, dy, partial_sums, d, pool);
-  if (split.partials > 1) {
-    add_partial_sums(dw, partial_sums, split.partials - 1, conv_weight_count(d), pool);
+  const WeightWorkspace all = carve_weight_workspace(carver, d);
+  if (prefers_planar_weights(d)) {
+    conv_weights_planar(dw, x, dy, all.partial_sums, d, all.plan, all.shape, all.offsets,
+                        static_cast<char*>(workspace) + carver.used(), pool);
+  } else {
+    conv_weights_wide(dw, x, dy, all.partial_sums, d, pool);
+  }
+  if (all.partials > 1) {
+    add_partial_sums(dw, all.partial_sums, all.partials - 1, conv_weight_count(d), pool);
   }
 }
 
@@ -55,12 +103,14 @@ HWY_AFTER_NAMESPACE();
 namespace thimble::simd {
 HWY_EXPORT(run_conv_weights);
 
-int64_t conv_weights_workspace_bytes(const conv_dims& dims, int /*threads*/) {
+int64_t conv_weights_workspace_bytes(const conv_dims& dims, int threads) {
   const conv_dims d = flattened(dims);
   if (conv_weight_count(d) <= 0) return 0;
   Workspace counter(nullptr);
-  counter.take<float>((split_weights(d).partials - 1) * conv_weight_count(d));
-  return counter.bytes();
+  const WeightWorkspace all = carve_weight_workspace(counter, d);
+  Workspace scratch(nullptr);
+  if (prefers_planar_weights(d)) carve_planar_weight_scratch(scratch, all.plan, all.shape);
+  return counter.bytes() + threads * scratch.bytes();
 }
 
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace,
