@@ -4,3 +4,20 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+
+namespace thimble::ops {
+
+// Found before the library's builders of the same names, for float and double.
+using std::erf;
+using std::exp;
+using std::expm1;
+using std::fabs;
+using std::fmax;
+using std::fmin;
+using std::log;
+using std::log1p;
+using std::pow;
+using std::sqrt;
+using std::tanh;
+
+}  // namespace thimble::ops

@@ -38,5 +38,11 @@ struct Relu {
 THIMBLE_OP_FOLDER(relu) { return Unary<Relu>::folder(); }
 
 namespace thimble {
+
 Value relu(Value x) { return ops::Unary<ops::Relu>::apply(x); }
+
+Value relu_grad(Value dy, Value y) {
+  return dy.graph().add1(ops::Unary<ops::Relu>::grad(), {}, {dy, y});
+}
+
 }  // namespace thimble

@@ -7,4 +7,8 @@ namespace thimble {
 // y = max(x, 0), element by element. x: any shape, f32.
 Value relu(Value x);
 
+// For the gradients of ops that apply relu to their own result y: dy where y > 0, else 0.
+// dy, y: one shape.
+Value relu_grad(Value dy, Value y);
+
 }  // namespace thimble

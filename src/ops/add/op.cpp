@@ -1,0 +1,45 @@
+#include <thimble/ops/add.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ops/common/binary.h"
+
+#define THIMBLE_REF "ops/add/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<Value> add_vjp(const ir::VjpContext& c) {
+  std::vector<Value> grads(2);
+  for (int i : {0, 1}) {
+    if (c.need(i)) grads[static_cast<size_t>(i)] = sum_to(c.grad(), c.input(i).shape());
+  }
+  return grads;
+}
+
+const OpDef& add_op() {
+  static const OpDef def = binary_op({
+      .name = "add",
+      .doc = "The sum of two tensors, broadcast as in NumPy: y = a + b.",
+      .example = "auto y = a + b;",
+      .vjp = add_vjp,
+      .ref = ir::kernel_fn<&f32::add_ref>(),
+      .ref64 = ir::kernel_fn<&f64::add_ref>(),
+      .adds_gradients = true,
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(add) {
+  static const OpDef* const defs[] = {&add_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value add(Value a, Value b) { return a.graph().add1(ops::add_op(), {}, {a, b}); }
+
+}  // namespace thimble

@@ -1,0 +1,46 @@
+#include <thimble/ops/div.h>
+#include <thimble/ops/mul.h>
+#include <thimble/ops/neg.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ops/common/binary.h"
+
+#define THIMBLE_REF "ops/div/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<Value> div_vjp(const ir::VjpContext& c) {
+  std::vector<Value> grads(2);
+  const Value share = c.grad() / c.input(1);
+  if (c.need(0)) grads[0] = sum_to(share, c.input(0).shape());
+  if (c.need(1)) grads[1] = -sum_to(share * c.output(), c.input(1).shape());
+  return grads;
+}
+
+const OpDef& div_op() {
+  static const OpDef def = binary_op({
+      .name = "div",
+      .doc = "The quotient of two tensors, element by element, broadcast as in NumPy: y = a / b.",
+      .example = "auto y = a / b;",
+      .vjp = div_vjp,
+      .ref = ir::kernel_fn<&f32::div_ref>(),
+      .ref64 = ir::kernel_fn<&f64::div_ref>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(div) {
+  static const OpDef* const defs[] = {&div_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value div(Value a, Value b) { return a.graph().add1(ops::div_op(), {}, {a, b}); }
+
+}  // namespace thimble

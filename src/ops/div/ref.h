@@ -1,0 +1,1 @@
+BINARY_REF(div, a / b)

@@ -1,0 +1,45 @@
+#include <thimble/ops/mul.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ops/common/binary.h"
+
+#define THIMBLE_REF "ops/mul/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<Value> mul_vjp(const ir::VjpContext& c) {
+  std::vector<Value> grads(2);
+  for (int i : {0, 1}) {
+    if (!c.need(i)) continue;
+    grads[static_cast<size_t>(i)] = sum_to(c.grad() * c.input(1 - i), c.input(i).shape());
+  }
+  return grads;
+}
+
+const OpDef& mul_op() {
+  static const OpDef def = binary_op({
+      .name = "mul",
+      .doc = "The product of two tensors, element by element, broadcast as in NumPy: y = a * b.",
+      .example = "auto y = a * b;",
+      .vjp = mul_vjp,
+      .ref = ir::kernel_fn<&f32::mul_ref>(),
+      .ref64 = ir::kernel_fn<&f64::mul_ref>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(mul) {
+  static const OpDef* const defs[] = {&mul_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value mul(Value a, Value b) { return a.graph().add1(ops::mul_op(), {}, {a, b}); }
+
+}  // namespace thimble

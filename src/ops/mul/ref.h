@@ -1,0 +1,1 @@
+BINARY_REF(mul, a * b)

@@ -1,0 +1,44 @@
+#include <thimble/ops/neg.h>
+#include <thimble/ops/sub.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ops/common/binary.h"
+
+#define THIMBLE_REF "ops/sub/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<Value> sub_vjp(const ir::VjpContext& c) {
+  std::vector<Value> grads(2);
+  if (c.need(0)) grads[0] = sum_to(c.grad(), c.input(0).shape());
+  if (c.need(1)) grads[1] = -sum_to(c.grad(), c.input(1).shape());
+  return grads;
+}
+
+const OpDef& sub_op() {
+  static const OpDef def = binary_op({
+      .name = "sub",
+      .doc = "The difference of two tensors, broadcast as in NumPy: y = a - b.",
+      .example = "auto y = a - b;",
+      .vjp = sub_vjp,
+      .ref = ir::kernel_fn<&f32::sub_ref>(),
+      .ref64 = ir::kernel_fn<&f64::sub_ref>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sub) {
+  static const OpDef* const defs[] = {&sub_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value sub(Value a, Value b) { return a.graph().add1(ops::sub_op(), {}, {a, b}); }
+
+}  // namespace thimble
