@@ -1,0 +1,77 @@
+#include <thimble/ops/broadcast_to.h>
+#include <thimble/ops/reshape.h>
+#include <thimble/ops/sum.h>
+
+#include <fmt/format.h>
+
+#include "ir/graph.h"
+#include "ops/broadcast_to/attrs.h"
+#include "ops/common/axes.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/ref.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/broadcast_to/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/broadcast_to/ref.h"
+}  // namespace f64
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const Shape& shape = c.attrs.as<BroadcastToAttrs>().shape;
+  c.require_dtype(0, DType::f32);
+  c.require(shape.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
+  if (!broadcasts_to(c.shape(0), shape)) {
+    c.fail(fmt::format("x cannot be repeated to fill shape {}", to_string(shape)));
+  }
+  return {{DType::f32, shape}};
+}
+
+// The sum over all axes along which x was repeated.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const Shape& x = c.input(0).shape();
+  const Shape& y = c.output().shape();
+  ReduceOptions options;
+  for (int axis = -1; axis >= -y.rank(); --axis) {
+    if (axis < -x.rank() || (x[axis] == 1 && y[axis] != 1)) options.axes.push_back(axis);
+  }
+  return {reshape(options.axes.empty() ? c.grad() : sum(c.grad(), options), x)};
+}
+
+const OpDef& broadcast_to_op() {
+  static const OpDef def{
+      .name = "broadcast_to",
+      .doc = "x repeated along new leading axes and along its axes of size 1, as in NumPy.",
+      .example = "auto y = broadcast_to(x, {3, 28, 28, 1});",
+      .inputs = {{"x", "any shape that fits"}},
+      .outputs = {{"y", "the new shape"}},
+      .attrs = ir::Attrs::schema_of<BroadcastToAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return broadcast_dims_of(c.in(0), c.out(), 1);
+      },
+      .ref = ir::kernel_fn<&f32::broadcast_to_ref>(),
+      .ref64 = ir::kernel_fn<&f64::broadcast_to_ref>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(broadcast_to) {
+  static const OpDef* const defs[] = {&broadcast_to_op()};
+  return defs;
+}
+
+namespace thimble {
+Value broadcast_to(Value x, const Shape& shape) {
+  return x.graph().add1(ops::broadcast_to_op(), ir::Attrs::of(BroadcastToAttrs{shape}), {x});
+}
+}  // namespace thimble

@@ -1,0 +1,1 @@
+BROADCAST_REF(broadcast_to)

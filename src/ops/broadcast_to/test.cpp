@@ -1,0 +1,39 @@
+#include "harness/op_cases.h"
+#include "ops/broadcast_to/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+ir::Attrs to(const Shape& shape) { return ir::Attrs::of(BroadcastToAttrs{shape}); }
+
+}  // namespace
+
+THIMBLE_OP_CASES(broadcast_to) {
+  return {
+      .cases =
+          {
+              {"scalar", {{.shape = {}}}, to({3, 5}), {{3, 5}}},
+              {"rows", {{.shape = {5}}}, to({3, 5}), {{3, 5}}},
+              {"columns", {{.shape = {3, 1}}}, to({3, 5}), {{3, 5}}},
+              {"both", {{.shape = {3, 1, 4, 1}}}, to({2, 3, 5, 4, 7}), {{2, 3, 5, 4, 7}}},
+              {"middle", {{.shape = {3, 1, 4}}}, to({3, 6, 4}), {{3, 6, 4}}},
+              {"ones", {{.shape = {1, 1}}}, to({1, 1, 1}), {{1, 1, 1}}},
+              {"same", {{.shape = {2, 3}}}, to({2, 3}), {{2, 3}}},
+              {"to_nothing", {{.shape = {1, 3}}}, to({0, 3}), {{0, 3}}},
+              {"empty", {{.shape = {0}}}, to({4, 0}), {{4, 0}}},
+              {"eight_axes",
+               {{.shape = {2, 1, 2, 1, 2, 1, 2}}},
+               to({3, 2, 3, 2, 3, 2, 3, 2}),
+               {{3, 2, 3, 2, 3, 2, 3, 2}}},
+          },
+      .rejects =
+          {
+              {"other_size", {{.shape = {3}}}, to({3, 4}), "cannot be repeated"},
+              {"fewer_axes", {{.shape = {1, 3}}}, to({3}), "cannot be repeated"},
+              {"nine_axes", {{.shape = {1}}}, to({1, 1, 1, 1, 1, 1, 1, 1, 1}), "at most 8"},
+              {"integers", {{.shape = {1}, .dtype = DType::i32}}, to({3}), "of type f32"},
+          },
+  };
+}
+
+}  // namespace thimble::test

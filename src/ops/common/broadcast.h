@@ -1,0 +1,15 @@
+// Broadcasting as in NumPy.
+#pragma once
+
+#include "ir/op_def.h"
+#include "ops/common/broadcast_dims.h"
+
+namespace thimble::ops {
+
+// Whether a tensor of the small shape can be repeated to fill the large one.
+bool broadcasts_to(const Shape& small, const Shape& large);
+
+// How it is; the shapes must fit and have at most 8 dimensions.
+broadcast_dims broadcast_dims_of(const Shape& small, const Shape& large, int divisor);
+
+}  // namespace thimble::ops

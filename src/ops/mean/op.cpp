@@ -1,0 +1,99 @@
+#include <thimble/ops/mean.h>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/ref.h"
+#include "ops/common/sum.h"
+#include "ops/mean/attrs.h"
+#include "ops/sum/attrs.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/mean/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/mean/ref.h"
+}  // namespace f64
+
+std::vector<char> chosen_of(const Shape& x, const ir::Attrs& attrs) {
+  return chosen_axes(x.rank(), attrs.as<ReduceOptions>().axes);
+}
+
+ir::Params mean_params(const ir::KernelContext& c) {
+  const Shape& x = c.in(0);
+  reduce_dims d = reduce_dims_of(x, chosen_of(x, c.attrs), 1);
+  d.divisor = d.reduced;
+  return d;
+}
+
+const OpDef& mean_grad_op() {
+  static const OpDef def{
+      .name = "mean_grad",
+      .doc = "The gradient of mean: dy / (number of averaged elements), repeated to x's shape.",
+      .inputs = {{"dy", "the shape of mean's result"}},
+      .outputs = {{"dx", "the shape in the attributes"}},
+      .attrs = ir::Attrs::schema_of<MeanGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        return {{DType::f32, c.attrs.as<MeanGradAttrs>().shape}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<MeanGradAttrs>();
+        const auto chosen = chosen_axes(attrs.shape.rank(), attrs.axes);
+        const Shape kept = reduced_shape(attrs.shape, chosen, true);
+        const int64_t count = kept.elements() == 0 ? 1 : attrs.shape.elements() / kept.elements();
+        return broadcast_dims_of(kept, attrs.shape, static_cast<int>(count));
+      },
+      .ref = ir::kernel_fn<&f32::mean_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::mean_grad_ref>(),
+  };
+  return def;
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& options = c.attrs.as<ReduceOptions>();
+  const MeanGradAttrs attrs{c.input(0).shape(), options.axes};
+  return {c.grad().graph().add1(mean_grad_op(), ir::Attrs::of(attrs), {c.grad()})};
+}
+
+const OpDef& mean_op() {
+  static const OpDef def{
+      .name = "mean",
+      .doc = "The mean over axes (all where none is named).",
+      .example = "auto y = mean(x, {.axes = {1, 2}});",
+      .inputs = {{"x", "any shape"}},
+      .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
+      .attrs = ir::Attrs::schema_of<ReduceOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        const auto& options = c.attrs.as<ReduceOptions>();
+        const auto chosen = checked_axes(c, options.axes);
+        return {{DType::f32, reduced_shape(c.shape(0), chosen, options.keepdims)}};
+      },
+      .vjp = vjp,
+      .params = mean_params,
+      .workspace = sum_workspace,
+      .ref = ir::kernel_fn<&f32::mean_ref>(),
+      .ref64 = ir::kernel_fn<&f64::mean_ref>(),
+      .fast = ir::kernel_fn<&sum_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(mean) {
+  static const OpDef* const defs[] = {&mean_op(), &mean_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value mean(Value x, const ReduceOptions& options) {
+  return x.graph().add1(ops::mean_op(), ir::Attrs::of(options), {x});
+}
+}  // namespace thimble

@@ -1,0 +1,2 @@
+SUM_REF(mean)
+BROADCAST_REF(mean_grad)

@@ -1,0 +1,69 @@
+#include <thimble/ops/broadcast_to.h>
+#include <thimble/ops/reshape.h>
+#include <thimble/ops/sum.h>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/ref.h"
+#include "ops/common/sum.h"
+#include "ops/sum/attrs.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/sum/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/sum/ref.h"
+}  // namespace f64
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  c.require_dtype(0, DType::f32);
+  const auto& options = c.attrs.as<ReduceOptions>();
+  return {{DType::f32, reduced_shape(c.shape(0), checked_axes(c, options.axes), options.keepdims)}};
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const Shape& x = c.input(0).shape();
+  const auto chosen = chosen_axes(x.rank(), c.attrs.as<ReduceOptions>().axes);
+  return {broadcast_to(reshape(c.grad(), reduced_shape(x, chosen, true)), x)};
+}
+
+const OpDef& sum_op() {
+  static const OpDef def{
+      .name = "sum",
+      .doc = "The sum over axes (all where none is named): y = sum of x over these axes.",
+      .example = "auto y = sum(x, {.axes = {1, 2}});",
+      .inputs = {{"x", "any shape"}},
+      .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
+      .attrs = ir::Attrs::schema_of<ReduceOptions>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const Shape& x = c.in(0);
+        return reduce_dims_of(x, chosen_axes(x.rank(), c.attrs.as<ReduceOptions>().axes), 1);
+      },
+      .workspace = sum_workspace,
+      .ref = ir::kernel_fn<&f32::sum_ref>(),
+      .ref64 = ir::kernel_fn<&f64::sum_ref>(),
+      .fast = ir::kernel_fn<&sum_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sum) {
+  static const OpDef* const defs[] = {&sum_op()};
+  return defs;
+}
+
+namespace thimble {
+Value sum(Value x, const ReduceOptions& options) {
+  return x.graph().add1(ops::sum_op(), ir::Attrs::of(options), {x});
+}
+}  // namespace thimble

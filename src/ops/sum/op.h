@@ -1,0 +1,20 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace thimble {
+
+// Which axes vanish.
+struct ReduceOptions {
+  std::vector<int64_t> axes;  // none: all; negative ones count from the last
+  bool keepdims = false;      // keep them with size 1
+};
+
+// The sum over axes. x: at most 8 dimensions, f32. A sum of nothing is 0.
+// Throws Error for axes that do not exist.
+Value sum(Value x, const ReduceOptions& options = {});
+
+}  // namespace thimble

@@ -1,0 +1,1 @@
+SUM_REF(sum)
