@@ -7,6 +7,7 @@
 #include "simd/conv_plan.h"
 #include "simd/conv_planar.h"
 #include "simd/conv_rows.h"
+#include "simd/depthwise.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/conv.cpp"
@@ -16,10 +17,15 @@
 
 #include "simd/conv_planar-inl.h"
 #include "simd/conv_rows-inl.h"
+#include "simd/depthwise-inl.h"
 
 #ifndef THIMBLE_SIMD_CONV_ONCE_
 #define THIMBLE_SIMD_CONV_ONCE_
 namespace thimble::simd {
+
+inline bool is_depthwise(const ConvPlan& plan) {
+  return plan.groups > 1 && plan.group_in == 1 && plan.group_out == 1;
+}
 
 // With few output channels lanes filled with channels would be empty for the most part; but cutting
 // an image into planes costs about half a cycle per value, which a single tap does not repay.
@@ -39,7 +45,10 @@ namespace thimble::simd::HWY_NAMESPACE {
 
 void run_conv(const ConvPlan& plan, float* y, const float* x, const float* w, const float* bias,
               Workspace& workspace, char* base, exec::ThreadPool& pool) {
-  if (prefers_planes(plan)) {
+  if (is_depthwise(plan)) {
+    const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
+    conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
+  } else if (prefers_planes(plan)) {
     const PlanarTables tables = carve_planar_tables(workspace, plan);
     conv_planar(plan, y, x, w, bias, tables, base + workspace.used(), pool);
   } else {
@@ -61,10 +70,16 @@ using Planner = ConvPlan (*)(const conv_dims&, Workspace&);
 int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   Workspace counter(nullptr);
   const ConvPlan plan = planner(flattened(d), counter);
-  if (!prefers_planes(plan)) return counter.bytes() + threads * conv_rows_scratch_bytes(plan);
-  carve_planar_tables(counter, plan);
   Workspace scratch(nullptr);
-  carve_planar_scratch(scratch, plan, planar_shape(plan, planar_result_planes(plan)));
+  if (is_depthwise(plan)) {
+    carve_depthwise_tables(counter, plan);
+    carve_depthwise_scratch(scratch, plan);
+  } else if (prefers_planes(plan)) {
+    carve_planar_tables(counter, plan);
+    carve_planar_scratch(scratch, plan, planar_shape(plan, planar_result_planes(plan)));
+  } else {
+    carve_conv_rows_scratch(scratch, plan);
+  }
   return counter.bytes() + threads * scratch.bytes();
 }
 

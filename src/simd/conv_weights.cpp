@@ -6,6 +6,7 @@
 
 #include "simd/conv.h"
 #include "simd/conv_plan.h"
+#include "simd/depthwise.h"
 #include "simd/planar_weights.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,6 +16,7 @@
 #include <hwy/highway.h>
 
 #include "simd/conv_weights-inl.h"
+#include "simd/depthwise_weights-inl.h"
 #include "simd/planar_weights-inl.h"
 
 #ifndef THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
@@ -84,6 +86,10 @@ void add_partial_sums(float* dw, const float* partial_sums, int count, int64_t w
 void run_conv_weights(float* dw, const float* x, const float* dy, void* workspace,
                       const conv_dims& d, exec::ThreadPool& pool) {
   Workspace carver(workspace);
+  if (is_depthwise(d)) {
+    conv_weights_depthwise(dw, x, dy, carve_depthwise_sums(carver, d), d, pool);
+    return;
+  }
   const WeightWorkspace all = carve_weight_workspace(carver, d);
   if (prefers_planar_weights(d)) {
     conv_weights_planar(dw, x, dy, all.partial_sums, d, all.plan, all.shape, all.offsets,
@@ -107,6 +113,10 @@ int64_t conv_weights_workspace_bytes(const conv_dims& dims, int threads) {
   const conv_dims d = flattened(dims);
   if (conv_weight_count(d) <= 0) return 0;
   Workspace counter(nullptr);
+  if (is_depthwise(d)) {
+    carve_depthwise_sums(counter, d);
+    return counter.bytes();
+  }
   const WeightWorkspace all = carve_weight_workspace(counter, d);
   Workspace scratch(nullptr);
   if (prefers_planar_weights(d)) carve_planar_weight_scratch(scratch, all.plan, all.shape);

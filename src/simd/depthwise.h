@@ -1,0 +1,74 @@
+// Sizes of the depthwise kernels: convolutions with one input and one output channel per group.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "simd/conv_plan.h"
+#include "simd/workspace.h"
+
+namespace thimble::simd {
+
+inline bool is_depthwise(const conv_dims& d) {
+  return d.groups > 1 && d.groups == d.c && d.c == d.k;
+}
+
+// Channels with room for whole vectors.
+inline int64_t padded_channels(int channels) { return round_up(channels, 16); }
+
+// Weights as the lanes read them. Shared by all threads.
+struct DepthwiseTables {
+  float* weights;  // [taps of all phases, padded channels]
+  float* bias;     // [padded channels]
+};
+
+inline DepthwiseTables carve_depthwise_tables(Workspace& workspace, const ConvPlan& plan) {
+  DepthwiseTables tables{};
+  tables.weights = workspace.take<float>(plan.tap_count * padded_channels(plan.out_c));
+  tables.bias = workspace.take<float>(padded_channels(plan.out_c));
+  return tables;
+}
+
+// A tap that lies inside the image for a given output row.
+struct DepthwiseTap {
+  const float* row;      // of the input, at the column the tap adds
+  const float* weights;  // [padded channels]
+  int column;
+};
+
+// Of one thread: the taps of one output row.
+inline DepthwiseTap* carve_depthwise_scratch(Workspace& workspace, const ConvPlan& plan) {
+  return workspace.take<DepthwiseTap>(plan.tap_count);
+}
+
+// Output rows per task.
+inline int depthwise_rows(const ConvPlan& plan) {
+  constexpr int64_t kTaskMultiplyAdds = int64_t{1} << 18;
+  const int64_t taps = divide_up(plan.tap_count, plan.phase_count);
+  const int64_t per_row = std::max<int64_t>(1, taps * plan.out_c * plan.phase_columns());
+  return static_cast<int>(std::clamp<int64_t>(kTaskMultiplyAdds / per_row, 1, plan.phase_rows()));
+}
+
+// The weight gradient: output rows of all images are dealt to `partials` sums.
+struct DepthwiseWeightSplit {
+  int partials;
+  int64_t rows;  // per partial sum
+};
+
+inline DepthwiseWeightSplit split_depthwise_weights(const conv_dims& d) {
+  constexpr int64_t kMostPartials = 16;
+  constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;
+  const int64_t rows = static_cast<int64_t>(d.n) * d.p;
+  const int64_t work = rows * d.q * d.c * d.r * d.s;
+  const int64_t partials =
+      std::max<int64_t>(1, std::min({kMostPartials, work / kLeastMultiplyAdds, rows}));
+  return {static_cast<int>(partials), divide_up(rows, partials)};
+}
+
+// [partials, taps, padded channels]
+inline float* carve_depthwise_sums(Workspace& workspace, const conv_dims& d) {
+  return workspace.take<float>(split_depthwise_weights(d).partials * static_cast<int64_t>(d.r) *
+                               d.s * padded_channels(d.c));
+}
+
+}  // namespace thimble::simd
