@@ -1,0 +1,103 @@
+#include <thimble/ops/clip_by_norm.h>
+
+#include "ir/graph.h"
+#include "ops/clip_by_norm/attrs.h"
+#include "ops/clip_by_norm/simd.h"
+#include "ops/common/ref.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/clip_by_norm/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/clip_by_norm/ref.h"
+}  // namespace f64
+
+ir::Params elements_of_first(const ir::KernelContext& c) {
+  clip_norm_dims d{};
+  d.n = static_cast<int>(c.in(0).elements());
+  return d;
+}
+
+const OpDef& sum_squares_op() {
+  static const OpDef def{
+      .name = "sum_squares",
+      .doc =
+          "The sum of the squares of all elements, y = previous + sum(x^2): the square of a "
+          "norm, of many tensors where chained.",
+      .example = "auto squares = sum_squares(b, sum_squares(a));",
+      .inputs = {{"x", "any shape"}, {"previous", "one number", true}},
+      .outputs = {{"y", "one number"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        if (c.has(1)) {
+          c.require_dtype(1, DType::f32);
+          c.require(c.shape(1).rank() == 0, "expected one number as the previous sum");
+        }
+        return {{DType::f32, {}}};
+      },
+      .params = elements_of_first,
+      .workspace = [](const ir::Params& params, int) -> int64_t {
+        return sum_squares_workspace_bytes(params.as<clip_norm_dims>());
+      },
+      .ref = ir::kernel_fn<&f32::sum_squares_ref>(),
+      .ref64 = ir::kernel_fn<&f64::sum_squares_ref>(),
+      .fast = ir::kernel_fn<&sum_squares_simd>(),
+  };
+  return def;
+}
+
+const OpDef& clip_by_norm_op() {
+  static const OpDef def{
+      .name = "clip_by_norm",
+      .doc =
+          "Limits the norm of a gradient: y = grad * min(1, max_norm / (sqrt(squares) + 1e-6)), "
+          "as torch.nn.utils.clip_grad_norm_ does.",
+      .example = "auto y = clip_by_norm(grad, sum_squares(grad), {.max_norm = 1.0});",
+      .inputs = {{"grad", "any shape"}, {"squares", "one number: the square of the norm"}},
+      .outputs = {{"y", "the shape of grad"}},
+      .attrs = ir::Attrs::schema_of<ClipByNormOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        c.require_dtype(1, DType::f32);
+        c.require(c.shape(1).rank() == 0, "expected one number as the square of the norm");
+        c.require(c.attrs.as<ClipByNormOptions>().max_norm > 0.0, "max_norm must be above 0");
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        clip_norm_dims d{};
+        d.n = static_cast<int>(c.out().elements());
+        d.max_norm = c.attrs.as<ClipByNormOptions>().max_norm;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::clip_by_norm_ref>(),
+      .ref64 = ir::kernel_fn<&f64::clip_by_norm_ref>(),
+      .fast = ir::kernel_fn<&clip_by_norm_simd>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(clip_by_norm) {
+  static const OpDef* const defs[] = {&sum_squares_op(), &clip_by_norm_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value sum_squares(Value x, Value previous) {
+  return x.graph().add1(ops::sum_squares_op(), {}, {x, previous});
+}
+
+Value clip_by_norm(Value grad, Value squares, const ClipByNormOptions& options) {
+  return grad.graph().add1(ops::clip_by_norm_op(), ir::Attrs::of(options), {grad, squares});
+}
+
+}  // namespace thimble

@@ -1,0 +1,34 @@
+#include "harness/op_cases.h"
+#include "ops/clip_by_norm/attrs.h"
+
+namespace thimble::test {
+
+THIMBLE_OP_CASES(sum_squares) {
+  return {
+      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}}}, .expect = {Shape{}}},
+                {.name = "scalar", .inputs = {{.shape = {}}}},
+                {.name = "empty", .inputs = {{.shape = {0}}}},
+                {.name = "chained", .inputs = {{.shape = {5}}, {.shape = {}, .low = 1, .high = 9}}},
+                {.name = "many_tiles", .inputs = {{.shape = {70001}}, {.shape = {}}}}},
+      .rejects = {{.name = "previous_that_is_no_number",
+                   .inputs = {{.shape = {5}}, {.shape = {1}}},
+                   .error = "one number as the previous sum"}},
+  };
+}
+
+THIMBLE_OP_CASES(clip_by_norm) {
+  const TensorSpec squares{.shape = {}, .low = 4.0, .high = 9.0};
+  return {
+      .cases = {{.name = "long", .inputs = {{.shape = {3, 7}}, squares}, .expect = {{3, 7}}},
+                {.name = "short",
+                 .inputs = {{.shape = {33}}, squares},
+                 .attrs = ir::Attrs::of(ClipByNormOptions{.max_norm = 10.0})},
+                {.name = "many_tiles", .inputs = {{.shape = {70001}}, squares}}},
+      .rejects = {{.name = "norm_of_zero",
+                   .inputs = {{.shape = {2}}, squares},
+                   .attrs = ir::Attrs::of(ClipByNormOptions{.max_norm = 0.0}),
+                   .error = "max_norm must be above 0"}},
+  };
+}
+
+}  // namespace thimble::test

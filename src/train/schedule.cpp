@@ -1,0 +1,192 @@
+#include <thimble/error.h>
+#include <thimble/schedule.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace thimble {
+namespace {
+
+void require(bool fine, const char* schedule, const std::string& message) {
+  if (!fine) throw Error("schedule", fmt::format("{}: {}", schedule, message));
+}
+
+void require_rate(const char* schedule, const char* field, double rate) {
+  require(rate > 0.0 && std::isfinite(rate), schedule,
+          fmt::format("{} must be above 0, got {}", field, rate));
+}
+
+void require_count(const char* schedule, const char* field, int64_t count) {
+  require(count >= 1, schedule, fmt::format("{} must be at least 1, got {}", field, count));
+}
+
+void require_gamma(const char* schedule, double gamma) {
+  require(gamma > 0.0 && gamma <= 1.0, schedule,
+          fmt::format("gamma must be above 0 and at most 1, got {}", gamma));
+}
+
+// What cosine and linear have in common.
+template <class S>
+void require_fall(const char* schedule, const S& s) {
+  require_rate(schedule, "max", s.max);
+  require(s.min >= 0.0, schedule, fmt::format("min must not be negative, got {}", s.min));
+  require(s.min <= s.max, schedule,
+          fmt::format("min must not be above max, got {} and {}", s.min, s.max));
+  require_count(schedule, "decay_steps", s.decay_steps);
+}
+
+class ConstantRule final : public Schedule::Rule {
+ public:
+  explicit ConstantRule(double lr) : lr_(lr) {}
+  [[nodiscard]] double at(int64_t) const override { return lr_; }
+  [[nodiscard]] std::string text() const override { return fmt::format("constant:lr={}", lr_); }
+
+ private:
+  double lr_;
+};
+
+class StepRule final : public Schedule::Rule {
+ public:
+  explicit StepRule(const StepDecay& s) : s_(s) {}
+  [[nodiscard]] double at(int64_t step) const override {
+    return s_.lr * std::pow(s_.gamma, static_cast<double>(step / s_.step_size));
+  }
+  [[nodiscard]] std::string text() const override {
+    return fmt::format("step:lr={},step_size={},gamma={}", s_.lr, s_.step_size, s_.gamma);
+  }
+
+ private:
+  StepDecay s_;
+};
+
+class ExponentialRule final : public Schedule::Rule {
+ public:
+  explicit ExponentialRule(const ExponentialDecay& s) : s_(s) {}
+  [[nodiscard]] double at(int64_t step) const override {
+    return s_.lr * std::pow(s_.gamma, static_cast<double>(step));
+  }
+  [[nodiscard]] std::string text() const override {
+    return fmt::format("exponential:lr={},gamma={}", s_.lr, s_.gamma);
+  }
+
+ private:
+  ExponentialDecay s_;
+};
+
+class CosineRule final : public Schedule::Rule {
+ public:
+  explicit CosineRule(const CosineAnnealing& s) : s_(s) {}
+  [[nodiscard]] double at(int64_t step) const override {
+    const double part =
+        static_cast<double>(step % s_.decay_steps) / static_cast<double>(s_.decay_steps);
+    return s_.min + (s_.max - s_.min) / 2.0 * (1.0 + std::cos(std::numbers::pi * part));
+  }
+  [[nodiscard]] std::string text() const override {
+    return fmt::format("cosine:max={},min={},decay_steps={}", s_.max, s_.min, s_.decay_steps);
+  }
+
+ private:
+  CosineAnnealing s_;
+};
+
+class LinearRule final : public Schedule::Rule {
+ public:
+  explicit LinearRule(const LinearDecay& s) : s_(s) {}
+  [[nodiscard]] double at(int64_t step) const override {
+    if (step >= s_.decay_steps) return s_.min;
+    const double fall = (s_.max - s_.min) / static_cast<double>(s_.decay_steps);
+    return s_.max - fall * static_cast<double>(step);
+  }
+  [[nodiscard]] std::string text() const override {
+    return fmt::format("linear:max={},min={},decay_steps={}", s_.max, s_.min, s_.decay_steps);
+  }
+
+ private:
+  LinearDecay s_;
+};
+
+class WarmupRule final : public Schedule::Rule {
+ public:
+  WarmupRule(int64_t steps, const Schedule& then) : steps_(steps), then_(then) {}
+  [[nodiscard]] double at(int64_t step) const override {
+    if (step >= steps_) return then_.at(step - steps_);
+    return then_.at(0) * static_cast<double>(step + 1) / static_cast<double>(steps_ + 1);
+  }
+  [[nodiscard]] std::string text() const override {
+    return fmt::format("warmup:steps={}/{}", steps_, then_.text());
+  }
+
+ private:
+  int64_t steps_;
+  Schedule then_;
+};
+
+class SequenceRule final : public Schedule::Rule {
+ public:
+  explicit SequenceRule(const std::vector<ScheduleStage>& stages) : stages_(stages) {}
+  [[nodiscard]] double at(int64_t step) const override {
+    size_t stage = 0;
+    while (stage + 1 < stages_.size() && step >= stages_[stage].steps) {
+      step -= stages_[stage++].steps;
+    }
+    return stages_[stage].schedule.at(step);
+  }
+  [[nodiscard]] std::string text() const override {
+    std::string text;
+    for (size_t i = 0; i + 1 < stages_.size(); ++i) {
+      text += fmt::format("{},steps={}/", stages_[i].schedule.text(), stages_[i].steps);
+    }
+    return text + stages_.back().schedule.text();
+  }
+
+ private:
+  std::vector<ScheduleStage> stages_;
+};
+
+}  // namespace
+
+Schedule Schedule::constant(double lr) {
+  require(lr >= 0.0 && std::isfinite(lr), "constant",
+          fmt::format("lr must not be negative, got {}", lr));
+  return Schedule(std::make_shared<ConstantRule>(lr));
+}
+
+Schedule Schedule::step(const StepDecay& settings) {
+  require_rate("step", "lr", settings.lr);
+  require_count("step", "step_size", settings.step_size);
+  require_gamma("step", settings.gamma);
+  return Schedule(std::make_shared<StepRule>(settings));
+}
+
+Schedule Schedule::exponential(const ExponentialDecay& settings) {
+  require_rate("exponential", "lr", settings.lr);
+  require_gamma("exponential", settings.gamma);
+  return Schedule(std::make_shared<ExponentialRule>(settings));
+}
+
+Schedule Schedule::cosine_annealing(const CosineAnnealing& settings) {
+  require_fall("cosine", settings);
+  return Schedule(std::make_shared<CosineRule>(settings));
+}
+
+Schedule Schedule::linear(const LinearDecay& settings) {
+  require_fall("linear", settings);
+  return Schedule(std::make_shared<LinearRule>(settings));
+}
+
+Schedule Schedule::warmup(int64_t steps, const Schedule& then) {
+  require_count("warmup", "steps", steps);
+  return Schedule(std::make_shared<WarmupRule>(steps, then));
+}
+
+Schedule Schedule::sequence(const std::vector<ScheduleStage>& stages) {
+  require(!stages.empty(), "sequence", "needs at least one stage");
+  for (size_t i = 0; i + 1 < stages.size(); ++i) {
+    require_count("sequence", fmt::format("steps of stage {}", i + 1).c_str(), stages[i].steps);
+  }
+  return Schedule(std::make_shared<SequenceRule>(stages));
+}
+
+}  // namespace thimble

@@ -1,0 +1,43 @@
+// Settings in words: "name:key=value,key=value,flag", as the command line takes them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace thimble::train {
+
+// Values are taken by key; finish then refuses what nobody took. All throw Error(where, ...).
+class Settings {
+ public:
+  Settings(std::string where, std::string_view text);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // The value, or the fallback where the key is not given.
+  double number(const char* key, double fallback);
+  int64_t integer(const char* key, int64_t fallback);
+  bool flag(const char* key, bool fallback);
+  // Throws where a key was given that none of the calls above asked for.
+  void finish() const;
+  // Throws "unknown name", listing the known ones.
+  [[noreturn]] void fail_unknown(const std::vector<std::string>& known) const;
+
+ private:
+  struct Entry {
+    std::string key;
+    std::string value;
+    bool has_value = false;
+    bool taken = false;
+  };
+  Entry* take(const char* key);
+  [[noreturn]] void fail_value(const Entry& entry, const char* expected) const;
+
+  std::string where_;
+  std::string name_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> known_keys_;
+};
+
+}  // namespace thimble::train

@@ -1,0 +1,42 @@
+// From gradients to a training step: limits, accumulation and the update of every parameter.
+#pragma once
+
+#include <thimble/optimizer.h>
+
+#include <span>
+#include <vector>
+
+#include "autodiff/autodiff.h"
+#include "ir/graph.h"
+
+namespace thimble::train {
+
+// Scalars that the trainer sets before each step.
+inline constexpr const char* kLearningRateName = "lr";           // f32
+inline constexpr const char* kUpdateNumberName = "step";         // i32: updates so far, plus 1
+inline constexpr const char* kTotalWeightName = "total_weight";  // f32: see below
+
+struct UpdateOptions {
+  Optimizer optimizer = AdamW{};
+  std::vector<ParamGroup> groups;  // the first whose pattern matches counts
+  GradientClip clip;
+};
+
+// Appends one update for every gradient (those of -1 have none), after its limit. Moments become
+// states "<parameter>.exp_avg" and so on (PyTorch's names), zero at first. Throws Error for groups
+// and limits that make no sense.
+void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
+                    const UpdateOptions& options);
+
+// Gradient accumulation: one update from the gradients of several micro-batches. Two graphs over
+// one store share the states "<parameter>.grad_sum": the first adds weight times its gradients to
+// the sums; the second adds its own, limits and updates by the sums divided by the scalar
+// total_weight (the sum of the weights of all the micro-batches), and clears the sums. With equal
+// micro-batches weights are 1 and total_weight is their number; a smaller one weighs less, by its
+// share of the samples, where its loss is a mean over them.
+void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
+                         double weight = 1.0);
+void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
+                                const UpdateOptions& options, double weight = 1.0);
+
+}  // namespace thimble::train
