@@ -65,7 +65,9 @@ TEST(safetensors, gives_back_what_it_wrote) {
 
 TEST(safetensors, refuses_a_file_cut_off_anywhere) {
   for (size_t length = 0; length < python_file().size(); ++length) {
-    EXPECT_NE(error_of([&] { static_cast<void>(Safetensors::parse("f", python_file().substr(0, length))); }),
+    EXPECT_NE(error_of([&] {
+                static_cast<void>(Safetensors::parse("f", python_file().substr(0, length)));
+              }),
               "no error")
         << length;
   }
@@ -97,8 +99,8 @@ TEST(safetensors, names_what_is_wrong_in_a_hostile_header) {
       {R"({"__metadata__":{"k":1}})", "not a text"},
   };
   for (const auto& [header, error] : cases) {
-    const std::string what =
-        error_of([&] { static_cast<void>(Safetensors::parse("f", with_length(header, "abcd"))); });
+    const std::string file = with_length(header, "abcd");
+    const std::string what = error_of([&] { static_cast<void>(Safetensors::parse("f", file)); });
     EXPECT_NE(what.find(error), std::string::npos) << header.substr(0, 80) << " -> " << what;
   }
 }
