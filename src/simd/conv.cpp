@@ -49,8 +49,7 @@ void run_conv(const ConvPlan& plan, float* y, const float* x, const float* w, co
     const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
   } else if (prefers_planes(plan)) {
-    const PlanarTables tables = carve_planar_tables(workspace, plan);
-    conv_planar(plan, y, x, w, bias, tables, base + workspace.used(), pool);
+    conv_planar(plan, y, x, w, bias, workspace, base, pool);
   } else {
     conv_rows(plan, y, x, w, bias, base + workspace.used(), pool);
   }
@@ -75,8 +74,9 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
     carve_depthwise_tables(counter, plan);
     carve_depthwise_scratch(scratch, plan);
   } else if (prefers_planes(plan)) {
-    carve_planar_tables(counter, plan);
-    carve_planar_scratch(scratch, plan, planar_shape(plan, planar_result_planes(plan)));
+    const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
+    carve_planar_tables(counter, plan, shape, planar_out_channels(plan));
+    carve_planar_scratch(scratch, plan, shape);
   } else {
     carve_conv_rows_scratch(scratch, plan);
   }

@@ -141,22 +141,23 @@ inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int chan
 
 // All output rows of one row phase, from the planes of results of its column phases.
 inline void join_rows(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
-                      const ConvPhase* phases, int column_phases, int padded, const float* results,
+                      const PlanarTables& tables, const ConvPhase& phase, const float* results,
                       float* y) {
+  const ptrdiff_t step = static_cast<ptrdiff_t>(plan.out_column_step) * plan.out_c;
+  const int rows = std::min(task.rows, phase.rows - task.row);
   for (int b = 0; b < task.images; ++b) {
-    const int rows = std::min(task.rows, phases[0].rows - task.row);
     for (int i = 0; i < rows; ++i) {
-      const int row = phases[0].row + (task.row + i) * plan.out_row_step;
+      const int row = phase.row + (task.row + i) * plan.out_row_step;
       float* to =
           y +
           (static_cast<ptrdiff_t>(task.image + b) * plan.out_h + row) * plan.out_w * plan.out_c +
           task.group * plan.group_out;
       const float* from =
           results + (static_cast<ptrdiff_t>(b) * shape.plane_rows + i) * shape.pitch;
-      for (int p = 0; p < column_phases; ++p, from += padded * shape.out_floats) {
-        join_row(to + static_cast<ptrdiff_t>(phases[p].column) * plan.out_c,
-                 static_cast<ptrdiff_t>(plan.out_column_step) * plan.out_c, from, shape.out_floats,
-                 plan.group_out, phases[p].columns, plan.add_previous, plan.relu);
+      for (int part = 0; part < tables.stores.count; ++part) {
+        const PlanarCopy& copy = tables.stores.parts[part];
+        join_row(to + copy.image, step, from + copy.plane, shape.out_floats, copy.channels,
+                 copy.pixels, plan.add_previous, plan.relu);
       }
     }
   }
@@ -165,7 +166,7 @@ inline void join_rows(const ConvPlan& plan, const PlanarShape& shape, const Plan
 inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
                             int channels, const PlanarTables& tables, const PlanarScratch& scratch,
                             const float* x, float* y) {
-  load_planes(plan, shape, task, x, scratch.planes);
+  load_planes(plan, shape, tables.loads, task, x, scratch.planes);
   const int padded = static_cast<int>(round_up(plan.group_out, channels));
   const int column_phases = std::min(plan.out_column_step, plan.out_w);
   const int64_t group_entries = static_cast<int64_t>(plan.tap_count) * plan.group_in;
@@ -186,24 +187,26 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
     }
     tile.offsets += tile.entries;
     if ((p + 1) % column_phases == 0) {
-      join_rows(plan, shape, task, plan.phases + p + 1 - column_phases, column_phases, padded,
-                scratch.results, y);
+      join_rows(plan, shape, task, tables, plan.phases[p], scratch.results, y);
     }
   }
 }
 
-// y, x, w, bias: see conv(); scratch_base: carve_planar_scratch() per thread.
+// y, x, w, bias: see conv(); the tables come first in the workspace, which starts at base, then
+// carve_planar_scratch() per thread.
 inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const float* w,
-                        const float* bias, const PlanarTables& tables, char* scratch_base,
+                        const float* bias, Workspace& workspace, char* base,
                         exec::ThreadPool& pool) {
   const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
   const int channels = planar_channels(plan.group_out);
+  const int padded = static_cast<int>(round_up(plan.group_out, channels));
+  const PlanarTables tables = carve_planar_tables(workspace, plan, shape, padded);
   fill_tables(plan, shape, channels, w, bias, tables);
   Workspace counter(nullptr);
   carve_planar_scratch(counter, plan, shape);
   const int64_t tasks = static_cast<int64_t>(plan.groups) * shape.image_runs * shape.bands;
   pool.run_with_worker(tasks, [&](int64_t task, int worker) {
-    Workspace own(scratch_base + worker * counter.bytes());
+    Workspace own(base + workspace.used() + worker * counter.bytes());
     const PlanarScratch scratch = carve_planar_scratch(own, plan, shape);
     run_planar_task(plan, shape, planar_task(plan, shape, task), channels, tables, scratch, x, y);
   });

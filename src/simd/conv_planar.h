@@ -13,6 +13,7 @@ struct PlanarTables {
   float* weights;    // per group, output channels rounded up, [phases' taps, input channel]
   float* bias;       // per group, output channels rounded up
   int32_t* offsets;  // [phases' taps, input channel]
+  PlanarCopies loads, stores;
 };
 
 // Of one thread.
@@ -26,13 +27,17 @@ inline int planar_out_channels(const ConvPlan& plan) {
   return plan.group_out <= 4 ? plan.group_out : static_cast<int>(round_up(plan.group_out, 8));
 }
 
-inline PlanarTables carve_planar_tables(Workspace& workspace, const ConvPlan& plan) {
+// padded: output channels of a group, rounded up.
+inline PlanarTables carve_planar_tables(Workspace& workspace, const ConvPlan& plan,
+                                        const PlanarShape& shape, int padded) {
   const int64_t entries = static_cast<int64_t>(plan.tap_count) * plan.group_in;
   const int64_t channels = static_cast<int64_t>(plan.groups) * planar_out_channels(plan);
   PlanarTables tables{};
   tables.weights = workspace.take<float>(entries * channels);
   tables.bias = workspace.take<float>(channels);
   tables.offsets = workspace.take<int32_t>(entries);
+  tables.loads = plan_loads(plan, shape, workspace);
+  tables.stores = plan_stores(plan, shape, padded, workspace);
   return tables;
 }
 

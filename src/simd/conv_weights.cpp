@@ -39,6 +39,7 @@ inline bool prefers_planar_weights(const conv_dims& d) {
 struct WeightWorkspace {
   ConvPlan plan;
   PlanarShape shape;
+  PlanarCopies copies;
   int32_t* offsets;
   float* partial_sums;
   int partials;
@@ -49,6 +50,7 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
   if (prefers_planar_weights(d)) {
     all.plan = plan_forward(d, workspace);
     all.shape = planar_shape(all.plan, all.plan.group_out);
+    all.copies = plan_loads(all.plan, all.shape, workspace);
     all.offsets = workspace.take<int32_t>(int64_t{all.plan.tap_count} * all.plan.group_in);
     all.partials = split_planar_weights(d, all.shape).partials;
   } else {
@@ -92,8 +94,8 @@ void run_conv_weights(float* dw, const float* x, const float* dy, void* workspac
   }
   const WeightWorkspace all = carve_weight_workspace(carver, d);
   if (prefers_planar_weights(d)) {
-    conv_weights_planar(dw, x, dy, all.partial_sums, d, all.plan, all.shape, all.offsets,
-                        static_cast<char*>(workspace) + carver.used(), pool);
+    conv_weights_planar(dw, x, dy, all.partial_sums, d, all.plan, all.shape, all.copies,
+                        all.offsets, static_cast<char*>(workspace) + carver.used(), pool);
   } else {
     conv_weights_wide(dw, x, dy, all.partial_sums, d, pool);
   }

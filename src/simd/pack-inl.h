@@ -7,6 +7,7 @@
 #define THIMBLE_SIMD_PACK_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstring>
 
 #include "simd/tile-inl.h"
@@ -38,22 +39,63 @@ HWY_INLINE void transpose_4x4(float* to, ptrdiff_t to_pitch, const float* from,
 #endif
 }
 
+// to[r] = from[2 r], to[to_pitch + r] = from[2 r + 1] for four r.
+HWY_INLINE void split_pairs_4(float* to, ptrdiff_t to_pitch, const float* from) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int r = 0; r < 4; ++r) to[r] = from[2 * r], to[to_pitch + r] = from[2 * r + 1];
+#else
+  const hn::FixedTag<float, 4> d;
+  const auto low = hn::LoadU(d, from);
+  const auto high = hn::LoadU(d, from + 4);
+  hn::StoreU(hn::ConcatEven(d, high, low), d, to);
+  hn::StoreU(hn::ConcatOdd(d, high, low), d, to + to_pitch);
+#endif
+}
+
+// to[2 c] = from[c], to[2 c + 1] = from[from_pitch + c] for four c.
+HWY_INLINE void join_pairs_4(float* to, const float* from, ptrdiff_t from_pitch) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int c = 0; c < 4; ++c) to[2 * c] = from[c], to[2 * c + 1] = from[from_pitch + c];
+#else
+  const hn::FixedTag<float, 4> d;
+  const auto even = hn::LoadU(d, from);
+  const auto odd = hn::LoadU(d, from + from_pitch);
+  hn::StoreU(hn::InterleaveLower(d, even, odd), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, even, odd), d, to + 4);
+#endif
+}
+
+// Calls block(i) for blocks of four that cover [0, count), count >= 4; the last one may overlap its
+// neighbour.
+template <class Block>
+HWY_INLINE void in_fours(int64_t count, Block block) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) block(i);
+  if (i < count) block(count - 4);
+}
+
 // to[c * to_pitch + r] = from[r * from_pitch + c], rows x columns; to and from do not overlap.
 inline void transpose_copy(float* HWY_RESTRICT to, ptrdiff_t to_pitch,
                            const float* HWY_RESTRICT from, ptrdiff_t from_pitch, int64_t rows,
                            int64_t columns) {
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    int64_t c = 0;
-    for (; c + 4 <= columns; c += 4) {
-      transpose_4x4(to + c * to_pitch + r, to_pitch, from + r * from_pitch + c, from_pitch);
+  if (rows >= 4 && columns >= 4) {
+    in_fours(rows, [=](int64_t r) HWY_ATTR {
+      in_fours(columns, [=](int64_t c) HWY_ATTR {
+        transpose_4x4(to + c * to_pitch + r, to_pitch, from + r * from_pitch + c, from_pitch);
+      });
+    });
+  } else if (columns == 1 && from_pitch == 1) {
+    std::copy_n(from, rows, to);
+  } else if (rows == 1 && to_pitch == 1) {
+    std::copy_n(from, columns, to);
+  } else if (columns == 2 && from_pitch == 2 && rows >= 4) {
+    in_fours(rows, [=](int64_t r) HWY_ATTR { split_pairs_4(to + r, to_pitch, from + 2 * r); });
+  } else if (rows == 2 && to_pitch == 2 && columns >= 4) {
+    in_fours(columns, [=](int64_t c) HWY_ATTR { join_pairs_4(to + 2 * c, from + c, from_pitch); });
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) to[c * to_pitch + r] = from[r * from_pitch + c];
     }
-    for (; c < columns; ++c) {
-      for (int64_t i = r; i < r + 4; ++i) to[c * to_pitch + i] = from[i * from_pitch + c];
-    }
-  }
-  for (; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) to[c * to_pitch + r] = from[r * from_pitch + c];
   }
 }
 

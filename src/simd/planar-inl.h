@@ -35,25 +35,13 @@ inline PlanarTask planar_task(const ConvPlan& plan, const PlanarShape& shape, in
   return t;
 }
 
-// One row of one column phase: to[c * plane_floats + u] for the u whose pixel lies in the image.
-inline void load_plane_row(const ConvPlan& plan, const PlanarShape& shape, const float* from,
-                           int column_phase, float* to) {
-  const int offset = shape.first_column + column_phase;
-  const int first = offset >= 0 ? 0 : (-offset + plan.column_step - 1) / plan.column_step;
-  const int last = offset >= plan.in_w
-                       ? 0
-                       : std::min(shape.pitch, (plan.in_w - 1 - offset) / plan.column_step + 1);
-  if (first >= last) return;
-  const ptrdiff_t column = offset + static_cast<ptrdiff_t>(first) * plan.column_step;
-  transpose_copy(to + first, shape.plane_floats, from + column * plan.in_c,
-                 static_cast<ptrdiff_t>(plan.column_step) * plan.in_c, last - first, plan.group_in);
-}
-
 // planes: [row phase, column phase, channel, image, plane row, pitch], padded with zeros.
-inline void load_planes(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
-                        const float* x, float* planes) {
+inline void load_planes(const ConvPlan& plan, const PlanarShape& shape, const PlanarCopies& copies,
+                        const PlanarTask& task, const float* x, float* planes) {
   std::memset(planes, 0, static_cast<size_t>(shape.planes * shape.plane_floats) * sizeof(float));
-  const ptrdiff_t phase_floats = plan.group_in * shape.plane_floats;
+  const ptrdiff_t step = static_cast<ptrdiff_t>(plan.column_step) * plan.in_c;
+  const ptrdiff_t row_phase_floats =
+      static_cast<ptrdiff_t>(shape.column_phases) * plan.group_in * shape.plane_floats;
   for (int b = 0; b < task.images; ++b) {
     for (int a = 0; a < shape.row_phases; ++a) {
       for (int t = 0; t < shape.plane_rows; ++t) {
@@ -63,9 +51,11 @@ inline void load_planes(const ConvPlan& plan, const PlanarShape& shape, const Pl
             x + (static_cast<ptrdiff_t>(task.image + b) * plan.in_h + row) * plan.in_w * plan.in_c +
             task.group * plan.group_in;
         const ptrdiff_t at = (static_cast<ptrdiff_t>(b) * shape.plane_rows + t) * shape.pitch;
-        for (int phase = 0; phase < shape.column_phases; ++phase) {
-          load_plane_row(plan, shape, from, phase,
-                         planes + (a * shape.column_phases + phase) * phase_floats + at);
+        float* to = planes + a * row_phase_floats + at;
+        for (int i = 0; i < copies.count; ++i) {
+          const PlanarCopy& part = copies.parts[i];
+          transpose_copy(to + part.plane, shape.plane_floats, from + part.image, step, part.pixels,
+                         part.channels);
         }
       }
     }

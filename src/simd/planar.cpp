@@ -25,7 +25,65 @@ void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows) {
       kWidestVector);
 }
 
+// The u for which columns offset + u * step lie in the image.
+struct Columns {
+  int first, last;
+};
+
+Columns inside_columns(const ConvPlan& plan, const PlanarShape& shape, int offset) {
+  const int step = plan.column_step;
+  const int first = offset >= 0 ? 0 : (-offset + step - 1) / step;
+  const int last =
+      offset >= plan.in_w ? 0 : std::min(shape.pitch, (plan.in_w - 1 - offset) / step + 1);
+  return {first, std::max(first, last)};
+}
+
 }  // namespace
+
+PlanarCopies plan_loads(const ConvPlan& plan, const PlanarShape& shape, Workspace& workspace) {
+  const int phases = shape.column_phases;
+  PlanarCopies copies{workspace.take<PlanarCopy>(1 + 2 * phases), 0};
+  if (copies.parts == nullptr) return copies;
+  const ptrdiff_t step = static_cast<ptrdiff_t>(plan.column_step) * plan.in_c;
+  const auto add = [&](int phase, int first, int last, int channels) {
+    if (first >= last) return;
+    copies.parts[copies.count++] = {
+        static_cast<ptrdiff_t>(shape.first_column + phase) * plan.in_c + first * step,
+        phase * plan.group_in * shape.plane_floats + first, last - first, channels};
+  };
+  // Where the pixels of all phases are inside, their channels form one run.
+  Columns whole = inside_columns(plan, shape, shape.first_column);
+  whole.last = inside_columns(plan, shape, shape.first_column + phases - 1).last;
+  const bool together = plan.groups == 1 && phases > 1 && whole.first < whole.last;
+  if (together) add(0, whole.first, whole.last, phases * plan.group_in);
+  for (int p = 0; p < phases; ++p) {
+    const Columns columns = inside_columns(plan, shape, shape.first_column + p);
+    add(p, columns.first, together ? whole.first : columns.last, plan.group_in);
+    if (together) add(p, whole.last, columns.last, plan.group_in);
+  }
+  return copies;
+}
+
+PlanarCopies plan_stores(const ConvPlan& plan, const PlanarShape& shape, int padded_channels,
+                         Workspace& workspace) {
+  const int phases = std::min(plan.out_column_step, plan.out_w);
+  PlanarCopies copies{workspace.take<PlanarCopy>(1 + phases), 0};
+  if (copies.parts == nullptr) return copies;
+  const ptrdiff_t step = static_cast<ptrdiff_t>(plan.out_column_step) * plan.out_c;
+  const auto add = [&](int phase, int first, int last, int channels) {
+    if (first >= last) return;
+    copies.parts[copies.count++] = {
+        static_cast<ptrdiff_t>(plan.phases[phase].column) * plan.out_c + first * step,
+        phase * padded_channels * shape.out_floats + first, last - first, channels};
+  };
+  // Neighbouring columns that belong to different phases are written together.
+  const bool together = plan.groups == 1 && padded_channels == plan.group_out && phases > 1 &&
+                        phases == plan.out_column_step;
+  const int whole = together ? plan.phases[phases - 1].columns : 0;
+  add(0, 0, whole, phases * plan.group_out);
+  for (int p = 0; p < phases; ++p) add(p, whole, plan.phases[p].columns, plan.group_out);
+  return copies;
+}
 
 PlanarShape planar_shape(const ConvPlan& plan, int extra_planes) {
   PlanarShape shape{};

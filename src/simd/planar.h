@@ -5,6 +5,7 @@
 // or images are computed and dropped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "simd/conv_plan.h"
@@ -33,6 +34,27 @@ struct PlanarShape {
            static_cast<int64_t>(row / plan.row_step) * pitch + column / plan.column_step;
   }
 };
+
+// Part of a row: `pixels` x `channels` values, copied between an image (channels side by side,
+// pixels a fixed step apart) and planes (pixels side by side, channels a plane apart).
+struct PlanarCopy {
+  ptrdiff_t image, plane;  // where it starts, from the row's start in the image and the first plane
+  int pixels, channels;
+};
+
+struct PlanarCopies {
+  PlanarCopy* parts;
+  int count;
+};
+
+// Parts that bring one image row into the planes of all column phases. Taken from the workspace.
+[[nodiscard]] PlanarCopies plan_loads(const ConvPlan& plan, const PlanarShape& shape,
+                                      Workspace& workspace);
+
+// Parts that bring one row of results, in planes [column phase, padded_channels, out_floats], into
+// the output image.
+[[nodiscard]] PlanarCopies plan_stores(const ConvPlan& plan, const PlanarShape& shape,
+                                       int padded_channels, Workspace& workspace);
 
 // extra_planes: planes of results or output gradients that a task holds beside those of the input.
 // The planes of a task fit in the first-level cache when several images share it, in the second

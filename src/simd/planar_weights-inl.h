@@ -116,11 +116,13 @@ inline void add_dots(const ConvPlan& plan, const PlanarShape& shape,
   }
 }
 
-// plan: of the forward convolution; offsets: [tap, input channel], filled here; partial_sums:
-// partials - 1 whole gradients; scratch_base: carve_planar_weight_scratch() per thread.
+// plan: of the forward convolution; copies: its plan_loads(); offsets: [tap, input channel], filled
+// here; partial_sums: partials - 1 whole gradients; scratch_base: carve_planar_weight_scratch() per
+// thread.
 inline void conv_weights_planar(float* dw, const float* x, const float* dy, float* partial_sums,
                                 const conv_dims& d, const ConvPlan& plan, const PlanarShape& shape,
-                                int32_t* offsets, char* scratch_base, exec::ThreadPool& pool) {
+                                const PlanarCopies& copies, int32_t* offsets, char* scratch_base,
+                                exec::ThreadPool& pool) {
   int32_t* offset = offsets;
   for (int t = 0; t < plan.tap_count; ++t) {
     for (int c = 0; c < plan.group_in; ++c) {
@@ -143,7 +145,7 @@ inline void conv_weights_planar(float* dw, const float* x, const float* dy, floa
     const int64_t last = std::min(per_group, (partial + 1) * split.tasks);
     for (int64_t t = partial * split.tasks; t < last; ++t) {
       const PlanarTask part = planar_task(plan, shape, group * per_group + t);
-      load_planes(plan, shape, part, x, scratch.planes);
+      load_planes(plan, shape, copies, part, x, scratch.planes);
       load_grads(plan, shape, part, dy, scratch.grads);
       add_dots(plan, shape, scratch, offsets, sums);
     }
