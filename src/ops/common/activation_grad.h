@@ -1,0 +1,36 @@
+// Ops that apply an activation while they store their result.
+#pragma once
+
+#include <thimble/attributes.h>
+#include <thimble/ops/relu.h>
+
+#include "ir/op_def.h"
+#include "ops/common/activation.h"
+
+namespace thimble::ops {
+
+inline int kernel_activation_of(Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      return KERNEL_ACTIVATION_NONE;
+    case Activation::relu:
+      return KERNEL_ACTIVATION_RELU;
+  }
+  return KERNEL_ACTIVATION_NONE;
+}
+
+// The gradient before the activation, from the one after it and the op's output.
+inline Value activation_grad(Activation activation, Value dy, Value y) {
+  return activation == Activation::relu ? relu_grad(dy, y) : dy;
+}
+
+// What OpDef::fuse_activation wants, for attributes with a field `activation`.
+template <class T>
+ir::Attrs fuse_activation(const ir::Attrs& attrs, Activation activation) {
+  T fused = attrs.as<T>();
+  if (fused.activation != Activation::none) return {};
+  fused.activation = activation;
+  return ir::Attrs::of(std::move(fused));
+}
+
+}  // namespace thimble::ops

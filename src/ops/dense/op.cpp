@@ -1,0 +1,34 @@
+#include <thimble/ops/dense.h>
+#include <thimble/ops/matmul.h>
+
+#include <fmt/format.h>
+
+#include "ops/common/layer.h"
+
+// A layer over matmul: it has a builder, but no op of its own.
+THIMBLE_OP_FOLDER(dense) { return {}; }
+
+namespace thimble {
+
+Value dense(Value x, const DenseOptions& options) {
+  if (x.shape().rank() < 2 || x.shape()[-1] < 1) {
+    throw Error("dense", fmt::format("expected x [N, ..., features], got {}; flatten images first",
+                                     to_string(x.shape())));
+  }
+  if (options.units < 1) {
+    throw Error("dense",
+                fmt::format("expected units of at least 1, got {}; set .units", options.units));
+  }
+  const ir::LayerScope layer(x.graph(), "dense", options.name);
+  const int64_t features = x.shape()[-1];
+  const Value weight =
+      ops::layer_parameter(layer, x, "weight", {options.units, features}, options.weight_init);
+  Value bias;
+  if (options.bias) {
+    bias = ops::layer_parameter(layer, x, "bias", {options.units},
+                                ops::bias_rule(options.bias_init, features));
+  }
+  return matmul(x, weight, bias, {.transpose_b = true});
+}
+
+}  // namespace thimble

@@ -1,0 +1,154 @@
+#include <thimble/ops/matmul.h>
+#include <thimble/ops/reshape.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ir/graph.h"
+#include "ops/common/activation_grad.h"
+#include "ops/matmul/attrs.h"
+#include "ops/matmul/simd.h"
+
+#define THIMBLE_REF "ops/matmul/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// The dimensions before the last two.
+std::vector<int64_t> batch_dims(const Shape& shape) {
+  return {shape.dims().begin(), shape.dims().end() - 2};
+}
+
+struct MatrixSize {
+  int64_t rows;
+  int64_t columns;
+};
+
+MatrixSize matrix_size(const Shape& shape, bool transposed) {
+  return transposed ? MatrixSize{shape[-1], shape[-2]} : MatrixSize{shape[-2], shape[-1]};
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<MatmulAttrs>();
+  for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
+    if (c.has(i)) c.require_dtype(i, DType::f32);
+  }
+  c.require(c.shape(0).rank() >= 2 && c.shape(1).rank() >= 2,
+            "expected a and b of at least 2 dimensions; reshape vectors to [1, n] or [n, 1]");
+  const MatrixSize a = matrix_size(c.shape(0), attrs.transpose_a);
+  const MatrixSize b = matrix_size(c.shape(1), attrs.transpose_b);
+  c.require(a.columns == b.rows,
+            "expected as many columns of a as rows of b, after transposition; check transpose_a "
+            "and transpose_b");
+  const bool many = c.shape(0).rank() > 2;
+  c.require(!many || c.shape(1).rank() == 2 || batch_dims(c.shape(0)) == batch_dims(c.shape(1)),
+            "expected equal dimensions before the last two, or one of a and b to be one matrix");
+  if (c.has(2)) {
+    c.require(c.shape(2) == Shape{b.columns},
+              "expected a bias with one value a column of the result");
+  }
+  std::vector<int64_t> dims = batch_dims(c.shape(many ? 0 : 1));
+  dims.push_back(a.rows);
+  dims.push_back(b.columns);
+  return {{DType::f32, Shape(std::move(dims))}};
+}
+
+// Many matrices times one are a single, taller matrix times it.
+bool is_one_product(const Shape& a, const Shape& b, const MatmulAttrs& attrs) {
+  return b.rank() == 2 && !attrs.transpose_a && a.rank() >= 2;
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<MatmulAttrs>();
+  const MatrixSize a = matrix_size(c.in(0), attrs.transpose_a);
+  const MatrixSize b = matrix_size(c.in(1), attrs.transpose_b);
+  const auto batch = Shape(batch_dims(c.out())).elements();
+  const bool one = is_one_product(c.in(0), c.in(1), attrs);
+  matmul_dims d{};
+  d.batch = one ? 1 : static_cast<int>(batch);
+  d.m = static_cast<int>(one ? batch * a.rows : a.rows);
+  d.n = static_cast<int>(b.columns);
+  d.k = static_cast<int>(a.columns);
+  d.transpose_a = attrs.transpose_a ? 1 : 0;
+  d.transpose_b = attrs.transpose_b ? 1 : 0;
+  d.broadcast_a = !one && c.in(0).rank() < c.out().rank() ? 1 : 0;
+  d.broadcast_b = !one && c.in(1).rank() < c.out().rank() ? 1 : 0;
+  d.activation = kernel_activation_of(attrs.activation);
+  return d;
+}
+
+// [..., rows, columns] as one matrix of all rows.
+Value all_rows(Value x) {
+  return x.shape().rank() == 2 ? x
+                               : reshape(x, {x.shape().elements() / x.shape()[-1], x.shape()[-1]});
+}
+
+Value gradient_of_a(const MatmulAttrs& attrs, Value a, Value b, Value dy) {
+  const Value da = attrs.transpose_a
+                       ? matmul(b, dy, {.transpose_a = attrs.transpose_b, .transpose_b = true})
+                       : matmul(dy, b, {.transpose_b = !attrs.transpose_b});
+  return sum_to(da, a.shape());
+}
+
+Value gradient_of_b(const MatmulAttrs& attrs, Value a, Value b, Value dy) {
+  if (is_one_product(a.shape(), b.shape(), attrs)) {
+    a = all_rows(a);
+    dy = all_rows(dy);
+  }
+  const Value db = attrs.transpose_b
+                       ? matmul(dy, a, {.transpose_a = true, .transpose_b = attrs.transpose_a})
+                       : matmul(a, dy, {.transpose_a = !attrs.transpose_a});
+  return sum_to(db, b.shape());
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<MatmulAttrs>();
+  const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
+  std::vector<Value> grads(3);
+  if (c.need(0)) grads[0] = gradient_of_a(attrs, c.input(0), c.input(1), dy);
+  if (c.need(1)) grads[1] = gradient_of_b(attrs, c.input(0), c.input(1), dy);
+  if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
+  return grads;
+}
+
+const OpDef& matmul_op() {
+  static const OpDef def{
+      .name = "matmul",
+      .doc =
+          "Matrix product: y[i, j] = act(sum over l of a[i, l] b[l, j] + bias[j]), for every "
+          "matrix of a batch.",
+      .example = "auto y = matmul(a, b, {.transpose_b = true});",
+      .inputs = {{"a", "[..., m, k]"},
+                 {"b", "[..., k, n]"},
+                 {"bias", "[n], added to every row", true}},
+      .outputs = {{"y", "[..., m, n]"}},
+      .attrs = ir::Attrs::schema_of<MatmulAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = params,
+      .workspace = [](const ir::Params& p,
+                      int threads) { return matmul_workspace_bytes(p.as<matmul_dims>(), threads); },
+      .ref = ir::kernel_fn<&f32::matmul_ref>(),
+      .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
+      .fast = ir::kernel_fn<&matmul_simd>(),
+      .fuse_activation = fuse_activation<MatmulAttrs>,
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(matmul) {
+  static const OpDef* const defs[] = {&matmul_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value matmul(Value a, Value b, const MatmulAttrs& attrs) { return matmul(a, b, Value(), attrs); }
+
+Value matmul(Value a, Value b, Value bias, const MatmulAttrs& attrs) {
+  return a.graph().add1(ops::matmul_op(), ir::Attrs::of(attrs), {a, b, bias});
+}
+
+}  // namespace thimble
