@@ -1,0 +1,34 @@
+// A window that slides over an image: what convolutions and pooling share.
+#pragma once
+
+#include <thimble/attributes.h>
+
+#include "ir/op_def.h"
+
+namespace thimble::ops {
+
+struct Window {
+  Pair kernel;
+  Pair stride;
+  Pair dilation;
+  Padding padding;
+};
+
+// Fails unless kernel, stride and dilation are positive, padding is not negative, and all are small
+// enough for kernels, which count in int.
+void check_window(const ir::InferContext& c, const Window& window);
+
+// Cells the window covers, the gaps of its dilation counted in: dilation * (kernel - 1) + 1.
+[[nodiscard]] Pair window_extent(const Window& window);
+
+// The padding in numbers, for an image of this height and width.
+[[nodiscard]] Padding settled_padding(const Window& window, Pair image);
+
+// Places of the window: floor((image + padding - extent) / stride) + 1 a side. Fails where the
+// window fits nowhere.
+[[nodiscard]] Pair window_places(const ir::InferContext& c, const Window& window, Pair image);
+
+// Height and width of an image [N, H, W, C].
+[[nodiscard]] inline Pair image_size(const Shape& image) { return {image[1], image[2]}; }
+
+}  // namespace thimble::ops

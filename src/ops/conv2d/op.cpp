@@ -1,0 +1,131 @@
+#include <thimble/ops/conv2d.h>
+#include <thimble/ops/conv2d_input_grad.h>
+#include <thimble/ops/conv2d_weight_grad.h>
+#include <thimble/ops/sum_to.h>
+
+#include <fmt/format.h>
+
+#include "ops/common/activation_grad.h"
+#include "ops/common/conv.h"
+#include "ops/common/layer.h"
+#include "ops/conv2d/attrs.h"
+#include "ops/conv2d/dims.h"
+#include "ops/conv2d/simd.h"
+
+#define THIMBLE_REF "ops/conv2d/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+Convolution convolution(const Conv2dAttrs& attrs, const Shape& weight) {
+  return convolution_of(attrs, image_size(weight));
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dAttrs>();
+  check_image(c, 0);
+  c.require_rank(1, 4);
+  const Shape& x = c.shape(0);
+  const int64_t channels = c.shape(1)[0];
+  check_weights(c, attrs.groups, channels, x[3], "output", "input");
+  check_bias(c, channels);
+  const Window window = convolution(attrs, c.shape(1)).window;
+  check_window(c, window);
+  const Pair places = window_places(c, window, image_size(x));
+  return {{DType::f32, {x[0], places.h, places.w, channels}}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dAttrs>();
+  conv2d_dims d = conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.in(0)));
+  d.activation = kernel_activation_of(attrs.activation);
+  return d;
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dAttrs>();
+  const Value x = c.input(0);
+  const Value weight = c.input(1);
+  const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
+  std::vector<Value> grads(3);
+  if (c.need(0)) {
+    grads[0] = conv2d_input_grad(dy, weight,
+                                 {.size = image_size(x.shape()),
+                                  .stride = attrs.stride,
+                                  .padding = attrs.padding,
+                                  .dilation = attrs.dilation,
+                                  .groups = attrs.groups});
+  }
+  if (c.need(1)) {
+    grads[1] = conv2d_weight_grad(x, dy,
+                                  {.kernel = image_size(weight.shape()),
+                                   .stride = attrs.stride,
+                                   .padding = attrs.padding,
+                                   .dilation = attrs.dilation,
+                                   .groups = attrs.groups});
+  }
+  if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
+  return grads;
+}
+
+const OpDef& conv2d_op() {
+  static const OpDef def{
+      .name = "conv2d",
+      .doc =
+          "2-D convolution of images: y[n, p, q, k] = act(sum over r, s, c of "
+          "x[n, p*stride + r*dilation - padding, ..., c] w[k, r, s, c] + bias[k]), zeros outside "
+          "the image.",
+      .example = "auto y = conv2d(x, {.channels = 8, .kernel = 3, .stride = 2, .padding = 1});",
+      .inputs = {{"x", "[N, H, W, C]"},
+                 {"weight", "[K, kh, kw, C / groups]"},
+                 {"bias", "[K]", true}},
+      .outputs = {{"y", "[N, P, Q, K]"}},
+      .attrs = ir::Attrs::schema_of<Conv2dAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = params,
+      .workspace = [](const ir::Params& p,
+                      int threads) { return conv2d_workspace_bytes(p.as<conv2d_dims>(), threads); },
+      .ref = ir::kernel_fn<&f32::conv2d_ref>(),
+      .ref64 = ir::kernel_fn<&f64::conv2d_ref>(),
+      .fast = ir::kernel_fn<&conv2d_simd>(),
+      .fuse_activation = fuse_activation<Conv2dAttrs>,
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(conv2d) {
+  static const OpDef* const defs[] = {&conv2d_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value conv2d(Value x, Value weight, Value bias, const Conv2dAttrs& attrs) {
+  return x.graph().add1(ops::conv2d_op(), ir::Attrs::of(attrs), {x, weight, bias});
+}
+
+Value conv2d(Value x, const Conv2dOptions& options) {
+  ops::check_layer("conv2d", x.shape(), options.channels, options.kernel, options.groups);
+  const ir::LayerScope layer(x.graph(), "conv2d", options.name);
+  const Shape weight_shape{options.channels, options.kernel.h, options.kernel.w,
+                           x.shape()[3] / options.groups};
+  const Value weight = ops::layer_parameter(layer, x, "weight", weight_shape, options.weight_init);
+  Value bias;
+  if (options.bias) {
+    bias = ops::layer_parameter(
+        layer, x, "bias", {options.channels},
+        ops::bias_rule(options.bias_init, weight_shape.elements() / options.channels));
+  }
+  return conv2d(x, weight, bias,
+                {.stride = options.stride,
+                 .padding = options.padding,
+                 .dilation = options.dilation,
+                 .groups = options.groups});
+}
+
+}  // namespace thimble

@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/op_cases.h"
+#include "ops/conv2d/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+// Rounding of sums of up to some hundred products, relative to the largest result.
+constexpr double kTolerance = 2e-5;
+
+OpCase convolution(const char* name, const Shape& x, const Shape& weight, const Shape& y,
+                   const Conv2dAttrs& attrs = {}, bool bias = false) {
+  OpCase made{.name = name,
+              .inputs = {{.shape = x}, {.shape = weight}},
+              .attrs = ir::Attrs::of(attrs),
+              .expect = {y},
+              .tolerance = kTolerance};
+  if (bias) made.inputs.push_back({.shape = {weight[0]}});
+  return made;
+}
+
+RejectCase refused(const char* name, const Shape& x, const Shape& weight, const char* error,
+                   const Conv2dAttrs& attrs = {}) {
+  return {name, {{.shape = x}, {.shape = weight}}, ir::Attrs::of(attrs), error};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(conv2d) {
+  constexpr bool kBias = true;
+  return {
+      .cases =
+          {
+              convolution("one_by_one", {3, 5, 4, 6}, {7, 1, 1, 6}, {3, 5, 4, 7}, {}, kBias),
+              convolution("one_pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {}, kBias),
+              convolution("one_pixel_padded", {3, 1, 1, 2}, {3, 3, 3, 2}, {3, 1, 1, 3},
+                          {.padding = 1}),
+              convolution("valid", {3, 7, 9, 3}, {5, 3, 3, 3}, {3, 5, 7, 5}, {}, kBias),
+              convolution("stride_2_padding_1", {3, 9, 7, 4}, {8, 3, 3, 4}, {3, 5, 4, 8},
+                          {.stride = 2, .padding = 1}, kBias),
+              convolution("stride_of_each_axis", {1, 9, 8, 2}, {3, 3, 2, 2}, {1, 3, 7, 3},
+                          {.stride = {3, 1}}),
+              convolution("stride_larger_than_kernel", {3, 11, 10, 2}, {3, 2, 2, 2}, {3, 3, 3, 3},
+                          {.stride = 4}),
+              convolution("padding_of_each_side", {1, 5, 6, 3}, {4, 3, 3, 3}, {1, 6, 6, 4},
+                          {.padding = {2, 1, 0, 2}}),
+              convolution("padding_wider_than_kernel", {1, 3, 3, 2}, {2, 2, 2, 2}, {1, 10, 10, 2},
+                          {.padding = 4}),
+              convolution("same", {1, 7, 6, 3}, {4, 3, 3, 3}, {1, 7, 6, 4},
+                          {.padding = Padding::same()}),
+              convolution("same_even_kernel_stride_2", {1, 7, 6, 3}, {4, 4, 4, 3}, {1, 4, 3, 4},
+                          {.stride = 2, .padding = Padding::same()}),
+              convolution("dilation", {3, 9, 11, 2}, {3, 3, 2, 2}, {3, 7, 8, 3},
+                          {.padding = 1, .dilation = {2, 5}}, kBias),
+              convolution("groups", {3, 6, 5, 6}, {9, 3, 3, 2}, {3, 6, 5, 9},
+                          {.padding = 1, .groups = 3}, kBias),
+              convolution("depthwise", {3, 7, 7, 5}, {5, 3, 3, 1}, {3, 4, 4, 5},
+                          {.stride = 2, .padding = 1, .groups = 5}, kBias),
+              convolution("depthwise_multiplier_2", {1, 5, 6, 4}, {8, 3, 3, 1}, {1, 5, 6, 8},
+                          {.padding = 1, .groups = 4}),
+              convolution("kernel_of_whole_image", {3, 5, 4, 3}, {6, 5, 4, 3}, {3, 1, 1, 6}),
+              convolution("first_layer_of_the_vae", {2, 28, 28, 1}, {4, 3, 3, 1}, {2, 14, 14, 4},
+                          {.stride = 2, .padding = 1}),
+              convolution("empty_batch", {0, 5, 5, 2}, {3, 3, 3, 2}, {0, 3, 3, 3}, {}, kBias),
+              convolution("relu", {3, 6, 6, 3}, {17, 3, 3, 3}, {3, 6, 6, 17},
+                          {.padding = 1, .activation = Activation::relu}, kBias),
+          },
+      .rejects =
+          {
+              refused("x_that_is_no_image", {3, 7}, {5, 3, 3, 3}, "expected x to be images"),
+              refused("a_weight_of_three_dimensions", {1, 7, 7, 3}, {5, 3, 3},
+                      "expected weight of 4 dimensions"),
+              refused("a_weight_for_other_channels", {1, 7, 7, 3}, {5, 3, 3, 4},
+                      "expected a weight [output, kh, kw, input / groups] = [5, kh, kw, 3]"),
+              refused("groups_that_do_not_divide", {1, 7, 7, 3}, {4, 3, 3, 1},
+                      "groups to divide the 4 output and the 3 input channels", {.groups = 2}),
+              refused("no_groups", {1, 7, 7, 3}, {4, 3, 3, 3}, "at least one group", {.groups = 0}),
+              refused("no_stride", {1, 7, 7, 3}, {4, 3, 3, 3}, "stride of at least 1",
+                      {.stride = 0}),
+              refused("no_dilation", {1, 7, 7, 3}, {4, 3, 3, 3}, "dilation of at least 1",
+                      {.dilation = {1, 0}}),
+              refused("negative_padding", {1, 7, 7, 3}, {4, 3, 3, 3}, "padding of at least 0",
+                      {.padding = -1}),
+              refused("a_stride_no_int_can_hold", {1, 7, 7, 3}, {4, 3, 3, 3}, "at most",
+                      {.stride = int64_t{1} << 33}),
+              refused("a_window_larger_than_the_image", {1, 3, 7, 3}, {4, 5, 5, 3},
+                      "covers 5 by 5 does not fit an image of 3 by 7"),
+              {.name = "a_bias_of_another_size",
+               .inputs = {{.shape = {1, 7, 7, 3}}, {.shape = {4, 3, 3, 3}}, {.shape = {3}}},
+               .error = "expected a bias [4]"},
+          },
+  };
+}
+
+namespace {
+
+TEST(conv2d, adds_a_weight_and_a_bias_that_start_as_in_pytorch) {
+  Graph g;
+  const Value x = g.input("x", {8, 8, 4});
+  const Value y = conv2d(x, {.channels = 6, .kernel = {2, 4}, .groups = 2});
+  EXPECT_EQ(to_string(y.shape()), "[N, 7, 5, 6]");
+  const ir::ValueData& weight = g.ir().data(g.ir().find_source("conv2d_1.weight").id());
+  const ir::ValueData& bias = g.ir().data(g.ir().find_source("conv2d_1.bias").id());
+  EXPECT_EQ(weight.type.shape, (Shape{6, 2, 4, 2}));
+  EXPECT_EQ(weight.init, init::torch_default());
+  EXPECT_EQ(bias.init, init::uniform(-0.25, 0.25));
+}
+
+TEST(conv2d, says_which_option_is_missing_or_wrong) {
+  Graph g;
+  const Value x = g.input("x", {8, 8, 4});
+  const auto says = [](const char* text) {
+    return testing::ThrowsMessage<Error>(testing::HasSubstr(text));
+  };
+  EXPECT_THAT([&] { conv2d(x, {.kernel = 3}); }, says("set .channels"));
+  EXPECT_THAT([&] { conv2d(x, {.channels = 4, .kernel = 0}); }, says("set .kernel"));
+  EXPECT_THAT([&] { conv2d(x, {.channels = 4, .groups = 3}); }, says("got 3 groups"));
+  EXPECT_THAT([&] { conv2d(g.input("v", {8}), {.channels = 4}); }, says("[N, H, W, C]"));
+}
+
+}  // namespace
+}  // namespace thimble::test

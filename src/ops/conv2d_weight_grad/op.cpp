@@ -1,0 +1,72 @@
+#include <thimble/ops/conv2d_weight_grad.h>
+
+#include "ir/graph.h"
+#include "ops/common/conv.h"
+#include "ops/conv2d_weight_grad/attrs.h"
+#include "ops/conv2d_weight_grad/dims.h"
+#include "ops/conv2d_weight_grad/simd.h"
+
+#define THIMBLE_REF "ops/conv2d_weight_grad/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dWeightGradAttrs>();
+  check_image(c, 0);
+  check_image(c, 1);
+  const Shape& x = c.shape(0);
+  const Shape& dy = c.shape(1);
+  c.require(x[0] == dy[0], "expected x and dy of one batch");
+  c.require(attrs.groups >= 1 && x[3] % attrs.groups == 0 && dy[3] % attrs.groups == 0,
+            "expected groups to divide the channels of x and dy");
+  const Window window = convolution_of(attrs, attrs.kernel).window;
+  check_window(c, window);
+  c.require(window_places(c, window, image_size(x)) == image_size(dy),
+            "expected dy to be as large as the convolution's result");
+  return {{DType::f32, {dy[3], attrs.kernel.h, attrs.kernel.w, x[3] / attrs.groups}}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dWeightGradAttrs>();
+  return conv_sizes(convolution_of(attrs, attrs.kernel), c.in(0), c.in(1), image_size(c.in(0)));
+}
+
+const OpDef& conv2d_weight_grad_op() {
+  static const OpDef def{
+      .name = "conv2d_weight_grad",
+      .doc =
+          "The gradient of conv2d by its weights: dw[k, r, s, c] = sum over n, p, q of "
+          "dy[n, p, q, k] x[n, p*stride + r*dilation - padding, ..., c].",
+      .inputs = {{"x", "[N, H, W, C]"}, {"dy", "[N, P, Q, K]"}},
+      .outputs = {{"dw", "[K, kh, kw, C / groups]"}},
+      .attrs = ir::Attrs::schema_of<Conv2dWeightGradAttrs>(),
+      .infer = infer,
+      .params = params,
+      .workspace =
+          [](const ir::Params& p, int threads) {
+            return conv2d_weight_grad_workspace_bytes(p.as<conv2d_weight_grad_dims>(), threads);
+          },
+      .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
+      .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(conv2d_weight_grad) {
+  static const OpDef* const defs[] = {&conv2d_weight_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value conv2d_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs) {
+  return x.graph().add1(ops::conv2d_weight_grad_op(), ir::Attrs::of(attrs), {x, dy});
+}
+
+}  // namespace thimble

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <thimble/attributes.h>
+#include <thimble/graph.h>
+
+namespace thimble {
+
+// Of the convolution whose gradient is taken.
+struct Conv2dWeightGradAttrs {
+  Pair kernel;  // height and width of its weights
+  Pair stride = 1;
+  Padding padding;
+  Pair dilation = 1;
+  int64_t groups = 1;
+};
+
+// The gradient of conv2d by its weights.
+// x: [N, H, W, C], its input; dy: [N, P, Q, K], the gradient of its result;
+// returns dw: [K, kernel.h, kernel.w, C / groups]; f32. Errors: Error where sizes do not fit.
+Value conv2d_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs);
+
+}  // namespace thimble

@@ -1,0 +1,164 @@
+#include <thimble/ops/conv2d.h>
+#include <thimble/ops/conv2d_weight_grad.h>
+#include <thimble/ops/conv_transpose2d.h>
+#include <thimble/ops/sum_to.h>
+
+#include <fmt/format.h>
+
+#include "ops/common/activation_grad.h"
+#include "ops/common/conv.h"
+#include "ops/common/layer.h"
+#include "ops/conv_transpose2d/attrs.h"
+#include "ops/conv_transpose2d/dims.h"
+#include "ops/conv_transpose2d/simd.h"
+
+#define THIMBLE_REF "ops/conv_transpose2d/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+Convolution convolution(const ConvTranspose2dAttrs& attrs, const Shape& weight) {
+  return convolution_of(attrs, image_size(weight));
+}
+
+// Height and width of the result. The adjoint convolution leads from them back to those of x.
+Pair result_size(const ConvTranspose2dAttrs& attrs, const Window& window, Pair x) {
+  if (attrs.padding.automatic) return {x.h * attrs.stride.h, x.w * attrs.stride.w};
+  const Pair extent = window_extent(window);
+  const Padding& padding = attrs.padding;
+  return {
+      (x.h - 1) * attrs.stride.h - padding.top - padding.bottom + extent.h + attrs.output_padding.h,
+      (x.w - 1) * attrs.stride.w - padding.left - padding.right + extent.w +
+          attrs.output_padding.w};
+}
+
+void check_output_padding(const ir::InferContext& c, const ConvTranspose2dAttrs& attrs) {
+  const Pair extra = attrs.output_padding;
+  c.require(extra.h >= 0 && extra.w >= 0 && extra.h < attrs.stride.h && extra.w < attrs.stride.w,
+            "expected output_padding of at least 0 and below stride: it only chooses among the "
+            "sizes that the convolution maps to the size of x");
+  c.require(!attrs.padding.automatic || extra == Pair(0),
+            "Padding::same() sets the size of the result; leave output_padding out");
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  check_image(c, 0);
+  c.require_rank(1, 4);
+  const Shape& x = c.shape(0);
+  const int64_t channels = c.shape(1)[3] * attrs.groups;
+  check_weights(c, attrs.groups, x[3], channels, "input", "output");
+  check_bias(c, channels);
+  const Window window = convolution(attrs, c.shape(1)).window;
+  check_window(c, window);
+  check_output_padding(c, attrs);
+  c.require(x[1] >= 1 && x[2] >= 1, "expected images of at least 1 by 1");
+  const Pair size = result_size(attrs, window, image_size(x));
+  if (size.h < 1 || size.w < 1) {
+    c.fail(fmt::format("nothing is left: the result would be {} by {}; make padding smaller",
+                       size.h, size.w));
+  }
+  return {{DType::f32, {x[0], size.h, size.w, channels}}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  conv_transpose2d_dims d =
+      conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.out()));
+  d.activation = kernel_activation_of(attrs.activation);
+  return d;
+}
+
+// The adjoint of the adjoint is the convolution itself; its weight gradient is that of the
+// convolution with the two images in each other's place.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  const Value x = c.input(0);
+  const Value weight = c.input(1);
+  const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
+  std::vector<Value> grads(3);
+  if (c.need(0)) {
+    grads[0] = conv2d(dy, weight, Value(),
+                      {.stride = attrs.stride,
+                       .padding = attrs.padding,
+                       .dilation = attrs.dilation,
+                       .groups = attrs.groups});
+  }
+  if (c.need(1)) {
+    grads[1] = conv2d_weight_grad(dy, x,
+                                  {.kernel = image_size(weight.shape()),
+                                   .stride = attrs.stride,
+                                   .padding = attrs.padding,
+                                   .dilation = attrs.dilation,
+                                   .groups = attrs.groups});
+  }
+  if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
+  return grads;
+}
+
+const OpDef& conv_transpose2d_op() {
+  static const OpDef def{
+      .name = "conv_transpose2d",
+      .doc =
+          "Transposed 2-D convolution, the adjoint of conv2d: y[n, p, q, k] = act(sum of "
+          "x[n, h, w, c] w[c, r, s, k] over all h, w, r, s, c with p = h*stride + r*dilation - "
+          "padding and likewise q, plus bias[k]).",
+      .example =
+          "auto y = conv_transpose2d(x, {.channels = 4, .kernel = 4, .stride = 2, "
+          ".padding = 1});",
+      .inputs = {{"x", "[N, H, W, C]"},
+                 {"weight", "[C, kh, kw, K / groups]"},
+                 {"bias", "[K]", true}},
+      .outputs = {{"y", "[N, P, Q, K]"}},
+      .attrs = ir::Attrs::schema_of<ConvTranspose2dAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = params,
+      .workspace =
+          [](const ir::Params& p, int threads) {
+            return conv_transpose2d_workspace_bytes(p.as<conv_transpose2d_dims>(), threads);
+          },
+      .ref = ir::kernel_fn<&f32::conv_transpose2d_ref>(),
+      .ref64 = ir::kernel_fn<&f64::conv_transpose2d_ref>(),
+      .fast = ir::kernel_fn<&conv_transpose2d_simd>(),
+      .fuse_activation = fuse_activation<ConvTranspose2dAttrs>,
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(conv_transpose2d) {
+  static const OpDef* const defs[] = {&conv_transpose2d_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value conv_transpose2d(Value x, Value weight, Value bias, const ConvTranspose2dAttrs& attrs) {
+  return x.graph().add1(ops::conv_transpose2d_op(), ir::Attrs::of(attrs), {x, weight, bias});
+}
+
+Value conv_transpose2d(Value x, const ConvTranspose2dOptions& options) {
+  ops::check_layer("conv_transpose2d", x.shape(), options.channels, options.kernel, options.groups);
+  const ir::LayerScope layer(x.graph(), "conv_transpose2d", options.name);
+  const Shape weight_shape{x.shape()[3], options.kernel.h, options.kernel.w,
+                           options.channels / options.groups};
+  const Value weight = ops::layer_parameter(layer, x, "weight", weight_shape, options.weight_init);
+  Value bias;
+  if (options.bias) {
+    bias = ops::layer_parameter(
+        layer, x, "bias", {options.channels},
+        ops::bias_rule(options.bias_init, weight_shape.elements() / weight_shape[0]));
+  }
+  return conv_transpose2d(x, weight, bias,
+                          {.stride = options.stride,
+                           .padding = options.padding,
+                           .output_padding = options.output_padding,
+                           .dilation = options.dilation,
+                           .groups = options.groups});
+}
+
+}  // namespace thimble

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "exec/reference.h"
+#include "harness/op_cases.h"
+#include "ops/conv_transpose2d/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+// Rounding of sums of up to some hundred products, relative to the largest result.
+constexpr double kTolerance = 2e-5;
+
+OpCase transposed(const char* name, const Shape& x, const Shape& weight, const Shape& y,
+                  const ConvTranspose2dAttrs& attrs = {}, bool bias = false) {
+  OpCase made{.name = name,
+              .inputs = {{.shape = x}, {.shape = weight}},
+              .attrs = ir::Attrs::of(attrs),
+              .expect = {y},
+              .tolerance = kTolerance};
+  if (bias) made.inputs.push_back({.shape = {y[3]}});
+  return made;
+}
+
+RejectCase refused(const char* name, const Shape& x, const Shape& weight, const char* error,
+                   const ConvTranspose2dAttrs& attrs = {}) {
+  return {name, {{.shape = x}, {.shape = weight}}, ir::Attrs::of(attrs), error};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(conv_transpose2d) {
+  constexpr bool kBias = true;
+  return {
+      .cases =
+          {
+              transposed("one_by_one", {3, 5, 4, 6}, {6, 1, 1, 7}, {3, 5, 4, 7}, {}, kBias),
+              transposed("one_pixel", {1, 1, 1, 2}, {2, 3, 4, 3}, {1, 3, 4, 3}, {}, kBias),
+              transposed("stride_2_doubles", {3, 7, 5, 8}, {8, 4, 4, 4}, {3, 14, 10, 4},
+                         {.stride = 2, .padding = 1}, kBias),
+              transposed("one_result_channel", {2, 7, 7, 4}, {4, 4, 4, 1}, {2, 14, 14, 1},
+                         {.stride = 2, .padding = 1}),
+              transposed("output_padding", {1, 4, 5, 3}, {3, 3, 3, 2}, {1, 8, 14, 2},
+                         {.stride = {2, 3}, .padding = 1, .output_padding = {1, 1}}, kBias),
+              transposed("stride_larger_than_kernel", {3, 3, 4, 2}, {2, 2, 2, 3}, {3, 10, 14, 3},
+                         {.stride = 4}),
+              transposed("stride_larger_than_kernel_output_padding", {1, 3, 3, 2}, {2, 2, 1, 3},
+                         {1, 13, 12, 3}, {.stride = 4, .output_padding = 3}, kBias),
+              transposed("padding_of_each_side", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 8, 11, 4},
+                         {.stride = 2, .padding = {2, 1, 0, 2}}),
+              transposed("same", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 10, 12, 4},
+                         {.stride = 2, .padding = Padding::same()}),
+              transposed("same_stride_larger_than_kernel", {1, 3, 2, 3}, {3, 2, 2, 4}, {1, 9, 6, 4},
+                         {.stride = 3, .padding = Padding::same()}),
+              transposed("dilation", {3, 4, 5, 2}, {2, 3, 2, 3}, {3, 6, 8, 3},
+                         {.padding = 1, .dilation = {2, 5}}, kBias),
+              transposed("groups", {3, 6, 5, 6}, {6, 3, 3, 3}, {3, 11, 9, 9},
+                         {.stride = 2, .padding = 1, .groups = 3}, kBias),
+              transposed("depthwise", {3, 4, 4, 5}, {5, 3, 3, 1}, {3, 7, 7, 5},
+                         {.stride = 2, .padding = 1, .groups = 5}, kBias),
+              transposed("empty_batch", {0, 5, 5, 2}, {2, 3, 3, 3}, {0, 7, 7, 3}, {}, kBias),
+              transposed("relu", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
+                         {.padding = 1, .activation = Activation::relu}, kBias),
+          },
+      .rejects =
+          {
+              refused("output_padding_larger_than_stride", {1, 4, 4, 2}, {2, 3, 3, 2},
+                      "output_padding of at least 0 and below stride",
+                      {.stride = 2, .output_padding = {0, 2}}),
+              refused("negative_output_padding", {1, 4, 4, 2}, {2, 3, 3, 2},
+                      "output_padding of at least 0", {.stride = 2, .output_padding = {-1, 0}}),
+              refused("output_padding_with_same", {1, 4, 4, 2}, {2, 3, 3, 2},
+                      "leave output_padding out",
+                      {.stride = 2, .padding = Padding::same(), .output_padding = 1}),
+              refused("a_weight_for_other_channels", {1, 4, 4, 2}, {3, 3, 3, 2},
+                      "expected a weight [input, kh, kw, output / groups] = [2, kh, kw, 2]"),
+              refused("groups_that_do_not_divide", {1, 4, 4, 3}, {3, 3, 3, 1},
+                      "groups to divide the 3 input and the 2 output channels", {.groups = 2}),
+              refused("padding_that_leaves_nothing", {1, 1, 1, 2}, {2, 3, 3, 2}, "nothing is left",
+                      {.padding = 2}),
+              refused("no_stride", {1, 4, 4, 2}, {2, 3, 3, 2}, "stride of at least 1",
+                      {.stride = 0}),
+              {.name = "a_bias_of_another_size",
+               .inputs = {{.shape = {1, 4, 4, 2}}, {.shape = {2, 3, 3, 4}}, {.shape = {2}}},
+               .error = "expected a bias [4]"},
+          },
+  };
+}
+
+namespace {
+
+double inner_product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// <conv2d(y, w), x> = <y, conv_transpose2d(x, w)> to rounding, in double precision.
+void expect_adjoint(const OpCase& test) {
+  // Each side is a sum of thousands of products in double.
+  constexpr double kRounding = 1e-12;
+  const auto& attrs = test.attrs.as<ConvTranspose2dAttrs>();
+  Graph g;
+  ir::Graph& graph = g.ir();
+  const auto source = [&graph](const char* name, const Shape& shape) {
+    return graph.source(name, {DType::f32, shape}, ir::Role::input);
+  };
+  const Value x = source("x", test.inputs[0].shape);
+  const Value w = source("w", test.inputs[1].shape);
+  const Value y = source("y", test.expect[0]);
+  const Value up = conv_transpose2d(x, w, Value(), attrs);
+  const Value down = conv2d(y, w, Value(),
+                            {.stride = attrs.stride,
+                             .padding = attrs.padding,
+                             .dilation = attrs.dilation,
+                             .groups = attrs.groups});
+  ASSERT_EQ(down.shape(), x.shape());
+
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  std::map<int, std::vector<double>> numbers;
+  std::map<int, exec::Bytes> contents;
+  for (const Value& v : {x, w, y}) {
+    std::vector<double>& of_v = numbers[v.id()];
+    of_v.resize(static_cast<size_t>(v.shape().elements()));
+    for (double& number : of_v) number = normal(random);
+    contents[v.id()] = exec::to_bytes(of_v, exec::Precision::f64);
+  }
+  const auto values = exec::run_reference(graph, contents, exec::Precision::f64);
+  const auto result = [&values](Value v) {
+    return exec::to_doubles(values[static_cast<size_t>(v.id())], exec::Precision::f64);
+  };
+  const double below = inner_product(result(down), numbers[x.id()]);
+  const double above = inner_product(numbers[y.id()], result(up));
+  const double scale = std::sqrt(inner_product(result(down), result(down)) *
+                                 inner_product(numbers[x.id()], numbers[x.id()]));
+  EXPECT_NEAR(below, above, kRounding * scale) << test.name;
+}
+
+TEST(conv_transpose2d, is_the_adjoint_of_conv2d) {
+  for (const OpCase& test : op_cases_conv_transpose2d().cases) {
+    if (test.attrs.as<ConvTranspose2dAttrs>().activation == Activation::none) expect_adjoint(test);
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test
