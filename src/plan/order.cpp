@@ -25,7 +25,7 @@ class Dependencies {
         const int id = node.input(update.in);
         if (id < 0) continue;
         for (int reader : readers[static_cast<size_t>(id)]) add(reader, number);
-        if (graph.data(id).role == ir::Role::parameter) add(loss_node, number);
+        add(loss_node, number);
       }
     }
     for (auto& list : successors) {

@@ -27,10 +27,11 @@ struct OpCase {
   std::string name;
   std::vector<TensorSpec> inputs;
   ir::Attrs attrs;
-  std::vector<Shape> expect;     // shapes of the outputs; empty: not checked
-  double tolerance = 1e-5;       // fast against reference, relative to the largest magnitude
-  double grad_tolerance = 1e-6;  // gradient against finite differences, in double precision
-  std::vector<int> no_grad;      // inputs whose gradient is not checked
+  std::vector<Shape> expect;      // shapes of the outputs; empty: not checked
+  double tolerance = 1e-5;        // fast against reference, relative to the largest magnitude
+  double grad_tolerance = 1e-6;   // gradient against finite differences, in double precision
+  std::vector<int> no_grad;       // inputs whose gradient is not checked
+  std::vector<int> no_cotangent;  // outputs that the op says no gradient flows through
 };
 
 // Inputs the op must refuse, with a part of the message.

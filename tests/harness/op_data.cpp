@@ -77,8 +77,11 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
   for (const Value& output : outputs) made.outputs.push_back(output.id());
   if (!with_gradient || op.vjp == nullptr) return made;
   std::vector<autodiff::Cotangent> seeds;
-  for (const Value& output : outputs) {
-    if (output.dtype() != DType::f32) continue;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Value& output = outputs[i];
+    const bool skipped = std::find(test.no_cotangent.begin(), test.no_cotangent.end(),
+                                   static_cast<int>(i)) != test.no_cotangent.end();
+    if (output.dtype() != DType::f32 || skipped) continue;
     const Value cotangent = graph.source("cotangent_" + std::to_string(output.id()),
                                          {DType::f32, output.shape()}, ir::Role::input);
     made.cotangents[output.id()] = cotangent.id();

@@ -1,4 +1,5 @@
-/* The sizes of batch normalisation, as its kernels see them. Plain C99: also emitted for devices. */
+/* The sizes of batch normalisation, as its kernels see them. Plain C99: also emitted for devices.
+ */
 #ifndef THIMBLE_OPS_COMMON_BATCH_NORM_DIMS_H_
 #define THIMBLE_OPS_COMMON_BATCH_NORM_DIMS_H_
 

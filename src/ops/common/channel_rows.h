@@ -25,8 +25,8 @@ struct ChannelRows {
 };
 
 inline ChannelRows channel_rows(int rows, int channels) {
-  constexpr int kLanes = 16;            // the widest vector
-  constexpr int kManyChannels = 128;    // from here on a part of the last vector may idle
+  constexpr int kLanes = 16;          // the widest vector
+  constexpr int kManyChannels = 128;  // from here on a part of the last vector may idle
   constexpr int64_t kBlockValues = 1 << 14;
   constexpr int64_t kLeastBlockRows = 64;  // so that the sums of blocks stay few
   ChannelRows r;

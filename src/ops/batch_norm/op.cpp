@@ -1,0 +1,182 @@
+#include <thimble/ops/batch_norm.h>
+#include <thimble/ops/batch_norm_grad.h>
+#include <thimble/ops/batch_norm_inference.h>
+
+#include <fmt/format.h>
+
+#include "ops/batch_norm/attrs.h"
+#include "ops/batch_norm/dims.h"
+#include "ops/batch_norm/simd.h"
+#include "ops/common/activation_grad.h"
+#include "ops/common/batch_norm.h"
+#include "ops/common/layer.h"
+
+#define THIMBLE_REF "ops/batch_norm/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void check_attrs(const ir::InferContext& c, double momentum, double epsilon) {
+  c.require(momentum >= 0.0 && momentum <= 1.0, "expected a momentum of 0 to 1");
+  c.require(epsilon >= 0.0, "expected an epsilon of at least 0");
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormAttrs>();
+  check_channels_last(c, 0);
+  check_channel_values(c, 1, 4);
+  check_attrs(c, attrs.momentum, attrs.epsilon);
+  const ir::TensorType statistic{DType::f32, {c.shape(0)[-1]}};
+  return {c.input(0), statistic, statistic};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormAttrs>();
+  batch_norm_dims d = batch_norm_sizes(c.in(0), attrs.epsilon);
+  d.activation = kernel_activation_of(attrs.activation);
+  return d;
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormAttrs>();
+  const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
+  const BatchNormGrads grads = batch_norm_grad(dy, c.input(0), c.output(1), c.output(2), c.input(1),
+                                               {.epsilon = attrs.epsilon});
+  return {grads.dx, grads.dgamma, grads.dbeta};
+}
+
+// At inference the running statistics take the place of the batch's.
+std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
+  const auto& attrs = c.attrs.as<BatchNormAttrs>();
+  const Value x = c.input(0);
+  if (phase == ir::Phase::training) {
+    if (values_per_channel(x.shape()) == 1) {
+      throw Error("batch_norm", fmt::format("{}; got {}", kOneValue, to_string(x.shape())));
+    }
+    return {};
+  }
+  const Value y = batch_norm_inference(x, c.input(1), c.input(2), c.input(3), c.input(4),
+                                       {.epsilon = attrs.epsilon, .activation = attrs.activation});
+  return {y, c.input(3), c.input(4)};
+}
+
+const OpDef& batch_norm_op() {
+  static const OpDef def{
+      .name = "batch_norm",
+      .doc =
+          "Batch normalisation with the statistics of the batch: y = act((x - mean) / "
+          "sqrt(variance + epsilon) * gamma + beta), channel by channel. No gradient flows "
+          "through the statistics as outputs. At inference: batch_norm_inference with the "
+          "running statistics.",
+      .example = "auto y = batch_norm(x);",
+      .inputs = {{"x", "[N, ..., C]"},
+                 {"gamma", "[C]", true},
+                 {"beta", "[C]", true},
+                 {"running_mean", "[C], read at inference"},
+                 {"running_var", "[C], read at inference"}},
+      .outputs = {{"y", "[N, ..., C]"},
+                  {"mean", "[C], of the batch"},
+                  {"variance", "[C], of the batch, biased"}},
+      .attrs = ir::Attrs::schema_of<BatchNormAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .specialize = specialize,
+      .params = params,
+      .workspace =
+          [](const ir::Params& p, int threads) {
+            return batch_norm_workspace_bytes(p.as<batch_norm_dims>(), threads);
+          },
+      .ref = ir::kernel_fn<&f32::batch_norm_ref>(),
+      .ref64 = ir::kernel_fn<&f64::batch_norm_ref>(),
+      .fast = ir::kernel_fn<&batch_norm_simd>(),
+      .in_place = {{0, 0}},
+      .fuse_activation = fuse_activation<BatchNormAttrs>,
+  };
+  return def;
+}
+
+std::vector<ir::TensorType> infer_update(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormUpdateAttrs>();
+  c.require_rank(0, 1);
+  check_channel_values(c, 0, 3);
+  check_attrs(c, attrs.momentum, 0.0);
+  return {c.input(0), c.input(1)};
+}
+
+ir::Params update_params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormUpdateAttrs>();
+  batch_norm_dims d{};
+  d.rows = static_cast<int>(attrs.values);
+  d.channels = static_cast<int>(c.in(0)[0]);
+  d.momentum = static_cast<float>(attrs.momentum);
+  return d;
+}
+
+// An op of its own, so that batch_norm changes nothing and may be computed again, and so that a
+// step whose loss is not finite leaves the running statistics alone.
+const OpDef& batch_norm_update_op() {
+  static const OpDef def{
+      .name = "batch_norm_update",
+      .doc =
+          "Moves running statistics towards those of a batch: running = (1 - momentum) * "
+          "running + momentum * batch, the variance made unbiased. Nothing at inference.",
+      .inputs = {{"running_mean", "[C]"},
+                 {"running_var", "[C]"},
+                 {"mean", "[C], of the batch"},
+                 {"variance", "[C], of the batch, biased"}},
+      .outputs = {{"new_mean", "[C]"}, {"new_var", "[C]"}},
+      .attrs = ir::Attrs::schema_of<BatchNormUpdateAttrs>(),
+      .infer = infer_update,
+      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+        if (phase == ir::Phase::training) return {};
+        return {c.input(0), c.input(1)};
+      },
+      .params = update_params,
+      .ref = ir::kernel_fn<&f32::batch_norm_update_ref>(),
+      .ref64 = ir::kernel_fn<&f64::batch_norm_update_ref>(),
+      .updates = {{0, 0}, {1, 1}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(batch_norm) {
+  static const OpDef* const defs[] = {&batch_norm_op(), &batch_norm_update_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value batch_norm(Value x, const BatchNormOptions& options) {
+  if (x.shape().rank() < 2 || x.shape()[-1] < 1) {
+    throw Error("batch_norm", fmt::format("expected x [N, ..., C], got {}", to_string(x.shape())));
+  }
+  ir::Graph& graph = x.graph();
+  const ir::LayerScope layer(graph, "batch_norm", options.name);
+  const Shape channels{x.shape()[-1]};
+  Value gamma;
+  Value beta;
+  if (options.affine) {
+    gamma = ops::layer_parameter(layer, x, "weight", channels, init::ones());
+    beta = ops::layer_parameter(layer, x, "bias", channels, init::zeros());
+  }
+  const auto state = [&](const char* name, const Initializer& init) {
+    return graph.source(layer.name() + "." + name, {DType::f32, channels}, ir::Role::state, init);
+  };
+  const Value running_mean = state("running_mean", init::zeros());
+  const Value running_var = state("running_var", init::ones());
+  const BatchNormAttrs attrs{.momentum = options.momentum, .epsilon = options.epsilon};
+  const Value inputs[] = {x, gamma, beta, running_mean, running_var};
+  const std::vector<Value> out = graph.add(ops::batch_norm_op(), ir::Attrs::of(attrs), inputs);
+  const Value statistics[] = {running_mean, running_var, out[1], out[2]};
+  graph.add(ops::batch_norm_update_op(),
+            ir::Attrs::of(ops::BatchNormUpdateAttrs{.momentum = options.momentum,
+                                                    .values = ops::values_per_channel(x.shape())}),
+            statistics);
+  return out[0];
+}
+
+}  // namespace thimble

@@ -1,0 +1,143 @@
+// Reads the tensor twice. A task finds the mean of its block and then the squared deviations from
+// it, while the block is in the cache; the blocks' statistics are merged in double precision
+// (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+// variances", 1979). That never subtracts large squares, so a mean far from 0 costs no accuracy.
+
+#include "ops/batch_norm/simd.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/batch_norm/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/channel_rows-inl.h"
+
+#ifndef THIMBLE_OPS_BATCH_NORM_ONCE_
+#define THIMBLE_OPS_BATCH_NORM_ONCE_
+namespace thimble::ops {
+
+struct BatchNormScratch {
+  float* mean;     // [blocks, channels]
+  float* squares;  // [blocks, channels]: sums of squared deviations from the block's mean
+  float* wide[3];  // mean, scale and shift along a wide row
+  float* own[2];   // of the first thread: sums and mean along a wide row
+  int64_t own_distance;
+};
+
+inline BatchNormScratch carve_batch_norm(simd::Workspace& workspace, const ChannelRows& r,
+                                         int threads) {
+  BatchNormScratch s{};
+  s.mean = workspace.take<float>(r.blocks * r.channels);
+  s.squares = workspace.take<float>(r.blocks * r.channels);
+  for (float*& wide : s.wide) wide = workspace.take<float>(r.width);
+  s.own_distance = simd::round_up(r.width, 16);
+  for (float*& own : s.own) own = workspace.take<float>(s.own_distance * threads);
+  return s;
+}
+
+inline void merge_blocks(float* mean, float* variance, const BatchNormScratch& s,
+                         const ChannelRows& r, int rows) {
+  for (int c = 0; c < r.channels; ++c) {
+    double sum = 0.0;
+    for (int64_t b = 0; b < r.blocks; ++b) {
+      sum += static_cast<double>(channel_block(r, b).per_channel) * s.mean[b * r.channels + c];
+    }
+    const double center = rows > 0 ? sum / rows : 0.0;
+    double squares = 0.0;
+    for (int64_t b = 0; b < r.blocks; ++b) {
+      const double off = s.mean[b * r.channels + c] - center;
+      squares += s.squares[b * r.channels + c] +
+                 static_cast<double>(channel_block(r, b).per_channel) * off * off;
+    }
+    mean[c] = static_cast<float>(center);
+    variance[c] = static_cast<float>(rows > 0 ? squares / rows : 0.0);
+  }
+}
+
+}  // namespace thimble::ops
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// Mean and squared deviations of one block, for every channel.
+void block_statistics(float* mean, float* squares, const float* x, float* wide_sums,
+                      float* wide_mean, const ChannelRows& r, const ChannelBlock& block) {
+  sum_rows(
+      wide_sums,
+      [x](const auto&, int) HWY_ATTR {
+        return [x](const auto& load, ptrdiff_t at) HWY_ATTR { return load(x + at); };
+      },
+      block, r.width);
+  fold_wide(mean, wide_sums, r);
+  for (int c = 0; c < r.channels; ++c) mean[c] /= static_cast<float>(block.per_channel);
+  widen(wide_mean, mean, r);
+  sum_rows(
+      wide_sums,
+      [x, wide_mean](const auto& outer, int column) HWY_ATTR {
+        const Vec center = outer(wide_mean + column);
+        return [x, center](const auto& load, ptrdiff_t at) HWY_ATTR {
+          const Vec off = hn::Sub(load(x + at), center);
+          return hn::Mul(off, off);
+        };
+      },
+      block, r.width);
+  fold_wide(squares, wide_sums, r);
+}
+
+void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
+                       const float* beta, void* workspace, const batch_norm_dims& d,
+                       exec::ThreadPool& pool) {
+  const ChannelRows r = channel_rows(d.rows, d.channels);
+  simd::Workspace pieces(workspace);
+  const BatchNormScratch s = carve_batch_norm(pieces, r, pool.threads());
+  pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
+    const ChannelBlock block = channel_block(r, i);
+    block_statistics(s.mean + i * r.channels, s.squares + i * r.channels, x + block.first,
+                     s.own[0] + worker * s.own_distance, s.own[1] + worker * s.own_distance, r,
+                     block);
+  });
+  merge_blocks(mean, variance, s, r, d.rows);
+  if (r.blocks == 0) return;
+  float* const scale = s.own[0];
+  float* const shift = s.own[1];
+  for (int c = 0; c < r.channels; ++c) {
+    scale[c] = (gamma ? gamma[c] : 1.0F) / std::sqrt(variance[c] + d.epsilon);
+    shift[c] = beta ? beta[c] : 0.0F;
+  }
+  widen(s.wide[0], mean, r);
+  widen(s.wide[1], scale, r);
+  widen(s.wide[2], shift, r);
+  pool.run(r.blocks, [&](int64_t i) {
+    const ChannelBlock block = channel_block(r, i);
+    map_rows(y + block.first,
+             Affine{x + block.first, s.wide[0], s.wide[1], s.wide[2],
+                    d.activation == KERNEL_ACTIVATION_RELU},
+             block, r.width);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(batch_norm_target);
+
+int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads) {
+  simd::Workspace counter(nullptr);
+  carve_batch_norm(counter, channel_rows(d.rows, d.channels), threads);
+  return counter.bytes();
+}
+
+void batch_norm_simd(float* y, float* mean, float* variance, const float* x, const float* gamma,
+                     const float* beta, const float* /*running_mean*/, const float* /*running_var*/,
+                     void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(batch_norm_target)(y, mean, variance, x, gamma, beta, workspace, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

@@ -1,0 +1,18 @@
+// The fast kernel of batch_norm; shapes, layout and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/batch_norm/dims.h"
+
+namespace thimble::ops {
+
+// workspace: batch_norm_workspace_bytes(d, pool.threads()) bytes of any alignment, uninitialised.
+// Results do not depend on the number of threads. Neither throws nor allocates.
+void batch_norm_simd(float* y, float* mean, float* variance, const float* x, const float* gamma,
+                     const float* beta, const float* running_mean, const float* running_var,
+                     void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool);
+[[nodiscard]] int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads);
+
+}  // namespace thimble::ops

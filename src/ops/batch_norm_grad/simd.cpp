@@ -1,0 +1,148 @@
+// Reads dy and x twice: once for the sums of every channel, once for
+// dx = scale * dy + slope * (x - mean) + offset, whose constants follow from the sums.
+
+#include "ops/batch_norm_grad/simd.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/batch_norm_grad/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/channel_rows-inl.h"
+
+#ifndef THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
+#define THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
+namespace thimble::ops {
+
+struct BatchNormGradScratch {
+  float* sums;      // [blocks, channels]: of dy
+  float* products;  // [blocks, channels]: of dy * (x - mean)
+  float* mean;      // these along a wide row
+  float* scale;
+  float* slope;
+  float* offset;
+  float* own;  // of the first thread: sums along a wide row
+  int64_t own_distance;
+};
+
+inline BatchNormGradScratch carve_batch_norm_grad(simd::Workspace& workspace, const ChannelRows& r,
+                                                  int threads) {
+  BatchNormGradScratch s{};
+  s.sums = workspace.take<float>(r.blocks * r.channels);
+  s.products = workspace.take<float>(r.blocks * r.channels);
+  s.mean = workspace.take<float>(r.width);
+  s.scale = workspace.take<float>(r.width);
+  s.slope = workspace.take<float>(r.width);
+  s.offset = workspace.take<float>(r.width);
+  s.own_distance = simd::round_up(r.width, 16);
+  s.own = workspace.take<float>(s.own_distance * threads);
+  return s;
+}
+
+inline double sum_of_blocks(const float* blocks, int channel, const ChannelRows& r) {
+  double sum = 0.0;
+  for (int64_t b = 0; b < r.blocks; ++b) sum += blocks[b * r.channels + channel];
+  return sum;
+}
+
+}  // namespace thimble::ops
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+void block_sums(float* sums, float* products, const float* dy, const float* x,
+                const float* wide_mean, float* wide_sums, const ChannelRows& r,
+                const ChannelBlock& block) {
+  sum_rows(
+      wide_sums,
+      [dy](const auto&, int) HWY_ATTR {
+        return [dy](const auto& load, ptrdiff_t at) HWY_ATTR { return load(dy + at); };
+      },
+      block, r.width);
+  fold_wide(sums, wide_sums, r);
+  sum_rows(
+      wide_sums,
+      [dy, x, wide_mean](const auto& outer, int column) HWY_ATTR {
+        const Vec center = outer(wide_mean + column);
+        return [dy, x, center](const auto& load, ptrdiff_t at)
+                   HWY_ATTR { return hn::Mul(load(dy + at), hn::Sub(load(x + at), center)); };
+      },
+      block, r.width);
+  fold_wide(products, wide_sums, r);
+}
+
+void block_dx(float* dx, const float* dy, const float* x, const BatchNormGradScratch& s,
+              const ChannelBlock& block, int width) {
+  map_rows(
+      dx,
+      [dy, x, &s](const auto& outer, int column) HWY_ATTR {
+        const Vec mean = outer(s.mean + column);
+        const Vec scale = outer(s.scale + column);
+        const Vec slope = outer(s.slope + column);
+        const Vec offset = outer(s.offset + column);
+        return [dy, x, mean, scale, slope, offset](const auto& load, ptrdiff_t at) HWY_ATTR {
+          const Vec tilt = hn::MulAdd(hn::Sub(load(x + at), mean), slope, offset);
+          return hn::MulAdd(load(dy + at), scale, tilt);
+        };
+      },
+      block, width);
+}
+
+void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
+                            const float* mean, const float* variance, const float* gamma,
+                            void* workspace, const batch_norm_dims& d, exec::ThreadPool& pool) {
+  const ChannelRows r = channel_rows(d.rows, d.channels);
+  simd::Workspace pieces(workspace);
+  const BatchNormGradScratch s = carve_batch_norm_grad(pieces, r, pool.threads());
+  widen(s.mean, mean, r);
+  pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
+    const ChannelBlock block = channel_block(r, i);
+    block_sums(s.sums + i * r.channels, s.products + i * r.channels, dy + block.first,
+               x + block.first, s.mean, s.own + worker * s.own_distance, r, block);
+  });
+  const double count = std::max(1, d.rows);
+  for (int c = 0; c < r.channels; ++c) {
+    const double inverse = 1.0 / std::sqrt(static_cast<double>(variance[c]) + d.epsilon);
+    const double scale = (gamma ? gamma[c] : 1.0) * inverse;
+    const double sum = sum_of_blocks(s.sums, c, r);
+    const double product = sum_of_blocks(s.products, c, r) * inverse;
+    dbeta[c] = static_cast<float>(sum);
+    dgamma[c] = static_cast<float>(product);
+    for (int at = c; at < r.width; at += r.channels) {
+      s.scale[at] = static_cast<float>(scale);
+      s.slope[at] = static_cast<float>(-scale * inverse * product / count);
+      s.offset[at] = static_cast<float>(-scale * sum / count);
+    }
+  }
+  pool.run(r.blocks, [&](int64_t i) {
+    const ChannelBlock block = channel_block(r, i);
+    block_dx(dx + block.first, dy + block.first, x + block.first, s, block, r.width);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(batch_norm_grad_target);
+
+int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads) {
+  simd::Workspace counter(nullptr);
+  carve_batch_norm_grad(counter, channel_rows(d.rows, d.channels), threads);
+  return counter.bytes();
+}
+
+void batch_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
+                          const float* mean, const float* variance, const float* gamma,
+                          void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(batch_norm_grad_target)
+  (dx, dgamma, dbeta, dy, x, mean, variance, gamma, workspace, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

@@ -1,0 +1,18 @@
+// The fast kernel of batch_norm_grad; shapes, layout and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/batch_norm_grad/dims.h"
+
+namespace thimble::ops {
+
+// workspace: batch_norm_grad_workspace_bytes(d, pool.threads()) bytes of any alignment,
+// uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
+void batch_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
+                          const float* mean, const float* variance, const float* gamma,
+                          void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool);
+[[nodiscard]] int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads);
+
+}  // namespace thimble::ops

@@ -1,0 +1,74 @@
+#include <thimble/ops/batch_norm_inference.h>
+
+#include "ir/graph.h"
+#include "ops/batch_norm_inference/attrs.h"
+#include "ops/batch_norm_inference/dims.h"
+#include "ops/batch_norm_inference/simd.h"
+#include "ops/common/activation_grad.h"
+#include "ops/common/batch_norm.h"
+
+#define THIMBLE_REF "ops/batch_norm_inference/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  check_channels_last(c, 0);
+  check_channel_values(c, 1, 4);
+  return {c.input(0)};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormInferenceAttrs>();
+  batch_norm_dims d = batch_norm_sizes(c.in(0), attrs.epsilon);
+  d.activation = kernel_activation_of(attrs.activation);
+  return d;
+}
+
+const OpDef& batch_norm_inference_op() {
+  static const OpDef def{
+      .name = "batch_norm_inference",
+      .doc =
+          "Batch normalisation with given statistics: y = act((x - mean) / sqrt(variance + "
+          "epsilon) * gamma + beta), channel by channel.",
+      .example = "auto y = batch_norm_inference(x, gamma, beta, mean, variance);",
+      .inputs = {{"x", "[N, ..., C]"},
+                 {"gamma", "[C]", true},
+                 {"beta", "[C]", true},
+                 {"mean", "[C]"},
+                 {"variance", "[C]"}},
+      .outputs = {{"y", "[N, ..., C]"}},
+      .attrs = ir::Attrs::schema_of<BatchNormInferenceAttrs>(),
+      .infer = infer,
+      .params = params,
+      .workspace =
+          [](const ir::Params& p, int) {
+            return batch_norm_inference_workspace_bytes(p.as<batch_norm_dims>());
+          },
+      .ref = ir::kernel_fn<&f32::batch_norm_inference_ref>(),
+      .ref64 = ir::kernel_fn<&f64::batch_norm_inference_ref>(),
+      .fast = ir::kernel_fn<&batch_norm_inference_simd>(),
+      .in_place = {{0, 0}},
+      .fuse_activation = fuse_activation<BatchNormInferenceAttrs>,
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(batch_norm_inference) {
+  static const OpDef* const defs[] = {&batch_norm_inference_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value batch_norm_inference(Value x, Value gamma, Value beta, Value mean, Value variance,
+                           const BatchNormInferenceAttrs& attrs) {
+  return x.graph().add1(ops::batch_norm_inference_op(), ir::Attrs::of(attrs),
+                        {x, gamma, beta, mean, variance});
+}
+
+}  // namespace thimble
