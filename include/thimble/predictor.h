@@ -1,0 +1,37 @@
+// Running a trained graph forward.
+#pragma once
+
+#include <thimble/graph.h>
+#include <thimble/plan.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace thimble {
+
+// A graph compiled for inference, with parameters from a checkpoint. The graph may be a part of
+// the model that was trained: parameters are found by their names.
+// Thread safety: none. Errors: thimble::Error.
+class Predictor {
+ public:
+  // threads: 0 means one per processor.
+  Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch = 1, int threads = 1);
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+
+  [[nodiscard]] const Plan& plan() const;
+
+  // Inputs by name, row-major [count, ...] for any count; returns all outputs by name likewise.
+  [[nodiscard]] std::map<std::string, std::vector<float>> run(
+      const std::map<std::string, std::vector<float>>& inputs);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace thimble

@@ -1,0 +1,128 @@
+// Training a graph: compile once, then fit, evaluate, predict, save and resume.
+#pragma once
+
+#include <thimble/data.h>
+#include <thimble/data_loader.h>
+#include <thimble/graph.h>
+#include <thimble/optimizer.h>
+#include <thimble/plan.h>
+#include <thimble/schedule.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace thimble {
+
+namespace train {
+struct State;
+}
+
+struct TrainerOptions {
+  Optimizer optimizer = AdamW{};
+  std::optional<Schedule> schedule;  // of the learning rate; none: the optimizer's own, constant
+  std::vector<ParamGroup> groups;    // first match wins; the rest follows the optimizer
+  GradientClip clip;                 // none by default
+  int64_t batch = 32;                // samples in one step
+  int64_t accumulate = 1;            // steps whose gradients make one update
+  int64_t memory_budget = 0;         // bytes a step may take; 0: no limit
+  uint64_t seed = 0;                 // of first values, order, dropout and noise
+  int threads = 0;                   // 0: one per processor
+};
+
+// Means over samples.
+struct Evaluation {
+  double loss = 0.0;
+  std::map<std::string, double> metrics;
+  int64_t samples = 0;
+};
+
+struct StepReport {
+  int64_t epoch = 0;           // from 0
+  int64_t batch = 0;           // in its epoch, from 0
+  int64_t batches = 0;         // of the epoch
+  int64_t step = 0;            // of the whole training, from 0
+  double loss = 0.0;           // of this batch
+  double learning_rate = 0.0;  // used in this step
+  double milliseconds = 0.0;   // of this step, input pipeline left out
+};
+
+struct EpochReport {
+  int64_t epoch = 0;  // from 0
+  Evaluation train;   // as measured during the epoch, while parameters changed
+  std::optional<Evaluation> validation;
+  double learning_rate = 0.0;  // of the last step
+  double seconds = 0.0;
+  bool is_best = false;  // lowest monitored loss so far
+};
+
+struct FitOptions {
+  int64_t epochs = 1;                       // in all, those of a resumed run counted in
+  std::optional<data::Dataset> validation;  // evaluated after every epoch
+  std::string checkpoint;       // file written after every epoch and on a stop; empty: none
+  std::string best_checkpoint;  // file written when the monitored loss is lowest; empty: none
+  int64_t patience = 0;         // stop after so many epochs without a lower loss; 0: never
+  bool shuffle = true;
+  int prefetch = 2;       // batches read ahead
+  data::Augment augment;  // may be empty
+  std::function<void(const StepReport&)> on_step;
+  std::function<void(const EpochReport&)> on_epoch;
+  std::function<bool()> stop;  // asked after every step; true: save and return
+};
+
+struct FitResult {
+  enum class End : uint8_t { finished, stopped, early };
+  End end = End::finished;
+  std::vector<EpochReport> epochs;  // of this call
+  int64_t steps = 0;                // of the whole training
+  double ms_per_step_median = 0.0;
+  int64_t input_pipeline_bytes = 0;
+};
+
+// A graph compiled for training. The loss watched for "best" and patience is that of the
+// validation set, or of the training set without one.
+// Ownership: copies what it needs of the graph. Thread safety: none.
+// Errors: thimble::Error; a loss that is not finite stops training with the step and the name of
+// the first value that went bad, before any parameter is changed by it.
+class Trainer {
+ public:
+  Trainer(const Graph& graph, const TrainerOptions& options);
+  ~Trainer();
+  Trainer(Trainer&&) noexcept;
+  Trainer& operator=(Trainer&&) noexcept;
+
+  // Of a step of the full batch: exactly what it will touch.
+  [[nodiscard]] const Plan& plan() const;
+  [[nodiscard]] const TrainerOptions& options() const;
+
+  FitResult fit(const data::Dataset& dataset, const FitOptions& options = {});
+  [[nodiscard]] Evaluation evaluate(const data::Dataset& dataset);
+  // The named output of every sample, row-major [samples, ...].
+  [[nodiscard]] std::vector<float> predict(const data::Dataset& dataset, const std::string& output);
+
+  // Weights, optimizer state, step, seed and data position, as safetensors; written beside the old
+  // file and renamed, so that at any moment a whole checkpoint stands there.
+  void save(const std::string& path) const;
+  // Continues exactly where save left off: the same bits as never having stopped. Throws Error
+  // where names, shapes or settings that change the result differ.
+  void resume(const std::string& path);
+  // Takes the parameters and running statistics alone; training starts anew from them.
+  void load_weights(const std::string& path);
+
+  // A parameter's or running statistic's values, row-major. Throws Error for an unknown name.
+  [[nodiscard]] std::vector<float> parameter(const std::string& name) const;
+  void set_parameter(const std::string& name, const std::vector<float>& values);
+  [[nodiscard]] std::vector<std::string> parameter_names() const;
+  // SHA-256, in hex, of all parameters' names and bytes in order of name.
+  [[nodiscard]] std::string weights_sha256() const;
+  [[nodiscard]] int64_t steps() const;
+
+ private:
+  std::unique_ptr<train::State> state_;
+};
+
+}  // namespace thimble

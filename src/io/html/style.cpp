@@ -1,0 +1,68 @@
+#include "io/html/assets.h"
+
+namespace thimble::io {
+
+const char* const kReportStyle = R"css(
+:root { color-scheme: light dark; --ink: #1c2128; --soft: #667; --paper: #fff; --panel: #f5f6f8;
+  --line: #d8dbe0; --a: #2463c9; --b: #d9622b; --c: #2b8a5a; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e9ee; --soft: #98a1ad; --paper: #14171b; --panel: #1d2127; --line: #333a43;
+    --a: #6ea2ff; --b: #ff9a66; --c: #5fc794; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1080px; padding: 28px 18px 60px; color: var(--ink);
+  background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 26px; margin: 0 0 4px; }
+h2 { font-size: 18px; margin: 36px 0 10px; }
+p { color: var(--soft); margin: 0 0 10px; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 8px;
+  margin: 16px 0; }
+.fact { background: var(--panel); border-radius: 8px; padding: 8px 12px; overflow-wrap: anywhere; }
+.fact b { display: block; color: var(--soft); font-weight: 500; font-size: 12px; }
+.panel { background: var(--panel); border-radius: 10px; padding: 12px; position: relative; }
+.pair { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); }
+canvas { display: block; width: 100%; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 13px; color: var(--soft);
+  margin: 0 0 8px; }
+.legend i { display: inline-block; width: 11px; height: 11px; border-radius: 3px;
+  margin-right: 6px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line);
+  white-space: nowrap; }
+th { color: var(--soft); font-weight: 500; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 0; }
+figure img { max-width: 100%; image-rendering: pixelated; border-radius: 8px; display: block; }
+figcaption { color: var(--soft); font-size: 13px; margin-top: 6px; }
+#tip { position: fixed; pointer-events: none; display: none; z-index: 9; max-width: 340px;
+  background: var(--ink); color: var(--paper); padding: 6px 10px; border-radius: 6px;
+  font-size: 13px; white-space: pre-line; }
+)css";
+
+const char* const kReportBody = R"html(
+<h1 id="title"></h1>
+<p id="subtitle"></p>
+<div class="facts" id="facts"></div>
+<section id="curves" hidden>
+  <h2>Training</h2>
+  <div class="pair">
+    <div class="panel"><div class="legend" id="loss-legend"></div><canvas id="loss"></canvas></div>
+    <div class="panel"><div class="legend" id="rate-legend"></div><canvas id="rate"></canvas></div>
+  </div>
+</section>
+<section id="epochs" hidden>
+  <h2>Epochs</h2>
+  <div class="scroll"><table id="epoch-table"></table></div>
+</section>
+<section id="memory" hidden>
+  <h2>Memory of one training step</h2>
+  <p id="memory-text"></p>
+  <div class="panel"><div class="legend" id="roles"></div><canvas id="timeline"></canvas></div>
+  <h2>Largest buffers</h2>
+  <div class="scroll"><table id="buffers"></table></div>
+</section>
+<section id="pictures" hidden></section>
+<div id="tip"></div>
+)html";
+
+}  // namespace thimble::io

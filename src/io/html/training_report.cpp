@@ -1,0 +1,112 @@
+#include "io/html/training_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "io/html/assets.h"
+
+namespace thimble::io {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json number(double value) { return std::isfinite(value) ? json(value) : json(); }
+
+json numbers(const std::vector<float>& values) {
+  json list = json::array();
+  for (const float value : values) list.push_back(number(static_cast<double>(value)));
+  return list;
+}
+
+std::string base64(const std::string& bytes) {
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t word = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      const auto byte = i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0;
+      word = word << 8 | byte;
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      text += i + k <= bytes.size() ? kDigits[word >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+json plan_data(const Plan& plan) {
+  json buffers = json::array();
+  for (const PlanBuffer& b : plan.buffers) {
+    buffers.push_back({{"name", b.name},
+                       {"role", b.role},
+                       {"shape", to_string(b.shape)},
+                       {"bytes", b.bytes},
+                       {"offset", b.offset},
+                       {"birth", b.birth},
+                       {"death", b.death}});
+  }
+  json steps = json::array();
+  for (const PlanStep& s : plan.steps) {
+    steps.push_back({{"op", s.op}, {"layer", s.layer}, {"live", s.live_bytes}});
+  }
+  return {{"peak", plan.planned_peak_bytes},
+          {"batch", plan.batch},
+          {"parameters", plan.parameter_bytes},
+          {"state", plan.state_bytes},
+          {"constants", plan.constant_bytes},
+          {"arena", plan.arena_bytes},
+          {"buffers", buffers},
+          {"steps", steps}};
+}
+
+// JSON that may stand inside a script element: no "<" can end it.
+std::string script_safe(const json& data) {
+  const std::string text = data.dump(-1, ' ', true, json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string training_report_html(const TrainingReport& report) {
+  json data;
+  data["title"] = report.title;
+  data["facts"] = json::array();
+  for (const auto& [name, value] : report.facts) data["facts"].push_back({name, value});
+  data["loss"] = numbers(report.step_loss);
+  data["rate"] = numbers(report.step_learning_rate);
+  data["epochs"] = json::array();
+  for (const ReportEpoch& e : report.epochs) {
+    data["epochs"].push_back({{"epoch", e.epoch},
+                              {"train", number(e.train_loss)},
+                              {"test", number(e.test_loss)},
+                              {"rate", number(e.learning_rate)},
+                              {"seconds", number(e.seconds)}});
+  }
+  data["plan"] = plan_data(report.plan);
+  data["images"] = json::array();
+  for (const ReportImage& image : report.images) {
+    data["images"].push_back(
+        {{"title", image.title}, {"caption", image.caption}, {"png", base64(image.png)}});
+  }
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>thimble</title>\n<style>{}</style>\n</head>\n<body>{}"
+      "<script>\nconst DATA = {};\n{}</script>\n</body>\n</html>\n",
+      kReportStyle, kReportBody, script_safe(data), kReportScript);
+}
+
+}  // namespace thimble::io

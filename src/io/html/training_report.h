@@ -1,0 +1,43 @@
+// A self-contained page about one training run.
+#pragma once
+
+#include <thimble/plan.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace thimble::io {
+
+// A picture by its PNG bytes.
+struct ReportImage {
+  std::string title;
+  std::string caption;
+  std::string png;
+};
+
+struct ReportEpoch {
+  int64_t epoch = 0;  // from 1
+  double train_loss = 0.0;
+  double test_loss = 0.0;
+  double seconds = 0.0;
+  double learning_rate = 0.0;
+};
+
+// Everything the page shows.
+struct TrainingReport {
+  std::string title;                                       // "vae on MNIST"
+  std::vector<std::pair<std::string, std::string>> facts;  // name and value, in order
+  std::vector<float> step_loss;                            // one a step
+  std::vector<float> step_learning_rate;                   // likewise
+  std::vector<ReportEpoch> epochs;
+  Plan plan;
+  std::vector<ReportImage> images;
+};
+
+// The page: facts, loss and learning-rate curves, the memory timeline of the step with every
+// buffer, the images. One HTML file without references to anything outside.
+[[nodiscard]] std::string training_report_html(const TrainingReport& report);
+
+}  // namespace thimble::io

@@ -1,0 +1,149 @@
+#include "train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "io/safetensors/safetensors.h"
+
+namespace thimble::train {
+namespace {
+
+constexpr const char* kFormat = "thimble-checkpoint-1";
+constexpr const char* kMetricPrefix = "sum.";
+
+bool is_saved(const exec::Store::Entry& entry) { return entry.role != ir::Role::constant; }
+
+io::TensorView view_of(const exec::Store::Entry& entry) {
+  const int64_t bytes = size_bytes(entry.type.dtype, entry.type.shape);
+  return {entry.name, entry.type.dtype, entry.type.shape, {entry.data, static_cast<size_t>(bytes)}};
+}
+
+std::string exact(double value) { return fmt::format("{:a}", value); }
+
+double real(const io::Safetensors& file, const std::string& key) {
+  const std::string& text = file.meta(key);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0') {
+    throw Error(file.name(), "metadata " + key + ": expected a number, got \"" + text + "\"");
+  }
+  return value;
+}
+
+int64_t integer(const io::Safetensors& file, const std::string& key) {
+  const std::string& text = file.meta(key);
+  char* end = nullptr;
+  errno = 0;
+  const int64_t value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || errno != 0 || value < 0) {
+    throw Error(file.name(), "metadata " + key + ": expected a whole number, got \"" + text + "\"");
+  }
+  return value;
+}
+
+// Settings under which the same bits come out; a resumed run must share them.
+io::Metadata settings_of(const State& state) {
+  return {{"batch_size", std::to_string(state.options.batch)},
+          {"accumulate", std::to_string(state.options.accumulate)},
+          {"seed", std::to_string(state.options.seed)},
+          {"optimizer", state.options.optimizer.text()},
+          {"schedule", state.schedule.text()}};
+}
+
+void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry) {
+  const io::TensorView* tensor = file.find(entry.name);
+  if (tensor == nullptr) {
+    throw Error(file.name(), "the tensor " + entry.name +
+                                 " is missing; the checkpoint is of "
+                                 "another model or optimizer");
+  }
+  if (tensor->dtype != entry.type.dtype || tensor->shape != entry.type.shape) {
+    throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", entry.name,
+                                         to_string(tensor->dtype), to_string(tensor->shape),
+                                         ir::to_string(entry.type)));
+  }
+}
+
+void copy_tensor(const io::Safetensors& file, const exec::Store::Entry& entry) {
+  const io::TensorView& tensor = *file.find(entry.name);
+  if (!tensor.bytes.empty()) std::memcpy(entry.data, tensor.bytes.data(), tensor.bytes.size());
+}
+
+Progress progress_of(const State& state, const io::Safetensors& file) {
+  Progress progress;
+  progress.step = integer(file, "step");
+  progress.epoch = integer(file, "epoch");
+  progress.batch = integer(file, "batch");
+  progress.best_loss = real(file, "best_loss");
+  progress.epochs_without_gain = integer(file, "epochs_without_gain");
+  progress.sums.samples = integer(file, "samples");
+  progress.weight = real(file, "accumulated_weight");
+  progress.sums.loss = real(file, "sum_loss");
+  for (const auto& [name, id] : state.model.metrics) {
+    const std::string key = kMetricPrefix + name;
+    if (file.metadata().count(key) > 0) progress.sums.metrics[name] = real(file, key);
+  }
+  return progress;
+}
+
+}  // namespace
+
+void save_checkpoint(const State& state, const std::string& path) {
+  std::vector<io::TensorView> tensors;
+  for (const exec::Store::Entry& entry : state.runner.store().entries()) {
+    if (is_saved(entry)) tensors.push_back(view_of(entry));
+  }
+  const Progress& progress = state.progress;
+  io::Metadata metadata = settings_of(state);
+  metadata["format"] = kFormat;
+  metadata["step"] = std::to_string(progress.step);
+  metadata["epoch"] = std::to_string(progress.epoch);
+  metadata["batch"] = std::to_string(progress.batch);
+  metadata["best_loss"] = exact(progress.best_loss);
+  metadata["epochs_without_gain"] = std::to_string(progress.epochs_without_gain);
+  metadata["samples"] = std::to_string(progress.sums.samples);
+  metadata["accumulated_weight"] = exact(progress.weight);
+  metadata["sum_loss"] = exact(progress.sums.loss);
+  for (const auto& [name, sum] : progress.sums.metrics) metadata[kMetricPrefix + name] = exact(sum);
+  io::write_safetensors(path, tensors, metadata);
+}
+
+void load_checkpoint(State& state, const std::string& path) {
+  const io::Safetensors file = io::Safetensors::read(path);
+  if (file.meta("format") != kFormat) {
+    throw Error(path, "has format " + file.meta("format") + ", expected " + kFormat);
+  }
+  for (const auto& [key, value] : settings_of(state)) {
+    if (file.meta(key) != value) {
+      throw Error(path, fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the "
+                                    "same settings, or start from its weights alone",
+                                    key, file.meta(key), value));
+    }
+  }
+  const Progress progress = progress_of(state, file);
+  const auto& entries = state.runner.store().entries();
+  for (const exec::Store::Entry& entry : entries) {
+    if (is_saved(entry)) check_tensor(file, entry);
+  }
+  for (const exec::Store::Entry& entry : entries) {
+    if (is_saved(entry)) copy_tensor(file, entry);
+  }
+  state.progress = progress;
+}
+
+void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path) {
+  const io::Safetensors file = io::Safetensors::read(path);
+  std::vector<const exec::Store::Entry*> entries;
+  for (const ir::ValueData& data : model.values) {
+    if (data.producer >= 0 || data.role == ir::Role::constant) continue;
+    const exec::Store::Entry* entry = store.find(data.name);
+    if (entry != nullptr) entries.push_back(entry);
+  }
+  for (const exec::Store::Entry* entry : entries) check_tensor(file, *entry);
+  for (const exec::Store::Entry* entry : entries) copy_tensor(file, *entry);
+}
+
+}  // namespace thimble::train

@@ -1,0 +1,22 @@
+// Saving and loading all that training needs to go on.
+#pragma once
+
+#include <string>
+
+#include "exec/memory.h"
+#include "train/state.h"
+
+namespace thimble::train {
+
+// Tensors: every parameter and state by name. Metadata: format, step, epoch, batch, seed, settings
+// that change results, the sums of the running epoch (as exact hexadecimal floats).
+void save_checkpoint(const State& state, const std::string& path);
+
+// Restores everything, or throws Error and changes nothing.
+void load_checkpoint(State& state, const std::string& path);
+
+// The model's own parameters and states (running statistics), without the optimizer's. Throws
+// Error, changing nothing, where one is missing or has another shape.
+void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path);
+
+}  // namespace thimble::train

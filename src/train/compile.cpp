@@ -1,0 +1,64 @@
+#include "train/compile.h"
+
+#include <fmt/format.h>
+
+#include "autodiff/autodiff.h"
+#include "passes/passes.h"
+#include "train/update.h"
+
+namespace thimble::train {
+
+double micro_batch_weight(const TrainerOptions& options, int64_t batch) {
+  return static_cast<double>(batch) / static_cast<double>(options.batch);
+}
+
+ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, int64_t batch,
+                         StepKind kind) {
+  ir::Graph graph = passes::specialize(ir::with_batch(model, batch), ir::Phase::training);
+  graph.outputs.clear();  // predictions are of no use to the step
+  const std::vector<autodiff::Gradient> gradients = autodiff::append_loss_gradients(graph);
+  if (gradients.empty()) {
+    throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");
+  }
+  const UpdateOptions update{options.optimizer, options.groups, options.clip};
+  const double weight = micro_batch_weight(options, batch);
+  switch (kind) {
+    case StepKind::update:
+      append_updates(graph, gradients, update);
+      break;
+    case StepKind::accumulate:
+      append_accumulation(graph, gradients, weight);
+      break;
+    case StepKind::finish:
+      append_accumulated_updates(graph, gradients, update, weight);
+      break;
+  }
+  return graph;
+}
+
+ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss) {
+  ir::Graph graph = passes::specialize(ir::with_batch(model, batch), ir::Phase::inference);
+  if (with_loss) {
+    graph.outputs.clear();
+  } else {
+    graph.loss.reset();
+    graph.metrics.clear();
+  }
+  return graph;
+}
+
+void check_budget(const Plan& plan, int64_t budget_bytes) {
+  if (budget_bytes <= 0 || plan.planned_peak_bytes <= budget_bytes) return;
+  const std::string where =
+      plan.steps.empty()
+          ? std::string("the parameters")
+          : fmt::format("{} of {}", plan.steps[static_cast<size_t>(plan.peak_step)].op,
+                        plan.steps[static_cast<size_t>(plan.peak_step)].layer);
+  throw Error("memory budget",
+              fmt::format("a step of batch {} needs {}, the budget is {}; fullest at {}. Nearest "
+                          "budget that works: {} bytes, or take a smaller batch",
+                          plan.batch, format_bytes(plan.planned_peak_bytes),
+                          format_bytes(budget_bytes), where, plan.planned_peak_bytes));
+}
+
+}  // namespace thimble::train

@@ -1,0 +1,31 @@
+// The step graphs of a model.
+#pragma once
+
+#include <thimble/trainer.h>
+
+#include "exec/program.h"
+#include "ir/graph.h"
+
+namespace thimble::train {
+
+// What a training step does with its gradients.
+enum class StepKind : uint8_t {
+  update,      // updates the parameters at once
+  accumulate,  // adds the gradients to their sums
+  finish,      // adds them, updates by the mean of the sums, and clears these
+};
+
+// The whole step as one graph, the batch fixed. Throws Error.
+[[nodiscard]] ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options,
+                                       int64_t batch, StepKind kind);
+
+// What a batch of this size counts in an accumulated mean: 1 for a full one.
+[[nodiscard]] double micro_batch_weight(const TrainerOptions& options, int64_t batch);
+
+// The forward part as it computes at inference. The loss stays only where its label is wanted.
+[[nodiscard]] ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss);
+
+// Throws Error where the plan does not fit the budget (0: none), naming what would.
+void check_budget(const Plan& plan, int64_t budget_bytes);
+
+}  // namespace thimble::train

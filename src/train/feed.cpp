@@ -1,0 +1,75 @@
+#include "train/feed.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace thimble::train {
+namespace {
+
+// The field for a source, or -1.
+int matching_field(const ir::ValueData& source, const std::vector<data::Field>& fields,
+                   bool only_source_of_its_kind) {
+  const bool is_label = source.role == ir::Role::label;
+  int of_kind = 0;
+  int last_of_kind = -1;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (fields[f].name == source.name) return static_cast<int>(f);
+    if (fields[f].is_label == is_label) {
+      ++of_kind;
+      last_of_kind = static_cast<int>(f);
+    }
+  }
+  return only_source_of_its_kind && of_kind == 1 ? last_of_kind : -1;
+}
+
+std::string names_of(const std::vector<data::Field>& fields) {
+  std::string names;
+  for (const data::Field& field : fields) {
+    names += fmt::format("{}\"{}\" {}{}", names.empty() ? "" : ", ", field.name,
+                         to_string(field.dtype), to_string(field.shape));
+  }
+  return names;
+}
+
+}  // namespace
+
+Feed::Feed(const ir::Graph& model, const data::Dataset& dataset, bool with_labels) {
+  int inputs = 0;
+  int labels = 0;
+  for (const ir::ValueData& data : model.values) {
+    inputs += data.role == ir::Role::input ? 1 : 0;
+    labels += data.role == ir::Role::label ? 1 : 0;
+  }
+  const std::vector<data::Field>& fields = dataset.fields();
+  for (const ir::ValueData& data : model.values) {
+    const bool is_label = data.role == ir::Role::label;
+    if (data.role != ir::Role::input && !(is_label && with_labels)) continue;
+    const int f = matching_field(data, fields, (is_label ? labels : inputs) == 1);
+    if (f < 0) {
+      throw Error(data.name, fmt::format("the data set has no field for this {}; it has {}. Rename "
+                                         "its fields with Dataset::named",
+                                         ir::to_string(data.role), names_of(fields)));
+    }
+    const data::Field& field = fields[static_cast<size_t>(f)];
+    const std::vector<int64_t>& dims = data.type.shape.dims();
+    const Shape sample(std::vector<int64_t>(dims.begin() + 1, dims.end()));
+    if (field.dtype != data.type.dtype || field.shape != sample) {
+      throw Error(data.name, fmt::format("expected samples of {}{}, field \"{}\" has {}{}",
+                                         to_string(data.type.dtype), to_string(sample), field.name,
+                                         to_string(field.dtype), to_string(field.shape)));
+    }
+    links_.push_back({data.name, static_cast<size_t>(f), size_bytes(field.dtype, field.shape)});
+  }
+}
+
+void Feed::copy(const data::Batch& batch, int64_t count, const exec::Session& session) const {
+  for (const Link& link : links_) {
+    const std::span<std::byte> destination = session.source(link.source);
+    if (destination.empty()) continue;  // the program has no use for it
+    std::memcpy(destination.data(), batch.fields[link.field],
+                static_cast<size_t>(count * link.sample_bytes));
+  }
+}
+
+}  // namespace thimble::train

@@ -1,0 +1,35 @@
+// Carries the fields of a data set into the sources of a program.
+#pragma once
+
+#include <thimble/data_loader.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exec/program.h"
+#include "ir/graph.h"
+
+namespace thimble::train {
+
+// Which field feeds which input or label of a model. Matched by name; a model with one input (or
+// label) takes the only input (label) field whatever its name.
+class Feed {
+ public:
+  // with_labels: labels must be fed too. Throws Error where a source has no field, or one of
+  // another type or shape.
+  Feed(const ir::Graph& model, const data::Dataset& dataset, bool with_labels);
+
+  // Copies the first `count` samples of a batch. The session's program has that batch size.
+  void copy(const data::Batch& batch, int64_t count, const exec::Session& session) const;
+
+ private:
+  struct Link {
+    std::string source;
+    size_t field;
+    int64_t sample_bytes;
+  };
+  std::vector<Link> links_;
+};
+
+}  // namespace thimble::train

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "train/state.h"
+
+namespace thimble {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<float>& values) {
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return static_cast<double>(*middle);
+}
+
+void check(const FitOptions& options) {
+  if (options.epochs < 1) {
+    throw Error("epochs", fmt::format("expected 1 or more, got {}", options.epochs));
+  }
+  if (options.patience < 0) {
+    throw Error("patience", fmt::format("expected 0 or more, got {}", options.patience));
+  }
+}
+
+// One call of Trainer::fit.
+class Fitting {
+ public:
+  Fitting(Trainer& trainer, train::State& state, const data::Dataset& dataset,
+          const FitOptions& options)
+      : trainer_(trainer),
+        state_(state),
+        options_(options),
+        feed_(state.model, dataset, true),
+        loader_(dataset, {.batch = state.options.batch,
+                          .shuffle = options.shuffle,
+                          .seed = state.options.seed,
+                          .prefetch = options.prefetch,
+                          .augment = options.augment}) {
+    const int64_t left = std::max<int64_t>(options.epochs - state.progress.epoch, 0);
+    step_ms_.reserve(static_cast<size_t>(left * loader_.batches()));
+    result_.input_pipeline_bytes = loader_.bytes();
+  }
+
+  FitResult run() {
+    while (state_.progress.epoch < options_.epochs) {
+      const auto start = Clock::now();
+      if (!run_epoch()) {
+        result_.end = FitResult::End::stopped;
+        save_if(options_.checkpoint);
+        break;
+      }
+      const bool goes_on = finish_epoch(start);
+      if (!goes_on) {
+        result_.end = FitResult::End::early;
+        break;
+      }
+    }
+    result_.steps = state_.progress.step;
+    result_.ms_per_step_median = median(step_ms_);
+    return std::move(result_);
+  }
+
+ private:
+  // False where it was stopped.
+  bool run_epoch() {
+    train::Progress& progress = state_.progress;
+    loader_.start(progress.epoch, progress.batch);
+    while (const data::Batch* batch = loader_.next()) {
+      const auto start = Clock::now();
+      const double loss = state_.step(*batch, feed_);
+      const double ms = 1e3 * seconds_since(start);
+      step_ms_.push_back(static_cast<float>(ms));
+      ++progress.batch;
+      if (options_.on_step) {
+        options_.on_step({progress.epoch, batch->number, loader_.batches(), progress.step - 1, loss,
+                          state_.learning_rate, ms});
+      }
+      if (options_.stop && options_.stop()) return false;
+    }
+    return true;
+  }
+
+  // False where training ends early.
+  bool finish_epoch(Clock::time_point start) {
+    train::Progress& progress = state_.progress;
+    EpochReport report;
+    report.epoch = progress.epoch;
+    report.train = progress.sums.mean();
+    if (options_.validation) report.validation = state_.evaluate(*options_.validation);
+    report.learning_rate = state_.learning_rate;
+    const double loss = report.validation ? report.validation->loss : report.train.loss;
+    report.is_best = loss < progress.best_loss;
+    progress.best_loss = std::min(progress.best_loss, loss);
+    progress.epochs_without_gain = report.is_best ? 0 : progress.epochs_without_gain + 1;
+    ++progress.epoch;
+    progress.batch = 0;
+    progress.sums = {};
+    if (report.is_best) save_if(options_.best_checkpoint);
+    save_if(options_.checkpoint);
+    report.seconds = seconds_since(start);
+    result_.epochs.push_back(report);
+    if (options_.on_epoch) options_.on_epoch(report);
+    return options_.patience == 0 || progress.epochs_without_gain < options_.patience;
+  }
+
+  void save_if(const std::string& path) const {
+    if (!path.empty()) trainer_.save(path);
+  }
+
+  Trainer& trainer_;
+  train::State& state_;
+  const FitOptions& options_;
+  train::Feed feed_;
+  data::Loader loader_;
+  std::vector<float> step_ms_;
+  FitResult result_;
+};
+
+}  // namespace
+
+FitResult Trainer::fit(const data::Dataset& dataset, const FitOptions& options) {
+  check(options);
+  using train::ProgramKind;
+  if (state_->options.accumulate == 1) {
+    state_->prepare(dataset, ProgramKind::update);
+  } else {
+    state_->prepare(dataset, ProgramKind::accumulate);
+    state_->prepare(dataset, ProgramKind::finish);
+  }
+  return Fitting(*this, *state_, dataset, options).run();
+}
+
+}  // namespace thimble

@@ -1,0 +1,14 @@
+// How good generated images are, by a classifier's view of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace thimble::train {
+
+// exp(E_x KL(p(y|x) || p(y))): 1 for images of one kind or of none, up to the number of classes.
+// logits: [images, classes]. Salimans et al., "Improved Techniques for Training GANs", 2016.
+// Throws Error where there is no image or the sizes do not fit.
+[[nodiscard]] double inception_score(std::span<const float> logits, int64_t classes);
+
+}  // namespace thimble::train

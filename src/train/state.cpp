@@ -1,0 +1,164 @@
+#include "train/state.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "train/compile.h"
+#include "train/update.h"
+
+namespace thimble::train {
+namespace {
+
+double number(std::span<const std::byte> bytes) {
+  float value = 0.0F;
+  if (bytes.size() == sizeof(float)) std::memcpy(&value, bytes.data(), sizeof(float));
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+void Sums::add(const exec::Session& session, int64_t count) {
+  const double weight = static_cast<double>(count);
+  loss += weight * number(session.loss());
+  for (const auto& [name, id] : session.program().graph().metrics) {
+    metrics[name] += weight * number(session.metric(name));
+  }
+  samples += count;
+}
+
+Evaluation Sums::mean() const {
+  Evaluation result;
+  result.samples = samples;
+  if (samples == 0) return result;
+  const double weight = 1.0 / static_cast<double>(samples);
+  result.loss = weight * loss;
+  for (const auto& [name, sum] : metrics) result.metrics[name] = weight * sum;
+  return result;
+}
+
+namespace {
+
+template <class T>
+void set(const exec::Session& session, const char* name, const T& value) {
+  const std::span<std::byte> bytes = session.source(name);
+  if (!bytes.empty()) std::memcpy(bytes.data(), &value, sizeof(T));
+}
+
+}  // namespace
+
+State::State(const Graph& graph, const TrainerOptions& wanted)
+    : model(graph.ir()),
+      options(wanted),
+      schedule(wanted.schedule ? *wanted.schedule
+                               : Schedule::constant(wanted.optimizer.learning_rate())),
+      runner(wanted.threads) {
+  if (options.batch < 1)
+    throw Error("batch", fmt::format("expected 1 or more, got {}", options.batch));
+  if (options.accumulate < 1) {
+    throw Error("accumulate", fmt::format("expected 1 or more, got {}", options.accumulate));
+  }
+  const int64_t batch = options.batch;
+  if (options.accumulate == 1) {
+    runner.add({static_cast<int>(ProgramKind::update), batch},
+               training_graph(model, options, batch, StepKind::update));
+  } else {
+    for (const auto& [kind, step] : {std::pair{ProgramKind::accumulate, StepKind::accumulate},
+                                     std::pair{ProgramKind::finish, StepKind::finish}}) {
+      runner.add({static_cast<int>(kind), batch}, training_graph(model, options, batch, step));
+    }
+  }
+  runner.add({static_cast<int>(ProgramKind::evaluate), batch}, inference_graph(model, batch, true));
+  runner.seal();
+  runner.store().initialize(options.seed);
+}
+
+ProgramKind State::step_kind() const {
+  if (options.accumulate == 1) return ProgramKind::update;
+  return (progress.step + 1) % options.accumulate == 0 ? ProgramKind::finish
+                                                       : ProgramKind::accumulate;
+}
+
+Runnable& State::program(ProgramKind kind, int64_t batch) {
+  return runner.get({static_cast<int>(kind), batch}, [&]() -> ir::Graph {
+    switch (kind) {
+      case ProgramKind::evaluate:
+        return inference_graph(model, batch, true);
+      case ProgramKind::predict:
+        return inference_graph(model, batch, false);
+      case ProgramKind::update:
+      case ProgramKind::accumulate:
+      case ProgramKind::finish:
+        break;
+    }
+    const StepKind step = kind == ProgramKind::update       ? StepKind::update
+                          : kind == ProgramKind::accumulate ? StepKind::accumulate
+                                                            : StepKind::finish;
+    return training_graph(model, options, batch, step);
+  });
+}
+
+void State::prepare(const data::Dataset& dataset, ProgramKind kind) {
+  program(kind, options.batch);
+  const int64_t rest = dataset.size() % options.batch;
+  if (rest != 0) program(kind, rest);
+}
+
+void State::set_sources(const exec::Session& session, const data::Batch& batch,
+                        const Feed& feed) const {
+  feed.copy(batch, batch.count, session);
+  set(session, kLearningRateName, static_cast<float>(learning_rate));
+  // Bias corrections count updates, this one counted in.
+  set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
+  set(session, kTotalWeightName,
+      static_cast<float>(progress.weight + micro_batch_weight(options, batch.count)));
+  const auto low = [](uint64_t word) { return static_cast<uint32_t>(word); };
+  const auto high = [](uint64_t word) { return static_cast<uint32_t>(word >> 32); };
+  const auto step = static_cast<uint64_t>(progress.step);
+  const uint32_t rng[4] = {low(options.seed), high(options.seed), low(step), high(step)};
+  set(session, ir::kRngName, rng);
+}
+
+double State::step(const data::Batch& batch, const Feed& feed) {
+  const ProgramKind kind = step_kind();
+  exec::Session& session = *program(kind, batch.count).session;
+  learning_rate = schedule.at(progress.step / options.accumulate);  // a schedule counts updates
+  set_sources(session, batch, feed);
+  if (!session.run()) {
+    set_sources(session, batch, feed);
+    const std::string first = session.first_non_finite();
+    throw Error("training",
+                fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
+                            "value that went bad is {}. No parameter was changed by this step; "
+                            "try a lower learning rate or gradient clipping",
+                            progress.step + 1, progress.epoch + 1, batch.number + 1,
+                            first.empty() ? "the loss itself" : first));
+  }
+  ++progress.step;
+  progress.weight = kind == ProgramKind::accumulate
+                        ? progress.weight + micro_batch_weight(options, batch.count)
+                        : 0.0;
+  progress.sums.add(session, batch.count);
+  float loss = 0.0F;
+  std::memcpy(&loss, session.loss().data(), sizeof(float));
+  return static_cast<double>(loss);
+}
+
+Evaluation State::evaluate(const data::Dataset& dataset) {
+  if (!model.loss) throw Error("evaluate", "the graph has no loss");
+  const Feed feed(model, dataset, true);
+  prepare(dataset, ProgramKind::evaluate);
+  data::Loader loader(dataset, {.batch = options.batch, .shuffle = false});
+  loader.start(0);
+  Sums sums;
+  while (const data::Batch* batch = loader.next()) {
+    exec::Session& session = *program(ProgramKind::evaluate, batch->count).session;
+    feed.copy(*batch, batch->count, session);
+    // A loss that is not finite is a result here, not an error: run's answer is of no interest.
+    static_cast<void>(session.run());
+    sums.add(session, batch->count);
+  }
+  return sums.mean();
+}
+
+}  // namespace thimble::train

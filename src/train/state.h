@@ -1,0 +1,65 @@
+// What a Trainer holds.
+#pragma once
+
+#include <thimble/trainer.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+#include "train/feed.h"
+#include "train/runner.h"
+
+namespace thimble::train {
+
+// Sums over samples, from which means are made.
+struct Sums {
+  double loss = 0.0;
+  std::map<std::string, double> metrics;
+  int64_t samples = 0;
+
+  void add(const exec::Session& session, int64_t count);
+  [[nodiscard]] Evaluation mean() const;
+};
+
+// Where training stands: all that a checkpoint must hold beside the store.
+struct Progress {
+  int64_t step = 0;     // steps done
+  int64_t epoch = 0;    // the one that runs or comes next
+  int64_t batch = 0;    // batches of it done
+  Sums sums;            // of these batches
+  double weight = 0.0;  // of the gradients accumulated since the last update
+  double best_loss = std::numeric_limits<double>::infinity();
+  int64_t epochs_without_gain = 0;
+};
+
+// Kinds of programs.
+enum class ProgramKind : int { update, accumulate, finish, evaluate, predict };
+
+struct State {
+  State(const Graph& graph, const TrainerOptions& options);
+
+  // Runs one training step on a batch. Throws Error where the loss is not finite.
+  double step(const data::Batch& batch, const Feed& feed);
+  // The program for one kind and batch size, compiled at first use.
+  Runnable& program(ProgramKind kind, int64_t batch);
+  Evaluation evaluate(const data::Dataset& dataset);
+  // Keeps the programs a data set of this size needs from being compiled in the middle of it.
+  void prepare(const data::Dataset& dataset, ProgramKind kind);
+
+  ir::Graph model;
+  TrainerOptions options;
+  Schedule schedule;
+  Runner runner;
+  Progress progress;
+  double learning_rate = 0.0;  // of the last step
+
+ private:
+  // Fills the session's sources for a batch.
+  void set_sources(const exec::Session& session, const data::Batch& batch, const Feed& feed) const;
+  [[nodiscard]] ProgramKind step_kind() const;
+};
+
+}  // namespace thimble::train

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <thimble/trainer.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "io/sha256.h"
+#include "train/checkpoint.h"
+#include "train/compile.h"
+#include "train/state.h"
+
+namespace thimble {
+
+using train::ProgramKind;
+
+Trainer::Trainer(const Graph& graph, const TrainerOptions& options)
+    : state_(std::make_unique<train::State>(graph, options)) {
+  train::check_budget(plan(), options.memory_budget);
+}
+Trainer::~Trainer() = default;
+Trainer::Trainer(Trainer&&) noexcept = default;
+Trainer& Trainer::operator=(Trainer&&) noexcept = default;
+
+const Plan& Trainer::plan() const {
+  // With accumulation the finishing step does all the other one does, and the update.
+  const ProgramKind kind =
+      state_->options.accumulate == 1 ? ProgramKind::update : ProgramKind::finish;
+  return state_->runner.at({static_cast<int>(kind), state_->options.batch}).program->plan();
+}
+
+const TrainerOptions& Trainer::options() const { return state_->options; }
+
+Evaluation Trainer::evaluate(const data::Dataset& dataset) { return state_->evaluate(dataset); }
+
+std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::string& output) {
+  const auto& outputs = state_->model.outputs;
+  if (std::none_of(outputs.begin(), outputs.end(),
+                   [&](const auto& known) { return known.first == output; })) {
+    throw Error("predict",
+                "the graph has no output \"" + output + "\"; name one with Graph::output");
+  }
+  const train::Feed feed(state_->model, dataset, false);
+  state_->prepare(dataset, ProgramKind::predict);
+  data::Loader loader(dataset, {.batch = state_->options.batch, .shuffle = false});
+  loader.start(0);
+  std::vector<float> all;
+  while (const data::Batch* batch = loader.next()) {
+    exec::Session& session = *state_->program(ProgramKind::predict, batch->count).session;
+    feed.copy(*batch, batch->count, session);
+    static_cast<void>(session.run());
+    const std::span<const std::byte> bytes = session.output(output);
+    const size_t old = all.size();
+    all.resize(old + bytes.size() / sizeof(float));
+    std::memcpy(all.data() + old, bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+void Trainer::save(const std::string& path) const { train::save_checkpoint(*state_, path); }
+void Trainer::resume(const std::string& path) { train::load_checkpoint(*state_, path); }
+void Trainer::load_weights(const std::string& path) {
+  train::load_weights(state_->runner.store(), state_->model, path);
+}
+
+namespace {
+
+const exec::Store::Entry& entry_of(const exec::Store& store, const std::string& name) {
+  const exec::Store::Entry* entry = store.find(name);
+  if (entry == nullptr || entry->role == ir::Role::constant || entry->type.dtype != DType::f32) {
+    throw Error(name, "no parameter or state of this name; parameter_names() lists them");
+  }
+  return *entry;
+}
+
+}  // namespace
+
+std::vector<float> Trainer::parameter(const std::string& name) const {
+  const exec::Store::Entry& entry = entry_of(state_->runner.store(), name);
+  std::vector<float> values(static_cast<size_t>(entry.type.shape.elements()));
+  std::memcpy(values.data(), entry.data, values.size() * sizeof(float));
+  return values;
+}
+
+void Trainer::set_parameter(const std::string& name, const std::vector<float>& values) {
+  const exec::Store::Entry& entry = entry_of(state_->runner.store(), name);
+  if (static_cast<int64_t>(values.size()) != entry.type.shape.elements()) {
+    throw Error(name, fmt::format("has shape {}, got {} values", to_string(entry.type.shape),
+                                  values.size()));
+  }
+  std::memcpy(entry.data, values.data(), values.size() * sizeof(float));
+}
+
+std::vector<std::string> Trainer::parameter_names() const {
+  std::vector<std::string> names;
+  for (const exec::Store::Entry& entry : state_->runner.store().entries()) {
+    if (entry.role == ir::Role::parameter) names.push_back(entry.name);
+  }
+  return names;
+}
+
+std::string Trainer::weights_sha256() const {
+  std::vector<std::string> names = parameter_names();
+  std::sort(names.begin(), names.end());
+  io::Sha256 hash;
+  for (const std::string& name : names) {
+    const exec::Store::Entry& entry = *state_->runner.store().find(name);
+    hash.update(std::as_bytes(std::span(name)));
+    hash.update({entry.data, static_cast<size_t>(size_bytes(entry.type.dtype, entry.type.shape))});
+  }
+  return hash.hex();
+}
+
+int64_t Trainer::steps() const { return state_->progress.step; }
+
+}  // namespace thimble
