@@ -1,0 +1,187 @@
+#include "train/update.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+
+#include <cmath>
+#include <functional>
+
+#include "goldens.h"
+#include "stepper.h"
+
+namespace thimble::train {
+namespace {
+
+using nlohmann::json;
+using test::Stepper;
+using testing::HasSubstr;
+
+// Twelve steps in float, ours with fused multiply-adds, PyTorch's without; relative to the largest
+// parameter of the step.
+constexpr double kTrajectoryTolerance = 2e-6;
+
+using Shapes = std::vector<Shape>;
+
+std::vector<float> numbers(const json& list) { return list.get<std::vector<float>>(); }
+
+void expect_close(const std::vector<float>& got, const std::vector<float>& wanted, double tolerance,
+                  const std::string& where) {
+  ASSERT_EQ(got.size(), wanted.size()) << where;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double scale = std::max(1.0, std::abs(static_cast<double>(wanted[i])));
+    EXPECT_NEAR(got[i], wanted[i], tolerance * scale) << where << ", element " << i;
+  }
+}
+
+// Parameters "w0", "w1", ... whose gradients are the inputs "g0", "g1", ...
+struct GivenGradients {
+  ir::Graph graph;
+  std::vector<autodiff::Gradient> gradients;
+
+  explicit GivenGradients(const Shapes& shapes) {
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const std::string number = std::to_string(i);
+      const Value w = graph.source("w" + number, {DType::f32, shapes[i]}, ir::Role::parameter);
+      const Value g = graph.source("g" + number, {DType::f32, shapes[i]}, ir::Role::input);
+      gradients.push_back({w.id(), g.id()});
+    }
+  }
+};
+
+void set_stored(Stepper& stepper, const std::string& name, const std::vector<float>& values) {
+  const exec::Store::Entry* entry = stepper.store().find(name);
+  std::memcpy(entry->data, values.data(), values.size() * sizeof(float));
+}
+
+// Runs the goldens' gradients through an update of all parameters; after[step] is what PyTorch has.
+void follow(const UpdateOptions& options, size_t parameters, bool fast,
+            const std::function<json(size_t step, size_t parameter)>& after) {
+  const json& goldens = test::optimizer_goldens();
+  GivenGradients model(Shapes(parameters, Shape{5}));
+  append_updates(model.graph, model.gradients, options);
+  Stepper stepper({&model.graph}, {.fast = fast});
+  for (size_t p = 0; p < parameters; ++p) {
+    set_stored(stepper, "w" + std::to_string(p), numbers(goldens["start"]));
+  }
+  const size_t steps = goldens["gradients"].size();
+  ASSERT_GE(steps, 10U);
+  for (size_t step = 0; step < steps; ++step) {
+    for (size_t p = 0; p < parameters; ++p) {
+      stepper.set("g" + std::to_string(p), numbers(goldens["gradients"][step]));
+    }
+    const double lr = options.optimizer.learning_rate() * goldens["lr_factors"][step].get<double>();
+    stepper.set<float>(kLearningRateName, {static_cast<float>(lr)});
+    stepper.set<int32_t>(kUpdateNumberName, {static_cast<int32_t>(step) + 1});
+    ASSERT_TRUE(stepper.run());
+    for (size_t p = 0; p < parameters; ++p) {
+      expect_close(stepper.stored("w" + std::to_string(p)), numbers(after(step, p)),
+                   kTrajectoryTolerance,
+                   options.optimizer.text() + ", step " + std::to_string(step));
+    }
+  }
+}
+
+TEST(update, follows_pytorchs_trajectories) {
+  const json& cases = test::optimizer_goldens()["optimizers"];
+  EXPECT_EQ(cases.size(), 21U);
+  for (const json& golden : cases) {
+    for (const bool fast : {false, true}) {
+      follow({.optimizer = Optimizer::parse(golden["settings"].get<std::string>())}, 1, fast,
+             [&](size_t step, size_t) { return golden["after"][step]; });
+    }
+  }
+}
+
+TEST(update, gives_groups_their_own_rate_and_weight_decay) {
+  const json& golden = test::optimizer_goldens()["group"];
+  UpdateOptions options;
+  options.optimizer = Optimizer::parse(golden["settings"].get<std::string>());
+  options.groups = {{.pattern = "*1",
+                     .lr_scale = golden["lr_scale"],
+                     .weight_decay = golden["weight_decay"].get<double>()},
+                    {.pattern = "w*"}};
+  follow(options, 2, true, [&](size_t step, size_t p) { return golden["after"][step][p]; });
+}
+
+TEST(update, names_states_as_pytorch_does) {
+  const auto states = [](const Optimizer& optimizer) {
+    GivenGradients model(Shapes{{2}});
+    append_updates(model.graph, model.gradients, {.optimizer = optimizer});
+    ir::verify(model.graph);
+    std::vector<std::string> names;
+    for (const ir::ValueData& data : model.graph.values) {
+      if (data.producer < 0 && data.role == ir::Role::state) names.push_back(data.name);
+    }
+    return names;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(states(SGD{}), ElementsAre());
+  EXPECT_THAT(states(SGD{.momentum = 0.9}), ElementsAre("w0.momentum_buffer"));
+  EXPECT_THAT(states(Adam{}), ElementsAre("w0.exp_avg", "w0.exp_avg_sq"));
+  EXPECT_THAT(states(AdamW{.amsgrad = true}),
+              ElementsAre("w0.exp_avg", "w0.exp_avg_sq", "w0.max_exp_avg_sq"));
+  EXPECT_THAT(states(RMSProp{}), ElementsAre("w0.square_avg"));
+  EXPECT_THAT(states(RMSProp{.momentum = 0.5}), ElementsAre("w0.square_avg", "w0.momentum_buffer"));
+  EXPECT_THAT(states(RMSProp{.momentum = 0.5, .centered = true}),
+              ElementsAre("w0.square_avg", "w0.grad_avg", "w0.momentum_buffer"));
+}
+
+TEST(update, clips_gradients_as_pytorch_does) {
+  const std::map<std::string, GradientClip::Kind> kinds = {
+      {"value", GradientClip::Kind::value},
+      {"tensor_norm", GradientClip::Kind::tensor_norm},
+      {"global_norm", GradientClip::Kind::global_norm}};
+  for (const json& golden : test::optimizer_goldens()["clips"]) {
+    const std::string kind = golden["kind"];
+    GivenGradients model(Shapes{{3}, {2, 2}});
+    // A rate of 1 from 0: the parameters become minus the clipped gradients.
+    append_updates(model.graph, model.gradients,
+                   {.optimizer = SGD{}, .clip = {kinds.at(kind), golden["limit"]}});
+    Stepper stepper({&model.graph});
+    for (size_t p = 0; p < 2; ++p) {
+      stepper.set("g" + std::to_string(p), numbers(golden["before"][p]));
+    }
+    stepper.set<float>(kLearningRateName, {1.0F});
+    stepper.set<int32_t>(kUpdateNumberName, {1});
+    ASSERT_TRUE(stepper.run());
+    for (size_t p = 0; p < 2; ++p) {
+      std::vector<float> wanted = numbers(golden["after"][p]);
+      for (float& v : wanted) v = -v;
+      expect_close(stepper.stored("w" + std::to_string(p)), wanted, 1e-6,
+                   kind + ", tensor " + std::to_string(p));
+    }
+  }
+}
+
+TEST(update, refuses_groups_and_limits_that_make_no_sense) {
+  const auto message = [](const UpdateOptions& options) -> std::string {
+    GivenGradients model(Shapes{{2}});
+    try {
+      append_updates(model.graph, model.gradients, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message({.groups = {{.pattern = "encoder.*"}}}),
+            "[parameter group encoder.*] matches no trained parameter");
+  EXPECT_THAT(message({.groups = {{.pattern = "*", .lr_scale = -1.0}}}),
+              HasSubstr("lr_scale must not be negative, got -1"));
+  EXPECT_THAT(message({.groups = {{.pattern = "*", .weight_decay = -1.0}}}),
+              HasSubstr("weight_decay must not be negative"));
+  EXPECT_THAT(message({.clip = GradientClip::by_value(0.0)}),
+              HasSubstr("limit must be above 0, got 0"));
+  EXPECT_THAT(message({.clip = GradientClip::by_global_norm(-2.0)}), HasSubstr("got -2"));
+}
+
+TEST(update, leaves_parameters_without_gradient_alone) {
+  GivenGradients model(Shapes{{2}, {2}});
+  model.gradients[1].gradient = -1;
+  append_updates(model.graph, model.gradients, {});
+  EXPECT_EQ(model.graph.nodes.size(), 1U);
+  EXPECT_FALSE(model.graph.find_source("w1.exp_avg"));
+}
+
+}  // namespace
+}  // namespace thimble::train
