@@ -28,14 +28,13 @@ Block::Block(int64_t bytes) : bytes_(bytes) {
 }
 
 Store::Store(const std::vector<const ir::Graph*>& graphs) {
-  std::vector<const ir::ValueData*> sources;
   for (const ir::Graph* graph : graphs) {
     for (const ir::ValueData& data : graph->values) {
       if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
+      if (data.role == ir::Role::constant) continue;
       const auto [known, is_new] = index_.emplace(data.name, entries_.size());
       if (is_new) {
         entries_.push_back({data.name, data.role, data.type, data.init, nullptr});
-        sources.push_back(&data);
       } else if (entries_[known->second].type != data.type) {
         throw Error(data.name, "has different types in two programs of one model");
       }
@@ -50,10 +49,6 @@ Store::Store(const std::vector<const ir::Graph*>& graphs) {
   block_ = Block(bytes);
   for (size_t i = 0; i < entries_.size(); ++i) {
     entries_[i].data = block_.data() + offsets[i];
-    const std::vector<float>& values = sources[i]->data;
-    if (entries_[i].role == ir::Role::constant && !values.empty()) {
-      std::memcpy(entries_[i].data, values.data(), values.size() * sizeof(float));
-    }
   }
 }
 
@@ -64,7 +59,6 @@ const Store::Entry* Store::find(const std::string& name) const {
 
 void Store::initialize(uint64_t seed) {
   for (Entry& entry : entries_) {
-    if (entry.role == ir::Role::constant) continue;
     if (entry.type.dtype != DType::f32) {
       const int64_t bytes = size_bytes(entry.type.dtype, entry.type.shape);
       std::memset(entry.data, 0, static_cast<size_t>(bytes));

@@ -28,7 +28,8 @@ class Block {
   int64_t bytes_ = 0;
 };
 
-// Parameters, state and constants of a model by name, shared by all its programs.
+// Parameters and state of a model by name, shared by all its programs. Constants belong to each
+// program: two of them may fold different ones under one name.
 class Store {
  public:
   struct Entry {
@@ -39,8 +40,8 @@ class Store {
     std::byte* data;
   };
 
-  // Holds every persistent source of the graphs; equal names must have equal types. Constants are
-  // filled; parameters and state are zero until initialize.
+  // Holds every parameter and state of the graphs, zero until initialize; equal names must have
+  // equal types.
   explicit Store(const std::vector<const ir::Graph*>& graphs);
 
   // First values by each entry's rule. Depends on the seed and the names alone.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "passes/passes.h"
 #include "plan/order.h"
 
@@ -25,6 +27,20 @@ Program::Program(const ir::Graph& graph, const CompileOptions& options)
   for (const ir::Node& node : graph_.nodes) {
     if (node.op->ref == nullptr) throw Error(node.op->name, "has no kernel to run");
     params_.push_back(plan::kernel_params(graph_, node));
+  }
+  int64_t bytes = 0;
+  for (const ir::ValueData& data : graph_.values) {
+    constant_offsets_.push_back(bytes);
+    if (data.role != ir::Role::constant) continue;
+    const int64_t size = size_bytes(data.type.dtype, data.type.shape);
+    bytes += (size + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
+  }
+  constants_ = Block(bytes);
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    const std::vector<float>& data = graph_.values[id].data;
+    if (graph_.values[id].role != ir::Role::constant || data.empty()) continue;
+    std::memcpy(constants_.data() + constant_offsets_[id], data.data(),
+                data.size() * sizeof(float));
   }
 }
 

@@ -34,12 +34,18 @@ class Program {
   [[nodiscard]] const plan::Arena& arena() const { return arena_; }
   [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
+  // The contents of a constant.
+  [[nodiscard]] const std::byte* constant(int id) const {
+    return constants_.data() + constant_offsets_[static_cast<size_t>(id)];
+  }
 
  private:
   CompileOptions options_;
   ir::Graph graph_;
   plan::Arena arena_;
   std::vector<ir::Params> params_;
+  Block constants_;
+  std::vector<int64_t> constant_offsets_;  // by value; of constants only
 };
 
 // Runs a program over a store and an arena that others may use between steps.

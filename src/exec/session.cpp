@@ -19,7 +19,10 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
   value_data_.assign(graph.values.size(), nullptr);
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ir::ValueData& data = graph.values[id];
-    if (ir::is_persistent(data.role)) {
+    if (data.role == ir::Role::constant) {
+      // Kernels read it and nothing else: the verifier lets no op update a constant.
+      value_data_[id] = const_cast<std::byte*>(program.constant(static_cast<int>(id)));
+    } else if (ir::is_persistent(data.role)) {
       const Store::Entry* entry = store.find(data.name);
       if (entry == nullptr) throw Error("session", "nothing stored under " + data.name);
       value_data_[id] = entry->data;
