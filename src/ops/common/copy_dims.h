@@ -9,6 +9,11 @@ typedef struct {
   int bytes;
 } copy_element;
 
+typedef struct {
+  int n; /* elements; bytes of packed bits */
+  copy_element element;
+} copy_dims;
+
 /* Bytes of one element, for use where `real` is defined. */
 #define COPY_BYTES(element) ((element).is_real ? sizeof(real) : (size_t)(element).bytes)
 

@@ -8,6 +8,7 @@
 namespace thimble::ops {
 
 // Found before the library's builders of the same names, for float and double.
+using std::cos;
 using std::erf;
 using std::exp;
 using std::expm1;
@@ -17,6 +18,7 @@ using std::fmin;
 using std::log;
 using std::log1p;
 using std::pow;
+using std::sin;
 using std::sqrt;
 using std::tanh;
 

@@ -8,7 +8,6 @@
 #include "ops/common/copy.h"
 #include "ops/common/ref.h"
 #include "ops/reshape/attrs.h"
-#include "ops/reshape/dims.h"
 
 namespace thimble::ops {
 namespace {
@@ -51,13 +50,7 @@ Shape completed(const ir::InferContext& c, const Shape& wanted) {
   return Shape(std::move(dims));
 }
 
-ir::Params params(const ir::KernelContext& c) {
-  const ir::TensorType& type = c.outputs[0];
-  if (type.dtype == DType::boolean) {
-    return reshape_dims{static_cast<int>(size_bytes(type.dtype, type.shape)), {0, 1}};
-  }
-  return reshape_dims{static_cast<int>(type.shape.elements()), copy_element_of(type.dtype)};
-}
+ir::Params params(const ir::KernelContext& c) { return copy_dims_of(c.outputs[0]); }
 
 std::vector<Value> vjp(const ir::VjpContext& c) { return {reshape(c.grad(), c.input(0).shape())}; }
 

@@ -1,4 +1,4 @@
 /* y, x: [n], the same memory or apart. */
-static void reshape_ref(unsigned char* y, const unsigned char* x, const reshape_dims* d) {
+static void reshape_ref(unsigned char* y, const unsigned char* x, const copy_dims* d) {
   if (y != x && d->n > 0) memcpy(y, x, (size_t)d->n * COPY_BYTES(d->element));
 }

@@ -1,0 +1,81 @@
+#include <thimble/ops/dropout.h>
+
+#include <cmath>
+
+#include "ops/common/random.h"
+#include "ops/common/ref.h"
+#include "ops/dropout/attrs.h"
+#include "ops/dropout/simd.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/dropout/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/dropout/ref.h"
+}  // namespace f64
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<DropoutAttrs>();
+  require_rng(c, a.stream);
+  c.require_dtype(1, DType::f32);
+  c.require(a.p >= 0.0 && a.p <= 1.0, "p must lie between 0 and 1");
+  return {c.input(1)};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& a = c.attrs.as<DropoutAttrs>();
+  return random_dims{.n = static_cast<int>(c.out().elements()),
+                     .stream = static_cast<uint32_t>(a.stream),
+                     .a = a.p < 1.0 ? 1.0 / (1.0 - a.p) : 0.0,
+                     .limit = std::round(a.p * 0x1p24)};
+}
+
+const OpDef& dropout_op() {
+  static const OpDef def{
+      .name = "dropout",
+      .doc =
+          "In training y = x / (1 - p) with probability 1 - p, else 0; at inference y = x. The "
+          "mask comes from Philox 4x32-10, keyed by seed, step and stream.",
+      .example = "auto y = dropout(x, {.p = 0.2});",
+      .inputs = {rng_argument(), {"x", "any shape"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<DropoutAttrs>(),
+      .infer = infer,
+      // The same mask over the gradient.
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {Value(), c.grad().graph().add1(dropout_op(), c.attrs, {c.input(0), c.grad()})};
+      },
+      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+        if (phase == ir::Phase::training && c.attrs.as<DropoutAttrs>().p > 0.0) return {};
+        return {c.input(1)};
+      },
+      .params = params,
+      .ref = ir::kernel_fn<&f32::dropout_ref>(),
+      .ref64 = ir::kernel_fn<&f64::dropout_ref>(),
+      .fast = ir::kernel_fn<&dropout_simd>(),
+      .reads_rng = true,
+      .in_place = {{0, 1}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(dropout) {
+  static const OpDef* const defs[] = {&dropout_op()};
+  return defs;
+}
+
+namespace thimble {
+Value dropout(Value x, const DropoutOptions& options) {
+  ir::Graph& graph = x.graph();
+  const DropoutAttrs attrs{options.p, ops::new_stream(graph)};
+  return graph.add1(ops::dropout_op(), ir::Attrs::of(attrs), {ops::rng_of(graph), x});
+}
+}  // namespace thimble

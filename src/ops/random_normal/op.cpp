@@ -1,0 +1,82 @@
+#include <thimble/ops/random_normal.h>
+
+#include <cmath>
+
+#include "ops/common/random.h"
+#include "ops/common/ref.h"
+#include "ops/random_normal/attrs.h"
+#include "ops/random_normal/simd.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/random_normal/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/random_normal/ref.h"
+}  // namespace f64
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<RandomNormalAttrs>();
+  require_rng(c, a.stream);
+  c.require(std::isfinite(a.mean) && std::isfinite(a.stddev) && a.stddev >= 0.0,
+            "expected a finite mean and a finite stddev >= 0");
+  return {{DType::f32, a.shape}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& a = c.attrs.as<RandomNormalAttrs>();
+  return random_dims{.n = static_cast<int>(c.out().elements()),
+                     .stream = static_cast<uint32_t>(a.stream),
+                     .a = a.mean,
+                     .b = a.stddev};
+}
+
+const OpDef& random_normal_op() {
+  static const OpDef def{
+      .name = "random_normal",
+      .doc =
+          "Normally distributed random numbers: y = mean + stddev sqrt(-2 ln(1 - u)) cos(2 pi v) "
+          "and its sine twin, with u, v of 24 bits from Philox 4x32-10, keyed by seed, step and "
+          "stream.",
+      .example = "auto noise = random_normal(x);",
+      .inputs = {rng_argument()},
+      .outputs = {{"y", "the shape in the attributes"}},
+      .attrs = ir::Attrs::schema_of<RandomNormalAttrs>(),
+      .infer = infer,
+      .params = params,
+      .ref = ir::kernel_fn<&f32::random_normal_ref>(),
+      .ref64 = ir::kernel_fn<&f64::random_normal_ref>(),
+      .fast = ir::kernel_fn<&random_normal_simd>(),
+      .reads_rng = true,
+  };
+  return def;
+}
+
+Value draw(ir::Graph& graph, const Shape& shape, const RandomNormalOptions& options) {
+  const RandomNormalAttrs attrs{shape, options.mean, options.stddev, new_stream(graph)};
+  return graph.add1(random_normal_op(), ir::Attrs::of(attrs), {rng_of(graph)});
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(random_normal) {
+  static const OpDef* const defs[] = {&random_normal_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value random_normal(Value like, const RandomNormalOptions& options) {
+  return ops::draw(like.graph(), like.shape(), options);
+}
+
+Value random_normal(Graph& graph, const Shape& shape, const RandomNormalOptions& options) {
+  return ops::draw(graph.ir(), shape, options);
+}
+
+}  // namespace thimble

@@ -1,0 +1,86 @@
+#include <thimble/ops/random_uniform.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/common/random.h"
+#include "ops/common/ref.h"
+#include "ops/random_uniform/attrs.h"
+#include "ops/random_uniform/simd.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/random_uniform/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/random_uniform/ref.h"
+}  // namespace f64
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<RandomUniformAttrs>();
+  require_rng(c, a.stream);
+  c.require(std::isfinite(a.low) && std::isfinite(a.high) && a.low <= a.high,
+            "expected finite bounds with low <= high");
+  return {{DType::f32, a.shape}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& a = c.attrs.as<RandomUniformAttrs>();
+  const float low = static_cast<float>(a.low);
+  // Rounding may carry a number up to `high`, which is excluded.
+  const float below = std::nextafter(static_cast<float>(a.high), low);
+  return random_dims{.n = static_cast<int>(c.out().elements()),
+                     .stream = static_cast<uint32_t>(a.stream),
+                     .a = low,
+                     .b = static_cast<float>(a.high) - low,
+                     .limit = below};
+}
+
+const OpDef& random_uniform_op() {
+  static const OpDef def{
+      .name = "random_uniform",
+      .doc =
+          "Random numbers evenly spread over [low, high): y = low + (high - low) u with u of 24 "
+          "bits from Philox 4x32-10, keyed by seed, step and stream.",
+      .example = "auto noise = random_uniform(x, {.low = -1, .high = 1});",
+      .inputs = {rng_argument()},
+      .outputs = {{"y", "the shape in the attributes"}},
+      .attrs = ir::Attrs::schema_of<RandomUniformAttrs>(),
+      .infer = infer,
+      .params = params,
+      .ref = ir::kernel_fn<&f32::random_uniform_ref>(),
+      .ref64 = ir::kernel_fn<&f64::random_uniform_ref>(),
+      .fast = ir::kernel_fn<&random_uniform_simd>(),
+      .reads_rng = true,
+  };
+  return def;
+}
+
+Value draw(ir::Graph& graph, const Shape& shape, const RandomUniformOptions& options) {
+  const RandomUniformAttrs attrs{shape, options.low, options.high, new_stream(graph)};
+  return graph.add1(random_uniform_op(), ir::Attrs::of(attrs), {rng_of(graph)});
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(random_uniform) {
+  static const OpDef* const defs[] = {&random_uniform_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value random_uniform(Value like, const RandomUniformOptions& options) {
+  return ops::draw(like.graph(), like.shape(), options);
+}
+
+Value random_uniform(Graph& graph, const Shape& shape, const RandomUniformOptions& options) {
+  return ops::draw(graph.ir(), shape, options);
+}
+
+}  // namespace thimble

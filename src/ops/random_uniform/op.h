@@ -1,0 +1,19 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+namespace thimble {
+
+struct RandomUniformOptions {
+  double low = 0.0;
+  double high = 1.0;  // excluded
+};
+
+// Random numbers evenly spread over [low, high), new ones each step, f32. They depend on the seed,
+// the step and the place in the graph alone (Philox 4x32-10), not on threads or vector width.
+// The first form draws a tensor of like's shape. No gradient flows through either.
+// Throws Error unless low <= high, both finite.
+Value random_uniform(Value like, const RandomUniformOptions& options = {});
+Value random_uniform(Graph& graph, const Shape& shape, const RandomUniformOptions& options = {});
+
+}  // namespace thimble
