@@ -1,6 +1,5 @@
 #include <thimble/ops/broadcast_to.h>
-#include <thimble/ops/reshape.h>
-#include <thimble/ops/sum.h>
+#include <thimble/ops/sum_to.h>
 
 #include <fmt/format.h>
 
@@ -8,19 +7,12 @@
 #include "ops/broadcast_to/attrs.h"
 #include "ops/common/axes.h"
 #include "ops/common/broadcast.h"
-#include "ops/common/ref.h"
+
+#define THIMBLE_REF "ops/broadcast_to/ref.h"
+#include "ops/common/both_precisions.h"
 
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/broadcast_to/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/broadcast_to/ref.h"
-}  // namespace f64
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& shape = c.attrs.as<BroadcastToAttrs>().shape;
@@ -32,17 +24,6 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {{DType::f32, shape}};
 }
 
-// The sum over all axes along which x was repeated.
-std::vector<Value> vjp(const ir::VjpContext& c) {
-  const Shape& x = c.input(0).shape();
-  const Shape& y = c.output().shape();
-  ReduceOptions options;
-  for (int axis = -1; axis >= -y.rank(); --axis) {
-    if (axis < -x.rank() || (x[axis] == 1 && y[axis] != 1)) options.axes.push_back(axis);
-  }
-  return {reshape(options.axes.empty() ? c.grad() : sum(c.grad(), options), x)};
-}
-
 const OpDef& broadcast_to_op() {
   static const OpDef def{
       .name = "broadcast_to",
@@ -52,7 +33,9 @@ const OpDef& broadcast_to_op() {
       .outputs = {{"y", "the new shape"}},
       .attrs = ir::Attrs::schema_of<BroadcastToAttrs>(),
       .infer = infer,
-      .vjp = vjp,
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {sum_to(c.grad(), c.input(0).shape())};
+      },
       .params = [](const ir::KernelContext& c) -> ir::Params {
         return broadcast_dims_of(c.in(0), c.out(), 1);
       },

@@ -2,19 +2,12 @@
 
 #include "ir/graph.h"
 #include "ops/common/copy.h"
-#include "ops/common/ref.h"
+
+#define THIMBLE_REF "ops/by_phase/ref.h"
+#include "ops/common/both_precisions.h"
 
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/by_phase/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/by_phase/ref.h"
-}  // namespace f64
 
 const OpDef& by_phase_op() {
   static const OpDef def{

@@ -3,22 +3,15 @@
 #include "ir/graph.h"
 #include "ops/common/axes.h"
 #include "ops/common/broadcast.h"
-#include "ops/common/ref.h"
 #include "ops/common/sum.h"
 #include "ops/mean/attrs.h"
 #include "ops/sum/attrs.h"
 
+#define THIMBLE_REF "ops/mean/ref.h"
+#include "ops/common/both_precisions.h"
+
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/mean/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/mean/ref.h"
-}  // namespace f64
 
 std::vector<char> chosen_of(const Shape& x, const ir::Attrs& attrs) {
   return chosen_axes(x.rank(), attrs.as<ReduceOptions>().axes);

@@ -4,21 +4,14 @@
 #include <cmath>
 
 #include "ops/common/random.h"
-#include "ops/common/ref.h"
 #include "ops/random_uniform/attrs.h"
 #include "ops/random_uniform/simd.h"
 
+#define THIMBLE_REF "ops/random_uniform/ref.h"
+#include "ops/common/both_precisions.h"
+
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/random_uniform/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/random_uniform/ref.h"
-}  // namespace f64
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& a = c.attrs.as<RandomUniformAttrs>();

@@ -6,20 +6,13 @@
 
 #include "ir/graph.h"
 #include "ops/common/copy.h"
-#include "ops/common/ref.h"
 #include "ops/reshape/attrs.h"
+
+#define THIMBLE_REF "ops/reshape/ref.h"
+#include "ops/common/both_precisions.h"
 
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/reshape/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/reshape/ref.h"
-}  // namespace f64
 
 constexpr int64_t kMostElements = int64_t{1} << 62;
 

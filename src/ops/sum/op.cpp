@@ -4,21 +4,14 @@
 
 #include "ir/graph.h"
 #include "ops/common/axes.h"
-#include "ops/common/ref.h"
 #include "ops/common/sum.h"
 #include "ops/sum/attrs.h"
 
+#define THIMBLE_REF "ops/sum/ref.h"
+#include "ops/common/both_precisions.h"
+
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/sum/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/sum/ref.h"
-}  // namespace f64
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require_dtype(0, DType::f32);
