@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# The house rules that a machine can check; prints each break as file:line: rule.
+# usage: scripts/check_rules.sh [FOLDER]     FOLDER: the tree to check, the repository by default
+set -euo pipefail
+cd "${1-$(dirname "${BASH_SOURCE[0]}")/..}"
+shopt -s nullglob globstar
+
+found=0
+breaks() { # RULE: the lines of standard input break it
+  local line
+  while IFS= read -r line; do
+    echo "$line: $1"
+    found=$((found + 1))
+  done
+}
+
+longer_than() { # LINES FILES...
+  local limit=$1
+  shift
+  [ $# -eq 0 ] || awk -v limit="$limit" 'FNR == limit + 1 { print FILENAME ":" FNR }' "$@"
+}
+
+# Where a pattern stands in files of these kinds, as file:line.
+where() { # PATTERN FILES...
+  local pattern=$1
+  shift
+  [ $# -eq 0 ] || grep -nHE "$pattern" "$@" | cut -d : -f 1,2 || true
+}
+
+code=({include,src,apps,examples,bench,tests,python}/**/*.{h,c,cpp,py})
+scripts=(run .ci/run scripts/*.sh tests/**/*.sh **/CMakeLists.txt cmake/*.cmake)
+pages=(*.md docs/**/*.md)
+public=(include/thimble/**/*.h src/ops/*/op.h)
+# Build folders may lie anywhere below the tree.
+for list in code scripts pages; do
+  declare -n files=$list
+  kept=()
+  for file in "${files[@]}"; do
+    case $file in build/* | out/* | */build/*) ;; *) kept+=("$file") ;; esac
+  done
+  files=("${kept[@]}")
+done
+unset -n files
+
+breaks "more than 500 lines" < <(longer_than 500 "${code[@]}" "${scripts[@]}")
+breaks "a public header has at most 150 lines" < <(longer_than 150 "${public[@]}")
+breaks "a public header includes the standard library and <thimble/...> alone" < <(
+  where '^ *# *include' "${public[@]}" | while IFS=: read -r file line; do
+    sed -n "${line}p" "$file" | grep -qE 'include <(thimble/[a-z0-9_/]+\.h|[a-z_]+)>' ||
+      echo "$file:$line"
+  done)
+breaks "a path of one machine" < <(
+  where '(^|[^A-Za-z0-9_.}])/(home|root|work|Users)/[A-Za-z]' "${code[@]}" "${scripts[@]}" "${pages[@]}" |
+    grep -v '^scripts/check_rules.sh:' || true)
+breaks "an open end: do it, or put it in the tracker" < <(
+  where '\b(TODO|FIXME|XXX|HACK)\b' "${code[@]}" "${scripts[@]}" |
+    grep -v '^scripts/check_rules.sh:' || true)
+
+# These parts ask an op's definition and never say its name.
+nameless=(src/{ir,autodiff,passes,plan,exec,emit}/**/*.{h,cpp})
+# attrs.h spells the values of public enumerations, some of which are called like ops.
+for i in "${!nameless[@]}"; do
+  [ "${nameless[i]}" != src/ir/attrs.h ] || unset "nameless[i]"
+done
+for definition in src/ops/*/op.cpp; do
+  op=$(basename "$(dirname "$definition")")
+  breaks "the op $op is named outside its folder" < <(
+    where "\"$op\"|[<\"](thimble/)?ops/${op}[/.]" "${nameless[@]}")
+done
+
+if [ "$found" -gt 0 ]; then
+  echo "$found breaks of the house rules" >&2
+  exit 1
+fi
+echo "house rules kept"

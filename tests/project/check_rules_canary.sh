@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Breaks every house rule once in a small tree: the check must find each of them, and nothing else.
+# usage: check_rules_canary.sh PATH-OF-check_rules.sh
+set -euo pipefail
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+cd "$tree"
+mkdir -p include/thimble src/ops/glow src/passes scripts docs
+
+touch src/ops/glow/op.cpp
+printf '#include <vector>\n#include <thimble/a.h>\n' >include/thimble/good.h
+printf '#pragma once\n#include <zlib.h>\n' >include/thimble/foreign.h
+seq 1 151 | sed 's|^|// |' >include/thimble/long.h
+seq 1 501 | sed 's|^|// |' >src/passes/long.cpp
+printf 'int x;\nconst char* a = "glow";\n' >src/passes/by_name.cpp
+printf '#include "ops/glow/op.h"\n' >src/passes/by_header.cpp
+# Spelled in two parts, so that the check of this file does not find them.
+printf 'data=/ho%s/someone/data\n' me >scripts/path.sh
+printf '// TO%s: later\n' DO >src/passes/open.cpp
+
+cat >expected <<'EOF'
+include/thimble/foreign.h:2: a public header includes the standard library and <thimble/...> alone
+include/thimble/long.h:151: a public header has at most 150 lines
+scripts/path.sh:1: a path of one machine
+src/passes/by_header.cpp:1: the op glow is named outside its folder
+src/passes/by_name.cpp:2: the op glow is named outside its folder
+src/passes/long.cpp:501: more than 500 lines
+src/passes/open.cpp:1: an open end: do it, or put it in the tracker
+EOF
+if "$1" "$tree" >found 2>/dev/null; then
+  echo "the check says that a tree full of breaks keeps the rules" >&2
+  exit 1
+fi
+sort found | diff expected -
