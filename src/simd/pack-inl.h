@@ -39,17 +39,26 @@ HWY_INLINE void transpose_4x4(float* to, ptrdiff_t to_pitch, const float* from,
 #endif
 }
 
-// to[r] = from[2 r], to[to_pitch + r] = from[2 r + 1] for four r.
-HWY_INLINE void split_pairs_4(float* to, ptrdiff_t to_pitch, const float* from) {
-#if HWY_TARGET == HWY_SCALAR
-  for (int r = 0; r < 4; ++r) to[r] = from[2 * r], to[to_pitch + r] = from[2 * r + 1];
-#else
-  const hn::FixedTag<float, 4> d;
-  const auto low = hn::LoadU(d, from);
-  const auto high = hn::LoadU(d, from + 4);
-  hn::StoreU(hn::ConcatEven(d, high, low), d, to);
-  hn::StoreU(hn::ConcatOdd(d, high, low), d, to + to_pitch);
+// to[i] = from[2 i] for i < count; reads nothing behind the last of them.
+inline void copy_every_second(float* HWY_RESTRICT to, const float* HWY_RESTRICT from,
+                              int64_t count) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const F32 d;
+  for (; i + lanes() < count; i += lanes()) {
+    const Vec low = hn::LoadU(d, from + 2 * i);
+    const Vec high = hn::LoadU(d, from + 2 * i + lanes());
+    hn::StoreU(hn::ConcatEven(d, high, low), d, to + i);
+  }
+#if !HWY_MEM_OPS_MIGHT_FAULT
+  const int rest = static_cast<int>(2 * (count - i) - 1);
+  const Vec low = load_first(from + 2 * i, std::min(rest, lanes()));
+  const Vec high = rest > lanes() ? load_first(from + 2 * i + lanes(), rest - lanes()) : low;
+  store_first(hn::ConcatEven(d, high, low), to + i, static_cast<int>(count - i));
+  return;
 #endif
+#endif
+  for (; i < count; ++i) to[i] = from[2 * i];
 }
 
 // to[2 c] = from[c], to[2 c + 1] = from[from_pitch + c] for four c.
@@ -65,13 +74,10 @@ HWY_INLINE void join_pairs_4(float* to, const float* from, ptrdiff_t from_pitch)
 #endif
 }
 
-// Calls block(i) for blocks of four that cover [0, count), count >= 4; the last one may overlap its
-// neighbour.
-template <class Block>
-HWY_INLINE void in_fours(int64_t count, Block block) {
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) block(i);
-  if (i < count) block(count - 4);
+// Where the block of four behind the one at `at` starts, the last one overlapping its neighbour;
+// `count` when there is none.
+HWY_INLINE int64_t next_four(int64_t at, int64_t count) {
+  return at + 4 >= count ? count : std::min(at + 4, count - 4);
 }
 
 // to[c * to_pitch + r] = from[r * from_pitch + c], rows x columns; to and from do not overlap.
@@ -79,19 +85,21 @@ inline void transpose_copy(float* HWY_RESTRICT to, ptrdiff_t to_pitch,
                            const float* HWY_RESTRICT from, ptrdiff_t from_pitch, int64_t rows,
                            int64_t columns) {
   if (rows >= 4 && columns >= 4) {
-    in_fours(rows, [=](int64_t r) HWY_ATTR {
-      in_fours(columns, [=](int64_t c) HWY_ATTR {
+    for (int64_t r = 0; r < rows; r = next_four(r, rows)) {
+      for (int64_t c = 0; c < columns; c = next_four(c, columns)) {
         transpose_4x4(to + c * to_pitch + r, to_pitch, from + r * from_pitch + c, from_pitch);
-      });
-    });
+      }
+    }
+  } else if (columns == 1 && from_pitch == 2 && rows > 1) {
+    copy_every_second(to, from, rows);
   } else if (columns == 1 && from_pitch == 1) {
     std::copy_n(from, rows, to);
   } else if (rows == 1 && to_pitch == 1) {
     std::copy_n(from, columns, to);
-  } else if (columns == 2 && from_pitch == 2 && rows >= 4) {
-    in_fours(rows, [=](int64_t r) HWY_ATTR { split_pairs_4(to + r, to_pitch, from + 2 * r); });
   } else if (rows == 2 && to_pitch == 2 && columns >= 4) {
-    in_fours(columns, [=](int64_t c) HWY_ATTR { join_pairs_4(to + 2 * c, from + c, from_pitch); });
+    for (int64_t c = 0; c < columns; c = next_four(c, columns)) {
+      join_pairs_4(to + 2 * c, from + c, from_pitch);
+    }
   } else {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < columns; ++c) to[c * to_pitch + r] = from[r * from_pitch + c];

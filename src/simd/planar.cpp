@@ -51,10 +51,12 @@ PlanarCopies plan_loads(const ConvPlan& plan, const PlanarShape& shape, Workspac
         static_cast<ptrdiff_t>(shape.first_column + phase) * plan.in_c + first * step,
         phase * plan.group_in * shape.plane_floats + first, last - first, channels};
   };
-  // Where the pixels of all phases are inside, their channels form one run.
+  // Fewer than four channels cannot be copied in vectors, unless by taking every second of a single
+  // one. But where the pixels of all phases are inside, their channels form one run.
+  const bool few = plan.group_in < 4 && !(step == 2 && plan.group_in == 1);
   Columns whole = inside_columns(plan, shape, shape.first_column);
   whole.last = inside_columns(plan, shape, shape.first_column + phases - 1).last;
-  const bool together = plan.groups == 1 && phases > 1 && whole.first < whole.last;
+  const bool together = few && plan.groups == 1 && phases > 1 && whole.first < whole.last;
   if (together) add(0, whole.first, whole.last, phases * plan.group_in);
   for (int p = 0; p < phases; ++p) {
     const Columns columns = inside_columns(plan, shape, shape.first_column + p);
