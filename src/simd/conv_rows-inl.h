@@ -101,7 +101,7 @@ HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, c
     const int w = in_column + taps[t].column;
     const bool inside = static_cast<unsigned>(h) < static_cast<unsigned>(plan.in_h) &&
                         static_cast<unsigned>(w) < static_cast<unsigned>(plan.in_w);
-    pointers[t * kTileRows + row] =
+    pointers[t * kMostTileRows + row] =
         inside ? image + (static_cast<ptrdiff_t>(h) * plan.in_w + w) * plan.in_c : zeros;
   }
 }
@@ -110,7 +110,8 @@ HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, c
 inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t first, int64_t count,
                       const ConvRowsScratch& scratch, const Epilogue& end) {
   pack_weights(job, slice, scratch.panel);
-  float* out[kTileRows];
+  const int rows = tile_rows(job.vectors);
+  float* out[kMostTileRows];
   TileJob tile{};
   tile.a = scratch.pointers;
   tile.a_step = 1;
@@ -122,9 +123,9 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
   tile.columns = job.columns;
   tile.end = end;
   ConvPixel at = locate(job.phase, first);
-  for (int64_t done = 0; done < count; done += kTileRows) {
-    tile.rows = static_cast<int>(std::min<int64_t>(kTileRows, count - done));
-    for (int i = 0; i < kTileRows; ++i) {
+  for (int64_t done = 0; done < count; done += rows) {
+    tile.rows = static_cast<int>(std::min<int64_t>(rows, count - done));
+    for (int i = 0; i < rows; ++i) {
       input_pointers(job, slice, at, scratch.zeros, i, scratch.pointers);
       out[i] = output_pointer(job, at);
       if (i + 1 < tile.rows) advance(job.phase, at);  // surplus rows repeat the last pixel

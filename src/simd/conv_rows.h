@@ -5,19 +5,18 @@
 #include <cstdint>
 
 #include "simd/conv_plan.h"
+#include "simd/tile.h"
 #include "simd/workspace.h"
 
 namespace thimble::simd {
 
-inline constexpr int kConvDepth = 256;   // of a packed panel: 64 KB when 64 columns wide
-inline constexpr int kConvRowsTile = 6;  // pixels per register tile
-inline constexpr int kConvWidestPanel = 64;
+inline constexpr int kConvDepth = 256;  // of a packed panel: 64 KB when 64 columns wide
 
 // Scratch of one thread.
 struct ConvRowsScratch {
   float* panel;            // [taps, channels, panel width]
   float* zeros;            // stands in for pixels outside the image
-  const float** pointers;  // [taps, kConvRowsTile]
+  const float** pointers;  // [taps, kMostTileRows]
 };
 
 // The largest slice of the contraction that is packed at once.
@@ -37,11 +36,11 @@ inline ConvRowsScratch carve_conv_rows_scratch(Workspace& workspace, const ConvP
   const int64_t channels = std::min(plan.group_in, kConvDepth);
   const int64_t taps =
       std::min<int64_t>(plan.tap_count, kConvDepth / std::max<int64_t>(1, channels));
-  const int64_t width = std::min<int64_t>(round_up(plan.group_out, 16), kConvWidestPanel);
+  const int64_t width = std::min<int64_t>(round_up(plan.group_out, 16), kWidestPanel);
   ConvRowsScratch scratch{};
   scratch.panel = workspace.take<float>(taps * channels * width);
   scratch.zeros = workspace.take<float>(channels);
-  scratch.pointers = workspace.take<const float*>(taps * kConvRowsTile);
+  scratch.pointers = workspace.take<const float*>(taps * kMostTileRows);
   return scratch;
 }
 
@@ -54,11 +53,11 @@ inline int64_t conv_rows_scratch_bytes(const ConvPlan& plan) {
 // Pixels per task: enough that packing the weights costs little beside them.
 inline int64_t conv_rows_chunk(const ConvPlan& plan, int width) {
   constexpr int64_t kTaskMultiplyAdds = int64_t{1} << 22;
-  constexpr int64_t kLeast = 48;
+  constexpr int64_t kLeast = 288;
   constexpr int64_t kMost = 3072;
   const int64_t taps = divide_up(plan.tap_count, plan.phase_count);
   const int64_t per_pixel = std::max<int64_t>(1, taps * plan.group_in * width);
-  return round_up(std::clamp(kTaskMultiplyAdds / per_pixel, kLeast, kMost), kConvRowsTile);
+  return round_up(std::clamp(kTaskMultiplyAdds / per_pixel, kLeast, kMost), kAllTileRows);
 }
 
 }  // namespace thimble::simd

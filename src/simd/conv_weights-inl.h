@@ -56,13 +56,14 @@ HWY_NOINLINE void run_weight_tile(const WeightJob& job, const WeightTile& tile, 
               (static_cast<ptrdiff_t>(tile.r) * d.s + tile.s) * group_c + tile.channel;
   const int tail = tile.channels - (kVectors - 1) * lanes();  // columns of the last vector
 
-  Vec sums[kTileRows][kVectors];
+  constexpr int kRows = tile_rows(kVectors);
+  Vec sums[kRows][kVectors];
   THIMBLE_UNROLL
-  for (int i = 0; i < kTileRows; ++i) {
+  for (int i = 0; i < kRows; ++i) {
     THIMBLE_UNROLL
     for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(df);
   }
-  const float* rows[kTileRows];
+  const float* rows[kRows];
   for (int64_t row = first; row < last; ++row) {
     const int64_t image = row / d.p;
     const int h = static_cast<int>(row % d.p) * d.stride_h - d.pad_top + tile.r * d.dilation_h;
@@ -72,7 +73,7 @@ HWY_NOINLINE void run_weight_tile(const WeightJob& job, const WeightTile& tile, 
         job.x + ((image * d.h + h) * d.w + w) * d.c + job.group * group_c + tile.channel;
     const float* dy = job.dy + (row * d.q + tile.first_q) * d.k + tile.out;
     THIMBLE_UNROLL
-    for (int i = 0; i < kTileRows; ++i) rows[i] = dy + std::min(i, tile.outs - 1);
+    for (int i = 0; i < kRows; ++i) rows[i] = dy + std::min(i, tile.outs - 1);
     const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.stride_w) * d.c;
     const int depth = tile.last_q - tile.first_q;
     if (tail == lanes()) {
@@ -84,7 +85,7 @@ HWY_NOINLINE void run_weight_tile(const WeightJob& job, const WeightTile& tile, 
   Epilogue end;
   end.add_previous = resume;
   THIMBLE_UNROLL
-  for (int i = 0; i < kTileRows; ++i) {
+  for (int i = 0; i < kRows; ++i) {
     if (i >= tile.outs) break;
     THIMBLE_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -114,14 +115,15 @@ inline void run_weight_rows(const WeightJob& job, const Panels& panels, int64_t 
     tile.channel = panel * panels.width;
     tile.channels = std::min(panels.width, group_c - tile.channel);
     const int vectors = (tile.channels + lanes() - 1) / lanes();
+    const int rows = tile_rows(vectors);
     for (tile.r = 0; tile.r < d.r; ++tile.r) {
       for (tile.s = 0; tile.s < d.s; ++tile.s) {
         valid_columns(tile.s * d.dilation_w - d.pad_left, d.stride_w, d.w, d.q, tile.first_q,
                       tile.last_q);
         const int64_t end = tile.first_q < tile.last_q ? last : first;
-        for (int out = 0; out < job.outs; out += kTileRows) {
+        for (int out = 0; out < job.outs; out += rows) {
           tile.out = job.out + out;
-          tile.outs = std::min(kTileRows, job.outs - out);
+          tile.outs = std::min(rows, job.outs - out);
           run_weight_tile(job, tile, first, end, resume, vectors);
         }
       }

@@ -15,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "simd/gemm.cpp"
 #include <hwy/foreach_target.h>
 //
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "simd/pack-inl.h"
@@ -24,10 +25,9 @@
 #define THIMBLE_SIMD_GEMM_ONCE_
 namespace thimble::simd {
 
-inline constexpr int kBlockRows = 192;     // a multiple of every tile's rows
+inline constexpr int kBlockRows = 288;
 inline constexpr int kBlockColumns = 256;  // a multiple of every target's panel
 inline constexpr int kBlockDepth = 256;
-inline constexpr int kWidestPanel = 64;
 
 // Scratch of one thread.
 struct GemmScratch {
@@ -38,7 +38,8 @@ struct GemmScratch {
 inline GemmScratch carve_gemm_scratch(Workspace& workspace, const GemmSizes& sizes) {
   const int64_t depth = std::min(sizes.k, kBlockDepth);
   GemmScratch scratch{};
-  scratch.panel = workspace.take<float>(depth * std::min<int64_t>(round_up(sizes.n, 16), 64));
+  scratch.panel =
+      workspace.take<float>(depth * std::min<int64_t>(round_up(sizes.n, 16), kWidestPanel));
   if (sizes.transpose_a) {
     scratch.rows = workspace.take<float>(depth * std::min(sizes.m, kBlockRows));
   }
@@ -60,65 +61,108 @@ struct GemmBlock {
   int row, rows, column, columns;
 };
 
-// The tiles of all rows of the block over one packed panel.
-void run_panel(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch& scratch,
-               int first_depth, int depth, int column, int columns, int vectors) {
-  const bool first = first_depth == 0;
-  const bool last = first_depth + depth == sizes.k;
-  const float* row_pointers[kTileRows];
-  float* out[kTileRows];
+// A slice of a block's work: one panel of columns times one run of the contraction.
+struct GemmSlice {
+  int first_depth, depth;
+  int column, columns, vectors;
+  // What the panel is packed from: `rows` runs of `floats` floats, `pitch` apart.
+  const float* from;
+  ptrdiff_t pitch;
+  int rows, floats;
+};
+
+GemmSlice slice_at(const GemmSizes& sizes, const GemmBlock& block, const Panels& panels,
+                   int index) {
+  GemmSlice slice{};
+  const int panel = index % panels.count;
+  slice.first_depth = index / panels.count * kBlockDepth;
+  slice.depth = std::min(kBlockDepth, sizes.k - slice.first_depth);
+  slice.column = block.column + panel * panels.width;
+  slice.columns = std::min(panels.width, block.column + block.columns - slice.column);
+  slice.vectors = panels.vectors;
+  slice.pitch = sizes.transpose_b ? sizes.k : sizes.n;
+  slice.rows = sizes.transpose_b ? slice.columns : slice.depth;
+  slice.floats = sizes.transpose_b ? slice.depth : slice.columns;
+  slice.from = block.b + (sizes.transpose_b ? slice.column * slice.pitch + slice.first_depth
+                                            : slice.first_depth * slice.pitch + slice.column);
+  return slice;
+}
+
+void pack_panel(const GemmSizes& sizes, const GemmSlice& slice, int width, float* panel) {
+  if (sizes.transpose_b) {
+    pack_transposed(panel, width, slice.from, slice.pitch, slice.depth, slice.columns);
+  } else {
+    pack_rows(panel, width, slice.from, slice.pitch, slice.depth, slice.columns);
+  }
+}
+
+// Brings part `part` of `parts` of what the slice is packed from near: its rows may lie in
+// different pages, where the processor's own prefetching stops.
+void prefetch_part(const GemmSlice& slice, int part, int parts) {
+  constexpr int kLineFloats = 16;
+  const int64_t last = int64_t{slice.rows} * (part + 1) / parts;
+  for (int64_t row = int64_t{slice.rows} * part / parts; row < last; ++row) {
+    const float* from = slice.from + row * slice.pitch;
+    for (int i = 0; i < slice.floats; i += kLineFloats) hwy::Prefetch(from + i);
+  }
+}
+
+// The tiles of all rows of the block over one packed panel. next: the slice that will follow.
+void run_slice(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch& scratch,
+               const GemmSlice& slice, const GemmSlice* next) {
+  const bool first = slice.first_depth == 0;
+  const bool last = slice.first_depth + slice.depth == sizes.k;
+  const int rows = tile_rows(slice.vectors);
+  const float* row_pointers[kMostTileRows];
+  float* out[kMostTileRows];
   TileJob job{};
   job.a = row_pointers;
   job.a_step = sizes.transpose_a ? block.rows : 1;
   job.b = scratch.panel;
-  job.b_pitch = vectors * lanes();
+  job.b_pitch = slice.vectors * lanes();
   job.segments = 1;
-  job.depth = depth;
+  job.depth = slice.depth;
   job.out = out;
-  job.columns = columns;
-  job.end.bias = last && block.bias ? block.bias + column : nullptr;
+  job.columns = slice.columns;
+  job.end.bias = last && block.bias ? block.bias + slice.column : nullptr;
   job.end.add_previous = !first || sizes.add_previous;
   job.end.relu = last && sizes.relu;
-  for (int row = 0; row < block.rows; row += kTileRows) {
-    job.rows = std::min(kTileRows, block.rows - row);
-    for (int i = 0; i < kTileRows; ++i) {
+  const int tiles = (block.rows + rows - 1) / rows;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int row = tile * rows;
+    job.rows = std::min(rows, block.rows - row);
+    for (int i = 0; i < rows; ++i) {
       const int at = row + std::min(i, job.rows - 1);  // surplus rows repeat the last one
       row_pointers[i] =
           sizes.transpose_a
               ? scratch.rows + at
-              : block.a + static_cast<ptrdiff_t>(block.row + at) * sizes.k + first_depth;
-      out[i] = block.y + static_cast<ptrdiff_t>(block.row + at) * sizes.n + column;
+              : block.a + static_cast<ptrdiff_t>(block.row + at) * sizes.k + slice.first_depth;
+      out[i] = block.y + static_cast<ptrdiff_t>(block.row + at) * sizes.n + slice.column;
     }
-    tile_function(job.rows, vectors)(job);
+    if (next) prefetch_part(*next, tile, tiles);
+    tile_function(job.rows, slice.vectors)(job);
   }
 }
 
 void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch& scratch) {
   const Panels panels = split_columns(block.columns);
-  int first_depth = 0;
-  do {  // once even if k is zero: the result is then the epilogue of zeros
-    const int depth = std::min(kBlockDepth, sizes.k - first_depth);
-    if (sizes.transpose_a) {
+  // At least one run even if k is zero: the result is then the epilogue of zeros.
+  const int runs = std::max(1, static_cast<int>(divide_up(sizes.k, kBlockDepth)));
+  const int slices = runs * panels.count;
+  constexpr int64_t kLargeFloats = int64_t{1} << 17;  // b does not stay in the second-level cache
+  const bool large = static_cast<int64_t>(sizes.n) * sizes.k >= kLargeFloats;
+  GemmSlice slice = slice_at(sizes, block, panels, 0);
+  for (int s = 0; s < slices; ++s) {
+    if (sizes.transpose_a && s % panels.count == 0) {
       pack_rows(scratch.rows, block.rows,
-                block.a + static_cast<ptrdiff_t>(first_depth) * sizes.m + block.row, sizes.m, depth,
-                block.rows);
+                block.a + static_cast<ptrdiff_t>(slice.first_depth) * sizes.m + block.row, sizes.m,
+                slice.depth, block.rows);
     }
-    for (int panel = 0; panel < panels.count; ++panel) {
-      const int column = block.column + panel * panels.width;
-      const int columns = std::min(panels.width, block.column + block.columns - column);
-      if (sizes.transpose_b) {
-        pack_transposed(scratch.panel, panels.width,
-                        block.b + static_cast<ptrdiff_t>(column) * sizes.k + first_depth, sizes.k,
-                        depth, columns);
-      } else {
-        pack_rows(scratch.panel, panels.width,
-                  block.b + static_cast<ptrdiff_t>(first_depth) * sizes.n + column, sizes.n, depth,
-                  columns);
-      }
-      run_panel(sizes, block, scratch, first_depth, depth, column, columns, panels.vectors);
-    }
-    first_depth += depth;
-  } while (first_depth < sizes.k);
+    pack_panel(sizes, slice, panels.width, scratch.panel);
+    const GemmSlice next = s + 1 < slices ? slice_at(sizes, block, panels, s + 1) : slice;
+    run_slice(sizes, block, scratch, slice, large && s + 1 < slices ? &next : nullptr);
+    slice = next;
+  }
 }
 
 // How the results are cut into blocks: by the sizes alone, never by the number of threads.
@@ -130,14 +174,19 @@ struct GemmSplit {
 GemmSplit split_gemm(const GemmSizes& sizes) {
   GemmSplit split{};
   split.row_blocks = static_cast<int>(divide_up(sizes.m, kBlockRows));
-  split.rows = static_cast<int>(round_up(divide_up(sizes.m, split.row_blocks), kTileRows));
+  split.rows = static_cast<int>(round_up(divide_up(sizes.m, split.row_blocks), kAllTileRows));
   split.row_blocks = static_cast<int>(divide_up(sizes.m, split.rows));
-  // Flat results have few blocks: narrow them until a task is no larger than it must be.
-  constexpr int64_t kTaskMultiplyAdds = int64_t{1} << 21;
+  // Wide blocks read a less often, but there must be enough of them to share among threads, each
+  // worth the handing out.
+  constexpr int64_t kWantedBlocks = 16;
+  constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;
   const int64_t per_column = static_cast<int64_t>(split.rows) * std::max(1, sizes.k);
-  const int64_t wanted = std::max<int64_t>(1, kTaskMultiplyAdds / per_column);
+  const int64_t least = round_up(divide_up(kLeastMultiplyAdds, per_column), kMaxColumns);
+  const int64_t others = static_cast<int64_t>(split.row_blocks) * sizes.batch;
+  const int64_t even =
+      round_up(std::max<int64_t>(1, sizes.n / divide_up(kWantedBlocks, others)), kMaxColumns);
   split.columns = static_cast<int>(
-      std::min<int64_t>(kBlockColumns, round_up(std::min<int64_t>(wanted, sizes.n), kMaxColumns)));
+      std::min({int64_t{kBlockColumns}, std::max(least, even), round_up(sizes.n, kMaxColumns)}));
   split.column_blocks = static_cast<int>(divide_up(sizes.n, split.columns));
   return split;
 }

@@ -1,5 +1,6 @@
-// The register tile that GEMM and the convolutions share: up to six rows of broadcast values times
-// up to kMaxVectors vectors of columns, accumulated in registers. Included once per vector target.
+// The register tile that GEMM and the convolutions share: up to eight rows of broadcast values
+// times up to kMaxVectors vectors of columns, accumulated in registers. Included once per vector
+// target.
 
 #if defined(THIMBLE_SIMD_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_TILE_INL_H_
@@ -12,6 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "simd/tile.h"
 
 // The accumulators must live in registers, so their loops must vanish. Clang does this by itself.
 #undef THIMBLE_UNROLL
@@ -30,8 +33,6 @@ using Vec = hn::Vec<F32>;
 
 HWY_INLINE constexpr int lanes() { return static_cast<int>(HWY_LANES(float)); }
 
-// 6 x 4 accumulators fill 32 registers, 6 x 2 fill 16, with room for the operands.
-inline constexpr int kTileRows = 6;
 #undef THIMBLE_MANY_REGISTERS
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
 #define THIMBLE_MANY_REGISTERS 1
@@ -41,6 +42,17 @@ inline constexpr int kMaxVectors = 4;
 inline constexpr int kMaxVectors = 2;
 #endif
 inline constexpr int kMaxColumns = kMaxVectors * lanes();
+
+// Rows of the largest tile with that many vectors. 8 x 3 and 6 x 4 accumulators fill 32 registers,
+// 6 x 2 fill 16, with room for the operands; eight are the least that hide the latency of a
+// multiply-add, and more rows would not find registers for their pointers.
+constexpr int tile_rows(int vectors) {
+#if THIMBLE_MANY_REGISTERS
+  return vectors <= 3 ? 8 : 6;
+#else
+  return vectors == 1 ? 8 : 6;
+#endif
+}
 
 // Loads or stores the first `count` lanes, 1 <= count <= lanes(), touching nothing beyond them.
 HWY_INLINE Vec load_first(const float* from, int count) {
@@ -119,8 +131,8 @@ HWY_INLINE void finish_vector(Vec sum, float* out, int count, int column, const 
 }
 
 // One tile of a product whose contraction falls into segments of equal depth (the taps of a window,
-// or just one). Row i of segment s starts at a[s * kTileRows + i]; the packed columns of segment s
-// start at b + s * depth * b_pitch.
+// or just one). Row i of segment s starts at a[s * kMostTileRows + i]; the packed columns of
+// segment s start at b + s * depth * b_pitch.
 struct TileJob {
   const float* const* a;
   ptrdiff_t a_step;
@@ -145,7 +157,7 @@ HWY_NOINLINE void run_tile(const TileJob& job) {
   }
   const float* const* a = job.a;
   const float* b = job.b;
-  for (int s = 0; s < job.segments; ++s, a += kTileRows, b += job.depth * job.b_pitch) {
+  for (int s = 0; s < job.segments; ++s, a += kMostTileRows, b += job.depth * job.b_pitch) {
     multiply_add<false>(sums, a, job.a_step, b, job.b_pitch, job.depth, lanes());
   }
   THIMBLE_UNROLL
@@ -168,10 +180,10 @@ inline TileFunction tile_of_rows(int rows) {
   if (rows == 1) return run_tile<1, kVectors>;
   if (rows == 2) return run_tile<2, kVectors>;
   if (rows <= 4) return run_tile<4, kVectors>;
-  return run_tile<kTileRows, kVectors>;
+  return run_tile<tile_rows(kVectors), kVectors>;
 }
 
-// The smallest tile with at least that many rows (<= kTileRows) and exactly that many vectors.
+// The smallest tile with at least that many rows (<= tile_rows()) and exactly that many vectors.
 inline TileFunction tile_function(int rows, int vectors) {
   if (vectors == 1) return tile_of_rows<1>(rows);
   if (vectors == 2) return tile_of_rows<2>(rows);

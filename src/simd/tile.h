@@ -1,0 +1,10 @@
+// What does not depend on the vector target in tile-inl.h.
+#pragma once
+
+namespace thimble::simd {
+
+inline constexpr int kMostTileRows = 8;
+inline constexpr int kAllTileRows = 24;  // a multiple of the rows of every tile
+inline constexpr int kWidestPanel = 64;  // columns of the widest tile
+
+}  // namespace thimble::simd
