@@ -8,17 +8,10 @@
 #endif
 
 #include "ops/common/channel_rows.h"
-#include "simd/tile-inl.h"
+#include "ops/common/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using simd::HWY_NAMESPACE::F32;
-using simd::HWY_NAMESPACE::lanes;
-using simd::HWY_NAMESPACE::load_first;
-using simd::HWY_NAMESPACE::store_first;
-using simd::HWY_NAMESPACE::Vec;
 
 // How a column of vectors is read: whole, or its first lanes alone, the others being zero.
 struct LoadAll {

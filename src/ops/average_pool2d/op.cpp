@@ -1,0 +1,117 @@
+#include <thimble/ops/average_pool2d.h>
+#include <thimble/ops/reshape.h>
+
+#include "ir/graph.h"
+#include "ops/average_pool2d/attrs.h"
+#include "ops/average_pool2d/dims.h"
+#include "ops/average_pool2d/simd.h"
+#include "ops/common/pool.h"
+
+#define THIMBLE_REF "ops/average_pool2d/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  check_image(c, 0);
+  const Shape& x = c.shape(0);
+  const Pair places = pool_places(c, pool_window(c.attrs.as<AveragePool2dAttrs>()), image_size(x));
+  return {{DType::f32, {x[0], places.h, places.w, x[3]}}};
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
+  return {average_pool2d_grad(c.grad(), {.size = image_size(c.input(0).shape()),
+                                         .kernel = attrs.kernel,
+                                         .stride = attrs.stride,
+                                         .padding = attrs.padding,
+                                         .count_include_pad = attrs.count_include_pad})};
+}
+
+const OpDef& average_pool2d_op() {
+  static const OpDef def{
+      .name = "average_pool2d",
+      .doc =
+          "The mean of every window: y[n, p, q, c] = sum over r, s of "
+          "x[n, p*stride + r - padding, ..., c] / count.",
+      .example = "auto y = average_pool2d(x, {.kernel = 2});",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}},
+      .attrs = ir::Attrs::schema_of<AveragePool2dAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
+        pool_dims d = pool_sizes(pool_window(attrs), c.in(0), c.out());
+        d.count_include_pad = attrs.count_include_pad ? 1 : 0;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::average_pool2d_ref>(),
+      .ref64 = ir::kernel_fn<&f64::average_pool2d_ref>(),
+      .fast = ir::kernel_fn<&average_pool2d_simd>(),
+  };
+  return def;
+}
+
+std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<AveragePool2dGradAttrs>();
+  check_image(c, 0);
+  const Shape& dy = c.shape(0);
+  c.require(pool_places(c, pool_window(attrs), attrs.size) == image_size(dy),
+            "expected dy to be as large as the pooling's result");
+  return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
+}
+
+const OpDef& grad_op() {
+  static const OpDef def{
+      .name = "average_pool2d_grad",
+      .doc =
+          "The gradient of average_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] / count over "
+          "the windows (p, q) that cover (h, w).",
+      .inputs = {{"dy", "[N, P, Q, C]"}},
+      .outputs = {{"dx", "[N, H, W, C]"}},
+      .attrs = ir::Attrs::schema_of<AveragePool2dGradAttrs>(),
+      .infer = infer_grad,
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<AveragePool2dGradAttrs>();
+        pool_dims d = pool_sizes(pool_window(attrs), c.out(), c.in(0));
+        d.count_include_pad = attrs.count_include_pad ? 1 : 0;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::average_pool2d_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::average_pool2d_grad_ref>(),
+      .fast = ir::kernel_fn<&average_pool2d_grad_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(average_pool2d) {
+  static const OpDef* const defs[] = {&average_pool2d_op(), &grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value average_pool2d(Value x, const AveragePool2dAttrs& attrs) {
+  return x.graph().add1(ops::average_pool2d_op(), ir::Attrs::of(attrs), {x});
+}
+
+Value global_average_pool2d(Value x) {
+  if (x.shape().rank() != 4) {
+    throw Error("global_average_pool2d",
+                "expected images [N, H, W, C], got " + to_string(x.shape()));
+  }
+  const ir::LayerScope layer(x.graph(), "global_average_pool2d", "");
+  const Value pooled = average_pool2d(x, {.kernel = ops::image_size(x.shape())});
+  return reshape(pooled, {pooled.shape()[0], pooled.shape()[3]});
+}
+
+Value average_pool2d_grad(Value dy, const AveragePool2dGradAttrs& attrs) {
+  return dy.graph().add1(ops::grad_op(), ir::Attrs::of(attrs), {dy});
+}
+
+}  // namespace thimble

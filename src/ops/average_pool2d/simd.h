@@ -1,0 +1,14 @@
+// The fast kernels of average pooling; shapes, layout and aliasing as in ref.h.
+// Results do not depend on the number of threads. None throws or allocates.
+#pragma once
+
+#include "exec/thread_pool.h"
+#include "ops/average_pool2d/dims.h"
+
+namespace thimble::ops {
+
+void average_pool2d_simd(float* y, const float* x, const pool_dims* d, exec::ThreadPool& pool);
+void average_pool2d_grad_simd(float* dx, const float* dy, const pool_dims* d,
+                              exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

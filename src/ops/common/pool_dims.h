@@ -1,0 +1,42 @@
+/* The sizes of 2-D pooling, as its kernels see them. Plain C99: also emitted for devices. */
+#ifndef THIMBLE_OPS_COMMON_POOL_DIMS_H_
+#define THIMBLE_OPS_COMMON_POOL_DIMS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Row-major NHWC images: the input is [n, h, w, c], the output [n, p, q, c], the window r x s.
+   Padding is never stored and every window holds at least one cell of the image. */
+typedef struct pool_dims {
+  int n;
+  int h, w, c;
+  int p, q;
+  int r, s;
+  int stride_h, stride_w;
+  int pad_top, pad_left;
+  int count_include_pad; /* average: 1 divides by r * s, 0 by the cells inside the image */
+  int wide_index;        /* max: 1 keeps places in the window as int32, 0 as uint8 */
+} pool_dims;
+
+/* The cells [begin, end) of an image of `size` that the window at `place` covers. */
+typedef struct pool_range {
+  int begin, end;
+} pool_range;
+
+static inline pool_range pool_cells(int place, int stride, int pad, int window, int size) {
+  const int first = place * stride - pad;
+  const pool_range range = {first < 0 ? 0 : first, first + window > size ? size : first + window};
+  return range;
+}
+
+/* The windows [begin, end) of `places` that cover a cell, from those that cover the cell before it;
+   start from {0, 0} and cell 0. */
+static inline pool_range pool_windows(pool_range before, int cell, int stride, int pad, int window,
+                                      int places) {
+  pool_range range = before;
+  while (range.end < places && range.end * stride - pad <= cell) ++range.end;
+  while (range.begin < range.end && range.begin * stride - pad + window <= cell) ++range.begin;
+  return range;
+}
+
+#endif

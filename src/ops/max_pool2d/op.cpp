@@ -1,0 +1,160 @@
+#include <thimble/ops/max_pool2d.h>
+#include <thimble/ops/reshape.h>
+
+#include "ir/graph.h"
+#include "ops/common/pool.h"
+#include "ops/max_pool2d/attrs.h"
+#include "ops/max_pool2d/dims.h"
+#include "ops/max_pool2d/simd.h"
+
+#define THIMBLE_REF "ops/max_pool2d/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// One byte tells the cells of windows up to this size apart.
+constexpr int64_t kMaxByteCells = 255;
+
+bool has_wide_index(const Window& window) {
+  return window.kernel.h * window.kernel.w > kMaxByteCells;
+}
+
+Shape pooled_shape(const ir::InferContext& c) {
+  check_image(c, 0);
+  const Shape& x = c.shape(0);
+  const Pair places = pool_places(c, pool_window(c.attrs.as<MaxPool2dAttrs>()), image_size(x));
+  return {x[0], places.h, places.w, x[3]};
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const Shape shape = pooled_shape(c);
+  const bool wide = has_wide_index(pool_window(c.attrs.as<MaxPool2dAttrs>()));
+  return {{DType::f32, shape}, {wide ? DType::i32 : DType::u8, shape}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const Window window = pool_window(c.attrs.as<MaxPool2dAttrs>());
+  pool_dims d = pool_sizes(window, c.in(0), c.out());
+  d.wide_index = has_wide_index(window) ? 1 : 0;
+  return d;
+}
+
+const OpDef& inference_op() {
+  static const OpDef def{
+      .name = "max_pool2d_inference",
+      .doc = "max_pool2d without the places of the maxima, which only the gradient reads.",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}},
+      .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        return {{DType::f32, pooled_shape(c)}};
+      },
+      .params = params,
+      .ref = ir::kernel_fn<&f32::max_pool2d_inference_ref>(),
+      .ref64 = ir::kernel_fn<&f64::max_pool2d_inference_ref>(),
+      .fast = ir::kernel_fn<&max_pool2d_inference_simd>(),
+  };
+  return def;
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<MaxPool2dAttrs>();
+  return {max_pool2d_grad(c.grad(), c.output(1),
+                          {.size = image_size(c.input(0).shape()),
+                           .kernel = attrs.kernel,
+                           .stride = attrs.stride,
+                           .padding = attrs.padding})};
+}
+
+// Nothing reads the places at inference.
+std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
+  if (phase == ir::Phase::training) return {};
+  return {c.graph.add1(inference_op(), c.attrs, {c.input(0)}), Value()};
+}
+
+const OpDef& max_pool2d_op() {
+  static const OpDef def{
+      .name = "max_pool2d",
+      .doc =
+          "The largest value of every window: y[n, p, q, c] = max over r, s of "
+          "x[n, p*stride + r - padding, ..., c], and its place r * kw + s in the window, in a "
+          "byte for windows of up to 255 cells.",
+      .example = "auto y = max_pool2d(x, {.kernel = 2});",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], u8 or i32"}},
+      .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .specialize = specialize,
+      .params = params,
+      .ref = ir::kernel_fn<&f32::max_pool2d_ref>(),
+      .ref64 = ir::kernel_fn<&f64::max_pool2d_ref>(),
+      .fast = ir::kernel_fn<&max_pool2d_simd>(),
+  };
+  return def;
+}
+
+std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
+  check_image(c, 0);
+  const Shape& dy = c.shape(0);
+  const Window window = pool_window(attrs);
+  c.require(pool_places(c, window, attrs.size) == image_size(dy),
+            "expected dy to be as large as the pooling's result");
+  c.require_dtype(1, has_wide_index(window) ? DType::i32 : DType::u8);
+  c.require(c.shape(1) == dy, "expected index of the shape of dy");
+  return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
+}
+
+const OpDef& grad_op() {
+  static const OpDef def{
+      .name = "max_pool2d_grad",
+      .doc =
+          "The gradient of max_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] over the windows "
+          "(p, q) whose largest cell is (h, w).",
+      .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], of max_pool2d"}},
+      .outputs = {{"dx", "[N, H, W, C]"}},
+      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .infer = infer_grad,
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+        pool_dims d = pool_sizes(window, c.out(), c.in(0));
+        d.wide_index = has_wide_index(window) ? 1 : 0;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::max_pool2d_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::max_pool2d_grad_ref>(),
+      .fast = ir::kernel_fn<&max_pool2d_grad_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(max_pool2d) {
+  static const OpDef* const defs[] = {&max_pool2d_op(), &inference_op(), &grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value max_pool2d(Value x, const MaxPool2dAttrs& attrs) {
+  return x.graph().add(ops::max_pool2d_op(), ir::Attrs::of(attrs), {&x, 1})[0];
+}
+
+Value global_max_pool2d(Value x) {
+  if (x.shape().rank() != 4) {
+    throw Error("global_max_pool2d", "expected images [N, H, W, C], got " + to_string(x.shape()));
+  }
+  const ir::LayerScope layer(x.graph(), "global_max_pool2d", "");
+  const Value pooled = max_pool2d(x, {.kernel = ops::image_size(x.shape())});
+  return reshape(pooled, {pooled.shape()[0], pooled.shape()[3]});
+}
+
+Value max_pool2d_grad(Value dy, Value index, const MaxPool2dGradAttrs& attrs) {
+  return dy.graph().add1(ops::grad_op(), ir::Attrs::of(attrs), {dy, index});
+}
+
+}  // namespace thimble

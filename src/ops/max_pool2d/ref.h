@@ -1,0 +1,79 @@
+/* Places of maxima: uint8 or, for windows of many cells, int32 in the same memory. */
+static int max_pool2d_place(const uint8_t* index, ptrdiff_t i, const pool_dims* d) {
+  return d->wide_index ? ((const int32_t*)(const void*)index)[i] : index[i];
+}
+
+/* y[n,p,q,c] = max over the window at (p, q) of x[n,.,.,c], NaN where it holds one;
+   index[n,p,q,c] = r * s_size + s of the first largest cell, in the window.
+   x: [n,h,w,c], y, index: [n,p,q,c]; nothing aliases. index may be NULL. */
+static void max_pool2d_ref(real* y, uint8_t* index, const real* x, const pool_dims* d) {
+  ptrdiff_t out = 0;
+  for (int n = 0; n < d->n; ++n) {
+    const real* image = x + (ptrdiff_t)n * d->h * d->w * d->c;
+    for (int p = 0; p < d->p; ++p) {
+      const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, d->r, d->h);
+      for (int q = 0; q < d->q; ++q) {
+        const pool_range columns = pool_cells(q, d->stride_w, d->pad_left, d->s, d->w);
+        for (int c = 0; c < d->c; ++c, ++out) {
+          int best_row = rows.begin;
+          int best_column = columns.begin;
+          real best = image[((ptrdiff_t)best_row * d->w + best_column) * d->c + c];
+          for (int row = rows.begin; row < rows.end; ++row) {
+            for (int column = columns.begin; column < columns.end; ++column) {
+              const real value = image[((ptrdiff_t)row * d->w + column) * d->c + c];
+              if (value > best || value != value) {
+                best = value;
+                best_row = row;
+                best_column = column;
+              }
+            }
+          }
+          y[out] = best;
+          if (index) {
+            const int place = (best_row - p * d->stride_h + d->pad_top) * d->s +
+                              (best_column - q * d->stride_w + d->pad_left);
+            if (d->wide_index) {
+              ((int32_t*)(void*)index)[out] = place;
+            } else {
+              index[out] = (uint8_t)place;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/* max_pool2d without the places. */
+static void max_pool2d_inference_ref(real* y, const real* x, const pool_dims* d) {
+  max_pool2d_ref(y, NULL, x, d);
+}
+
+/* dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows (p, q) whose largest cell is (h, w).
+   dy, index: [n,p,q,c], dx: [n,h,w,c]; nothing aliases. */
+static void max_pool2d_grad_ref(real* dx, const real* dy, const uint8_t* index,
+                                const pool_dims* d) {
+  ptrdiff_t out = 0;
+  for (int n = 0; n < d->n; ++n) {
+    pool_range rows = {0, 0};
+    for (int h = 0; h < d->h; ++h) {
+      rows = pool_windows(rows, h, d->stride_h, d->pad_top, d->r, d->p);
+      pool_range columns = {0, 0};
+      for (int w = 0; w < d->w; ++w) {
+        columns = pool_windows(columns, w, d->stride_w, d->pad_left, d->s, d->q);
+        for (int c = 0; c < d->c; ++c, ++out) {
+          real sum = 0;
+          for (int p = rows.begin; p < rows.end; ++p) {
+            for (int q = columns.begin; q < columns.end; ++q) {
+              const ptrdiff_t from = (((ptrdiff_t)n * d->p + p) * d->q + q) * d->c + c;
+              const int place =
+                  (h - p * d->stride_h + d->pad_top) * d->s + (w - q * d->stride_w + d->pad_left);
+              if (max_pool2d_place(index, from, d) == place) sum += dy[from];
+            }
+          }
+          dx[out] = sum;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// The fast kernels of max pooling; shapes, layout and aliasing as in ref.h.
+// Results do not depend on the number of threads. None throws or allocates.
+#pragma once
+
+#include "exec/thread_pool.h"
+#include "ops/max_pool2d/dims.h"
+
+namespace thimble::ops {
+
+void max_pool2d_simd(float* y, uint8_t* index, const float* x, const pool_dims* d,
+                     exec::ThreadPool& pool);
+void max_pool2d_inference_simd(float* y, const float* x, const pool_dims* d,
+                               exec::ThreadPool& pool);
+void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, const pool_dims* d,
+                          exec::ThreadPool& pool);
+
+}  // namespace thimble::ops
