@@ -22,10 +22,11 @@ float sum_of_tile(const float* x, int64_t n) {
       sums[k] = hn::MulAdd(v, v, sums[k]);
     }
   }
-  over_vectors(i, n, [&](const auto& io, int64_t at) HWY_ATTR {
-    const Vec v = io.load(x, at);
+  for (; i < n; i += lanes()) {
+    const int left = static_cast<int>(std::min<int64_t>(lanes(), n - i));
+    const Vec v = LastVector(left).load(x, i);
     sums[0] = hn::MulAdd(v, v, sums[0]);
-  });
+  }
   const Vec sum = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
   return hn::GetLane(hn::SumOfLanes(f, sum));
 }

@@ -24,24 +24,29 @@ void adam_target(float* const* out, const float* param, const float* grad, const
   const Vec share2 = hn::Set(f, static_cast<float>(1.0 - d->beta2));
   const Vec epsilon = hn::Set(f, static_cast<float>(d->epsilon));
   const Vec decay = hn::Set(f, static_cast<float>(d->weight_decay));
+  const bool maximize = d->maximize != 0;
+  float* const param_out = out[0];
+  float* const m_out = out[1];
+  float* const v_out = out[2];
+  float* const top_out = top == nullptr ? nullptr : out[3];
   const bool decays = d->decoupled == 0 && d->weight_decay != 0.0;
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
     const Vec p = io.load(param, i);
     Vec g = io.load(grad, i);
-    if (d->maximize) g = hn::Neg(g);
+    if (maximize) g = hn::Neg(g);
     if (decays) g = hn::MulAdd(decay, p, g);
     const Vec m_before = io.load(m_, i);
     const Vec m = hn::MulAdd(share1, hn::Sub(g, m_before), m_before);
     const Vec v = hn::MulAdd(beta2, io.load(v_, i), hn::Mul(hn::Mul(share2, g), g));
     Vec spread = v;
-    io.store(m, out[1], i);
-    io.store(v, out[2], i);
+    io.store(m, m_out, i);
+    io.store(v, v_out, i);
     if (top != nullptr) {
       spread = hn::Max(v, io.load(top, i));
-      io.store(spread, out[3], i);
+      io.store(spread, top_out, i);
     }
     const Vec change = hn::Div(hn::Mul(step_size, m), hn::MulAdd(root, hn::Sqrt(spread), epsilon));
-    io.store(hn::MulSub(shrink, p, change), out[0], i);
+    io.store(hn::MulSub(shrink, p, change), param_out, i);
   });
 }
 

@@ -49,9 +49,11 @@ class LastVector {
   int count_;
 };
 
-// Calls formula(io, i) for the elements [begin, end), a vector at a time; io loads and stores.
+// Calls formula(io, i) for the elements [begin, end), a vector at a time; io loads and stores. A
+// formula captures by value and is copied here, so that its constants stay in registers: seen
+// through a reference, each store might change them.
 template <class Formula>
-HWY_INLINE void over_vectors(int64_t begin, int64_t end, const Formula& formula) {
+HWY_INLINE void over_vectors(int64_t begin, int64_t end, const Formula formula) {
   int64_t i = begin;
   for (; i + lanes() <= end; i += lanes()) formula(WholeVectors(), i);
   if (i < end) formula(LastVector(static_cast<int>(end - i)), i);

@@ -23,31 +23,36 @@ void rmsprop_update_target(float* const* out, const float* param, const float* g
   const Vec momentum = hn::Set(f, static_cast<float>(d->momentum));
   const Vec decay = hn::Set(f, static_cast<float>(d->weight_decay));
   const bool decays = d->weight_decay != 0.0;
+  const bool maximize = d->maximize != 0;
+  const bool inside = d->epsilon_inside_root != 0;
+  float* const param_out = out[0];
+  float* const v_out = out[1];
   const bool centered = d->centered != 0;
   const float* buffer = d->momentum == 0.0 ? nullptr : centered ? third : second;
-  float* buffer_out = buffer == nullptr ? nullptr : out[centered ? 3 : 2];
+  float* const mean_out = centered ? out[2] : nullptr;
+  float* const buffer_out = buffer == nullptr ? nullptr : out[centered ? 3 : 2];
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
     const Vec p = io.load(param, i);
     Vec g = io.load(grad, i);
-    if (d->maximize) g = hn::Neg(g);
+    if (maximize) g = hn::Neg(g);
     if (decays) g = hn::MulAdd(decay, p, g);
     const Vec v = hn::MulAdd(alpha, io.load(v_, i), hn::Mul(hn::Mul(share, g), g));
     Vec spread = v;
-    io.store(v, out[1], i);
+    io.store(v, v_out, i);
     if (centered) {
       const Vec before = io.load(second, i);
       const Vec mean = hn::MulAdd(share, hn::Sub(g, before), before);
-      io.store(mean, out[2], i);
+      io.store(mean, mean_out, i);
       spread = hn::Max(hn::NegMulAdd(mean, mean, v), zero);
     }
-    const Vec root = d->epsilon_inside_root ? hn::Sqrt(hn::Add(spread, epsilon))
-                                            : hn::Add(hn::Sqrt(spread), epsilon);
+    const Vec root =
+        inside ? hn::Sqrt(hn::Add(spread, epsilon)) : hn::Add(hn::Sqrt(spread), epsilon);
     Vec change = hn::Div(g, root);
     if (buffer != nullptr) {
       change = hn::MulAdd(momentum, io.load(buffer, i), change);
       io.store(change, buffer_out, i);
     }
-    io.store(hn::NegMulAdd(rate, change, p), out[0], i);
+    io.store(hn::NegMulAdd(rate, change, p), param_out, i);
   });
 }
 

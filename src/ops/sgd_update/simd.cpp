@@ -21,17 +21,21 @@ void sgd_update_target(float* const* out, const float* param, const float* grad,
   const Vec decay = hn::Set(f, static_cast<float>(d->weight_decay));
   const bool decays = d->weight_decay != 0.0;
   const bool first = *step == 1;
+  const bool maximize = d->maximize != 0;
+  const bool nesterov = d->nesterov != 0;
+  float* const param_out = out[0];
+  float* const buffer_out = buffer == nullptr ? nullptr : out[1];
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
     const Vec p = io.load(param, i);
     Vec g = io.load(grad, i);
-    if (d->maximize) g = hn::Neg(g);
+    if (maximize) g = hn::Neg(g);
     if (decays) g = hn::MulAdd(decay, p, g);
     if (buffer != nullptr) {
       const Vec b = first ? g : hn::MulAdd(momentum, io.load(buffer, i), hn::Mul(share, g));
-      io.store(b, out[1], i);
-      g = d->nesterov ? hn::MulAdd(momentum, b, g) : b;
+      io.store(b, buffer_out, i);
+      g = nesterov ? hn::MulAdd(momentum, b, g) : b;
     }
-    io.store(hn::NegMulAdd(rate, g, p), out[0], i);
+    io.store(hn::NegMulAdd(rate, g, p), param_out, i);
   });
 }
 
