@@ -36,9 +36,11 @@ struct Plan {
   int64_t parameter_bytes = 0;
   int64_t state_bytes = 0;  // optimizer moments, running statistics
   int64_t constant_bytes = 0;
-  int64_t arena_bytes = 0;            // activations, gradients, inputs, workspaces: packed
-  int64_t activation_peak_bytes = 0;  // largest sum alive of the arena without workspaces
-  int64_t workspace_bytes = 0;        // largest scratch memory of one op
+  int64_t padding_bytes = 0;           // that align the above to cache lines
+  int64_t constant_padding_bytes = 0;  // the part of it that belongs to the constants
+  int64_t arena_bytes = 0;             // activations, gradients, inputs, workspaces: packed
+  int64_t activation_peak_bytes = 0;   // largest sum alive of the arena without workspaces
+  int64_t workspace_bytes = 0;         // largest scratch memory of one op
   int64_t batch = 0;
   int peak_step = 0;
   std::vector<PlanBuffer> buffers;

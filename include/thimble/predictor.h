@@ -23,7 +23,7 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
-  [[nodiscard]] const Plan& plan() const;
+  [[nodiscard]] Plan plan() const;
 
   // Inputs by name, row-major [count, ...] for any count; returns all outputs by name likewise.
   [[nodiscard]] std::map<std::string, std::vector<float>> run(

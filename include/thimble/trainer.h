@@ -95,8 +95,9 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
-  // Of a step of the full batch: exactly what it will touch.
-  [[nodiscard]] const Plan& plan() const;
+  // Of a step of the full batch: exactly what training holds, beside the input pipeline. Programs
+  // for other batch sizes, compiled by fit and evaluate, add their constants.
+  [[nodiscard]] Plan plan() const;
   [[nodiscard]] const TrainerOptions& options() const;
 
   FitResult fit(const data::Dataset& dataset, const FitOptions& options = {});

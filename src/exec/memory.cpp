@@ -7,14 +7,6 @@
 #include "plan/arena.h"
 
 namespace thimble::exec {
-namespace {
-
-int64_t rounded_up(int64_t bytes) {
-  return (bytes + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
-}
-
-}  // namespace
-
 void Block::Free::operator()(std::byte* data) const {
   ::operator delete (data, std::align_val_t{static_cast<size_t>(plan::kAlignment)});
 }
@@ -44,7 +36,7 @@ Store::Store(const std::vector<const ir::Graph*>& graphs) {
   std::vector<int64_t> offsets;
   for (const Entry& entry : entries_) {
     offsets.push_back(bytes);
-    bytes += rounded_up(size_bytes(entry.type.dtype, entry.type.shape));
+    bytes += plan::aligned(size_bytes(entry.type.dtype, entry.type.shape));
   }
   block_ = Block(bytes);
   for (size_t i = 0; i < entries_.size(); ++i) {

@@ -33,7 +33,7 @@ Program::Program(const ir::Graph& graph, const CompileOptions& options)
     constant_offsets_.push_back(bytes);
     if (data.role != ir::Role::constant) continue;
     const int64_t size = size_bytes(data.type.dtype, data.type.shape);
-    bytes += (size + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
+    bytes += plan::aligned(size);
   }
   constants_ = Block(bytes);
   for (size_t id = 0; id < graph_.values.size(); ++id) {

@@ -7,8 +7,9 @@
 namespace thimble::passes {
 namespace {
 
-// Folding must not trade arithmetic for memory: only results up to this size are kept.
-constexpr int64_t kMaxFoldedElements = 1024;
+// Folding must not trade memory for arithmetic: a constant stays for good, so only results of up to
+// a cache line are kept.
+constexpr int64_t kMaxFoldedElements = 16;
 
 bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
                  const std::vector<int>& inputs) {

@@ -162,6 +162,9 @@ void add_totals(const ir::Graph& graph, Plan& plan) {
     if (data.role == ir::Role::parameter) plan.parameter_bytes += bytes;
     if (data.role == ir::Role::state) plan.state_bytes += bytes;
     if (data.role == ir::Role::constant) plan.constant_bytes += bytes;
+    const int64_t padding = ir::is_persistent(data.role) ? aligned(bytes) - bytes : 0;
+    plan.padding_bytes += padding;
+    if (data.role == ir::Role::constant) plan.constant_padding_bytes += padding;
     if (data.role == ir::Role::input) plan.batch = data.type.shape[0];
   }
   std::vector<int64_t> without_workspace(plan.steps.size(), 0);
@@ -181,7 +184,8 @@ void add_totals(const ir::Graph& graph, Plan& plan) {
     }
     plan.activation_peak_bytes = std::max(plan.activation_peak_bytes, without_workspace[s]);
   }
-  const int64_t persistent = plan.parameter_bytes + plan.state_bytes + plan.constant_bytes;
+  const int64_t persistent =
+      plan.parameter_bytes + plan.state_bytes + plan.constant_bytes + plan.padding_bytes;
   plan.planned_peak_bytes = persistent + plan.arena_bytes;
   plan.lower_bound_bytes = persistent + live_peak;
 }

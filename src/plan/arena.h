@@ -30,4 +30,8 @@ struct Arena {
 
 inline constexpr int64_t kAlignment = 64;  // a cache line, and the widest vector
 
+[[nodiscard]] constexpr int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 }  // namespace thimble::plan

@@ -42,6 +42,7 @@ std::string Plan::text(int largest_buffers) const {
   row("parameters", parameter_bytes);
   row("state (moments, running statistics)", state_bytes);
   row("constants", constant_bytes);
+  row("their padding to cache lines", padding_bytes);
   row("arena (activations to workspaces)", arena_bytes);
   out += fmt::format("  lower bound for this order: {} B, packed {:.2f} % above it\n",
                      grouped(lower_bound_bytes),

@@ -58,7 +58,7 @@ HWY_INLINE void planar_step(const PlanarTile& tile, int64_t at) {
     THIMBLE_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       Vec sum = sums[k][v];
-      if (tile.relu) sum = hn::IfThenElseZero(hn::Gt(sum, hn::Zero(d)), sum);
+      if (tile.relu) sum = hn::IfThenZeroElse(hn::Lt(sum, hn::Zero(d)), sum);
       hn::StoreU(sum, d, tile.out + k * tile.out_pitch + at + v * lanes());
     }
   }

@@ -72,7 +72,7 @@ inline void join_row(float* to, ptrdiff_t step, const float* planes, ptrdiff_t p
   for (int q = 0; q < columns; ++q) {
     for (int k = 0; k < channels; ++k) {
       const float sum = to[q * step + k] + planes[k * pitch + q];
-      to[q * step + k] = relu && !(sum > 0) ? 0.0f : sum;
+      to[q * step + k] = relu && sum < 0 ? 0.0f : sum;
     }
   }
 }

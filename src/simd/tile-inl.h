@@ -122,7 +122,7 @@ HWY_INLINE void finish_vector(Vec sum, float* out, int count, int column, const 
   if (end.add_previous) {
     sum = hn::Add(sum, full ? hn::LoadU(d, out) : load_first(out, count));
   }
-  if (end.relu) sum = hn::IfThenElseZero(hn::Gt(sum, hn::Zero(d)), sum);
+  if (end.relu) sum = hn::IfThenZeroElse(hn::Lt(sum, hn::Zero(d)), sum);
   if (full) {
     hn::StoreU(sum, d, out);
   } else {

@@ -18,8 +18,8 @@ struct Predictor::State {
   }
 
   exec::Session& session(int64_t count) {
-    return *runner.get({0, count}, [&] { return train::inference_graph(model, count, false); })
-                .session;
+    if (train::Runnable* const known = runner.find({0, count})) return *known->session;
+    return *runner.extend({0, count}, train::inference_graph(model, count, false)).session;
   }
 
   ir::Graph model;
@@ -35,9 +35,7 @@ Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
-const Plan& Predictor::plan() const {
-  return state_->runner.at({0, state_->batch}).program->plan();
-}
+Plan Predictor::plan() const { return state_->runner.plan({0, state_->batch}); }
 
 std::map<std::string, std::vector<float>> Predictor::run(
     const std::map<std::string, std::vector<float>>& inputs) {

@@ -38,12 +38,31 @@ void Runner::bind() {
   }
 }
 
-Runnable& Runner::get(const ProgramKey& key, const std::function<ir::Graph()>& graph) {
+Runnable* Runner::find(const ProgramKey& key) {
   const auto found = runnables_.find(key);
-  if (found != runnables_.end()) return found->second;
-  add(key, graph());
+  return found == runnables_.end() ? nullptr : &found->second;
+}
+
+Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph) {
+  add(key, graph);
   bind();
   return runnables_.at(key);
+}
+
+Plan Runner::plan(const ProgramKey& key) const {
+  Plan plan = runnables_.at(key).program->plan();
+  int64_t beside = arena_.bytes() - plan.arena_bytes;
+  plan.arena_bytes = arena_.bytes();
+  for (const auto& [other, runnable] : runnables_) {
+    if (other == key) continue;
+    const Plan& constants = runnable.program->plan();
+    plan.constant_bytes += constants.constant_bytes;
+    plan.padding_bytes += constants.constant_padding_bytes;
+    beside += constants.constant_bytes + constants.constant_padding_bytes;
+  }
+  plan.planned_peak_bytes += beside;
+  plan.lower_bound_bytes += beside;
+  return plan;
 }
 
 }  // namespace thimble::train

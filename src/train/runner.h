@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,9 +30,14 @@ class Runner {
   void add(const ProgramKey& key, const ir::Graph& graph);
   // Allocates the store and an arena large enough for all programs so far.
   void seal();
-  // Compiles a further program whose persistent values are all in the store; the arena grows where
-  // it must. Returns it, compiled before or not.
-  Runnable& get(const ProgramKey& key, const std::function<ir::Graph()>& graph);
+  // The program of a key or null. Allocates nothing.
+  [[nodiscard]] Runnable* find(const ProgramKey& key);
+  // Compiles a further program whose parameters and state are all in the store; the arena grows
+  // where it must.
+  Runnable& extend(const ProgramKey& key, const ir::Graph& graph);
+  // The plan of a program with all that lies beside it: the constants of the other programs, and
+  // an arena that serves the largest.
+  [[nodiscard]] Plan plan(const ProgramKey& key) const;
 
   [[nodiscard]] Runnable& at(const ProgramKey& key) { return runnables_.at(key); }
   [[nodiscard]] const Runnable& at(const ProgramKey& key) const { return runnables_.at(key); }

@@ -80,22 +80,21 @@ ProgramKind State::step_kind() const {
 }
 
 Runnable& State::program(ProgramKind kind, int64_t batch) {
-  return runner.get({static_cast<int>(kind), batch}, [&]() -> ir::Graph {
-    switch (kind) {
-      case ProgramKind::evaluate:
-        return inference_graph(model, batch, true);
-      case ProgramKind::predict:
-        return inference_graph(model, batch, false);
-      case ProgramKind::update:
-      case ProgramKind::accumulate:
-      case ProgramKind::finish:
-        break;
-    }
-    const StepKind step = kind == ProgramKind::update       ? StepKind::update
-                          : kind == ProgramKind::accumulate ? StepKind::accumulate
-                                                            : StepKind::finish;
-    return training_graph(model, options, batch, step);
-  });
+  const ProgramKey key{static_cast<int>(kind), batch};
+  if (Runnable* const known = runner.find(key)) return *known;
+  switch (kind) {
+    case ProgramKind::evaluate:
+      return runner.extend(key, inference_graph(model, batch, true));
+    case ProgramKind::predict:
+      return runner.extend(key, inference_graph(model, batch, false));
+    case ProgramKind::update:
+      break;
+    case ProgramKind::accumulate:
+      return runner.extend(key, training_graph(model, options, batch, StepKind::accumulate));
+    case ProgramKind::finish:
+      return runner.extend(key, training_graph(model, options, batch, StepKind::finish));
+  }
+  return runner.extend(key, training_graph(model, options, batch, StepKind::update));
 }
 
 void State::prepare(const data::Dataset& dataset, ProgramKind kind) {

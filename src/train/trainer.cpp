@@ -21,11 +21,11 @@ Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 
-const Plan& Trainer::plan() const {
+Plan Trainer::plan() const {
   // With accumulation the finishing step does all the other one does, and the update.
   const ProgramKind kind =
       state_->options.accumulate == 1 ? ProgramKind::update : ProgramKind::finish;
-  return state_->runner.at({static_cast<int>(kind), state_->options.batch}).program->plan();
+  return state_->runner.plan({static_cast<int>(kind), state_->options.batch});
 }
 
 const TrainerOptions& Trainer::options() const { return state_->options; }

@@ -6,7 +6,7 @@
 
 typedef enum kernel_activation {
   KERNEL_ACTIVATION_NONE = 0,
-  KERNEL_ACTIVATION_RELU = 1, /* v > 0 ? v : 0 (NaN gives 0) */
+  KERNEL_ACTIVATION_RELU = 1, /* v < 0 ? 0 : v (NaN stays NaN) */
 } kernel_activation;
 
 #endif

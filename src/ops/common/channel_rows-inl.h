@@ -109,7 +109,7 @@ struct Affine {
     const Vec b = outer(shift + column);
     return [this, m, s, b](const auto& load, ptrdiff_t at) HWY_ATTR {
       const Vec value = hn::MulAdd(hn::Sub(load(x + at), m), s, b);
-      return relu ? hn::IfThenElseZero(hn::Gt(value, hn::Zero(F32())), value) : value;
+      return relu ? hn::IfThenZeroElse(hn::Lt(value, hn::Zero(F32())), value) : value;
     };
   }
 };

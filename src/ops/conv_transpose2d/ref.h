@@ -31,7 +31,7 @@ static void conv_transpose2d_ref(real* y, const real* x, const real* w, const re
           }
           if (bias) sum += bias[k];
           if (d->accumulate) sum += y[out];
-          if (d->activation == KERNEL_ACTIVATION_RELU) sum = sum > 0 ? sum : 0;
+          if (d->activation == KERNEL_ACTIVATION_RELU) sum = sum < 0 ? 0 : sum;
           y[out] = sum;
         }
       }

@@ -1,2 +1,2 @@
-UNARY_REF(relu, x > 0 ? x : 0)
-UNARY_GRAD_REF(relu, y, y > 0 ? dy : 0)
+UNARY_REF(relu, x < 0 ? 0 : x)
+UNARY_GRAD_REF(relu, y, y <= 0 ? 0 : dy)

@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+#include <thimble/error.h>
+#include <thimble/trainer.h>
+
+#include "memory/allocation_count.h"
+#include "models/small_models.h"
+#include "train/compile.h"
+#include "train/runner.h"
+
+namespace thimble {
+namespace {
+
+TEST(memory, a_step_allocates_nothing) {
+  const Graph model = test::small_network();
+  train::Runner runner(2);
+  runner.add({0, 16}, train::training_graph(model.ir(), {}, 16, train::StepKind::update));
+  runner.seal();
+  runner.store().initialize(1);
+  exec::Session& session = *runner.at({0, 16}).session;
+  static_cast<void>(session.run());
+  const int64_t before = test::allocations();
+  for (int i = 0; i < 10; ++i) static_cast<void>(session.run());
+  EXPECT_EQ(test::allocations(), before);
+}
+
+TEST(memory, the_counter_counts) {
+  const int64_t before = test::allocations();
+  ::operator delete(::operator new(1));  // a new expression could be left out
+  EXPECT_EQ(test::allocations(), before + 1);
+}
+
+TEST(memory, fitting_allocates_nothing_per_step) {
+  const data::Dataset dataset = test::small_data(64);
+  Trainer trainer(test::small_network(), {.batch = 16, .threads = 1});
+  std::vector<int64_t> counts;
+  counts.reserve(100);
+  trainer.fit(dataset, {.epochs = 8, .on_step = [&](const StepReport&) {
+                          counts.push_back(test::allocations());
+                        }});
+  ASSERT_EQ(counts.size(), 32U);
+  for (size_t i = 1; i < counts.size(); ++i) {
+    if (i % 4 == 0) continue;  // an epoch's end may allocate: its report
+    EXPECT_EQ(counts[i], counts[i - 1]) << "step " << i;
+  }
+}
+
+TEST(memory, the_planned_peak_is_what_a_trainer_holds) {
+  for (const int64_t accumulate : {1, 3}) {
+    for (const int threads : {1, 3}) {
+      // The pool's bookkeeping is no tensor memory, but is aligned too.
+      int64_t before = test::aligned_bytes_held();
+      const auto pool = std::make_unique<exec::ThreadPool>(threads);
+      const int64_t pool_bytes = test::aligned_bytes_held() - before;
+      before = test::aligned_bytes_held() + pool_bytes;
+      const Trainer trainer(test::small_network(),
+                            {.batch = 16, .accumulate = accumulate, .threads = threads});
+      EXPECT_EQ(test::aligned_bytes_held() - before, trainer.plan().planned_peak_bytes);
+    }
+  }
+}
+
+TEST(memory, refuses_a_budget_that_is_too_small_and_names_one_that_works) {
+  const Graph model = test::small_network();
+  const int64_t needed = Trainer(model, {.batch = 16}).plan().planned_peak_bytes;
+  EXPECT_NO_THROW(Trainer(model, {.batch = 16, .memory_budget = needed}));
+  try {
+    const Trainer trainer(model, {.batch = 16, .memory_budget = needed - 1});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(std::to_string(needed)), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace thimble

@@ -1,0 +1,75 @@
+#include "plan/arena.h"
+
+#include <gtest/gtest.h>
+
+#include "exec/program.h"
+#include "models/small_models.h"
+#include "plan/order.h"
+#include "train/compile.h"
+
+namespace thimble::plan {
+namespace {
+
+ir::Graph step_graph(int64_t batch) {
+  return train::training_graph(test::small_network().ir(), {}, batch, train::StepKind::update);
+}
+
+TEST(arena, no_two_live_buffers_overlap) {
+  const exec::Program program(step_graph(8), {});
+  const auto& buffers = program.plan().buffers;
+  ASSERT_GT(buffers.size(), 10U);
+  for (size_t a = 0; a < buffers.size(); ++a) {
+    EXPECT_EQ(buffers[a].offset % kAlignment, 0);
+    EXPECT_LE(buffers[a].offset + buffers[a].bytes, program.plan().arena_bytes);
+    for (size_t b = 0; b < a; ++b) {
+      const bool together =
+          buffers[a].birth < buffers[b].death && buffers[b].birth < buffers[a].death;
+      const bool overlap = buffers[a].offset < buffers[b].offset + buffers[b].bytes &&
+                           buffers[b].offset < buffers[a].offset + buffers[a].bytes;
+      EXPECT_FALSE(together && overlap) << buffers[a].name << " and " << buffers[b].name;
+    }
+  }
+}
+
+TEST(arena, takes_less_with_buffers_in_place_and_ordered) {
+  const exec::Program plain(step_graph(32), {.optimize = false});
+  const exec::Program packed(step_graph(32), {});
+  EXPECT_LT(packed.plan().arena_bytes, plain.plan().arena_bytes);
+}
+
+TEST(order, never_makes_the_live_peak_larger) {
+  for (const int64_t batch : {1, 8, 64}) {
+    const ir::Graph graph = step_graph(batch);
+    EXPECT_LE(live_peak_bytes(order_nodes(graph)), live_peak_bytes(graph));
+  }
+}
+
+TEST(order, keeps_the_graph_valid) { EXPECT_NO_THROW(ir::verify(order_nodes(step_graph(4)))); }
+
+// Parameters change only when the loss is known, so that a bad step can stop in time.
+TEST(order, updates_parameters_after_the_loss) {
+  const ir::Graph graph = order_nodes(step_graph(4));
+  bool loss_known = false;
+  int updates = 0;
+  for (const ir::Node& node : graph.nodes) {
+    for (int id : node.outputs) loss_known = loss_known || id == *graph.loss;
+    for (const ir::Alias& update : node.op->updates) {
+      const int id = node.inputs[static_cast<size_t>(update.in)];
+      if (graph.data(id).role != ir::Role::parameter) continue;
+      ++updates;
+      EXPECT_TRUE(loss_known) << graph.data(id).name;
+    }
+  }
+  EXPECT_EQ(updates, 6);
+}
+
+TEST(plan, prints_the_peak_and_its_parts) {
+  const exec::Program program(step_graph(8), {});
+  const std::string text = program.plan().text();
+  for (const char* const part : {"planned peak", "parameters", "arena", "lower bound", "fullest"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+}
+
+}  // namespace
+}  // namespace thimble::plan

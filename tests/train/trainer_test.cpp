@@ -1,0 +1,239 @@
+#include <gtest/gtest.h>
+#include <thimble/error.h>
+#include <thimble/predictor.h>
+#include <thimble/trainer.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "io/temporary_folder.h"
+#include "models/small_models.h"
+
+namespace thimble {
+namespace {
+
+TrainerOptions options(int threads = 1) {
+  return {.optimizer = AdamW{.lr = 1e-2}, .batch = 16, .seed = 5, .threads = threads};
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(trainer, learns) {
+  const data::Dataset dataset = test::small_data(200);
+  Trainer trainer(test::small_network(), options());
+  const double before = trainer.evaluate(dataset).loss;
+  const FitResult result = trainer.fit(dataset, {.epochs = 20});
+  EXPECT_EQ(result.epochs.size(), 20U);
+  EXPECT_EQ(result.steps, 20 * 13);
+  EXPECT_LT(trainer.evaluate(dataset).loss, 0.3 * before);
+}
+
+TEST(trainer, gives_the_same_bits_on_one_two_and_four_threads) {
+  const data::Dataset dataset = test::small_data(100);
+  std::string hash;
+  for (const int threads : {1, 2, 4}) {
+    Trainer trainer(test::small_network(), options(threads));
+    trainer.fit(dataset, {.epochs = 3});
+    if (hash.empty()) hash = trainer.weights_sha256();
+    EXPECT_EQ(trainer.weights_sha256(), hash) << threads;
+  }
+}
+
+TEST(trainer, depends_on_the_seed) {
+  TrainerOptions other = options();
+  other.seed = 6;
+  EXPECT_NE(Trainer(test::small_network(), options()).weights_sha256(),
+            Trainer(test::small_network(), other).weights_sha256());
+}
+
+TEST(trainer, trains_a_partial_last_batch_as_its_own_size) {
+  const data::Dataset dataset = test::small_data(21);
+  std::vector<int64_t> batches;
+  Trainer trainer(test::small_network(), options());
+  const FitResult result = trainer.fit(dataset, {.epochs = 2});
+  EXPECT_EQ(result.steps, 4);
+  EXPECT_EQ(result.epochs[0].train.samples, 21);
+  EXPECT_EQ(trainer.evaluate(dataset).samples, 21);
+}
+
+// The mean over samples does not depend on how they are cut into batches.
+TEST(trainer, weighs_a_partial_batch_by_its_samples) {
+  const data::Dataset dataset = test::small_data(21);
+  TrainerOptions whole = options();
+  whole.batch = 21;
+  EXPECT_NEAR(Trainer(test::small_network(), options()).evaluate(dataset).loss,
+              Trainer(test::small_network(), whole).evaluate(dataset).loss, 1e-6);
+}
+
+// Stops after `steps` steps, saves, goes on in a new trainer; compares with never having stopped.
+void expect_resume_is_exact(int64_t steps, int64_t accumulate) {
+  const test::TemporaryFolder folder;
+  const data::Dataset dataset = test::small_data(100);
+  TrainerOptions wanted = options();
+  wanted.accumulate = accumulate;
+  Trainer straight(test::small_network(), wanted);
+  const FitResult whole = straight.fit(dataset, {.epochs = 4});
+
+  Trainer first(test::small_network(), wanted);
+  const FitResult part =
+      first.fit(dataset, {.epochs = 4, .checkpoint = folder / "c.safetensors", .stop = [&] {
+                            return first.steps() == steps;
+                          }});
+  EXPECT_EQ(part.end, FitResult::End::stopped);
+  Trainer second(test::small_network(), wanted);
+  second.resume(folder / "c.safetensors");
+  const FitResult rest = second.fit(dataset, {.epochs = 4});
+  EXPECT_EQ(second.weights_sha256(), straight.weights_sha256());
+  EXPECT_EQ(second.steps(), straight.steps());
+  EXPECT_EQ(rest.epochs.back().train.loss, whole.epochs.back().train.loss);
+  EXPECT_EQ(rest.epochs.front().train.loss,
+            whole.epochs[whole.epochs.size() - rest.epochs.size()].train.loss);
+}
+
+TEST(trainer, resumes_to_the_same_bits) {
+  for (const int64_t steps : {1, 7, 9, 14, 27}) expect_resume_is_exact(steps, 1);
+}
+
+TEST(trainer, resumes_in_the_middle_of_an_accumulation) { expect_resume_is_exact(10, 3); }
+
+TEST(trainer, refuses_to_resume_with_other_settings) {
+  const test::TemporaryFolder folder;
+  Trainer(test::small_network(), options()).save(folder / "c");
+  TrainerOptions other = options();
+  other.batch = 8;
+  Trainer trainer(test::small_network(), other);
+  const std::string hash = trainer.weights_sha256();
+  EXPECT_NE(error_of([&] { trainer.resume(folder / "c"); }).find("batch_size"), std::string::npos);
+  EXPECT_EQ(trainer.weights_sha256(), hash);
+}
+
+TEST(trainer, names_a_checkpoint_that_is_missing_or_cut_off) {
+  const test::TemporaryFolder folder;
+  Trainer trainer(test::small_network(), options());
+  EXPECT_NE(error_of([&] { trainer.resume(folder / "none"); }).find("no such file"),
+            std::string::npos);
+  trainer.save(folder / "c");
+  std::filesystem::resize_file(folder / "c", 100);
+  EXPECT_NE(error_of([&] { trainer.resume(folder / "c"); }).find("truncated"), std::string::npos);
+}
+
+TEST(trainer, says_where_a_checkpoint_cannot_be_written) {
+  Trainer trainer(test::small_network(), options());
+  EXPECT_NE(error_of([&] { trainer.save("/no/such/folder/c"); }).find("/no/such/folder/c"),
+            std::string::npos);
+}
+
+TEST(trainer, stops_at_a_loss_that_is_not_finite_and_names_the_first_bad_value) {
+  const data::Dataset good = test::small_data(16);
+  std::vector<float> images(16 * 128, 0.5F);
+  images[300] = std::numeric_limits<float>::quiet_NaN();
+  const data::Dataset bad = data::in_memory(good.fields(), {images, std::vector<float>(48, 0.0F)});
+  Trainer trainer(test::small_network(), options());
+  const std::string hash = trainer.weights_sha256();
+  const std::string what = error_of([&] { trainer.fit(bad); });
+  EXPECT_NE(what.find("step 1"), std::string::npos) << what;
+  EXPECT_NE(what.find("input image"), std::string::npos) << what;
+  EXPECT_EQ(trainer.weights_sha256(), hash);
+}
+
+TEST(trainer, names_the_parameter_that_went_bad) {
+  Trainer trainer(test::small_network(), options());
+  std::vector<float> bias = trainer.parameter("dense.bias");
+  bias[1] = std::numeric_limits<float>::infinity();
+  trainer.set_parameter("dense.bias", bias);
+  const std::string what = error_of([&] { trainer.fit(test::small_data(16)); });
+  EXPECT_NE(what.find("parameter dense.bias"), std::string::npos) << what;
+}
+
+TEST(trainer, stops_early_when_nothing_is_gained) {
+  TrainerOptions still = options();
+  still.optimizer = SGD{.lr = 0.0};
+  Graph model = test::small_network();
+  Trainer trainer(model, still);
+  const FitResult result = trainer.fit(
+      test::small_data(32), {.epochs = 50, .validation = test::small_data(16), .patience = 3});
+  EXPECT_EQ(result.end, FitResult::End::early);
+  EXPECT_LT(result.epochs.size(), 50U);
+}
+
+TEST(trainer, keeps_the_best_checkpoint) {
+  const test::TemporaryFolder folder;
+  const data::Dataset dataset = test::small_data(64);
+  Trainer trainer(test::small_network(), options());
+  double best = std::numeric_limits<double>::infinity();
+  trainer.fit(dataset, {.epochs = 6,
+                        .validation = dataset,
+                        .best_checkpoint = folder / "best",
+                        .on_epoch = [&](const EpochReport& report) {
+                          EXPECT_EQ(report.is_best, report.validation->loss < best);
+                          best = std::min(best, report.validation->loss);
+                        }});
+  Trainer loaded(test::small_network(), options());
+  loaded.load_weights(folder / "best");
+  EXPECT_EQ(loaded.evaluate(dataset).loss, best);
+}
+
+TEST(trainer, leaves_frozen_parameters_alone) {
+  Graph model = test::small_network();
+  EXPECT_EQ(model.freeze("conv.*"), 2);
+  Trainer trainer(model, options());
+  const std::vector<float> weight = trainer.parameter("conv.weight");
+  const std::vector<float> free = trainer.parameter("dense.weight");
+  trainer.fit(test::small_data(64));
+  EXPECT_EQ(trainer.parameter("conv.weight"), weight);
+  EXPECT_NE(trainer.parameter("dense.weight"), free);
+}
+
+TEST(trainer, predicts_every_sample) {
+  const data::Dataset dataset = test::small_data(21);
+  Trainer trainer(test::small_network(), options());
+  EXPECT_EQ(trainer.predict(dataset, "guess").size(), 63U);
+  EXPECT_NE(error_of([&] { static_cast<void>(trainer.predict(dataset, "other")); }).find("other"),
+            std::string::npos);
+}
+
+TEST(trainer, says_which_field_does_not_fit) {
+  const data::Dataset wrong =
+      data::in_memory({{"image", {4, 4, 2}}, {"wanted", {3}, DType::f32, true}},
+                      {std::vector<float>(32), std::vector<float>(3)});
+  Trainer trainer(test::small_network(), options());
+  const std::string what = error_of([&] { trainer.fit(wrong); });
+  EXPECT_NE(what.find("[8, 8, 2]"), std::string::npos) << what;
+  EXPECT_NE(what.find("[4, 4, 2]"), std::string::npos) << what;
+}
+
+TEST(predictor, agrees_with_the_trainer) {
+  const test::TemporaryFolder folder;
+  const data::Dataset dataset = test::small_data(21);
+  Trainer trainer(test::small_network(), options());
+  trainer.fit(dataset);
+  trainer.save(folder / "c");
+  std::vector<float> images;
+  std::vector<float> image(128);
+  float wanted[3];
+  for (int64_t i = 0; i < dataset.size(); ++i) {
+    void* const fields[] = {image.data(), wanted};
+    dataset.read(i, fields);
+    images.insert(images.end(), image.begin(), image.end());
+  }
+  Predictor predictor(test::small_network(), folder / "c", 16);
+  EXPECT_EQ(predictor.run({{"image", images}}).at("guess"), trainer.predict(dataset, "guess"));
+  EXPECT_NE(error_of([&] { static_cast<void>(predictor.run({})); }).find("missing"),
+            std::string::npos);
+  images.pop_back();
+  EXPECT_NE(error_of([&] {
+              static_cast<void>(predictor.run({{"image", images}}));
+            }).find("expected samples"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace thimble
