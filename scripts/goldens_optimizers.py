@@ -50,7 +50,7 @@ OPTIMIZERS = [
 
 # The rate and weight decay of the second parameter alone: parameter groups.
 GROUP = ("adamw:lr=0.1,weight_decay=0.2", torch.optim.AdamW, dict(lr=0.1, weight_decay=0.2),
-         dict(lr_scale=0.25, weight_decay=0.0))
+         dict(lr_scale=0.25, weight_decay=0.5))
 
 
 def rounded(tensor):
@@ -97,10 +97,12 @@ def inside_root(start, gradients, lr_factors, lr=0.01, alpha=0.9, epsilon=0.1):
             "after": after}
 
 
-def clipped(kind, limit, clip):
+def clipped(kind, limit, clip, size=1.0):
     params = [torch.nn.Parameter(torch.zeros(3)), torch.nn.Parameter(torch.zeros(2, 2))]
     params[0].grad = torch.tensor([3.0, -4.0, 0.5])
     params[1].grad = torch.tensor([[0.1, 0.2], [-0.3, 0.4]])
+    for param in params:
+        param.grad *= size
     before = [rounded(p.grad) for p in params]
     clip(params, limit)
     return {"kind": kind, "limit": limit, "before": before, "after": [rounded(p.grad) for p in params]}
@@ -170,6 +172,8 @@ def main():
             clipped("tensor_norm", 1.0, each_norm),
             clipped("global_norm", 1.0, torch.nn.utils.clip_grad_norm_),
             clipped("global_norm", 100.0, torch.nn.utils.clip_grad_norm_),
+            # Small enough for the 1e-6 beside the norm to count.
+            clipped("global_norm", 1e-6, torch.nn.utils.clip_grad_norm_, size=1e-6),
         ],
         "schedules": schedules(),
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exec/memory.h"
-#include "ops/clip_by_norm/simd.h"
+#include "ops/clip_gradient/simd.h"
 #include "ops/common/adam_simd.h"
 #include "ops/rmsprop_update/simd.h"
 #include "ops/sgd_update/simd.h"
@@ -103,9 +103,9 @@ void rmsprop(benchmark::State& state) {
 // The norm of a gradient and its scaling.
 void clip(benchmark::State& state) {
   const Tensors t(state, 1);
-  clip_norm_dims d{};
+  clip_dims d{};
   d.n = t.n();
-  d.max_norm = 1e9;
+  d.limit = 1e9;
   const Block workspace(thimble::ops::sum_squares_workspace_bytes(d));
   float squares = 0.0F;
   for (auto _ : state) {

@@ -4,7 +4,7 @@
 #include <thimble/ops/accumulate_gradient.h>
 #include <thimble/ops/adam_update.h>
 #include <thimble/ops/adamw_update.h>
-#include <thimble/ops/clip_by_norm.h>
+#include <thimble/ops/clip_gradient.h>
 #include <thimble/ops/rmsprop_update.h>
 #include <thimble/ops/sgd_update.h>
 
@@ -93,9 +93,6 @@ void limit(ir::Graph& graph, std::vector<Trained>& all, const GradientClip& clip
   if (!(clip.limit > 0.0)) {
     throw Error("gradient clip", fmt::format("the limit must be above 0, got {}", clip.limit));
   }
-  if (clip.kind == GradientClip::Kind::value) {
-    throw Error("gradient clip", "limits by value are not supported; use a limit of norms");
-  }
   Value squares;
   if (clip.kind == GradientClip::Kind::global_norm) {
     for (const Trained& t : all) {
@@ -105,6 +102,10 @@ void limit(ir::Graph& graph, std::vector<Trained>& all, const GradientClip& clip
   }
   for (Trained& t : all) {
     const GradientScope scope(graph, t.layer);
+    if (clip.kind == GradientClip::Kind::value) {
+      t.grad = clip_by_value(t.grad, {.limit = clip.limit});
+      continue;
+    }
     if (clip.kind == GradientClip::Kind::tensor_norm) squares = sum_squares(t.grad);
     t.grad = clip_by_norm(t.grad, squares, {.max_norm = clip.limit});
   }

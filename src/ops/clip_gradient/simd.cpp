@@ -1,7 +1,7 @@
-#include "ops/clip_by_norm/simd.h"
+#include "ops/clip_gradient/simd.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/clip_by_norm/simd.cpp"
+#define HWY_TARGET_INCLUDE "ops/clip_gradient/simd.cpp"
 #include <hwy/foreach_target.h>
 //
 #include <hwy/highway.h>
@@ -32,7 +32,7 @@ float sum_of_tile(const float* x, int64_t n) {
 }
 
 void sum_squares_target(float* y, const float* x, const float* previous, double* tile_sums,
-                        const clip_norm_dims* d, exec::ThreadPool& pool) {
+                        const clip_dims* d, exec::ThreadPool& pool) {
   const int64_t tiles = (d->n + kTileElements - 1) / kTileElements;
   pool.run(tiles, [&](int64_t tile) {
     const int64_t begin = tile * kTileElements;
@@ -44,13 +44,24 @@ void sum_squares_target(float* y, const float* x, const float* previous, double*
   *y = static_cast<float>(sum);
 }
 
-void clip_by_norm_target(float* y, const float* grad, const float* squares, const clip_norm_dims* d,
+void clip_by_norm_target(float* y, const float* grad, const float* squares, const clip_dims* d,
                          exec::ThreadPool& pool) {
   const F32 f;
   const Vec factor =
       hn::Set(f, static_cast<float>(clip_norm_factor(d, static_cast<double>(*squares))));
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
     io.store(hn::Mul(factor, io.load(grad, i)), y, i);
+  });
+}
+
+void clip_by_value_target(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool) {
+  const Vec high = hn::Set(F32(), static_cast<float>(d->limit));
+  const Vec low = hn::Neg(high);
+  over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
+    // Comparisons, not Min and Max: those may lose a NaN.
+    const Vec g = io.load(grad, i);
+    const Vec above = hn::IfThenElse(hn::Gt(g, high), high, g);
+    io.store(hn::IfThenElse(hn::Lt(g, low), low, above), y, i);
   });
 }
 
@@ -61,21 +72,26 @@ HWY_AFTER_NAMESPACE();
 namespace thimble::ops {
 HWY_EXPORT(sum_squares_target);
 HWY_EXPORT(clip_by_norm_target);
+HWY_EXPORT(clip_by_value_target);
 
-int64_t sum_squares_workspace_bytes(const clip_norm_dims& d) {
+int64_t sum_squares_workspace_bytes(const clip_dims& d) {
   constexpr int64_t kTile = HWY_STATIC_DISPATCH(kTileElements);
   return (d.n + kTile - 1) / kTile * static_cast<int64_t>(sizeof(double));
 }
 
 void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
-                      const clip_norm_dims* d, exec::ThreadPool& pool) {
+                      const clip_dims* d, exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(sum_squares_target)
   (y, x, previous, static_cast<double*>(workspace), d, pool);
 }
 
-void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_norm_dims* d,
+void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_dims* d,
                        exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(clip_by_norm_target)(y, grad, squares, d, pool);
+}
+
+void clip_by_value_simd(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(clip_by_value_target)(y, grad, d, pool);
 }
 
 }  // namespace thimble::ops

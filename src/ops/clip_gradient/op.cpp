@@ -1,8 +1,8 @@
-#include <thimble/ops/clip_by_norm.h>
+#include <thimble/ops/clip_gradient.h>
 
 #include "ir/graph.h"
-#include "ops/clip_by_norm/attrs.h"
-#include "ops/clip_by_norm/simd.h"
+#include "ops/clip_gradient/attrs.h"
+#include "ops/clip_gradient/simd.h"
 #include "ops/common/ref.h"
 
 namespace thimble::ops {
@@ -10,15 +10,15 @@ namespace {
 
 namespace f32 {
 using real = float;
-#include "ops/clip_by_norm/ref.h"
+#include "ops/clip_gradient/ref.h"
 }  // namespace f32
 namespace f64 {
 using real = double;
-#include "ops/clip_by_norm/ref.h"
+#include "ops/clip_gradient/ref.h"
 }  // namespace f64
 
 ir::Params elements_of_first(const ir::KernelContext& c) {
-  clip_norm_dims d{};
+  clip_dims d{};
   d.n = static_cast<int>(c.in(0).elements());
   return d;
 }
@@ -42,7 +42,7 @@ const OpDef& sum_squares_op() {
       },
       .params = elements_of_first,
       .workspace = [](const ir::Params& params, int) -> int64_t {
-        return sum_squares_workspace_bytes(params.as<clip_norm_dims>());
+        return sum_squares_workspace_bytes(params.as<clip_dims>());
       },
       .ref = ir::kernel_fn<&f32::sum_squares_ref>(),
       .ref64 = ir::kernel_fn<&f64::sum_squares_ref>(),
@@ -69,9 +69,9 @@ const OpDef& clip_by_norm_op() {
         return {c.input(0)};
       },
       .params = [](const ir::KernelContext& c) -> ir::Params {
-        clip_norm_dims d{};
+        clip_dims d{};
         d.n = static_cast<int>(c.out().elements());
-        d.max_norm = c.attrs.as<ClipByNormOptions>().max_norm;
+        d.limit = c.attrs.as<ClipByNormOptions>().max_norm;
         return d;
       },
       .ref = ir::kernel_fn<&f32::clip_by_norm_ref>(),
@@ -82,11 +82,41 @@ const OpDef& clip_by_norm_op() {
   return def;
 }
 
+const OpDef& clip_by_value_op() {
+  static const OpDef def{
+      .name = "clip_by_value",
+      .doc =
+          "Limits every element of a gradient: y = min(max(grad, -limit), limit), as "
+          "torch.nn.utils.clip_grad_value_ does.",
+      .example = "auto y = clip_by_value(grad, {.limit = 1.0});",
+      .inputs = {{"grad", "any shape"}},
+      .outputs = {{"y", "the shape of grad"}},
+      .attrs = ir::Attrs::schema_of<ClipByValueOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        c.require(c.attrs.as<ClipByValueOptions>().limit > 0.0, "limit must be above 0");
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        clip_dims d{};
+        d.n = static_cast<int>(c.out().elements());
+        d.limit = c.attrs.as<ClipByValueOptions>().limit;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::clip_by_value_ref>(),
+      .ref64 = ir::kernel_fn<&f64::clip_by_value_ref>(),
+      .fast = ir::kernel_fn<&clip_by_value_simd>(),
+      .elementwise = true,
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops
 
-THIMBLE_OP_FOLDER(clip_by_norm) {
-  static const OpDef* const defs[] = {&sum_squares_op(), &clip_by_norm_op()};
+THIMBLE_OP_FOLDER(clip_gradient) {
+  static const OpDef* const defs[] = {&sum_squares_op(), &clip_by_norm_op(), &clip_by_value_op()};
   return defs;
 }
 
@@ -98,6 +128,10 @@ Value sum_squares(Value x, Value previous) {
 
 Value clip_by_norm(Value grad, Value squares, const ClipByNormOptions& options) {
   return grad.graph().add1(ops::clip_by_norm_op(), ir::Attrs::of(options), {grad, squares});
+}
+
+Value clip_by_value(Value grad, const ClipByValueOptions& options) {
+  return grad.graph().add1(ops::clip_by_value_op(), ir::Attrs::of(options), {grad});
 }
 
 }  // namespace thimble

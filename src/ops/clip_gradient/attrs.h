@@ -1,6 +1,6 @@
 #pragma once
 
-#include <thimble/ops/clip_by_norm.h>
+#include <thimble/ops/clip_gradient.h>
 
 #include "ir/attrs.h"
 
@@ -8,6 +8,10 @@ namespace thimble {
 
 inline void describe(ClipByNormOptions& a, ir::FieldVisitor& v) {
   v.field("max_norm", a.max_norm, "the largest norm that stays as it is");
+}
+
+inline void describe(ClipByValueOptions& a, ir::FieldVisitor& v) {
+  v.field("limit", a.limit, "the largest magnitude that stays as it is");
 }
 
 }  // namespace thimble

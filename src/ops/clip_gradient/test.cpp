@@ -1,5 +1,5 @@
 #include "harness/op_cases.h"
-#include "ops/clip_by_norm/attrs.h"
+#include "ops/clip_gradient/attrs.h"
 
 namespace thimble::test {
 
@@ -28,6 +28,19 @@ THIMBLE_OP_CASES(clip_by_norm) {
                    .inputs = {{.shape = {2}}, squares},
                    .attrs = ir::Attrs::of(ClipByNormOptions{.max_norm = 0.0}),
                    .error = "max_norm must be above 0"}},
+  };
+}
+
+THIMBLE_OP_CASES(clip_by_value) {
+  const ir::Attrs half = ir::Attrs::of(ClipByValueOptions{.limit = 0.5});
+  return {
+      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}}}, .attrs = half},
+                {.name = "empty", .inputs = {{.shape = {0}}}, .attrs = half},
+                {.name = "many_tiles", .inputs = {{.shape = {70001}}}, .attrs = half}},
+      .rejects = {{.name = "limit_of_zero",
+                   .inputs = {{.shape = {2}}},
+                   .attrs = ir::Attrs::of(ClipByValueOptions{.limit = 0.0}),
+                   .error = "limit must be above 0"}},
   };
 }
 

@@ -8,6 +8,10 @@ struct ClipByNormOptions {
   double max_norm = 1.0;  // above 0
 };
 
+struct ClipByValueOptions {
+  double limit = 1.0;  // above 0
+};
+
 // The sum of the squares of x's elements, plus `previous` where given: one f32. x: any shape, f32.
 // Chains of it give the square of the norm of many tensors together.
 Value sum_squares(Value x, Value previous = {});
@@ -15,5 +19,9 @@ Value sum_squares(Value x, Value previous = {});
 // grad * min(1, max_norm / (sqrt(squares) + 1e-6)): of a norm of at most max_norm. grad: any shape,
 // f32. squares: one f32, the square of the norm. Equal to torch.nn.utils.clip_grad_norm_.
 Value clip_by_norm(Value grad, Value squares, const ClipByNormOptions& options);
+
+// Every element of grad brought into [-limit, limit]; NaN stays. grad: any shape, f32. Equal to
+// torch.nn.utils.clip_grad_value_.
+Value clip_by_value(Value grad, const ClipByValueOptions& options);
 
 }  // namespace thimble

@@ -1,0 +1,21 @@
+// The fast kernels of sum_squares, clip_by_norm and clip_by_value; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/clip_gradient/dims.h"
+
+namespace thimble::ops {
+
+// workspace: sum_squares_workspace_bytes(d).
+void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
+                      const clip_dims* d, exec::ThreadPool& pool);
+[[nodiscard]] int64_t sum_squares_workspace_bytes(const clip_dims& d);
+
+void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_dims* d,
+                       exec::ThreadPool& pool);
+
+void clip_by_value_simd(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops
