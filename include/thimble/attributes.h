@@ -39,7 +39,13 @@ struct Padding {
 // A non-linearity that a matrix op can apply while it stores its result.
 enum class Activation : uint8_t { none, relu };
 
-// How a loss over many elements becomes one number.
-enum class Reduction : uint8_t { mean, sum };
+// How a loss over many elements becomes one number: their mean, their sum, or batch_mean, the sum
+// divided by the size of axis 0 (per image, say, all pixels summed).
+enum class Reduction : uint8_t { mean, sum, batch_mean };
+
+// Options of most losses.
+struct LossOptions {
+  Reduction reduction = Reduction::mean;
+};
 
 }  // namespace thimble

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <thimble/ops/binary_cross_entropy_with_logits.h>
+
+#include "ops/common/loss.h"

@@ -1,0 +1,60 @@
+// The sum of a loss's terms, in tiles over the thread pool. Included once per vector target.
+
+#if defined(THIMBLE_OPS_COMMON_LOSS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_OPS_COMMON_LOSS_INL_H_
+#undef THIMBLE_OPS_COMMON_LOSS_INL_H_
+#else
+#define THIMBLE_OPS_COMMON_LOSS_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "ops/common/elements-inl.h"
+#include "ops/common/loss_dims.h"
+#include "ops/common/loss_tiles.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// The sum of term(io, i) over [begin, end); a term of lanes past the end may be anything.
+template <class Term>
+HWY_INLINE float sum_terms(int64_t begin, int64_t end, const Term& term) {
+  constexpr int64_t kBlock = 1024;  // keeps the rounding of long sums small
+  const F32 d;
+  Vec total = hn::Zero(d);
+  int64_t i = begin;
+  while (i + lanes() <= end) {
+    const int64_t stop = std::min(end, i + kBlock);
+    Vec block = hn::Zero(d);
+    for (; i + lanes() <= stop; i += lanes()) block = hn::Add(block, term(WholeVectors(), i));
+    total = hn::Add(total, block);
+  }
+  if (i < end) {
+    const int count = static_cast<int>(end - i);
+    const Vec last = term(LastVector(count), i);
+    total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), last));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+// *y = the sum of term(io, i) over [0, n), / divisor. parts: one float a tile, where there are
+// several (loss_workspace).
+template <class Term>
+HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, exec::ThreadPool& pool,
+                             const Term& term) {
+  const int64_t tiles = (d.n + kLossTile - 1) / kLossTile;
+  float* const sums = tiles > 1 ? static_cast<float*>(parts) : y;
+  *y = 0.0F;
+  pool.run(tiles, [&](int64_t tile) HWY_ATTR {
+    const int64_t begin = tile * kLossTile;
+    sums[tile] = sum_terms(begin, std::min<int64_t>(d.n, begin + kLossTile), term);
+  });
+  double total = 0.0;
+  for (int64_t tile = 0; tile < tiles; ++tile) total += static_cast<double>(sums[tile]);
+  *y = static_cast<float>(total / d.divisor);
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

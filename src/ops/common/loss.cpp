@@ -1,0 +1,37 @@
+#include "ops/common/loss.h"
+
+#include "ops/common/loss_tiles.h"
+#include "simd/workspace.h"
+
+namespace thimble::ops {
+
+int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms) {
+  switch (reduction) {
+    case Reduction::mean:
+      return static_cast<int>(terms);
+    case Reduction::sum:
+      return 1;
+    case Reduction::batch_mean:
+      break;
+  }
+  return static_cast<int>(shape[0]);
+}
+
+void require_reducible(const ir::InferContext& c, Reduction reduction, const Shape& shape) {
+  c.require(reduction != Reduction::batch_mean || shape.rank() > 0,
+            "batch_mean needs a batch: at least one dimension");
+}
+
+void refuse_gradient(const ir::VjpContext& c, int input, const OpDef& op) {
+  if (!c.need(input)) return;
+  throw Error(op.name, std::string("has no gradient by its ") +
+                           op.inputs[static_cast<size_t>(input)].name +
+                           "; nothing trainable may lead there");
+}
+
+int64_t loss_workspace(const ir::Params& params, int /*threads*/) {
+  const int64_t tiles = simd::divide_up(params.as<loss_dims>().n, kLossTile);
+  return tiles > 1 ? tiles * static_cast<int64_t>(sizeof(float)) : 0;
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,85 @@
+#include <thimble/ops/gaussian_kl.h>
+
+#include "ops/gaussian_kl/attrs.h"
+#include "ops/gaussian_kl/simd.h"
+
+#define THIMBLE_REF "ops/gaussian_kl/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void require_pair(const ir::InferContext& c, int first) {
+  c.require_dtype(first, DType::f32);
+  c.require_dtype(first + 1, DType::f32);
+  c.require(c.shape(first) == c.shape(first + 1), "expected mean and logvar of one shape");
+}
+
+ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
+  const Reduction reduction = c.attrs.as<GaussianKlOptions>().reduction;
+  return loss_dims{static_cast<int>(x.elements()), loss_divisor(reduction, x, x.elements()), 0.0};
+}
+
+const OpDef& gaussian_kl_grad_op() {
+  static const OpDef def{
+      .name = "gaussian_kl_grad",
+      .doc = "The gradients of gaussian_kl: dy / divisor times mean and (exp(logvar) - 1) / 2.",
+      .inputs = {{"dy", "one number"}, {"mean", "[N, ...]"}, {"logvar", "[N, ...]"}},
+      .outputs = {{"dmean", "[N, ...]"}, {"dlogvar", "[N, ...]"}},
+      .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
+        require_pair(c, 1);
+        return {c.input(1), c.input(2)};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
+      .ref = ir::kernel_fn<&f32::gaussian_kl_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::gaussian_kl_grad_ref>(),
+      .fast = ir::kernel_fn<&gaussian_kl_grad_simd>(),
+      .in_place = {{0, 1}, {1, 2}},
+  };
+  return def;
+}
+
+const OpDef& gaussian_kl_op() {
+  static const OpDef def{
+      .name = "gaussian_kl",
+      .doc =
+          "Kullback-Leibler divergence of normal distributions from the standard one: -1/2 "
+          "reduce of (1 + logvar - mean^2 - exp(logvar)); by default summed over each sample "
+          "and averaged over the batch.",
+      .example = "auto loss = gaussian_kl(mean, logvar);",
+      .inputs = {{"mean", "[N, ...]"}, {"logvar", "[N, ...]: logarithms of the variances"}},
+      .outputs = {{"loss", "one number"}},
+      .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_pair(c, 0);
+        require_reducible(c, c.attrs.as<GaussianKlOptions>().reduction, c.shape(0));
+        return {{DType::f32, {}}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const Value inputs[] = {c.grad(), c.input(0), c.input(1)};
+        return c.grad().graph().add(gaussian_kl_grad_op(), c.attrs, inputs);
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+      .workspace = loss_workspace,
+      .ref = ir::kernel_fn<&f32::gaussian_kl_ref>(),
+      .ref64 = ir::kernel_fn<&f64::gaussian_kl_ref>(),
+      .fast = ir::kernel_fn<&gaussian_kl_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(gaussian_kl) {
+  static const OpDef* const defs[] = {&gaussian_kl_op(), &gaussian_kl_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value gaussian_kl(Value mean, Value logvar, const GaussianKlOptions& options) {
+  return mean.graph().add1(ops::gaussian_kl_op(), ir::Attrs::of(options), {mean, logvar});
+}
+}  // namespace thimble

@@ -1,0 +1,17 @@
+// The fast kernels of gaussian_kl; as in ref.h, to rounding.
+#pragma once
+
+#include "exec/thread_pool.h"
+#include "ops/common/loss_dims.h"
+
+namespace thimble::ops {
+
+// workspace: loss_workspace() bytes.
+void gaussian_kl_simd(float* y, const float* mean, const float* logvar, void* workspace,
+                      const loss_dims* d, exec::ThreadPool& pool);
+
+// dmean may alias mean, dlogvar logvar.
+void gaussian_kl_grad_simd(float* dmean, float* dlogvar, const float* dy, const float* mean,
+                           const float* logvar, const loss_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

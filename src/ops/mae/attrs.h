@@ -1,0 +1,5 @@
+#pragma once
+
+#include <thimble/ops/mae.h>
+
+#include "ops/common/loss.h"

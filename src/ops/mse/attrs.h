@@ -1,0 +1,5 @@
+#pragma once
+
+#include <thimble/ops/mse.h>
+
+#include "ops/common/loss.h"

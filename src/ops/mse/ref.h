@@ -1,0 +1,2 @@
+LOSS_REF(mse, (x - t) * (x - t))
+LOSS_GRAD_REF(mse, 2 * (x - t))

@@ -1,0 +1,49 @@
+#include "ops/mse/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/mse/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/loss-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+void mse_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
+                exec::ThreadPool& pool) {
+  reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec difference = hn::Sub(io.load(x, i), io.load(t, i));
+    return hn::Mul(difference, difference);
+  });
+}
+
+void mse_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
+                     exec::ThreadPool& pool) {
+  const Vec scale = hn::Set(F32(), 2.0F * (*dy / static_cast<float>(d.divisor)));
+  over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
+    io.store(hn::Mul(scale, hn::Sub(io.load(x, i), io.load(t, i))), dx, i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(mse_target);
+HWY_EXPORT(mse_grad_target);
+
+void mse_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d,
+              exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(mse_target)(y, x, t, workspace, *d, pool);
+}
+
+void mse_grad_simd(float* dx, const float* dy, const float* x, const float* t, const loss_dims* d,
+                   exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(mse_grad_target)(dx, dy, x, t, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif
