@@ -1,1 +1,1 @@
-BINARY_REF(mul, a * b)
+BINARY_REF(mul, a* b)

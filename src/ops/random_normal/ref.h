@@ -1,4 +1,5 @@
-/* y[i]: normal with mean a and standard deviation b, pairs from pairs of words. y: [n]; rng: [4]. */
+/* y[i]: normal with mean a and standard deviation b, pairs from pairs of words. y: [n]; rng: [4].
+ */
 static void random_normal_ref(real* y, const uint32_t* rng, const random_dims* d) {
   for (int begin = 0; begin < d->n; begin += 2) {
     const philox_block block = philox_at(rng, d->stream, (uint32_t)begin / 4);

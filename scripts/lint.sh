@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Formatting, house rules, shellcheck, clang-tidy. Changes nothing.
+# usage: ./run lint [quick | FILE...]     quick: all but clang-tidy; FILE...: clang-tidy on these
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/common.sh
+. scripts/common.sh
+
+scripts/install_dependencies.sh lint
+failures=0
+check() { # NAME COMMAND...
+  local name=$1
+  shift
+  if "$@"; then echo "$name: fine"; else
+    echo "$name: FAILED" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+format=$(llvm_version clang-format) || die "clang-format is missing"
+[ "$format" = 14 ] || echo "formatting is checked by clang-format $format; the code follows 14"
+formatted() {
+  git ls-files -co --exclude-standard '*.h' '*.c' '*.cpp' |
+    xargs "clang-format-$format" --dry-run -Werror
+}
+scripts_are_clean() {
+  git ls-files -co --exclude-standard run .ci/run '*.sh' | xargs shellcheck -x
+}
+check "house rules" scripts/check_rules.sh
+check "formatting" formatted
+check "shell scripts" scripts_are_clean
+
+tidy() { # FILES... against the compile commands of build/dev
+  printf '%s\n' "$@" | xargs -P "$jobs" -n 1 "clang-tidy-$(llvm_version clang-tidy)" -p build/dev \
+    --quiet --extra-arg=-Wno-unknown-warning-option 2>/dev/null
+}
+if [ "${1-}" != quick ]; then
+  configure dev
+  [ $# -gt 0 ] || mapfile -t < <(git ls-files 'src/*.cpp' ':!src/ops/*/test.cpp' 'apps/*.cpp' \
+    'examples/*.cpp')
+  [ $# -gt 0 ] || set -- "${MAPFILE[@]}"
+  check "clang-tidy" tidy "$@"
+fi
+[ "$failures" -eq 0 ]
