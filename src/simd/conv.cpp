@@ -27,14 +27,19 @@ inline bool is_depthwise(const ConvPlan& plan) {
   return plan.groups > 1 && plan.group_in == 1 && plan.group_out == 1;
 }
 
-// With few output channels lanes filled with channels would be empty for the most part; but cutting
-// an image into planes costs about half a cycle per value, which a single tap does not repay.
+// Cycles per output pixel, roughly, of 16-lane vectors: with few output channels, lanes filled with
+// channels would be empty for the most part, and with few input channels much time goes to finding
+// the pixels; but cutting images into planes and joining them takes about half a cycle per value.
 inline bool prefers_planes(const ConvPlan& plan) {
-  if (plan.group_out >= 16) return false;
-  const double taps_per_value = static_cast<double>(plan.tap_count) * plan.out_h * plan.out_w /
-                                (static_cast<double>(plan.out_row_step) * plan.out_column_step *
-                                 std::max(1.0, static_cast<double>(plan.in_h) * plan.in_w));
-  return taps_per_value * plan.group_out / 32 + 0.5 < taps_per_value * 0.5;
+  if (plan.group_out >= 32) return false;
+  const double taps = static_cast<double>(plan.tap_count) / std::max(1, plan.phase_count);
+  const double inputs = static_cast<double>(plan.in_h) * plan.in_w /
+                        std::max(1.0, static_cast<double>(plan.out_h) * plan.out_w);
+  const double planes =
+      taps * plan.group_in * plan.group_out / 32 + (inputs * plan.group_in + plan.group_out) / 2;
+  const double rows =
+      taps * (plan.group_in * static_cast<double>(divide_up(plan.group_out, 16)) / 2 + 2);
+  return planes < rows;
 }
 
 }  // namespace thimble::simd

@@ -86,23 +86,36 @@ HWY_INLINE float* output_pointer(const ConvRowsJob& job, const ConvPixel& at) {
          job.out_channel;
 }
 
-// Fills entry `row` of every tap: the input pixel it reads, or zeros outside the image.
-HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, const ConvPixel& at,
-                               const float* zeros, int row, const float** pointers) {
-  const ConvPlan& plan = job.plan;
-  const int in_row = at.i * plan.row_step;
-  const int in_column = at.j * plan.column_step;
-  const float* image = job.x +
-                       static_cast<ptrdiff_t>(at.image) * plan.in_h * plan.in_w * plan.in_c +
-                       job.in_channel + slice.first_channel;
+// offsets[t]: floats from the pixel at (i * row_step, j * column_step) to what tap t reads.
+inline void fill_offsets(const ConvRowsJob& job, const ConvSlice& slice, ptrdiff_t* offsets) {
   const ConvTap* taps = job.phase.taps + slice.first_tap;
   for (int t = 0; t < slice.taps; ++t) {
-    const int h = in_row + taps[t].row;
-    const int w = in_column + taps[t].column;
-    const bool inside = static_cast<unsigned>(h) < static_cast<unsigned>(plan.in_h) &&
-                        static_cast<unsigned>(w) < static_cast<unsigned>(plan.in_w);
-    pointers[t * kMostTileRows + row] =
-        inside ? image + (static_cast<ptrdiff_t>(h) * plan.in_w + w) * plan.in_c : zeros;
+    offsets[t] =
+        (static_cast<ptrdiff_t>(taps[t].row) * job.plan.in_w + taps[t].column) * job.plan.in_c;
+  }
+}
+
+// Fills entry `row` of every tap: the input pixel it reads, or zeros outside the image.
+HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, const ConvPixel& at,
+                               const ConvRowsScratch& scratch, int row) {
+  const ConvPlan& plan = job.plan;
+  const int h = at.i * plan.row_step;
+  const int w = at.j * plan.column_step;
+  const ptrdiff_t pixel = (static_cast<ptrdiff_t>(at.image) * plan.in_h + h) * plan.in_w + w;
+  const float* base = job.x + pixel * plan.in_c + job.in_channel + slice.first_channel;
+  const float** pointers = scratch.pointers + row;
+  const bool all_inside = h + plan.tap_rows.first >= 0 && h + plan.tap_rows.last < plan.in_h &&
+                          w + plan.tap_columns.first >= 0 && w + plan.tap_columns.last < plan.in_w;
+  if (all_inside) {
+    for (int t = 0; t < slice.taps; ++t) pointers[t * kMostTileRows] = base + scratch.offsets[t];
+    return;
+  }
+  const ConvTap* taps = job.phase.taps + slice.first_tap;
+  for (int t = 0; t < slice.taps; ++t) {
+    const bool inside =
+        static_cast<unsigned>(h + taps[t].row) < static_cast<unsigned>(plan.in_h) &&
+        static_cast<unsigned>(w + taps[t].column) < static_cast<unsigned>(plan.in_w);
+    pointers[t * kMostTileRows] = inside ? base + scratch.offsets[t] : scratch.zeros;
   }
 }
 
@@ -110,6 +123,7 @@ HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, c
 inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t first, int64_t count,
                       const ConvRowsScratch& scratch, const Epilogue& end) {
   pack_weights(job, slice, scratch.panel);
+  fill_offsets(job, slice, scratch.offsets);
   const int rows = tile_rows(job.vectors);
   float* out[kMostTileRows];
   TileJob tile{};
@@ -126,7 +140,7 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
   for (int64_t done = 0; done < count; done += rows) {
     tile.rows = static_cast<int>(std::min<int64_t>(rows, count - done));
     for (int i = 0; i < rows; ++i) {
-      input_pointers(job, slice, at, scratch.zeros, i, scratch.pointers);
+      input_pointers(job, slice, at, scratch, i);
       out[i] = output_pointer(job, at);
       if (i + 1 < tile.rows) advance(job.phase, at);  // surplus rows repeat the last pixel
     }

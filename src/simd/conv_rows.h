@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "simd/conv_plan.h"
@@ -16,6 +17,7 @@ inline constexpr int kConvDepth = 256;  // of a packed panel: 64 KB when 64 colu
 struct ConvRowsScratch {
   float* panel;            // [taps, channels, panel width]
   float* zeros;            // stands in for pixels outside the image
+  ptrdiff_t* offsets;      // [taps], in floats, from a pixel to what the tap reads
   const float** pointers;  // [taps, kMostTileRows]
 };
 
@@ -40,6 +42,7 @@ inline ConvRowsScratch carve_conv_rows_scratch(Workspace& workspace, const ConvP
   ConvRowsScratch scratch{};
   scratch.panel = workspace.take<float>(taps * channels * width);
   scratch.zeros = workspace.take<float>(channels);
+  scratch.offsets = workspace.take<ptrdiff_t>(taps);
   scratch.pointers = workspace.take<const float*>(taps * kMostTileRows);
   return scratch;
 }
