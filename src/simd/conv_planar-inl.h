@@ -65,12 +65,19 @@ HWY_INLINE void planar_step(const PlanarTile& tile, int64_t at) {
 }
 
 template <int kChannels, int kVectors>
-HWY_NOINLINE void planar_tile(const PlanarTile& tile, int64_t positions) {
-  int64_t at = 0;
-  for (; at + kVectors * lanes() <= positions; at += kVectors * lanes()) {
-    planar_step<kChannels, kVectors>(tile, at);
+HWY_NOINLINE void planar_tile(const PlanarTile& tile, const PlanarShape& shape) {
+  for (int run = 0; run < shape.runs; ++run) {
+    int64_t at = run * shape.run_pitch;
+    const int64_t end = at + shape.run_length;
+    for (; at + kVectors * lanes() <= end; at += kVectors * lanes()) {
+      planar_step<kChannels, kVectors>(tile, at);
+    }
+    constexpr int kHalf = (kVectors + 1) / 2;
+    for (; at + kHalf * lanes() <= end; at += kHalf * lanes()) {
+      planar_step<kChannels, kHalf>(tile, at);
+    }
+    for (; at < end; at += lanes()) planar_step<kChannels, 1>(tile, at);
   }
-  for (; at < positions; at += lanes()) planar_step<kChannels, 1>(tile, at);
 }
 
 // Output channels computed together: at most four or eight, as registers allow, and evenly split.
@@ -87,19 +94,19 @@ inline int planar_channels(int group_out) {
   return each;
 }
 
-inline void planar_tile(const PlanarTile& tile, int channels, int64_t positions) {
+inline void planar_tile(const PlanarTile& tile, int channels, const PlanarShape& shape) {
 #if THIMBLE_MANY_REGISTERS
-  if (channels == 1) return planar_tile<1, 8>(tile, positions);
-  if (channels == 2) return planar_tile<2, 8>(tile, positions);
-  if (channels == 3) return planar_tile<3, 6>(tile, positions);
-  if (channels == 4) return planar_tile<4, 6>(tile, positions);
-  if (channels == 6) return planar_tile<6, 4>(tile, positions);
-  planar_tile<8, 3>(tile, positions);
+  if (channels == 1) return planar_tile<1, 8>(tile, shape);
+  if (channels == 2) return planar_tile<2, 8>(tile, shape);
+  if (channels == 3) return planar_tile<3, 6>(tile, shape);
+  if (channels == 4) return planar_tile<4, 6>(tile, shape);
+  if (channels == 6) return planar_tile<6, 4>(tile, shape);
+  planar_tile<8, 3>(tile, shape);
 #else
-  if (channels == 1) return planar_tile<1, 8>(tile, positions);
-  if (channels == 2) return planar_tile<2, 4>(tile, positions);
-  if (channels == 3) return planar_tile<3, 3>(tile, positions);
-  planar_tile<4, 3>(tile, positions);
+  if (channels == 1) return planar_tile<1, 8>(tile, shape);
+  if (channels == 2) return planar_tile<2, 4>(tile, shape);
+  if (channels == 3) return planar_tile<3, 3>(tile, shape);
+  planar_tile<4, 3>(tile, shape);
 #endif
 }
 
@@ -181,7 +188,7 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
     tile.out = scratch.results + p % column_phases * padded * shape.out_floats;
     for (int k = 0; k < padded; k += channels) {
       tile.bias = tables.bias + task.group * padded + k;
-      planar_tile(tile, channels, shape.positions);
+      planar_tile(tile, channels, shape);
       tile.weights += static_cast<ptrdiff_t>(tile.entries) * channels;
       tile.out += channels * shape.out_floats;
     }

@@ -17,9 +17,15 @@ void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows) {
   shape.image_runs = static_cast<int>(divide_up(plan.images, images));
   shape.bands = static_cast<int>(divide_up(plan.phase_rows(), rows));
   shape.plane_rows = rows + shape.shift_rows;
-  shape.positions = (static_cast<int64_t>(images - 1) * shape.plane_rows + rows) * shape.pitch -
-                    shape.shift_columns;
-  shape.out_floats = round_up(shape.positions, kWidestVector);
+  const int64_t image_pitch = static_cast<int64_t>(shape.plane_rows) * shape.pitch;
+  const int64_t in_image = static_cast<int64_t>(rows) * shape.pitch - shape.shift_columns;
+  const int64_t in_all = (images - 1) * image_pitch + in_image;
+  const bool skips = image_pitch - in_image >= 2 * kWidestVector;
+  shape.runs = skips ? images : 1;
+  shape.run_length = skips ? in_image : in_all;
+  shape.run_pitch = image_pitch;
+  // The last vector of a run may reach beyond it.
+  shape.out_floats = round_up(in_all + kWidestVector - 1, kWidestVector);
   shape.plane_floats = round_up(
       shape.out_floats + static_cast<int64_t>(shape.shift_rows) * shape.pitch + shape.shift_columns,
       kWidestVector);

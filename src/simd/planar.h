@@ -14,14 +14,17 @@
 namespace thimble::simd {
 
 struct PlanarShape {
-  int first_row, first_column;       // the smallest offsets of any tap
-  int row_phases, column_phases;     // remainders modulo the step that some tap may read
-  int shift_rows, shift_columns;     // the largest offsets within a plane
-  int planes;                        // row_phases * column_phases * input channels of a group
-  int images, image_runs;            // images per task, and how many tasks that makes
-  int rows, bands;                   // output rows per task, and how many tasks that makes
-  int plane_rows, pitch;             // of one image in one plane
-  int64_t positions;                 // one past the last valid result
+  int first_row, first_column;    // the smallest offsets of any tap
+  int row_phases, column_phases;  // remainders modulo the step that some tap may read
+  int shift_rows, shift_columns;  // the largest offsets within a plane
+  int planes;                     // row_phases * column_phases * input channels of a group
+  int images, image_runs;         // images per task, and how many tasks that makes
+  int rows, bands;                // output rows per task, and how many tasks that makes
+  int plane_rows, pitch;          // of one image in one plane
+  // Results are computed in runs of neighbouring positions: one run over all images of a task, or
+  // one run per image where the rows between two images are worth skipping.
+  int runs;
+  int64_t run_length, run_pitch;
   int64_t plane_floats, out_floats;  // of all images of a task: a plane, a plane of results
 
   // Where input channel c of a tap starts.

@@ -27,18 +27,17 @@ inline constexpr int kDotRows = 2;
 inline constexpr int kDotColumns = 4;
 #endif
 
-// sums[i * pitch + j] += dot(a[i], b[j]) over `length` floats, a multiple of lanes().
+// sums[i * pitch + j] += dot(a[i], b[j]) over the shape's runs, each rounded up to whole vectors.
 struct DotTile {
   const float* a[kDotRows];
   const float* b[kDotColumns];
-  int64_t length;
   float* sums;
   ptrdiff_t pitch;
   int rows, columns;  // to store
 };
 
 template <int kRows>
-HWY_NOINLINE void dot_tile(const DotTile& tile) {
+HWY_NOINLINE void dot_tile(const DotTile& tile, const PlanarShape& shape) {
   const F32 d;
   Vec sums[kRows][kDotColumns];
   const float* a[kRows];
@@ -51,15 +50,18 @@ HWY_NOINLINE void dot_tile(const DotTile& tile) {
   }
   THIMBLE_UNROLL
   for (int j = 0; j < kDotColumns; ++j) b[j] = tile.b[j];
-  for (int64_t at = 0; at < tile.length; at += lanes()) {
-    Vec rows[kRows];
-    THIMBLE_UNROLL
-    for (int i = 0; i < kRows; ++i) rows[i] = hn::Load(d, a[i] + at);
-    THIMBLE_UNROLL
-    for (int j = 0; j < kDotColumns; ++j) {
-      const Vec column = hn::LoadU(d, b[j] + at);
+  for (int run = 0; run < shape.runs; ++run) {
+    const int64_t end = run * shape.run_pitch + shape.run_length;
+    for (int64_t at = run * shape.run_pitch; at < end; at += lanes()) {
+      Vec rows[kRows];
       THIMBLE_UNROLL
-      for (int i = 0; i < kRows; ++i) sums[i][j] = hn::MulAdd(rows[i], column, sums[i][j]);
+      for (int i = 0; i < kRows; ++i) rows[i] = hn::LoadU(d, a[i] + at);
+      THIMBLE_UNROLL
+      for (int j = 0; j < kDotColumns; ++j) {
+        const Vec column = hn::LoadU(d, b[j] + at);
+        THIMBLE_UNROLL
+        for (int i = 0; i < kRows; ++i) sums[i][j] = hn::MulAdd(rows[i], column, sums[i][j]);
+      }
     }
   }
   THIMBLE_UNROLL
@@ -93,7 +95,6 @@ inline void add_dots(const ConvPlan& plan, const PlanarShape& shape,
                      const PlanarWeightScratch& scratch, const int32_t* offsets, float* dw) {
   const int entries = plan.tap_count * plan.group_in;
   DotTile tile{};
-  tile.length = shape.out_floats;
   tile.pitch = entries;
   for (int e = 0; e < entries; e += kDotColumns) {
     tile.columns = std::min(kDotColumns, entries - e);
@@ -106,11 +107,11 @@ inline void add_dots(const ConvPlan& plan, const PlanarShape& shape,
       for (int i = 0; i < tile.rows; ++i) tile.a[i] = scratch.grads + (k + i) * shape.out_floats;
       tile.sums = dw + static_cast<ptrdiff_t>(k) * entries + e;
       if (tile.rows == 1) {
-        dot_tile<1>(tile);
+        dot_tile<1>(tile, shape);
       } else if (tile.rows == 2) {
-        dot_tile<2>(tile);
+        dot_tile<2>(tile, shape);
       } else {
-        dot_tile<kDotRows>(tile);
+        dot_tile<kDotRows>(tile, shape);
       }
     }
   }
