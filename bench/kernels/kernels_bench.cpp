@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -28,16 +29,29 @@ ThreadPool& pool() {
   return the_pool;
 }
 
-std::vector<float> random_values(int64_t count) {
+// As aligned as the buffers of a planned arena, and of PyTorch.
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+
+struct Buffer {
+  explicit Buffer(int64_t bytes)
+      : memory(static_cast<float*>(
+            std::aligned_alloc(64, static_cast<size_t>(bytes + 63) / 64 * 64))) {}
+  float* data() { return memory.get(); }
+  std::unique_ptr<float, Free> memory;
+};
+
+Buffer random_values(int64_t count) {
   std::mt19937 random(1);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& v : values) v = static_cast<float>(random()) / 4294967296.0f - 0.5f;
+  Buffer values(count * 4);
+  for (int64_t i = 0; i < count; ++i) {
+    values.data()[i] = static_cast<float>(random()) / 4294967296.0f - 0.5f;
+  }
   return values;
 }
 
-std::vector<char> workspace_of(int64_t bytes) {
-  return std::vector<char>(static_cast<size_t>(bytes));
-}
+Buffer workspace_of(int64_t bytes) { return Buffer(std::max<int64_t>(bytes, 1)); }
 
 void report(benchmark::State& state, double multiply_adds) {
   state.counters["GFLOP/s"] =
@@ -45,8 +59,8 @@ void report(benchmark::State& state, double multiply_adds) {
 }
 
 void run_matmul(benchmark::State& state, const matmul_dims& d) {
-  const auto a = random_values(int64_t{d.m} * d.k);
-  const auto b = random_values(int64_t{d.k} * d.n);
+  auto a = random_values(int64_t{d.m} * d.k);
+  auto b = random_values(int64_t{d.k} * d.n);
   auto y = random_values(int64_t{d.m} * d.n);
   auto workspace = workspace_of(thimble::ops::matmul_workspace_bytes(d, pool().threads()));
   for (auto _ : state) {
@@ -80,7 +94,7 @@ void run_conv(benchmark::State& state, const conv2d_dims& d, Pass pass) {
     }
     benchmark::ClobberMemory();
   }
-  report(state, static_cast<double>(y.size()) * d.r * d.s * (d.c / d.groups));
+  report(state, static_cast<double>(d.n) * d.p * d.q * d.k * d.r * d.s * (d.c / d.groups));
 }
 
 matmul_dims matmul_of(const nlohmann::json& layer) {

@@ -178,7 +178,8 @@ inline void conv_rows(const ConvPlan& plan, float* y, const float* x, const floa
   const Panels panels = split_columns(plan.group_out);
   const int64_t pixels =
       static_cast<int64_t>(plan.images) * plan.phase_rows() * plan.phase_columns();
-  const int64_t chunk = conv_rows_chunk(plan, panels.width);
+  const int64_t chunk =
+      conv_rows_chunk(pixels, int64_t{plan.phase_count} * panels.count * plan.groups);
   const int64_t chunks = divide_up(pixels, chunk);
   const int64_t per_group = chunks * plan.phase_count * panels.count;
   const int64_t scratch_bytes = conv_rows_scratch_bytes(plan);

@@ -53,14 +53,15 @@ inline int64_t conv_rows_scratch_bytes(const ConvPlan& plan) {
   return counter.bytes();
 }
 
-// Pixels per task: enough that packing the weights costs little beside them.
-inline int64_t conv_rows_chunk(const ConvPlan& plan, int width) {
-  constexpr int64_t kTaskMultiplyAdds = int64_t{1} << 22;
+// Pixels per task, of `pixels` in all: many, so that packing the weights costs little beside them,
+// but few enough for the images to stay in the second-level cache while the contraction is sliced,
+// and for the tasks (`others` for each chunk of pixels) to be shared among threads.
+inline int64_t conv_rows_chunk(int64_t pixels, int64_t others) {
+  constexpr int64_t kWantedTasks = 16;
   constexpr int64_t kLeast = 288;
-  constexpr int64_t kMost = 3072;
-  const int64_t taps = divide_up(plan.tap_count, plan.phase_count);
-  const int64_t per_pixel = std::max<int64_t>(1, taps * plan.group_in * width);
-  return round_up(std::clamp(kTaskMultiplyAdds / per_pixel, kLeast, kMost), kAllTileRows);
+  constexpr int64_t kMost = 1536;
+  const int64_t even = divide_up(pixels, divide_up(kWantedTasks, std::max<int64_t>(1, others)));
+  return round_up(std::clamp(even, kLeast, kMost), kAllTileRows);
 }
 
 }  // namespace thimble::simd

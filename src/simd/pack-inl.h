@@ -85,8 +85,8 @@ inline void transpose_copy(float* HWY_RESTRICT to, ptrdiff_t to_pitch,
                            const float* HWY_RESTRICT from, ptrdiff_t from_pitch, int64_t rows,
                            int64_t columns) {
   if (rows >= 4 && columns >= 4) {
-    for (int64_t r = 0; r < rows; r = next_four(r, rows)) {
-      for (int64_t c = 0; c < columns; c = next_four(c, columns)) {
+    for (int64_t c = 0; c < columns; c = next_four(c, columns)) {
+      for (int64_t r = 0; r < rows; r = next_four(r, rows)) {  // fills whole lines of `to`
         transpose_4x4(to + c * to_pitch + r, to_pitch, from + r * from_pitch + c, from_pitch);
       }
     }
