@@ -32,6 +32,8 @@ class WholeVectors {
     return hn::LoadU(F32(), from + i);
   }
   HWY_INLINE void store(Vec v, float* to, int64_t i) const { hn::StoreU(v, F32(), to + i); }
+  // v where there are elements, `other` beyond them: for sums and maxima.
+  [[nodiscard]] HWY_INLINE Vec present(Vec v, Vec /*other*/) const { return v; }
 };
 
 // The same for the last few elements, touching nothing beyond them.
@@ -43,6 +45,9 @@ class LastVector {
   }
   HWY_INLINE void store(Vec v, float* to, int64_t i) const {
     simd::HWY_NAMESPACE::store_first(v, to + i, count_);
+  }
+  [[nodiscard]] HWY_INLINE Vec present(Vec v, Vec other) const {
+    return hn::IfThenElse(hn::FirstN(F32(), static_cast<size_t>(count_)), v, other);
   }
 
  private:

@@ -30,9 +30,8 @@ HWY_INLINE float sum_terms(int64_t begin, int64_t end, const Term& term) {
     total = hn::Add(total, block);
   }
   if (i < end) {
-    const int count = static_cast<int>(end - i);
-    const Vec last = term(LastVector(count), i);
-    total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), last));
+    const LastVector io(static_cast<int>(end - i));
+    total = hn::Add(total, io.present(term(io, i), hn::Zero(d)));
   }
   return hn::GetLane(hn::SumOfLanes(d, total));
 }

@@ -1,0 +1,16 @@
+// The fast kernels of log_softmax for classes that lie side by side (inner = 1); as in ref.h.
+#pragma once
+
+#include "exec/thread_pool.h"
+#include "ops/common/softmax_dims.h"
+
+namespace thimble::ops {
+
+// y may be x.
+void log_softmax_simd(float* y, const float* x, const softmax_dims* d, exec::ThreadPool& pool);
+
+// dx may be dy or y.
+void log_softmax_grad_simd(float* dx, const float* dy, const float* y, const softmax_dims* d,
+                           exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+
+namespace thimble {
+
+struct SoftmaxOptions {
+  int64_t axis = -1;  // over which the results sum to 1; negative counts from the last
+};
+
+// y = exp(x) / sum of exp(x) over an axis, computed without overflow. x: any shape of at least one
+// dimension, f32. Throws Error for an axis that does not exist.
+Value softmax(Value x, const SoftmaxOptions& options = {});
+
+}  // namespace thimble

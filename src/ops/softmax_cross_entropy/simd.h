@@ -1,0 +1,22 @@
+// The fast kernels of softmax_cross_entropy; as in ref.h, to rounding.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ir/op_def.h"
+#include "ops/common/class_dims.h"
+
+namespace thimble::ops {
+
+// Bytes of workspace of the loss; params hold class_dims.
+int64_t softmax_cross_entropy_workspace(const ir::Params& params, int threads);
+
+void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, void* workspace,
+                                const class_dims* d, exec::ThreadPool& pool);
+
+// dx may be x.
+void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const void* labels,
+                                     const class_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops
