@@ -15,43 +15,61 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-HWY_INLINE Vec reciprocal_count(pool_range rows, pool_range columns, const pool_dims& d) {
-  const int cells =
-      d.count_include_pad ? d.r * d.s : (rows.end - rows.begin) * (columns.end - columns.begin);
-  return hn::Set(F32(), 1.0F / static_cast<float>(cells));
-}
+// What a row reads: x or dy, and where that ends.
+struct Source {
+  const float* data;
+  const float* end;
+};
+
+// One over what the sum of a window is divided by.
+class Factor {
+ public:
+  explicit Factor(const pool_dims& d)
+      : whole_(d.count_include_pad != 0), factor_(1.0F / static_cast<float>(d.r * d.s)) {}
+  HWY_INLINE Vec operator()(pool_range rows, pool_range columns) const {
+    const int cells = (rows.end - rows.begin) * (columns.end - columns.begin);
+    return hn::Set(F32(), whole_ ? factor_ : 1.0F / static_cast<float>(cells));
+  }
+
+ private:
+  bool whole_;
+  float factor_;
+};
 
 // y: the whole result; row: n * p_size + p.
-void pool_row(float* y, const float* x, int64_t row, const pool_dims& d) {
+void pool_row(float* y, Source x, int64_t row, const pool_dims& d) {
   const int p = static_cast<int>(row % d.p);
   const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.w) * d.c;
-  const float* image = x + static_cast<ptrdiff_t>(row / d.p) * d.h * pitch;
+  const float* image = x.data + static_cast<ptrdiff_t>(row / d.p) * d.h * pitch;
   const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.r, d.h);
   float* out = y + static_cast<ptrdiff_t>(row) * d.q * d.c;
+  const float* const end = out + static_cast<ptrdiff_t>(d.q) * d.c;
+  const Factor factor(d);
   for (int q = 0; q < d.q; ++q) {
     const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
-    const Vec factor = reciprocal_count(rows, columns, d);
     for (int c = 0; c < d.c; c += lanes()) {
       const int count = std::min(lanes(), d.c - c);
       Vec sum = hn::Zero(F32());
       for (int r = rows.begin; r < rows.end; ++r) {
         const float* cell = image + r * pitch + static_cast<ptrdiff_t>(columns.begin) * d.c + c;
         for (int s = columns.begin; s < columns.end; ++s, cell += d.c) {
-          sum = hn::Add(sum, load(cell, count));
+          sum = hn::Add(sum, load_within(cell, count, x.end));
         }
       }
-      store(hn::Mul(sum, factor), out, count);
+      store_within(hn::Mul(sum, factor(rows, columns)), out, count, end);
       out += count;
     }
   }
 }
 
 // dx: the whole result; row: n * h_size + h.
-void grad_row(float* dx, const float* dy, int64_t row, const pool_dims& d) {
+void grad_row(float* dx, Source dy, int64_t row, const pool_dims& d) {
   const int h = static_cast<int>(row % d.h);
-  const float* image = dy + static_cast<ptrdiff_t>(row / d.h) * d.p * d.q * d.c;
+  const float* image = dy.data + static_cast<ptrdiff_t>(row / d.h) * d.p * d.q * d.c;
   const pool_range over_row = pool_windows({0, 0}, h, d.stride_h, d.pad_top, d.r, d.p);
   float* out = dx + static_cast<ptrdiff_t>(row) * d.w * d.c;
+  const float* const end = out + static_cast<ptrdiff_t>(d.w) * d.c;
+  const Factor factor(d);
   pool_range over_column = {0, 0};
   for (int w = 0; w < d.w; ++w) {
     over_column = pool_windows(over_column, w, d.stride_w, d.pad_left, d.s, d.q);
@@ -63,24 +81,26 @@ void grad_row(float* dx, const float* dy, int64_t row, const pool_dims& d) {
         for (int q = over_column.begin; q < over_column.end; ++q) {
           const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
           const float* from = image + (static_cast<ptrdiff_t>(p) * d.q + q) * d.c + c;
-          sum = hn::MulAdd(load(from, count), reciprocal_count(rows, columns, d), sum);
+          sum = hn::MulAdd(load_within(from, count, dy.end), factor(rows, columns), sum);
         }
       }
-      store(sum, out, count);
+      store_within(sum, out, count, end);
       out += count;
     }
   }
 }
 
 void average_pool2d_target(float* y, const float* x, const pool_dims& d, exec::ThreadPool& pool) {
+  const Source source = {x, x + static_cast<ptrdiff_t>(d.n) * d.h * d.w * d.c};
   for_each_row(pool, int64_t{d.n} * d.p, int64_t{d.r} * d.w * d.c,
-               [&](int64_t row) { pool_row(y, x, row, d); });
+               [&](int64_t row) { pool_row(y, source, row, d); });
 }
 
 void average_pool2d_grad_target(float* dx, const float* dy, const pool_dims& d,
                                 exec::ThreadPool& pool) {
+  const Source source = {dy, dy + static_cast<ptrdiff_t>(d.n) * d.p * d.q * d.c};
   for_each_row(pool, int64_t{d.n} * d.h, int64_t{d.w} * d.c,
-               [&](int64_t row) { grad_row(dx, dy, row, d); });
+               [&](int64_t row) { grad_row(dx, source, row, d); });
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE

@@ -56,6 +56,8 @@ THIMBLE_OP_CASES(batch_norm) {
               normalised("ten_channels", {3, 5, 5, 10}),
               normalised("vectors", {9, 33}),
               normalised("many_channels", {2, 3, 3, 130}),
+              normalised("hundreds_of_channels", {11, 300}),
+              normalised("wide_rows_and_a_part_of_one", {40, 33}),
               normalised("many_blocks", {3, 41, 50, 6}),
               normalised("many_blocks_of_one_channel", {40000, 1}),
               two_values,

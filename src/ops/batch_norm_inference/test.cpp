@@ -17,6 +17,8 @@ THIMBLE_OP_CASES(batch_norm_inference) {
   return {
       .cases = {normalised("one_channel", {3, 5, 7, 1}), normalised("one_value", {1, 1}),
                 normalised("three_channels", {3, 5, 7, 3}), normalised("many_channels", {5, 130}),
+                normalised("hundreds_of_channels", {11, 300}),
+                normalised("wide_rows_and_a_part_of_one", {40, 33}),
                 normalised("many_blocks", {3, 41, 50, 6}),
                 normalised("without_scale_and_shift", {4, 5}, {}, false),
                 normalised("relu", {4, 3, 5}, {.activation = Activation::relu}),

@@ -49,50 +49,74 @@ HWY_INLINE Vec sum_column(const Load& load, const Term& term, int column, const 
   return hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
 }
 
+// From this width on rows are read from front to back, some at a time; narrow ones column by
+// column, with the sums in registers.
+inline constexpr int kWideRow = 256;
+inline constexpr int kRowsAtATime = 4;
+
+// Calls body(load, column) for every column of vectors of a row that is `width` wide.
+template <class Body>
+HWY_INLINE void for_each_column(int width, const Body& body) {
+  int column = 0;
+  for (; column + lanes() <= width; column += lanes()) body(LoadAll(), column);
+  if (column < width) body(LoadFirst{width - column}, column);
+}
+
+HWY_INLINE void store_with(const LoadAll&, Vec v, float* to) { hn::StoreU(v, F32(), to); }
+HWY_INLINE void store_with(const LoadFirst& load, Vec v, float* to) {
+  store_first(v, to, load.count);
+}
+
 // sums[i] = the sum of term over the rows of a block, for every place i of a wide row.
 // make_term(load, column) returns the term of a column.
 template <class MakeTerm>
 HWY_INLINE void sum_rows(float* sums, const MakeTerm& make_term, const ChannelBlock& block,
                          int width) {
-  int column = 0;
-  for (; column + lanes() <= width; column += lanes()) {
-    const LoadAll load;
-    hn::StoreU(sum_column(load, make_term(load, column), column, block, width), F32(),
-               sums + column);
+  if (width < kWideRow) {
+    for_each_column(width, [&](const auto& load, int column) HWY_ATTR {
+      store_with(load, sum_column(load, make_term(load, column), column, block, width),
+                 sums + column);
+    });
+    return;
   }
-  if (column < width) {
-    const LoadFirst load{width - column};
-    store_first(sum_column(load, make_term(load, column), column, block, width), sums + column,
-                load.count);
+  std::fill(sums, sums + width, 0.0F);
+  const auto add_rows = [&](int64_t first, ChannelBlock some) HWY_ATTR {
+    const ptrdiff_t from = static_cast<ptrdiff_t>(first) * width;
+    for_each_column(some.rows > 0 ? width : some.tail, [&](const auto& load, int column) HWY_ATTR {
+      const auto term = make_term(load, column);
+      const auto shifted = [&](const auto& inner, ptrdiff_t at)
+                               HWY_ATTR { return term(inner, from + at); };
+      const Vec sum = sum_column(load, shifted, column, some, width);
+      store_with(load, hn::Add(load(sums + column), sum), sums + column);
+    });
+  };
+  int64_t row = 0;
+  for (; row + kRowsAtATime <= block.rows; row += kRowsAtATime) {
+    add_rows(row, {.rows = kRowsAtATime});
   }
+  for (; row < block.rows; ++row) add_rows(row, {.rows = 1});
+  if (block.tail > 0) add_rows(row, {.tail = block.tail});
 }
 
 // out[at] = term(load, at) for every place of a block; make_term as above.
 template <class MakeTerm>
 HWY_INLINE void map_rows(float* out, const MakeTerm& make_term, const ChannelBlock& block,
                          int width) {
-  int column = 0;
-  for (; column + lanes() <= width; column += lanes()) {
-    const LoadAll load;
-    const auto term = make_term(load, column);
-    ptrdiff_t at = column;
-    for (int64_t row = 0; row < block.rows; ++row, at += width) {
-      hn::StoreU(term(load, at), F32(), out + at);
-    }
-  }
-  if (column < width) {
-    const LoadFirst load{width - column};
-    const auto term = make_term(load, column);
-    ptrdiff_t at = column;
-    for (int64_t row = 0; row < block.rows; ++row, at += width) {
-      store_first(term(load, at), out + at, load.count);
-    }
+  const int64_t at_a_time = width < kWideRow ? std::max<int64_t>(1, block.rows) : kRowsAtATime;
+  for (int64_t first = 0; first < block.rows; first += at_a_time) {
+    const int64_t end = std::min(block.rows, first + at_a_time);
+    for_each_column(width, [&](const auto& load, int column) HWY_ATTR {
+      const auto term = make_term(load, column);
+      ptrdiff_t at = static_cast<ptrdiff_t>(first) * width + column;
+      for (int64_t row = first; row < end; ++row, at += width) {
+        store_with(load, term(load, at), out + at);
+      }
+    });
   }
   const ptrdiff_t after = static_cast<ptrdiff_t>(block.rows) * width;
-  for (int begin = 0; begin < block.tail; begin += lanes()) {
-    const LoadFirst load{std::min(lanes(), block.tail - begin)};
-    store_first(make_term(load, begin)(load, after + begin), out + after + begin, load.count);
-  }
+  for_each_column(block.tail, [&](const auto& load, int column) HWY_ATTR {
+    store_with(load, make_term(load, column)(load, after + column), out + after + column);
+  });
 }
 
 // y = act((x - mean) * scale + shift), the last three given for a wide row. y may alias x.

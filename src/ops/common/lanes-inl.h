@@ -19,13 +19,15 @@ using simd::HWY_NAMESPACE::load_first;
 using simd::HWY_NAMESPACE::store_first;
 using simd::HWY_NAMESPACE::Vec;
 
-// Loads or stores the first `count` lanes, 1 <= count <= lanes(), and touches nothing beyond.
-HWY_INLINE Vec load(const float* from, int count) {
-  return count == lanes() ? hn::LoadU(F32(), from) : load_first(from, count);
+// Loads `count` lanes, 1 <= count <= lanes(), and lets the others hold whatever follows in memory
+// before `end`, so that most loads are whole vectors however few lanes matter.
+HWY_INLINE Vec load_within(const float* from, int count, const float* end) {
+  return end - from >= lanes() ? hn::LoadU(F32(), from) : load_first(from, count);
 }
 
-HWY_INLINE void store(Vec v, float* to, int count) {
-  if (count == lanes()) {
+// Stores `count` lanes and spoils what follows before `end`: for results written front to back.
+HWY_INLINE void store_within(Vec v, float* to, int count, const float* end) {
+  if (end - to >= lanes()) {
     hn::StoreU(v, F32(), to);
   } else {
     store_first(v, to, count);

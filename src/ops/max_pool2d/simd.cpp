@@ -1,6 +1,10 @@
-// Channels lie in the vector lanes; a row of the result is a unit of work.
+// Forward, channels lie in the vector lanes and a row of the result is a unit of work; backward, an
+// image is.
 
 #include "ops/max_pool2d/simd.h"
+
+#include <algorithm>
+#include <array>
 
 #include "ops/common/row_tasks.h"
 
@@ -16,49 +20,47 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
 using I32 = hn::RebindToSigned<F32>;
-using U8 = hn::Rebind<uint8_t, I32>;
 using Places = hn::Vec<I32>;
 
-// The places of `count` maxima from number `at` on; lanes after them hold anything.
-HWY_INLINE Places load_places(const uint8_t* index, ptrdiff_t at, int count, bool wide) {
-  if (wide) {
-    const auto* from = static_cast<const int32_t*>(static_cast<const void*>(index)) + at;
-    if (count == lanes()) return hn::LoadU(I32(), from);
-    alignas(64) int32_t all[HWY_LANES(float)] = {};
-    std::copy(from, from + count, all);
-    return hn::Load(I32(), all);
+// Places of maxima lie in memory as bytes, or as int32 for wide windows.
+template <class T>
+HWY_INLINE void store_places(Places places, T* to, int count, const T* end) {
+  const hn::Rebind<T, I32> d;
+  const auto values = [&] {
+    if constexpr (sizeof(T) == 1) {
+      return hn::DemoteTo(d, places);
+    } else {
+      return places;
+    }
+  }();
+  if (end - to >= lanes()) {
+    hn::StoreU(values, d, to);
+  } else {
+    alignas(64) T all[HWY_LANES(float)];
+    hn::Store(values, d, all);
+    std::copy(all, all + count, to);
   }
-  if (count == lanes()) return hn::PromoteTo(I32(), hn::LoadU(U8(), index + at));
-  alignas(64) uint8_t all[HWY_LANES(float)] = {};
-  std::copy(index + at, index + at + count, all);
-  return hn::PromoteTo(I32(), hn::Load(U8(), all));
 }
 
-HWY_INLINE void store_places(Places places, uint8_t* index, ptrdiff_t at, int count, bool wide) {
-  if (wide) {
-    auto* to = static_cast<int32_t*>(static_cast<void*>(index)) + at;
-    alignas(64) int32_t all[HWY_LANES(float)];
-    hn::Store(places, I32(), all);
-    std::copy(all, all + count, to);
-    return;
-  }
-  alignas(64) uint8_t all[HWY_LANES(float)];
-  hn::Store(hn::DemoteTo(U8(), places), U8(), all);
-  std::copy(all, all + count, index + at);
-}
+// What a row reads, and where that ends.
+struct Source {
+  const float* data;
+  const float* end;
+};
 
 // One vector of channels of one window. image: [h, w, c], moved on to those channels.
-HWY_INLINE Vec window_max(const float* image, pool_range rows, pool_range columns, int first_place,
+HWY_INLINE Vec window_max(Source image, pool_range rows, pool_range columns, int first_place,
                           const pool_dims& d, int count, Places& places) {
   const I32 di;
   const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.w) * d.c;
-  Vec best = load(image + rows.begin * pitch + static_cast<ptrdiff_t>(columns.begin) * d.c, count);
+  const float* first = image.data + static_cast<ptrdiff_t>(columns.begin) * d.c;
+  Vec best = load_within(first + rows.begin * pitch, count, image.end);
   places = hn::Set(di, first_place);
   for (int row = rows.begin; row < rows.end; ++row) {
     int place = first_place + (row - rows.begin) * d.s;
-    const float* cell = image + row * pitch + static_cast<ptrdiff_t>(columns.begin) * d.c;
+    const float* cell = first + row * pitch;
     for (int column = columns.begin; column < columns.end; ++column, ++place, cell += d.c) {
-      const Vec value = load(cell, count);
+      const Vec value = load_within(cell, count, image.end);
       const auto larger = hn::Or(hn::Gt(value, best), hn::IsNaN(value));
       best = hn::IfThenElse(larger, value, best);
       places = hn::IfThenElse(hn::RebindMask(di, larger), hn::Set(di, place), places);
@@ -67,13 +69,15 @@ HWY_INLINE Vec window_max(const float* image, pool_range rows, pool_range column
   return best;
 }
 
-// y, index: the whole results; row: n * p_size + p.
-template <bool kIndex>
-void pool_row(float* y, uint8_t* index, const float* x, int64_t row, const pool_dims& d) {
+// y, index: the whole results, no index if null; row: n * p_size + p.
+template <class T>
+void pool_row(float* y, T* index, Source x, int64_t row, const pool_dims& d) {
   const int p = static_cast<int>(row % d.p);
-  const float* image = x + static_cast<ptrdiff_t>(row / d.p) * d.h * d.w * d.c;
+  x.data += static_cast<ptrdiff_t>(row / d.p) * d.h * d.w * d.c;
   const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.r, d.h);
-  ptrdiff_t out = static_cast<ptrdiff_t>(row) * d.q * d.c;
+  const ptrdiff_t row_size = static_cast<ptrdiff_t>(d.q) * d.c;
+  ptrdiff_t out = row * row_size;
+  const ptrdiff_t end = out + row_size;
   for (int q = 0; q < d.q; ++q) {
     const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
     const int first_place = (rows.begin - p * d.stride_h + d.pad_top) * d.s +
@@ -81,37 +85,10 @@ void pool_row(float* y, uint8_t* index, const float* x, int64_t row, const pool_
     for (int c = 0; c < d.c; c += lanes()) {
       const int count = std::min(lanes(), d.c - c);
       Places places;
-      store(window_max(image + c, rows, columns, first_place, d, count, places), y + out, count);
-      if (kIndex) store_places(places, index, out, count, d.wide_index != 0);
-      out += count;
-    }
-  }
-}
-
-// dx: the whole result; row: n * h_size + h.
-void grad_row(float* dx, const float* dy, const uint8_t* index, int64_t row, const pool_dims& d) {
-  const I32 di;
-  const int h = static_cast<int>(row % d.h);
-  const ptrdiff_t image = static_cast<ptrdiff_t>(row / d.h) * d.p * d.q * d.c;
-  const pool_range rows = pool_windows({0, 0}, h, d.stride_h, d.pad_top, d.r, d.p);
-  float* out = dx + static_cast<ptrdiff_t>(row) * d.w * d.c;
-  pool_range columns = {0, 0};
-  for (int w = 0; w < d.w; ++w) {
-    columns = pool_windows(columns, w, d.stride_w, d.pad_left, d.s, d.q);
-    for (int c = 0; c < d.c; c += lanes()) {
-      const int count = std::min(lanes(), d.c - c);
-      Vec sum = hn::Zero(F32());
-      for (int p = rows.begin; p < rows.end; ++p) {
-        const int place_row = (h - p * d.stride_h + d.pad_top) * d.s + w + d.pad_left;
-        for (int q = columns.begin; q < columns.end; ++q) {
-          const ptrdiff_t from = image + (static_cast<ptrdiff_t>(p) * d.q + q) * d.c + c;
-          const auto here = hn::Eq(load_places(index, from, count, d.wide_index != 0),
-                                   hn::Set(di, place_row - q * d.stride_w));
-          sum =
-              hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(F32(), here), load(dy + from, count)));
-        }
-      }
-      store(sum, out, count);
+      const Vec best =
+          window_max({x.data + c, x.end}, rows, columns, first_place, d, count, places);
+      store_within(best, y + out, count, y + end);
+      if (index) store_places(places, index + out, count, index + end);
       out += count;
     }
   }
@@ -119,19 +96,14 @@ void grad_row(float* dx, const float* dy, const uint8_t* index, int64_t row, con
 
 void max_pool2d_target(float* y, uint8_t* index, const float* x, const pool_dims& d,
                        exec::ThreadPool& pool) {
+  const Source source = {x, x + static_cast<ptrdiff_t>(d.n) * d.h * d.w * d.c};
   for_each_row(pool, int64_t{d.n} * d.p, int64_t{d.r} * d.w * d.c, [&](int64_t row) {
-    if (index) {
-      pool_row<true>(y, index, x, row, d);
+    if (d.wide_index) {
+      pool_row(y, static_cast<int32_t*>(static_cast<void*>(index)), source, row, d);
     } else {
-      pool_row<false>(y, nullptr, x, row, d);
+      pool_row(y, index, source, row, d);
     }
   });
-}
-
-void max_pool2d_grad_target(float* dx, const float* dy, const uint8_t* index, const pool_dims& d,
-                            exec::ThreadPool& pool) {
-  for_each_row(pool, int64_t{d.n} * d.h, int64_t{d.w} * d.c,
-               [&](int64_t row) { grad_row(dx, dy, index, row, d); });
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE
@@ -140,7 +112,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace thimble::ops {
 HWY_EXPORT(max_pool2d_target);
-HWY_EXPORT(max_pool2d_grad_target);
+
+namespace {
+
+// Scatters the gradient of one image. With one maximum a window that is less work than asking every
+// cell whether it was the one. offset(place): of a cell of the window, in values.
+template <class T, class Offset>
+void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& d,
+                   const Offset& offset) {
+  std::fill(dx, dx + static_cast<ptrdiff_t>(d.h) * d.w * d.c, 0.0F);
+  for (int p = 0; p < d.p; ++p) {
+    for (int q = 0; q < d.q; ++q, dy += d.c, index += d.c) {
+      // The window may begin outside the image; its largest cell never lies there.
+      const ptrdiff_t row = static_cast<ptrdiff_t>(p) * d.stride_h - d.pad_top;
+      const ptrdiff_t begin = (row * d.w + q * d.stride_w - d.pad_left) * d.c;
+      for (int c = 0; c < d.c; ++c) dx[begin + offset(index[c]) + c] += dy[c];
+    }
+  }
+}
+
+}  // namespace
 
 void max_pool2d_simd(float* y, uint8_t* index, const float* x, const pool_dims* d,
                      exec::ThreadPool& pool) {
@@ -154,7 +145,24 @@ void max_pool2d_inference_simd(float* y, const float* x, const pool_dims* d,
 
 void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, const pool_dims* d,
                           exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(max_pool2d_grad_target)(dx, dy, index, *d, pool);
+  const auto offset_of = [d](int place) {
+    return (static_cast<ptrdiff_t>(place / d->s) * d->w + place % d->s) * d->c;
+  };
+  std::array<ptrdiff_t, 256> offsets{};
+  for (int place = 0; place < std::min(d->r * d->s, 256); ++place) {
+    offsets[static_cast<size_t>(place)] = offset_of(place);
+  }
+  const ptrdiff_t inputs = static_cast<ptrdiff_t>(d->h) * d->w * d->c;
+  const ptrdiff_t outputs = static_cast<ptrdiff_t>(d->p) * d->q * d->c;
+  pool.run(d->n, [&](int64_t n) {
+    if (d->wide_index) {
+      const auto* places = static_cast<const int32_t*>(static_cast<const void*>(index));
+      scatter_image(dx + n * inputs, dy + n * outputs, places + n * outputs, *d, offset_of);
+    } else {
+      scatter_image(dx + n * inputs, dy + n * outputs, index + n * outputs, *d,
+                    [&offsets](uint8_t place) { return offsets[place]; });
+    }
+  });
 }
 
 }  // namespace thimble::ops

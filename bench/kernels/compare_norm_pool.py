@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Compares batch normalisation and pooling with PyTorch: compare_norm_pool.py NORM_POOL_BENCH [FILTER].
+
+Rounds and settings as in compare.py.
+"""
+import json
+import pathlib
+import re
+import sys
+
+from compare import ROUNDS, THREADS, fastest, thimble_seconds, torch
+
+
+def norm_calls(layer):
+    calls = {"/forward": [], "/backward": [], "/inference": []}
+    channels = layer["c"]
+    ones, zeros = torch.ones(channels), torch.zeros(channels)
+    for memory in (torch.contiguous_format, torch.channels_last):
+        x = torch.randn(layer["n"], channels, layer["h"], layer["w"]).to(memory_format=memory)
+
+        def forward(x, training):
+            return torch.native_batch_norm(x, ones, zeros, zeros, ones, training, 0.1, 1e-5)
+
+        def backward(x, mean, rstd):
+            return torch.ops.aten.native_batch_norm_backward(
+                x, x, ones, zeros, ones, mean, rstd, True, 1e-5, [True] * 3)
+
+        _, mean, rstd = forward(x, True)
+        calls["/forward"].append(lambda x=x: forward(x, True))
+        calls["/backward"].append(lambda x=x, m=mean, r=rstd: backward(x, m, r))
+        calls["/inference"].append(lambda x=x: forward(x, False))
+    return calls
+
+
+def pool_calls(layer):
+    names = ("/max/forward", "/max/backward", "/average/forward", "/average/backward")
+    calls = {name: [] for name in names}
+    sizes = [[layer["r"]] * 2, [layer["stride"]] * 2, [layer.get("pad", 0)] * 2]
+    f = torch.nn.functional
+    aten = torch.ops.aten
+    for memory in (torch.contiguous_format, torch.channels_last):
+        x = torch.randn(layer["n"], layer["c"], layer["h"], layer["w"]).to(memory_format=memory)
+        y, index = f.max_pool2d(x, *sizes, return_indices=True)
+        calls[names[0]].append(lambda x=x: f.max_pool2d(x, *sizes, return_indices=True))
+        calls[names[1]].append(lambda x=x, y=y, i=index: aten.max_pool2d_with_indices_backward(
+            y, x, *sizes, [1, 1], False, i))
+        calls[names[2]].append(lambda x=x: f.avg_pool2d(x, *sizes))
+        calls[names[3]].append(lambda x=x, y=y: aten.avg_pool2d_backward(
+            y, x, *sizes, False, True, None))
+    return calls
+
+
+def main():
+    bench, pattern = sys.argv[1], re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
+    torch.set_num_threads(THREADS)
+    torch.set_grad_enabled(False)
+    layers = json.loads((pathlib.Path(__file__).parent / "layers.json").read_text())
+    print(f"PyTorch {torch.__version__}, {THREADS} thread(s); microseconds, fastest of {ROUNDS} rounds")
+    print("| layer | PyTorch, us | thimble, us | times faster |")
+    print("| --- | ---: | ---: | ---: |")
+    for kind, make in (("batch_norm", norm_calls), ("pool", pool_calls)):
+        for layer in layers[kind]:
+            for suffix, calls in make(layer).items():
+                name = layer["name"] + suffix
+                if not pattern.search(name):
+                    continue
+                peer, own = float("inf"), float("inf")
+                for _ in range(ROUNDS):
+                    peer = min(peer, *(fastest(call) for call in calls))
+                    own = min(own, thimble_seconds(bench, name))
+                print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {peer / own:.2f} |",
+                      flush=True)
+
+
+if __name__ == "__main__":
+    main()

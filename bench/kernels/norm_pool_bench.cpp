@@ -1,0 +1,140 @@
+// Times batch normalisation and pooling on the layers of layers.json; settings as in
+// kernels_bench.cpp.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ops/average_pool2d/simd.h"
+#include "ops/batch_norm/simd.h"
+#include "ops/batch_norm_grad/simd.h"
+#include "ops/batch_norm_inference/simd.h"
+#include "ops/max_pool2d/simd.h"
+
+namespace {
+
+using namespace thimble::ops;
+using thimble::exec::ThreadPool;
+
+ThreadPool& pool() {
+  static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
+  static ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  return the_pool;
+}
+
+std::vector<float> random_values(int64_t count) {
+  std::mt19937 random(1);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& v : values) v = static_cast<float>(random()) / 4294967296.0f - 0.5f;
+  return values;
+}
+
+enum class Pass { forward, backward, inference };
+
+void run_norm(benchmark::State& state, const batch_norm_dims& d, Pass pass) {
+  const int64_t values = int64_t{d.rows} * d.channels;
+  const auto x = random_values(values);
+  auto y = random_values(values);
+  const std::vector<float> ones(static_cast<size_t>(d.channels), 1.0f);
+  std::vector<float> a = ones;
+  std::vector<float> b = ones;
+  const int threads = pool().threads();
+  std::vector<char> workspace(static_cast<size_t>(
+      std::max({batch_norm_workspace_bytes(d, threads), batch_norm_grad_workspace_bytes(d, threads),
+                batch_norm_inference_workspace_bytes(d)})));
+  const float* one = ones.data();
+  for (auto _ : state) {
+    if (pass == Pass::forward) {
+      batch_norm_simd(y.data(), a.data(), b.data(), x.data(), one, one, one, one, workspace.data(),
+                      &d, pool());
+    } else if (pass == Pass::backward) {
+      batch_norm_grad_simd(y.data(), a.data(), b.data(), x.data(), x.data(), one, one, one,
+                           workspace.data(), &d, pool());
+    } else {
+      batch_norm_inference_simd(y.data(), x.data(), one, one, one, one, workspace.data(), &d,
+                                pool());
+    }
+    benchmark::ClobberMemory();
+  }
+}
+
+enum class Kind { max, average };
+
+void run_pool(benchmark::State& state, const pool_dims& d, Kind kind, Pass pass) {
+  auto x = random_values(int64_t{d.n} * d.h * d.w * d.c);
+  auto y = random_values(int64_t{d.n} * d.p * d.q * d.c);
+  std::vector<uint8_t> index(y.size());
+  max_pool2d_simd(y.data(), index.data(), x.data(), &d, pool());
+  for (auto _ : state) {
+    if (kind == Kind::max && pass == Pass::forward) {
+      max_pool2d_simd(y.data(), index.data(), x.data(), &d, pool());
+    } else if (kind == Kind::max) {
+      max_pool2d_grad_simd(x.data(), y.data(), index.data(), &d, pool());
+    } else if (pass == Pass::forward) {
+      average_pool2d_simd(y.data(), x.data(), &d, pool());
+    } else {
+      average_pool2d_grad_simd(x.data(), y.data(), &d, pool());
+    }
+    benchmark::ClobberMemory();
+  }
+}
+
+batch_norm_dims norm_of(const nlohmann::json& layer) {
+  batch_norm_dims d{};
+  d.rows = layer.at("n").get<int>() * layer.at("h").get<int>() * layer.at("w").get<int>();
+  d.channels = layer.at("c");
+  d.epsilon = 1e-5f;
+  return d;
+}
+
+pool_dims pool_of(const nlohmann::json& layer) {
+  pool_dims d{};
+  d.n = layer.at("n"), d.h = layer.at("h"), d.w = layer.at("w"), d.c = layer.at("c");
+  d.r = d.s = layer.at("r");
+  d.stride_h = d.stride_w = layer.at("stride");
+  d.pad_top = d.pad_left = layer.value("pad", 0);
+  d.p = (d.h + 2 * d.pad_top - d.r) / d.stride_h + 1;
+  d.q = (d.w + 2 * d.pad_left - d.s) / d.stride_w + 1;
+  d.count_include_pad = 1;
+  return d;
+}
+
+void add(const std::string& name, auto body) {
+  benchmark::RegisterBenchmark(name.c_str(), body)
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->ComputeStatistics("min", [](const std::vector<double>& v) {
+        return *std::min_element(v.begin(), v.end());
+      });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ifstream file(THIMBLE_BENCH_DIR "/kernels/layers.json");
+  const auto layers = nlohmann::json::parse(file);
+  for (const auto& layer : layers.at("batch_norm")) {
+    const std::string name = layer.at("name");
+    const auto d = norm_of(layer);
+    add(name + "/forward", [=](benchmark::State& s) { run_norm(s, d, Pass::forward); });
+    add(name + "/backward", [=](benchmark::State& s) { run_norm(s, d, Pass::backward); });
+    add(name + "/inference", [=](benchmark::State& s) { run_norm(s, d, Pass::inference); });
+  }
+  for (const auto& layer : layers.at("pool")) {
+    const auto d = pool_of(layer);
+    for (const Kind kind : {Kind::max, Kind::average}) {
+      const std::string name =
+          layer.at("name").get<std::string>() + (kind == Kind::max ? "/max" : "/average");
+      add(name + "/forward", [=](benchmark::State& s) { run_pool(s, d, kind, Pass::forward); });
+      add(name + "/backward", [=](benchmark::State& s) { run_pool(s, d, kind, Pass::backward); });
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+}
