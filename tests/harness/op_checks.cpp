@@ -9,6 +9,7 @@
 
 #include "exec/memory.h"
 #include "harness/op_data.h"
+#include "io/json/attrs.h"
 #include "plan/arena.h"
 
 namespace thimble::test {
@@ -284,6 +285,15 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
     }
   }
   return "";
+}
+
+std::string check_attributes(const ir::OpDef& op, const OpCase& test) {
+  const ir::Attrs attrs = test.attrs ? test.attrs : ir::Attrs::defaults(op.attrs);
+  const std::string text = io::attrs_to_json(attrs).dump();
+  const ir::Attrs again = io::attrs_from_json(op.attrs, nlohmann::json::parse(text), op.name);
+  if (attrs.full_text() == again.full_text()) return "";
+  return fmt::format("attributes {} come back from JSON as {}", attrs.full_text(),
+                     again.full_text());
 }
 
 std::string check_rejects(const ir::OpDef& op, const RejectCase& test) {

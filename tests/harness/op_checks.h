@@ -26,6 +26,9 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test);
 // Source: Griewank and Walther, "Evaluating Derivatives", 2008.
 std::string check_gradient(const ir::OpDef& op, const OpCase& test);
 
+// The attributes are the same after being written as JSON and read again.
+std::string check_attributes(const ir::OpDef& op, const OpCase& test);
+
 // The rule refuses the inputs with the message expected.
 std::string check_rejects(const ir::OpDef& op, const RejectCase& test);
 

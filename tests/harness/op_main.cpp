@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/op_checks.h"
+#include "harness/op_goldens.h"
 
 namespace thimble::test {
 namespace {
@@ -46,11 +47,10 @@ void add_tests(const std::string& name, const OpCases& table) {
   }
   for (const OpCase& test : table.cases) {
     using Check = std::string (*)(const ir::OpDef&, const OpCase&);
-    const std::pair<const char*, Check> checks[] = {{"shapes", check_shapes},
-                                                    {"reference", check_reference},
-                                                    {"fast", check_fast},
-                                                    {"in_place", check_in_place},
-                                                    {"gradient", check_gradient}};
+    const std::pair<const char*, Check> checks[] = {
+        {"shapes", check_shapes},     {"reference", check_reference},
+        {"fast", check_fast},         {"in_place", check_in_place},
+        {"gradient", check_gradient}, {"attributes", check_attributes}};
     for (const auto& [what, check] : checks) {
       if (std::string_view(what) == "gradient" && op->vjp == nullptr) continue;
       add_test(name, test.name + "_" + what,
@@ -59,6 +59,19 @@ void add_tests(const std::string& name, const OpCases& table) {
   }
   for (const RejectCase& test : table.rejects) {
     add_test(name, "rejects_" + test.name, [op, test] { return check_rejects(*op, test); });
+  }
+}
+
+void add_golden_tests() {
+  const std::string folder = std::string(THIMBLE_SOURCE_DIR) + "/src/ops";
+  try {
+    for (const nlohmann::json& golden : find_goldens(folder)) {
+      add_test(golden.at("op"), "golden_" + golden.at("name").get<std::string>(),
+               [golden] { return check_golden(golden); });
+    }
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    add_test("all_ops", "have_their_goldens", [what] { return what; });
   }
 }
 
@@ -90,6 +103,7 @@ int main(int argc, char** argv) {
   for (const auto& [name, cases] : thimble::test::tables()) {
     thimble::test::add_tests(name, cases());
   }
+  thimble::test::add_golden_tests();
   thimble::test::add_test("all_ops", "are_tested", thimble::test::untested_ops);
   return RUN_ALL_TESTS();
 }

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes src/ops/<op>/golden.json: what PyTorch computes, for our ops to equal.
+
+Usage: python scripts/goldens.py [op ...]     all ops that have a golden.py, or these
+Needs PyTorch (the files were made with 2.13, on the CPU). Deterministic.
+
+src/ops/<op>/golden.py declares CASES, a list of
+    dict(name="stride_2", attrs={"stride": 2}, inputs=[...], torch=lambda x, w: ...)
+op      the op of the folder, where it is not the one the folder is named after
+attrs   attributes by their names; those left out keep their defaults
+inputs  {"shape": [2, 3], "low": -1, "high": 1}   random numbers, or integers with "dtype": "i32"
+        {"values": [[1, 2], [3, 4]]}              given numbers, possibly with "dtype"
+        None                                      an optional input left out
+torch   a function of the inputs, in our layout; returns one tensor or a tuple. An output or input
+        through which no gradient flows gets none in the file.
+
+Everything is computed in double precision from numbers that float32 holds exactly.
+"""
+import importlib.util
+import json
+import math
+import pathlib
+import sys
+import zlib
+
+import torch
+
+OPS = pathlib.Path(__file__).parent.parent / "src/ops"
+DTYPES = {"f32": torch.float64, "i32": torch.int32, "u32": torch.int64, "u8": torch.uint8,
+          "i8": torch.int8}
+NAMES = {torch.float64: "f32", torch.int32: "i32", torch.int64: "i32", torch.uint8: "u8",
+         torch.int8: "i8"}
+
+
+def number(value):
+    """A number as JSON can hold it, short."""
+    if isinstance(value, int):
+        return value
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    short = float(f"{value:.9g}")
+    return int(short) if short == int(short) and abs(short) < 1e9 else short
+
+
+def tensor(values):
+    values = values.detach()
+    return {"dtype": NAMES[values.dtype], "shape": list(values.shape),
+            "values": [number(v) for v in values.flatten().tolist()]}
+
+
+def make_input(spec, generator):
+    if spec is None:
+        return None
+    dtype = spec.get("dtype", "f32")
+    if "values" in spec:
+        values = torch.tensor(spec["values"], dtype=torch.float64)
+    else:
+        low, high = spec.get("low", -1), spec.get("high", 1)
+        unit = torch.rand(spec["shape"], generator=generator, dtype=torch.float64)
+        values = low + (high - low) * unit if dtype == "f32" else low + (high - low + 1) * unit
+        # Multiples of 1/64 are exact and short.
+        values = torch.round(values * 64) / 64 if dtype == "f32" else values.floor()
+    if dtype == "f32":
+        return values.to(torch.float32).to(torch.float64).requires_grad_()
+    return values.to(DTYPES[dtype])
+
+
+def make_cotangent(output):
+    """Weights of both signs that are short and exact in float32."""
+    i = torch.arange(output.numel(), dtype=torch.float64)
+    return ((i * 7 + 3) % 11 - 5).reshape(output.shape) / 8
+
+
+def run(op, case):
+    seed = zlib.crc32(f"{op}/{case['name']}".encode())
+    generator = torch.Generator().manual_seed(seed)
+    inputs = [make_input(spec, generator) for spec in case["inputs"]]
+    outputs = case["torch"](*inputs)
+    outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+    cotangents = [make_cotangent(y) if y.requires_grad else None for y in outputs]
+    leaves = [x for x in inputs if x is not None and x.requires_grad]
+    target = sum((y * c).sum() for y, c in zip(outputs, cotangents) if c is not None)
+    grads = {}
+    if torch.is_tensor(target) and target.requires_grad:
+        found = torch.autograd.grad(target, leaves, allow_unused=True)
+        grads = {id(x): g for x, g in zip(leaves, found) if g is not None}
+
+    def optional(values):
+        return None if values is None else tensor(values)
+
+    return {"name": case["name"], "op": case.get("op", op), "attrs": case["attrs"],
+            "inputs": [optional(x) for x in inputs], "outputs": [tensor(y) for y in outputs],
+            "cotangents": [optional(c) for c in cotangents],
+            "gradients": [optional(grads.get(id(x))) for x in inputs]}
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("golden", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CASES
+
+
+def main():
+    sys.dont_write_bytecode = True
+    torch.set_default_dtype(torch.float64)
+    wanted = sys.argv[1:] or sorted(p.parent.name for p in OPS.glob("*/golden.py"))
+    for op in wanted:
+        source = OPS / op / "golden.py"
+        if not source.exists():
+            sys.exit(f"{source}: no such file")
+        cases = [json.dumps(run(op, case), allow_nan=False) for case in load(source)]
+        text = "[\n" + ",\n".join(cases) + "\n]\n"
+        (OPS / op / "golden.json").write_text(text)
+        print(f"{op}: {len(cases)} cases, {len(text)} bytes")
+
+
+if __name__ == "__main__":
+    main()

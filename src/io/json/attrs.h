@@ -1,0 +1,23 @@
+// Attributes of a node as JSON, through their own reflection.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ir/attrs.h"
+
+namespace thimble::io {
+
+// An object with every field: numbers, booleans, names of choices and element types; a pair as
+// [h, w]; padding as [top, bottom, left, right] or "same"; shapes and lists as arrays; numbers that
+// are not finite as "inf", "-inf" or "nan".
+[[nodiscard]] nlohmann::json attrs_to_json(const ir::Attrs& attrs);
+
+// The attributes that an object describes; fields left out keep their defaults. A pair or padding
+// may also be one number. schema: null for an op without attributes, which takes an empty object.
+// Throws Error(where, ...) naming the field for one that is unknown, of the wrong kind or out of
+// range.
+[[nodiscard]] ir::Attrs attrs_from_json(const ir::AttrSchema* schema, const nlohmann::json& object,
+                                        const std::string& where);
+
+}  // namespace thimble::io

@@ -1,0 +1,203 @@
+#include "harness/op_goldens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "autodiff/autodiff.h"
+#include "exec/reference.h"
+#include "harness/op_data.h"
+#include "io/json/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+using exec::Bytes;
+using exec::Precision;
+using nlohmann::json;
+
+// The file holds nine digits of what PyTorch computes in double precision; constants of formulas
+// may pass through float.
+constexpr double kGoldenTolerance64 = 1e-7;
+// Sums of some hundred terms in float.
+constexpr double kGoldenTolerance32 = 1e-5;
+
+DType dtype_of(const json& tensor) {
+  const std::string name = tensor.at("dtype");
+  for (const DType dtype : {DType::f32, DType::i32, DType::u32, DType::u8, DType::i8}) {
+    if (name == to_string(dtype)) return dtype;
+  }
+  throw Error("golden", "unknown element type " + name);
+}
+
+ir::TensorType type_of(const json& tensor) {
+  return {dtype_of(tensor), Shape(tensor.at("shape").get<std::vector<int64_t>>())};
+}
+
+double number(const json& value) {
+  if (value.is_number()) return value.get<double>();
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (value == "inf") return infinity;
+  if (value == "-inf") return -infinity;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<double> numbers_of(const json& tensor) {
+  std::vector<double> numbers;
+  for (const json& value : tensor.at("values")) numbers.push_back(number(value));
+  return numbers;
+}
+
+template <class T>
+Bytes integers(const std::vector<double>& numbers) {
+  Bytes bytes;
+  for (const double v : numbers) {
+    const T value = static_cast<T>(v);
+    const auto* first = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), first, first + sizeof(T));
+  }
+  return bytes;
+}
+
+Bytes contents(const json& tensor, Precision precision) {
+  const std::vector<double> numbers = numbers_of(tensor);
+  switch (dtype_of(tensor)) {
+    case DType::i32:
+      return integers<int32_t>(numbers);
+    case DType::u32:
+      return integers<uint32_t>(numbers);
+    case DType::u8:
+      return integers<uint8_t>(numbers);
+    case DType::i8:
+      return integers<int8_t>(numbers);
+    default:
+      break;
+  }
+  // PyTorch computed from what float32 holds.
+  return exec::to_bytes(exec::to_doubles(exec::to_bytes(numbers, Precision::f32), Precision::f32),
+                        precision);
+}
+
+// A value of the graph and what it must be.
+struct Expected {
+  std::string what;
+  int id;  // -1: there is none
+  const json* tensor;
+};
+
+struct GoldenGraph {
+  ir::Graph graph;
+  std::map<int, const json*> sources;
+  std::vector<Expected> expected;
+};
+
+GoldenGraph make_graph(const json& golden) {
+  const std::string name = golden.at("op");
+  const ir::OpDef* op = ir::find_op(name);
+  if (op == nullptr) throw Error(name, "no such op in the library");
+  GoldenGraph made;
+  const auto add_source = [&](const std::string& source, const json& tensor) {
+    const Value value = made.graph.source(source, type_of(tensor), ir::Role::state);
+    made.sources[value.id()] = &tensor;
+    return value;
+  };
+  std::vector<Value> inputs;
+  for (const json& input : golden.at("inputs")) {
+    const std::string source = "input_" + std::to_string(inputs.size());
+    inputs.push_back(input.is_null() ? Value() : add_source(source, input));
+  }
+  const auto outputs = made.graph.add(
+      *op, io::attrs_from_json(op->attrs, golden.at("attrs"), name + " golden"), inputs);
+  if (outputs.size() != golden.at("outputs").size()) {
+    throw Error(name, fmt::format("has {} outputs, PyTorch {}", outputs.size(),
+                                  golden.at("outputs").size()));
+  }
+  std::vector<autodiff::Cotangent> seeds;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    made.expected.push_back(
+        {"output " + std::to_string(i), outputs[i].id(), &golden.at("outputs")[i]});
+    const json& cotangent = golden.at("cotangents").at(i);
+    if (cotangent.is_null()) continue;
+    seeds.push_back({outputs[i], add_source("cotangent_" + std::to_string(i), cotangent)});
+  }
+  std::vector<int> wanted;
+  std::vector<const json*> gradients;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const json& gradient = golden.at("gradients").at(i);
+    if (gradient.is_null()) continue;
+    wanted.push_back(inputs[i].id());
+    gradients.push_back(&gradient);
+  }
+  if (wanted.empty()) return made;
+  const auto found = autodiff::append_gradients(made.graph, seeds, wanted);
+  for (size_t i = 0; i < found.size(); ++i) {
+    made.expected.push_back(
+        {"gradient by " + made.graph.data(found[i].value).name, found[i].gradient, gradients[i]});
+  }
+  return made;
+}
+
+std::string compare(const GoldenGraph& made, Precision precision, double tolerance) {
+  std::map<int, Bytes> sources;
+  for (const auto& [id, tensor] : made.sources) sources[id] = contents(*tensor, precision);
+  const auto values = exec::run_reference(made.graph, std::move(sources), precision);
+  for (const Expected& expected : made.expected) {
+    if (expected.id < 0) return expected.what + " is missing";
+    const ir::TensorType type = made.graph.type(expected.id);
+    const ir::TensorType wanted = type_of(*expected.tensor);
+    if (type != wanted) {
+      return fmt::format("{} is {}, PyTorch's {}", expected.what, ir::to_string(type),
+                         ir::to_string(wanted));
+    }
+    const Bytes& bytes = values[static_cast<size_t>(expected.id)];
+    if (type.dtype != DType::f32) {
+      if (bytes != contents(*expected.tensor, precision)) {
+        return expected.what + " differs from PyTorch's";
+      }
+      continue;
+    }
+    const double difference =
+        relative_difference(exec::to_doubles(bytes, precision), numbers_of(*expected.tensor));
+    if (!(difference <= tolerance)) {
+      return fmt::format("{} differs from PyTorch's by {:.3g} of its largest, allowed {:.3g}",
+                         expected.what, difference, tolerance);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<json> find_goldens(const std::string& ops_folder) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(ops_folder)) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  std::vector<json> goldens;
+  for (const fs::path& folder : folders) {
+    const fs::path file = folder / "golden.json";
+    if (!fs::exists(folder / "golden.py")) continue;
+    if (!fs::exists(file)) {
+      throw Error(file.string(),
+                  "is missing; run scripts/goldens.py " + folder.filename().string());
+    }
+    const json cases = json::parse(std::ifstream(file), nullptr, false);
+    if (!cases.is_array()) throw Error(file.string(), "is no list of cases");
+    goldens.insert(goldens.end(), cases.begin(), cases.end());
+  }
+  return goldens;
+}
+
+std::string check_golden(const json& golden) {
+  const GoldenGraph made = make_graph(golden);
+  std::string error = compare(made, Precision::f32, kGoldenTolerance32);
+  const bool has_double = std::all_of(made.graph.nodes.begin(), made.graph.nodes.end(),
+                                      [](const ir::Node& n) { return n.op->ref64 != nullptr; });
+  if (error.empty() && has_double) error = compare(made, Precision::f64, kGoldenTolerance64);
+  return error;
+}
+
+}  // namespace thimble::test
