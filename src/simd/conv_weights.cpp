@@ -49,7 +49,9 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
   WeightWorkspace all{};
   if (prefers_planar_weights(d)) {
     all.plan = plan_forward(d, workspace);
-    all.shape = planar_shape(all.plan, all.plan.group_out);
+    // Longer dot products repay the summing of lanes at their end; the second-level cache will do.
+    constexpr int64_t kBatchFloats = 40 * 1024;
+    all.shape = planar_shape(all.plan, all.plan.group_out, kBatchFloats);
     all.copies = plan_loads(all.plan, all.shape, workspace);
     all.offsets = workspace.take<int32_t>(int64_t{all.plan.tap_count} * all.plan.group_in);
     all.partials = split_planar_weights(d, all.shape).partials;

@@ -6,9 +6,8 @@ namespace thimble::simd {
 namespace {
 
 constexpr int kWidestVector = 16;
-constexpr int64_t kBatchFloats = 10 * 1024;  // several images: the first-level cache
-constexpr int64_t kMostFloats = 48 * 1024;   // one image or a band of it: the second
-constexpr int kLeastImageRuns = 8;           // tasks that a batch is cut into at least
+constexpr int64_t kMostFloats = 48 * 1024;  // of one image or a band of it
+constexpr int kLeastImageRuns = 8;          // tasks that a batch is cut into at least
 
 // Sets what depends on the number of images and rows per task.
 void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows) {
@@ -93,7 +92,7 @@ PlanarCopies plan_stores(const ConvPlan& plan, const PlanarShape& shape, int pad
   return copies;
 }
 
-PlanarShape planar_shape(const ConvPlan& plan, int extra_planes) {
+PlanarShape planar_shape(const ConvPlan& plan, int extra_planes, int64_t batch_floats) {
   PlanarShape shape{};
   const int row_span = plan.tap_rows.last - plan.tap_rows.first;
   const int column_span = plan.tap_columns.last - plan.tap_columns.first;
@@ -121,7 +120,7 @@ PlanarShape planar_shape(const ConvPlan& plan, int extra_planes) {
   for (int images = 2; images <= most_images; ++images) {
     PlanarShape smaller = shape;
     resize(shape, plan, images, rows);
-    if (floats() > kBatchFloats) return smaller;
+    if (floats() > batch_floats) return smaller;
   }
   return shape;
 }

@@ -60,8 +60,9 @@ struct PlanarCopies {
                                        int padded_channels, Workspace& workspace);
 
 // extra_planes: planes of results or output gradients that a task holds beside those of the input.
-// The planes of a task fit in the first-level cache when several images share it, in the second
-// otherwise.
-[[nodiscard]] PlanarShape planar_shape(const ConvPlan& plan, int extra_planes);
+// Several images share a task as long as their planes hold at most batch_floats, by default what
+// fits in the first-level cache; a single image is cut into bands that fit in the second.
+[[nodiscard]] PlanarShape planar_shape(const ConvPlan& plan, int extra_planes,
+                                       int64_t batch_floats = 10 * 1024);
 
 }  // namespace thimble::simd

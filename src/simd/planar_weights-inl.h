@@ -27,6 +27,42 @@ inline constexpr int kDotRows = 2;
 inline constexpr int kDotColumns = 4;
 #endif
 
+#if HWY_TARGET != HWY_SCALAR
+// Folds a vector to four lanes with the same sum.
+template <class V>
+HWY_INLINE auto fold_to_four(V v) {
+  using D = hn::DFromV<V>;
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return fold_to_four(hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+#endif
+
+// totals[j] = the sum of the lanes of sums[j].
+template <int kCount>
+HWY_INLINE void sum_lanes(const Vec (&sums)[kCount], float* totals) {
+  int j = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  THIMBLE_UNROLL
+  for (; j + 4 <= kCount; j += 4) {
+    const auto a = fold_to_four(sums[j]);
+    const auto b = fold_to_four(sums[j + 1]);
+    const auto c = fold_to_four(sums[j + 2]);
+    const auto e = fold_to_four(sums[j + 3]);
+    const auto ac = hn::Add(hn::InterleaveLower(d, a, c), hn::InterleaveUpper(d, a, c));
+    const auto be = hn::Add(hn::InterleaveLower(d, b, e), hn::InterleaveUpper(d, b, e));
+    const auto all = hn::Add(hn::InterleaveLower(d, ac, be), hn::InterleaveUpper(d, ac, be));
+    hn::StoreU(all, d, totals + j);
+  }
+#endif
+  THIMBLE_UNROLL
+  for (; j < kCount; ++j) totals[j] = hn::GetLane(hn::SumOfLanes(F32(), sums[j]));
+}
+
 // sums[i * pitch + j] += dot(a[i], b[j]) over the shape's runs, each rounded up to whole vectors.
 struct DotTile {
   const float* a[kDotRows];
@@ -64,14 +100,11 @@ HWY_NOINLINE void dot_tile(const DotTile& tile, const PlanarShape& shape) {
       }
     }
   }
-  THIMBLE_UNROLL
   for (int i = 0; i < kRows; ++i) {
-    if (i >= tile.rows) break;
-    THIMBLE_UNROLL
-    for (int j = 0; j < kDotColumns; ++j) {
-      if (j >= tile.columns) break;
-      tile.sums[i * tile.pitch + j] += hn::GetLane(hn::SumOfLanes(d, sums[i][j]));
-    }
+    float totals[kDotColumns];
+    sum_lanes(sums[i], totals);
+    float* to = tile.sums + i * tile.pitch;
+    for (int j = 0; j < tile.columns; ++j) to[j] += totals[j];
   }
 }
 
