@@ -114,6 +114,10 @@ HWY_NOINLINE void depthwise_row(const DepthwiseRow& row, const ConvPlan& plan, i
   for (; column + kDepthwisePixels <= last; column += kDepthwisePixels) {
     depthwise_inside<kPartial, kDepthwisePixels, kVectors>(row, column);
   }
+  constexpr int kHalf = kDepthwisePixels / 2;
+  for (; column + kHalf <= last; column += kHalf) {
+    depthwise_inside<kPartial, kHalf, kVectors>(row, column);
+  }
   for (; column < last; ++column) depthwise_inside<kPartial, 1, kVectors>(row, column);
   for (; column < columns; ++column) depthwise_border<kVectors>(row, plan, column);
 }

@@ -17,11 +17,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-#if THIMBLE_MANY_REGISTERS
-inline constexpr int kDepthwiseTaps = 9;  // summed together, times two vectors
-#else
-inline constexpr int kDepthwiseTaps = 5;
-#endif
+inline constexpr int kDepthwiseTaps = 9;  // summed together, times this many vectors:
+inline constexpr int kDepthwiseVectors = THIMBLE_MANY_REGISTERS ? 2 : 1;
 
 // Some taps over one row of output pixels, for the channels of one or two vectors.
 struct DepthwiseDots {
@@ -79,7 +76,8 @@ inline void depthwise_dots(const DepthwiseDots& job, int vectors) {
   if (vectors == 1) {
     return partial ? depthwise_dots<true, kTaps, 1>(job) : depthwise_dots<false, kTaps, 1>(job);
   }
-  partial ? depthwise_dots<true, kTaps, 2>(job) : depthwise_dots<false, kTaps, 2>(job);
+  partial ? depthwise_dots<true, kTaps, kDepthwiseVectors>(job)
+          : depthwise_dots<false, kTaps, kDepthwiseVectors>(job);
 }
 
 // One row of output pixels of one image.
@@ -92,7 +90,7 @@ struct DepthwiseWeightRow {
 };
 
 // Taps [first, first + count) of the window, in columns [first_q, last_q) of the output, where all
-// of them lie inside the image; count is 1 or kDepthwiseTaps.
+// of them lie inside the image; count is 1, 3 or kDepthwiseTaps.
 inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int count, int first_q,
                                int last_q) {
   if (first_q >= last_q) return;
@@ -101,8 +99,9 @@ inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int cou
   job.x_step = static_cast<ptrdiff_t>(d.stride_w) * d.c;
   job.dy_step = d.c;
   job.pixels = last_q - first_q;
-  for (int channel = 0; channel < d.c; channel += 2 * lanes()) {
-    const int channels = std::min(2 * lanes(), d.c - channel);
+  constexpr int kChannels = kDepthwiseVectors * lanes();
+  for (int channel = 0; channel < d.c; channel += kChannels) {
+    const int channels = std::min(kChannels, d.c - channel);
     const int vectors = (channels + lanes() - 1) / lanes();
     job.last_count = channels - (vectors - 1) * lanes();
     job.dy = row.dy + static_cast<ptrdiff_t>(first_q) * d.c + channel;
@@ -116,6 +115,8 @@ inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int cou
     }
     if (count == 1) {
       depthwise_dots<1>(job, vectors);
+    } else if (count == 3) {
+      depthwise_dots<3>(job, vectors);
     } else {
       depthwise_dots<kDepthwiseTaps>(job, vectors);
     }
@@ -132,8 +133,7 @@ inline void common_columns(const conv_dims& d, int first_s, int last_s, int& fir
   last_q = std::max(first_q, last_q);
 }
 
-// Groups of kDepthwiseTaps taps run together where all of them are inside; the borders run tap by
-// tap.
+// Nine or three taps run together where all of them are inside; the borders run tap by tap.
 inline void add_depthwise_row(const DepthwiseWeightRow& row) {
   const conv_dims& d = row.d;
   const int taps = d.r * d.s;
@@ -143,9 +143,11 @@ inline void add_depthwise_row(const DepthwiseWeightRow& row) {
   };
   int tap = 0;
   while (tap < taps) {
-    const bool together =
-        tap + kDepthwiseTaps <= taps && row_inside(tap) && row_inside(tap + kDepthwiseTaps - 1);
-    const int count = together ? kDepthwiseTaps : 1;
+    const auto fits = [&](int count) {
+      return tap + count <= taps && row_inside(tap) && row_inside(tap + count - 1);
+    };
+    const int count = fits(kDepthwiseTaps) ? kDepthwiseTaps : fits(3) ? 3 : 1;
+    const bool together = count > 1;
     int first_q = 0;
     int last_q = 0;
     if (together) common_columns(d, 0, d.s - 1, first_q, last_q);
