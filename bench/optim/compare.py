@@ -62,7 +62,7 @@ def clip(n):
 def thimble_seconds(bench, name):
     out = subprocess.run(
         [bench, f"--benchmark_filter=^{name}/real_time$", "--benchmark_format=json",
-         "--benchmark_repetitions=5", "--benchmark_min_time=0.04",
+         "--benchmark_repetitions=20", "--benchmark_min_time=0.01",
          "--benchmark_report_aggregates_only=true"],
         check=True, capture_output=True, text=True).stdout
     rows = [r for r in json.loads(out)["benchmarks"] if r["aggregate_name"] == "min"]
