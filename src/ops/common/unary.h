@@ -13,6 +13,22 @@ enum class Reads : uint8_t { input, output };
 struct NoAttrs {};
 inline void describe(NoAttrs&, ir::FieldVisitor&) {}
 
+// The kernels of a unary op as static members, for its description to derive from.
+//   op:   (real* y, const real* x, const unary_dims*)
+//   grad: (real* dx, const real* dy, const real* x or y, const unary_dims*)
+template <auto ref32, auto ref_64, auto grad_ref32, auto grad_ref_64>
+struct UnaryKernels {
+  using Attributes = NoAttrs;
+  static unary_dims params(const NoAttrs&) { return {}; }
+  static constexpr Activation activation = Activation::none;
+  static constexpr ir::KernelFn ref = ir::kernel_fn<ref32>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<ref_64>();
+  static constexpr ir::KernelFn fast = nullptr;
+  static constexpr ir::KernelFn grad_ref = ir::kernel_fn<grad_ref32>();
+  static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<grad_ref_64>();
+  static constexpr ir::KernelFn grad_fast = nullptr;
+};
+
 // The two definitions of a unary op described by a type T with the static members
 //   name, grad_name, doc, example, reads
 //   using Attributes; unary_dims params(const Attributes&) for the constants of the formula

@@ -1,0 +1,33 @@
+// The commands of the command line, one file each.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace thimble::cli {
+
+// Exit codes.
+enum Exit : int {
+  kOk = 0,
+  kFailed = 1,    // an error while working: one line on standard error
+  kUsage = 2,     // a command line that makes no sense
+  kStopped = 130  // stopped by Ctrl-C, everything saved
+};
+
+// What the chosen command does; returns its exit code. May throw thimble::Error.
+using Action = std::function<int()>;
+
+// Adds a command to the application; parsing it sets `action`.
+using AddCommand = void (*)(CLI::App& app, Action& action);
+
+void add_train(CLI::App& app, Action& action);
+void add_eval(CLI::App& app, Action& action);
+void add_sample(CLI::App& app, Action& action);
+void add_summary(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
+void add_pack(CLI::App& app, Action& action);
+void add_ops(CLI::App& app, Action& action);
+void add_version(CLI::App& app, Action& action);
+
+}  // namespace thimble::cli

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+#include <thimble/thimble.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "options.h"
+
+namespace thimble::cli {
+namespace {
+
+struct Options {
+  std::string recipe;
+  std::string checkpoint;
+  DataOptions data;
+  int64_t batch = 0;
+  int threads = 0;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const Recipe& recipe = find_recipe(options.recipe);
+  const std::string checkpoint = options.checkpoint.empty()
+                                     ? fmt::format("out/{}/checkpoint.safetensors", recipe.name)
+                                     : options.checkpoint;
+  const DataPair data = load_data(options.data);
+  Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
+                                   .batch = options.batch > 0 ? options.batch : recipe.batch,
+                                   .threads = options.threads});
+  trainer.load_weights(checkpoint);
+  const Evaluation test = trainer.evaluate(data.test);
+  if (options.json) {
+    print_json({{"recipe", recipe.name},
+                {"samples", test.samples},
+                {"test_loss", test.loss},
+                {"metrics", test.metrics}});
+    return kOk;
+  }
+  fmt::print("{} test samples of {}: loss {:.6g}", test.samples, data.name, test.loss);
+  for (const auto& [name, value] : test.metrics) fmt::print(", {} {:.6g}", name, value);
+  fmt::print("\n");
+  return kOk;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("eval", "Evaluate a checkpoint on the test data");
+  add_recipe(*command, options->recipe);
+  command
+      ->add_option("--checkpoint", options->checkpoint,
+                   "trained weights [out/RECIPE/checkpoint.safetensors]")
+      ->type_name("FILE");
+  options->data.add_to(*command);
+  command->add_option("--batch", options->batch, "samples in one step [the recipe's]")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", options->threads, "threads [one per processor]")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", options->json, "print one JSON object instead");
+  command->callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,80 @@
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace thimble::cli {
+namespace {
+
+// As many as our MNIST split has for training; enough of the rest for a steady test figure.
+constexpr int64_t kDigitsTrain = 10000;
+constexpr int64_t kDigitsTest = 2000;
+
+data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
+  return limit > 0 ? dataset.take(limit) : dataset;
+}
+
+}  // namespace
+
+void DataOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--data", dir,
+                  "folder with MNIST's IDX files, plain or .gz (it or DIR/mnist); without it the "
+                  "built-in digits are used")
+      ->envname("THIMBLE_DATA")
+      ->type_name("DIR");
+  command.add_option("--limit-train", limit_train, "use the first N training samples only")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_option("--limit-test", limit_test, "use the first N test samples only")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+}
+
+DataPair load_data(const DataOptions& options) {
+  const bool built_in = options.dir.empty();
+  const data::Dataset train =
+      built_in ? data::digits(kDigitsTrain, options.digits_seed, data::Split::train)
+               : data::mnist(options.dir, data::Split::train);
+  const data::Dataset test = built_in
+                                 ? data::digits(kDigitsTest, options.digits_seed, data::Split::test)
+                                 : data::mnist(options.dir, data::Split::test);
+  return {limited(train, options.limit_train), limited(test, options.limit_test),
+          built_in ? "built-in digits" : "MNIST"};
+}
+
+void add_recipe(CLI::App& command, std::string& recipe) {
+  std::string help = "the model:";
+  for (const Recipe& known : recipes()) help += fmt::format("\n  {}: {}", known.name, known.doc);
+  command.add_option("recipe", recipe, help)->required()->type_name("RECIPE");
+}
+
+int64_t parse_bytes(const std::string& text) {
+  constexpr const char* kWhere = "memory budget";
+  const std::string hint = "; write for example 262144, 256KiB, 24MiB or 1GiB";
+  double number = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) {
+    throw Error(kWhere, "\"" + text + "\" is not a size" + hint);
+  }
+  std::string unit(rest, end);
+  unit.erase(
+      std::remove_if(unit.begin(), unit.end(), [](unsigned char c) { return std::isspace(c); }),
+      unit.end());
+  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::pair<const char*, double> kUnits[] = {
+      {"", 1.0},   {"b", 1.0},  {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0},
+      {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}};
+  for (const auto& [name, factor] : kUnits) {
+    if (unit == name && number * factor < 9e18) return static_cast<int64_t>(number * factor);
+  }
+  throw Error(kWhere, "\"" + text + "\" is not a size" + hint);
+}
+
+}  // namespace thimble::cli

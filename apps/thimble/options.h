@@ -1,0 +1,38 @@
+// Options that several commands share, and what they stand for.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thimble::cli {
+
+// Where the samples come from.
+struct DataOptions {
+  std::string dir;          // --data, else THIMBLE_DATA, else the built-in digits
+  int64_t limit_train = 0;  // 0: all
+  int64_t limit_test = 0;
+  uint64_t digits_seed = 1;  // of the built-in digits
+
+  void add_to(CLI::App& command);
+};
+
+struct DataPair {
+  data::Dataset train;
+  data::Dataset test;
+  std::string name;  // for reports: "MNIST in DIR" or "built-in digits"
+};
+
+// Throws Error where a folder is named that holds no data.
+[[nodiscard]] DataPair load_data(const DataOptions& options);
+
+// Adds the positional argument RECIPE with the known names in its help.
+void add_recipe(CLI::App& command, std::string& recipe);
+
+// "4096", "24MiB", "1.5 GiB", "64kb" -> bytes. Throws Error otherwise.
+[[nodiscard]] int64_t parse_bytes(const std::string& text);
+
+}  // namespace thimble::cli

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+#include <thimble/thimble.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "ir/summary.h"
+#include "options.h"
+
+namespace thimble::cli {
+namespace {
+
+struct Options {
+  std::string recipe;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const Recipe& recipe = find_recipe(options.recipe);
+  const Graph graph = recipe.build();
+  if (!options.json) {
+    fmt::print("{}", graph.summary());
+    return kOk;
+  }
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  int64_t parameters = 0;
+  for (const ir::LayerSummary& layer : ir::summarize(graph.ir())) {
+    const int64_t own = layer.parameters + layer.frozen_parameters;
+    parameters += own;
+    layers.push_back({{"name", layer.name},
+                      {"type", layer.type},
+                      {"output_shape", to_string(layer.output)},
+                      {"parameters", own},
+                      {"inputs", layer.inputs}});
+  }
+  print_json({{"recipe", recipe.name}, {"parameters", parameters}, {"layers", layers}});
+  return kOk;
+}
+
+}  // namespace
+
+void add_summary(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "summary", "Print a recipe's layers: name, type, output shape, parameters, inputs");
+  add_recipe(*command, options->recipe);
+  command->add_flag("--json", options->json, "print one JSON object instead of a table");
+  command->callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+#include <thimble/thimble.h>
+
+#include <cmath>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "generated_images.h"
+#include "io/atomic_file.h"
+#include "io/html/training_report.h"
+#include "options.h"
+#include "training_setup.h"
+
+namespace thimble::cli {
+namespace {
+
+struct Options {
+  SetupOptions setup;
+  DataOptions data;
+  int64_t epochs = 0;
+  std::string out;
+  std::string resume;
+  bool json = false;
+};
+
+// One run of the command.
+class Training {
+ public:
+  explicit Training(const Options& options)
+      : options_(options),
+        recipe_(find_recipe(options.setup.recipe)),
+        epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
+        out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
+        data_(load_data(options.data)),
+        graph_(recipe_.build()),
+        trainer_(graph_, trainer_options(options.setup, recipe_, updates())) {}
+
+  int run() {
+    io::make_directories(out_);
+    if (!options_.resume.empty()) trainer_.resume(options_.resume);
+    print_start();
+    catch_interrupt();
+    const FitResult result = fit();
+    bar_.clear();
+    if (result.end == FitResult::End::stopped) {
+      note(
+          fmt::format("stopped after step {}; everything is saved. To go on, run the same command "
+                      "with --resume {}",
+                      result.steps, checkpoint()));
+      return kStopped;
+    }
+    finish(result);
+    return kOk;
+  }
+
+ private:
+  [[nodiscard]] int64_t batches() const {
+    const int64_t batch = batch_of(options_.setup, recipe_);
+    return (data_.train.size() + batch - 1) / batch;
+  }
+  [[nodiscard]] int64_t updates() const {
+    return (epochs_ * batches() + options_.setup.accumulate - 1) / options_.setup.accumulate;
+  }
+  [[nodiscard]] std::string checkpoint() const { return out_ + "/checkpoint.safetensors"; }
+
+  // Tables belong to the person at the terminal: with --json they go to standard error.
+  void print_start() const {
+    std::FILE* const stream = options_.json ? stderr : stdout;
+    fmt::print(stream, "{}\n{}\n", graph_.summary(), trainer_.plan().text());
+    fmt::print(stream, "{}: {} training and {} test samples\n", data_.name, data_.train.size(),
+               data_.test.size());
+    std::fflush(stream);
+  }
+
+  FitResult fit() {
+    FitOptions fit;
+    fit.epochs = epochs_;
+    fit.validation = data_.test;
+    fit.checkpoint = checkpoint();
+    fit.stop = interrupted;
+    fit.on_step = [this](const StepReport& step) { on_step(step); };
+    fit.on_epoch = [this](const EpochReport& epoch) { on_epoch(epoch); };
+    return trainer_.fit(data_.train, fit);
+  }
+
+  void on_step(const StepReport& step) {
+    report_.step_loss.push_back(static_cast<float>(step.loss));
+    report_.step_learning_rate.push_back(static_cast<float>(step.learning_rate));
+    if (first_step_ < 0) {
+      first_step_ = step.step;
+      started_ = seconds_now();
+    }
+    if (!bar_.due()) return;
+    const int64_t done = step.step - first_step_ + 1;
+    const int64_t left = epochs_ * step.batches - step.step - 1;
+    const double each = (seconds_now() - started_) / static_cast<double>(done);
+    bar_.show(step.batch + 1, step.batches, fmt::format("epoch {}/{}", step.epoch + 1, epochs_),
+              fmt::format("loss {:.4g}  {:.2f} ms/step  {} left", step.loss, step.milliseconds,
+                          format_seconds(each * static_cast<double>(left))));
+  }
+
+  void on_epoch(const EpochReport& epoch) {
+    bar_.clear();
+    std::string line =
+        fmt::format("epoch {:>2}/{}  train loss {:<8.5g}  test loss {:<8.5g}", epoch.epoch + 1,
+                    epochs_, epoch.train.loss, epoch.validation->loss);
+    for (const auto& [name, value] : epoch.validation->metrics) {
+      line += fmt::format("  {} {:.4g}", name, value);
+    }
+    line += fmt::format("  lr {:.2e}  {}", epoch.learning_rate, format_seconds(epoch.seconds));
+    note(line);
+    report_.epochs.push_back({epoch.epoch + 1, epoch.train.loss, epoch.validation->loss,
+                              epoch.seconds, epoch.learning_rate});
+  }
+
+  void finish(const FitResult& result) {
+    const double seconds = seconds_now();
+    const Evaluation test = trainer_.evaluate(data_.test);
+    // A resumed run that had nothing left to do still has its checkpoint to show.
+    if (result.epochs.empty()) trainer_.save(checkpoint());
+    std::optional<double> score;
+    if (recipe_.decoder != nullptr) {
+      score = add_generated_images(
+          {recipe_, trainer_, data_.train, data_.test, out_, options_.setup.seed}, report_);
+    }
+    const auto accuracy = test.metrics.find("accuracy");
+    nlohmann::ordered_json json{
+        {"recipe", recipe_.name},
+        {"epochs", epochs_},
+        {"steps", result.steps},
+        {"train_loss", result.epochs.empty() ? nlohmann::ordered_json()
+                                             : number(result.epochs.back().train.loss)},
+        {"test_loss", number(test.loss)},
+        {"test_accuracy",
+         accuracy == test.metrics.end() ? nlohmann::ordered_json() : number(accuracy->second)},
+        {"inception_score", score ? number(*score) : nlohmann::ordered_json()},
+        {"seconds", seconds},
+        {"ms_per_step_median", result.ms_per_step_median},
+        {"planned_peak_bytes", trainer_.plan().planned_peak_bytes},
+        {"peak_rss_bytes", peak_rss_bytes()},
+        {"parameters", trainer_.plan().parameter_bytes / 4},
+        {"weights_sha256", trainer_.weights_sha256()}};
+    write_report(json);
+    if (options_.json) {
+      print_json(json);
+    } else {
+      print_end(json);
+    }
+  }
+
+  static nlohmann::ordered_json number(double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  }
+
+  void write_report(const nlohmann::ordered_json& json) {
+    report_.title = fmt::format("{} on {}", recipe_.name, data_.name);
+    for (const auto& [name, value] : json.items()) {
+      if (value.is_null()) continue;
+      report_.facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    report_.plan = trainer_.plan();
+    io::AtomicFile file(out_ + "/report.html");
+    file.write(io::training_report_html(report_));
+    file.commit();
+  }
+
+  void print_end(const nlohmann::ordered_json& json) const {
+    fmt::print("\ntest loss {:.5g}",
+               json["test_loss"].is_null() ? NAN : json["test_loss"].get<double>());
+    if (json["test_accuracy"].is_number()) {
+      fmt::print(", accuracy {:.2f} %", 100.0 * json["test_accuracy"].get<double>());
+    }
+    if (json["inception_score"].is_number()) {
+      fmt::print(", inception score {:.3f}", json["inception_score"].get<double>());
+    }
+    fmt::print(
+        "\n{:.3f} ms per step (median), {} in all\nmemory: planned peak {}, whole process {}\n"
+        "written to {}: report.html, checkpoint.safetensors{}\n",
+        json["ms_per_step_median"].get<double>(), format_seconds(json["seconds"].get<double>()),
+        format_bytes(json["planned_peak_bytes"].get<int64_t>()),
+        format_bytes(json["peak_rss_bytes"].get<int64_t>()), out_,
+        recipe_.decoder == nullptr ? "" : ", reconstructions.png, samples.png");
+  }
+
+  const Options& options_;
+  const Recipe& recipe_;
+  int64_t epochs_;
+  std::string out_;
+  DataPair data_;
+  Graph graph_;
+  Trainer trainer_;
+  ProgressBar bar_;
+  io::TrainingReport report_;
+  int64_t first_step_ = -1;
+  double started_ = 0.0;
+};
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("train", "Train a recipe and write checkpoint, report and pictures");
+  options->setup.add_to(*command);
+  options->data.add_to(*command);
+  command->add_option("--epochs", options->epochs, "passes over the training data")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--out", options->out, "folder for what is written [out/RECIPE]")
+      ->type_name("DIR");
+  command
+      ->add_option("--resume", options->resume,
+                   "checkpoint to go on from; give the other options as in its own run")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json,
+                    "print one JSON object as the last line of standard output");
+  command->callback(
+      [&action, options] { action = [options] { return Training(*options).run(); }; });
+}
+
+}  // namespace thimble::cli

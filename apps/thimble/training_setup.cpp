@@ -1,0 +1,72 @@
+#include "training_setup.h"
+
+#include <fmt/format.h>
+
+#include "options.h"
+
+namespace thimble::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+void SetupOptions::add_to(CLI::App& command) {
+  add_recipe(command, recipe);
+  command.add_option("--batch", batch, "samples in one step [the recipe's]")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--lr", lr, "learning rate, the peak of the schedule [the recipe's]")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--optimizer", optimizer,
+                  "optimizer with settings, e.g. adamw:beta2=0.99,amsgrad [the recipe's]; one of " +
+                      joined(Optimizer::names()))
+      ->type_name("NAME[:SETTINGS]");
+  command
+      .add_option("--schedule", schedule,
+                  "learning-rate schedule, e.g. cosine:min=1e-5 or warmup:steps=100/linear [the "
+                  "recipe's]; built of " +
+                      joined(Schedule::names()))
+      ->type_name("NAME[:SETTINGS]");
+  command.add_option("--clip-norm", clip_norm, "largest global norm of the gradients [no limit]")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", seed, "seed of first values, order, noise [0]");
+  command.add_option("--threads", threads, "threads [one per processor]")
+      ->check(CLI::Range(1, 1024));
+  command
+      .add_option("--memory-budget", memory_budget,
+                  "most memory a step may take, e.g. 2MiB; refused with the nearest that works")
+      ->type_name("SIZE");
+}
+
+int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
+  return options.batch > 0 ? options.batch : recipe.batch;
+}
+
+TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
+  Optimizer optimizer =
+      options.optimizer.empty() ? recipe.optimizer() : Optimizer::parse(options.optimizer);
+  if (options.lr > 0.0) optimizer = optimizer.with_learning_rate(options.lr);
+  const double lr = optimizer.learning_rate();
+  TrainerOptions trainer{.optimizer = optimizer};
+  if (!options.schedule.empty()) {
+    trainer.schedule = Schedule::parse(options.schedule, lr, steps);
+  } else if (recipe.schedule != nullptr) {
+    trainer.schedule = recipe.schedule(lr, steps);
+  }
+  if (options.clip_norm > 0.0) trainer.clip = GradientClip::by_global_norm(options.clip_norm);
+  trainer.batch = batch_of(options, recipe);
+  trainer.accumulate = options.accumulate;
+  if (!options.memory_budget.empty()) trainer.memory_budget = parse_bytes(options.memory_budget);
+  trainer.seed = options.seed;
+  trainer.threads = options.threads;
+  return trainer;
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,35 @@
+// The options that say how a recipe is trained.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+namespace thimble::cli {
+
+// Zero and empty mean the recipe's own setting.
+struct SetupOptions {
+  std::string recipe;
+  int64_t batch = 0;
+  double lr = 0.0;
+  std::string optimizer;
+  std::string schedule;
+  double clip_norm = 0.0;
+  int64_t accumulate = 1;
+  uint64_t seed = 0;
+  int threads = 0;
+  std::string memory_budget;
+
+  // The positional recipe and the options.
+  void add_to(CLI::App& command);
+};
+
+[[nodiscard]] int64_t batch_of(const SetupOptions& options, const Recipe& recipe);
+
+// steps: updates of the whole training, over which the schedule stretches.
+[[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
+                                             int64_t steps);
+
+}  // namespace thimble::cli

@@ -1,0 +1,18 @@
+// Everything of thimble.
+#pragma once
+
+#include <thimble/attributes.h>   // IWYU pragma: export
+#include <thimble/data.h>         // IWYU pragma: export
+#include <thimble/data_loader.h>  // IWYU pragma: export
+#include <thimble/error.h>        // IWYU pragma: export
+#include <thimble/graph.h>        // IWYU pragma: export
+#include <thimble/initializer.h>  // IWYU pragma: export
+#include <thimble/literals.h>     // IWYU pragma: export
+#include <thimble/ops.h>          // IWYU pragma: export
+#include <thimble/optimizer.h>    // IWYU pragma: export
+#include <thimble/plan.h>         // IWYU pragma: export
+#include <thimble/predictor.h>    // IWYU pragma: export
+#include <thimble/recipes.h>      // IWYU pragma: export
+#include <thimble/schedule.h>     // IWYU pragma: export
+#include <thimble/trainer.h>      // IWYU pragma: export
+#include <thimble/types.h>        // IWYU pragma: export

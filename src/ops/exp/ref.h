@@ -1,0 +1,2 @@
+UNARY_REF(exp, exp(x))
+UNARY_GRAD_REF(exp, y, dy* y)

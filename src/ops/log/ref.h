@@ -1,0 +1,2 @@
+UNARY_REF(log, log(x))
+UNARY_GRAD_REF(log, x, dy / x)

@@ -1,0 +1,6 @@
+import torch
+
+CASES = [
+    dict(name="points", attrs={}, inputs=[{"values": [0.01, 0.25, 1.0, 2.5, 30.0]}], torch=lambda x: torch.pow(x, 2.0)),
+    dict(name="attributes_1", attrs={"exponent": 0.5}, inputs=[{"values": [0.01, 0.25, 1.0, 2.5, 30.0]}], torch=lambda x: torch.pow(x, 0.5)),
+]

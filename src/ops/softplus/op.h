@@ -1,0 +1,16 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+namespace thimble {
+
+struct SoftplusAttrs {
+  double beta = 1.0;        // sharpness
+  double threshold = 20.0;  // of beta * x, from where on y = x
+};
+
+// y = log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold, element by element.
+// x: any shape, f32. Source: Dugas et al. 2001.
+Value softplus(Value x, const SoftplusAttrs& attrs = {});
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(sqrt, sqrt(x))
+UNARY_GRAD_REF(sqrt, y, dy / (2 * y))

@@ -1,0 +1,2 @@
+UNARY_REF(square, x* x)
+UNARY_GRAD_REF(square, x, 2 * x * dy)

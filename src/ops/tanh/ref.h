@@ -1,0 +1,2 @@
+UNARY_REF(tanh, tanh(x))
+UNARY_GRAD_REF(tanh, y, dy*(1 - y * y))

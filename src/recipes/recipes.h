@@ -1,0 +1,12 @@
+// The list of recipes. One file each.
+#pragma once
+
+#include <thimble/recipes.h>
+
+namespace thimble::models {
+
+extern const Recipe lenet5;
+extern const Recipe mlp;
+extern const Recipe vae;
+
+}  // namespace thimble::models
