@@ -70,7 +70,7 @@ def conv_calls(layer):
 def thimble_seconds(bench, name):
     out = subprocess.run(
         [bench, f"--benchmark_filter=^{re.escape(name)}/real_time$", "--benchmark_format=json",
-         "--benchmark_repetitions=5", "--benchmark_min_time=0.02",
+         "--benchmark_repetitions=40", "--benchmark_min_time=0.002",
          "--benchmark_report_aggregates_only=true"],
         check=True, capture_output=True, text=True).stdout
     rows = [r for r in json.loads(out)["benchmarks"] if r["aggregate_name"] == "min"]

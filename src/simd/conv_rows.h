@@ -11,7 +11,7 @@
 
 namespace thimble::simd {
 
-inline constexpr int kConvDepth = 256;  // of a packed panel: 64 KB when 64 columns wide
+inline constexpr int kConvDepth = 640;      // of a packed panel: 160 KB when 64 columns wide
 
 // Scratch of one thread.
 struct ConvRowsScratch {
