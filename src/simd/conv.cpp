@@ -27,18 +27,21 @@ inline bool is_depthwise(const ConvPlan& plan) {
   return plan.groups > 1 && plan.group_in == 1 && plan.group_out == 1;
 }
 
-// Cycles per output pixel, roughly, of 16-lane vectors: with few output channels, lanes filled with
-// channels would be empty for the most part, and with few input channels much time goes to finding
-// the pixels; but cutting images into planes and joining them takes about half a cycle per value.
+// Compares cycles per output pixel, roughly, of 16-lane vectors: with few output channels, lanes
+// filled with channels would be empty for the most part, and finding the input pixels takes as long
+// as adding a few of them; but planes compute what straddles rows, and cutting images into planes
+// and joining them takes about half a cycle per value.
 inline bool prefers_planes(const ConvPlan& plan) {
   if (plan.group_out >= 32) return false;
   const double taps = static_cast<double>(plan.tap_count) / std::max(1, plan.phase_count);
   const double inputs = static_cast<double>(plan.in_h) * plan.in_w /
                         std::max(1.0, static_cast<double>(plan.out_h) * plan.out_w);
-  const double planes =
-      taps * plan.group_in * plan.group_out / 32 + (inputs * plan.group_in + plan.group_out) / 2;
-  const double rows =
-      taps * (plan.group_in * static_cast<double>(divide_up(plan.group_out, 16)) / 2 + 2);
+  const double columns = std::max(1, plan.phase_columns());
+  const double shift = (plan.tap_columns.last - plan.tap_columns.first) / plan.column_step;
+  const double planes = taps * plan.group_in * plan.group_out / 32 * (columns + shift) / columns +
+                        (inputs * plan.group_in + plan.group_out) / 2;
+  const double vectors = static_cast<double>(divide_up(plan.group_out, 16));
+  const double rows = taps * (plan.group_in * vectors / 2 + 2.0 / plan.tap_group) + 24;
   return planes < rows;
 }
 

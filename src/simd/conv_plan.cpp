@@ -13,6 +13,7 @@ ConvPlan common_plan(const conv_dims& d) {
   plan.relu = d.activation == KERNEL_ACTIVATION_RELU;
   plan.add_previous = d.accumulate != 0;
   plan.tap_count = d.r * d.s;
+  plan.tap_group = 1;
   plan.group_weights = static_cast<ptrdiff_t>(d.k / d.groups) * d.r * d.s * (d.c / d.groups);
   return plan;
 }
@@ -63,6 +64,7 @@ ConvPlan plan_forward(const conv_dims& d, Workspace& workspace) {
   plan.weight_out_step = static_cast<ptrdiff_t>(d.r) * d.s * plan.group_in;
   plan.weight_in_step = 1;
   plan.phase_count = 1;
+  if (d.dilation_w == 1 && d.groups == 1) plan.tap_group = d.s;
   plan.tap_rows = {-d.pad_top, (d.r - 1) * d.dilation_h - d.pad_top};
   plan.tap_columns = {-d.pad_left, (d.s - 1) * d.dilation_w - d.pad_left};
   auto* taps = workspace.take<ConvTap>(plan.tap_count);
@@ -92,6 +94,7 @@ ConvPlan plan_adjoint(const conv_dims& d, Workspace& workspace) {
   const int row_phases = std::min(d.stride_h, d.h);
   const int column_phases = std::min(d.stride_w, d.w);
   plan.phase_count = row_phases * column_phases;
+  if (d.dilation_w == 1 && d.stride_w == 1 && d.groups == 1) plan.tap_group = d.s;
   plan.tap_rows = adjoint_range(d.r, d.dilation_h, d.pad_top, d.stride_h, row_phases);
   plan.tap_columns = adjoint_range(d.s, d.dilation_w, d.pad_left, d.stride_w, column_phases);
   auto* taps = workspace.take<ConvTap>(plan.tap_count);
@@ -111,7 +114,7 @@ ConvPlan plan_adjoint(const conv_dims& d, Workspace& workspace) {
       for (int r = 0; r < d.r; ++r) {
         const int from_row = row + d.pad_top - r * d.dilation_h;
         if (from_row % d.stride_h != 0) continue;
-        for (int s = 0; s < d.s; ++s) {
+        for (int s = d.s - 1; s >= 0; --s) {  // columns ascend
           const int from_column = column + d.pad_left - s * d.dilation_w;
           if (from_column % d.stride_w != 0) continue;
           *next++ = {from_row / d.stride_h, from_column / d.stride_w, tap_weight(d, r, s)};

@@ -47,6 +47,9 @@ struct ConvPlan {
   int phase_count;
   int tap_count;  // of all phases together
   TapRange tap_rows, tap_columns;
+  // Taps come in groups of this many that read neighbouring pixels, left to right: within a group,
+  // taps and channels of an image without channel groups are one run of memory.
+  int tap_group;
   bool relu, add_previous;
 
   // Of the largest phase, which is the first.

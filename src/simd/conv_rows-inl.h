@@ -95,27 +95,37 @@ inline void fill_offsets(const ConvRowsJob& job, const ConvSlice& slice, ptrdiff
   }
 }
 
-// Fills entry `row` of every tap: the input pixel it reads, or zeros outside the image.
+// Whether every tap of every phase lies inside the image.
+HWY_INLINE bool is_inside(const ConvPlan& plan, const ConvPixel& at) {
+  const int h = at.i * plan.row_step;
+  const int w = at.j * plan.column_step;
+  return h + plan.tap_rows.first >= 0 && h + plan.tap_rows.last < plan.in_h &&
+         w + plan.tap_columns.first >= 0 && w + plan.tap_columns.last < plan.in_w;
+}
+
+// Fills entry `row` of the pointers of every group_taps-th tap: the input pixel it reads, or zeros
+// outside the image.
 HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, const ConvPixel& at,
-                               const ConvRowsScratch& scratch, int row) {
+                               bool inside, int group_taps, const ConvRowsScratch& scratch,
+                               int row) {
   const ConvPlan& plan = job.plan;
   const int h = at.i * plan.row_step;
   const int w = at.j * plan.column_step;
   const ptrdiff_t pixel = (static_cast<ptrdiff_t>(at.image) * plan.in_h + h) * plan.in_w + w;
   const float* base = job.x + pixel * plan.in_c + job.in_channel + slice.first_channel;
   const float** pointers = scratch.pointers + row;
-  const bool all_inside = h + plan.tap_rows.first >= 0 && h + plan.tap_rows.last < plan.in_h &&
-                          w + plan.tap_columns.first >= 0 && w + plan.tap_columns.last < plan.in_w;
-  if (all_inside) {
-    for (int t = 0; t < slice.taps; ++t) pointers[t * kMostTileRows] = base + scratch.offsets[t];
+  if (inside) {
+    for (int t = 0; t < slice.taps; t += group_taps, pointers += kMostTileRows) {
+      *pointers = base + scratch.offsets[t];
+    }
     return;
   }
   const ConvTap* taps = job.phase.taps + slice.first_tap;
-  for (int t = 0; t < slice.taps; ++t) {
-    const bool inside =
+  for (int t = 0; t < slice.taps; ++t, pointers += kMostTileRows) {
+    const bool tap_inside =
         static_cast<unsigned>(h + taps[t].row) < static_cast<unsigned>(plan.in_h) &&
         static_cast<unsigned>(w + taps[t].column) < static_cast<unsigned>(plan.in_w);
-    pointers[t * kMostTileRows] = inside ? base + scratch.offsets[t] : scratch.zeros;
+    *pointers = tap_inside ? base + scratch.offsets[t] : scratch.zeros;
   }
 }
 
@@ -131,20 +141,31 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
   tile.a_step = 1;
   tile.b = scratch.panel;
   tile.b_pitch = panel_width(job);
-  tile.segments = slice.taps;
-  tile.depth = slice.channels;
   tile.out = out;
   tile.columns = job.columns;
   tile.end = end;
+  // Inside the image, a group of taps is one long segment.
+  const bool groups = slice.channels == job.plan.in_c && slice.taps % job.plan.tap_group == 0;
+  const int group_taps = groups ? job.plan.tap_group : 1;
   ConvPixel at = locate(job.phase, first);
+  ConvPixel pixels[kMostTileRows];
   for (int64_t done = 0; done < count; done += rows) {
     tile.rows = static_cast<int>(std::min<int64_t>(rows, count - done));
+    bool all_inside = true;
     for (int i = 0; i < rows; ++i) {
-      input_pointers(job, slice, at, scratch, i);
+      pixels[i] = at;
+      all_inside = all_inside && is_inside(job.plan, at);
       out[i] = output_pointer(job, at);
       if (i + 1 < tile.rows) advance(job.phase, at);  // surplus rows repeat the last pixel
     }
     advance(job.phase, at);
+    const int together = all_inside ? group_taps : 1;
+    for (int i = 0; i < rows; ++i) {
+      const bool inside = all_inside || is_inside(job.plan, pixels[i]);
+      input_pointers(job, slice, pixels[i], inside, together, scratch, i);
+    }
+    tile.segments = slice.taps / together;
+    tile.depth = static_cast<int64_t>(slice.channels) * together;
     tile_function(tile.rows, job.vectors)(tile);
   }
 }
@@ -152,7 +173,7 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
 inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
                        const ConvRowsScratch& scratch) {
   const ConvPlan& plan = job.plan;
-  const ConvSlices slices = slice_contraction(plan.group_in, job.phase.tap_count);
+  const ConvSlices slices = slice_contraction(plan.group_in, job.phase.tap_count, plan.tap_group);
   // A phase that no tap reaches still gets its bias.
   const int channel_slices = static_cast<int>(divide_up(plan.group_in, slices.channels));
   const int tap_slices = std::max(1, static_cast<int>(divide_up(job.phase.tap_count, slices.taps)));

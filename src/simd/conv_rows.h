@@ -11,7 +11,7 @@
 
 namespace thimble::simd {
 
-inline constexpr int kConvDepth = 640;      // of a packed panel: 160 KB when 64 columns wide
+inline constexpr int kConvDepth = 640;  // of a packed panel: 160 KB when 64 columns wide
 
 // Scratch of one thread.
 struct ConvRowsScratch {
@@ -26,12 +26,16 @@ struct ConvSlices {
   int channels, taps;
 };
 
-inline ConvSlices slice_contraction(int channels, int taps) {
+// tap_group: see ConvPlan; groups stay whole where they fit.
+inline ConvSlices slice_contraction(int channels, int taps, int tap_group) {
   const int channel_slices = static_cast<int>(divide_up(std::max(channels, 1), kConvDepth));
   const int each = static_cast<int>(divide_up(std::max(channels, 1), channel_slices));
-  const int most = std::max(1, kConvDepth / each);
-  const int tap_slices = std::max(1, static_cast<int>(divide_up(taps, most)));
-  return {each, std::max(1, static_cast<int>(divide_up(taps, tap_slices)))};
+  const int fitting = std::max(1, kConvDepth / each);
+  const int group = fitting >= tap_group ? tap_group : 1;
+  const int most = fitting / group * group;
+  const int64_t tap_slices = std::max<int64_t>(1, divide_up(taps, most));
+  const int64_t taps_each = std::max<int64_t>(1, divide_up(taps, tap_slices));
+  return {each, static_cast<int>(round_up(taps_each, group))};
 }
 
 inline ConvRowsScratch carve_conv_rows_scratch(Workspace& workspace, const ConvPlan& plan) {
