@@ -32,7 +32,7 @@ struct WeightJob {
 struct WeightTile {
   int r, s;
   int first_q, last_q;    // output columns whose tap lies inside the image
-  int channel, channels;  // input channels within the group
+  int channel, channels;  // columns: input channels within the group, and further taps'
   int out, outs;          // output channels, among all
 };
 
@@ -105,27 +105,57 @@ inline void run_weight_tile(const WeightJob& job, const WeightTile& tile, int64_
 #endif
 }
 
-// Every tile of the task over a run of rows short enough for x and dy to stay in the cache.
-inline void run_weight_rows(const WeightJob& job, const Panels& panels, int64_t first, int64_t last,
-                            bool resume) {
-  const conv_dims& d = job.d;
-  const int group_c = d.c / d.groups;
+// Adds output columns [first_q, last_q) of rows [first, last) to `columns` neighbouring weights,
+// those of tap (r, s) and, where they exceed the input channels, of the taps right of it.
+inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, int first_q,
+                               int last_q, int64_t first, int64_t last, bool resume) {
+  if (first_q >= last_q) {
+    if (resume) return;
+    last = first;  // no pixel, but the sums start here
+  }
+  const Panels panels = split_columns(columns);
   WeightTile tile{};
+  tile.r = r, tile.s = s;
+  tile.first_q = first_q, tile.last_q = last_q;
   for (int panel = 0; panel < panels.count; ++panel) {
     tile.channel = panel * panels.width;
-    tile.channels = std::min(panels.width, group_c - tile.channel);
+    tile.channels = std::min(panels.width, columns - tile.channel);
     const int vectors = (tile.channels + lanes() - 1) / lanes();
     const int rows = tile_rows(vectors);
-    for (tile.r = 0; tile.r < d.r; ++tile.r) {
-      for (tile.s = 0; tile.s < d.s; ++tile.s) {
-        valid_columns(tile.s * d.dilation_w - d.pad_left, d.stride_w, d.w, d.q, tile.first_q,
-                      tile.last_q);
-        const int64_t end = tile.first_q < tile.last_q ? last : first;
-        for (int out = 0; out < job.outs; out += rows) {
-          tile.out = job.out + out;
-          tile.outs = std::min(rows, job.outs - out);
-          run_weight_tile(job, tile, first, end, resume, vectors);
-        }
+    for (int out = 0; out < job.outs; out += rows) {
+      tile.out = job.out + out;
+      tile.outs = std::min(rows, job.outs - out);
+      run_weight_tile(job, tile, first, last, resume, vectors);
+    }
+  }
+}
+
+// Every tile of the task over a run of rows short enough for x and dy to stay in the cache.
+inline void run_weight_rows(const WeightJob& job, int64_t first, int64_t last, bool resume) {
+  const conv_dims& d = job.d;
+  const int group_c = d.c / d.groups;
+  for (int r = 0; r < d.r; ++r) {
+    // Where all taps of the row are inside they are one run of memory; [first_q, last_q) is empty
+    // otherwise.
+    int first_q = 0;
+    int last_q = 0;
+    if (merges_taps(d)) {
+      int unused = 0;
+      valid_columns(-d.pad_left, d.stride_w, d.w, d.q, first_q, unused);
+      valid_columns(d.s - 1 - d.pad_left, d.stride_w, d.w, d.q, unused, last_q);
+      last_q = std::max(first_q, last_q);
+      add_weight_columns(job, r, 0, d.s * group_c, first_q, last_q, first, last, resume);
+    }
+    const bool started = resume || merges_taps(d);
+    for (int s = 0; s < d.s; ++s) {
+      int from = 0;
+      int to = 0;
+      valid_columns(s * d.dilation_w - d.pad_left, d.stride_w, d.w, d.q, from, to);
+      if (first_q < last_q) {
+        add_weight_columns(job, r, s, group_c, from, std::min(to, first_q), first, last, true);
+        add_weight_columns(job, r, s, group_c, std::max(from, last_q), to, first, last, true);
+      } else {
+        add_weight_columns(job, r, s, group_c, from, to, first, last, started);
       }
     }
   }
@@ -136,7 +166,6 @@ inline void conv_weights_wide(float* dw, const float* x, const float* dy, float*
                               const conv_dims& d, exec::ThreadPool& pool) {
   constexpr int64_t kPixelsPerRun = 192;
   const WeightSplit split = split_weights(d);
-  const Panels panels = split_columns(d.c / d.groups);
   const int64_t run = std::max<int64_t>(1, kPixelsPerRun / std::max(1, d.q));
   const int64_t all_rows = static_cast<int64_t>(d.n) * d.p;
   const int64_t per_partial = static_cast<int64_t>(d.groups) * split.out_blocks;
@@ -158,7 +187,7 @@ inline void conv_weights_wide(float* dw, const float* x, const float* dy, float*
     int64_t first = job.first;
     do {  // once even without rows: the gradient is then zero
       const int64_t last = std::min(job.last, first + run);
-      run_weight_rows(job, panels, first, last, resume);
+      run_weight_rows(job, first, last, resume);
       resume = true;
       first = last;
     } while (first < job.last);

@@ -23,16 +23,25 @@
 #define THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
 namespace thimble::simd {
 
-// Cycles per output pixel and group, roughly, of 16-lane vectors: with few input channels, lanes
-// filled with channels would be empty for the most part; cutting into planes must be repaid.
+// Compares cycles per output pixel and group, roughly, of 16-lane vectors: with few input channels,
+// lanes filled with channels would be empty for the most part; but planes compute what straddles
+// rows, and cutting images into planes takes about half a cycle per value.
 inline bool prefers_planar_weights(const conv_dims& d) {
+  if (d.c / d.groups >= 16) return false;
   const double c = d.c / d.groups;
   const double k = d.k / d.groups;
   const double taps = static_cast<double>(d.r) * d.s;
   const double inputs = std::min(taps, static_cast<double>(d.stride_h) * d.stride_w);
-  const double planar = k * taps * c / 32 + (c * inputs + k) / 2;
-  const double wide = k * taps * static_cast<double>(divide_up(d.c / d.groups, 16)) * 2 / 3;
-  return c < 16 && planar < wide;
+  const double columns = std::max(1, d.q);
+  const double shift = static_cast<double>(d.s - 1) * d.dilation_w / d.stride_w;
+  const double planar = k * taps * c / 24 * (columns + shift) / columns + (c * inputs + k) / 2;
+
+  const bool merged = merges_taps(d);
+  const double vectors = merged ? static_cast<double>(divide_up(int64_t{d.s} * d.c, 16)) : d.s;
+  const double tiles = d.r * static_cast<double>(divide_up(d.k / d.groups, 8));
+  const double borders = merged && d.pad_left > 0 ? d.s : 0;
+  const double wide = tiles * (8 * vectors * 0.56 + (1 + borders) * 20 / columns);
+  return planar < wide;
 }
 
 // What the workspace holds, beside the scratch of each thread in the planar case.

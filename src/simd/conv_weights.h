@@ -22,6 +22,14 @@ inline int64_t conv_weight_count(const conv_dims& d) {
   return static_cast<int64_t>(d.k) * d.r * d.s * (d.c / d.groups);
 }
 
+// Whether the taps of one window row are computed together, as if they were more input channels:
+// they are one run of memory in x and in dw, which fills vectors better than few channels do.
+inline bool merges_taps(const conv_dims& d) {
+  constexpr int64_t kLanes = 16;
+  return d.groups == 1 && d.dilation_w == 1 &&
+         divide_up(int64_t{d.s} * d.c, kLanes) < d.s * divide_up(d.c, kLanes);
+}
+
 // tasks: how many tasks the output channels alone give.
 inline int weight_partials(const conv_dims& d, int64_t tasks, int64_t units) {
   constexpr int64_t kWantedTasks = 16;
