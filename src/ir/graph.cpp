@@ -117,7 +117,11 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     data.name = own_layer            ? layer_name
                 : layer_name.empty() ? std::string(op.name)
                                      : fmt::format("{}/{}", layer_name, op.name);
-    if (result.size() > 1) data.name += fmt::format(".{}", op.outputs[i].name);
+    if (result.size() > op.outputs.size()) {
+      data.name += fmt::format(".{}", i);
+    } else if (result.size() > 1) {
+      data.name += fmt::format(".{}", op.outputs[i].name);
+    }
     data.type = result[i];
     data.producer = node_id;
     node.outputs.push_back(static_cast<int>(values.size()));

@@ -73,4 +73,13 @@ reduce_dims reduce_dims_of(const Shape& shape, const std::vector<char>& chosen, 
   return d;
 }
 
+axis_dims axis_dims_of(const Shape& shape, int64_t axis) {
+  const int chosen = static_cast<int>(axis < 0 ? axis + shape.rank() : axis);
+  axis_dims d{1, static_cast<int>(shape[chosen]), 1};
+  if (shape.elements() == 0) return {0, d.size, 1};
+  for (int a = 0; a < chosen; ++a) d.outer *= static_cast<int>(shape[a]);
+  for (int a = chosen + 1; a < shape.rank(); ++a) d.inner *= static_cast<int>(shape[a]);
+  return d;
+}
+
 }  // namespace thimble::ops

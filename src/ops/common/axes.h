@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/common/axis_dims.h"
 #include "ops/common/reduce_dims.h"
 
 namespace thimble::ops {
@@ -27,5 +28,8 @@ Shape reduced_shape(const Shape& shape, const std::vector<char>& chosen, bool ke
 
 // How the kernels walk over a tensor of that shape. divisor: see reduce_dims.
 reduce_dims reduce_dims_of(const Shape& shape, const std::vector<char>& chosen, int divisor);
+
+// The shape as the axis, which exists, sees it; outer is 0 for an empty tensor.
+axis_dims axis_dims_of(const Shape& shape, int64_t axis);
 
 }  // namespace thimble::ops

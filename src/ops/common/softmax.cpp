@@ -14,14 +14,7 @@ std::vector<ir::TensorType> infer_softmax(const ir::InferContext& c) {
 }
 
 ir::Params softmax_params(const ir::KernelContext& c) {
-  const Shape& x = c.in(0);
-  const int64_t given = c.attrs.as<SoftmaxOptions>().axis;
-  const int axis = static_cast<int>(given < 0 ? given + x.rank() : given);
-  softmax_dims d{1, static_cast<int>(x[axis]), 1};
-  if (x.elements() == 0) return softmax_dims{0, 0, 0};
-  for (int a = 0; a < axis; ++a) d.outer *= static_cast<int>(x[a]);
-  for (int a = axis + 1; a < x.rank(); ++a) d.inner *= static_cast<int>(x[a]);
-  return d;
+  return axis_dims_of(c.in(0), c.attrs.as<SoftmaxOptions>().axis);
 }
 
 }  // namespace thimble::ops

@@ -4,7 +4,7 @@
 #include <thimble/ops/softmax.h>
 
 #include "ir/graph.h"
-#include "ops/common/softmax_dims.h"
+#include "ops/common/axis_dims.h"
 
 namespace thimble {
 

@@ -9,11 +9,11 @@
 namespace thimble::ops {
 namespace {
 
-void fast(float* y, const float* x, const softmax_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
   d->inner == 1 ? log_softmax_simd(y, x, d, pool) : f32::log_softmax_ref(y, x, d);
 }
 
-void grad_fast(float* dx, const float* dy, const float* y, const softmax_dims* d,
+void grad_fast(float* dx, const float* dy, const float* y, const axis_dims* d,
                exec::ThreadPool& pool) {
   d->inner == 1 ? log_softmax_grad_simd(dx, dy, y, d, pool)
                 : f32::log_softmax_grad_ref(dx, dy, y, d);

@@ -13,9 +13,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-void log_softmax_target(float* y, const float* x, const softmax_dims& d, exec::ThreadPool& pool) {
+void log_softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
   const F32 f;
-  const int n = d.classes;
+  const int n = d.size;
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const float* from = x + r * n;
     float* to = y + r * n;
@@ -31,10 +31,10 @@ void log_softmax_target(float* y, const float* x, const softmax_dims& d, exec::T
   });
 }
 
-void log_softmax_grad_target(float* dx, const float* dy, const float* y, const softmax_dims& d,
+void log_softmax_grad_target(float* dx, const float* dy, const float* y, const axis_dims& d,
                              exec::ThreadPool& pool) {
   const F32 f;
-  const int n = d.classes;
+  const int n = d.size;
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const int64_t at = r * n;
     const Vec sum =
@@ -54,11 +54,11 @@ namespace thimble::ops {
 HWY_EXPORT(log_softmax_target);
 HWY_EXPORT(log_softmax_grad_target);
 
-void log_softmax_simd(float* y, const float* x, const softmax_dims* d, exec::ThreadPool& pool) {
+void log_softmax_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(log_softmax_target)(y, x, *d, pool);
 }
 
-void log_softmax_grad_simd(float* dx, const float* dy, const float* y, const softmax_dims* d,
+void log_softmax_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,
                            exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(log_softmax_grad_target)(dx, dy, y, *d, pool);
 }

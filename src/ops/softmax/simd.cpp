@@ -11,9 +11,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-void softmax_target(float* y, const float* x, const softmax_dims& d, exec::ThreadPool& pool) {
+void softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
   const F32 f;
-  const int n = d.classes;
+  const int n = d.size;
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const float* from = x + r * n;
     float* to = y + r * n;
@@ -30,10 +30,10 @@ void softmax_target(float* y, const float* x, const softmax_dims& d, exec::Threa
   });
 }
 
-void softmax_grad_target(float* dx, const float* dy, const float* y, const softmax_dims& d,
+void softmax_grad_target(float* dx, const float* dy, const float* y, const axis_dims& d,
                          exec::ThreadPool& pool) {
   const F32 f;
-  const int n = d.classes;
+  const int n = d.size;
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const int64_t at = r * n;
     const Vec sum = hn::Set(f, row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
@@ -53,11 +53,11 @@ namespace thimble::ops {
 HWY_EXPORT(softmax_target);
 HWY_EXPORT(softmax_grad_target);
 
-void softmax_simd(float* y, const float* x, const softmax_dims* d, exec::ThreadPool& pool) {
+void softmax_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(softmax_target)(y, x, *d, pool);
 }
 
-void softmax_grad_simd(float* dx, const float* dy, const float* y, const softmax_dims* d,
+void softmax_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,
                        exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(softmax_grad_target)(dx, dy, y, *d, pool);
 }

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "exec/thread_pool.h"
-#include "ops/common/softmax_dims.h"
+#include "ops/common/axis_dims.h"
 
 namespace thimble::ops {
 
 // y may be x.
-void softmax_simd(float* y, const float* x, const softmax_dims* d, exec::ThreadPool& pool);
+void softmax_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool);
 
 // dx may be dy or y.
-void softmax_grad_simd(float* dx, const float* dy, const float* y, const softmax_dims* d,
+void softmax_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,
                        exec::ThreadPool& pool);
 
 }  // namespace thimble::ops

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+
+namespace thimble {
+
+struct ArgmaxOptions {
+  int64_t axis = -1;      // negative counts from the last
+  bool keepdims = false;  // keep the axis with size 1
+};
+
+// The index of the largest element along an axis, i32; of equal ones the first, and NaN counts as
+// the largest. x: f32. No gradient flows through it.
+// Throws Error for an axis that does not exist or is empty.
+Value argmax(Value x, const ArgmaxOptions& options = {});
+
+}  // namespace thimble

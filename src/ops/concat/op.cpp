@@ -1,0 +1,88 @@
+#include <thimble/ops/concat.h>
+#include <thimble/ops/slice.h>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/copy.h"
+#include "ops/common/parts.h"
+#include "ops/concat/attrs.h"
+
+#define THIMBLE_REF "ops/concat/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  require_parts(c, c.inputs.size());
+  for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
+    c.require(c.has(i), "a part is missing");
+  }
+  require_addressable(c, 0);
+  const Shape& first = c.shape(0);
+  const int axis = checked_axis(c, c.attrs.as<ConcatOptions>().axis, first.rank());
+  std::vector<int64_t> dims = first.dims();
+  for (int i = 1; i < static_cast<int>(c.inputs.size()); ++i) {
+    c.require(c.input(i).dtype == c.input(0).dtype, "expected parts of one type");
+    const Shape& part = c.shape(i);
+    bool fits = part.rank() == first.rank();
+    for (int a = 0; fits && a < first.rank(); ++a) fits = a == axis || part[a] == first[a];
+    c.require(fits, "parts may differ along the axis alone");
+    dims[static_cast<size_t>(axis)] += part[axis];
+  }
+  return {{c.input(0).dtype, Shape(std::move(dims))}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const int64_t axis = c.attrs.as<ConcatOptions>().axis;
+  std::vector<int64_t> sizes;
+  for (const ir::TensorType* part : c.inputs) {
+    sizes.push_back(part->shape[static_cast<int>(axis)]);
+  }
+  return parts_dims_of(c.out(), axis, sizes, c.outputs[0].dtype);
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const int64_t axis = c.attrs.as<ConcatOptions>().axis;
+  std::vector<Value> grads;
+  int64_t start = 0;
+  for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
+    const int64_t stop = start + c.input(i).shape()[static_cast<int>(axis)];
+    grads.push_back(c.need(i) ? slice(c.grad(), axis, start, stop) : Value());
+    start = stop;
+  }
+  return grads;
+}
+
+const OpDef& concat_op() {
+  static const OpDef def{
+      .name = "concat",
+      .doc = "Tensors side by side along an axis.",
+      .example = "auto y = concat({a, b}, {.axis = -1});",
+      .inputs = {{"parts", "equal but for the axis; any type"}},
+      .outputs = {{"y", "the axis as long as all parts together"}},
+      .attrs = ir::Attrs::schema_of<ConcatOptions>(),
+      .variadic_inputs = true,
+      .infer = infer,
+      .vjp = vjp,
+      .params = params,
+      .ref = ir::kernel_fn<&f32::concat_ref>(),
+      .ref64 = ir::kernel_fn<&f64::concat_ref>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(concat) {
+  static const OpDef* const defs[] = {&concat_op()};
+  return defs;
+}
+
+namespace thimble {
+Value concat(const std::vector<Value>& parts, const ConcatOptions& options) {
+  if (parts.empty() || !parts[0]) throw Error("concat", "expected at least one part");
+  return parts[0].graph().add(ops::concat_op(), ir::Attrs::of(options), parts)[0];
+}
+}  // namespace thimble

@@ -1,0 +1,1 @@
+JOIN_REF(concat)

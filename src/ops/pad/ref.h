@@ -1,0 +1,1 @@
+STRIDED_SCATTER_REF(pad)

@@ -1,0 +1,33 @@
+#include "harness/op_cases.h"
+#include "ops/pad/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+ir::Attrs around(std::vector<int64_t> before, std::vector<int64_t> after, double value = 0.0) {
+  return ir::Attrs::of(PadOptions{std::move(before), std::move(after), value});
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(pad) {
+  const TensorSpec x{.shape = {3, 5}};
+  return {
+      .cases = {{"images",
+                 {{.shape = {2, 3, 4, 2}}},
+                 around({0, 1, 2, 0}, {0, 2, 0, 0}),
+                 {{2, 6, 6, 2}}},
+                {"value", {x}, around({1, 0}, {0, 2}, -2.5), {{4, 7}}},
+                {"nothing", {x}, around({0, 0}, {0, 0}), {{3, 5}}},
+                {"batch_of_1", {{.shape = {1, 4}}}, around({0, 3}, {0, 1}), {{1, 8}}},
+                {"scalar", {{.shape = {}}}, around({}, {}), {{}}},
+                {"empty", {{.shape = {0, 4}}}, around({2, 0}, {1, 1}, 7.0), {{3, 5}}}},
+      .rejects =
+          {{"too_few", {x}, around({1}, {1}), "expected 2 numbers before and after"},
+           {"negative", {x}, around({0, 0}, {0, -1}), "at least 0"},
+           {"huge", {x}, around({0, 0}, {0, int64_t{1} << 40}), "below 2^31"},
+           {"integers", {{.shape = {3}, .dtype = DType::i32}}, around({1}, {1}), "of type f32"}},
+  };
+}
+
+}  // namespace thimble::test

@@ -1,0 +1,8 @@
+import torch
+
+CASES = [
+    dict(name="steps", attrs=dict(axes=[0, 1], starts=[1, 0], stops=[4, 5], steps=[2, 3]),
+         inputs=[{"shape": [4, 5]}], torch=lambda x: x[1:4:2, 0:5:3]),
+    dict(name="from_the_end", attrs=dict(axes=[1], starts=[-3], stops=[-1]),
+         inputs=[{"shape": [2, 5, 2]}], torch=lambda x: x[:, -3:-1]),
+]

@@ -1,0 +1,151 @@
+#include <thimble/ops/slice.h>
+
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/copy.h"
+#include "ops/common/strided.h"
+#include "ops/slice/attrs.h"
+
+#define THIMBLE_REF "ops/slice/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// What is taken of one axis.
+struct Range {
+  int64_t start = 0;
+  int64_t count = 0;
+  int64_t step = 1;
+};
+
+int64_t clamped(int64_t index, int64_t size) {
+  return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
+}
+
+// The ranges of all axes; the options must have been checked.
+std::vector<Range> ranges_of(const Shape& x, const SliceOptions& options) {
+  std::vector<Range> ranges;
+  for (const int64_t size : x.dims()) ranges.push_back({0, size, 1});
+  for (size_t i = 0; i < options.starts.size(); ++i) {
+    const int64_t given = options.axes.empty() ? static_cast<int64_t>(i) : options.axes[i];
+    const int axis = static_cast<int>(given < 0 ? given + x.rank() : given);
+    Range& range = ranges[static_cast<size_t>(axis)];
+    range.start = clamped(options.starts[i], x[axis]);
+    range.step = options.steps.empty() ? 1 : options.steps[i];
+    const int64_t length = clamped(options.stops[i], x[axis]) - range.start;
+    range.count = length <= 0 ? 0 : (length - 1) / range.step + 1;
+    if (range.count <= 1) range.step = 1;  // a step that is not taken may be of any size
+  }
+  return ranges;
+}
+
+void check(const ir::InferContext& c, const Shape& x, const SliceOptions& options) {
+  const size_t n = options.starts.size();
+  c.require(x.rank() <= kMaxRank, "expected at most 8 dimensions");
+  c.require(options.stops.size() == n && (options.steps.empty() || options.steps.size() == n) &&
+                (options.axes.empty() || options.axes.size() == n),
+            "expected as many stops, axes and steps as starts");
+  c.require(static_cast<int>(n) <= x.rank(), "there are more starts than dimensions");
+  std::vector<char> cut(static_cast<size_t>(x.rank()), 0);
+  for (const int64_t given : options.axes) {
+    char& mark = cut[static_cast<size_t>(checked_axis(c, given, x.rank()))];
+    c.require(mark == 0, "an axis is named twice");
+    mark = 1;
+  }
+  for (const int64_t step : options.steps) c.require(step >= 1, "steps must be at least 1");
+}
+
+Shape sliced(const Shape& x, const SliceOptions& options) {
+  std::vector<int64_t> dims;
+  for (const Range& range : ranges_of(x, options)) dims.push_back(range.count);
+  return Shape(std::move(dims));
+}
+
+ir::Params params_of(const Shape& x, const SliceOptions& options, DType dtype) {
+  const std::vector<int64_t> strides = row_major_strides(x);
+  const std::vector<Range> ranges = ranges_of(x, options);
+  std::vector<StridedAxis> axes;
+  int64_t offset = 0;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    axes.push_back({ranges[i].count, ranges[i].step * strides[i]});
+    offset += ranges[i].start * strides[i];
+  }
+  return strided_dims_of(axes, offset, x.elements(), dtype);
+}
+
+const OpDef& slice_grad_op() {
+  static const OpDef def{
+      .name = "slice_grad",
+      .doc = "The gradient of slice: dy where the elements were taken from, 0 elsewhere.",
+      .inputs = {{"dy", "the shape of slice's result"}},
+      .outputs = {{"dx", "the shape in the attributes"}},
+      .attrs = ir::Attrs::schema_of<SliceGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<SliceGradAttrs>();
+        c.require_dtype(0, DType::f32);
+        check(c, attrs.shape, attrs.options);
+        c.require(c.shape(0) == sliced(attrs.shape, attrs.options),
+                  "expected dy of the shape of slice's result");
+        return {{DType::f32, attrs.shape}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<SliceGradAttrs>();
+        return params_of(attrs.shape, attrs.options, DType::f32);
+      },
+      .ref = ir::kernel_fn<&f32::slice_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::slice_grad_ref>(),
+  };
+  return def;
+}
+
+const OpDef& slice_op() {
+  static const OpDef def{
+      .name = "slice",
+      .doc =
+          "A part of some axes: the elements at start, start + step, ... before stop, with "
+          "starts and stops as in NumPy and steps of at least 1.",
+      .example = "auto first_half = slice(x, 1, 0, 8);",
+      .inputs = {{"x", "any type and shape"}},
+      .outputs = {{"y", "x with the axes cut"}},
+      .attrs = ir::Attrs::schema_of<SliceOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& options = c.attrs.as<SliceOptions>();
+        require_addressable(c, 0);
+        check(c, c.shape(0), options);
+        return {{c.input(0).dtype, sliced(c.shape(0), options)}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const SliceGradAttrs attrs{c.input(0).shape(), c.attrs.as<SliceOptions>()};
+        return {c.grad().graph().add1(slice_grad_op(), ir::Attrs::of(attrs), {c.grad()})};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return params_of(c.in(0), c.attrs.as<SliceOptions>(), c.outputs[0].dtype);
+      },
+      .ref = ir::kernel_fn<&f32::slice_ref>(),
+      .ref64 = ir::kernel_fn<&f64::slice_ref>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(slice) {
+  static const OpDef* const defs[] = {&slice_op(), &slice_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value slice(Value x, const SliceOptions& options) {
+  return x.graph().add1(ops::slice_op(), ir::Attrs::of(options), {x});
+}
+
+Value slice(Value x, int64_t axis, int64_t start, int64_t stop, int64_t step) {
+  return slice(x, {.axes = {axis}, .starts = {start}, .stops = {stop}, .steps = {step}});
+}
+
+}  // namespace thimble

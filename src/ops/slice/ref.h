@@ -1,0 +1,2 @@
+STRIDED_GATHER_REF(slice)
+STRIDED_SCATTER_REF(slice_grad)

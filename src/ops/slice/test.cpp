@@ -1,0 +1,66 @@
+#include "harness/op_cases.h"
+#include "ops/slice/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+ir::Attrs cut(SliceOptions options) { return ir::Attrs::of(std::move(options)); }
+
+}  // namespace
+
+THIMBLE_OP_CASES(slice) {
+  const TensorSpec x{.shape = {3, 5, 4}};
+  return {
+      .cases =
+          {
+              {"leading", {x}, cut({.starts = {1}, .stops = {3}}), {{2, 5, 4}}},
+              {"last_axis", {x}, cut({.axes = {-1}, .starts = {1}, .stops = {3}}), {{3, 5, 2}}},
+              {"steps",
+               {x},
+               cut({.axes = {1, 2}, .starts = {0, 1}, .stops = {kEnd, kEnd}, .steps = {2, 3}}),
+               {{3, 3, 1}}},
+              {"from_the_end", {x}, cut({.axes = {1}, .starts = {-3}, .stops = {-1}}), {{3, 2, 4}}},
+              {"beyond_the_end",
+               {x},
+               cut({.axes = {1}, .starts = {-99}, .stops = {99}}),
+               {{3, 5, 4}}},
+              {"long_step",
+               {x},
+               cut({.axes = {1}, .starts = {2}, .stops = {5}, .steps = {kEnd}}),
+               {{3, 1, 4}}},
+              {"nothing", {x}, cut({.axes = {1}, .starts = {3}, .stops = {2}}), {{3, 0, 4}}},
+              {"everything", {x}, cut({}), {{3, 5, 4}}},
+              {"of_nothing", {{.shape = {0, 4}}}, cut({.starts = {0}, .stops = {2}}), {{0, 4}}},
+              {"batch_of_1",
+               {{.shape = {1, 6}}},
+               cut({.axes = {1}, .starts = {1}, .stops = {6}, .steps = {2}}),
+               {{1, 3}}},
+              {"bytes",
+               {{.shape = {4, 6}, .dtype = DType::u8}},
+               cut({.axes = {1}, .starts = {1}, .stops = {6}, .steps = {2}}),
+               {{4, 3}}},
+          },
+      .rejects =
+          {
+              {"lengths", {x}, cut({.starts = {1, 2}, .stops = {3}}), "as many stops"},
+              {"step_0",
+               {x},
+               cut({.starts = {1}, .stops = {3}, .steps = {0}}),
+               "steps must be at least 1"},
+              {"no_such_axis",
+               {x},
+               cut({.axes = {3}, .starts = {1}, .stops = {3}}),
+               "there is no axis 3"},
+              {"twice",
+               {x},
+               cut({.axes = {1, -2}, .starts = {1, 1}, .stops = {3, 3}}),
+               "named twice"},
+              {"too_many",
+               {{.shape = {3}}},
+               cut({.starts = {1, 1}, .stops = {3, 3}}),
+               "more starts than dimensions"},
+          },
+  };
+}
+
+}  // namespace thimble::test

@@ -1,0 +1,2 @@
+SEPARATE_REF(split)
+JOIN_REF(split_grad)

@@ -1,0 +1,89 @@
+#include <thimble/ops/transpose.h>
+
+#include <fmt/format.h>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/copy.h"
+#include "ops/common/strided.h"
+#include "ops/transpose/attrs.h"
+
+#define THIMBLE_REF "ops/transpose/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// The attribute with every axis in [0, rank).
+std::vector<int64_t> order_of(int rank, const ir::Attrs& attrs) {
+  std::vector<int64_t> axes = attrs.as<TransposeAttrs>().axes;
+  if (axes.empty()) {
+    for (int axis = rank - 1; axis >= 0; --axis) axes.push_back(axis);
+  }
+  for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
+  return axes;
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const Shape& x = c.shape(0);
+  require_addressable(c, 0);
+  const auto& given = c.attrs.as<TransposeAttrs>().axes;
+  c.require(given.empty() || static_cast<int>(given.size()) == x.rank(),
+            fmt::format("expected {} axes", x.rank()));
+  checked_axes(c, given);
+  std::vector<int64_t> dims;
+  for (const int64_t axis : order_of(x.rank(), c.attrs)) {
+    dims.push_back(x[static_cast<int>(axis)]);
+  }
+  return {{c.input(0).dtype, Shape(std::move(dims))}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const Shape& x = c.in(0);
+  const std::vector<int64_t> strides = row_major_strides(x);
+  std::vector<StridedAxis> axes;
+  for (const int64_t axis : order_of(x.rank(), c.attrs)) {
+    axes.push_back({x[static_cast<int>(axis)], strides[static_cast<size_t>(axis)]});
+  }
+  return strided_dims_of(axes, 0, x.elements(), c.outputs[0].dtype);
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const std::vector<int64_t> order = order_of(c.input(0).shape().rank(), c.attrs);
+  std::vector<int64_t> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
+  return {transpose(c.grad(), inverse)};
+}
+
+const OpDef& transpose_op() {
+  static const OpDef def{
+      .name = "transpose",
+      .doc = "x with its axes in another order: axis i of y is axis axes[i] of x.",
+      .example = "auto nchw = transpose(images, {0, 3, 1, 2});",
+      .inputs = {{"x", "any type and shape"}},
+      .outputs = {{"y", "the dimensions of x in the new order"}},
+      .attrs = ir::Attrs::schema_of<TransposeAttrs>(),
+      .infer = infer,
+      .vjp = vjp,
+      .params = params,
+      .ref = ir::kernel_fn<&f32::transpose_ref>(),
+      .ref64 = ir::kernel_fn<&f64::transpose_ref>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(transpose) {
+  static const OpDef* const defs[] = {&transpose_op()};
+  return defs;
+}
+
+namespace thimble {
+Value transpose(Value x, const std::vector<int64_t>& axes) {
+  return x.graph().add1(ops::transpose_op(), ir::Attrs::of(TransposeAttrs{axes}), {x});
+}
+}  // namespace thimble

@@ -1,0 +1,38 @@
+#include "harness/op_cases.h"
+#include "ops/transpose/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+ir::Attrs order(std::vector<int64_t> axes) {
+  return ir::Attrs::of(TransposeAttrs{std::move(axes)});
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(transpose) {
+  const TensorSpec x{.shape = {2, 3, 4}};
+  return {
+      .cases =
+          {{"matrix", {{.shape = {3, 5}}}, order({}), {{5, 3}}},
+           {"to_channels_first", {{.shape = {2, 3, 4, 5}}}, order({0, 3, 1, 2}), {{2, 5, 3, 4}}},
+           {"from_the_end", {x}, order({-1, 0, -2}), {{4, 2, 3}}},
+           {"last_axis_stays", {x}, order({1, 0, 2}), {{3, 2, 4}}},
+           {"nothing_moves", {x}, order({0, 1, 2}), {{2, 3, 4}}},
+           {"size_1", {{.shape = {1, 3, 1}}}, order({2, 1, 0}), {{1, 3, 1}}},
+           {"scalar", {{.shape = {}}}, order({}), {{}}},
+           {"empty", {{.shape = {3, 0, 2}}}, order({}), {{2, 0, 3}}},
+           {"bytes", {{.shape = {3, 4}, .dtype = DType::u8}}, order({1, 0}), {{4, 3}}},
+           {"integers", {{.shape = {3, 4}, .dtype = DType::i32}}, order({1, 0}), {{4, 3}}},
+           {"eight_axes",
+            {{.shape = {2, 1, 2, 3, 2, 1, 2, 2}}},
+            order({7, 6, 5, 4, 3, 2, 1, 0}),
+            {{2, 2, 1, 2, 3, 2, 1, 2}}}},
+      .rejects = {{"too_few", {x}, order({1, 0}), "expected 3 axes"},
+                  {"twice", {x}, order({0, 1, 1}), "axis 1 is named twice"},
+                  {"no_such_axis", {x}, order({0, 1, 3}), "there is no axis 3"},
+                  {"bits", {{.shape = {8, 8}, .dtype = DType::boolean}}, order({}), "packed bits"}},
+  };
+}
+
+}  // namespace thimble::test
