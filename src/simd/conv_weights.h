@@ -34,7 +34,7 @@ inline bool merges_taps(const conv_dims& d) {
 inline int weight_partials(const conv_dims& d, int64_t tasks, int64_t units) {
   constexpr int64_t kWantedTasks = 16;
   constexpr int64_t kMostFloats = int64_t{1} << 19;         // 2 MB of partial sums
-  constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;  // per task
+  constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 15;  // per task
   const int64_t weights = conv_weight_count(d);
   const int64_t work = weights * d.n * d.p * d.q / std::max<int64_t>(1, tasks);
   const int64_t partials = std::min({divide_up(kWantedTasks, tasks), kMostFloats / weights + 1,
