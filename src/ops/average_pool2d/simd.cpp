@@ -62,6 +62,25 @@ void pool_row(float* y, Source x, int64_t row, const pool_dims& d) {
   }
 }
 
+// A row of dx, from front to back, where windows do not overlap: each of its cells takes the
+// gradient of at most one window. dy: the row of windows that covers it.
+void spread_row(float* out, const float* dy, const float* dy_end, pool_range rows,
+                const pool_dims& d) {
+  const float* const end = out + static_cast<ptrdiff_t>(d.w) * d.c;
+  const Factor factor(d);
+  for (int q = 0; q < d.q; ++q, dy += d.c) {
+    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
+    const Vec share = factor(rows, columns);
+    float* to = out + static_cast<ptrdiff_t>(columns.begin) * d.c;
+    for (int w = columns.begin; w < columns.end; ++w, to += d.c) {
+      for (int c = 0; c < d.c; c += lanes()) {
+        const int count = std::min(lanes(), d.c - c);
+        store_within(hn::Mul(load_within(dy + c, count, dy_end), share), to + c, count, end);
+      }
+    }
+  }
+}
+
 // dx: the whole result; row: n * h_size + h.
 void grad_row(float* dx, Source dy, int64_t row, const pool_dims& d) {
   const int h = static_cast<int>(row % d.h);
@@ -69,6 +88,13 @@ void grad_row(float* dx, Source dy, int64_t row, const pool_dims& d) {
   const pool_range over_row = pool_windows({0, 0}, h, d.stride_h, d.pad_top, d.r, d.p);
   float* out = dx + static_cast<ptrdiff_t>(row) * d.w * d.c;
   const float* const end = out + static_cast<ptrdiff_t>(d.w) * d.c;
+  if (d.stride_h >= d.r && d.stride_w == d.s && d.q * d.s >= d.w + d.pad_left &&
+      over_row.begin < over_row.end) {
+    const int p = over_row.begin;
+    spread_row(out, image + static_cast<ptrdiff_t>(p) * d.q * d.c, dy.end,
+               pool_cells(p, d.stride_h, d.pad_top, d.r, d.h), d);
+    return;
+  }
   const Factor factor(d);
   pool_range over_column = {0, 0};
   for (int w = 0; w < d.w; ++w) {
