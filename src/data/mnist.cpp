@@ -24,7 +24,7 @@ std::string find_part(const std::string& dir, const std::string& part, const std
 Dataset mnist(const std::string& dir, Split split) {
   const std::string part = split == Split::train ? "train" : "t10k";
   const std::string images = find_part(dir, part + "-images", "idx3");
-  const Dataset dataset = idx(images, find_part(dir, part + "-labels", "idx1"));
+  Dataset dataset = idx(images, find_part(dir, part + "-labels", "idx1"));
   const std::vector<Field> expected = {{"image", {28, 28, 1}, DType::f32, false},
                                        {"digit", {}, DType::i32, true}};
   if (dataset.fields() != expected) {

@@ -75,7 +75,9 @@ class Graph {
 
   Graph() = default;
   Graph(const Graph&) = default;  // Values of the one are no Values of the other
+  Graph(Graph&&) = default;
   Graph& operator=(const Graph&) = default;
+  Graph& operator=(Graph&&) = default;
 
   // Adds a value without producer. The name must be new. Throws Error.
   Value source(const std::string& name, TensorType type, Role role, Initializer init = {});

@@ -48,7 +48,7 @@ Schedule Schedule::parse(std::string_view text, double lr, int64_t total_steps) 
     if (words.name() == "warmup") {
       throw Error("schedule", "warmup needs a schedule to lead to: \"warmup:steps=100/cosine\"");
     }
-    const Schedule last = parse_stage(words, lr, total_steps);
+    Schedule last = parse_stage(words, lr, total_steps);
     words.finish();
     return last;
   }
