@@ -1,6 +1,8 @@
 // The commands of the command line, one file each.
 #pragma once
 
+#include <thimble/error.h>
+
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
@@ -11,9 +13,26 @@ namespace thimble::cli {
 enum Exit : int {
   kOk = 0,
   kFailed = 1,    // an error while working: one line on standard error
-  kUsage = 2,     // a command line that makes no sense
+  kUsage = 2,     // a command line that makes no sense: UsageError
   kStopped = 130  // stopped by Ctrl-C, everything saved
 };
+
+// A setting given on the command line that cannot be: an unknown recipe, a schedule that
+// contradicts itself.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const Error& error) : Error(error) {}
+};
+
+// The result of make(), whose errors are the command line's fault.
+template <class Make>
+auto from_command_line(const Make& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    throw UsageError(error);
+  }
+}
 
 // What the chosen command does; returns its exit code. May throw thimble::Error.
 using Action = std::function<int()>;

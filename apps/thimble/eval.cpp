@@ -20,10 +20,8 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const Recipe& recipe = find_recipe(options.recipe);
-  const std::string checkpoint = options.checkpoint.empty()
-                                     ? fmt::format("out/{}/checkpoint.safetensors", recipe.name)
-                                     : options.checkpoint;
+  const Recipe& recipe = chosen_recipe(options.recipe);
+  const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   const DataPair data = load_data(options.data);
   Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
                                    .batch = options.batch > 0 ? options.batch : recipe.batch,
@@ -49,16 +47,14 @@ void add_eval(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("eval", "Evaluate a checkpoint on the test data");
   add_recipe(*command, options->recipe);
-  command
-      ->add_option("--checkpoint", options->checkpoint,
-                   "trained weights [out/RECIPE/checkpoint.safetensors]")
-      ->type_name("FILE");
+  add_checkpoint(*command, options->checkpoint);
   options->data.add_to(*command);
   command->add_option("--batch", options->batch, "samples in one step [the recipe's]")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--threads", options->threads, "threads [one per processor]")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole_number(1))
+      ->type_name("N");
+  add_threads(*command, options->threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
+  command->footer("Example:\n  thimble eval lenet5 --checkpoint out/lenet5/checkpoint.safetensors");
   command->callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -44,13 +44,15 @@ std::string reconstructions_png(const GenerationTask& task) {
 }
 
 // Trains the judge on the same digits.
-double score(const GenerationTask& task, const std::vector<float>& images) {
+std::optional<double> score(const GenerationTask& task, const std::vector<float>& images) {
   const Recipe& judge = find_recipe("lenet5");
   Trainer trainer(judge.build(), {.optimizer = judge.optimizer(),
                                   .batch = judge.batch,
                                   .seed = task.seed,
                                   .threads = task.trainer.options().threads});
-  trainer.fit(task.train, {.epochs = kClassifierEpochs});
+  const FitResult result =
+      trainer.fit(task.train, {.epochs = kClassifierEpochs, .stop = interrupted});
+  if (result.end == FitResult::End::stopped) return std::nullopt;
   trainer.save(task.out + "/classifier.safetensors");
   const data::Dataset drawn = data::in_memory({{"image", {28, 28, 1}}}, {images});
   return train::inception_score(trainer.predict(drawn, "logits"), kClasses);
@@ -70,7 +72,7 @@ std::vector<float> draw_samples(const Recipe& recipe, const std::string& checkpo
   return decoder.run({{"z", z}}).at("image");
 }
 
-double add_generated_images(const GenerationTask& task, io::TrainingReport& report) {
+std::optional<double> add_generated_images(const GenerationTask& task, io::TrainingReport& report) {
   const std::string reconstructions = reconstructions_png(task);
   const std::vector<float> samples =
       draw_samples(task.recipe, task.out + "/checkpoint.safetensors", kScoredSamples, task.seed);

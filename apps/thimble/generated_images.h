@@ -4,6 +4,7 @@
 #include <thimble/thimble.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct GenerationTask {
 };
 
 // Writes reconstructions.png and samples.png, adds both to the report, trains a classifier on the
-// same data (saved as classifier.safetensors) and returns the inception score of new samples.
-double add_generated_images(const GenerationTask& task, io::TrainingReport& report);
+// same data (saved as classifier.safetensors) and returns the inception score of new samples;
+// nothing where Ctrl-C came in between.
+std::optional<double> add_generated_images(const GenerationTask& task, io::TrainingReport& report);
 
 // count images drawn by a recipe's decoder with the weights of a checkpoint: [count, 28, 28, 1].
 [[nodiscard]] std::vector<float> draw_samples(const Recipe& recipe, const std::string& checkpoint,

@@ -1,18 +1,23 @@
 // thimble: train neural networks within a memory budget, from the command line.
 #include <fmt/format.h>
-#include <thimble/error.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "commands.h"
+#include "help.h"
 
+namespace thimble::cli {
 namespace {
 
-constexpr thimble::cli::AddCommand kCommands[] = {
-    thimble::cli::add_train,   thimble::cli::add_eval, thimble::cli::add_sample,
-    thimble::cli::add_summary, thimble::cli::add_plan, thimble::cli::add_ops,
-    thimble::cli::add_version};
+constexpr AddCommand kCommands[] = {add_train, add_eval, add_sample, add_summary,
+                                    add_plan,  add_ops,  add_version};
+
+constexpr const char* kFooter =
+    "Exit codes: 0 success; 1 failure; 2 a command line that makes no sense; 130 stopped by\n"
+    "Ctrl-C, everything saved. Errors are one line on standard error.";
 
 // One line, whatever the message holds.
 void print_error(std::string message) {
@@ -22,34 +27,64 @@ void print_error(std::string message) {
   fmt::print(stderr, "thimble: {}\n", message);
 }
 
-}  // namespace
+// What to say of a command line that the parser refuses.
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int argc,
+                          char** argv) {
+  if (argc < 2) return "a command is missing; thimble --help lists them";
+  const auto all = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool known = std::any_of(all.begin(), all.end(), [&](const CLI::App* command) {
+    return command->check_name(argv[1]);
+  });
+  if (argv[1][0] != '-' && !known) {
+    return fmt::format("there is no command \"{}\"; thimble --help lists them", argv[1]);
+  }
+  const auto chosen = app.get_subcommands();
+  const std::string command =
+      chosen.empty() ? std::string("thimble") : "thimble " + chosen.front()->get_name();
+  return fmt::format("{}; see {} --help", error.what(), command);
+}
 
-int main(int argc, char** argv) {
-  CLI::App app{
-      "thimble trains neural networks on the device that holds the data, inside a memory "
-      "budget.",
-      "thimble"};
+int run(int argc, char** argv) {
+  CLI::App app{"Trains neural networks on the device that holds the data, inside a memory budget.",
+               "thimble"};
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
-  app.footer(
-      "Exit codes: 0 success; 1 failure; 2 bad command line; 130 stopped by Ctrl-C, "
-      "everything saved.\nHelp on a command: thimble COMMAND --help");
-  thimble::cli::Action action;
+  app.footer(std::string("Help on a command: thimble COMMAND --help\n") + kFooter);
+  Action action;
   for (const auto add : kCommands) add(app, action);
+  for (CLI::App* const command : app.get_subcommands({})) {
+    // A command that has examples said them in its footer.
+    const std::string own = command->get_footer();
+    command->footer(own.starts_with("Example") ? own + "\n\n" + kFooter : std::string(kFooter));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    print_error(fmt::format("{}; see thimble --help", error.what()));
-    return thimble::cli::kUsage;
+    print_error(usage_message(app, error, argc, argv));
+    return kUsage;
   }
+  const int code = action();
+  if (std::fflush(stdout) != 0) {
+    throw Error("standard output", "cannot be written; the disk behind it may be full");
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace thimble::cli
+
+int main(int argc, char** argv) {
+  using namespace thimble::cli;
   try {
-    return action();
-  } catch (const thimble::Error& error) {
+    return run(argc, argv);
+  } catch (const UsageError& error) {
     print_error(error.what());
+    return kUsage;
   } catch (const std::bad_alloc&) {
     print_error("[memory] the machine has not enough memory; take a smaller batch or model");
   } catch (const std::exception& error) {
     print_error(error.what());
   }
-  return thimble::cli::kFailed;
+  return kFailed;
 }

@@ -38,6 +38,13 @@ nlohmann::ordered_json as_json(const ir::OpDef& op) {
           {"differentiable", op.vjp != nullptr}};
 }
 
+// What an op does in a few words: its first sentence up to the formula.
+std::string_view brief(std::string_view doc) {
+  for (const std::string_view end : {". ", ": ", "; "}) doc = doc.substr(0, doc.find(end));
+  if (doc.ends_with('.')) doc.remove_suffix(1);
+  return doc;
+}
+
 int run(const Options& options) {
   if (options.markdown) {
     fmt::print("{}", ir::reference_page());
@@ -47,8 +54,7 @@ int run(const Options& options) {
     print_json({{"ops", ops}});
   } else {
     for (const ir::OpDef* op : ir::all_ops()) {
-      const std::string_view doc = op->doc;
-      fmt::print("{:<40} {}\n", op->name, doc.substr(0, doc.find('.')));
+      fmt::print("{:<38} {}\n", op->name, brief(op->doc));
     }
   }
   return kOk;
@@ -58,7 +64,8 @@ int run(const Options& options) {
 
 void add_ops(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("ops", "List the ops");
+  CLI::App* command =
+      app.add_subcommand("ops", "List the ops, those of gradients and updates included");
   command->add_flag("--json", options->json, "print one JSON object with all attributes instead");
   command->add_flag("--markdown", options->markdown, "print the reference page instead");
   command->callback([&action, options] { action = [options] { return run(*options); }; });

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "commands.h"
+
 namespace thimble::cli {
 namespace {
 
@@ -23,16 +25,17 @@ data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
 
 void DataOptions::add_to(CLI::App& command) {
   command
-      .add_option("--data", dir,
-                  "folder with MNIST's IDX files, plain or .gz (it or DIR/mnist); without it the "
-                  "built-in digits are used")
+      .add_option(
+          "--data", dir,
+          "folder with MNIST's four IDX files, plain or .gz, or with a folder mnist that "
+          "has them; without it THIMBLE_DATA is taken, and without that the built-in digits")
       ->envname("THIMBLE_DATA")
       ->type_name("DIR");
   command.add_option("--limit-train", limit_train, "use the first N training samples only")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->type_name("N");
   command.add_option("--limit-test", limit_test, "use the first N test samples only")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->type_name("N");
 }
 
@@ -49,9 +52,60 @@ DataPair load_data(const DataOptions& options) {
 }
 
 void add_recipe(CLI::App& command, std::string& recipe) {
-  std::string help = "the model:";
-  for (const Recipe& known : recipes()) help += fmt::format("\n  {}: {}", known.name, known.doc);
-  command.add_option("recipe", recipe, help)->required()->type_name("RECIPE");
+  std::string help = "the model, one of";
+  for (const Recipe& known : recipes()) help += fmt::format("\n{:<7} {}", known.name, known.doc);
+  command.add_option("RECIPE", recipe, help)->required();
+}
+
+const Recipe& chosen_recipe(const std::string& name) {
+  return *from_command_line([&] { return &find_recipe(name); });
+}
+
+void add_checkpoint(CLI::App& command, std::string& checkpoint) {
+  command
+      .add_option("--checkpoint", checkpoint, "trained weights [out/RECIPE/checkpoint.safetensors]")
+      ->type_name("FILE");
+}
+
+std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe) {
+  return checkpoint.empty() ? fmt::format("out/{}/checkpoint.safetensors", recipe.name)
+                            : checkpoint;
+}
+
+void add_threads(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "threads; the result is the same [one per processor]")
+      ->check(whole_number(1, 1024))
+      ->type_name("N");
+}
+
+CLI::Validator whole_number(int64_t low, int64_t high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) {
+        int64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, value);
+        if (error == std::errc() && rest == end && value >= low && value <= high)
+          return std::string();
+        return fmt::format("expected a whole number {}, got \"{}\"",
+                           high == INT64_MAX ? fmt::format("of {} or more", low)
+                                             : fmt::format("from {} to {}", low, high),
+                           text);
+      },
+      "");
+}
+
+CLI::Validator above_zero() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        double value = 0.0;
+        const char* const end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, value);
+        if (error == std::errc() && rest == end && std::isfinite(value) && value > 0) {
+          return std::string();
+        }
+        return fmt::format("expected a number above 0, got \"{}\"", text);
+      },
+      "");
 }
 
 int64_t parse_bytes(const std::string& text) {

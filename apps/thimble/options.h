@@ -31,6 +31,19 @@ struct DataPair {
 
 // Adds the positional argument RECIPE with the known names in its help.
 void add_recipe(CLI::App& command, std::string& recipe);
+// The recipe of that name. Throws UsageError that lists the known ones.
+[[nodiscard]] const Recipe& chosen_recipe(const std::string& name);
+
+// Adds --checkpoint FILE, by default the one that train writes.
+void add_checkpoint(CLI::App& command, std::string& checkpoint);
+[[nodiscard]] std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe);
+
+// Adds --threads N.
+void add_threads(CLI::App& command, int& threads);
+
+// Checks of option values that say what is expected.
+[[nodiscard]] CLI::Validator whole_number(int64_t low, int64_t high = INT64_MAX);
+[[nodiscard]] CLI::Validator above_zero();
 
 // "4096", "24MiB", "1.5 GiB", "64kb" -> bytes. Throws Error otherwise.
 [[nodiscard]] int64_t parse_bytes(const std::string& text);

@@ -32,7 +32,7 @@ nlohmann::ordered_json buffers_of(const Plan& plan) {
 }
 
 int run(const Options& options) {
-  const Recipe& recipe = find_recipe(options.setup.recipe);
+  const Recipe& recipe = chosen_recipe(options.setup.recipe);
   // One step is enough: the schedule changes no buffer.
   const Trainer trainer(recipe.build(), trainer_options(options.setup, recipe, 1));
   const Plan& plan = trainer.plan();
@@ -40,9 +40,7 @@ int run(const Options& options) {
     fmt::print("{}", plan.text());
     return kOk;
   }
-  print_json({{"recipe", recipe.name},
-              {"batch", plan.batch},
-              {"planned_peak_bytes", plan.planned_peak_bytes},
+  print_json({{"planned_peak_bytes", plan.planned_peak_bytes},
               {"lower_bound_bytes", plan.lower_bound_bytes},
               {"parameter_bytes", plan.parameter_bytes},
               {"state_bytes", plan.state_bytes},
@@ -60,6 +58,9 @@ void add_plan(CLI::App& app, Action& action) {
       "plan", "Print the memory plan of a training step: the exact peak and what binds it");
   options->setup.add_to(*command);
   command->add_flag("--json", options->json, "print one JSON object with every buffer instead");
+  command->footer(
+      "Examples:\n  thimble plan vae --batch 8\n  thimble plan lenet5 --optimizer sgd "
+      "--memory-budget 2MiB");
   command->callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -24,10 +24,8 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const Recipe& recipe = find_recipe(options.recipe);
-  const std::string checkpoint = options.checkpoint.empty()
-                                     ? fmt::format("out/{}/checkpoint.safetensors", recipe.name)
-                                     : options.checkpoint;
+  const Recipe& recipe = chosen_recipe(options.recipe);
+  const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   const std::vector<float> images = draw_samples(recipe, checkpoint, options.count, options.seed);
   io::AtomicFile file(options.out);
   file.write(io::png_grid(images, {.columns = options.columns}));
@@ -47,17 +45,21 @@ void add_sample(CLI::App& app, Action& action) {
   options->out = "samples.png";
   CLI::App* command = app.add_subcommand("sample", "Draw new images with a trained recipe");
   add_recipe(*command, options->recipe);
-  command
-      ->add_option("--checkpoint", options->checkpoint,
-                   "trained weights [out/RECIPE/checkpoint.safetensors]")
-      ->type_name("FILE");
+  add_checkpoint(*command, options->checkpoint);
   command->add_option("--out", options->out, "picture to write [samples.png]")
       ->type_name("FILE.png");
-  command->add_option("--count", options->count, "images [100]")->check(CLI::Range(1, 10000));
+  command->add_option("--count", options->count, "images [100]")
+      ->check(whole_number(1, 10000))
+      ->type_name("N");
   command->add_option("--columns", options->columns, "images in a row [10]")
-      ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", options->seed, "seed of the random codes [0]");
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  command->add_option("--seed", options->seed, "seed of the random codes [0]")
+      ->check(whole_number(0))
+      ->type_name("N");
   command->add_flag("--json", options->json, "print one JSON object instead");
+  command->footer(
+      "Example:\n  thimble sample vae --count 25 --columns 5 --seed 7 --out digits.png");
   command->callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -17,7 +17,7 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const Recipe& recipe = find_recipe(options.recipe);
+  const Recipe& recipe = chosen_recipe(options.recipe);
   const Graph graph = recipe.build();
   if (!options.json) {
     fmt::print("{}", graph.summary());

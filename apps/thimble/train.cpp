@@ -29,7 +29,7 @@ class Training {
  public:
   explicit Training(const Options& options)
       : options_(options),
-        recipe_(find_recipe(options.setup.recipe)),
+        recipe_(chosen_recipe(options.setup.recipe)),
         epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
         out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
         data_(load_data(options.data)),
@@ -38,20 +38,16 @@ class Training {
 
   int run() {
     io::make_directories(out_);
+    { const io::AtomicFile probe(checkpoint()); }  // a folder that takes no files fails now
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
     print_start();
     catch_interrupt();
     const FitResult result = fit();
     bar_.clear();
     if (result.end == FitResult::End::stopped) {
-      note(
-          fmt::format("stopped after step {}; everything is saved. To go on, run the same command "
-                      "with --resume {}",
-                      result.steps, checkpoint()));
-      return kStopped;
+      return stopped(fmt::format("stopped after step {}; everything is saved", result.steps));
     }
-    finish(result);
-    return kOk;
+    return finish(result);
   }
 
  private:
@@ -73,6 +69,11 @@ class Training {
     std::fflush(stream);
   }
 
+  [[nodiscard]] int stopped(const std::string& what) const {
+    note(fmt::format("{}. To go on, run the same command with --resume {}", what, checkpoint()));
+    return kStopped;
+  }
+
   FitResult fit() {
     FitOptions fit;
     fit.epochs = epochs_;
@@ -81,14 +82,23 @@ class Training {
     fit.stop = interrupted;
     fit.on_step = [this](const StepReport& step) { on_step(step); };
     fit.on_epoch = [this](const EpochReport& epoch) { on_epoch(epoch); };
-    return trainer_.fit(data_.train, fit);
+    try {
+      return trainer_.fit(data_.train, fit);
+    } catch (const Error& error) {
+      bar_.clear();
+      if (report_.epochs.empty()) throw;
+      // where stands in what(), in brackets.
+      const std::string what = std::string(error.what()).substr(error.where().size() + 3);
+      throw Error(error.where(), fmt::format("{}. The checkpoint after epoch {} is untouched: {}",
+                                             what, report_.epochs.back().epoch, checkpoint()));
+    }
   }
 
   void on_step(const StepReport& step) {
     report_.step_loss.push_back(static_cast<float>(step.loss));
     report_.step_learning_rate.push_back(static_cast<float>(step.learning_rate));
     if (first_step_ < 0) {
-      first_step_ = step.step;
+      first_step_ = report_.first_step = step.step;
       started_ = seconds_now();
     }
     if (!bar_.due()) return;
@@ -106,15 +116,15 @@ class Training {
         fmt::format("epoch {:>2}/{}  train loss {:<8.5g}  test loss {:<8.5g}", epoch.epoch + 1,
                     epochs_, epoch.train.loss, epoch.validation->loss);
     for (const auto& [name, value] : epoch.validation->metrics) {
-      line += fmt::format("  {} {:.4g}", name, value);
+      line += fmt::format("  {} {:<6.4g}", name, value);
     }
     line += fmt::format("  lr {:.2e}  {}", epoch.learning_rate, format_seconds(epoch.seconds));
     note(line);
-    report_.epochs.push_back({epoch.epoch + 1, epoch.train.loss, epoch.validation->loss,
-                              epoch.seconds, epoch.learning_rate});
+    report_.epochs.push_back({epoch.epoch + 1, trainer_.steps(), epoch.train.loss,
+                              epoch.validation->loss, epoch.seconds, epoch.learning_rate});
   }
 
-  void finish(const FitResult& result) {
+  int finish(const FitResult& result) {
     const double seconds = seconds_now();
     const Evaluation test = trainer_.evaluate(data_.test);
     // A resumed run that had nothing left to do still has its checkpoint to show.
@@ -142,11 +152,14 @@ class Training {
         {"parameters", trainer_.plan().parameter_bytes / 4},
         {"weights_sha256", trainer_.weights_sha256()}};
     write_report(json);
+    if (interrupted())
+      return stopped("stopped before the samples had a score; training is complete");
     if (options_.json) {
       print_json(json);
     } else {
       print_end(json);
     }
+    return kOk;
   }
 
   static nlohmann::ordered_json number(double value) {
@@ -155,14 +168,35 @@ class Training {
 
   void write_report(const nlohmann::ordered_json& json) {
     report_.title = fmt::format("{} on {}", recipe_.name, data_.name);
-    for (const auto& [name, value] : json.items()) {
-      if (value.is_null()) continue;
-      report_.facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
-    }
+    report_.facts = facts(json);
     report_.plan = trainer_.plan();
     io::AtomicFile file(out_ + "/report.html");
     file.write(io::training_report_html(report_));
     file.commit();
+  }
+
+  // What of the result a reader wants first, rounded.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> facts(
+      const nlohmann::ordered_json& json) const {
+    std::vector<std::pair<std::string, std::string>> list;
+    const auto add = [&](const char* name, const char* key, const char* pattern) {
+      if (!json[key].is_number()) return;
+      list.emplace_back(name, fmt::format(fmt::runtime(pattern), json[key].get<double>()));
+    };
+    add("test loss", "test_loss", "{:.5g}");
+    add("test accuracy", "test_accuracy", "{:.4f}");
+    add("inception score of the samples", "inception_score", "{:.3f}");
+    add("training loss, last epoch", "train_loss", "{:.5g}");
+    list.emplace_back("planned peak of a step", format_bytes(trainer_.plan().planned_peak_bytes));
+    list.emplace_back("whole process, peak", format_bytes(json["peak_rss_bytes"].get<int64_t>()));
+    add("ms per step, median", "ms_per_step_median", "{:.3f}");
+    list.emplace_back("time in all", format_seconds(json["seconds"].get<double>()));
+    add("epochs", "epochs", "{:.0f}");
+    add("steps", "steps", "{:.0f}");
+    add("parameters", "parameters", "{:.0f}");
+    list.emplace_back("optimizer", trainer_.options().optimizer.text());
+    list.emplace_back("SHA-256 of the weights", json["weights_sha256"].get<std::string>());
+    return list;
   }
 
   void print_end(const nlohmann::ordered_json& json) const {
@@ -204,16 +238,21 @@ void add_train(CLI::App& app, Action& action) {
       app.add_subcommand("train", "Train a recipe and write checkpoint, report and pictures");
   options->setup.add_to(*command);
   options->data.add_to(*command);
-  command->add_option("--epochs", options->epochs, "passes over the training data")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--epochs", options->epochs, "passes over the training data [the recipe's]")
+      ->check(whole_number(1))
+      ->type_name("N");
   command->add_option("--out", options->out, "folder for what is written [out/RECIPE]")
       ->type_name("DIR");
   command
       ->add_option("--resume", options->resume,
                    "checkpoint to go on from; give the other options as in its own run")
       ->type_name("FILE");
-  command->add_flag("--json", options->json,
-                    "print one JSON object as the last line of standard output");
+  command->add_flag(
+      "--json", options->json,
+      "print one JSON object as the last line of standard output, all else to standard error");
+  command->footer(
+      "Examples:\n  thimble train vae\n  thimble train lenet5 --data DIR --epochs 5 --threads 2\n"
+      "  thimble train mlp --optimizer sgd:momentum=0.9 --lr 0.05 --schedule cosine");
   command->callback(
       [&action, options] { action = [options] { return Training(*options).run(); }; });
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "commands.h"
 #include "options.h"
 
 namespace thimble::cli {
@@ -18,30 +19,35 @@ std::string joined(const std::vector<std::string>& names) {
 void SetupOptions::add_to(CLI::App& command) {
   add_recipe(command, recipe);
   command.add_option("--batch", batch, "samples in one step [the recipe's]")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1))
+      ->type_name("N");
   command.add_option("--lr", lr, "learning rate, the peak of the schedule [the recipe's]")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero())
+      ->type_name("X");
   command
       .add_option("--optimizer", optimizer,
-                  "optimizer with settings, e.g. adamw:beta2=0.99,amsgrad [the recipe's]; one of " +
-                      joined(Optimizer::names()))
+                  "one of " + joined(Optimizer::names()) +
+                      "; with settings for example adamw:beta2=0.99,amsgrad [the recipe's]")
       ->type_name("NAME[:SETTINGS]");
   command
       .add_option("--schedule", schedule,
-                  "learning-rate schedule, e.g. cosine:min=1e-5 or warmup:steps=100/linear [the "
-                  "recipe's]; built of " +
-                      joined(Schedule::names()))
+                  "learning rate over the steps, made of " + joined(Schedule::names()) +
+                      "; for example cosine:min=1e-5 or warmup:steps=100/linear [the recipe's]")
       ->type_name("NAME[:SETTINGS]");
   command.add_option("--clip-norm", clip_norm, "largest global norm of the gradients [no limit]")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero())
+      ->type_name("X");
   command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--seed", seed, "seed of first values, order, noise [0]");
-  command.add_option("--threads", threads, "threads [one per processor]")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole_number(1))
+      ->type_name("N");
+  command.add_option("--seed", seed, "seed of first values, order, noise [0]")
+      ->check(whole_number(0))
+      ->type_name("N");
+  add_threads(command, threads);
   command
       .add_option("--memory-budget", memory_budget,
-                  "most memory a step may take, e.g. 2MiB; refused with the nearest that works")
+                  "most memory a step may take, for example 2MiB; what does not fit is refused "
+                  "before anything runs, with the size that would [no limit]")
       ->type_name("SIZE");
 }
 
@@ -49,7 +55,9 @@ int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
   return options.batch > 0 ? options.batch : recipe.batch;
 }
 
-TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
+namespace {
+
+TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
   Optimizer optimizer =
       options.optimizer.empty() ? recipe.optimizer() : Optimizer::parse(options.optimizer);
   if (options.lr > 0.0) optimizer = optimizer.with_learning_rate(options.lr);
@@ -67,6 +75,12 @@ TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe
   trainer.seed = options.seed;
   trainer.threads = options.threads;
   return trainer;
+}
+
+}  // namespace
+
+TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
+  return from_command_line([&] { return made(options, recipe, steps); });
 }
 
 }  // namespace thimble::cli

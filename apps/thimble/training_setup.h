@@ -28,7 +28,7 @@ struct SetupOptions {
 
 [[nodiscard]] int64_t batch_of(const SetupOptions& options, const Recipe& recipe);
 
-// steps: updates of the whole training, over which the schedule stretches.
+// steps: updates of the whole training, over which the schedule stretches. Throws UsageError.
 [[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
                                              int64_t steps);
 

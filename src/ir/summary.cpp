@@ -55,7 +55,8 @@ std::vector<LayerSummary> summarize(const Graph& graph) {
         add_input(row, origin(graph, id));
       }
     }
-    row.output = graph.type(node.outputs[0]).shape;
+    // What an update writes is storage of the layer's own, not its result.
+    if (node.op->updates.empty()) row.output = graph.type(node.outputs[0]).shape;
   }
   std::vector<LayerSummary> kept;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -82,12 +83,16 @@ std::string Graph::summary() const {
     frozen += row.frozen_parameters;
   }
   const auto line = [&widths](const std::array<std::string, 5>& c) {
-    return fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {}\n", c[0], widths[0], c[1], widths[1],
-                       c[2], widths[2], c[3], widths[3], c[4]);
+    std::string text = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {}", c[0], widths[0], c[1],
+                                   widths[1], c[2], widths[2], c[3], widths[3], c[4]);
+    while (text.ends_with(' ')) text.pop_back();
+    return text + '\n';
   };
   std::string out = line({"layer", "type", "output shape", "parameters", "inputs"});
   for (const auto& row : cells) out += line(row);
-  out += fmt::format("{} parameters, {} of them frozen\n", total, frozen);
+  out += fmt::format("{} parameters", total);
+  if (frozen > 0) out += fmt::format(", {} of them frozen", frozen);
+  out += '\n';
   return out;
 }
 

@@ -13,7 +13,7 @@ TrainingReport small_report() {
   report.facts = {{"steps", "3"}};
   report.step_loss = {3.0F, NAN, 1.0F};
   report.step_learning_rate = {0.1F, 0.1F, 0.1F};
-  report.epochs = {{1, 2.0, INFINITY, 0.5, 0.1}};
+  report.epochs = {{1, 3, 2.0, INFINITY, 0.5, 0.1}};
   report.plan.steps = {{"relu", "relu_1", 64}};
   report.plan.buffers = {{"x", "activation", DType::f32, {16}, 64, 0, 0, 1}};
   report.images = {{"Samples", "new ones", "abcd"}};

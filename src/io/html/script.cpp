@@ -23,8 +23,8 @@ function add(parent, tag, text, className) {
   return node;
 }
 function bytes(n) {
-  if (n >= 1048576) return (n / 1048576).toFixed(2) + ' MiB';
-  if (n >= 1024) return (n / 1024).toFixed(1) + ' KiB';
+  if (n >= 1048576) return +(n / 1048576).toFixed(2) + ' MiB';
+  if (n >= 1024) return +(n / 1024).toFixed(1) + ' KiB';
   return n + ' B';
 }
 function short(x) {
@@ -60,11 +60,17 @@ function ticks(low, high, count) {
   for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) list.push(v);
   return list;
 }
-function axes(g, w, h, box, x, y, label, xText, yText) {
+// Every few powers of two, about six of them.
+function byteTicks(high) {
+  const step = Math.pow(2, Math.ceil(Math.log2(Math.max(high, 8) / 7))), list = [];
+  for (let v = 0; v <= high; v += step) list.push(v);
+  return list;
+}
+function axes(g, w, h, box, x, y, yTicks, label, xText, yText) {
   g.strokeStyle = css('--line');
   g.fillStyle = css('--soft');
   g.textAlign = 'right';
-  for (const v of ticks(y.low, y.high, 5)) {
+  for (const v of yTicks) {
     g.beginPath(); g.moveTo(box.left, y.at(v)); g.lineTo(w - box.right, y.at(v)); g.stroke();
     g.fillText(yText(v), box.left - 6, y.at(v) + 4);
   }
@@ -79,11 +85,14 @@ function scale(low, high, from, to) {
   return { low, high, at: v => from + (v - low) / span * (to - from),
            back: p => low + (p - from) / (to - from) * span };
 }
-// Running mean over about a fiftieth of the run.
+// Running mean over about a hundredth of the run; no value before the first weighs in.
 function smooth(values) {
-  const keep = 1 - 1 / Math.max(1, Math.min(100, values.length / 50));
-  let mean = null;
-  return values.map(v => v === null ? mean : mean = mean === null ? v : keep * mean + (1 - keep) * v);
+  const keep = 1 - 1 / Math.max(1, Math.min(50, values.length / 100));
+  let sum = 0, weight = 0;
+  return values.map(v => {
+    if (v !== null) { sum = keep * sum + v; weight = keep * weight + 1; }
+    return weight ? sum / weight : null;
+  });
 }
 function curve(canvasId, series, points, yText) {
   const canvas = byId(canvasId);
@@ -96,9 +105,10 @@ function curve(canvasId, series, points, yText) {
   const low = sorted[0], high = sorted[Math.floor(0.995 * (sorted.length - 1))];
   const pad = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
   const n = Math.max(series[0].values.length, 1);
-  const x = scale(0, n, box.left, w - box.right);
+  const first = DATA.first;
+  const x = scale(first, first + n, box.left, w - box.right);
   const y = scale(low - pad, high + pad, h - box.bottom, box.top);
-  axes(g, w, h, box, x, y, 'step', v => v >= 1e4 ? v / 1000 + 'k' : v, yText);
+  axes(g, w, h, box, x, y, ticks(y.low, y.high, 5), 'step', v => v >= 1e4 ? v / 1000 + 'k' : v, yText);
   g.save();
   g.beginPath(); g.rect(box.left, 0, w - box.left - box.right, h - box.bottom); g.clip();
   for (const s of series) {
@@ -107,7 +117,7 @@ function curve(canvasId, series, points, yText) {
     let open = false;
     for (let i = 0; i < s.values.length; i += stride) {
       if (s.values[i] === null) { open = false; continue; }
-      g[open ? 'lineTo' : 'moveTo'](x.at(i + 1), y.at(s.values[i]));
+      g[open ? 'lineTo' : 'moveTo'](x.at(first + i + 1), y.at(s.values[i]));
       open = true;
     }
     g.stroke();
@@ -119,9 +129,9 @@ function curve(canvasId, series, points, yText) {
   }
   g.restore();
   canvas.onmousemove = event => {
-    const i = Math.round(x.back(event.offsetX)) - 1;
+    const i = Math.round(x.back(event.offsetX)) - 1 - first;
     if (i < 0 || i >= n) return showTip(event, '');
-    showTip(event, 'step ' + (i + 1) + '\n' +
+    showTip(event, 'step ' + (first + i + 1) + '\n' +
       series.filter(s => s.name).map(s => s.name + ' ' + short(s.values[i])).join('\n'));
   };
   canvas.onmouseleave = event => showTip(event, '');
@@ -130,9 +140,7 @@ function drawCurves() {
   if (!DATA.loss.length) return;
   byId('curves').hidden = false;
   const a = css('--a'), b = css('--b'), c = css('--c');
-  const perEpoch = DATA.loss.length / Math.max(DATA.epochs.length, 1);
-  const points = DATA.epochs.flatMap((e, i) => [
-    { x: (i + 1) * perEpoch, y: e.test, colour: b }]);
+  const points = DATA.epochs.map(e => ({ x: e.steps, y: e.test, colour: b }));
   legend('loss-legend', [[a, 'training loss, smoothed'], [b, 'test loss, per epoch']]);
   curve('loss', [{ values: DATA.loss, colour: a, alpha: 0.22, width: 1, name: 'loss', bounds: true },
     { values: smooth(DATA.loss), colour: a, alpha: 1, width: 2 }], points, short);
@@ -146,6 +154,18 @@ const roleColour = role => {
   const dark = matchMedia('(prefers-color-scheme: dark)').matches;
   return 'hsl(' + (HUES[role] ?? 0) + (dark ? ' 55% 56%)' : ' 62% 60%)');
 };
+let pointedAt = null;
+// The buffer under the mouse; a thin one may be missed by a few pixels.
+function bufferAt(plan, x, y, event) {
+  const reach = 4, px = event.offsetX, py = event.offsetY;
+  const near = plan.buffers.filter(b =>
+    px >= x.at(b.birth) - 1 && px <= Math.max(x.at(b.death), x.at(b.birth) + 2) + 1 &&
+    py >= y.at(b.offset + b.bytes) - reach && py <= y.at(b.offset) + reach);
+  const thin = near.filter(b => y.at(b.offset) - y.at(b.offset + b.bytes) < 2 * reach);
+  const inside = near.filter(b => py >= y.at(b.offset + b.bytes) && py <= y.at(b.offset));
+  const middle = b => Math.abs((y.at(b.offset) + y.at(b.offset + b.bytes)) / 2 - py);
+  return [...(thin.length ? thin : inside)].sort((a, b) => middle(a) - middle(b))[0] ?? null;
+}
 function drawTimeline() {
   const plan = DATA.plan;
   if (!plan.buffers.length) return;
@@ -155,14 +175,18 @@ function drawTimeline() {
   const box = { left: 76, right: 12, top: 10, bottom: 40 };
   const x = scale(0, plan.steps.length, box.left, w - box.right);
   const y = scale(0, plan.arena * 1.03, h - box.bottom, box.top);
-  axes(g, w, h, box, x, y, 'op of the step', v => v, bytes);
+  axes(g, w, h, box, x, y, byteTicks(y.high), 'op of the step', v => v, bytes);
   for (const b of plan.buffers) {
     const left = x.at(b.birth), top = y.at(b.offset + b.bytes);
-    const width = Math.max(x.at(b.death) - left, 0.6), height = Math.max(y.at(b.offset) - top, 0.6);
+    const width = Math.max(x.at(b.death) - left, 1), height = Math.max(y.at(b.offset) - top, 1.2);
     g.fillStyle = roleColour(b.role);
     g.fillRect(left, top, width, height);
     if (height > 3 && width > 3) {
       g.strokeStyle = css('--panel'); g.lineWidth = 0.7;
+      g.strokeRect(left, top, width, height);
+    }
+    if (b === pointedAt) {
+      g.strokeStyle = css('--ink'); g.lineWidth = 2;
       g.strokeRect(left, top, width, height);
     }
   }
@@ -176,16 +200,20 @@ function drawTimeline() {
   legend('roles', [...new Set(plan.buffers.map(b => b.role))].map(r => [roleColour(r), r])
     .concat([[css('--ink'), 'bytes alive (solid), arena (dashed)']]));
   canvas.onmousemove = event => {
-    const step = Math.floor(x.back(event.offsetX)), at = y.back(event.offsetY);
+    const step = Math.floor(x.back(event.offsetX));
     const s = plan.steps[step];
+    const b = s ? bufferAt(plan, x, y, event) : null;
+    if (b !== pointedAt) { pointedAt = b; drawTimeline(); }
     if (!s) return showTip(event, '');
-    const b = plan.buffers.find(b => b.birth <= step && step < b.death &&
-      b.offset <= at && at < b.offset + b.bytes);
     showTip(event, (b ? b.name + ' ' + b.shape + '\n' + b.role + ', ' + b.bytes.toLocaleString('en') +
       ' B, ops ' + b.birth + ' to ' + (b.death - 1) + '\n' : '') +
       'op ' + step + ': ' + s.op + (s.layer ? ' of ' + s.layer : '') + ', ' + bytes(s.live) + ' alive');
   };
-  canvas.onmouseleave = event => showTip(event, '');
+  canvas.onmouseleave = event => {
+    showTip(event, '');
+    pointedAt = null;
+    drawTimeline();
+  };
 }
 function table(id, head, rows) {
   const node = byId(id), top = add(node, 'tr');
@@ -214,16 +242,17 @@ function fill() {
     plan.batch + ': parameters ' + bytes(plan.parameters) + ', optimizer state and statistics ' +
     bytes(plan.state) + ', constants ' + bytes(plan.constants) + ', arena ' + bytes(plan.arena) +
     '. Each bar is a buffer of the arena: from the op that first writes it to the one that last ' +
-    'reads it, at its place in memory.';
-  table('buffers', [['buffer', 0], ['role', 0], ['shape', 0], ['bytes', 1], ['ops', 1]],
-    [...plan.buffers].sort((a, b) => b.bytes - a.bytes).slice(0, 15).map(b => [b.name, b.role,
-      b.shape, b.bytes.toLocaleString('en'), b.birth + '–' + (b.death - 1)]));
+    'reads it, at its place in memory. Point at one to see its name.';
+  byId('buffers-title').textContent = 'All ' + plan.buffers.length + ' buffers, largest first';
+  table('buffers', [['buffer', 0], ['role', 0], ['shape', 0], ['bytes', 1], ['offset', 1], ['ops', 1]],
+    [...plan.buffers].sort((a, b) => b.bytes - a.bytes).map(b => [b.name, b.role, b.shape,
+      b.bytes.toLocaleString('en'), b.offset.toLocaleString('en'), b.birth + '–' + (b.death - 1)]));
   for (const image of DATA.images) {
     byId('pictures').hidden = false;
-    add(byId('pictures'), 'h2', image.title);
     const figure = add(byId('pictures'), 'figure');
+    add(figure, 'h2', image.title);
     add(figure, 'img').src = 'data:image/png;base64,' + image.png;
-    figure.firstChild.alt = image.title;
+    figure.lastChild.alt = image.title;
     add(figure, 'figcaption', image.caption);
   }
 }

@@ -11,15 +11,15 @@ const char* const kReportStyle = R"css(
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1080px; padding: 28px 18px 60px; color: var(--ink);
   background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 26px; margin: 0 0 4px; }
+h1 { font-size: 26px; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 18px; margin: 36px 0 10px; }
 p { color: var(--soft); margin: 0 0 10px; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 8px;
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 165px), 1fr)); gap: 8px;
   margin: 16px 0; }
 .fact { background: var(--panel); border-radius: 8px; padding: 8px 12px; overflow-wrap: anywhere; }
 .fact b { display: block; color: var(--soft); font-weight: 500; font-size: 12px; }
 .panel { background: var(--panel); border-radius: 10px; padding: 12px; position: relative; }
-.pair { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); }
+.pair { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
 canvas { display: block; width: 100%; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 13px; color: var(--soft);
   margin: 0 0 8px; }
@@ -31,6 +31,10 @@ th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var
   white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+#epoch-table { max-width: 720px; }
+details { margin-top: 12px; }
+summary { cursor: pointer; color: var(--soft); }
+[hidden] { display: none; }
 figure { margin: 0; }
 figure img { max-width: 100%; image-rendering: pixelated; border-radius: 8px; display: block; }
 figcaption { color: var(--soft); font-size: 13px; margin-top: 6px; }
@@ -50,6 +54,7 @@ const char* const kReportBody = R"html(
     <div class="panel"><div class="legend" id="rate-legend"></div><canvas id="rate"></canvas></div>
   </div>
 </section>
+<section class="pair" id="pictures" hidden></section>
 <section id="epochs" hidden>
   <h2>Epochs</h2>
   <div class="scroll"><table id="epoch-table"></table></div>
@@ -58,10 +63,9 @@ const char* const kReportBody = R"html(
   <h2>Memory of one training step</h2>
   <p id="memory-text"></p>
   <div class="panel"><div class="legend" id="roles"></div><canvas id="timeline"></canvas></div>
-  <h2>Largest buffers</h2>
-  <div class="scroll"><table id="buffers"></table></div>
+  <details><summary id="buffers-title"></summary>
+  <div class="scroll"><table id="buffers"></table></div></details>
 </section>
-<section id="pictures" hidden></section>
 <div id="tip"></div>
 )html";
 

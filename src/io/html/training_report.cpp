@@ -85,11 +85,13 @@ std::string training_report_html(const TrainingReport& report) {
   data["title"] = report.title;
   data["facts"] = json::array();
   for (const auto& [name, value] : report.facts) data["facts"].push_back({name, value});
+  data["first"] = report.first_step;
   data["loss"] = numbers(report.step_loss);
   data["rate"] = numbers(report.step_learning_rate);
   data["epochs"] = json::array();
   for (const ReportEpoch& e : report.epochs) {
     data["epochs"].push_back({{"epoch", e.epoch},
+                              {"steps", e.steps},
                               {"train", number(e.train_loss)},
                               {"test", number(e.test_loss)},
                               {"rate", number(e.learning_rate)},

@@ -19,6 +19,7 @@ struct ReportImage {
 
 struct ReportEpoch {
   int64_t epoch = 0;  // from 1
+  int64_t steps = 0;  // done at its end, of the whole training
   double train_loss = 0.0;
   double test_loss = 0.0;
   double seconds = 0.0;
@@ -29,6 +30,7 @@ struct ReportEpoch {
 struct TrainingReport {
   std::string title;                                       // "vae on MNIST"
   std::vector<std::pair<std::string, std::string>> facts;  // name and value, in order
+  int64_t first_step = 0;                                  // done before; of a resumed run
   std::vector<float> step_loss;                            // one a step
   std::vector<float> step_learning_rate;                   // likewise
   std::vector<ReportEpoch> epochs;
