@@ -18,25 +18,29 @@ namespace {
 using exec::Bytes;
 using exec::Precision;
 
+constexpr unsigned char kPaint = 0xA5;
+constexpr unsigned char kOtherPaint = 0x5A;
+
 // A buffer with painted margins that no kernel may touch.
 class Guarded {
  public:
-  explicit Guarded(int64_t bytes) : size_(static_cast<size_t>(bytes)), block_(bytes + 2 * kMargin) {
-    std::memset(block_.data(), kPaint, static_cast<size_t>(block_.bytes()));
+  explicit Guarded(int64_t bytes, unsigned char paint = kPaint)
+      : paint_(paint), size_(static_cast<size_t>(bytes)), block_(bytes + 2 * kMargin) {
+    std::memset(block_.data(), paint, static_cast<size_t>(block_.bytes()));
   }
   [[nodiscard]] std::byte* data() const { return block_.data() + kMargin; }
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] bool intact() const {
     for (size_t i = 0; i < static_cast<size_t>(kMargin); ++i) {
-      if (block_.data()[i] != std::byte{kPaint}) return false;
-      if (data()[size_ + i] != std::byte{kPaint}) return false;
+      if (block_.data()[i] != std::byte{paint_}) return false;
+      if (data()[size_ + i] != std::byte{paint_}) return false;
     }
     return true;
   }
 
  private:
   static constexpr int64_t kMargin = 256;
-  static constexpr unsigned char kPaint = 0xA5;
+  unsigned char paint_;
   size_t size_;
   exec::Block block_;
 };
@@ -46,9 +50,11 @@ struct KernelRun {
   std::string error;
 };
 
-// One kernel of a node on given inputs, in guarded memory. alias: laid over its input.
+// One kernel of a node on given inputs, in guarded memory. alias: laid over its input. paint: what
+// the outputs hold before.
 KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::vector<Bytes>& values,
-                     bool fast, int threads, const ir::Alias* alias = nullptr) {
+                     bool fast, int threads, const ir::Alias* alias = nullptr,
+                     unsigned char paint = kPaint) {
   KernelRun run;
   const ir::Params params = plan::kernel_params(graph, node);
   std::vector<Bytes> inputs;
@@ -62,7 +68,8 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   std::vector<Guarded> outputs;
   std::vector<void*> destinations;
   for (int id : node.outputs) {
-    outputs.emplace_back(static_cast<int64_t>(exec::byte_size(graph.type(id), Precision::f32)));
+    outputs.emplace_back(static_cast<int64_t>(exec::byte_size(graph.type(id), Precision::f32)),
+                         paint);
     destinations.push_back(outputs.back().data());
   }
   const auto lay_over = [&](const ir::Alias& a) {
@@ -94,6 +101,18 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
     }
   }
   return run;
+}
+
+// What an output holds must not depend on what lay there before. run: painted with kPaint.
+std::string find_unwritten(const ir::Graph& graph, const ir::Node& node,
+                           const std::vector<Bytes>& values, bool fast, const KernelRun& run) {
+  const KernelRun other = run_kernel(graph, node, values, fast, 1, nullptr, kOtherPaint);
+  for (size_t i = 0; i < run.outputs.size(); ++i) {
+    if (run.outputs[i] == other.outputs[i]) continue;
+    return fmt::format("{} ({}) leaves a part of output {} unwritten", node.op->name,
+                       fast ? "fast" : "reference", i);
+  }
+  return "";
 }
 
 std::string compare_outputs(const ir::Graph& graph, const ir::Node& node,
@@ -135,6 +154,8 @@ std::string check_fast_on_target(const ir::Graph& graph, const ir::Node& node,
   if (!fast.error.empty()) return fast.error;
   std::string error = compare_outputs(graph, node, fast.outputs, reference.outputs, tolerance);
   if (!error.empty()) return error;
+  error = find_unwritten(graph, node, values, true, fast);
+  if (!error.empty()) return error;
   for (const int threads : {2, 4}) {
     const KernelRun many = run_kernel(graph, node, values, true, threads);
     if (!many.error.empty()) return many.error;
@@ -161,7 +182,8 @@ std::string check_shapes(const ir::OpDef& op, const OpCase& test) {
   }
   return for_each_node(
       op, test, [](const ir::Graph& graph, const ir::Node& node, const std::vector<Bytes>& values) {
-        return run_kernel(graph, node, values, false, 1).error;
+        const KernelRun run = run_kernel(graph, node, values, false, 1);
+        return run.error.empty() ? find_unwritten(graph, node, values, false, run) : run.error;
       });
 }
 

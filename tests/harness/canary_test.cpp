@@ -1,0 +1,306 @@
+// Wrong ops, each of which the harness must catch, and a right one, which it must let pass.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "harness/op_checks.h"
+#include "harness/op_goldens.h"
+
+namespace thimble::test {
+namespace {
+
+struct CanaryDims {
+  int n;
+};
+
+CanaryDims dims_of(const Shape& x) { return {static_cast<int>(x.elements())}; }
+
+// y = x^2.
+template <class Real>
+void square(Real* y, const Real* x, const CanaryDims* d) {
+  for (int i = 0; i < d->n; ++i) y[i] = x[i] * x[i];
+}
+// dx = 2 dy x.
+template <class Real>
+void square_grad(Real* dx, const Real* dy, const Real* x, const CanaryDims* d) {
+  for (int i = 0; i < d->n; ++i) dx[i] = 2 * dy[i] * x[i];
+}
+
+const ir::OpDef& grad_op() {
+  static const ir::OpDef def{
+      .name = "canary_grad",
+      .inputs = {{"dy", ""}, {"x", ""}},
+      .outputs = {{"dx", ""}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        return {c.input(1)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(1)); },
+      .ref = ir::kernel_fn<&square_grad<float>>(),
+      .ref64 = ir::kernel_fn<&square_grad<double>>(),
+      .in_place = {{0, 0}, {0, 1}},
+  };
+  return def;
+}
+
+// The op that is right in everything; the canaries change one thing of it.
+ir::OpDef right_op() {
+  return {
+      .name = "canary",
+      .inputs = {{"x", ""}},
+      .outputs = {{"y", ""}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        return {c.input(0)};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {c.grad().graph().add1(grad_op(), {}, {c.grad(), c.input(0)})};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0)); },
+      .ref = ir::kernel_fn<&square<float>>(),
+      .ref64 = ir::kernel_fn<&square<double>>(),
+      .fast = ir::kernel_fn<&square<float>>(),
+      .in_place = {{0, 0}},
+  };
+}
+
+OpCase vector_case() { return {.name = "vector", .inputs = {{.shape = {100}}}, .expect = {{100}}}; }
+
+void expect_caught(const std::string& error, const std::string& part) {
+  EXPECT_NE(error.find(part), std::string::npos)
+      << (error.empty() ? "nothing was found" : "found instead: " + error);
+}
+
+TEST(canary, that_sings_passes_every_check) {
+  const ir::OpDef op = right_op();
+  const OpCase test = vector_case();
+  EXPECT_EQ(check_shapes(op, test), "");
+  EXPECT_EQ(check_reference(op, test), "");
+  EXPECT_EQ(check_fast(op, test), "");
+  EXPECT_EQ(check_in_place(op, test), "");
+  EXPECT_EQ(check_gradient(op, test), "");
+  EXPECT_EQ(check_attributes(op, test), "");
+}
+
+TEST(canary, with_a_wrong_gradient_is_caught) {
+  ir::OpDef op = right_op();
+  op.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; };
+  expect_caught(check_gradient(op, vector_case()), "finite differences");
+}
+
+TEST(canary, with_a_gradient_left_out_is_caught) {
+  ir::OpDef op = right_op();
+  op.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; };
+  expect_caught(check_gradient(op, vector_case()), "finite differences");
+}
+
+void grad_wrong_in_one_element(double* dx, const double* dy, const double* x, const CanaryDims* d) {
+  square_grad(dx, dy, x, d);
+  dx[57] *= 1.001;
+}
+
+TEST(canary, with_a_gradient_wrong_in_one_element_is_caught) {
+  static const ir::OpDef wrong_grad = [] {
+    ir::OpDef def = grad_op();
+    def.ref64 = ir::kernel_fn<&grad_wrong_in_one_element>();
+    return def;
+  }();
+  ir::OpDef op = right_op();
+  op.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+    return {c.grad().graph().add1(wrong_grad, {}, {c.grad(), c.input(0)})};
+  };
+  expect_caught(check_gradient(op, vector_case()), "finite differences");
+}
+
+TEST(canary, with_a_wrong_shape_rule_is_caught) {
+  ir::OpDef op = right_op();
+  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+    return {{DType::f32, {c.shape(0)[0] + 1}}};
+  };
+  expect_caught(check_shapes(op, vector_case()), "expected [100]");
+}
+
+TEST(canary, with_a_shape_rule_too_small_for_its_kernel_is_caught) {
+  ir::OpDef op = right_op();
+  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+    return {{DType::f32, {c.shape(0)[0] - 1}}};
+  };
+  op.vjp = nullptr;
+  OpCase test = vector_case();
+  test.expect.clear();
+  expect_caught(check_shapes(op, test), "writes past output 0");
+}
+
+void incomplete_square(float* y, const float* x, const CanaryDims* d) {
+  const CanaryDims fewer{d->n - 1};
+  square(y, x, &fewer);
+}
+
+TEST(canary, that_leaves_an_element_unwritten_is_caught) {
+  ir::OpDef op = right_op();
+  op.ref = ir::kernel_fn<&incomplete_square>();
+  expect_caught(check_shapes(op, vector_case()), "leaves a part of output 0 unwritten");
+}
+
+void shifted_square(double* y, const double* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[3] += 1e-3;
+}
+
+TEST(canary, whose_precisions_disagree_is_caught) {
+  ir::OpDef op = right_op();
+  op.ref64 = ir::kernel_fn<&shifted_square>();
+  expect_caught(check_reference(op, vector_case()), "float differs from double");
+}
+
+void square_wrong_at_the_end(float* y, const float* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[99] *= 1.001F;
+}
+
+TEST(canary, with_a_wrong_fast_kernel_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&square_wrong_at_the_end>();
+  expect_caught(check_fast(op, vector_case()), "output 0 differs by");
+}
+
+void square_with_nan(float* y, const float* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[0] /= 0.0F * y[0];
+  y[0] -= y[0];
+}
+
+TEST(canary, with_nan_from_its_fast_kernel_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&square_with_nan>();
+  expect_caught(check_fast(op, vector_case()), "output 0 differs by");
+}
+
+void square_and_one_more(float* y, const float* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[d->n] = 0.0F;
+}
+
+TEST(canary, that_writes_past_its_end_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&square_and_one_more>();
+  expect_caught(check_fast(op, vector_case()), "writes past output 0");
+}
+
+void square_and_one_before(float* y, const float* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[-1] = 0.0F;
+}
+
+TEST(canary, that_writes_before_its_beginning_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&square_and_one_before>();
+  expect_caught(check_fast(op, vector_case()), "writes past output 0");
+}
+
+void square_with_large_workspace(float* y, const float* x, void* workspace, const CanaryDims* d) {
+  square(y, x, d);
+  std::memset(workspace, 0, 65);
+}
+
+TEST(canary, that_writes_past_its_workspace_is_caught) {
+  ir::OpDef op = right_op();
+  op.workspace = [](const ir::Params&, int) -> int64_t { return 64; };
+  op.fast = ir::kernel_fn<&square_with_large_workspace>();
+  expect_caught(check_fast(op, vector_case()), "writes past its workspace");
+}
+
+void square_that_changes_x(float* y, const float* x, const CanaryDims* d) {
+  square(y, x, d);
+  const_cast<float*>(x)[5] = 0.0F;
+}
+
+TEST(canary, that_changes_its_input_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&square_that_changes_x>();
+  expect_caught(check_fast(op, vector_case()), "changes input 0");
+}
+
+void square_by_threads(float* y, const float* x, const CanaryDims* d, exec::ThreadPool& pool) {
+  square(y, x, d);
+  // Within every tolerance, yet not the same.
+  if (pool.threads() == 4) y[7] = std::nextafter(y[7], 1.0F);
+}
+
+TEST(canary, whose_bits_depend_on_the_threads_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&square_by_threads>();
+  expect_caught(check_fast(op, vector_case()), "other bits on 4 threads");
+}
+
+// Right where y and x are apart: reads elements that it has written if they are one.
+void reversed_square(float* y, const float* x, const CanaryDims* d) {
+  for (int i = 0; i < d->n; ++i) y[i] = x[d->n - 1 - i] * x[d->n - 1 - i];
+}
+
+TEST(canary, that_lies_about_working_in_place_is_caught) {
+  ir::OpDef op = right_op();
+  op.vjp = nullptr;
+  op.ref = ir::kernel_fn<&reversed_square>();
+  op.fast = nullptr;
+  expect_caught(check_in_place(op, vector_case()), "(reference) gives other bits");
+}
+
+TEST(canary, whose_fast_kernel_lies_about_working_in_place_is_caught) {
+  ir::OpDef op = right_op();
+  op.fast = ir::kernel_fn<&reversed_square>();
+  expect_caught(check_in_place(op, vector_case()), "(fast) gives other bits");
+}
+
+TEST(canary, that_accepts_what_it_must_refuse_is_caught) {
+  ir::OpDef op = right_op();
+  const RejectCase test{
+      .name = "integers", .inputs = {{.shape = {3}, .dtype = DType::i32}}, .error = "of type f32"};
+  EXPECT_EQ(check_rejects(op, test), "");
+  RejectCase other = test;
+  other.error = "of one shape";
+  expect_caught(check_rejects(op, other), "expected a message with");
+  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> { return {c.input(0)}; };
+  expect_caught(check_rejects(op, test), "must be refused");
+}
+
+struct TwiceNamed {
+  int64_t a = 1;
+  int64_t b = 2;
+};
+void describe(TwiceNamed& attrs, ir::FieldVisitor& v) {
+  v.field("a", attrs.a, "");
+  v.field("a", attrs.b, "");
+}
+
+TEST(canary, whose_attributes_do_not_survive_json_is_caught) {
+  ir::OpDef op = right_op();
+  op.attrs = ir::Attrs::schema_of<TwiceNamed>();
+  expect_caught(check_attributes(op, vector_case()), "come back from JSON as");
+}
+
+TEST(canary, goldens_that_differ_are_caught) {
+  const auto goldens = find_goldens(std::string(THIMBLE_SOURCE_DIR) + "/src/ops");
+  const auto is_wanted = [](const nlohmann::json& g) {
+    return g.at("op") == "softmax" && g.at("name") == "last";
+  };
+  const auto found = std::find_if(goldens.begin(), goldens.end(), is_wanted);
+  ASSERT_NE(found, goldens.end());
+  EXPECT_EQ(check_golden(*found), "");
+  for (const char* what : {"outputs", "gradients"}) {
+    nlohmann::json wrong = *found;
+    nlohmann::json& value = wrong.at(what)[0].at("values")[4];
+    value = value.get<double>() + 1e-4;
+    expect_caught(check_golden(wrong), "differs from PyTorch's");
+  }
+  nlohmann::json other_shape = *found;
+  other_shape.at("outputs")[0].at("shape") = {5, 2};
+  expect_caught(check_golden(other_shape), "PyTorch's f32[5, 2]");
+  nlohmann::json other_attribute = *found;
+  other_attribute.at("attrs").at("axis") = 0;
+  expect_caught(check_golden(other_attribute), "differs from PyTorch's");
+}
+
+}  // namespace
+}  // namespace thimble::test
