@@ -3,32 +3,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <thread>
 
 #include "data/test_files.h"
-
-// Every allocation of this executable is counted. Not inlined: the compiler would warn of free()
-// on what new returned.
-static std::atomic<int64_t> allocations{0};
-
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size > 0 ? size : 1)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(size_t size, std::align_val_t alignment) {
-  ++allocations;
-  const auto unit = static_cast<size_t>(alignment);
-  if (void* p = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace thimble::data {
 namespace {
@@ -252,23 +230,6 @@ TEST(loader, augments_by_seed_epoch_and_sample) {
   EXPECT_EQ(values, by_label({.batch = 7, .shuffle = false, .seed = 1, .prefetch = 0}, 0));
   EXPECT_NE(values, by_label({.batch = 4, .seed = 1}, 1));
   EXPECT_NE(values, by_label({.batch = 4, .seed = 2}, 0));
-}
-
-TEST(loader, allocates_nothing_once_it_runs) {
-  for (const int prefetch : {0, 2}) {
-    Loader loader(counting(500), {.batch = 8, .prefetch = prefetch});
-    loader.start(0);
-    ASSERT_NE(loader.next(), nullptr);
-    const int64_t before = allocations;
-    for (int64_t epoch = 0; epoch < 5; ++epoch) {
-      loader.start(epoch);
-      while (loader.next() != nullptr) {
-      }
-    }
-    EXPECT_EQ(allocations - before, 0);
-  }
-  const int64_t before = allocations;
-  EXPECT_GT((Loader(counting(5)), allocations - before), 0) << "the count does not work";
 }
 
 TEST(loader, says_what_it_holds) {

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <thimble/data_loader.h>
 #include <thimble/error.h>
 #include <thimble/trainer.h>
 
@@ -41,6 +42,21 @@ TEST(memory, fitting_allocates_nothing_per_step) {
   for (size_t i = 1; i < counts.size(); ++i) {
     if (i % 4 == 0) continue;  // an epoch's end may allocate: its report
     EXPECT_EQ(counts[i], counts[i - 1]) << "step " << i;
+  }
+}
+
+TEST(memory, a_loader_allocates_nothing_once_it_runs) {
+  for (const int prefetch : {0, 2}) {
+    data::Loader loader(test::small_data(60), {.batch = 8, .prefetch = prefetch});
+    loader.start(0);
+    ASSERT_NE(loader.next(), nullptr);
+    const int64_t before = test::allocations();
+    for (int64_t epoch = 0; epoch < 5; ++epoch) {
+      loader.start(epoch);
+      while (loader.next() != nullptr) {
+      }
+    }
+    EXPECT_EQ(test::allocations(), before) << "prefetch " << prefetch;
   }
 }
 

@@ -54,8 +54,8 @@ TEST(order, updates_parameters_after_the_loss) {
   for (const ir::Node& node : graph.nodes) {
     for (int id : node.outputs) loss_known = loss_known || id == *graph.loss;
     for (const ir::Alias& update : node.op->updates) {
-      const int id = node.inputs[static_cast<size_t>(update.in)];
-      if (graph.data(id).role != ir::Role::parameter) continue;
+      const int id = node.input(update.in);
+      if (id < 0 || graph.data(id).role != ir::Role::parameter) continue;
       ++updates;
       EXPECT_TRUE(loss_known) << graph.data(id).name;
     }

@@ -1,0 +1,107 @@
+#include "passes/passes.h"
+
+#include <gmock/gmock.h>
+#include <thimble/ops.h>
+
+#include "ir/graph.h"
+
+namespace thimble {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> ops_of(const ir::Graph& graph) {
+  std::vector<std::string> names;
+  for (const ir::Node& node : graph.nodes) names.emplace_back(node.op->name);
+  return names;
+}
+
+Value find(const ir::Graph& graph, const std::string& name) {
+  return const_cast<ir::Graph&>(graph).find_source(name);
+}
+
+TEST(dead_code, leaves_what_results_and_updates_need) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  const Value unread = g.input("unread", {4});
+  static_cast<void>(exp(unread) + x);
+  g.output("y", relu(x));
+  const ir::Graph lean = passes::remove_dead_code(g.ir());
+  EXPECT_THAT(ops_of(lean), ElementsAre("relu"));
+  EXPECT_FALSE(find(lean, "unread"));
+  EXPECT_TRUE(find(lean, "x"));
+}
+
+TEST(dead_code, keeps_updates_of_state) {
+  Graph g;
+  const Value x = g.input("x", {2, 2, 3});
+  const Value y = batch_norm(x, {.name = "norm"});
+  static_cast<void>(y);
+  const ir::Graph training = passes::specialize(ir::with_batch(g.ir(), 4), ir::Phase::training);
+  const ir::Graph lean = passes::remove_dead_code(training);
+  EXPECT_THAT(ops_of(lean), testing::Contains("batch_norm_update"));
+  EXPECT_TRUE(find(lean, "norm.running_mean"));
+}
+
+TEST(constant_folding, computes_small_nodes_of_constants_alone) {
+  Graph g;
+  const Value a = g.constant("a", {3}, {1.0F, 2.0F, 4.0F});
+  const Value b = g.constant("b", {3}, {10.0F, 20.0F, 40.0F});
+  const Value x = g.input("x", {3});
+  g.output("y", x + a * b);
+  const ir::Graph folded = passes::optimize(g.ir());
+  ASSERT_THAT(ops_of(folded), ElementsAre("add"));
+  const ir::ValueData& sum = folded.data(folded.nodes[0].input(1));
+  EXPECT_EQ(sum.role, ir::Role::constant);
+  EXPECT_THAT(sum.data, ElementsAre(10.0F, 40.0F, 160.0F));
+}
+
+TEST(constant_folding, leaves_what_would_cost_memory) {
+  Graph g;
+  const Value a = g.constant("a", {1}, {1.0F});
+  g.output("y", broadcast_to(a, {1000}));
+  EXPECT_THAT(ops_of(passes::fold_constants(g.ir())), ElementsAre("broadcast_to"));
+}
+
+TEST(epilogue_fusion, lets_the_matrix_op_apply_the_activation) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  g.output("y", relu(dense(x, {.units = 2, .name = "d"})));
+  const ir::Graph fused = passes::fuse_epilogues(g.ir());
+  EXPECT_THAT(ops_of(fused), ElementsAre("matmul"));
+  EXPECT_NE(ir::text(fused).find("relu"), std::string::npos) << ir::text(fused);
+}
+
+TEST(epilogue_fusion, keeps_an_activation_whose_input_is_read_elsewhere) {
+  Graph g;
+  const Value d = dense(g.input("x", {4}), {.units = 2, .name = "d"});
+  g.output("y", relu(d));
+  g.output("before", d);
+  EXPECT_THAT(ops_of(passes::fuse_epilogues(g.ir())), ElementsAre("matmul", "relu"));
+}
+
+TEST(specialize, gives_each_phase_its_form) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  g.output("y", dropout(x, {.p = 0.5}));
+  const ir::Graph fixed = ir::with_batch(g.ir(), 2);
+  EXPECT_THAT(ops_of(passes::specialize(fixed, ir::Phase::inference)), IsEmpty());
+  EXPECT_THAT(ops_of(passes::specialize(fixed, ir::Phase::training)), testing::Contains("dropout"));
+}
+
+TEST(passes, keep_names_types_and_validity) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  g.output("y", relu(dense(dropout(x, {.p = 0.1}), {.units = 2, .name = "d"})));
+  for (const ir::Phase phase : {ir::Phase::training, ir::Phase::inference}) {
+    const ir::Graph done = passes::optimize(passes::specialize(ir::with_batch(g.ir(), 3), phase));
+    EXPECT_NO_THROW(ir::verify(done));
+    ASSERT_EQ(done.outputs.size(), 1U);
+    EXPECT_EQ(done.outputs[0].first, "y");
+    EXPECT_EQ(done.type(done.outputs[0].second).shape, (Shape{3, 2}));
+  }
+}
+
+}  // namespace
+}  // namespace thimble
