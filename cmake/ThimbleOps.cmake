@@ -1,9 +1,11 @@
 # Finds the op folders. An op is a folder src/ops/<op>/ that holds an op.cpp; nothing else names it.
 #   op.h      public header: attributes and builder functions  -> <thimble/ops/<op>.h>
 #   op.cpp    definition;  simd.cpp  fast kernel;  test.cpp  table of tests
+#   function.cpp  optional: what users call that is more than one op, such as a layer
 # The generated table has no static constructors: linkers drop those from static libraries.
 file(GLOB THIMBLE_OP_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*/op.cpp)
 file(GLOB THIMBLE_OP_SIMD_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*/simd.cpp)
+file(GLOB THIMBLE_OP_FUNCTION_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*/function.cpp)
 file(GLOB THIMBLE_OP_TEST_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*/test.cpp)
 set(THIMBLE_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(THIMBLE_GENERATED_INCLUDE_DIR ${THIMBLE_GENERATED_DIR}/include)
@@ -11,11 +13,18 @@ set(THIMBLE_GENERATED_INCLUDE_DIR ${THIMBLE_GENERATED_DIR}/include)
 set(declarations "")
 set(entries "")
 set(includes "")
+set(function_declarations "")
+set(function_entries "")
 foreach(op_file IN LISTS THIMBLE_OP_FILES)
   get_filename_component(op_dir ${op_file} DIRECTORY)
   get_filename_component(op ${op_dir} NAME)
   string(APPEND declarations "std::span<const ir::OpDef* const> op_folder_${op}();\n")
   string(APPEND entries "    op_folder_${op}(),\n")
+  if(EXISTS ${op_dir}/function.cpp)
+    string(APPEND function_declarations
+      "std::span<const ir::FunctionDef* const> function_folder_${op}();\n")
+    string(APPEND function_entries "      function_folder_${op}(),\n")
+  endif()
   if(EXISTS ${op_dir}/op.h)
     configure_file(${op_dir}/op.h ${THIMBLE_GENERATED_INCLUDE_DIR}/thimble/ops/${op}.h COPYONLY)
     string(APPEND includes "#include <thimble/ops/${op}.h>  // IWYU pragma: export\n")

@@ -133,7 +133,7 @@ struct Alias {
 struct OpDef {
   const char* name = "";
   const char* doc = "";      // one paragraph, with the formula
-  const char* example = "";  // one line of C++
+  const char* example = "";  // one line of C++; empty for what only the library builds
   std::vector<ArgDoc> inputs;
   std::vector<ArgDoc> outputs;
   const AttrSchema* attrs = nullptr;  // Attrs::schema_of<T>(), or null for none

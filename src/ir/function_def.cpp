@@ -1,0 +1,40 @@
+#include "ir/function_def.h"
+
+#include <algorithm>
+
+namespace thimble::ops {
+// Generated from the folders of src/ops.
+std::span<const std::span<const ir::FunctionDef* const>> function_folders();
+}  // namespace thimble::ops
+
+namespace thimble::ir {
+namespace {
+
+std::vector<const FunctionDef*> collect() {
+  std::vector<const FunctionDef*> functions;
+  for (const auto& folder : ops::function_folders()) {
+    functions.insert(functions.end(), folder.begin(), folder.end());
+  }
+  std::sort(functions.begin(), functions.end(), [](const FunctionDef* a, const FunctionDef* b) {
+    return std::string_view(a->name) < std::string_view(b->name);
+  });
+  return functions;
+}
+
+}  // namespace
+
+std::span<const FunctionDef* const> all_functions() {
+  static const std::vector<const FunctionDef*> functions = collect();
+  return functions;
+}
+
+const FunctionDef* find_function(std::string_view name) {
+  const auto functions = all_functions();
+  const auto found = std::find_if(functions.begin(), functions.end(),
+                                  [&](const FunctionDef* f) { return name == f->name; });
+  return found == functions.end() ? nullptr : *found;
+}
+
+bool is_for_users(const OpDef& op) { return op.example[0] != '\0' && op.updates.empty(); }
+
+}  // namespace thimble::ir

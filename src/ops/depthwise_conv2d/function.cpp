@@ -1,0 +1,21 @@
+#include <thimble/ops/depthwise_conv2d.h>
+
+#include "ops/conv2d/options.h"
+
+THIMBLE_FUNCTION_FOLDER(depthwise_conv2d) {
+  static const FunctionDef def{
+      .name = "depthwise_conv2d",
+      .doc =
+          "A convolution layer in which every input channel has channels / C windows of its own; "
+          "channels: C where it is 0, and groups is C.",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, channels]"}},
+      .parameters = {{"weight", "[channels, kh, kw, 1]"}, {"bias", "[channels]", true}},
+      .options = ir::OptionSchema::of<Conv2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {depthwise_conv2d(in[0], options_as<Conv2dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

@@ -1,0 +1,30 @@
+#include <thimble/ops/max_pool2d.h>
+
+#include "ir/function_def.h"
+#include "ops/max_pool2d/attrs.h"
+
+THIMBLE_FUNCTION_FOLDER(max_pool2d) {
+  static const FunctionDef max_pool2d_function{
+      .name = "max_pool2d",
+      .doc =
+          "The largest value of every window: y[n, p, q, c] = max over r, s of "
+          "x[n, p*stride + r - padding, ..., c]; NaN where the window holds one.",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}},
+      .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {max_pool2d(in[0], options_as<MaxPool2dAttrs>(options))};
+      },
+  };
+  static const FunctionDef global_max_pool2d_function{
+      .name = "global_max_pool2d",
+      .doc = "The largest value of every channel of an image.",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, C]"}},
+      .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {
+        return {global_max_pool2d(in[0])};
+      },
+  };
+  static const FunctionDef* const defs[] = {&max_pool2d_function, &global_max_pool2d_function};
+  return defs;
+}

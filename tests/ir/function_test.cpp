@@ -1,0 +1,92 @@
+#include "ir/function_def.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ir/graph.h"
+
+namespace thimble::ir {
+namespace {
+
+// Sets the options that have no default, by their names.
+class Setter final : public OptionVisitor {
+ public:
+  std::set<std::string> names;
+  void field(const char* name, bool&, const char*) override { names.insert(name); }
+  void field(const char* name, int64_t& value, const char*) override {
+    names.insert(name);
+    if (value == 0) value = 4;
+  }
+  void field(const char* name, double&, const char*) override { names.insert(name); }
+  void field(const char* name, Pair&, const char*) override { names.insert(name); }
+  void field(const char* name, Padding&, const char*) override { names.insert(name); }
+  void field(const char* name, std::vector<int64_t>& value, const char*) override {
+    names.insert(name);
+    value = {1, 3};
+  }
+  void field(const char* name, Shape&, const char*) override { names.insert(name); }
+  void field(const char* name, DType&, const char*) override { names.insert(name); }
+  void choice(const char* name, int&, std::span<const char* const>, const char*) override {
+    names.insert(name);
+  }
+  void field(const char* name, std::string& value, const char*) override {
+    names.insert(name);
+    value = "mine";
+  }
+  void field(const char* name, Initializer&, const char*) override { names.insert(name); }
+  void field(const char* name, std::optional<Initializer>&, const char*) override {
+    names.insert(name);
+  }
+};
+
+TEST(functions, layers_create_the_parameters_they_describe) {
+  int layers = 0;
+  for (const FunctionDef* f : all_functions()) {
+    if (!f->is_layer()) continue;
+    SCOPED_TRACE(f->name);
+    ++layers;
+    thimble::Graph g;
+    std::vector<Value> inputs(f->inputs.size());
+    inputs[0] = g.input("x", {6, 6, 4});
+    Setter setter;
+    const auto options = f->options.make();
+    f->options.visit(options.get(), setter);
+    EXPECT_EQ(f->build(inputs, options.get()).size(), f->outputs.size());
+    EXPECT_TRUE(setter.names.contains("name"));
+    std::set<std::string> described;
+    for (const ArgDoc& parameter : f->parameters) described.insert(parameter.name);
+    std::set<std::string> created;
+    for (const ValueData& value : g.ir().values) {
+      if (is_persistent(value.role)) created.insert(value.name.substr(value.name.find('.') + 1));
+    }
+    EXPECT_EQ(created, described);
+  }
+  EXPECT_GE(layers, 5);
+}
+
+TEST(functions, stand_in_order_of_name_and_are_found_by_it) {
+  std::string last;
+  for (const FunctionDef* f : all_functions()) {
+    EXPECT_LT(last, f->name);
+    last = f->name;
+    EXPECT_EQ(find_function(f->name), f);
+    EXPECT_NE(std::string(f->doc), "") << f->name;
+    EXPECT_FALSE(f->outputs.empty()) << f->name;
+  }
+  EXPECT_EQ(find_function("no such function"), nullptr);
+}
+
+TEST(functions, gradients_and_updates_are_not_for_users) {
+  EXPECT_TRUE(is_for_users(*find_op("relu")));
+  EXPECT_FALSE(is_for_users(*find_op("relu_grad")));
+  EXPECT_FALSE(is_for_users(*find_op("adamw_update")));
+  for (const OpDef* op : all_ops()) {
+    if (std::string_view(op->name).ends_with("_grad")) {
+      EXPECT_FALSE(is_for_users(*op)) << op->name << " has an example: users would see it";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::ir
