@@ -1,10 +1,12 @@
 // thimble: train neural networks within a memory budget, from the command line.
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <system_error>
 
 #include "commands.h"
 #include "help.h"
@@ -65,7 +67,7 @@ int run(int argc, char** argv) {
     return kUsage;
   }
   const int code = action();
-  if (std::fflush(stdout) != 0) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw Error("standard output", "cannot be written; the disk behind it may be full");
   }
   return code;
@@ -76,6 +78,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace thimble::cli;
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that grows past the user's limit is an error to report
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
@@ -83,6 +86,9 @@ int main(int argc, char** argv) {
     return kUsage;
   } catch (const std::bad_alloc&) {
     print_error("[memory] the machine has not enough memory; take a smaller batch or model");
+  } catch (const std::system_error& error) {
+    // fmt's way to say that printing failed.
+    print_error(fmt::format("[standard output] {}", error.what()));
   } catch (const std::exception& error) {
     print_error(error.what());
   }

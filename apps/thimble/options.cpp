@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 #include "commands.h"
 
@@ -68,8 +69,14 @@ void add_checkpoint(CLI::App& command, std::string& checkpoint) {
 }
 
 std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe) {
-  return checkpoint.empty() ? fmt::format("out/{}/checkpoint.safetensors", recipe.name)
-                            : checkpoint;
+  const std::string path =
+      checkpoint.empty() ? fmt::format("out/{}/checkpoint.safetensors", recipe.name) : checkpoint;
+  if (!std::filesystem::exists(path)) {
+    throw Error(path, fmt::format("no such file; name a checkpoint with --checkpoint, or make one "
+                                  "with thimble train {}",
+                                  recipe.name));
+  }
+  return path;
 }
 
 void add_threads(CLI::App& command, int& threads) {

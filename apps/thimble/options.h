@@ -36,6 +36,7 @@ void add_recipe(CLI::App& command, std::string& recipe);
 
 // Adds --checkpoint FILE, by default the one that train writes.
 void add_checkpoint(CLI::App& command, std::string& checkpoint);
+// The file named, or the one that train writes. Throws Error where there is none.
 [[nodiscard]] std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe);
 
 // Adds --threads N.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "train/state.h"
 
@@ -54,6 +55,7 @@ class Fitting {
       const auto start = Clock::now();
       if (!run_epoch()) {
         result_.end = FitResult::End::stopped;
+        require_finite_weights();
         save_if(options_.checkpoint);
         break;
       }
@@ -69,6 +71,21 @@ class Fitting {
   }
 
  private:
+  // An update can overflow after its step's loss was still fine: such weights must not take the
+  // place of a good checkpoint.
+  void require_finite_weights() const {
+    for (const std::string& name : trainer_.parameter_names()) {
+      const std::vector<float> values = trainer_.parameter(name);
+      if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
+        continue;
+      }
+      throw Error("training",
+                  fmt::format("the update of step {} (epoch {}) left parameter {} not finite, so "
+                              "nothing was saved; try a lower learning rate or gradient clipping",
+                              state_.progress.step, state_.progress.epoch + 1, name));
+    }
+  }
+
   // False where it was stopped.
   bool run_epoch() {
     train::Progress& progress = state_.progress;
@@ -91,10 +108,11 @@ class Fitting {
   // False where training ends early.
   bool finish_epoch(Clock::time_point start) {
     train::Progress& progress = state_.progress;
+    require_finite_weights();
     EpochReport report;
     report.epoch = progress.epoch;
     report.train = progress.sums.mean();
-    if (options_.validation) report.validation = state_.evaluate(*options_.validation);
+    if (options_.validation) report.validation = state_.evaluate(*options_.validation, true);
     report.learning_rate = state_.learning_rate;
     const double loss = report.validation ? report.validation->loss : report.train.loss;
     report.is_best = loss < progress.best_loss;

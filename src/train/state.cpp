@@ -45,6 +45,10 @@ void set(const exec::Session& session, const char* name, const T& value) {
   if (!bytes.empty()) std::memcpy(bytes.data(), &value, sizeof(T));
 }
 
+std::string named(const std::string& first_bad) {
+  return first_bad.empty() ? "the loss itself" : first_bad;
+}
+
 }  // namespace
 
 State::State(const Graph& graph, const TrainerOptions& wanted)
@@ -125,13 +129,12 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   set_sources(session, batch, feed);
   if (!session.run()) {
     set_sources(session, batch, feed);
-    const std::string first = session.first_non_finite();
     throw Error("training",
                 fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
                             "value that went bad is {}. No parameter was changed by this step; "
                             "try a lower learning rate or gradient clipping",
                             progress.step + 1, progress.epoch + 1, batch.number + 1,
-                            first.empty() ? "the loss itself" : first));
+                            named(session.first_non_finite())));
   }
   ++progress.step;
   progress.weight = kind == ProgramKind::accumulate
@@ -143,7 +146,7 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   return static_cast<double>(loss);
 }
 
-Evaluation State::evaluate(const data::Dataset& dataset) {
+Evaluation State::evaluate(const data::Dataset& dataset, bool while_training) {
   if (!model.loss) throw Error("evaluate", "the graph has no loss");
   const Feed feed(model, dataset, true);
   prepare(dataset, ProgramKind::evaluate);
@@ -153,8 +156,15 @@ Evaluation State::evaluate(const data::Dataset& dataset) {
   while (const data::Batch* batch = loader.next()) {
     exec::Session& session = *program(ProgramKind::evaluate, batch->count).session;
     feed.copy(*batch, batch->count, session);
-    // A loss that is not finite is a result here, not an error: run's answer is of no interest.
-    static_cast<void>(session.run());
+    if (!session.run() && while_training) {
+      feed.copy(*batch, batch->count, session);
+      throw Error(
+          "training",
+          fmt::format("the validation loss is not finite after step {} (epoch {}); the "
+                      "first value that went bad is {}. Nothing was saved since; try a "
+                      "lower learning rate or gradient clipping",
+                      progress.step, progress.epoch + 1, named(session.first_non_finite())));
+    }
     sums.add(session, batch->count);
   }
   return sums.mean();

@@ -45,7 +45,8 @@ struct State {
   double step(const data::Batch& batch, const Feed& feed);
   // The program for one kind and batch size, compiled at first use.
   Runnable& program(ProgramKind kind, int64_t batch);
-  Evaluation evaluate(const data::Dataset& dataset);
+  // While training (`while_training`) a loss that is not finite is an error, else a result.
+  Evaluation evaluate(const data::Dataset& dataset, bool while_training = false);
   // Keeps the programs a data set of this size needs from being compiled in the middle of it.
   void prepare(const data::Dataset& dataset, ProgramKind kind);
 

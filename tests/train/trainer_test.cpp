@@ -144,6 +144,19 @@ TEST(trainer, stops_at_a_loss_that_is_not_finite_and_names_the_first_bad_value) 
   EXPECT_EQ(trainer.weights_sha256(), hash);
 }
 
+// The update after the last loss of an epoch may overflow: what it left is not saved.
+TEST(trainer, saves_no_weights_that_are_not_finite) {
+  const test::TemporaryFolder folder;
+  TrainerOptions fast = options();
+  fast.optimizer = SGD{.lr = 1e38};
+  Trainer trainer(test::small_network(), fast);
+  trainer.set_parameter("dense.bias", {100.0F, 100.0F, 100.0F});  // gradients of about 66
+  const std::string what =
+      error_of([&] { trainer.fit(test::small_data(16), {.checkpoint = folder / "c"}); });
+  EXPECT_NE(what.find("step 1 (epoch 1) left parameter"), std::string::npos) << what;
+  EXPECT_FALSE(std::filesystem::exists(folder / "c"));
+}
+
 TEST(trainer, names_the_parameter_that_went_bad) {
   Trainer trainer(test::small_network(), options());
   std::vector<float> bias = trainer.parameter("dense.bias");

@@ -1,0 +1,99 @@
+// Help pages, and errors in the command line itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "cli/process.h"
+
+namespace thimble::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kCommands{"train", "eval", "sample", "summary",
+                                         "plan",  "ops",  "version"};
+
+TEST(cli_help, names_every_command) {
+  const Outcome page = run({"--help"});
+  EXPECT_EQ(page.code, 0);
+  for (const std::string& command : kCommands) EXPECT_THAT(page.out, HasSubstr("\n  " + command));
+}
+
+TEST(cli_help, of_every_command_tells_options_and_exit_codes_within_the_screen) {
+  for (const std::string& command : kCommands) {
+    const Outcome page = run({command, "--help"});
+    EXPECT_EQ(page.code, 0) << command;
+    EXPECT_EQ(page.err, "") << command;
+    EXPECT_THAT(page.out, HasSubstr("Usage: thimble " + command));
+    EXPECT_THAT(page.out, HasSubstr("--json"));
+    EXPECT_THAT(page.out, HasSubstr("Exit codes: 0 "));
+    std::istringstream text(page.out);
+    for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 92U) << line;
+  }
+}
+
+// An option with a value says in brackets what holds without it, unless it limits something.
+TEST(cli_help, says_the_default_of_every_option_with_a_value) {
+  const std::regex option("\n  (--[a-z-]+) [A-Z]");
+  for (const std::string& command : kCommands) {
+    const std::string page = run({command, "--help"}).out;
+    for (std::sregex_iterator it(page.begin(), page.end(), option), end; it != end; ++it) {
+      const auto from = static_cast<size_t>(it->position()) + 1;
+      const std::string text = page.substr(from, page.find("\n  --", from) - from);
+      const bool says = text.find('[') != std::string::npos ||
+                        text.find("without it") != std::string::npos ||
+                        text.find("only") != std::string::npos || (*it)[1] == "--resume";
+      EXPECT_TRUE(says) << command << ": " << text;
+    }
+  }
+}
+
+TEST(cli_help, of_train_names_the_options_of_a_training) {
+  const std::string page = run({"train", "--help"}).out;
+  for (const char* option : {"--data", "--epochs", "--batch", "--lr", "--optimizer", "--schedule",
+                             "--seed", "--threads", "--out", "--resume", "--limit-train"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("\n  ") + option + " ")) << option;
+  }
+}
+
+struct BadLine {
+  const char* name;
+  std::vector<std::string> arguments;
+  std::vector<std::string> said;  // what the error must hold
+};
+
+const BadLine kBadLines[] = {
+    {"nothing", {}, {"command", "--help"}},
+    {"unknown_command", {"tarin"}, {"\"tarin\"", "--help"}},
+    {"missing_recipe", {"train"}, {"RECIPE", "thimble train --help"}},
+    {"unknown_recipe", {"summary", "vea"}, {"\"vea\"", "vae", "lenet5", "mlp"}},
+    {"unknown_option", {"plan", "vae", "--bach", "3"}, {"--bach", "thimble plan --help"}},
+    {"missing_value", {"plan", "vae", "--batch"}, {"--batch"}},
+    {"no_number", {"plan", "vae", "--batch", "many"}, {"--batch", "\"many\"", "whole number"}},
+    {"fraction", {"plan", "vae", "--batch", "1.5"}, {"--batch", "\"1.5\""}},
+    {"zero", {"train", "vae", "--epochs", "0"}, {"--epochs", "1 or more"}},
+    {"negative_rate", {"train", "vae", "--lr", "-1"}, {"--lr", "above 0"}},
+    {"rate_not_finite", {"train", "vae", "--lr", "inf"}, {"--lr", "above 0"}},
+    {"too_many_threads", {"eval", "vae", "--threads", "99999"}, {"--threads", "1024"}},
+    {"number_too_long", {"plan", "vae", "--batch", "99999999999999999999"}, {"--batch"}},
+    {"unknown_optimizer", {"plan", "vae", "--optimizer", "sdg"}, {"\"sdg\"", "sgd", "adamw"}},
+    {"unknown_setting", {"plan", "vae", "--optimizer", "sgd:speed=1"}, {"speed", "momentum"}},
+    {"unknown_schedule", {"plan", "vae", "--schedule", "cosin"}, {"\"cosin\"", "cosine"}},
+    {"bad_budget", {"plan", "vae", "--memory-budget", "much"}, {"\"much\"", "MiB"}},
+};
+
+TEST(cli_usage, errors_are_one_line_that_says_what_to_do_and_exit_code_2) {
+  for (const BadLine& bad : kBadLines) {
+    const Outcome outcome = run(bad.arguments);
+    EXPECT_EQ(outcome.code, 2) << bad.name;
+    EXPECT_EQ(outcome.out, "") << bad.name;
+    EXPECT_EQ(lines(outcome.err), 1) << bad.name << ": " << outcome.err;
+    EXPECT_THAT(outcome.err, ::testing::StartsWith("thimble: ")) << bad.name;
+    for (const std::string& part : bad.said) EXPECT_THAT(outcome.err, HasSubstr(part)) << bad.name;
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test

@@ -1,0 +1,122 @@
+// What --json prints: one object, the last line of standard output, with fixed keys.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+
+#include "cli/process.h"
+
+namespace thimble::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kTrainKeys =
+    "recipe epochs steps train_loss test_loss test_accuracy inception_score seconds "
+    "ms_per_step_median planned_peak_bytes peak_rss_bytes parameters weights_sha256";
+constexpr const char* kPlanKeys =
+    "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes activation_peak_bytes "
+    "workspace_bytes buffers";
+
+TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(short_training("lenet5", folder / "out", {"--epochs", "2", "--batch", "32", "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(lines(outcome.out), 1);
+  const nlohmann::ordered_json json = last_line_json(outcome.out);
+  EXPECT_EQ(keys(json), kTrainKeys);
+  EXPECT_EQ(json["recipe"], "lenet5");
+  EXPECT_EQ(json["epochs"], 2);
+  EXPECT_EQ(json["steps"], 10);
+  EXPECT_GT(json["train_loss"], 0.0);
+  EXPECT_GT(json["test_loss"], 0.0);
+  EXPECT_GE(json["test_accuracy"], 0.0);
+  EXPECT_LE(json["test_accuracy"], 1.0);
+  EXPECT_TRUE(json["inception_score"].is_null());
+  EXPECT_GT(json["seconds"], 0.0);
+  EXPECT_GT(json["ms_per_step_median"], 0.0);
+  EXPECT_GT(json["peak_rss_bytes"], json["planned_peak_bytes"]);
+  EXPECT_EQ(json["parameters"], 61706);
+  EXPECT_TRUE(
+      std::regex_match(json["weights_sha256"].get<std::string>(), std::regex("[0-9a-f]{64}")));
+  EXPECT_THAT(outcome.err, HasSubstr("epoch  1/2"));
+  EXPECT_THAT(outcome.err, HasSubstr("epoch  2/2"));
+  // Not a terminal: plain lines, no bar and no cursor moves.
+  EXPECT_EQ(outcome.err.find_first_of("\r\033"), std::string::npos);
+}
+
+TEST(cli_json, of_a_generator_has_an_inception_score_and_no_accuracy) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(short_training("vae", folder / "out", {"--epochs", "1", "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::ordered_json json = last_line_json(outcome.out);
+  EXPECT_EQ(keys(json), kTrainKeys);
+  EXPECT_TRUE(json["test_accuracy"].is_null());
+  EXPECT_GE(json["inception_score"], 1.0);
+  EXPECT_LE(json["inception_score"], 10.0);
+  for (const char* file : {"report.html", "reconstructions.png", "samples.png",
+                           "checkpoint.safetensors", "classifier.safetensors"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / (std::string("out/") + file))) << file;
+  }
+  EXPECT_THAT(read_text(folder / "out/samples.png"), StartsWith("\x89PNG\r\n"));
+  // Self-contained: nothing is loaded from elsewhere.
+  const std::string report = read_text(folder / "out/report.html");
+  EXPECT_EQ(report.find("http"), std::string::npos);
+  EXPECT_EQ(report.find("src=\"/"), std::string::npos);
+  EXPECT_THAT(report, HasSubstr("vae on built-in digits"));
+}
+
+TEST(cli_json, of_plan_adds_up) {
+  const Outcome outcome = run({"plan", "vae", "--batch", "8", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(lines(outcome.out), 1);
+  const nlohmann::ordered_json json = last_line_json(outcome.out);
+  EXPECT_EQ(keys(json), kPlanKeys);
+  EXPECT_LE(json["lower_bound_bytes"], json["planned_peak_bytes"]);
+  EXPECT_EQ(json["parameter_bytes"], 4 * 20174);
+  ASSERT_TRUE(json["buffers"].is_array());
+  EXPECT_GT(json["buffers"].size(), 20U);
+  const auto larger = last_line_json(run({"plan", "vae", "--batch", "64", "--json"}).out);
+  EXPECT_GT(larger["planned_peak_bytes"], json["planned_peak_bytes"]);
+}
+
+TEST(cli_json, of_the_other_commands_is_one_object) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(short_training("vae", folder / "out", {"--epochs", "1"})).code, 0);
+  const std::string checkpoint = folder / "out/checkpoint.safetensors";
+  const std::vector<std::vector<std::string>> commands{
+      {"eval", "vae", "--checkpoint", checkpoint, "--limit-test", "32"},
+      {"sample", "vae", "--checkpoint", checkpoint, "--count", "4", "--out", folder / "s.png"},
+      {"summary", "mlp"},
+      {"ops"},
+      {"version"}};
+  for (std::vector<std::string> command : commands) {
+    command.emplace_back("--json");
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 0) << command[0] << outcome.err;
+    EXPECT_EQ(lines(outcome.out), 1) << command[0];
+    EXPECT_TRUE(last_line_json(outcome.out).is_object()) << command[0];
+  }
+  EXPECT_THAT(read_text(folder / "s.png"), StartsWith("\x89PNG\r\n"));
+}
+
+TEST(cli_summary, has_name_type_shape_parameters_and_inputs_per_layer) {
+  const Outcome outcome = run({"summary", "mlp"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out,
+              ::testing::ContainsRegex("layer +type +output shape +parameters +inputs"));
+  EXPECT_THAT(outcome.out, HasSubstr("669706 parameters"));
+  const auto json = last_line_json(run({"summary", "mlp", "--json"}).out);
+  int64_t sum = 0;
+  for (const auto& layer : json["layers"]) {
+    EXPECT_EQ(keys(layer), "name type output_shape parameters inputs") << layer;
+    sum += layer["parameters"].get<int64_t>();
+  }
+  EXPECT_EQ(sum, 669706);
+}
+
+}  // namespace
+}  // namespace thimble::test
