@@ -8,6 +8,9 @@
 namespace thimble::plan {
 namespace {
 
+// A few hundredths of a second at most, where the packing stays above the lower bound.
+constexpr int64_t kPackSteps = 30'000'000;
+
 struct Lifetime {
   int birth = 0;
   int death = 0;  // exclusive
@@ -150,7 +153,7 @@ void pack_buffers(Plan& plan) {
   for (const PlanBuffer& buffer : plan.buffers) {
     problem.push_back({buffer.birth, buffer.death, buffer.bytes, kAlignment});
   }
-  const Packing packing = pack(problem, {});
+  const Packing packing = pack(problem, {.steps = kPackSteps});
   for (size_t i = 0; i < plan.buffers.size(); ++i) plan.buffers[i].offset = packing.offsets[i];
   plan.arena_bytes = packing.peak_bytes;
 }

@@ -1,0 +1,45 @@
+// The orders in which packers prefer buffers, learned from where earlier tries failed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/pack_problem.h"
+
+namespace thimble::plan {
+
+// What an item is ranked by, the largest first.
+enum class Key {
+  weight,      // of the heaviest section it is alive in
+  weight_sum,  // of all its sections
+  duration,
+  size,
+  area,      // duration * size
+  overlaps,  // items alive at a time when it is
+};
+
+using Keys = std::array<Key, 3>;
+
+// Weights of the sections, at first their loads. Sections where a try failed gain weight, so that
+// the next order serves the buffers alive there first.
+class PackOrder {
+ public:
+  explicit PackOrder(const Problem& problem);
+
+  // rank[item]: its place in the order, 0 first. Ties go by index.
+  [[nodiscard]] std::vector<int> rank(const Keys& keys) const;
+
+  // failures: how often a try failed, per section. decay: how much more this try counts than the
+  // one before; gain: weight for the section that failed most, where the largest weight is 1.
+  void learn(std::span<const int64_t> failures, double decay, double gain);
+
+ private:
+  const Problem& problem_;
+  std::vector<double> weights_;
+  std::vector<int> overlaps_;
+  double growth_ = 1;
+};
+
+}  // namespace thimble::plan

@@ -1,0 +1,120 @@
+#include "plan/pack_part.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plan/pack_order.h"
+#include "plan/pack_search.h"
+#include "plan/skyline.h"
+
+namespace thimble::plan {
+namespace {
+
+constexpr std::array<Keys, 6> kKeys = {{
+    {Key::weight, Key::area, Key::size},
+    {Key::area, Key::weight, Key::size},
+    {Key::duration, Key::size, Key::weight},
+    {Key::size, Key::duration, Key::area},
+    {Key::weight_sum, Key::duration, Key::area},
+    {Key::overlaps, Key::area, Key::size},
+}};
+// Each order once, then again with weights learned.
+constexpr int kGreedyTries = 24;
+// How much a failure counts against the one before, and against the load of a section.
+constexpr double kDecay = 1.1;
+constexpr double kGain = 0.5;
+// A skyline step takes as long as this many of the search.
+constexpr int64_t kSkylineStep = 32;
+constexpr int64_t kNodesOfTry = 500;
+// Beyond, a search would be deep in recursion and hardly get anywhere.
+constexpr size_t kMostItems = 2000;
+
+// 1 1 2 1 1 2 4 ...: the lengths of restarts that suit every heavy-tailed search up to a constant
+// and a logarithm. Source: M. Luby, A. Sinclair, D. Zuckerman, "Optimal speedup of Las Vegas
+// algorithms", 1993. number: from 1.
+int64_t luby(int64_t number) {
+  int64_t power = 1;
+  while (2 * power - 1 < number) power *= 2;
+  return number == 2 * power - 1 ? power : luby(number - power + 1);
+}
+
+// Work of one dive of the search to a first packing.
+int64_t dive_steps(const Problem& problem) {
+  int64_t alive = 0;
+  for (const Item& item : problem.items) alive += item.last - item.first;
+  const auto items = static_cast<int64_t>(problem.items.size());
+  return items * (items + alive);
+}
+
+}  // namespace
+
+void PartPacker::keep(const std::vector<int64_t>& offsets) {
+  int64_t peak = 0;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    peak = std::max(peak, offsets[i] + problem_.items[i].size);
+  }
+  if (!offsets_.empty() && peak >= peak_) return;
+  offsets_ = offsets;
+  peak_ = peak;
+}
+
+void PartPacker::pack_greedily(int64_t goal, int64_t step_limit) {
+  goal = std::max(goal, problem_.lower_bound);
+  PackOrder order(problem_);
+  std::vector<int64_t> too_high(problem_.load.size());
+  for (int number = 0; number < kGreedyTries; ++number) {
+    const size_t keys = static_cast<size_t>(number) % kKeys.size();
+    const Skyline skyline = pack_skyline(problem_, order.rank(kKeys[keys]));
+    steps_ += kSkylineStep * skyline.steps;
+    keep(skyline.offsets);
+    if (peak_ <= goal || steps_ >= step_limit) return;
+    std::fill(too_high.begin(), too_high.end(), 0);
+    for (size_t i = 0; i < problem_.items.size(); ++i) {
+      const Item& item = problem_.items[i];
+      if (skyline.offsets[i] + item.size <= goal) continue;
+      for (int s = item.first; s < item.last; ++s) too_high[static_cast<size_t>(s)] = 1;
+    }
+    order.learn(too_high, kDecay, kGain);
+  }
+}
+
+void PartPacker::search(int64_t goal, int64_t step_limit) {
+  int64_t low = std::max(goal, proven_);  // lower heights were given up
+  const int64_t end = steps_ + step_limit;
+  if (problem_.items.size() > kMostItems || dive_steps(problem_) > step_limit / 4) return;
+  // The goal itself gets half of the work, the heights above it ever less.
+  bool found = search_height(low, step_limit / 2);
+  if (!found) ++low;
+  while (low < peak_ && steps_ < end) {
+    const int64_t middle = low + (peak_ - low) / 2;
+    if (middle >= peak_) return;
+    found = search_height(middle, (end - steps_) / 3 + 1);
+    if (!found) low = middle + 1;
+  }
+}
+
+bool PartPacker::search_height(int64_t height, int64_t step_limit) {
+  if (height >= peak_) return true;
+  PackSearch search(problem_, height);
+  PackOrder order(problem_);
+  bool found = false;
+  bool impossible = false;
+  for (int64_t number = 0; !found && !impossible && search.steps() < step_limit; ++number) {
+    const auto tries = static_cast<int64_t>(kKeys.size());
+    const std::vector<int> rank = order.rank(kKeys[static_cast<size_t>(number % tries)]);
+    const PackSearch::Outcome outcome =
+        search.attempt({.rank = rank,
+                        .by_failures = (number + number / tries) % 2 == 0,
+                        .node_limit = kNodesOfTry * luby(number + 1),
+                        .step_limit = step_limit});
+    found = outcome == PackSearch::Outcome::found;
+    impossible = outcome == PackSearch::Outcome::impossible;
+    order.learn(search.take_failures(), kDecay, kGain);
+  }
+  steps_ += search.steps();
+  if (found) keep(search.offsets());
+  if (impossible) proven_ = std::max(proven_, height + 1);
+  return found;
+}
+
+}  // namespace thimble::plan
