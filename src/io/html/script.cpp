@@ -32,6 +32,8 @@ function short(x) {
   const a = Math.abs(x);
   return a !== 0 && (a < 1e-3 || a >= 1e6) ? x.toExponential(2) : String(+x.toPrecision(5));
 }
+// As many decimals in every row: columns line up.
+const loss = x => x === null ? 'not finite' : Math.abs(x) < 10 ? x.toFixed(4) : x.toFixed(2);
 function legend(id, entries) {
   const box = byId(id);
   box.textContent = '';
@@ -234,8 +236,8 @@ function fill() {
   if (DATA.epochs.length) {
     byId('epochs').hidden = false;
     table('epoch-table', [['epoch', 1], ['training loss', 1], ['test loss', 1],
-      ['learning rate', 1], ['seconds', 1]], DATA.epochs.map(e => [e.epoch, short(e.train),
-      short(e.test), short(e.rate), short(e.seconds)]));
+      ['learning rate', 1], ['seconds', 1]], DATA.epochs.map(e => [e.epoch, loss(e.train),
+      loss(e.test), e.rate.toExponential(2), e.seconds.toFixed(2)]));
   }
   const plan = DATA.plan;
   byId('memory-text').textContent = 'Planned peak ' + bytes(plan.peak) + ' for a batch of ' +

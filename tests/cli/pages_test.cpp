@@ -1,0 +1,145 @@
+// README and the other pages: what they name exists, and what they show is what the code says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "cli/process.h"
+
+namespace thimble::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+const fs::path kRoot = THIMBLE_SOURCE_DIR;
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(kRoot)) {
+    if (entry.path().extension() == ".md") all.push_back(entry.path());
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
+    if (entry.path().extension() == ".md") all.push_back(entry.path());
+  }
+  all.push_back(kRoot / "bench/RESULTS.md");
+  return all;
+}
+
+// The first capture of every match.
+std::vector<std::string> all_matches(const std::string& text, const char* pattern) {
+  std::vector<std::string> found;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it) {
+    found.push_back((*it)[1]);
+  }
+  return found;
+}
+
+std::string first_block(const std::string& page, const std::string& language) {
+  const std::string fence = "```" + language + "\n";
+  const size_t begin = page.find(fence);
+  if (begin == std::string::npos) return {};
+  const size_t from = begin + fence.size();
+  return page.substr(from, page.find("```", from) - from);
+}
+
+TEST(pages, link_to_what_exists) {
+  int links = 0;
+  for (const fs::path& page : pages()) {
+    for (const std::string& link : all_matches(read_text(page), R"(\]\(([^)# ]+)(#[^) ]*)?\))")) {
+      if (link.starts_with("http")) continue;
+      ++links;
+      EXPECT_TRUE(fs::exists(page.parent_path() / link)) << page << ": " << link;
+    }
+  }
+  EXPECT_GT(links, 30);
+}
+
+TEST(pages, name_files_that_exist) {
+  int names = 0;
+  for (const fs::path& page : pages()) {
+    const auto found = all_matches(
+        read_text(page),
+        "`((?:src|include|tests|docs|bench|scripts|examples|apps|cmake)/[A-Za-z0-9_./-]*)`");
+    for (const std::string& name : found) {
+      ++names;
+      EXPECT_TRUE(fs::exists(kRoot / name)) << page << ": " << name;
+    }
+  }
+  EXPECT_GT(names, 15);
+}
+
+TEST(pages, of_the_readme_show_the_example_as_it_is) {
+  EXPECT_EQ(first_block(read_text(kRoot / "README.md"), "cpp"),
+            read_text(kRoot / "examples/digits.cpp"));
+}
+
+TEST(pages, name_commands_of_the_front_door_that_exist) {
+  const std::string front_door = read_text(kRoot / "run");
+  int commands = 0;
+  for (const fs::path& page : pages()) {
+    for (const std::string& command : all_matches(read_text(page), R"(\./run ([a-z]+))")) {
+      ++commands;
+      EXPECT_THAT(front_door, HasSubstr("\n  " + command + " ")) << page;
+    }
+  }
+  EXPECT_GT(commands, 8);
+}
+
+// Every `thimble COMMAND --option ...` of the pages, against the command's own help.
+TEST(pages, show_command_lines_that_the_program_takes) {
+  int lines = 0;
+  for (const fs::path& page : pages()) {
+    for (const std::string& line :
+         all_matches(read_text(page), "(?:^|[`/ ])(?:bin/)?thimble ([a-z]+ [^`\n]*)")) {
+      std::istringstream words(line);
+      std::string command;
+      words >> command;
+      const Outcome help = run({command, "--help"});
+      if (help.code != 0) continue;  // a sentence about thimble
+      ++lines;
+      for (std::string word; words >> word;) {
+        if (!word.starts_with("--")) continue;
+        EXPECT_THAT(help.out,
+                    ::testing::ContainsRegex("[ ,]" + word.substr(0, word.find('=')) + "[ \n]"))
+            << page << ": thimble " << line;
+      }
+    }
+  }
+  EXPECT_GT(lines, 10);
+}
+
+TEST(pages, of_guide_and_decisions_stand_in_their_index) {
+  for (const auto& [folder, index] : {std::pair{"docs/guide", "docs/README.md"},
+                                      {"docs/reference", "docs/README.md"},
+                                      {"docs/adr", "docs/adr/README.md"}}) {
+    const std::string text = read_text(kRoot / index);
+    for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
+      const std::string name = entry.path().filename();
+      if (name == "README.md") continue;
+      EXPECT_THAT(text, HasSubstr(name + ")")) << folder;
+    }
+  }
+}
+
+TEST(pages, of_the_command_line_list_the_keys_of_a_training) {
+  const std::string page = read_text(kRoot / "docs/guide/command-line.md");
+  const TemporaryFolder folder;
+  const Outcome trained = run(short_training("mlp", folder / "out", {"--epochs", "1", "--json"}));
+  const nlohmann::ordered_json json = last_line_json(trained.out);
+  for (const auto& [key, value] : json.items()) EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+}
+
+TEST(pages, of_presets_in_the_documentation_are_configured) {
+  const std::string presets = read_text(kRoot / "CMakePresets.json");
+  for (const char* name : {"dev", "release", "asan", "tsan"}) {
+    EXPECT_THAT(presets, HasSubstr(std::string("\"name\": \"") + name + "\""));
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test
