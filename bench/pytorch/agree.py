@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Whether PyTorch does what thimble did, step for step.
+
+Usage: python agree.py RECIPE STEPS_FILE      (written by twin_bench steps)
+
+From the same weights, batches and noise PyTorch takes the same steps, in float32 and in double
+precision. Prints one JSON object: for every weight tensor and running statistic the norm of the
+difference over the norm, and the worst of them. They agree where none is above 1e-4.
+
+A ReLU whose input is zero but for rounding may go either way, and Adam divides by the size of the
+gradient: then PyTorch's own two precisions part by 1e-3 and more. Such a run says nothing against
+float32, so agreement with the double precision counts as well. Exits with 1 where neither agrees
+although PyTorch agrees with itself.
+"""
+import json
+import sys
+
+import numpy as np
+import torch
+
+import border
+
+TOLERANCE = 1e-4
+
+
+def torch_steps(recipe, arrays, total_steps, dtype=torch.float32):
+    """The weights after the steps of a file, in thimble's layout, and each step's loss."""
+    module = border.recipe(recipe)
+    model = module.Model()
+    border.load_weights(model, border.part(arrays, "before."))
+    model.to(dtype).train()
+    optimizer = module.optimizer(model.parameters())
+    schedule = module.schedule(optimizer, total_steps)
+    losses = []
+    for step, images in enumerate(arrays["images"]):
+        inputs = [border.images_to_torch(images).to(dtype),
+                  torch.from_numpy(arrays["labels"][step]).long()]
+        inputs += [torch.from_numpy(noise[step]).to(dtype)
+                   for _, noise in sorted(border.part(arrays, "noise.").items())]
+        optimizer.zero_grad()
+        loss, _ = model(*inputs)
+        loss.backward()
+        optimizer.step()
+        if schedule:
+            schedule.step()
+        losses.append(loss.item())
+    return border.weights_of(model), losses
+
+
+def difference(ours, theirs):
+    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    return float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))
+
+
+def worst(ours, theirs):
+    """The array that differs most, and by how much."""
+    differences = {name: difference(ours[name], array) for name, array in theirs.items()}
+    name = max(differences, key=differences.get)
+    return {"array": name, "difference": differences[name]}
+
+
+def main():
+    recipe, path = sys.argv[1:]
+    arrays, metadata = border.read(path)
+    total_steps = int(metadata["total_steps"])
+    ours = border.part(arrays, "after.")
+    single, losses = torch_steps(recipe, arrays, total_steps)
+    double, _ = torch_steps(recipe, arrays, total_steps, torch.float64)
+    to_single, to_double, itself = worst(ours, single), worst(ours, double), worst(single, double)
+    agrees = min(to_single["difference"], to_double["difference"]) <= TOLERANCE
+    print(json.dumps({
+        "steps": len(losses), "tolerance": TOLERANCE, "agrees": agrees,
+        "to_float32": to_single, "to_double": to_double, "pytorch_to_itself": itself,
+        "loss": float(np.max(np.abs(np.array(losses) / arrays["loss"] - 1))),
+        "arrays": {name: difference(ours[name], array) for name, array in single.items()}}))
+    return 0 if agrees or itself["difference"] > TOLERANCE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

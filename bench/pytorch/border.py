@@ -1,0 +1,67 @@
+"""The border between thimble and PyTorch: arrays in safetensors files, turned from one layout to
+the other. thimble keeps images as (height, width, channels), PyTorch as (channels, height, width)."""
+import importlib
+
+import numpy as np
+import torch
+from safetensors import safe_open
+
+
+def read(path):
+    """All arrays of a file and its metadata."""
+    with safe_open(path, framework="np") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}
+
+
+def part(arrays, prefix):
+    """The arrays whose names begin with prefix, without it."""
+    return {name[len(prefix):]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def images_to_torch(images):
+    """[N, 28, 28, 1] to [N, 1, 28, 28]."""
+    return torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
+
+
+def weight_to_torch(name, array, flattened):
+    if array.ndim == 4:  # [out, height, width, in] of a convolution
+        array = array.transpose(0, 3, 1, 2)
+    elif name in flattened:
+        axis, *image = flattened[name]
+        shape = array.shape
+        array = array.reshape(*shape[:axis], *image, *shape[axis + 1:])
+        array = np.moveaxis(array, axis + 2, axis).reshape(shape)
+    return np.ascontiguousarray(array)
+
+
+def weight_to_thimble(name, array, flattened):
+    if array.ndim == 4:
+        array = array.transpose(0, 2, 3, 1)
+    elif name in flattened:
+        axis, height, width, channels = flattened[name]
+        shape = array.shape
+        array = array.reshape(*shape[:axis], channels, height, width, *shape[axis + 1:])
+        array = np.moveaxis(array, axis, axis + 2).reshape(shape)
+    return np.ascontiguousarray(array)
+
+
+def load_weights(model, weights):
+    """Sets every parameter and running statistic from thimble's."""
+    state = {name: torch.from_numpy(weight_to_torch(name, array, model.flattened))
+             for name, array in weights.items()}
+    missing, unexpected = model.load_state_dict(state, strict=False)
+    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+    if missing or unexpected:
+        raise SystemExit(f"the models differ: thimble lacks {missing}, PyTorch lacks {unexpected}")
+
+
+def weights_of(model):
+    """Every parameter and running statistic, in thimble's layout."""
+    return {name: weight_to_thimble(name, tensor.detach().numpy(), model.flattened)
+            for name, tensor in model.state_dict().items()
+            if not name.endswith("num_batches_tracked")}
+
+
+def recipe(name):
+    """The module of a recipe: Model, optimizer, schedule."""
+    return importlib.import_module(name)

@@ -1,0 +1,184 @@
+// thimble's side of the comparison with PyTorch: hands over samples, first weights, order and
+// noise, runs the same training, and judges generated images. bench/pytorch/compare.py calls it.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "train/inception_score.h"
+#include "twin_exchange.h"
+
+namespace thimble::bench {
+namespace {
+
+constexpr int64_t kClasses = 10;
+constexpr int64_t kWarmUpSteps = 50;  // the first steps touch fresh memory
+
+struct Options {
+  std::string recipe = "lenet5";
+  std::string data;
+  std::string out;
+  std::string checkpoint;
+  std::string images;
+  int64_t samples = 0;
+  int64_t limit = 0;
+  int64_t batch = 0;
+  int64_t epochs = 0;
+  int64_t steps = 20;
+  uint64_t seed = 0;
+  int threads = 0;
+};
+
+int64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+double median_after_warm_up(std::vector<double> values) {
+  if (static_cast<int64_t>(values.size()) > 2 * kWarmUpSteps) {
+    values.erase(values.begin(), values.begin() + kWarmUpSteps);
+  }
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Setup setup_of(const Options& options) {
+  const Recipe& recipe = find_recipe(options.recipe);
+  return {recipe, options.batch > 0 ? options.batch : recipe.batch,
+          options.epochs > 0 ? options.epochs : recipe.epochs, options.seed, options.threads};
+}
+
+nlohmann::ordered_json metrics_of(const Evaluation& evaluation) {
+  nlohmann::ordered_json json{{"loss", evaluation.loss}};
+  json.update(evaluation.metrics);
+  return json;
+}
+
+// Trains as `thimble train` does; stops early after --steps, where given, for a timing.
+nlohmann::ordered_json train(const Options& options, bool timing) {
+  const Samples samples = load_samples(options.data, options.limit);
+  const Setup setup = setup_of(options);
+  Trainer trainer = trainer_of(setup, samples.train.size());
+  std::vector<double> step_ms;
+  step_ms.reserve(static_cast<size_t>(setup.epochs * (samples.train.size() / setup.batch + 1)));
+  FitOptions fit{.epochs = setup.epochs};
+  fit.on_step = [&](const StepReport& step) { step_ms.push_back(step.milliseconds); };
+  if (timing) {
+    fit.stop = [&] { return static_cast<int64_t>(step_ms.size()) >= options.steps; };
+  } else {
+    fit.validation = samples.test;
+  }
+  const FitResult result = trainer.fit(samples.train, fit);
+  nlohmann::ordered_json json{{"epochs", nlohmann::ordered_json::array()}};
+  for (const EpochReport& epoch : result.epochs) {
+    if (timing) break;
+    json["epochs"].push_back(
+        {{"train", metrics_of(epoch.train)}, {"test", metrics_of(*epoch.validation)}});
+  }
+  json["ms_per_step"] = median_after_warm_up(step_ms);
+  json["planned_peak_bytes"] = trainer.plan().planned_peak_bytes;
+  json["data_bytes"] = samples.train.bytes() + samples.test.bytes();
+  json["peak_rss_bytes"] = peak_rss_bytes();
+  if (!options.out.empty()) trainer.save(options.out);
+  return json;
+}
+
+// Inception score of images from a file, or drawn by a trained recipe.
+nlohmann::ordered_json score(const Options& options) {
+  const std::vector<float> images =
+      options.images.empty()
+          ? draw_images(find_recipe("vae"), options.checkpoint, options.samples, options.seed)
+          : read_images(options.images);
+  const Recipe& judge = find_recipe("lenet5");
+  Trainer classifier(judge.build(), {.optimizer = judge.optimizer(), .batch = judge.batch});
+  classifier.load_weights(options.recipe);
+  const data::Dataset dataset = data::in_memory({{"image", {28, 28, 1}}}, {images});
+  return {
+      {"images", dataset.size()},
+      {"inception_score", train::inception_score(classifier.predict(dataset, "logits"), kClasses)}};
+}
+
+void add_training_options(CLI::App& command, Options& options) {
+  command.add_option("RECIPE", options.recipe)->required();
+  command.add_option("--data", options.data, "folder with MNIST; none: the built-in digits");
+  command.add_option("--limit", options.limit, "the first N training samples only");
+  command.add_option("--batch", options.batch, "samples in one step; 0: the recipe's");
+  command.add_option("--epochs", options.epochs, "0: the recipe's");
+  command.add_option("--seed", options.seed);
+  command.add_option("--threads", options.threads, "0: one per processor");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("thimble's side of the comparison with PyTorch");
+  app.require_subcommand(1);
+  Options options;
+  nlohmann::ordered_json answer;
+
+  CLI::App* command = app.add_subcommand("samples", "write the samples of both splits");
+  command->add_option("--data", options.data, "folder with MNIST; none: the built-in digits");
+  command->add_option("--limit", options.limit, "the first N training samples only");
+  command->add_option("--out", options.out)->required();
+  command->callback([&] {
+    const Samples samples = load_samples(options.data, options.limit);
+    write_samples(samples, options.out);
+    answer = {
+        {"data", samples.name}, {"train", samples.train.size()}, {"test", samples.test.size()}};
+  });
+
+  command = app.add_subcommand("start", "write first weights and the order of the samples");
+  add_training_options(*command, options);
+  command->add_option("--out", options.out)->required();
+  command->callback([&] {
+    write_start(setup_of(options), load_samples(options.data, options.limit), options.out);
+    answer = {{"file", options.out}};
+  });
+
+  command = app.add_subcommand("steps", "write weights, batches and noise of a few steps");
+  add_training_options(*command, options);
+  command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000));
+  command->add_option("--out", options.out)->required();
+  command->callback([&] {
+    write_steps(setup_of(options), load_samples(options.data, options.limit), options.steps,
+                options.out);
+    answer = {{"file", options.out}};
+  });
+
+  command = app.add_subcommand("train", "train in full; prints losses, time and memory");
+  add_training_options(*command, options);
+  command->add_option("--out", options.out, "checkpoint to write");
+  command->callback([&] { answer = train(options, false); });
+
+  command = app.add_subcommand("time", "time a few hundred steps");
+  add_training_options(*command, options);
+  command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000000));
+  command->callback([&] { answer = train(options, true); });
+
+  command = app.add_subcommand("score", "inception score by a classifier");
+  command->add_option("CLASSIFIER", options.recipe, "checkpoint of lenet5")->required();
+  command->add_option("--images", options.images, "safetensors file with the tensor images");
+  command->add_option("--vae", options.checkpoint, "or: checkpoint of a vae to draw from");
+  command->add_option("--samples", options.samples, "images to draw")->default_val(2000);
+  command->add_option("--seed", options.seed);
+  command->callback([&] { answer = score(options); });
+
+  CLI11_PARSE(app, argc, argv);
+  fmt::print("{}\n", answer.dump());
+  return 0;
+}
+
+}  // namespace
+}  // namespace thimble::bench
+
+int main(int argc, char** argv) {
+  try {
+    return thimble::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "twin_bench: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,49 @@
+// What thimble's side of the comparison with PyTorch hands over, and how it trains.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thimble::bench {
+
+struct Samples {
+  data::Dataset train;
+  data::Dataset test;
+  std::string name;  // "MNIST" or "built-in digits"
+};
+
+// As the command line takes them. dir: empty for the built-in digits; limit_train: 0 for all.
+[[nodiscard]] Samples load_samples(const std::string& dir, int64_t limit_train);
+
+struct Setup {
+  const Recipe& recipe;
+  int64_t batch;
+  int64_t epochs;
+  uint64_t seed;
+  int threads;  // 0: one per processor
+};
+
+// A trainer with the recipe's defaults, its schedule stretched over all epochs.
+[[nodiscard]] Trainer trainer_of(const Setup& setup, int64_t train_samples);
+
+// The files are safetensors with arrays in thimble's layout (images [N, 28, 28, 1]).
+// train.images, train.labels, test.images, test.labels: pixels u8, value / 255 in the model.
+void write_samples(const Samples& samples, const std::string& path);
+// weights.NAME: first values of parameters and running statistics; order [epochs, samples] i32.
+void write_start(const Setup& setup, const Samples& samples, const std::string& path);
+// before.NAME and after.NAME: weights; images [steps, batch, 28, 28, 1] and labels [steps, batch]
+// as fed; noise.I [steps, batch, ...]: what random op I of the model drew; loss [steps].
+// Metadata: total_steps, over which a schedule stretches.
+void write_steps(const Setup& setup, const Samples& samples, int64_t steps,
+                 const std::string& path);
+
+// The tensor images of a file: any shape, f32. Throws Error.
+[[nodiscard]] std::vector<float> read_images(const std::string& path);
+// count images drawn by a recipe's decoder with the weights of a checkpoint.
+[[nodiscard]] std::vector<float> draw_images(const Recipe& recipe, const std::string& checkpoint,
+                                             int64_t count, uint64_t seed);
+
+}  // namespace thimble::bench
