@@ -122,6 +122,9 @@ class Trainer {
   [[nodiscard]] std::string weights_sha256() const;
   [[nodiscard]] int64_t steps() const;
 
+  // For the library's own parts.
+  [[nodiscard]] train::State& state() { return *state_; }
+
  private:
   std::unique_ptr<train::State> state_;
 };

@@ -34,14 +34,13 @@ std::string names_of(const std::vector<data::Field>& fields) {
 
 }  // namespace
 
-Feed::Feed(const ir::Graph& model, const data::Dataset& dataset, bool with_labels) {
+Feed::Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool with_labels) {
   int inputs = 0;
   int labels = 0;
   for (const ir::ValueData& data : model.values) {
     inputs += data.role == ir::Role::input ? 1 : 0;
     labels += data.role == ir::Role::label ? 1 : 0;
   }
-  const std::vector<data::Field>& fields = dataset.fields();
   for (const ir::ValueData& data : model.values) {
     const bool is_label = data.role == ir::Role::label;
     if (data.role != ir::Role::input && !(is_label && with_labels)) continue;

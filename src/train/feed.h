@@ -1,4 +1,4 @@
-// Carries the fields of a data set into the sources of a program.
+// Carries the fields of batches into the sources of a program.
 #pragma once
 
 #include <thimble/data_loader.h>
@@ -18,7 +18,7 @@ class Feed {
  public:
   // with_labels: labels must be fed too. Throws Error where a source has no field, or one of
   // another type or shape.
-  Feed(const ir::Graph& model, const data::Dataset& dataset, bool with_labels);
+  Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool with_labels);
 
   // Copies the first `count` samples of a batch. The session's program has that batch size.
   void copy(const data::Batch& batch, int64_t count, const exec::Session& session) const;

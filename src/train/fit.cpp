@@ -4,7 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "train/state.h"
+#include "train/checkpoint.h"
+#include "train/fit.h"
 
 namespace thimble {
 namespace {
@@ -34,20 +35,16 @@ void check(const FitOptions& options) {
 // One call of Trainer::fit.
 class Fitting {
  public:
-  Fitting(Trainer& trainer, train::State& state, const data::Dataset& dataset,
-          const FitOptions& options)
-      : trainer_(trainer),
-        state_(state),
+  Fitting(train::State& state, train::BatchStream& stream, const FitOptions& options,
+          const std::function<Evaluation()>& validate)
+      : state_(state),
+        stream_(stream),
         options_(options),
-        feed_(state.model, dataset, true),
-        loader_(dataset, {.batch = state.options.batch,
-                          .shuffle = options.shuffle,
-                          .seed = state.options.seed,
-                          .prefetch = options.prefetch,
-                          .augment = options.augment}) {
+        validate_(validate),
+        feed_(state.model, stream.fields(), true) {
     const int64_t left = std::max<int64_t>(options.epochs - state.progress.epoch, 0);
-    step_ms_.reserve(static_cast<size_t>(left * loader_.batches()));
-    result_.input_pipeline_bytes = loader_.bytes();
+    step_ms_.reserve(static_cast<size_t>(left * stream.batches()));
+    result_.input_pipeline_bytes = stream.bytes();
   }
 
   FitResult run() {
@@ -89,15 +86,15 @@ class Fitting {
   // False where it was stopped.
   bool run_epoch() {
     train::Progress& progress = state_.progress;
-    loader_.start(progress.epoch, progress.batch);
-    while (const data::Batch* batch = loader_.next()) {
+    stream_.start(progress.epoch, progress.batch);
+    while (const data::Batch* batch = stream_.next()) {
       const auto start = Clock::now();
       const double loss = state_.step(*batch, feed_);
       const double ms = 1e3 * seconds_since(start);
       step_ms_.push_back(static_cast<float>(ms));
       ++progress.batch;
       if (options_.on_step) {
-        options_.on_step({progress.epoch, batch->number, loader_.batches(), progress.step - 1, loss,
+        options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,
                           state_.learning_rate, ms});
       }
       if (options_.stop && options_.stop()) return false;
@@ -112,7 +109,7 @@ class Fitting {
     EpochReport report;
     report.epoch = progress.epoch;
     report.train = progress.sums.mean();
-    if (options_.validation) report.validation = state_.evaluate(*options_.validation, true);
+    if (validate_) report.validation = validate_();
     report.learning_rate = state_.learning_rate;
     const double loss = report.validation ? report.validation->loss : report.train.loss;
     report.is_best = loss < progress.best_loss;
@@ -130,30 +127,48 @@ class Fitting {
   }
 
   void save_if(const std::string& path) const {
-    if (!path.empty()) trainer_.save(path);
+    if (!path.empty()) train::save_checkpoint(state_, path);
   }
 
-  Trainer& trainer_;
   train::State& state_;
+  train::BatchStream& stream_;
   const FitOptions& options_;
+  const std::function<Evaluation()>& validate_;
   train::Feed feed_;
-  data::Loader loader_;
   std::vector<float> step_ms_;
   FitResult result_;
 };
 
 }  // namespace
 
+FitResult train::fit(State& state, BatchStream& stream, const FitOptions& options,
+                     const std::function<Evaluation()>& validate) {
+  check(options);
+  if (state.options.accumulate == 1) {
+    state.prepare(stream.samples(), ProgramKind::update);
+  } else {
+    state.prepare(stream.samples(), ProgramKind::accumulate);
+    state.prepare(stream.samples(), ProgramKind::finish);
+  }
+  return Fitting(state, stream, options, validate).run();
+}
+
 FitResult Trainer::fit(const data::Dataset& dataset, const FitOptions& options) {
   check(options);
-  using train::ProgramKind;
-  if (state_->options.accumulate == 1) {
-    state_->prepare(dataset, ProgramKind::update);
-  } else {
-    state_->prepare(dataset, ProgramKind::accumulate);
-    state_->prepare(dataset, ProgramKind::finish);
+  train::LoaderStream stream(dataset, {.batch = state_->options.batch,
+                                       .shuffle = options.shuffle,
+                                       .seed = state_->options.seed,
+                                       .prefetch = options.prefetch,
+                                       .augment = options.augment});
+  std::function<Evaluation()> validate;
+  if (options.validation) {
+    validate = [&] {
+      train::LoaderStream rows(*options.validation,
+                               {.batch = state_->options.batch, .shuffle = false});
+      return state_->evaluate(rows, true);
+    };
   }
-  return Fitting(*this, *state_, dataset, options).run();
+  return train::fit(*state_, stream, options, validate);
 }
 
 }  // namespace thimble

@@ -83,6 +83,12 @@ ProgramKind State::step_kind() const {
                                                        : ProgramKind::accumulate;
 }
 
+void State::check_count(const data::Batch& batch) const {
+  if (batch.count >= 1 && batch.count <= options.batch) return;
+  throw Error("batch", fmt::format("expected 1 to {} samples, the trainer's batch; got {}",
+                                   options.batch, batch.count));
+}
+
 Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
@@ -101,9 +107,9 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   return runner.extend(key, training_graph(model, options, batch, StepKind::update));
 }
 
-void State::prepare(const data::Dataset& dataset, ProgramKind kind) {
+void State::prepare(int64_t samples, ProgramKind kind) {
   program(kind, options.batch);
-  const int64_t rest = dataset.size() % options.batch;
+  const int64_t rest = samples % options.batch;
   if (rest != 0) program(kind, rest);
 }
 
@@ -123,6 +129,7 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch,
 }
 
 double State::step(const data::Batch& batch, const Feed& feed) {
+  check_count(batch);
   const ProgramKind kind = step_kind();
   exec::Session& session = *program(kind, batch.count).session;
   learning_rate = schedule.at(progress.step / options.accumulate);  // a schedule counts updates
@@ -146,14 +153,14 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   return static_cast<double>(loss);
 }
 
-Evaluation State::evaluate(const data::Dataset& dataset, bool while_training) {
+Evaluation State::evaluate(BatchStream& stream, bool while_training) {
   if (!model.loss) throw Error("evaluate", "the graph has no loss");
-  const Feed feed(model, dataset, true);
-  prepare(dataset, ProgramKind::evaluate);
-  data::Loader loader(dataset, {.batch = options.batch, .shuffle = false});
-  loader.start(0);
+  const Feed feed(model, stream.fields(), true);
+  prepare(stream.samples(), ProgramKind::evaluate);
+  stream.start(0, 0);
   Sums sums;
-  while (const data::Batch* batch = loader.next()) {
+  while (const data::Batch* batch = stream.next()) {
+    check_count(*batch);
     exec::Session& session = *program(ProgramKind::evaluate, batch->count).session;
     feed.copy(*batch, batch->count, session);
     if (!session.run() && while_training) {
@@ -168,6 +175,20 @@ Evaluation State::evaluate(const data::Dataset& dataset, bool while_training) {
     sums.add(session, batch->count);
   }
   return sums.mean();
+}
+
+void State::predict(BatchStream& stream,
+                    const std::function<void(const exec::Session&, int64_t count)>& sink) {
+  const Feed feed(model, stream.fields(), false);
+  prepare(stream.samples(), ProgramKind::predict);
+  stream.start(0, 0);
+  while (const data::Batch* batch = stream.next()) {
+    check_count(*batch);
+    exec::Session& session = *program(ProgramKind::predict, batch->count).session;
+    feed.copy(*batch, batch->count, session);
+    static_cast<void>(session.run());
+    sink(session, batch->count);
+  }
 }
 
 }  // namespace thimble::train

@@ -4,11 +4,13 @@
 #include <thimble/trainer.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "ir/graph.h"
+#include "train/batch_stream.h"
 #include "train/feed.h"
 #include "train/runner.h"
 
@@ -45,10 +47,14 @@ struct State {
   double step(const data::Batch& batch, const Feed& feed);
   // The program for one kind and batch size, compiled at first use.
   Runnable& program(ProgramKind kind, int64_t batch);
-  // While training (`while_training`) a loss that is not finite is an error, else a result.
-  Evaluation evaluate(const data::Dataset& dataset, bool while_training = false);
-  // Keeps the programs a data set of this size needs from being compiled in the middle of it.
-  void prepare(const data::Dataset& dataset, ProgramKind kind);
+  // Means of loss and metrics over one epoch. While training a loss that is not finite is an
+  // error, else a result.
+  Evaluation evaluate(BatchStream& stream, bool while_training = false);
+  // Runs the forward part over one epoch; sink reads the outputs of each batch.
+  void predict(BatchStream& stream,
+               const std::function<void(const exec::Session&, int64_t count)>& sink);
+  // Keeps the programs that so many samples need from being compiled in the middle of them.
+  void prepare(int64_t samples, ProgramKind kind);
 
   ir::Graph model;
   TrainerOptions options;
@@ -61,6 +67,8 @@ struct State {
   // Fills the session's sources for a batch.
   void set_sources(const exec::Session& session, const data::Batch& batch, const Feed& feed) const;
   [[nodiscard]] ProgramKind step_kind() const;
+  // Throws Error where a batch is larger than the plan, or empty.
+  void check_count(const data::Batch& batch) const;
 };
 
 }  // namespace thimble::train

@@ -30,7 +30,10 @@ Plan Trainer::plan() const {
 
 const TrainerOptions& Trainer::options() const { return state_->options; }
 
-Evaluation Trainer::evaluate(const data::Dataset& dataset) { return state_->evaluate(dataset); }
+Evaluation Trainer::evaluate(const data::Dataset& dataset) {
+  train::LoaderStream stream(dataset, {.batch = state_->options.batch, .shuffle = false});
+  return state_->evaluate(stream);
+}
 
 std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::string& output) {
   const auto& outputs = state_->model.outputs;
@@ -39,20 +42,14 @@ std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::str
     throw Error("predict",
                 "the graph has no output \"" + output + "\"; name one with Graph::output");
   }
-  const train::Feed feed(state_->model, dataset, false);
-  state_->prepare(dataset, ProgramKind::predict);
-  data::Loader loader(dataset, {.batch = state_->options.batch, .shuffle = false});
-  loader.start(0);
+  train::LoaderStream stream(dataset, {.batch = state_->options.batch, .shuffle = false});
   std::vector<float> all;
-  while (const data::Batch* batch = loader.next()) {
-    exec::Session& session = *state_->program(ProgramKind::predict, batch->count).session;
-    feed.copy(*batch, batch->count, session);
-    static_cast<void>(session.run());
+  state_->predict(stream, [&](const exec::Session& session, int64_t /*count*/) {
     const std::span<const std::byte> bytes = session.output(output);
     const size_t old = all.size();
     all.resize(old + bytes.size() / sizeof(float));
     std::memcpy(all.data() + old, bytes.data(), bytes.size());
-  }
+  });
   return all;
 }
 
