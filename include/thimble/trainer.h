@@ -71,7 +71,7 @@ struct FitOptions {
   data::Augment augment;  // may be empty
   std::function<void(const StepReport&)> on_step;
   std::function<void(const EpochReport&)> on_epoch;
-  std::function<bool()> stop;  // asked after every step; true: save and return
+  std::function<bool()> stop;  // asked after every step and epoch; true: save and return
 };
 
 struct FitResult {

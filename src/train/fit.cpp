@@ -61,6 +61,10 @@ class Fitting {
         result_.end = FitResult::End::early;
         break;
       }
+      if (state_.progress.epoch < options_.epochs && options_.stop && options_.stop()) {
+        result_.end = FitResult::End::stopped;
+        break;
+      }
     }
     result_.steps = state_.progress.step;
     result_.ms_per_step_median = median(step_ms_);
@@ -71,15 +75,17 @@ class Fitting {
   // An update can overflow after its step's loss was still fine: such weights must not take the
   // place of a good checkpoint.
   void require_finite_weights() const {
-    for (const std::string& name : trainer_.parameter_names()) {
-      const std::vector<float> values = trainer_.parameter(name);
+    for (const exec::Store::Entry& entry : state_.runner.store().entries()) {
+      if (entry.role != ir::Role::parameter || entry.type.dtype != DType::f32) continue;
+      const std::span<const float> values(reinterpret_cast<const float*>(entry.data),
+                                          static_cast<size_t>(entry.type.shape.elements()));
       if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
         continue;
       }
       throw Error("training",
                   fmt::format("the update of step {} (epoch {}) left parameter {} not finite, so "
                               "nothing was saved; try a lower learning rate or gradient clipping",
-                              state_.progress.step, state_.progress.epoch + 1, name));
+                              state_.progress.step, state_.progress.epoch + 1, entry.name));
     }
   }
 
