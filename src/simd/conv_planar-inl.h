@@ -110,6 +110,11 @@ inline void planar_tile(const PlanarTile& tile, int channels, const PlanarShape&
 #endif
 }
 
+// Weights of a group for each output channel.
+inline int64_t group_entries(const ConvPlan& plan) {
+  return static_cast<int64_t>(plan.tap_count) * plan.group_in;
+}
+
 // Fills the tables. The weights of a phase lie together: for each run of `channels` output
 // channels, [tap, input channel, channels].
 inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int channels,
@@ -122,9 +127,10 @@ inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int chan
       }
     }
   }
-  float* weight = tables.weights;
   const int padded = static_cast<int>(round_up(plan.group_out, channels));
   for (int g = 0; g < plan.groups; ++g) {
+    // Where an image is smaller than the stride, some taps belong to no phase.
+    float* weight = tables.weights + g * group_entries(plan) * padded;
     for (int k = 0; k < padded; ++k) {
       const bool real = bias && k < plan.group_out;
       tables.bias[g * padded + k] = real ? bias[g * plan.group_out + k] : 0.0f;
@@ -176,11 +182,10 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
   load_planes(plan, shape, tables.loads, task, x, scratch.planes);
   const int padded = static_cast<int>(round_up(plan.group_out, channels));
   const int column_phases = std::min(plan.out_column_step, plan.out_w);
-  const int64_t group_entries = static_cast<int64_t>(plan.tap_count) * plan.group_in;
   PlanarTile tile{};
   tile.planes = scratch.planes;
   tile.offsets = tables.offsets;
-  tile.weights = tables.weights + task.group * group_entries * padded;
+  tile.weights = tables.weights + task.group * group_entries(plan) * padded;
   tile.relu = plan.relu && !plan.add_previous;
   tile.out_pitch = shape.out_floats;
   for (int p = 0; p < plan.phase_count; ++p) {

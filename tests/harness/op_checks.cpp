@@ -20,6 +20,7 @@ using exec::Precision;
 
 constexpr unsigned char kPaint = 0xA5;
 constexpr unsigned char kOtherPaint = 0x5A;
+constexpr unsigned char kNanPaint = 0xFF;  // floats of these bytes are NaN
 
 // A buffer with painted margins that no kernel may touch.
 class Guarded {
@@ -85,8 +86,8 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   }
   if (alias != nullptr) lay_over(*alias);
   exec::ThreadPool pool(threads);
-  Guarded workspace(fast && node.op->workspace != nullptr ? node.op->workspace(params, threads)
-                                                          : 0);
+  Guarded workspace(fast && node.op->workspace != nullptr ? node.op->workspace(params, threads) : 0,
+                    kNanPaint);
   const ir::KernelFn kernel = fast ? node.op->fast : node.op->ref;
   kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
           static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), &pool});

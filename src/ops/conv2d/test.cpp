@@ -58,6 +58,8 @@ THIMBLE_OP_CASES(conv2d) {
                           {.padding = 1, .groups = 3}, kBias),
               convolution("depthwise", {3, 7, 7, 5}, {5, 3, 3, 1}, {3, 4, 4, 5},
                           {.stride = 2, .padding = 1, .groups = 5}, kBias),
+              convolution("groups_of_an_image_smaller_than_the_stride", {2, 1, 2, 6}, {2, 3, 3, 3},
+                          {2, 1, 1, 2}, {.stride = {4, 2}, .padding = 1, .groups = 2}),
               convolution("depthwise_multiplier_2", {1, 5, 6, 4}, {8, 3, 3, 1}, {1, 5, 6, 8},
                           {.padding = 1, .groups = 4}),
               convolution("kernel_of_whole_image", {3, 5, 4, 3}, {6, 5, 4, 3}, {3, 1, 1, 6}),

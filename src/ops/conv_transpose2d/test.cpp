@@ -59,6 +59,8 @@ THIMBLE_OP_CASES(conv_transpose2d) {
                          {.stride = 2, .padding = 1, .groups = 3}, kBias),
               transposed("depthwise", {3, 4, 4, 5}, {5, 3, 3, 1}, {3, 7, 7, 5},
                          {.stride = 2, .padding = 1, .groups = 5}, kBias),
+              transposed("groups_of_an_image_smaller_than_the_stride", {4, 1, 6, 6}, {6, 3, 3, 3},
+                         {4, 1, 7, 6}, {.stride = {2, 1}, .padding = {1, 1, 1, 0}, .groups = 2}),
               transposed("empty_batch", {0, 5, 5, 2}, {2, 3, 3, 3}, {0, 7, 7, 3}, {}, kBias),
               transposed("relu", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
                          {.padding = 1, .activation = Activation::relu}, kBias),
