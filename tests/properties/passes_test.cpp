@@ -1,0 +1,161 @@
+// Passes, order and memory are arrangements: they must not change what a step computes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "exec/program.h"
+#include "plan/order.h"
+#include "properties/random_models.h"
+#include "train/update.h"
+
+namespace thimble::test {
+namespace {
+
+using exec::Bytes;
+using exec::Precision;
+
+// The loss, the outputs, and the parameters and states that were updated, by name.
+using Results = std::map<std::string, Bytes>;
+
+Results run_program(const ir::Graph& graph, const Contents& contents,
+                    const exec::CompileOptions& options) {
+  const exec::Program program(graph, options);
+  exec::Store store({&program.graph()});
+  for (const auto& entry : store.entries()) {
+    const Bytes bytes = contents.bytes(entry.name, Precision::f32);
+    std::memcpy(entry.data, bytes.data(), bytes.size());
+  }
+  exec::ThreadPool pool(options.threads);
+  const exec::Block arena(program.plan().arena_bytes);
+  // What lay in the arena before must not matter.
+  if (arena.bytes() > 0) std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
+  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
+  for (const ir::ValueData& data : program.graph().values) {
+    const bool is_set = data.producer < 0 && !ir::is_persistent(data.role);
+    const std::span<std::byte> source = is_set ? session.source(data.name) : std::span<std::byte>();
+    if (source.empty()) continue;
+    const Bytes bytes = contents.bytes(data.name, Precision::f32);
+    std::memcpy(source.data(), bytes.data(), bytes.size());
+  }
+  if (!session.run()) throw Error("session", "the loss is not finite");
+  Results results;
+  const auto keep = [&results](const std::string& name, std::span<const std::byte> bytes) {
+    results[name].assign(bytes.begin(), bytes.end());
+  };
+  keep("loss", session.loss());
+  for (const auto& [name, id] : program.graph().outputs) keep(name, session.output(name));
+  for (const auto& [name, id] : program.graph().metrics) keep(name, session.metric(name));
+  for (const ir::Node& node : program.graph().nodes) {
+    for (const ir::Alias& update : node.op->updates) {
+      if (node.input(update.in) < 0) continue;
+      const std::string& name = program.graph().data(node.input(update.in)).name;
+      const exec::Store::Entry& entry = *store.find(name);
+      const auto bytes = size_bytes(entry.type.dtype, entry.type.shape);
+      keep(name, {entry.data, static_cast<size_t>(bytes)});
+    }
+  }
+  return results;
+}
+
+std::string first_difference(const Results& got, const Results& wanted) {
+  for (const auto& [name, bytes] : wanted) {
+    const auto found = got.find(name);
+    if (found == got.end()) return name + " is missing";
+    if (found->second != bytes) return name + " has other bits";
+  }
+  return "";
+}
+
+// The step with its gradients as outputs and its updates.
+ir::Graph whole_step(const RandomModel& model) {
+  ir::Graph graph =
+      passes::specialize(ir::with_batch(model.graph.ir(), model.batch), ir::Phase::training);
+  const auto gradients = autodiff::append_loss_gradients(graph);
+  for (const autodiff::Gradient& gradient : gradients) {
+    if (gradient.gradient < 0) continue;
+    graph.outputs.emplace_back("grad(" + graph.data(gradient.value).name + ")", gradient.gradient);
+  }
+  train::append_updates(graph, gradients, {.optimizer = SGD{.momentum = 0.5}});
+  return graph;
+}
+
+constexpr struct {
+  const char* name;
+  ir::Graph (*run)(const ir::Graph&);
+} kPasses[] = {{"remove_dead_code", passes::remove_dead_code},
+               {"fold_constants", passes::fold_constants},
+               {"fuse_epilogues", passes::fuse_epilogues},
+               {"order_nodes", plan::order_nodes},
+               {"optimize", passes::optimize}};
+
+std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t seed) {
+  const ir::Graph graph = whole_step(model);
+  const Contents contents = random_contents(model, graph, seed);
+  const Results plain = run_program(graph, contents, {.optimize = false});
+  for (const auto& pass : kPasses) {
+    const ir::Graph changed = pass.run(graph);
+    ir::verify(changed);
+    const std::string error =
+        first_difference(run_program(changed, contents, {.optimize = false}), plain);
+    if (!error.empty()) return fmt::format("after {}: {}", pass.name, error);
+  }
+  const std::string error = first_difference(run_program(graph, contents, {}), plain);
+  return error.empty() ? "" : "optimized and packed: " + error;
+}
+
+std::string gives_the_same_bits_on_any_number_of_threads(const RandomModel& model, uint32_t seed) {
+  const ir::Graph graph = whole_step(model);
+  const Contents contents = random_contents(model, graph, seed);
+  const Results one = run_program(graph, contents, {.threads = 1});
+  for (const int threads : {2, 4}) {
+    const std::string error =
+        first_difference(run_program(graph, contents, {.threads = threads}), one);
+    if (!error.empty()) return fmt::format("{} threads: {}", threads, error);
+  }
+  return "";
+}
+
+std::string equals_the_reference(const RandomModel& model, uint32_t seed) {
+  // Rounding of float sums in another order, through a dozen ops and back, where differences of
+  // near numbers magnify it.
+  constexpr double kTolerance = 1e-3;
+  // A gradient may be 0 in truth, as that of a bias before a batch norm: what is left of it is
+  // rounding of the gradients it is made of.
+  constexpr double kShareOfLargest = 0.1;
+  const ir::Graph graph = with_gradients(model);
+  const Contents contents = random_contents(model, graph, seed);
+  const auto values = run_on(graph, contents, Precision::f64);
+  const auto wanted_of = [&](size_t id) { return exec::to_doubles(values[id], Precision::f64); };
+  double largest = 1e-3;
+  for (size_t id = 0; id < values.size(); ++id) {
+    if (graph.values[id].role != ir::Role::gradient) continue;
+    for (const double v : wanted_of(id)) largest = std::max(largest, std::abs(v));
+  }
+  const Results got = run_program(graph, contents, {});
+  for (const auto& [name, id] : graph.outputs) {
+    if (graph.type(id).dtype != DType::f32) continue;
+    const auto wanted = wanted_of(static_cast<size_t>(id));
+    const auto mine = exec::to_doubles(got.at(name), Precision::f32);
+    double scale = kShareOfLargest * largest;
+    for (const double v : wanted) scale = std::max(scale, std::abs(v));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (std::abs(mine[i] - wanted[i]) <= kTolerance * scale) continue;
+      return fmt::format("{}[{}] is {:.6g}, the double-precision reference says {:.6g}", name, i,
+                         mine[i], wanted[i]);
+    }
+  }
+  return "";
+}
+
+TEST(random_model, gives_the_same_bits_with_any_pass) {
+  expect_of_random_models(gives_the_same_bits_with_any_pass);
+}
+
+TEST(random_model, gives_the_same_bits_on_any_number_of_threads) {
+  expect_of_random_models(gives_the_same_bits_on_any_number_of_threads);
+}
+
+TEST(random_model, equals_the_reference) { expect_of_random_models(equals_the_reference); }
+
+}  // namespace
+}  // namespace thimble::test
