@@ -46,7 +46,9 @@ void ProgressBar::show(int64_t done, int64_t total, const std::string& before,
   last_ = seconds_now();
   const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0.0;
   const int room = terminal_columns() - static_cast<int>(before.size() + after.size()) - 6;
-  const int width = std::clamp(room, 0, 30);
+  // A line that is broken could not be drawn over.
+  if (room < 0) return;
+  const int width = std::min(room, 30);
   const int filled = static_cast<int>(part * width + 0.5);
   std::string bar;
   for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";

@@ -102,9 +102,10 @@ class Training {
       started_ = seconds_now();
     }
     if (!bar_.due()) return;
-    const int64_t done = step.step - first_step_ + 1;
+    const int64_t done = step.step - first_step_;  // since the clock was started
     const int64_t left = epochs_ * step.batches - step.step - 1;
-    const double each = (seconds_now() - started_) / static_cast<double>(done);
+    const double each = done > 0 ? (seconds_now() - started_) / static_cast<double>(done)
+                                 : 1e-3 * step.milliseconds;
     bar_.show(step.batch + 1, step.batches, fmt::format("epoch {}/{}", step.epoch + 1, epochs_),
               fmt::format("loss {:.4g}  {:.2f} ms/step  {} left", step.loss, step.milliseconds,
                           format_seconds(each * static_cast<double>(left))));

@@ -19,7 +19,7 @@ constexpr const char* kProgram = THIMBLE_BINARY_DIR "/bin/thimble";
 constexpr useconds_t kPollMicroseconds = 500;
 
 void redirect(const std::string& path, int descriptor) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
   if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(126);
   ::close(file);
 }
@@ -34,10 +34,11 @@ Process::Process(const std::vector<std::string>& arguments, const RunOptions& op
   argv.push_back(nullptr);
   const std::string out =
       options.standard_output.empty() ? folder_ / "out" : options.standard_output;
+  const std::string err = options.standard_error.empty() ? folder_ / "err" : options.standard_error;
   child_ = ::fork();
   if (child_ != 0) return;
   redirect(out, STDOUT_FILENO);
-  redirect(folder_ / "err", STDERR_FILENO);
+  redirect(err, STDERR_FILENO);
   ::unsetenv("THIMBLE_DATA");
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (options.file_bytes >= 0) {

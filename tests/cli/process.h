@@ -15,6 +15,7 @@ namespace thimble::test {
 struct RunOptions {
   std::map<std::string, std::string> environment;  // set in the child
   std::string standard_output;                     // a file that takes it; empty: collected
+  std::string standard_error;                      // likewise
   long file_bytes = -1;                            // no file may grow past this; -1: no limit
 };
 
