@@ -5,24 +5,27 @@
 #define THIMBLE_REF "ops/abs/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(abs)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Abs : UnaryKernels<&f32::abs_ref, &f64::abs_ref, &f32::abs_grad_ref, &f64::abs_grad_ref> {
-  static constexpr const char* name = "abs";
-  static constexpr const char* grad_name = "abs_grad";
-  static constexpr const char* doc = "Absolute value: y = |x|; its gradient at 0 is 0.";
-  static constexpr const char* example = "auto y = abs(x);";
-  static constexpr Reads reads = Reads::input;
+constexpr UnaryInfo kAbs{
+    .name = "abs",
+    .grad_name = "abs_grad",
+    .doc = "Absolute value: y = |x|; its gradient at 0 is 0.",
+    .example = "auto y = abs(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(abs),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value abs(Value x) { return ops::Unary<ops::Abs>::apply(x); }
+THIMBLE_OP_FOLDER(abs) { return Unary<kAbs>::folder(); }
+
+namespace thimble {
+
+Value abs(Value x) { return ops::Unary<ops::kAbs>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(abs) { return Unary<Abs>::folder(); }

@@ -1,34 +1,47 @@
 #include <thimble/ops/clip.h>
 
-#include "ops/common/unary.h"
 #include "ops/clip/attrs.h"
+#include "ops/common/unary.h"
 
 #define THIMBLE_REF "ops/clip/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(clip)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Clip
-    : UnaryKernels<&f32::clip_ref, &f64::clip_ref, &f32::clip_grad_ref, &f64::clip_grad_ref> {
-  static constexpr const char* name = "clip";
-  static constexpr const char* grad_name = "clip_grad";
-  static constexpr const char* doc = "Limits: y = min(max(x, low), high).";
-  static constexpr const char* example = "auto y = clip(x);";
-  static constexpr Reads reads = Reads::input;
-  using Attributes = ClipAttrs;
-  static unary_dims params(const Attributes& attrs) {
-    return {.a = static_cast<float>(attrs.low), .b = static_cast<float>(attrs.high)};
-  }
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<ClipAttrs>();
+  return {.a = static_cast<float>(a.low), .b = static_cast<float>(a.high)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<ClipAttrs>();
+  c.require(a.low <= a.high, "expected low <= high");
+}
+
+constexpr UnaryInfo kClip{
+    .name = "clip",
+    .grad_name = "clip_grad",
+    .doc = "Limits: y = min(max(x, low), high).",
+    .example = "auto y = clip(x, {.low = -1.0, .high = 1.0});",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(clip),
+    .attrs = &ir::Attrs::schema_of<ClipAttrs>,
+    .constants = constants,
+    .check = check,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value clip(Value x, const ClipAttrs& attrs) { return ops::Unary<ops::Clip>::apply(x, attrs); }
+THIMBLE_OP_FOLDER(clip) { return Unary<kClip>::folder(); }
+
+namespace thimble {
+
+Value clip(Value x, const ClipAttrs& attrs) {
+  return ops::Unary<ops::kClip>::apply(x, ir::Attrs::of(attrs));
+}
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(clip) { return Unary<Clip>::folder(); }

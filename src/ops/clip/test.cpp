@@ -1,23 +1,16 @@
-#include "harness/op_cases.h"
 #include "ops/clip/attrs.h"
+#include "ops/common/unary_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(clip) {
-  return {
-      .cases = {{.name = "matrix",
-                 .inputs = {{.shape = {3, 7}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "long_vector",
-                 .inputs = {{.shape = {4099}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "attributes_1",
-                 .inputs = {{.shape = {5, 9}, .low = -3, .high = 3, .gap = 0.01}},
-                 .attrs = ir::Attrs::of(ClipAttrs{.low = -1.5, .high = 2.0})}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -3, .high = 0.9, .gap = 0.01}) +
+                   unary_cases({.low = -1.4, .high = 1.9},
+                               ir::Attrs::of(ClipAttrs{.low = -1.5, .high = 2.0}), "_wide") +
+                   unary_cases({.low = 2.1, .high = 3},
+                               ir::Attrs::of(ClipAttrs{.low = -1.5, .high = 2.0}), "_outside"),
+          .rejects = unary_rejects(
+              "empty_interval", ir::Attrs::of(ClipAttrs{.low = 1.0, .high = 0.0}), "low <= high")};
 }
 
 }  // namespace thimble::test

@@ -10,6 +10,7 @@ namespace thimble::ops {
 // Found before the library's builders of the same names, for float and double.
 using std::cos;
 using std::erf;
+using std::erfc;
 using std::exp;
 using std::expm1;
 using std::fabs;

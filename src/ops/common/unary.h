@@ -1,4 +1,5 @@
-// The family of ops y = f(x), element by element: an op is its functor and its derivative.
+// The family of ops y = f(x), element by element. An op is its formula and its derivative, each in
+// plain C (ref.h) and in vectors (simd.cpp), and a UnaryInfo (op.cpp).
 #pragma once
 
 #include "ir/graph.h"
@@ -9,81 +10,70 @@ namespace thimble::ops {
 // Which tensor the derivative is computed from; the other one need not be kept.
 enum class Reads : uint8_t { input, output };
 
-// Attributes of an op that has none.
-struct NoAttrs {};
-inline void describe(NoAttrs&, ir::FieldVisitor&) {}
-
-// The kernels of a unary op as static members, for its description to derive from.
-//   op:   (real* y, const real* x, const unary_dims*)
-//   grad: (real* dx, const real* dy, const real* x or y, const unary_dims*)
-template <auto ref32, auto ref_64, auto grad_ref32, auto grad_ref_64>
+// See UNARY_KERNELS.
 struct UnaryKernels {
-  using Attributes = NoAttrs;
-  static unary_dims params(const NoAttrs&) { return {}; }
-  static constexpr Activation activation = Activation::none;
-  static constexpr ir::KernelFn ref = ir::kernel_fn<ref32>();
-  static constexpr ir::KernelFn ref64 = ir::kernel_fn<ref_64>();
-  static constexpr ir::KernelFn fast = nullptr;
-  static constexpr ir::KernelFn grad_ref = ir::kernel_fn<grad_ref32>();
-  static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<grad_ref_64>();
-  static constexpr ir::KernelFn grad_fast = nullptr;
+  ir::KernelFn ref, ref64, fast;
+  ir::KernelFn grad_ref, grad_ref64, grad_fast;
 };
 
-// The two definitions of a unary op described by a type T with the static members
-//   name, grad_name, doc, example, reads
-//   using Attributes; unary_dims params(const Attributes&) for the constants of the formula
-//   ref, ref64, fast, grad_ref, grad_ref64, grad_fast: kernels
-//     op:   (real* y, const real* x, const unary_dims*)
-//     grad: (real* dx, const real* dy, const real* x or y, const unary_dims*)
-//   activation (Activation::none unless matrix ops may fuse it)
-template <class T>
-struct Unary {
-  using Attributes = typename T::Attributes;
+struct UnaryInfo {
+  const char* name;
+  const char* grad_name;
+  const char* doc;
+  const char* example;
+  Reads reads;
+  UnaryKernels kernels;
+  // For ops with attributes: &ir::Attrs::schema_of<T>, the constants of the formula, and a check
+  // that throws Error on values that make no sense.
+  const ir::AttrSchema* (*attrs)() = nullptr;
+  unary_dims (*constants)(const ir::Attrs&) = nullptr;
+  void (*check)(const ir::InferContext&) = nullptr;
+  Activation activation = Activation::none;  // a matrix op may apply it while storing
+};
 
+// Given name, doc, example, attrs, vjp and kernels it sets the rest of an op; params and infer only
+// where they are missing. Kernels: (real* y, const real* x, const unary_dims*).
+OpDef unary_op(OpDef def);
+
+// The same for its gradient. Kernels: (real* dx, const real* dy, const real* kept,
+// const unary_dims*) where kept is x or y.
+OpDef unary_grad_op(OpDef def, Reads reads);
+
+// The two ops that a UnaryInfo describes.
+template <const UnaryInfo& info>
+struct Unary {
   static const OpDef& op() {
-    static const OpDef def{
-        .name = T::name,
-        .doc = T::doc,
-        .example = T::example,
-        .inputs = {{"x", "any shape"}},
-        .outputs = {{"y", "the shape of x"}},
-        .attrs = ir::Attrs::schema_of<Attributes>(),
-        .infer = infer_same,
-        .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-          const Value kept = T::reads == Reads::input ? c.input(0) : c.output();
-          return {c.grad().graph().add1(grad(), c.attrs, {c.grad(), kept})};
-        },
-        .params = params,
-        .ref = T::ref,
-        .ref64 = T::ref64,
-        .fast = T::fast,
-        .elementwise = true,
-        .in_place = {{0, 0}},
-        .is_activation = T::activation,
-    };
+    static const OpDef def = unary_op({.name = info.name,
+                                       .doc = info.doc,
+                                       .example = info.example,
+                                       .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
+                                       .infer = infer,
+                                       .vjp = vjp,
+                                       .params = params,
+                                       .ref = info.kernels.ref,
+                                       .ref64 = info.kernels.ref64,
+                                       .fast = info.kernels.fast,
+                                       .is_activation = info.activation});
     return def;
   }
 
   static const OpDef& grad() {
-    static const OpDef def{
-        .name = T::grad_name,
-        .doc = "The gradient of the op it is named after.",
-        .inputs = {{"dy", "any shape"}, {T::reads == Reads::input ? "x" : "y", "the shape of dy"}},
-        .outputs = {{"dx", "the shape of dy"}},
-        .attrs = ir::Attrs::schema_of<Attributes>(),
-        .infer = infer_same,
-        .params = params,
-        .ref = T::grad_ref,
-        .ref64 = T::grad_ref64,
-        .fast = T::grad_fast,
-        .elementwise = true,
-        .in_place = {{0, 0}, {0, 1}},
-    };
+    static const OpDef def = unary_grad_op({.name = info.grad_name,
+                                            .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
+                                            .params = params,
+                                            .ref = info.kernels.grad_ref,
+                                            .ref64 = info.kernels.grad_ref64,
+                                            .fast = info.kernels.grad_fast},
+                                           info.reads);
     return def;
   }
 
-  static Value apply(Value x, Attributes attributes = {}) {
-    return x.graph().add1(op(), ir::Attrs::of(std::move(attributes)), {x});
+  static Value apply(Value x, ir::Attrs attrs = {}) {
+    return x.graph().add1(op(), std::move(attrs), {x});
+  }
+
+  static Value apply_grad(Value dy, Value kept, ir::Attrs attrs = {}) {
+    return dy.graph().add1(grad(), std::move(attrs), {dy, kept});
   }
 
   // What op_folder_... returns.
@@ -93,18 +83,39 @@ struct Unary {
   }
 
  private:
-  static std::vector<ir::TensorType> infer_same(const ir::InferContext& c) {
-    for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
-      c.require_dtype(i, DType::f32);
-      c.require(c.shape(i) == c.shape(0), "expected tensors of one shape");
-    }
+  static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+    c.require_dtype(0, DType::f32);
+    if (info.check != nullptr) info.check(c);
     return {c.input(0)};
   }
+  static std::vector<Value> vjp(const ir::VjpContext& c) {
+    return {apply_grad(c.grad(), info.reads == Reads::input ? c.input(0) : c.output(), c.attrs)};
+  }
   static ir::Params params(const ir::KernelContext& c) {
-    unary_dims dims = T::params(c.attrs.as<Attributes>());
+    unary_dims dims = info.constants == nullptr ? unary_dims{} : info.constants(c.attrs);
     dims.n = static_cast<int>(c.out().elements());
     return dims;
   }
 };
 
 }  // namespace thimble::ops
+
+// Declares the fast kernels that UNARY_SIMD_EXPORT defines in the folder's simd.cpp.
+#define UNARY_SIMD_DECLARE_LINEAR(op)                                                    \
+  namespace thimble::ops {                                                               \
+  void op##_simd(float* y, const float* x, const unary_dims* d, exec::ThreadPool& pool); \
+  }
+#define UNARY_SIMD_DECLARE(op)                                                            \
+  UNARY_SIMD_DECLARE_LINEAR(op)                                                           \
+  namespace thimble::ops {                                                                \
+  void op##_grad_simd(float* dx, const float* dy, const float* kept, const unary_dims* d, \
+                      exec::ThreadPool& pool);                                            \
+  }
+
+// The kernels of the folder's ref.h and simd.cpp as a UnaryKernels.
+#define UNARY_KERNELS(op)                                                                          \
+  ::thimble::ops::UnaryKernels {                                                                   \
+    ir::kernel_fn<&f32::op##_ref>(), ir::kernel_fn<&f64::op##_ref>(), ir::kernel_fn<&op##_simd>(), \
+        ir::kernel_fn<&f32::op##_grad_ref>(), ir::kernel_fn<&f64::op##_grad_ref>(),                \
+        ir::kernel_fn<&op##_grad_simd>()                                                           \
+  }

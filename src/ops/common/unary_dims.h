@@ -8,6 +8,10 @@ typedef struct {
   float b;
 } unary_dims;
 
+/* Formulas that several ops share; no argument overflows them. */
+#define SIGMOID(x) ((x) < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-(x))))
+#define SOFTPLUS(x) (((x) < 0 ? 0 : (x)) + log1p(exp(-fabs(x)))) /* ln(1 + e^x) */
+
 /* Defines <op>_ref: y[i] = value, an expression in x and d. y: [n], may alias x. */
 #define UNARY_REF(op, value)                                            \
   static void op##_ref(real* y_, const real* x_, const unary_dims* d) { \
@@ -27,6 +31,7 @@ typedef struct {
       const real kept = kept_[i];                                                                 \
       dx_[i] = (value);                                                                           \
     }                                                                                             \
+    (void)d;                                                                                      \
   }
 
 #endif

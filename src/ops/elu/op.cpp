@@ -6,29 +6,42 @@
 #define THIMBLE_REF "ops/elu/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(elu)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Elu : UnaryKernels<&f32::elu_ref, &f64::elu_ref, &f32::elu_grad_ref, &f64::elu_grad_ref> {
-  static constexpr const char* name = "elu";
-  static constexpr const char* grad_name = "elu_grad";
-  static constexpr const char* doc =
-      "Exponential linear unit: y = x for x > 0, else alpha * (exp(x) - 1).";
-  static constexpr const char* example = "auto y = elu(x);";
-  static constexpr Reads reads = Reads::input;
-  using Attributes = EluAttrs;
-  static unary_dims params(const Attributes& attrs) {
-    return {.a = static_cast<float>(attrs.alpha)};
-  }
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<EluAttrs>();
+  return {.a = static_cast<float>(a.alpha)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<EluAttrs>();
+  c.require(a.alpha >= 0.0, "expected an alpha of at least 0");
+}
+
+constexpr UnaryInfo kElu{
+    .name = "elu",
+    .grad_name = "elu_grad",
+    .doc = "Exponential linear unit: y = x for x > 0, else alpha * (exp(x) - 1).",
+    .example = "auto y = elu(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(elu),
+    .attrs = &ir::Attrs::schema_of<EluAttrs>,
+    .constants = constants,
+    .check = check,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value elu(Value x, const EluAttrs& attrs) { return ops::Unary<ops::Elu>::apply(x, attrs); }
+THIMBLE_OP_FOLDER(elu) { return Unary<kElu>::folder(); }
+
+namespace thimble {
+
+Value elu(Value x, const EluAttrs& attrs) {
+  return ops::Unary<ops::kElu>::apply(x, ir::Attrs::of(attrs));
+}
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(elu) { return Unary<Elu>::folder(); }

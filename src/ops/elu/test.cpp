@@ -1,23 +1,14 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 #include "ops/elu/attrs.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(elu) {
-  return {
-      .cases = {{.name = "matrix",
-                 .inputs = {{.shape = {3, 7}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "long_vector",
-                 .inputs = {{.shape = {4099}, .low = -3, .high = 3, .gap = 0.01}}},
-                {.name = "attributes_1",
-                 .inputs = {{.shape = {5, 9}, .low = -3, .high = 3, .gap = 0.01}},
-                 .attrs = ir::Attrs::of(EluAttrs{.alpha = 0.6})}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}) +
+                   unary_cases({.low = -3, .high = 3, .gap = 0.01},
+                               ir::Attrs::of(EluAttrs{.alpha = 0.6}), "_alpha"),
+          .rejects = unary_rejects("negative_alpha", ir::Attrs::of(EluAttrs{.alpha = -1.0}),
+                                   "alpha of at least 0")};
 }
 
 }  // namespace thimble::test

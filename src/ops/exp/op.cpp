@@ -5,24 +5,27 @@
 #define THIMBLE_REF "ops/exp/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(exp)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Exp : UnaryKernels<&f32::exp_ref, &f64::exp_ref, &f32::exp_grad_ref, &f64::exp_grad_ref> {
-  static constexpr const char* name = "exp";
-  static constexpr const char* grad_name = "exp_grad";
-  static constexpr const char* doc = "Exponential: y = exp(x).";
-  static constexpr const char* example = "auto y = exp(x);";
-  static constexpr Reads reads = Reads::output;
+constexpr UnaryInfo kExp{
+    .name = "exp",
+    .grad_name = "exp_grad",
+    .doc = "Exponential: y = exp(x).",
+    .example = "auto y = exp(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(exp),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value exp(Value x) { return ops::Unary<ops::Exp>::apply(x); }
+THIMBLE_OP_FOLDER(exp) { return Unary<kExp>::folder(); }
+
+namespace thimble {
+
+Value exp(Value x) { return ops::Unary<ops::kExp>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(exp) { return Unary<Exp>::folder(); }

@@ -6,29 +6,36 @@
 #define THIMBLE_REF "ops/gelu/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(gelu)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Gelu
-    : UnaryKernels<&f32::gelu_ref, &f64::gelu_ref, &f32::gelu_grad_ref, &f64::gelu_grad_ref> {
-  static constexpr const char* name = "gelu";
-  static constexpr const char* grad_name = "gelu_grad";
-  static constexpr const char* doc = "Gaussian error linear unit: y = x * Phi(x).";
-  static constexpr const char* example = "auto y = gelu(x);";
-  static constexpr Reads reads = Reads::input;
-  using Attributes = GeluAttrs;
-  static unary_dims params(const Attributes& attrs) {
-    return {.a = static_cast<float>(attrs.tanh_approximation)};
-  }
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<GeluAttrs>();
+  return {.a = static_cast<float>(a.tanh_approximation)};
+}
+
+constexpr UnaryInfo kGelu{
+    .name = "gelu",
+    .grad_name = "gelu_grad",
+    .doc = "Gaussian error linear unit: y = x * Phi(x).",
+    .example = "auto y = gelu(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(gelu),
+    .attrs = &ir::Attrs::schema_of<GeluAttrs>,
+    .constants = constants,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value gelu(Value x, const GeluAttrs& attrs) { return ops::Unary<ops::Gelu>::apply(x, attrs); }
+THIMBLE_OP_FOLDER(gelu) { return Unary<kGelu>::folder(); }
+
+namespace thimble {
+
+Value gelu(Value x, const GeluAttrs& attrs) {
+  return ops::Unary<ops::kGelu>::apply(x, ir::Attrs::of(attrs));
+}
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(gelu) { return Unary<Gelu>::folder(); }

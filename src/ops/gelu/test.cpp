@@ -1,21 +1,13 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 #include "ops/gelu/attrs.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(gelu) {
-  return {
-      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .low = -3, .high = 3}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -3, .high = 3}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -3, .high = 3}}},
-                {.name = "long_vector", .inputs = {{.shape = {4099}, .low = -3, .high = 3}}},
-                {.name = "attributes_1",
-                 .inputs = {{.shape = {5, 9}, .low = -3, .high = 3}},
-                 .attrs = ir::Attrs::of(GeluAttrs{.tanh_approximation = true})}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -5, .high = 5}) +
+                   unary_cases({.low = -5, .high = 5},
+                               ir::Attrs::of(GeluAttrs{.tanh_approximation = true}), "_tanh"),
+          .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

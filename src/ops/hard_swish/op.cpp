@@ -5,25 +5,27 @@
 #define THIMBLE_REF "ops/hard_swish/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(hard_swish)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct HardSwish : UnaryKernels<&f32::hard_swish_ref, &f64::hard_swish_ref,
-                                &f32::hard_swish_grad_ref, &f64::hard_swish_grad_ref> {
-  static constexpr const char* name = "hard_swish";
-  static constexpr const char* grad_name = "hard_swish_grad";
-  static constexpr const char* doc = "Piecewise swish: y = x * min(max(x + 3, 0), 6) / 6.";
-  static constexpr const char* example = "auto y = hard_swish(x);";
-  static constexpr Reads reads = Reads::input;
+constexpr UnaryInfo kHardSwish{
+    .name = "hard_swish",
+    .grad_name = "hard_swish_grad",
+    .doc = "Piecewise swish: y = x * min(max(x + 3, 0), 6) / 6.",
+    .example = "auto y = hard_swish(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(hard_swish),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value hard_swish(Value x) { return ops::Unary<ops::HardSwish>::apply(x); }
+THIMBLE_OP_FOLDER(hard_swish) { return Unary<kHardSwish>::folder(); }
+
+namespace thimble {
+
+Value hard_swish(Value x) { return ops::Unary<ops::kHardSwish>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(hard_swish) { return Unary<HardSwish>::folder(); }

@@ -1,17 +1,12 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(hard_swish) {
-  return {
-      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .low = -2.9, .high = 2.9}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -2.9, .high = 2.9}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -2.9, .high = 2.9}}},
-                {.name = "long_vector", .inputs = {{.shape = {4099}, .low = -2.9, .high = 2.9}}}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -2.9, .high = 2.9}) +
+                   unary_cases({.low = 3.1, .high = 5}, {}, "_above") +
+                   unary_cases({.low = -5, .high = -3.1}, {}, "_below"),
+          .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

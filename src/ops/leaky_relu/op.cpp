@@ -6,32 +6,42 @@
 #define THIMBLE_REF "ops/leaky_relu/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(leaky_relu)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct LeakyRelu : UnaryKernels<&f32::leaky_relu_ref, &f64::leaky_relu_ref,
-                                &f32::leaky_relu_grad_ref, &f64::leaky_relu_grad_ref> {
-  static constexpr const char* name = "leaky_relu";
-  static constexpr const char* grad_name = "leaky_relu_grad";
-  static constexpr const char* doc =
-      "Leaky rectified linear unit: y = x for x > 0, else slope * x.";
-  static constexpr const char* example = "auto y = leaky_relu(x);";
-  static constexpr Reads reads = Reads::input;
-  using Attributes = LeakyReluAttrs;
-  static unary_dims params(const Attributes& attrs) {
-    return {.a = static_cast<float>(attrs.slope)};
-  }
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<LeakyReluAttrs>();
+  return {.a = static_cast<float>(a.slope)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<LeakyReluAttrs>();
+  c.require(a.slope >= 0.0, "expected a slope of at least 0");
+}
+
+constexpr UnaryInfo kLeakyRelu{
+    .name = "leaky_relu",
+    .grad_name = "leaky_relu_grad",
+    .doc = "Leaky rectified linear unit: y = x for x > 0, else slope * x.",
+    .example = "auto y = leaky_relu(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(leaky_relu),
+    .attrs = &ir::Attrs::schema_of<LeakyReluAttrs>,
+    .constants = constants,
+    .check = check,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(leaky_relu) { return Unary<kLeakyRelu>::folder(); }
+
+namespace thimble {
 
 Value leaky_relu(Value x, const LeakyReluAttrs& attrs) {
-  return ops::Unary<ops::LeakyRelu>::apply(x, attrs);
+  return ops::Unary<ops::kLeakyRelu>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(leaky_relu) { return Unary<LeakyRelu>::folder(); }

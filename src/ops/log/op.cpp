@@ -5,24 +5,27 @@
 #define THIMBLE_REF "ops/log/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(log)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Log : UnaryKernels<&f32::log_ref, &f64::log_ref, &f32::log_grad_ref, &f64::log_grad_ref> {
-  static constexpr const char* name = "log";
-  static constexpr const char* grad_name = "log_grad";
-  static constexpr const char* doc = "Natural logarithm: y = log(x).";
-  static constexpr const char* example = "auto y = log(x);";
-  static constexpr Reads reads = Reads::input;
+constexpr UnaryInfo kLog{
+    .name = "log",
+    .grad_name = "log_grad",
+    .doc = "Natural logarithm: y = log(x).",
+    .example = "auto y = log(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(log),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value log(Value x) { return ops::Unary<ops::Log>::apply(x); }
+THIMBLE_OP_FOLDER(log) { return Unary<kLog>::folder(); }
+
+namespace thimble {
+
+Value log(Value x) { return ops::Unary<ops::kLog>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(log) { return Unary<Log>::folder(); }

@@ -1,13 +1,7 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 
 namespace thimble::test {
 
-THIMBLE_OP_CASES(neg) {
-  return {.cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}}}},
-                    {.name = "empty", .inputs = {{.shape = {0, 4}}}}},
-          .rejects = {{.name = "integers",
-                       .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                       .error = "of type f32"}}};
-}
+THIMBLE_OP_CASES(neg) { return {.cases = unary_cases({}), .rejects = unary_rejects()}; }
 
 }  // namespace thimble::test

@@ -6,28 +6,35 @@
 #define THIMBLE_REF "ops/pow/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(pow)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Pow : UnaryKernels<&f32::pow_ref, &f64::pow_ref, &f32::pow_grad_ref, &f64::pow_grad_ref> {
-  static constexpr const char* name = "pow";
-  static constexpr const char* grad_name = "pow_grad";
-  static constexpr const char* doc = "Power: y = x^exponent.";
-  static constexpr const char* example = "auto y = pow(x);";
-  static constexpr Reads reads = Reads::input;
-  using Attributes = PowAttrs;
-  static unary_dims params(const Attributes& attrs) {
-    return {.a = static_cast<float>(attrs.exponent)};
-  }
+unary_dims constants(const ir::Attrs& attrs) {
+  return {.a = static_cast<float>(attrs.as<PowAttrs>().exponent)};
+}
+
+constexpr UnaryInfo kPow{
+    .name = "pow",
+    .grad_name = "pow_grad",
+    .doc = "A tensor to the power of a number: y = x^exponent.",
+    .example = "auto y = pow(x, 3.0);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(pow),
+    .attrs = &ir::Attrs::schema_of<PowAttrs>,
+    .constants = constants,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value pow(Value x, const PowAttrs& attrs) { return ops::Unary<ops::Pow>::apply(x, attrs); }
+THIMBLE_OP_FOLDER(pow) { return Unary<kPow>::folder(); }
+
+namespace thimble {
+
+Value pow(Value x, const PowAttrs& attrs) {
+  return ops::Unary<ops::kPow>::apply(x, ir::Attrs::of(attrs));
+}
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(pow) { return Unary<Pow>::folder(); }

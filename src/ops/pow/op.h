@@ -11,4 +11,6 @@ struct PowAttrs {
 // y = x^exponent, element by element. x: any shape, f32.
 Value pow(Value x, const PowAttrs& attrs = {});
 
+inline Value pow(Value x, double exponent) { return pow(x, PowAttrs{.exponent = exponent}); }
+
 }  // namespace thimble

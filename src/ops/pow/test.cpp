@@ -1,21 +1,20 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 #include "ops/pow/attrs.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(pow) {
   return {
-      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .low = 0.1, .high = 3}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = 0.1, .high = 3}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = 0.1, .high = 3}}},
-                {.name = "long_vector", .inputs = {{.shape = {4099}, .low = 0.1, .high = 3}}},
-                {.name = "attributes_1",
-                 .inputs = {{.shape = {5, 9}, .low = 0.1, .high = 3}},
-                 .attrs = ir::Attrs::of(PowAttrs{.exponent = 0.5})}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+      .cases =
+          unary_cases({.low = 0.1, .high = 3}) +
+          unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = 0.0}), "_zero") +
+          unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = 1.0}), "_one") +
+          unary_cases({.low = -3, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = 3.0}), "_cube") +
+          unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = -1.0}),
+                      "_inverse") +
+          unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = 0.5}), "_root") +
+          unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = -1.7}), "_odd"),
+      .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

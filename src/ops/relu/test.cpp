@@ -1,17 +1,9 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(relu) {
-  return {
-      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .gap = 0.01}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .gap = 0.01}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}}}},
-                {.name = "long_vector", .inputs = {{.shape = {70001}, .gap = 0.01}}}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}), .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

@@ -1,19 +1,11 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(relu6) {
-  return {
-      .cases = {{.name = "matrix",
-                 .inputs = {{.shape = {3, 7}, .low = -3, .high = 9, .gap = 0.01}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -3, .high = 9, .gap = 0.01}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -3, .high = 9, .gap = 0.01}}},
-                {.name = "long_vector",
-                 .inputs = {{.shape = {4099}, .low = -3, .high = 9, .gap = 0.01}}}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -5.9, .high = 5.9, .gap = 0.01}) +
+                   unary_cases({.low = 6.1, .high = 8}, {}, "_above"),
+          .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

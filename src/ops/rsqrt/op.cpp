@@ -5,25 +5,27 @@
 #define THIMBLE_REF "ops/rsqrt/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(rsqrt)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Rsqrt
-    : UnaryKernels<&f32::rsqrt_ref, &f64::rsqrt_ref, &f32::rsqrt_grad_ref, &f64::rsqrt_grad_ref> {
-  static constexpr const char* name = "rsqrt";
-  static constexpr const char* grad_name = "rsqrt_grad";
-  static constexpr const char* doc = "Reciprocal square root: y = 1 / sqrt(x).";
-  static constexpr const char* example = "auto y = rsqrt(x);";
-  static constexpr Reads reads = Reads::output;
+constexpr UnaryInfo kRsqrt{
+    .name = "rsqrt",
+    .grad_name = "rsqrt_grad",
+    .doc = "Reciprocal square root: y = 1 / sqrt(x).",
+    .example = "auto y = rsqrt(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(rsqrt),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value rsqrt(Value x) { return ops::Unary<ops::Rsqrt>::apply(x); }
+THIMBLE_OP_FOLDER(rsqrt) { return Unary<kRsqrt>::folder(); }
+
+namespace thimble {
+
+Value rsqrt(Value x) { return ops::Unary<ops::kRsqrt>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(rsqrt) { return Unary<Rsqrt>::folder(); }

@@ -1,2 +1,2 @@
 UNARY_REF(rsqrt, 1 / sqrt(x))
-UNARY_GRAD_REF(rsqrt, y, dy* y* y* y / -2)
+UNARY_GRAD_REF(rsqrt, y, dy / -2 * y * y * y)

@@ -5,26 +5,34 @@
 #define THIMBLE_REF "ops/selu/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(selu)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Selu
-    : UnaryKernels<&f32::selu_ref, &f64::selu_ref, &f32::selu_grad_ref, &f64::selu_grad_ref> {
-  static constexpr const char* name = "selu";
-  static constexpr const char* grad_name = "selu_grad";
-  static constexpr const char* doc =
-      "Self-normalising exponential linear unit: y = s * x for x > 0, else s * a * (exp(x) - 1).";
-  static constexpr const char* example = "auto y = selu(x);";
-  static constexpr Reads reads = Reads::output;
+// What the fast kernel multiplies with on the two sides of 0.
+unary_dims constants(const ir::Attrs& /*attrs*/) {
+  return {.a = 1.0507009874F, .b = 1.0507009874F * 1.6732632424F};
+}
+
+constexpr UnaryInfo kSelu{
+    .name = "selu",
+    .grad_name = "selu_grad",
+    .doc =
+        "Self-normalising exponential linear unit: y = s * x for x > 0, else s * a * (exp(x) - 1).",
+    .example = "auto y = selu(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(selu),
+    .constants = constants,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value selu(Value x) { return ops::Unary<ops::Selu>::apply(x); }
+THIMBLE_OP_FOLDER(selu) { return Unary<kSelu>::folder(); }
+
+namespace thimble {
+
+Value selu(Value x) { return ops::Unary<ops::kSelu>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(selu) { return Unary<Selu>::folder(); }

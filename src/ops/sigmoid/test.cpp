@@ -1,17 +1,9 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(sigmoid) {
-  return {
-      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .low = -3, .high = 3}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -3, .high = 3}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -3, .high = 3}}},
-                {.name = "long_vector", .inputs = {{.shape = {4099}, .low = -3, .high = 3}}}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+  return {.cases = unary_cases({.low = -6, .high = 6}), .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

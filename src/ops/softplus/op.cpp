@@ -6,32 +6,42 @@
 #define THIMBLE_REF "ops/softplus/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(softplus)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Softplus : UnaryKernels<&f32::softplus_ref, &f64::softplus_ref, &f32::softplus_grad_ref,
-                               &f64::softplus_grad_ref> {
-  static constexpr const char* name = "softplus";
-  static constexpr const char* grad_name = "softplus_grad";
-  static constexpr const char* doc =
-      "Smooth rectified linear unit: y = log(1 + exp(beta * x)) / beta.";
-  static constexpr const char* example = "auto y = softplus(x);";
-  static constexpr Reads reads = Reads::input;
-  using Attributes = SoftplusAttrs;
-  static unary_dims params(const Attributes& attrs) {
-    return {.a = static_cast<float>(attrs.beta), .b = static_cast<float>(attrs.threshold)};
-  }
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<SoftplusAttrs>();
+  return {.a = static_cast<float>(a.beta), .b = static_cast<float>(a.threshold)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<SoftplusAttrs>();
+  c.require(a.beta > 0.0, "expected a beta above 0");
+}
+
+constexpr UnaryInfo kSoftplus{
+    .name = "softplus",
+    .grad_name = "softplus_grad",
+    .doc = "Smooth rectified linear unit: y = log(1 + exp(beta * x)) / beta.",
+    .example = "auto y = softplus(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(softplus),
+    .attrs = &ir::Attrs::schema_of<SoftplusAttrs>,
+    .constants = constants,
+    .check = check,
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(softplus) { return Unary<kSoftplus>::folder(); }
+
+namespace thimble {
 
 Value softplus(Value x, const SoftplusAttrs& attrs) {
-  return ops::Unary<ops::Softplus>::apply(x, attrs);
+  return ops::Unary<ops::kSoftplus>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(softplus) { return Unary<Softplus>::folder(); }

@@ -1,21 +1,17 @@
-#include "harness/op_cases.h"
+#include "ops/common/unary_cases.h"
 #include "ops/softplus/attrs.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(softplus) {
   return {
-      .cases = {{.name = "matrix", .inputs = {{.shape = {3, 7}, .low = -1.9, .high = 1.9}}},
-                {.name = "scalar", .inputs = {{.shape = {}, .low = -1.9, .high = 1.9}}},
-                {.name = "empty", .inputs = {{.shape = {0, 4}, .low = -1.9, .high = 1.9}}},
-                {.name = "long_vector", .inputs = {{.shape = {4099}, .low = -1.9, .high = 1.9}}},
-                {.name = "attributes_1",
-                 .inputs = {{.shape = {5, 9}, .low = -1.9, .high = 1.9}},
-                 .attrs = ir::Attrs::of(SoftplusAttrs{.beta = 2.0, .threshold = 4.0})}},
-      .rejects = {{.name = "integers",
-                   .inputs = {{.shape = {2}, .dtype = DType::i32}},
-                   .error = "of type f32"}},
-  };
+      .cases = unary_cases({.low = -5, .high = 5}) +
+               unary_cases({.low = -5, .high = 5},
+                           ir::Attrs::of(SoftplusAttrs{.beta = 2.0, .threshold = 40.0}), "_beta") +
+               unary_cases({.low = 2.1, .high = 3},
+                           ir::Attrs::of(SoftplusAttrs{.beta = 2.0, .threshold = 4.0}), "_linear"),
+      .rejects = unary_rejects("negative_beta", ir::Attrs::of(SoftplusAttrs{.beta = -1.0}),
+                               "beta above 0")};
 }
 
 }  // namespace thimble::test

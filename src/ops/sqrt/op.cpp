@@ -5,25 +5,27 @@
 #define THIMBLE_REF "ops/sqrt/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(sqrt)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Sqrt
-    : UnaryKernels<&f32::sqrt_ref, &f64::sqrt_ref, &f32::sqrt_grad_ref, &f64::sqrt_grad_ref> {
-  static constexpr const char* name = "sqrt";
-  static constexpr const char* grad_name = "sqrt_grad";
-  static constexpr const char* doc = "Square root: y = sqrt(x).";
-  static constexpr const char* example = "auto y = sqrt(x);";
-  static constexpr Reads reads = Reads::output;
+constexpr UnaryInfo kSqrt{
+    .name = "sqrt",
+    .grad_name = "sqrt_grad",
+    .doc = "Square root: y = sqrt(x).",
+    .example = "auto y = sqrt(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(sqrt),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value sqrt(Value x) { return ops::Unary<ops::Sqrt>::apply(x); }
+THIMBLE_OP_FOLDER(sqrt) { return Unary<kSqrt>::folder(); }
+
+namespace thimble {
+
+Value sqrt(Value x) { return ops::Unary<ops::kSqrt>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(sqrt) { return Unary<Sqrt>::folder(); }

@@ -5,25 +5,27 @@
 #define THIMBLE_REF "ops/square/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(square)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Square : UnaryKernels<&f32::square_ref, &f64::square_ref, &f32::square_grad_ref,
-                             &f64::square_grad_ref> {
-  static constexpr const char* name = "square";
-  static constexpr const char* grad_name = "square_grad";
-  static constexpr const char* doc = "Square: y = x * x.";
-  static constexpr const char* example = "auto y = square(x);";
-  static constexpr Reads reads = Reads::input;
+constexpr UnaryInfo kSquare{
+    .name = "square",
+    .grad_name = "square_grad",
+    .doc = "Square: y = x * x.",
+    .example = "auto y = square(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(square),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value square(Value x) { return ops::Unary<ops::Square>::apply(x); }
+THIMBLE_OP_FOLDER(square) { return Unary<kSquare>::folder(); }
+
+namespace thimble {
+
+Value square(Value x) { return ops::Unary<ops::kSquare>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(square) { return Unary<Square>::folder(); }

@@ -5,25 +5,27 @@
 #define THIMBLE_REF "ops/swish/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(swish)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Swish
-    : UnaryKernels<&f32::swish_ref, &f64::swish_ref, &f32::swish_grad_ref, &f64::swish_grad_ref> {
-  static constexpr const char* name = "swish";
-  static constexpr const char* grad_name = "swish_grad";
-  static constexpr const char* doc = "Swish, also called SiLU: y = x / (1 + exp(-x)).";
-  static constexpr const char* example = "auto y = swish(x);";
-  static constexpr Reads reads = Reads::input;
+constexpr UnaryInfo kSwish{
+    .name = "swish",
+    .grad_name = "swish_grad",
+    .doc = "Swish, also called SiLU: y = x / (1 + exp(-x)).",
+    .example = "auto y = swish(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(swish),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value swish(Value x) { return ops::Unary<ops::Swish>::apply(x); }
+THIMBLE_OP_FOLDER(swish) { return Unary<kSwish>::folder(); }
+
+namespace thimble {
+
+Value swish(Value x) { return ops::Unary<ops::kSwish>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(swish) { return Unary<Swish>::folder(); }

@@ -5,25 +5,27 @@
 #define THIMBLE_REF "ops/tanh/ref.h"
 #include "ops/common/both_precisions.h"
 
-namespace thimble {
+UNARY_SIMD_DECLARE(tanh)
 
-namespace ops {
+namespace thimble::ops {
 namespace {
 
-struct Tanh
-    : UnaryKernels<&f32::tanh_ref, &f64::tanh_ref, &f32::tanh_grad_ref, &f64::tanh_grad_ref> {
-  static constexpr const char* name = "tanh";
-  static constexpr const char* grad_name = "tanh_grad";
-  static constexpr const char* doc = "Hyperbolic tangent: y = tanh(x).";
-  static constexpr const char* example = "auto y = tanh(x);";
-  static constexpr Reads reads = Reads::output;
+constexpr UnaryInfo kTanh{
+    .name = "tanh",
+    .grad_name = "tanh_grad",
+    .doc = "Hyperbolic tangent: y = tanh(x).",
+    .example = "auto y = tanh(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(tanh),
 };
 
 }  // namespace
-}  // namespace ops
+}  // namespace thimble::ops
 
-Value tanh(Value x) { return ops::Unary<ops::Tanh>::apply(x); }
+THIMBLE_OP_FOLDER(tanh) { return Unary<kTanh>::folder(); }
+
+namespace thimble {
+
+Value tanh(Value x) { return ops::Unary<ops::kTanh>::apply(x); }
 
 }  // namespace thimble
-
-THIMBLE_OP_FOLDER(tanh) { return Unary<Tanh>::folder(); }

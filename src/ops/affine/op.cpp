@@ -1,0 +1,55 @@
+#include <thimble/ops/affine.h>
+
+#include "ops/affine/attrs.h"
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/affine/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE_LINEAR(affine)
+
+namespace thimble::ops {
+namespace {
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const double scale = c.attrs.as<AffineAttrs>().scale;
+  return {scale == 1.0 ? c.grad() : scale * c.grad()};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& a = c.attrs.as<AffineAttrs>();
+  return unary_dims{.n = static_cast<int>(c.out().elements()),
+                    .a = static_cast<float>(a.scale),
+                    .b = static_cast<float>(a.shift)};
+}
+
+const OpDef& affine_op() {
+  static const OpDef def = unary_op({
+      .name = "affine",
+      .doc = "A tensor times a number plus a number: y = scale * x + shift.",
+      .example = "auto y = 2.0 * x + 1.0;",
+      .attrs = ir::Attrs::schema_of<AffineAttrs>(),
+      .vjp = vjp,
+      .params = params,
+      .ref = ir::kernel_fn<&f32::affine_ref>(),
+      .ref64 = ir::kernel_fn<&f64::affine_ref>(),
+      .fast = ir::kernel_fn<&affine_simd>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(affine) {
+  static const OpDef* const defs[] = {&affine_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value affine(Value x, const AffineAttrs& attrs) {
+  return x.graph().add1(ops::affine_op(), ir::Attrs::of(attrs), {x});
+}
+
+}  // namespace thimble

@@ -1,0 +1,1 @@
+UNARY_REF(affine, d->a* x + d->b)

@@ -1,0 +1,45 @@
+// The cases that every unary op is tested on.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/op_cases.h"
+
+namespace thimble::test {
+
+// values: the range of x; attrs: none for the defaults; suffix: tells one set of attributes from
+// another.
+inline std::vector<OpCase> unary_cases(const TensorSpec& values, const ir::Attrs& attrs = {},
+                                       const std::string& suffix = "") {
+  const std::pair<const char*, Shape> shapes[] = {
+      {"matrix", {3, 7}}, {"scalar", {}}, {"empty", {0, 4}}, {"two_and_a_half_tiles", {40001}}};
+  std::vector<OpCase> cases;
+  for (const auto& [name, shape] : shapes) {
+    TensorSpec x = values;
+    x.shape = shape;
+    cases.push_back({.name = name + suffix, .inputs = {x}, .attrs = attrs, .expect = {shape}});
+  }
+  return cases;
+}
+
+inline std::vector<OpCase> operator+(std::vector<OpCase> cases, const std::vector<OpCase>& more) {
+  cases.insert(cases.end(), more.begin(), more.end());
+  return cases;
+}
+
+// What no unary op takes, and attributes that one of them refuses with a message.
+inline std::vector<RejectCase> unary_rejects() {
+  return {{.name = "integers",
+           .inputs = {{.shape = {2}, .dtype = DType::i32}},
+           .error = "of type f32"}};
+}
+inline std::vector<RejectCase> unary_rejects(const char* name, const ir::Attrs& attrs,
+                                             const char* error) {
+  std::vector<RejectCase> rejects = unary_rejects();
+  rejects.push_back({.name = name, .inputs = {{.shape = {2}}}, .attrs = attrs, .error = error});
+  return rejects;
+}
+
+}  // namespace thimble::test

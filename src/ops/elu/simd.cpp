@@ -1,0 +1,19 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/elu/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/unary-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// -0 is kept by the first branch.
+UNARY_SIMD(elu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), x, hn::Mul(a, math::expm1_negative(x))))
+UNARY_GRAD_SIMD(elu, y, hn::IfThenElse(hn::Gt(y, hn::Zero(f)), dy, hn::Mul(dy, hn::Add(y, a))))
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+UNARY_SIMD_EXPORT(elu)

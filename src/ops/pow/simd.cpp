@@ -1,0 +1,34 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/pow/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/unary-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// x^exponent, the common exponents without logarithms.
+HWY_INLINE Vec power(Vec x, float exponent) {
+  const F32 f;
+  if (exponent == 1.0F) return x;
+  if (exponent == 2.0F) return hn::Mul(x, x);
+  if (exponent == 3.0F) return hn::Mul(hn::Mul(x, x), x);
+  if (exponent == -1.0F) return hn::Div(hn::Set(f, 1.0F), x);
+  return math::pow(x, hn::Set(f, exponent));
+}
+
+HWY_INLINE Vec power_grad(Vec dy, Vec x, float exponent) {
+  const F32 f;
+  if (exponent == 0.0F) return hn::Zero(f);
+  return hn::Mul(hn::Mul(dy, hn::Set(f, exponent)), power(x, exponent - 1.0F));
+}
+
+UNARY_SIMD(pow, power(x, d->a))
+UNARY_GRAD_SIMD(pow, x, power_grad(dy, x, d->a))
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+UNARY_SIMD_EXPORT(pow)

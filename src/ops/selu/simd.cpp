@@ -1,0 +1,21 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/selu/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/unary-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// -0 is kept by the first branch.
+UNARY_SIMD(selu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), hn::Mul(a, x),
+                                hn::Mul(b, math::expm1_negative(x))))
+UNARY_GRAD_SIMD(selu, y,
+                hn::IfThenElse(hn::Gt(y, hn::Zero(f)), hn::Mul(a, dy), hn::Mul(dy, hn::Add(y, b))))
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+UNARY_SIMD_EXPORT(selu)

@@ -1,0 +1,159 @@
+// The fast kernel of every elementwise op of one tensor, and of its gradient op, over the whole
+// range of floats: against the reference in double precision, on every vector target.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/thread_pool.h"
+#include "harness/op_run.h"
+#include "ir/graph.h"
+#include "ops/pow/attrs.h"
+#include "plan/arena.h"
+
+namespace thimble::test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+
+// Units in the last place that any op may be off; bench/RESULTS.md has what each is.
+constexpr double kUlps = 10.0;
+// Products with an exponential that is denormal itself keep few digits.
+constexpr double kDenormal = 128.0 * static_cast<double>(kSmallest);
+// A derivative is a sum that may cancel near its zeros: of dy = 1.
+constexpr double kCancelled = 3e-7;
+
+// Every so manieth float, both signs, and the values where formulas break.
+std::vector<float> all_kinds_of_floats() {
+  constexpr uint64_t kStride = 40961;
+  std::vector<float> points{
+      0.0F,  1.0F,     6.0F,   20.0F,     88.73F,          89.0F, 100.0F, 103.98F,   104.0F, 1e-20F,
+      1e20F, kLargest, 1e-40F, kSmallest, 1.17549435e-38F, 3.0F,  0.5F,   kInfinity, kNan};
+  const size_t count = points.size();
+  for (size_t i = 0; i < count; ++i) points.push_back(-points[i]);
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += kStride) {
+    points.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  return points;
+}
+
+// Whether got may stand for want, which is exact. Zeros have the right sign but in
+// derivatives.
+bool accept(float got, double want, double ulps, double slack) {
+  if (std::isnan(want)) return std::isnan(got);
+  const auto rounded = static_cast<float>(want);
+  if (got == rounded) {
+    return got != 0.0F || slack >= kCancelled || std::signbit(got) == std::signbit(rounded);
+  }
+  // Next to the largest float rounding decides.
+  constexpr double kLimit = static_cast<double>(kLargest);
+  if (std::isinf(got)) return std::signbit(got) == (want < 0) && std::abs(want) > 0.999999 * kLimit;
+  if (std::abs(want) > 1.000001 * kLimit) return false;
+  const int exponent = want == 0.0 ? -126 : std::max(std::ilogb(want), -126);
+  const double allowed = ulps * std::ldexp(1.0, exponent - 23) + slack;
+  return std::abs(static_cast<double>(got) - want) <= allowed;
+}
+
+// The first point at which the fast kernel is too far off, or an empty string. The op has its
+// default attributes; dy = 1 in a gradient op.
+std::string first_fault(const ir::OpDef& op, const std::vector<float>& points) {
+  ir::Graph graph;
+  std::vector<Value> inputs;
+  for (const ir::ArgDoc& input : op.inputs) {
+    inputs.push_back(graph.source(input.name, {DType::f32, {static_cast<int64_t>(points.size())}},
+                                  ir::Role::input));
+  }
+  graph.add(op, {}, inputs);
+  const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
+  exec::ThreadPool pool(1);
+  const bool is_grad = inputs.size() == 2;
+  const auto call = [&](ir::KernelFn kernel, void* y, const void* x, const void* ones) {
+    const void* sources[] = {is_grad ? ones : x, x};
+    kernel(
+        {&y, sources, nullptr, params.bytes().data(), static_cast<int>(inputs.size()), 1, &pool});
+  };
+  const std::vector<float> ones(points.size(), 1.0F);
+  std::vector<float> got(points.size());
+  call(op.fast, got.data(), points.data(), ones.data());
+  const std::vector<double> x(points.begin(), points.end());
+  const std::vector<double> double_ones(points.size(), 1.0);
+  std::vector<double> want(points.size());
+  call(op.ref64, want.data(), x.data(), double_ones.data());
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (accept(got[i], want[i], kUlps, is_grad ? kCancelled : kDenormal)) continue;
+    return fmt::format("{}({}) is {}, should be {}", op.name, points[i], got[i], want[i]);
+  }
+  return "";
+}
+
+bool takes_one_tensor(const ir::OpDef& op) {
+  if (!op.elementwise || op.fast == nullptr || op.ref64 == nullptr) return false;
+  return op.inputs.size() == 1 ||
+         (op.inputs.size() == 2 && std::string_view(op.name).ends_with("_grad"));
+}
+
+template <class Check>
+void on_every_target(Check check) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    check();
+    hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+TEST(elementwise, every_op_is_right_for_every_float) {
+  const std::vector<float> points = all_kinds_of_floats();
+  int ops = 0;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (!takes_one_tensor(*op)) continue;
+    ++ops;
+    on_every_target([&] { EXPECT_EQ(first_fault(*op, points), ""); });
+  }
+  EXPECT_GE(ops, 40);
+}
+
+TEST(elementwise, wrong_results_are_caught) {
+  EXPECT_TRUE(accept(1.0F, 1.0, kUlps, 0.0));
+  EXPECT_TRUE(accept(1.000001F, 1.0, kUlps, 0.0));
+  EXPECT_FALSE(accept(1.000002F, 1.0, kUlps, 0.0));
+  EXPECT_FALSE(accept(0.0F, 1e-30, kUlps, kDenormal));
+  EXPECT_FALSE(accept(-kLargest, 3.4e38, kUlps, 0.0));
+  EXPECT_FALSE(accept(-0.0F, 0.0, kUlps, 0.0));
+  EXPECT_FALSE(accept(kInfinity, 1e38, kUlps, 0.0));
+  EXPECT_FALSE(accept(kLargest, std::numeric_limits<double>::infinity(), kUlps, 0.0));
+  EXPECT_FALSE(accept(kNan, 1.0, kUlps, 0.0));
+  EXPECT_FALSE(accept(1.0F, std::numeric_limits<double>::quiet_NaN(), kUlps, 0.0));
+}
+
+// C99, annex F.9.4.4.
+TEST(pow, has_the_special_values_of_c99) {
+  std::vector<float> points{0.0F,   0.5F,  1.0F,     1.5F,      2.0F, 3.0F,
+                            1e-40F, 1e30F, kLargest, kInfinity, kNan};
+  const size_t count = points.size();
+  for (size_t i = 0; i < count; ++i) points.push_back(-points[i]);
+  const auto n = static_cast<int64_t>(points.size());
+  on_every_target([&] {
+    for (const float exponent : points) {
+      const auto got = values_of<float>(run_op("pow", ir::Attrs::of(PowAttrs{.exponent = exponent}),
+                                               {tensor({n}, points)}, Kernel::fast)[0]);
+      for (size_t i = 0; i < points.size(); ++i) {
+        const double want = std::pow(static_cast<double>(points[i]), static_cast<double>(exponent));
+        EXPECT_TRUE(accept(got[i], want, 2.0, 0.0))
+            << points[i] << "^" << exponent << " is " << got[i] << ", should be " << want;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace thimble::test
