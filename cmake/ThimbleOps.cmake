@@ -1,5 +1,7 @@
 # Finds the op folders. An op is a folder src/ops/<op>/ that holds an op.cpp; nothing else names it.
 #   op.h      public header: attributes and builder functions  -> <thimble/ops/<op>.h>
+#             that of a folder <name>_update, an optimizer's rule: its settings, in
+#             <thimble/optimizers.h> too
 #   op.cpp    definition;  simd.cpp  fast kernel;  test.cpp  table of tests
 #   function.cpp  optional: what users call that is more than one op, such as a layer
 # The generated table has no static constructors: linkers drop those from static libraries.
@@ -13,6 +15,7 @@ set(THIMBLE_GENERATED_INCLUDE_DIR ${THIMBLE_GENERATED_DIR}/include)
 set(declarations "")
 set(entries "")
 set(includes "")
+set(optimizer_includes "")
 set(function_declarations "")
 set(function_entries "")
 foreach(op_file IN LISTS THIMBLE_OP_FILES)
@@ -27,8 +30,14 @@ foreach(op_file IN LISTS THIMBLE_OP_FILES)
   endif()
   if(EXISTS ${op_dir}/op.h)
     configure_file(${op_dir}/op.h ${THIMBLE_GENERATED_INCLUDE_DIR}/thimble/ops/${op}.h COPYONLY)
-    string(APPEND includes "#include <thimble/ops/${op}.h>  // IWYU pragma: export\n")
+    set(include_line "#include <thimble/ops/${op}.h>  // IWYU pragma: export\n")
+    string(APPEND includes "${include_line}")
+    if(op MATCHES "_update$")
+      string(APPEND optimizer_includes "${include_line}")
+    endif()
   endif()
 endforeach()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/op_table.cpp.in ${THIMBLE_GENERATED_DIR}/op_table.cpp @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/ops.h.in ${THIMBLE_GENERATED_INCLUDE_DIR}/thimble/ops.h @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/optimizers.h.in
+  ${THIMBLE_GENERATED_INCLUDE_DIR}/thimble/optimizers.h @ONLY)

@@ -60,7 +60,6 @@ void adamw(benchmark::State& state) {
   d.beta2 = 0.999;
   d.epsilon = 1e-8;
   d.weight_decay = 0.01;
-  d.lr_scale = 1.0;
   float* const out[] = {t.at(0), t.at(2), t.at(3)};
   for (auto _ : state) {
     thimble::ops::adam_simd(out, t.at(0), t.at(1), &kLr, &kStep, t.at(2), t.at(3), nullptr, &d,
@@ -75,7 +74,6 @@ void sgd(benchmark::State& state) {
   sgd_dims d{};
   d.n = t.n();
   d.momentum = 0.9;
-  d.lr_scale = 1.0;
   float* const out[] = {t.at(0), t.at(2)};
   for (auto _ : state) {
     thimble::ops::sgd_update_simd(out, t.at(0), t.at(1), &kLr, &kStep, t.at(2), &d, pool());
@@ -90,7 +88,6 @@ void rmsprop(benchmark::State& state) {
   d.n = t.n();
   d.alpha = 0.99;
   d.epsilon = 1e-8;
-  d.lr_scale = 1.0;
   float* const out[] = {t.at(0), t.at(2)};
   for (auto _ : state) {
     thimble::ops::rmsprop_update_simd(out, t.at(0), t.at(1), &kLr, &kStep, t.at(2), nullptr,

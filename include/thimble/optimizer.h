@@ -1,92 +1,47 @@
-// How gradients change parameters: the optimizers, their settings for some of the parameters, and
-// the limits of gradients. Meanings and defaults are PyTorch's.
+// How gradients change parameters: any optimizer as a value, settings for some of the parameters,
+// and the limits of gradients. The optimizers themselves: <thimble/optimizers.h>.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace thimble {
 
-// Stochastic gradient descent. Source: Sutskever et al. 2013, as torch.optim.SGD has it.
-struct SGD {
-  double lr = 1e-3;
-  double momentum = 0.0;   // share of the last change that is kept
-  double dampening = 0.0;  // share of the gradient left out of the momentum; not in the first step
-  bool nesterov = false;   // needs a momentum and no dampening
-  double weight_decay = 0.0;  // added to the gradient, times the parameter
-  bool maximize = false;
-  bool operator==(const SGD&) const = default;
-};
+namespace ir {
+struct OptimizerValue;
+}
 
-// Source: Kingma and Ba 2015; amsgrad: Reddi et al. 2018.
-struct Adam {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0.0;  // added to the gradient, times the parameter
-  bool amsgrad = false;
-  bool maximize = false;
-  bool operator==(const Adam&) const = default;
-};
-
-// Adam whose weight decay shrinks the parameter itself. Source: Loshchilov and Hutter 2019.
-struct AdamW {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0.01;  // each step multiplies parameters by 1 - lr * weight_decay
-  bool amsgrad = false;
-  bool maximize = false;
-  bool operator==(const AdamW&) const = default;
-};
-
-// Source: Tieleman and Hinton 2012; centered: Graves 2013.
-struct RMSProp {
-  double lr = 1e-2;
-  double alpha = 0.99;
-  double epsilon = 1e-8;
-  double momentum = 0.0;
-  bool centered = false;
-  double weight_decay = 0.0;  // added to the gradient, times the parameter
-  bool maximize = false;
-  bool epsilon_inside_root = false;  // divide by sqrt(v + epsilon), not by sqrt(v) + epsilon
-  bool operator==(const RMSProp&) const = default;
-};
-
-// Any of the optimizers, as a value: `Optimizer optimizer = AdamW{.lr = 1e-3};`
-// Thread safety: as any value. Errors: thimble::Error where a setting is out of its range.
+// Any of the optimizers, as a value: `Optimizer optimizer = AdamW{.lr = 1e-3};` Every struct of
+// settings (SGD, AdamW, Lion, ...) converts to it. Thread safety: as any value. Errors:
+// thimble::Error where a setting is out of its range.
 class Optimizer {
  public:
-  using Kind = std::variant<SGD, Adam, AdamW, RMSProp>;
-
-  Optimizer(const SGD& settings);      // NOLINT: implicit by design
-  Optimizer(const Adam& settings);     // NOLINT
-  Optimizer(const AdamW& settings);    // NOLINT
-  Optimizer(const RMSProp& settings);  // NOLINT
-
-  [[nodiscard]] const Kind& kind() const { return kind_; }
+  // "adamw"
+  [[nodiscard]] std::string name() const;
   [[nodiscard]] double learning_rate() const;
   // The same with another learning rate or weight decay.
   [[nodiscard]] Optimizer with_learning_rate(double lr) const;
   [[nodiscard]] Optimizer with_weight_decay(double weight_decay) const;
 
   // A name and settings that differ from the defaults: "adamw:lr=0.002,amsgrad". Names: see names;
-  // settings: the fields' names above; a bool alone means true. Throws Error.
+  // settings: the fields of the struct of that name; a bool alone means true. Throws Error.
   [[nodiscard]] static Optimizer parse(std::string_view text);
   [[nodiscard]] static std::vector<std::string> names();
   // In the form parse takes, every setting that differs from its default.
   [[nodiscard]] std::string text() const;
 
-  bool operator==(const Optimizer&) const = default;
+  bool operator==(const Optimizer& other) const;
+
+  // For the optimizers' own conversions and the compiler.
+  explicit Optimizer(std::shared_ptr<const ir::OptimizerValue> value) : value_(std::move(value)) {}
+  [[nodiscard]] const ir::OptimizerValue& value() const { return *value_; }
 
  private:
-  Kind kind_;
+  std::shared_ptr<const ir::OptimizerValue> value_;
 };
 
 // Parameters with settings of their own. The first group whose pattern matches counts; parameters

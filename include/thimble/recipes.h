@@ -2,7 +2,7 @@
 #pragma once
 
 #include <thimble/graph.h>
-#include <thimble/optimizer.h>
+#include <thimble/optimizers.h>
 #include <thimble/schedule.h>
 
 #include <cstdint>

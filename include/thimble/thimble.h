@@ -9,7 +9,7 @@
 #include <thimble/initializer.h>  // IWYU pragma: export
 #include <thimble/literals.h>     // IWYU pragma: export
 #include <thimble/ops.h>          // IWYU pragma: export
-#include <thimble/optimizer.h>    // IWYU pragma: export
+#include <thimble/optimizers.h>   // IWYU pragma: export
 #include <thimble/plan.h>         // IWYU pragma: export
 #include <thimble/predictor.h>    // IWYU pragma: export
 #include <thimble/recipes.h>      // IWYU pragma: export

@@ -4,7 +4,7 @@
 #include <thimble/data.h>
 #include <thimble/data_loader.h>
 #include <thimble/graph.h>
-#include <thimble/optimizer.h>
+#include <thimble/optimizers.h>
 #include <thimble/plan.h>
 #include <thimble/schedule.h>
 

@@ -129,6 +129,22 @@ struct Alias {
   int in;
 };
 
+// A tensor that an optimizer keeps for a parameter, "<parameter>.<name>".
+struct StateSpec {
+  const char* name;
+  TensorType type;
+  double first = 0.0;  // what every element is before the first step; of f32 alone
+};
+
+// Of an op that is an optimizer's rule. Its inputs are {param, grad, lr, step, states...}, its
+// attributes the optimizer's settings, with a number "lr" among them.
+struct OptimizerRule {
+  const char* name = nullptr;  // as users say it: "adamw"; null: the op is none
+  // Throws Error naming the setting that is out of its range.
+  void (*check)(const Attrs& settings) = nullptr;
+  std::vector<StateSpec> (*states)(const Attrs& settings, const Shape& param) = nullptr;
+};
+
 // The definition of an op. Filled with designated initializers in src/ops/<op>/op.cpp.
 struct OpDef {
   const char* name = "";
@@ -160,6 +176,7 @@ struct OpDef {
   std::vector<Alias> in_place;  // may share a buffer: the kernel allows it
   std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
+  OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing
   // The node's attributes with this activation fused, or nothing where the op cannot.

@@ -1,168 +1,143 @@
-#include <thimble/error.h>
-#include <thimble/optimizer.h>
-
 #include <fmt/format.h>
+#include <thimble/error.h>
+#include <thimble/optimizers.h>
 
-#include <cmath>
+#include <algorithm>
 
+#include "ir/optimizer_value.h"
 #include "train/settings.h"
 
 namespace thimble {
 namespace {
 
-// Calls visit(name, field) for every setting; visitors take double& or bool& (or const).
-template <class S, class Visit>
-requires std::is_same_v<std::remove_const_t<S>, SGD>
-void each(S& s, Visit&& visit) {
-  visit("lr", s.lr);
-  visit("momentum", s.momentum);
-  visit("dampening", s.dampening);
-  visit("nesterov", s.nesterov);
-  visit("weight_decay", s.weight_decay);
-  visit("maximize", s.maximize);
+using ir::OptimizerValue;
+
+// Settings are flags, whole numbers, numbers and choices; a visitor of these alone.
+class SettingVisitor : public ir::FieldVisitor {
+ public:
+  using FieldVisitor::field;
+  void field(const char*, Pair&, const char*) final {}
+  void field(const char*, Padding&, const char*) final {}
+  void field(const char*, std::vector<int64_t>&, const char*) final {}
+  void field(const char*, Shape&, const char*) final {}
+  void field(const char*, DType&, const char*) final {}
+  void field(const char*, bool&, const char*) override {}
+  void field(const char*, int64_t&, const char*) override {}
+  void field(const char*, double&, const char*) override {}
+  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
+};
+
+// Takes every setting from words.
+class FromWords final : public SettingVisitor {
+ public:
+  using SettingVisitor::field;
+  explicit FromWords(train::Settings& words) : words_(words) {}
+  void field(const char* name, bool& value, const char*) override {
+    value = words_.flag(name, value);
+  }
+  void field(const char* name, int64_t& value, const char*) override {
+    value = words_.integer(name, value);
+  }
+  void field(const char* name, double& value, const char*) override {
+    value = words_.number(name, value);
+  }
+  void choice(const char* name, int& value, std::span<const char* const> names,
+              const char*) override {
+    value = words_.choice(name, names, value);
+  }
+
+ private:
+  train::Settings& words_;
+};
+
+// Finds the number of a name, and changes it where asked to.
+class OneNumber final : public SettingVisitor {
+ public:
+  using SettingVisitor::field;
+  explicit OneNumber(std::string_view name, std::optional<double> wanted = {})
+      : name_(name), wanted_(wanted) {}
+  void field(const char* name, double& value, const char*) override {
+    if (name != name_) return;
+    if (wanted_) value = *wanted_;
+    found = value;
+  }
+  std::optional<double> found;
+
+ private:
+  std::string_view name_;
+  std::optional<double> wanted_;
+};
+
+Optimizer made(const ir::OpDef& op, ir::Attrs settings) {
+  op.optimizer.check(settings);
+  return Optimizer(
+      std::make_shared<const OptimizerValue>(OptimizerValue{&op, std::move(settings)}));
 }
 
-template <class S, class Visit>
-requires(std::is_same_v<std::remove_const_t<S>, Adam> ||
-         std::is_same_v<std::remove_const_t<S>, AdamW>) void each(S& s, Visit&& visit) {
-  visit("lr", s.lr);
-  visit("beta1", s.beta1);
-  visit("beta2", s.beta2);
-  visit("epsilon", s.epsilon);
-  visit("weight_decay", s.weight_decay);
-  visit("amsgrad", s.amsgrad);
-  visit("maximize", s.maximize);
+Optimizer changed(const OptimizerValue& value, const char* setting, double number) {
+  OneNumber change(setting, number);
+  ir::Attrs settings = value.settings.changed(change);
+  if (!change.found) {
+    throw Error("optimizer", fmt::format("{} has no {}", value.op->optimizer.name, setting));
+  }
+  return made(*value.op, std::move(settings));
 }
 
-template <class S, class Visit>
-requires std::is_same_v<std::remove_const_t<S>, RMSProp>
-void each(S& s, Visit&& visit) {
-  visit("lr", s.lr);
-  visit("alpha", s.alpha);
-  visit("epsilon", s.epsilon);
-  visit("momentum", s.momentum);
-  visit("centered", s.centered);
-  visit("weight_decay", s.weight_decay);
-  visit("maximize", s.maximize);
-  visit("epsilon_inside_root", s.epsilon_inside_root);
-}
-
-const char* name_of(const SGD&) { return "sgd"; }
-const char* name_of(const Adam&) { return "adam"; }
-const char* name_of(const AdamW&) { return "adamw"; }
-const char* name_of(const RMSProp&) { return "rmsprop"; }
-
-void check(const char* name, bool fine, const char* message, double value) {
-  if (!fine) throw Error("optimizer", fmt::format("{}: {}, got {}", name, message, value));
-}
-
-// Ranges that every optimizer with a field of that name shares.
-template <class S>
-void check_ranges(const S& settings) {
-  const char* name = name_of(settings);
-  each(settings, [name](std::string_view field, const auto& value) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) {
-      if (field == "beta1" || field == "beta2" || field == "alpha") {
-        check(name, value >= 0.0 && value < 1.0,
-              fmt::format("{} must be at least 0 and below 1", field).c_str(), value);
-      } else if (field == "dampening") {
-        check(name, std::isfinite(value), "dampening must be a number", value);
-      } else {
-        check(name, value >= 0.0 && std::isfinite(value),
-              fmt::format("{} must not be negative", field).c_str(), value);
-      }
-    }
+// Every optimizer's op, by the optimizers' names.
+std::vector<const ir::OpDef*> rules() {
+  std::vector<const ir::OpDef*> found;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (op->optimizer.name != nullptr) found.push_back(op);
+  }
+  std::sort(found.begin(), found.end(), [](const ir::OpDef* a, const ir::OpDef* b) {
+    return std::string_view(a->optimizer.name) < b->optimizer.name;
   });
-}
-
-void check_nesterov(const SGD& settings) {
-  if (!settings.nesterov) return;
-  check("sgd", settings.momentum > 0.0, "nesterov needs a momentum above 0", settings.momentum);
-  check("sgd", settings.dampening == 0.0, "nesterov needs a dampening of 0", settings.dampening);
-}
-
-template <class S>
-S parsed(train::Settings& words) {
-  S settings;
-  each(settings, [&words](const char* field, auto& value) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, bool>) {
-      value = words.flag(field, value);
-    } else {
-      value = words.number(field, value);
-    }
-  });
-  words.finish();
-  return settings;
-}
-
-// Every setting as words, in the order of each.
-template <class S>
-std::vector<std::string> words_of(const S& settings) {
-  std::vector<std::string> words;
-  each(settings, [&words](const char* field, const auto& value) {
-    words.push_back(fmt::format("{}={}", field, value));
-  });
-  return words;
+  return found;
 }
 
 }  // namespace
 
-Optimizer::Optimizer(const SGD& settings) : kind_(settings) {
-  check_ranges(settings);
-  check_nesterov(settings);
-}
-Optimizer::Optimizer(const Adam& settings) : kind_(settings) { check_ranges(settings); }
-Optimizer::Optimizer(const AdamW& settings) : kind_(settings) { check_ranges(settings); }
-Optimizer::Optimizer(const RMSProp& settings) : kind_(settings) { check_ranges(settings); }
+std::string Optimizer::name() const { return value_->op->optimizer.name; }
 
 double Optimizer::learning_rate() const {
-  return std::visit([](const auto& settings) { return settings.lr; }, kind_);
+  OneNumber lr("lr");
+  value_->settings.visit(lr);
+  return lr.found.value_or(0.0);
 }
 
-Optimizer Optimizer::with_learning_rate(double lr) const {
-  return std::visit(
-      [lr](auto settings) {
-        settings.lr = lr;
-        return Optimizer(settings);
-      },
-      kind_);
-}
+Optimizer Optimizer::with_learning_rate(double lr) const { return changed(*value_, "lr", lr); }
 
 Optimizer Optimizer::with_weight_decay(double weight_decay) const {
-  return std::visit(
-      [weight_decay](auto settings) {
-        settings.weight_decay = weight_decay;
-        return Optimizer(settings);
-      },
-      kind_);
+  return changed(*value_, "weight_decay", weight_decay);
 }
 
 Optimizer Optimizer::parse(std::string_view text) {
   train::Settings words("optimizer", text);
-  if (words.name() == "sgd") return parsed<SGD>(words);
-  if (words.name() == "adam") return parsed<Adam>(words);
-  if (words.name() == "adamw") return parsed<AdamW>(words);
-  if (words.name() == "rmsprop") return parsed<RMSProp>(words);
+  for (const ir::OpDef* op : rules()) {
+    if (words.name() != op->optimizer.name) continue;
+    FromWords reader(words);
+    ir::Attrs settings = ir::Attrs::defaults(op->attrs).changed(reader);
+    words.finish();
+    return made(*op, std::move(settings));
+  }
   words.fail_unknown(names());
 }
 
-std::vector<std::string> Optimizer::names() { return {"sgd", "adam", "adamw", "rmsprop"}; }
+std::vector<std::string> Optimizer::names() {
+  std::vector<std::string> names;
+  for (const ir::OpDef* op : rules()) names.emplace_back(op->optimizer.name);
+  return names;
+}
 
 std::string Optimizer::text() const {
-  return std::visit(
-      [](const auto& settings) {
-        const std::vector<std::string> words = words_of(settings);
-        const std::vector<std::string> defaults = words_of(std::decay_t<decltype(settings)>{});
-        std::string text = name_of(settings);
-        const char* separator = ":";
-        for (size_t i = 0; i < words.size(); ++i) {
-          if (words[i] == defaults[i]) continue;
-          text += separator + words[i];
-          separator = ",";
-        }
-        return text;
-      },
-      kind_);
+  std::string settings = value_->settings.text();
+  settings.erase(std::remove(settings.begin(), settings.end(), ' '), settings.end());
+  return settings.empty() ? name() : name() + ":" + settings;
+}
+
+bool Optimizer::operator==(const Optimizer& other) const {
+  return value_->op == other.value_->op &&
+         value_->settings.full_text() == other.value_->settings.full_text();
 }
 
 }  // namespace thimble

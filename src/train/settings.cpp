@@ -79,6 +79,15 @@ bool Settings::flag(const char* key, bool fallback) {
   return false;
 }
 
+int Settings::choice(const char* key, std::span<const char* const> names, int fallback) {
+  const Entry* entry = take(key);
+  if (entry == nullptr) return fallback;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (entry->value == names[i]) return static_cast<int>(i);
+  }
+  fail_value(*entry, fmt::format("one of {}", fmt::join(names, ", ")).c_str());
+}
+
 void Settings::finish() const {
   for (const Entry& entry : entries_) {
     if (entry.taken) continue;

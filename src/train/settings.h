@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,8 @@ class Settings {
   double number(const char* key, double fallback);
   int64_t integer(const char* key, int64_t fallback);
   bool flag(const char* key, bool fallback);
+  // The number of one of the names.
+  int choice(const char* key, std::span<const char* const> names, int fallback);
   // Throws where a key was given that none of the calls above asked for.
   void finish() const;
   // Throws "unknown name", listing the known ones.

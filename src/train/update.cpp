@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 #include <thimble/ops/accumulate_gradient.h>
-#include <thimble/ops/adam_update.h>
-#include <thimble/ops/adamw_update.h>
 #include <thimble/ops/clip_gradient.h>
-#include <thimble/ops/rmsprop_update.h>
-#include <thimble/ops/sgd_update.h>
+#include <thimble/ops/mul.h>
 
 #include <cmath>
+#include <map>
 
+#include "ir/optimizer_value.h"
 #include "ir/wildcard.h"
 
 namespace thimble::train {
@@ -61,9 +60,13 @@ class GradientScope {
   size_t first_;
 };
 
-Value state(const Value& param, const char* moment) {
-  return param.graph().source(param.name() + "." + moment, {DType::f32, param.shape()},
-                              ir::Role::state, init::zeros());
+Value state(const Value& param, const ir::StateSpec& spec) {
+  return param.graph().source(param.name() + "." + spec.name, spec.type, ir::Role::state,
+                              init::constant(spec.first));
+}
+
+Value gradient_sum(const Value& param) {
+  return state(param, {"grad_sum", {DType::f32, param.shape()}});
 }
 
 const ParamGroup* group_of(const std::vector<ParamGroup>& groups, const std::string& name) {
@@ -111,76 +114,50 @@ void limit(ir::Graph& graph, std::vector<Trained>& all, const GradientClip& clip
   }
 }
 
-// Appends the update of one parameter, for each kind of optimizer.
-class Updater {
+// The learning rate of each group, as the graph computes it.
+class Rates {
  public:
-  Updater(ir::Graph& graph, const Trained& trained, double lr_scale)
-      : param_(trained.param),
-        grad_(trained.grad),
-        lr_(graph.scalar(kLearningRateName, DType::f32)),
-        step_(graph.scalar(kUpdateNumberName, DType::i32)),
-        lr_scale_(lr_scale) {}
-
-  void operator()(const SGD& s) const {
-    std::vector<Value> states;
-    if (s.momentum != 0.0) states.push_back(state(param_, "momentum_buffer"));
-    sgd_update(param_, grad_, lr_, step_, states,
-               {.momentum = s.momentum,
-                .dampening = s.dampening,
-                .nesterov = s.nesterov,
-                .weight_decay = s.weight_decay,
-                .maximize = s.maximize,
-                .lr_scale = lr_scale_});
-  }
-  void operator()(const Adam& s) const { adam(s, adam_update); }
-  void operator()(const AdamW& s) const { adam(s, adamw_update); }
-  void operator()(const RMSProp& s) const {
-    std::vector<Value> states{state(param_, "square_avg")};
-    if (s.centered) states.push_back(state(param_, "grad_avg"));
-    if (s.momentum != 0.0) states.push_back(state(param_, "momentum_buffer"));
-    rmsprop_update(param_, grad_, lr_, step_, states,
-                   {.alpha = s.alpha,
-                    .epsilon = s.epsilon,
-                    .momentum = s.momentum,
-                    .centered = s.centered,
-                    .weight_decay = s.weight_decay,
-                    .maximize = s.maximize,
-                    .epsilon_inside_root = s.epsilon_inside_root,
-                    .lr_scale = lr_scale_});
+  explicit Rates(ir::Graph& graph) : graph_(graph) {}
+  Value scaled(double scale) {
+    const Value lr = graph_.scalar(kLearningRateName, DType::f32);
+    if (scale == 1.0) return lr;
+    const auto [known, is_new] = scaled_.try_emplace(scale);
+    if (is_new) {
+      const Value factor =
+          graph_.source(fmt::format("lr_scale_{}", scale), {DType::f32, {}}, ir::Role::constant);
+      graph_.values[static_cast<size_t>(factor.id())].data = {static_cast<float>(scale)};
+      known->second = mul(lr, factor);
+    }
+    return known->second;
   }
 
  private:
-  template <class S, class Update>
-  void adam(const S& s, Update update) const {
-    std::vector<Value> states{state(param_, "exp_avg"), state(param_, "exp_avg_sq")};
-    if (s.amsgrad) states.push_back(state(param_, "max_exp_avg_sq"));
-    update(param_, grad_, lr_, step_, states,
-           AdamUpdateOptions{.beta1 = s.beta1,
-                             .beta2 = s.beta2,
-                             .epsilon = s.epsilon,
-                             .weight_decay = s.weight_decay,
-                             .amsgrad = s.amsgrad,
-                             .maximize = s.maximize,
-                             .lr_scale = lr_scale_});
-  }
-
-  Value param_;
-  Value grad_;
-  Value lr_;
-  Value step_;
-  double lr_scale_;
+  ir::Graph& graph_;
+  std::map<double, Value> scaled_;
 };
+
+// Appends the update of one parameter by its optimizer's rule.
+void append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
+                   Value lr) {
+  std::vector<Value> inputs{trained.param, trained.grad, lr,
+                            graph.scalar(kUpdateNumberName, DType::i32)};
+  const auto states = optimizer.op->optimizer.states(optimizer.settings, trained.param.shape());
+  for (const ir::StateSpec& spec : states) inputs.push_back(state(trained.param, spec));
+  graph.add(*optimizer.op, optimizer.settings, inputs);
+}
 
 void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& options) {
   limit(graph, all, options.clip);
+  Rates rates(graph);
   for (const Trained& t : all) {
     const ParamGroup* group = group_of(options.groups, t.param.name());
     Optimizer optimizer = options.optimizer;
     if (group != nullptr && group->weight_decay) {
       optimizer = optimizer.with_weight_decay(*group->weight_decay);
     }
+    const Value lr = rates.scaled(group == nullptr ? 1.0 : group->lr_scale);
     const GradientScope scope(graph, t.layer);
-    std::visit(Updater(graph, t, group == nullptr ? 1.0 : group->lr_scale), optimizer.kind());
+    append_update(graph, t, optimizer.value(), lr);
   }
 }
 
@@ -203,7 +180,7 @@ void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> g
   check_weight(weight);
   for (const Trained& t : trained_of(graph, gradients)) {
     const GradientScope scope(graph, t.layer);
-    accumulate_gradient(state(t.param, "grad_sum"), t.grad, {.weight = weight});
+    accumulate_gradient(gradient_sum(t.param), t.grad, {.weight = weight});
   }
 }
 
@@ -215,7 +192,7 @@ void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Grad
   std::vector<Trained> all = trained_of(graph, gradients);
   for (Trained& t : all) {
     const GradientScope scope(graph, t.layer);
-    t.grad = mean_gradient(state(t.param, "grad_sum"), t.grad, total, {.weight = weight});
+    t.grad = mean_gradient(gradient_sum(t.param), t.grad, total, {.weight = weight});
   }
   update(graph, std::move(all), options);
 }

@@ -1,7 +1,7 @@
 // From gradients to a training step: limits, accumulation and the update of every parameter.
 #pragma once
 
-#include <thimble/optimizer.h>
+#include <thimble/optimizers.h>
 
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 // Any text as a schedule and as an optimizer: one whose own text means the same, or an Error.
 #include <thimble/error.h>
-#include <thimble/optimizer.h>
+#include <thimble/optimizers.h>
 #include <thimble/schedule.h>
 
 #include <cmath>

@@ -17,7 +17,7 @@ std::vector<TensorSpec> inputs(const Shape& shape, bool amsgrad, double step) {
   return specs;
 }
 
-ir::Attrs attrs(const AdamUpdateOptions& options) { return ir::Attrs::of(options); }
+ir::Attrs attrs(const Adam& options) { return ir::Attrs::of(options); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ THIMBLE_OP_CASES(adam_update) {
                 {.name = "late_step", .inputs = inputs({19}, false, 100000)},
                 {.name = "weight_decay_up",
                  .inputs = inputs({33}, false, 5),
-                 .attrs = attrs({.weight_decay = 0.1, .maximize = true, .lr_scale = 0.5})},
+                 .attrs = attrs({.weight_decay = 0.1, .maximize = true})},
                 {.name = "amsgrad_over_many_tiles",
                  .inputs = inputs({70001}, true, 7),
                  .attrs = attrs({.beta1 = 0.8,

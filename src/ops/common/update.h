@@ -1,38 +1,73 @@
-// The family of ops that change a parameter in place: an optimizer's rule is its formula and the
-// tensors it remembers.
+// The family of ops that change a parameter in place: an optimizer's rule is its settings, its
+// formula and the tensors it remembers.
 #pragma once
 
 #include <fmt/format.h>
+#include <thimble/optimizer.h>
 
+#include <cmath>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "ir/graph.h"
+#include "ir/optimizer_value.h"
 
 namespace thimble::ops {
 
+// Checks of an optimizer's settings. Each throws Error(optimizer, ...) naming the setting.
+class SettingChecks {
+ public:
+  explicit SettingChecks(const char* optimizer) : optimizer_(optimizer) {}
+
+  void require(bool fine, const char* message, double value) const {
+    if (!fine) throw Error("optimizer", fmt::format("{}: {}, got {}", optimizer_, message, value));
+  }
+  void not_negative(std::initializer_list<std::pair<const char*, double>> settings) const {
+    for (const auto& [name, value] : settings) {
+      require(value >= 0.0 && std::isfinite(value),
+              fmt::format("{} must not be negative", name).c_str(), value);
+    }
+  }
+  // How much of an average is kept.
+  void below_one(std::initializer_list<std::pair<const char*, double>> settings) const {
+    for (const auto& [name, value] : settings) {
+      require(value >= 0.0 && value < 1.0,
+              fmt::format("{} must be at least 0 and below 1", name).c_str(), value);
+    }
+  }
+
+ private:
+  const char* optimizer_;
+};
+
 // The definition of an update op described by a type T with the static members
-//   name, doc, example
-//   std::span<const ir::ArgDoc> states(): the tensors it may remember, those always needed first
-//   using Options; int state_count(const Options&): how many of them these options need
-//   params(const Options&): the kernels' POD, with the number of elements in `n`
+//   name, optimizer (its name for users), doc
+//   using Settings: the public struct, described by describe(Settings&, FieldVisitor&)
+//   check(const Settings&, const SettingChecks&)
+//   std::span<const ir::ArgDoc> state_docs(): what it may remember, those always needed first
+//   std::vector<ir::StateSpec> states(const Settings&, const Shape& param): what it does remember
+//   params(const Settings&, const Shape& param): the kernels' POD, whose `n`, the number of
+//     elements, is filled in here
 //   ref, ref64, fast: kernels (real* const* out, const real* param, const real* grad,
 //     const real* lr, const int32_t* step, const real* state..., const params*) where out holds the
 //     parameter and then the states, each the same memory as the input it updates
+//   workspace, optional: as OpDef's
 template <class T>
 struct Update {
-  using Options = typename T::Options;
+  using Settings = typename T::Settings;
 
   static const OpDef& op() {
     static const OpDef def = make();
     return def;
   }
 
-  // The parameter's new value. states: as many as the options need.
-  static Value apply(Value param, Value grad, Value lr, Value step, std::span<const Value> states,
-                     Options options) {
-    std::vector<Value> inputs{param, grad, lr, step};
-    inputs.insert(inputs.end(), states.begin(), states.end());
-    return param.graph().add(op(), ir::Attrs::of(std::move(options)), inputs)[0];
+  // The settings as a value of any optimizer. Throws Error where one is out of its range.
+  static Optimizer optimizer(const Settings& settings) {
+    ir::Attrs attrs = ir::Attrs::of(settings);
+    check(attrs);
+    return Optimizer(
+        std::make_shared<const ir::OptimizerValue>(ir::OptimizerValue{&op(), std::move(attrs)}));
   }
 
   // What op_folder_... returns.
@@ -48,22 +83,23 @@ struct Update {
     OpDef def{
         .name = T::name,
         .doc = T::doc,
-        .example = T::example,
         .inputs = {{"param", "any shape: a parameter"},
                    {"grad", "the shape of param"},
-                   {"lr", "one number: the learning rate"},
+                   {"lr", "one number: the learning rate of this step"},
                    {"step", "one i32: this update's number, from 1"}},
         .outputs = {{"param", "the same memory, updated"}},
-        .attrs = ir::Attrs::schema_of<Options>(),
+        .attrs = ir::Attrs::schema_of<Settings>(),
         .infer = infer,
         .params = params,
         .ref = T::ref,
         .ref64 = T::ref64,
         .fast = T::fast,
         .updates = {{0, 0}},
+        .optimizer = {.name = T::optimizer, .check = check, .states = states},
     };
+    if constexpr (requires { T::workspace; }) def.workspace = T::workspace;
     int number = 0;
-    for (const ir::ArgDoc& state : T::states()) {
+    for (const ir::ArgDoc& state : T::state_docs()) {
       def.inputs.push_back(state);
       def.outputs.push_back(state);
       def.updates.push_back({1 + number, kFirstState + number});
@@ -72,32 +108,48 @@ struct Update {
     return def;
   }
 
+  static void check(const ir::Attrs& settings) {
+    T::check(settings.as<Settings>(), SettingChecks(T::optimizer));
+  }
+
+  static std::vector<ir::StateSpec> states(const ir::Attrs& settings, const Shape& param) {
+    return T::states(settings.as<Settings>(), param);
+  }
+
   static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+    check(c.attrs);
     for (int i : {0, 1, 2}) c.require_dtype(i, DType::f32);
     c.require_dtype(3, DType::i32);
     c.require(c.shape(1) == c.shape(0), "expected a gradient of the parameter's shape");
     c.require(c.shape(2).rank() == 0, "expected one number as the learning rate");
     c.require(c.shape(3).rank() == 0, "expected one number as the step");
-    const int states = T::state_count(c.attrs.as<Options>());
-    const int given = static_cast<int>(c.inputs.size()) - kFirstState;
-    c.require(given == states,
-              fmt::format("these options need {} state tensors, got {}", states, given));
+    const std::vector<ir::StateSpec> wanted = states(c.attrs, c.shape(0));
+    const size_t given = c.inputs.size() - kFirstState;
+    c.require(given == wanted.size(),
+              fmt::format("these options need {} state tensors, got {}", wanted.size(), given));
     std::vector<ir::TensorType> types{c.input(0)};
-    for (int i = 0; i < states; ++i) {
-      c.require(c.has(kFirstState + i), "a state tensor is left out");
-      c.require_dtype(kFirstState + i, DType::f32);
-      c.require(c.shape(kFirstState + i) == c.shape(0),
-                "expected state tensors of the parameter's shape");
-      types.push_back(c.input(kFirstState + i));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const int input = kFirstState + static_cast<int>(i);
+      c.require(c.has(input) && c.input(input) == wanted[i].type,
+                fmt::format("expected {} of type {}", wanted[i].name, to_string(wanted[i].type)));
+      types.push_back(wanted[i].type);
     }
     return types;
   }
 
   static ir::Params params(const ir::KernelContext& c) {
-    auto params = T::params(c.attrs.as<Options>());
+    auto params = T::params(c.attrs.as<Settings>(), c.out());
     params.n = static_cast<int>(c.out().elements());
     return params;
   }
 };
+
+// States named in order, each of the parameter's shape and zero at first.
+inline std::vector<ir::StateSpec> like_param(const Shape& param,
+                                             std::initializer_list<const char*> names) {
+  std::vector<ir::StateSpec> specs;
+  for (const char* name : names) specs.push_back({name, {DType::f32, param}});
+  return specs;
+}
 
 }  // namespace thimble::ops

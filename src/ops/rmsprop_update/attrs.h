@@ -6,7 +6,8 @@
 
 namespace thimble {
 
-inline void describe(RmspropUpdateOptions& a, ir::FieldVisitor& v) {
+inline void describe(RMSProp& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
   v.field("alpha", a.alpha, "share of the averages that is kept");
   v.field("epsilon", a.epsilon, "keeps the divisor from 0");
   v.field("momentum", a.momentum, "share of the buffer that is kept");
@@ -15,7 +16,6 @@ inline void describe(RmspropUpdateOptions& a, ir::FieldVisitor& v) {
   v.field("maximize", a.maximize, "go up instead of down");
   v.field("epsilon_inside_root", a.epsilon_inside_root,
           "divide by sqrt(v + epsilon), not by sqrt(v) + epsilon");
-  v.field("lr_scale", a.lr_scale, "the learning rate's factor for this parameter");
 }
 
 }  // namespace thimble

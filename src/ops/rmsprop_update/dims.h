@@ -11,7 +11,6 @@ typedef struct rmsprop_dims {
   double epsilon;
   double momentum; /* 0: no buffer */
   double weight_decay;
-  double lr_scale;
 } rmsprop_dims;
 
 #endif

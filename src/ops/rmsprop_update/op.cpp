@@ -19,26 +19,34 @@ using real = double;
 
 struct Rmsprop {
   static constexpr const char* name = "rmsprop_update";
+  static constexpr const char* optimizer = "rmsprop";
   static constexpr const char* doc =
       "RMSProp, in place: g = grad + weight_decay * param; v = alpha * v + (1 - alpha) * g^2; "
       "centered: a += (1 - alpha) * (g - a) and v - a^2 stands in for v; c = g / (sqrt(v) + "
       "epsilon), or g / sqrt(v + epsilon) with epsilon_inside_root; with momentum b = momentum * b "
-      "+ c and c = b; param -= lr * lr_scale * c. Equal to torch.optim.RMSprop.";
-  static constexpr const char* example =
-      "auto updated = rmsprop_update(param, grad, lr, step, {square_avg}, "
-      "RmspropUpdateOptions{});";
-  using Options = RmspropUpdateOptions;
-  static std::span<const ir::ArgDoc> states() {
+      "+ c and c = b; param -= lr * c. Equal to torch.optim.RMSprop.";
+  using Settings = RMSProp;
+  static void check(const RMSProp& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr},
+                         {"epsilon", s.epsilon},
+                         {"momentum", s.momentum},
+                         {"weight_decay", s.weight_decay}});
+    checks.below_one({{"alpha", s.alpha}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {
         {"square_avg", "the shape of param"},
         {"second", "the shape of param: grad_avg where centered, else momentum_buffer", true},
         {"third", "the shape of param: momentum_buffer where centered", true}};
     return docs;
   }
-  static int state_count(const Options& options) {
-    return 1 + (options.centered ? 1 : 0) + (options.momentum != 0.0 ? 1 : 0);
+  static std::vector<ir::StateSpec> states(const RMSProp& s, const Shape& param) {
+    std::vector<ir::StateSpec> specs = like_param(param, {"square_avg"});
+    if (s.centered) specs.push_back({"grad_avg", {DType::f32, param}});
+    if (s.momentum != 0.0) specs.push_back({"momentum_buffer", {DType::f32, param}});
+    return specs;
   }
-  static rmsprop_dims params(const Options& options) {
+  static rmsprop_dims params(const RMSProp& options, const Shape&) {
     rmsprop_dims d{};
     d.centered = options.centered ? 1 : 0;
     d.maximize = options.maximize ? 1 : 0;
@@ -47,7 +55,6 @@ struct Rmsprop {
     d.epsilon = options.epsilon;
     d.momentum = options.momentum;
     d.weight_decay = options.weight_decay;
-    d.lr_scale = options.lr_scale;
     return d;
   }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::rmsprop_update_ref>();
@@ -62,9 +69,6 @@ THIMBLE_OP_FOLDER(rmsprop_update) { return Update<Rmsprop>::folder(); }
 
 namespace thimble {
 
-Value rmsprop_update(Value param, Value grad, Value lr, Value step, std::span<const Value> states,
-                     const RmspropUpdateOptions& options) {
-  return ops::Update<ops::Rmsprop>::apply(param, grad, lr, step, states, options);
-}
+RMSProp::operator Optimizer() const { return ops::Update<ops::Rmsprop>::optimizer(*this); }
 
 }  // namespace thimble

@@ -5,7 +5,7 @@
 static void rmsprop_update_ref(real* const* out, const real* param, const real* grad,
                                const real* lr, const int32_t* step, const real* v_,
                                const real* second, const real* third, const rmsprop_dims* d) {
-  const real rate = (real)((double)*lr * d->lr_scale);
+  const real rate = *lr;
   const real alpha = (real)d->alpha;
   const real share = (real)(1.0 - d->alpha);
   const real epsilon = (real)d->epsilon;

@@ -16,7 +16,7 @@ void rmsprop_update_target(float* const* out, const float* param, const float* g
                            const float* third, const rmsprop_dims* d, exec::ThreadPool& pool) {
   const F32 f;
   const Vec zero = hn::Zero(f);
-  const Vec rate = hn::Set(f, static_cast<float>(static_cast<double>(*lr) * d->lr_scale));
+  const Vec rate = hn::Set(f, *lr);
   const Vec alpha = hn::Set(f, static_cast<float>(d->alpha));
   const Vec share = hn::Set(f, static_cast<float>(1.0 - d->alpha));
   const Vec epsilon = hn::Set(f, static_cast<float>(d->epsilon));

@@ -4,7 +4,7 @@
 namespace thimble::test {
 namespace {
 
-std::vector<TensorSpec> inputs(const Shape& shape, const RmspropUpdateOptions& options) {
+std::vector<TensorSpec> inputs(const Shape& shape, const RMSProp& options) {
   std::vector<TensorSpec> specs = {
       {.shape = shape, .state = true},
       {.shape = shape},
@@ -19,7 +19,7 @@ std::vector<TensorSpec> inputs(const Shape& shape, const RmspropUpdateOptions& o
   return specs;
 }
 
-OpCase made(const char* name, const Shape& shape, const RmspropUpdateOptions& options) {
+OpCase made(const char* name, const Shape& shape, const RMSProp& options) {
   return {.name = name, .inputs = inputs(shape, options), .attrs = ir::Attrs::of(options)};
 }
 
@@ -28,8 +28,7 @@ OpCase made(const char* name, const Shape& shape, const RmspropUpdateOptions& op
 THIMBLE_OP_CASES(rmsprop_update) {
   return {
       .cases = {made("plain", {3, 7}, {}), made("scalar", {}, {}), made("empty", {0}, {}),
-                made("weight_decay_up", {33},
-                     {.weight_decay = 0.1, .maximize = true, .lr_scale = 0.5}),
+                made("weight_decay_up", {33}, {.weight_decay = 0.1, .maximize = true}),
                 made("momentum", {17}, {.momentum = 0.9}),
                 made("centered", {17}, {.alpha = 0.9, .centered = true}),
                 made("epsilon_inside_root", {17}, {.epsilon = 0.1, .epsilon_inside_root = true}),
@@ -37,7 +36,7 @@ THIMBLE_OP_CASES(rmsprop_update) {
                      {.alpha = 0.9, .momentum = 0.9, .centered = true})},
       .rejects = {{.name = "missing_average",
                    .inputs = inputs({2}, {}),
-                   .attrs = ir::Attrs::of(RmspropUpdateOptions{.centered = true}),
+                   .attrs = ir::Attrs::of(RMSProp{.centered = true}),
                    .error = "need 2 state tensors, got 1"}},
   };
 }

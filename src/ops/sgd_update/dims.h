@@ -9,7 +9,6 @@ typedef struct sgd_dims {
   double momentum; /* 0: no buffer */
   double dampening;
   double weight_decay;
-  double lr_scale;
 } sgd_dims;
 
 #endif

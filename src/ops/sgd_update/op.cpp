@@ -19,26 +19,34 @@ using real = double;
 
 struct Sgd {
   static constexpr const char* name = "sgd_update";
+  static constexpr const char* optimizer = "sgd";
   static constexpr const char* doc =
       "Stochastic gradient descent, in place: g = grad + weight_decay * param; with momentum, "
       "b = momentum * b + (1 - dampening) * g (b = g in step 1) and g = b, or g + momentum * b for "
-      "Nesterov; param -= lr * lr_scale * g. Equal to torch.optim.SGD.";
-  static constexpr const char* example =
-      "auto updated = sgd_update(param, grad, lr, step, {}, SgdUpdateOptions{});";
-  using Options = SgdUpdateOptions;
-  static std::span<const ir::ArgDoc> states() {
+      "Nesterov; param -= lr * g. Equal to torch.optim.SGD.";
+  using Settings = SGD;
+  static void check(const SGD& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"momentum", s.momentum}, {"weight_decay", s.weight_decay}});
+    checks.require(std::isfinite(s.dampening), "dampening must be a number", s.dampening);
+    if (!s.nesterov) return;
+    checks.require(s.momentum > 0.0, "nesterov needs a momentum above 0", s.momentum);
+    checks.require(s.dampening == 0.0, "nesterov needs a dampening of 0", s.dampening);
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {{"momentum_buffer", "the shape of param", true}};
     return docs;
   }
-  static int state_count(const Options& options) { return options.momentum != 0.0 ? 1 : 0; }
-  static sgd_dims params(const Options& options) {
+  static std::vector<ir::StateSpec> states(const SGD& s, const Shape& param) {
+    if (s.momentum == 0.0) return {};
+    return like_param(param, {"momentum_buffer"});
+  }
+  static sgd_dims params(const SGD& options, const Shape&) {
     sgd_dims d{};
     d.nesterov = options.nesterov ? 1 : 0;
     d.maximize = options.maximize ? 1 : 0;
     d.momentum = options.momentum;
     d.dampening = options.dampening;
     d.weight_decay = options.weight_decay;
-    d.lr_scale = options.lr_scale;
     return d;
   }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::sgd_update_ref>();
@@ -53,9 +61,6 @@ THIMBLE_OP_FOLDER(sgd_update) { return Update<Sgd>::folder(); }
 
 namespace thimble {
 
-Value sgd_update(Value param, Value grad, Value lr, Value step, std::span<const Value> states,
-                 const SgdUpdateOptions& options) {
-  return ops::Update<ops::Sgd>::apply(param, grad, lr, step, states, options);
-}
+SGD::operator Optimizer() const { return ops::Update<ops::Sgd>::optimizer(*this); }
 
 }  // namespace thimble

@@ -1,27 +1,19 @@
 #pragma once
 
-#include <thimble/graph.h>
-
-#include <span>
+#include <thimble/optimizer.h>
 
 namespace thimble {
 
-// PyTorch's torch.optim.SGD, without the learning rate.
-struct SgdUpdateOptions {
-  double momentum = 0.0;
-  double dampening = 0.0;
-  bool nesterov = false;
+// Stochastic gradient descent. Source: Sutskever et al., "On the importance of initialization and
+// momentum in deep learning", 2013, as torch.optim.SGD has it.
+struct SGD {
+  double lr = 1e-3;
+  double momentum = 0.0;   // share of the last change that is kept
+  double dampening = 0.0;  // share of the gradient left out of the momentum; not in the first step
+  bool nesterov = false;   // needs a momentum and no dampening
   double weight_decay = 0.0;  // added to the gradient, times the parameter
   bool maximize = false;
-  double lr_scale = 1.0;  // the learning rate's factor for this parameter
+  operator Optimizer() const;  // NOLINT: implicit by design
 };
-
-// One step of stochastic gradient descent on param, in place. param, grad: of one shape, f32.
-// lr: one f32. step: one i32, this update's number, from 1. states: {momentum_buffer} where the
-// momentum is not 0, else empty. Returns the parameter's new value.
-// Source: Sutskever et al., "On the importance of initialization and momentum in deep learning",
-// 2013, in the form PyTorch gives it.
-Value sgd_update(Value param, Value grad, Value lr, Value step, std::span<const Value> states,
-                 const SgdUpdateOptions& options);
 
 }  // namespace thimble

@@ -3,7 +3,7 @@
    sets the buffer to the gradient, undamped. */
 static void sgd_update_ref(real* const* out, const real* param, const real* grad, const real* lr,
                            const int32_t* step, const real* buffer, const sgd_dims* d) {
-  const real rate = (real)((double)*lr * d->lr_scale);
+  const real rate = *lr;
   const real momentum = (real)d->momentum;
   const real share = (real)(1.0 - d->dampening);
   const real decay = (real)d->weight_decay;

@@ -15,7 +15,7 @@ void sgd_update_target(float* const* out, const float* param, const float* grad,
                        const int32_t* step, const float* buffer, const sgd_dims* d,
                        exec::ThreadPool& pool) {
   const F32 f;
-  const Vec rate = hn::Set(f, static_cast<float>(static_cast<double>(*lr) * d->lr_scale));
+  const Vec rate = hn::Set(f, *lr);
   const Vec momentum = hn::Set(f, static_cast<float>(d->momentum));
   const Vec share = hn::Set(f, static_cast<float>(1.0 - d->dampening));
   const Vec decay = hn::Set(f, static_cast<float>(d->weight_decay));

@@ -15,7 +15,7 @@ std::vector<TensorSpec> inputs(const Shape& shape, bool momentum, double step = 
   return specs;
 }
 
-ir::Attrs attrs(const SgdUpdateOptions& options) { return ir::Attrs::of(options); }
+ir::Attrs attrs(const SGD& options) { return ir::Attrs::of(options); }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ THIMBLE_OP_CASES(sgd_update) {
                 {.name = "empty", .inputs = inputs({0}, false)},
                 {.name = "weight_decay_up",
                  .inputs = inputs({33}, false),
-                 .attrs = attrs({.weight_decay = 0.1, .maximize = true, .lr_scale = 0.5})},
+                 .attrs = attrs({.weight_decay = 0.1, .maximize = true})},
                 {.name = "first_step",
                  .inputs = inputs({5}, true, 1),
                  .attrs = attrs({.momentum = 0.9, .dampening = 0.5}),
