@@ -6,6 +6,8 @@
 #define THIMBLE_REF "ops/add/ref.h"
 #include "ops/common/both_precisions.h"
 
+BINARY_SIMD_DECLARE(add)
+
 namespace thimble::ops {
 namespace {
 
@@ -25,6 +27,7 @@ const OpDef& add_op() {
       .vjp = add_vjp,
       .ref = ir::kernel_fn<&f32::add_ref>(),
       .ref64 = ir::kernel_fn<&f64::add_ref>(),
+      .fast = ir::kernel_fn<&add_simd>(),
       .adds_gradients = true,
   });
   return def;

@@ -15,3 +15,10 @@ binary_dims binary_dims_of(const Shape& a, const Shape& b, const Shape& y);
 OpDef binary_op(OpDef def);
 
 }  // namespace thimble::ops
+
+// Declares the fast kernel that BINARY_SIMD_EXPORT defines in the folder's simd.cpp.
+#define BINARY_SIMD_DECLARE(op)                                                  \
+  namespace thimble::ops {                                                       \
+  void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
+                 exec::ThreadPool& pool);                                        \
+  }

@@ -1,6 +1,7 @@
 // Broadcasting as in NumPy.
 #pragma once
 
+#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/common/broadcast_dims.h"
 
@@ -11,5 +12,8 @@ bool broadcasts_to(const Shape& small, const Shape& large);
 
 // How it is; the shapes must fit and have at most 8 dimensions.
 broadcast_dims broadcast_dims_of(const Shape& small, const Shape& large, int divisor);
+
+// As BROADCAST_REF.
+void broadcast_simd(float* y, const float* x, const broadcast_dims* d, exec::ThreadPool& pool);
 
 }  // namespace thimble::ops

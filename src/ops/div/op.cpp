@@ -8,6 +8,8 @@
 #define THIMBLE_REF "ops/div/ref.h"
 #include "ops/common/both_precisions.h"
 
+BINARY_SIMD_DECLARE(div)
+
 namespace thimble::ops {
 namespace {
 
@@ -27,6 +29,7 @@ const OpDef& div_op() {
       .vjp = div_vjp,
       .ref = ir::kernel_fn<&f32::div_ref>(),
       .ref64 = ir::kernel_fn<&f64::div_ref>(),
+      .fast = ir::kernel_fn<&div_simd>(),
   });
   return def;
 }

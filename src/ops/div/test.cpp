@@ -1,24 +1,9 @@
-#include "harness/op_cases.h"
+#include "ops/common/binary_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(div) {
-  // Every way in which operands broadcast.
-  return {
-      .cases =
-          {{"same", {{.shape = {3, 7}}, {.shape = {3, 7}, .gap = 0.3}}, {}, {{3, 7}}},
-           {"scalar", {{.shape = {3, 7}}, {.shape = {}, .gap = 0.3}}, {}, {{3, 7}}},
-           {"scalar_first", {{.shape = {}}, {.shape = {5}, .gap = 0.3}}, {}, {{5}}},
-           {"row", {{.shape = {2, 3, 7}}, {.shape = {7}, .gap = 0.3}}, {}, {{2, 3, 7}}},
-           {"column", {{.shape = {4, 1}}, {.shape = {4, 37}, .gap = 0.3}}, {}, {{4, 37}}},
-           {"outer", {{.shape = {5, 1}}, {.shape = {1, 6}, .gap = 0.3}}, {}, {{5, 6}}},
-           {"middle", {{.shape = {2, 1, 4}}, {.shape = {3, 1}, .gap = 0.3}}, {}, {{2, 3, 4}}},
-           {"empty", {{.shape = {0, 4}}, {.shape = {4}, .gap = 0.3}}, {}, {{0, 4}}},
-           {"long_vector", {{.shape = {70001}}, {.shape = {70001}, .gap = 0.3}}, {}, {{70001}}}},
-      .rejects = {
-          {"other_size", {{.shape = {2, 3}}, {.shape = {2}}}, {}, "broadcast"},
-          {"integers", {{.shape = {2}, .dtype = DType::i32}, {.shape = {2}}}, {}, "of type f32"},
-          {"nine_axes", {{.shape = {1, 1, 1, 1, 1, 1, 1, 1, 1}}, {.shape = {}}}, {}, "at most 8"}}};
+  return {.cases = binary_cases({}, {.gap = 0.3}), .rejects = binary_rejects()};
 }
 
 }  // namespace thimble::test

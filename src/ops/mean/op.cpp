@@ -43,6 +43,7 @@ const OpDef& mean_grad_op() {
       },
       .ref = ir::kernel_fn<&f32::mean_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::mean_grad_ref>(),
+      .fast = ir::kernel_fn<&broadcast_simd>(),
   };
   return def;
 }

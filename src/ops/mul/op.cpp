@@ -6,6 +6,8 @@
 #define THIMBLE_REF "ops/mul/ref.h"
 #include "ops/common/both_precisions.h"
 
+BINARY_SIMD_DECLARE(mul)
+
 namespace thimble::ops {
 namespace {
 
@@ -26,6 +28,7 @@ const OpDef& mul_op() {
       .vjp = mul_vjp,
       .ref = ir::kernel_fn<&f32::mul_ref>(),
       .ref64 = ir::kernel_fn<&f64::mul_ref>(),
+      .fast = ir::kernel_fn<&mul_simd>(),
   });
   return def;
 }

@@ -7,6 +7,8 @@
 #define THIMBLE_REF "ops/sub/ref.h"
 #include "ops/common/both_precisions.h"
 
+BINARY_SIMD_DECLARE(sub)
+
 namespace thimble::ops {
 namespace {
 
@@ -25,6 +27,7 @@ const OpDef& sub_op() {
       .vjp = sub_vjp,
       .ref = ir::kernel_fn<&f32::sub_ref>(),
       .ref64 = ir::kernel_fn<&f64::sub_ref>(),
+      .fast = ir::kernel_fn<&sub_simd>(),
   });
   return def;
 }
