@@ -168,7 +168,8 @@ void add_totals(const ir::Graph& graph, Plan& plan) {
     const int64_t padding = ir::is_persistent(data.role) ? aligned(bytes) - bytes : 0;
     plan.padding_bytes += padding;
     if (data.role == ir::Role::constant) plan.constant_padding_bytes += padding;
-    if (data.role == ir::Role::input) plan.batch = data.type.shape[0];
+    const bool is_batch = data.role == ir::Role::input && data.type.shape.rank() > 0;
+    if (is_batch) plan.batch = data.type.shape[0];
   }
   std::vector<int64_t> without_workspace(plan.steps.size(), 0);
   for (const PlanBuffer& buffer : plan.buffers) {

@@ -1,0 +1,210 @@
+"""Writes ops.py, the functions of all ops and layers, from their definitions in C++.
+
+usage: generate_ops.py FOLDER      FOLDER holds the built module _core; ops.py is written there.
+Runs at every build: an op needs no line of Python.
+"""
+
+import importlib.util
+import keyword
+import pathlib
+import sys
+import textwrap
+
+HEADER = '''"""The ops and layers of thimble. Written by generate_ops.py from the op definitions: do not edit.
+
+Every function takes Values of a graph and adds to that graph, or arrays (NumPy, PyTorch, ...) and
+computes at once. Images are [N, H, W, C], weights [out, kh, kw, in].
+"""
+# mypy: disable-error-code="no-any-return"
+# ruff: noqa
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+from ._calls import call as _call, call_layer as _call_layer
+from ._core import Initializer, Value
+
+# A Value, or an array: what comes out is of the kind of the first input.
+Tensor = TypeVar("Tensor", Value, NDArray[Any])
+Other: TypeAlias = "Value | NDArray[Any] | float"
+Pair: TypeAlias = "int | tuple[int, int]"
+Padding: TypeAlias = "int | tuple[int, int] | tuple[int, int, int, int] | Literal['same']"
+Ints: TypeAlias = "int | Sequence[int]"
+
+'''
+
+TYPES = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "pair": "Pair",
+    "padding": "Padding",
+    "ints": "Ints",
+    "shape": "Ints",
+    "dtype": "str",
+    "str": "str",
+    "initializer": "Initializer | None",
+}
+
+
+def load_core(folder):
+    path = next(p for p in folder.iterdir() if p.name.startswith("_core.") and p.suffix != ".pyi")
+    spec = importlib.util.spec_from_file_location("_core", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def spelled(name):
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def type_of(option):
+    if option["kind"] == "choice":
+        return "Literal[" + ", ".join(f'"{choice}"' for choice in option["choices"]) + "]"
+    return TYPES[option["kind"]]
+
+
+def literal(value):
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def is_required(option):
+    """An empty shape or list of sizes as a default means: must be given."""
+    return option["kind"] == "shape" and option["default"] == ()
+
+
+def options_of(name, spec):
+    """All options of an op and its layer, each once; those that are inputs too are left out."""
+    inputs = {argument["name"] for argument in inputs_of(spec)}
+    options = {}
+    for part in ("function", "op"):
+        if part not in spec or (part == "op" and "function" in spec and not is_layer(spec)):
+            continue
+        for option in spec[part]["options"]:
+            if option["name"] not in inputs:
+                options.setdefault(option["name"], option)
+    return list(options.values())
+
+
+def is_layer(spec):
+    return bool(spec.get("function", {}).get("parameters"))
+
+
+def main_part(spec):
+    return spec.get("function") or spec["op"]
+
+
+def inputs_of(spec):
+    """An op's inputs where it has a layer: that takes the first of them alone."""
+    if is_layer(spec) and "op" in spec:
+        return spec["op"]["inputs"]
+    return main_part(spec)["inputs"]
+
+
+def parameters_of(name, spec):
+    """The lines of the signature."""
+    lines = []
+    layer = is_layer(spec)
+    inputs = inputs_of(spec)
+    switches = {o["name"] for o in spec.get("function", {}).get("options", [])}
+    for i, argument in enumerate(inputs):
+        label = argument["name"]
+        last = i == len(inputs) - 1
+        if last and main_part(spec)["variadic_inputs"]:
+            lines.append(f"{label}: Sequence[Tensor]")
+        elif i == 0:
+            lines.append(f"{label}: Tensor")
+        elif layer and label in switches:
+            lines.append(f"{label}: Other | bool | None = True")
+        elif layer or argument["optional"] or has_default(lines):
+            lines.append(f"{label}: Other | None = None")
+        else:
+            lines.append(f"{label}: Other")
+    options = options_of(name, spec)
+    if layer and options:
+        lines.append("*")
+    for option in sorted(options, key=lambda o: not is_required(o) and not layer):
+        if is_required(option) and not layer and not has_default(lines):
+            lines.append(f"{spelled(option['name'])}: {type_of(option)}")
+        else:
+            default = literal(option["default"])
+            lines.append(f"{spelled(option['name'])}: {type_of(option)} = {default}")
+    return lines
+
+
+def has_default(lines):
+    return any(" = " in line for line in lines)
+
+
+def result_type(spec):
+    part = main_part(spec)
+    if part["many_outputs"]:
+        return "list[Tensor]"
+    count = len(part["outputs"])
+    return "Tensor" if count == 1 else "tuple[" + ", ".join(["Tensor"] * count) + "]"
+
+
+def entry(name, text):
+    return textwrap.wrap(f"{name}: {text}", 94, initial_indent=" " * 8, subsequent_indent=" " * 12)
+
+
+def docstring(name, spec):
+    part = main_part(spec)
+    op = spec.get("op")
+    lines = textwrap.wrap((op or part)["doc"], 94, subsequent_indent=" " * 4, initial_indent=" " * 4)
+    if is_layer(spec):
+        lines += ["", "    Without weights it is a layer of a Graph, which creates these parameters:"]
+        for argument in part["parameters"]:
+            lines += entry("<name>." + argument["name"], argument["doc"])
+        lines += ["    With weights it is the same function of them."]
+        if op and part["doc"] != op["doc"]:
+            lines[0:0] = textwrap.wrap(part["doc"], 94, initial_indent=" " * 4,
+                                       subsequent_indent=" " * 4) + [""]
+    lines += ["", "    Args:"]
+    for argument in inputs_of(spec):
+        note = ", optional" if argument["optional"] else ""
+        lines += entry(argument["name"], argument["doc"] + note)
+    for option in options_of(name, spec):
+        lines += entry(spelled(option["name"]), option["doc"])
+    lines += ["    Returns:"]
+    for output in part["outputs"]:
+        lines += entry(output["name"], output["doc"])
+    if op and not op["differentiable"]:
+        lines += ["    No gradient flows through it."]
+    text = "\n".join(lines).strip()
+    return '    """' + text.replace("\\", "\\\\") + '\n    """'
+
+
+def function(name, spec):
+    parameters = parameters_of(name, spec)
+    signature = f"def {spelled(name)}({', '.join(parameters)}) -> {result_type(spec)}:"
+    if len(signature) > 100:
+        body = "".join(f"    {line},\n" for line in parameters)
+        signature = f"def {spelled(name)}(\n{body}) -> {result_type(spec)}:"
+    call = "_call_layer" if is_layer(spec) else "_call"
+    inputs = "".join(f"{argument['name']}, " for argument in inputs_of(spec))
+    options = ", ".join(
+        f'"{option["name"]}": {spelled(option["name"])}' for option in options_of(name, spec)
+    )
+    return (
+        f"{signature}\n{docstring(name, spec)}\n"
+        f'    return {call}("{name}", ({inputs.strip()}), {{{options}}})\n'
+    )
+
+
+def main(folder):
+    specs = load_core(folder).reflect()
+    names = sorted(specs)
+    text = HEADER
+    text += "__all__ = [\n" + "".join(f'    "{spelled(name)}",\n' for name in names) + "]\n\n\n"
+    text += "\n\n".join(function(name, specs[name]) for name in names)
+    (folder / "ops.py").write_text(text)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,109 @@
+#include "array_batches.h"
+
+#include <fmt/format.h>
+
+namespace thimble::python {
+
+void check_signals() {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+namespace {
+
+Shape sample_shape(const InputArray& array) {
+  const Shape all = shape_of(array);
+  return Shape(std::vector<int64_t>(all.dims().begin() + 1, all.dims().end()));
+}
+
+// The type and shape of a row; throws where the array has none.
+data::Field field_of(const std::string& name, const InputArray& array, bool is_label) {
+  if (array.ndim() == 0) throw Error(name, "expected one row a sample, got a single number");
+  return {name, sample_shape(array), dtype_of(array.dtype(), name), is_label};
+}
+
+}  // namespace
+
+ArrayTable::ArrayTable(const std::vector<std::string>& names, const std::vector<InputArray>& arrays,
+                       const std::vector<bool>& is_label)
+    : arrays_(std::make_unique<std::vector<InputArray>>(arrays)) {
+  for (size_t f = 0; f < arrays.size(); ++f) {
+    fields_.push_back(field_of(names[f], arrays[f], is_label[f]));
+    data_.push_back(static_cast<const std::byte*>(arrays[f].data()));
+    row_bytes_.push_back(size_bytes(fields_[f].dtype, fields_[f].shape));
+    const auto rows = static_cast<int64_t>(arrays[f].shape(0));
+    if (f > 0 && rows != size_) {
+      throw Error(names[f], fmt::format("has {} samples, \"{}\" has {}", rows, names[0], size_));
+    }
+    size_ = rows;
+  }
+}
+
+ArrayTable::~ArrayTable() {
+  const nb::gil_scoped_acquire acquire;
+  arrays_.reset();
+}
+
+void ArrayStream::start(int64_t /*epoch*/, int64_t first_batch) {
+  next_ = first_batch;
+  batch_.fields.assign(table_->fields().size(), nullptr);
+}
+
+const data::Batch* ArrayStream::next() {
+  check_signals();
+  const int64_t first = next_ * batch_size_;
+  if (first >= table_->size()) return nullptr;
+  batch_.number = next_++;
+  batch_.first = first;
+  batch_.count = std::min(batch_size_, table_->size() - first);
+  for (size_t f = 0; f < batch_.fields.size(); ++f) {
+    // Batches are read only.
+    batch_.fields[f] = const_cast<std::byte*>(table_->row(f, first));
+  }
+  return &batch_;
+}
+
+void IterableStream::start(int64_t epoch, int64_t first_batch) {
+  const nb::gil_scoped_acquire acquire;
+  next_ = epoch_(epoch);
+  batch_ = {};
+  batch_.number = -1;
+  for (int64_t skipped = 0; skipped < first_batch; ++skipped) pull();
+}
+
+const data::Batch* IterableStream::next() {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  pull();
+  return arrays_.empty() ? nullptr : &batch_;
+}
+
+void IterableStream::pull() {
+  arrays_.clear();
+  const nb::object arrays = next_();
+  if (!arrays.is_none()) take(arrays);
+}
+
+void IterableStream::take(nb::handle arrays) {
+  arrays_ = nb::cast<std::vector<InputArray>>(arrays);
+  batch_.first += batch_.count;
+  ++batch_.number;
+  batch_.fields.clear();
+  for (size_t f = 0; f < fields_.size(); ++f) {
+    const data::Field got = field_of(fields_[f].name, arrays_[f], fields_[f].is_label);
+    const auto rows = static_cast<int64_t>(arrays_[f].shape(0));
+    if (got != fields_[f]) {
+      throw Error(got.name, fmt::format("the batches hold {}{}, one of them {}{}",
+                                        to_string(fields_[f].dtype), to_string(fields_[f].shape),
+                                        to_string(got.dtype), to_string(got.shape)));
+    }
+    if (f > 0 && rows != batch_.count) {
+      throw Error(got.name, fmt::format("a batch has {} samples of it and {} of \"{}\"", rows,
+                                        batch_.count, fields_[0].name));
+    }
+    batch_.count = rows;
+    batch_.fields.push_back(const_cast<void*>(arrays_[f].data()));
+  }
+}
+
+}  // namespace thimble::python

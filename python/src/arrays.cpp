@@ -1,0 +1,110 @@
+// Element types, shapes and memory between thimble and NumPy.
+#include <fmt/format.h>
+
+#include "bindings.h"
+
+namespace thimble::python {
+namespace {
+
+struct TypeName {
+  DType dtype;
+  const char* numpy;
+  nb::dlpack::dtype code;
+};
+
+constexpr uint8_t code(nb::dlpack::dtype_code c) { return static_cast<uint8_t>(c); }
+
+const TypeName kTypes[] = {
+    {DType::f32, "float32", {code(nb::dlpack::dtype_code::Float), 32, 1}},
+    {DType::i32, "int32", {code(nb::dlpack::dtype_code::Int), 32, 1}},
+    {DType::i8, "int8", {code(nb::dlpack::dtype_code::Int), 8, 1}},
+    {DType::u8, "uint8", {code(nb::dlpack::dtype_code::UInt), 8, 1}},
+    {DType::u32, "uint32", {code(nb::dlpack::dtype_code::UInt), 32, 1}},
+    {DType::boolean, "bool", {code(nb::dlpack::dtype_code::Bool), 8, 1}},
+    {DType::f16, "float16", {code(nb::dlpack::dtype_code::Float), 16, 1}},
+    {DType::bf16, "bfloat16", {code(nb::dlpack::dtype_code::Bfloat), 16, 1}},
+};
+
+}  // namespace
+
+nb::dlpack::dtype numpy_dtype(DType dtype) {
+  for (const TypeName& type : kTypes) {
+    // NumPy has no bfloat16: its bits are shown as they are.
+    if (type.dtype == dtype && dtype != DType::bf16) return type.code;
+  }
+  return {code(nb::dlpack::dtype_code::UInt), 16, 1};
+}
+
+DType dtype_of(nb::dlpack::dtype dtype, const std::string& where) {
+  for (const TypeName& type : kTypes) {
+    if (type.code == dtype) return type.dtype;
+  }
+  throw Error(where,
+              "arrays of this element type are not taken; convert to float32, int32, int8, uint8, "
+              "uint32, float16 or bool");
+}
+
+DType dtype_from(nb::handle given, const std::string& where) {
+  std::string name;
+  if (nb::isinstance<nb::str>(given)) {
+    name = nb::cast<std::string>(given);
+  } else {
+    name = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(given).attr("name"));
+  }
+  std::string names;
+  for (const TypeName& type : kTypes) {
+    if (name == type.numpy || name == to_string(type.dtype)) return type.dtype;
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", type.numpy);
+  }
+  throw Error(where, fmt::format("there is no element type \"{}\"; known: {}", name, names));
+}
+
+nb::tuple shape_tuple(const Shape& shape) {
+  nb::list dims;
+  for (const int64_t dim : shape.dims()) dims.append(dim == kBatch ? -1 : dim);
+  return nb::tuple(dims);
+}
+
+Shape shape_of(const InputArray& array) {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < array.ndim(); ++i) dims.push_back(static_cast<int64_t>(array.shape(i)));
+  return Shape(std::move(dims));
+}
+
+Shape shape_from(const std::vector<int64_t>& dims, const std::string& where) {
+  for (const int64_t dim : dims) {
+    if (dim < 0) throw Error(where, "a shape has no negative sizes, got " + to_string(Shape(dims)));
+  }
+  return Shape(dims);
+}
+
+nb::object new_array(DType dtype, const Shape& shape, std::byte** data) {
+  const nb::dlpack::dtype type = numpy_dtype(dtype);
+  const size_t bytes = static_cast<size_t>(shape.elements()) * type.bits / 8;
+  auto* const memory = new std::byte[std::max<size_t>(bytes, 1)];
+  nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<std::byte*>(p); });
+  *data = memory;
+  return view_array(dtype, shape, memory, owner);
+}
+
+nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner) {
+  std::vector<size_t> dims(shape.dims().begin(), shape.dims().end());
+  const nb::ndarray<nb::numpy> array(data, dims.size(), dims.data(), owner, nullptr,
+                                     numpy_dtype(dtype));
+  return nb::cast(array);
+}
+
+void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count) {
+  for (int64_t i = 0; i < (count + 7) / 8; ++i) bits[i] = std::byte{0};
+  for (int64_t i = 0; i < count; ++i) {
+    if (bytes[i] != 0) bits[i / 8] |= std::byte{1} << (i % 8);
+  }
+}
+
+void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<uint8_t>(std::to_integer<uint32_t>(bits[i / 8]) >> (i % 8) & 1U);
+  }
+}
+
+}  // namespace thimble::python

@@ -1,0 +1,79 @@
+// What the files of the module share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <thimble/data.h>
+#include <thimble/error.h>
+#include <thimble/graph.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::python {
+
+namespace nb = nanobind;
+
+// A value with its graph, which lives as long as any of its values.
+struct PyValue {
+  std::shared_ptr<Graph> owner;
+  Value value;
+};
+
+// Arrays as they come in: of any element type, contiguous, never written to.
+using InputArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+// Element types between thimble and NumPy; throws Error for one that thimble has not.
+nb::dlpack::dtype numpy_dtype(DType dtype);
+DType dtype_of(nb::dlpack::dtype dtype, const std::string& where);
+// "f32", "float32", a NumPy type or dtype. Throws Error.
+DType dtype_from(nb::handle given, const std::string& where);
+
+// The shape as Python sees it: the open batch is -1.
+nb::tuple shape_tuple(const Shape& shape);
+Shape shape_of(const InputArray& array);
+// A shape from whole numbers; throws Error for a negative size.
+Shape shape_from(const std::vector<int64_t>& dims, const std::string& where);
+
+// A NumPy array of this type, and where its elements lie. Bits of booleans are unpacked by
+// unpack_bits.
+nb::object new_array(DType dtype, const Shape& shape, std::byte** data);
+// A NumPy array over memory that `owner` keeps alive.
+nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner);
+
+// One byte an element from and to thimble's packed booleans.
+void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count);
+void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count);
+
+// Runs a function whose failures are not the caller's arguments: files, devices.
+template <class F>
+auto as_runtime_error(F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw std::runtime_error(error.what());
+  }
+}
+
+void bind_errors(nb::module_& m);
+void bind_graph(nb::module_& m);
+void bind_builders(nb::module_& m);
+void bind_function(nb::module_& m);
+void bind_schedule(nb::module_& m);
+void bind_plan(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_trainer(nb::module_& m);
+void bind_recipes(nb::module_& m);
+void bind_files(nb::module_& m);
+
+}  // namespace thimble::python

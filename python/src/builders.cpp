@@ -1,0 +1,200 @@
+// Every op and layer: what they are called and take, and calls of them by name.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <limits>
+
+#include "bindings.h"
+#include "ir/function_def.h"
+#include "option_reader.h"
+
+namespace thimble::python {
+namespace {
+
+// Collects name, kind, default and meaning of every field.
+class Describer final : public ir::OptionVisitor {
+ public:
+  nb::list fields;
+
+  void field(const char* name, bool& v, const char* doc) override {
+    add(name, "bool", nb::bool_(v), doc);
+  }
+  void field(const char* name, int64_t& v, const char* doc) override {
+    add(name, "int", nb::int_(v), doc);
+  }
+  void field(const char* name, double& v, const char* doc) override {
+    add(name, "float", nb::float_(v), doc);
+  }
+  void field(const char* name, Pair& v, const char* doc) override {
+    add(name, "pair", v.h == v.w ? nb::object(nb::int_(v.h)) : nb::make_tuple(v.h, v.w), doc);
+  }
+  void field(const char* name, Padding& v, const char* doc) override {
+    nb::object value = nb::make_tuple(v.top, v.bottom, v.left, v.right);
+    if (v.automatic) value = nb::str("same");
+    if (!v.automatic && v == Padding(v.top)) value = nb::int_(v.top);
+    add(name, "padding", value, doc);
+  }
+  void field(const char* name, std::vector<int64_t>& v, const char* doc) override {
+    add(name, "ints", shape_tuple(Shape(v)), doc);
+  }
+  void field(const char* name, Shape& v, const char* doc) override {
+    add(name, "shape", shape_tuple(v), doc);
+  }
+  void field(const char* name, DType& v, const char* doc) override {
+    add(name, "dtype", nb::str(to_string(v)), doc);
+  }
+  void choice(const char* name, int& v, std::span<const char* const> names,
+              const char* doc) override {
+    nb::list all;
+    for (const char* const each : names) all.append(each);
+    add(name, "choice", nb::str(names[static_cast<size_t>(v)]), doc);
+    fields[fields.size() - 1]["choices"] = nb::tuple(all);
+  }
+  void field(const char* name, std::string& v, const char* doc) override {
+    add(name, "str", nb::str(v.c_str()), doc);
+  }
+  void field(const char* name, Initializer&, const char* doc) override {
+    add(name, "initializer", nb::none(), doc);
+  }
+  void field(const char* name, std::optional<Initializer>&, const char* doc) override {
+    add(name, "initializer", nb::none(), doc);
+  }
+
+ private:
+  void add(const char* name, const char* kind, const nb::object& value, const char* doc) {
+    nb::dict field;
+    field["name"] = name;
+    field["kind"] = kind;
+    field["default"] = value;
+    field["doc"] = doc;
+    fields.append(field);
+  }
+};
+
+nb::list described(const std::vector<ir::ArgDoc>& args) {
+  nb::list list;
+  for (const ir::ArgDoc& arg : args) {
+    nb::dict one;
+    one["name"] = arg.name;
+    one["doc"] = arg.doc;
+    one["optional"] = arg.optional;
+    list.append(one);
+  }
+  return list;
+}
+
+nb::dict describe_op(const ir::OpDef& op) {
+  Describer describer;
+  ir::Attrs::defaults(op.attrs).visit(describer);
+  nb::dict d;
+  d["doc"] = op.doc;
+  d["inputs"] = described(op.inputs);
+  d["outputs"] = described(op.outputs);
+  d["parameters"] = nb::list();
+  d["options"] = describer.fields;
+  d["variadic_inputs"] = op.variadic_inputs;
+  d["many_outputs"] = false;
+  d["differentiable"] = op.vjp != nullptr;
+  return d;
+}
+
+nb::dict describe_function(const ir::FunctionDef& f) {
+  Describer describer;
+  if (f.options.make != nullptr) f.options.visit(f.options.make().get(), describer);
+  nb::dict d;
+  d["doc"] = f.doc;
+  d["inputs"] = described(f.inputs);
+  d["outputs"] = described(f.outputs);
+  d["parameters"] = described(f.parameters);
+  d["options"] = describer.fields;
+  d["variadic_inputs"] = false;
+  d["many_outputs"] = f.many_outputs;
+  d["differentiable"] = true;
+  return d;
+}
+
+// {name: {"op": ..., "function": ...}}, either of the two or both.
+nb::dict reflect() {
+  nb::dict all;
+  const auto entry = [&all](const char* name) {
+    if (!all.contains(name)) all[name] = nb::dict();
+    return nb::borrow<nb::dict>(all[name]);
+  };
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (ir::is_for_users(*op) && !op->reads_rng) entry(op->name)["op"] = describe_op(*op);
+  }
+  for (const ir::FunctionDef* f : ir::all_functions()) {
+    entry(f->name)["function"] = describe_function(*f);
+  }
+  return all;
+}
+
+std::vector<Value> values_of(const std::string& name,
+                             const std::vector<std::optional<PyValue>>& inputs,
+                             std::shared_ptr<Graph>& owner) {
+  std::vector<Value> values;
+  for (const auto& input : inputs) {
+    values.push_back(input ? input->value : Value());
+    if (!input) continue;
+    if (owner && owner != input->owner) throw Error(name, "the values belong to different graphs");
+    owner = input->owner;
+  }
+  if (!owner || !values.front()) throw Error(name, "the first input is missing");
+  return values;
+}
+
+void require_inputs(const std::string& name, const std::vector<ir::ArgDoc>& declared,
+                    const std::vector<Value>& values) {
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (!declared[i].optional && (i >= values.size() || !values[i])) {
+      throw Error(name, std::string("the input ") + declared[i].name + " is missing");
+    }
+  }
+}
+
+nb::list wrapped(const std::shared_ptr<Graph>& owner, const std::vector<Value>& values) {
+  nb::list list;
+  for (const Value& value : values) list.append(PyValue{owner, value});
+  return list;
+}
+
+nb::list build_op(const std::string& name, const std::vector<std::optional<PyValue>>& inputs,
+                  const nb::dict& attributes) {
+  const ir::OpDef* const op = ir::find_op(name);
+  if (op == nullptr) throw Error(name, "there is no op of this name");
+  std::shared_ptr<Graph> owner;
+  const std::vector<Value> values = values_of(name, inputs, owner);
+  require_inputs(name, op->inputs, values);
+  OptionReader reader(name, attributes);
+  const ir::Attrs attrs = ir::Attrs::defaults(op->attrs).changed(reader);
+  reader.finish();
+  return wrapped(owner, owner->ir().add(*op, attrs, values));
+}
+
+nb::list build_function(const std::string& name, const std::vector<std::optional<PyValue>>& inputs,
+                        const nb::dict& options) {
+  const ir::FunctionDef* const function = ir::find_function(name);
+  if (function == nullptr) throw Error(name, "there is no function of this name");
+  std::shared_ptr<Graph> owner;
+  std::vector<Value> values = values_of(name, inputs, owner);
+  values.resize(function->inputs.size());
+  require_inputs(name, function->inputs, values);
+  OptionReader reader(name, options);
+  std::shared_ptr<void> struct_;
+  if (function->options.make != nullptr) {
+    struct_ = function->options.make();
+    function->options.visit(struct_.get(), reader);
+  }
+  reader.finish();
+  return wrapped(owner, function->build(values, struct_.get()));
+}
+
+}  // namespace
+
+void bind_builders(nb::module_& m) {
+  m.def("reflect", &reflect, "What every op and layer takes.");
+  m.def("build_op", &build_op, nb::arg("name"), nb::arg("inputs"), nb::arg("attributes"));
+  m.def("build_function", &build_function, nb::arg("name"), nb::arg("inputs"), nb::arg("options"));
+}
+
+}  // namespace thimble::python

@@ -1,0 +1,127 @@
+// Data sets.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <cstring>
+
+#include "array_batches.h"
+#include "bindings.h"
+
+namespace thimble::python {
+namespace {
+
+// A data set over arrays of Python.
+class ArraySource final : public data::Source {
+ public:
+  explicit ArraySource(std::shared_ptr<const ArrayTable> table) : table_(std::move(table)) {}
+  [[nodiscard]] int64_t size() const override { return table_->size(); }
+  [[nodiscard]] const std::vector<data::Field>& fields() const override { return table_->fields(); }
+  void read(int64_t index, std::span<void* const> out) const override {
+    for (size_t f = 0; f < out.size(); ++f) {
+      std::memcpy(out[f], table_->row(f, index), static_cast<size_t>(table_->row_bytes(f)));
+    }
+  }
+
+ private:
+  std::shared_ptr<const ArrayTable> table_;
+};
+
+// Every sample, one array a field.
+nb::dict arrays_of(const data::Dataset& dataset) {
+  nb::dict arrays;
+  std::vector<std::byte*> rows;
+  std::vector<int64_t> bytes;
+  for (const data::Field& field : dataset.fields()) {
+    std::vector<int64_t> dims = field.shape.dims();
+    dims.insert(dims.begin(), dataset.size());
+    std::byte* data = nullptr;
+    arrays[field.name.c_str()] = new_array(field.dtype, Shape(dims), &data);
+    rows.push_back(data);
+    bytes.push_back(size_bytes(field.dtype, field.shape));
+  }
+  const nb::gil_scoped_release release;
+  std::vector<void*> out(rows.size());
+  for (int64_t i = 0; i < dataset.size(); ++i) {
+    for (size_t f = 0; f < rows.size(); ++f) out[f] = rows[f] + i * bytes[f];
+    dataset.read(i, out);
+  }
+  return arrays;
+}
+
+data::Split split_of(const std::string& name) {
+  if (name == "train") return data::Split::train;
+  if (name == "test") return data::Split::test;
+  throw Error("split", "expected \"train\" or \"test\", got \"" + name + "\"");
+}
+
+void bind_dataset(nb::module_& m) {
+  nb::class_<data::Dataset>(m, "Dataset",
+                            "Samples of named fields: immutable, cheap to copy. What thimble.data "
+                            "makes; trainers take it as it is.")
+      .def("__len__", &data::Dataset::size)
+      .def_prop_ro(
+          "fields",
+          [](const data::Dataset& d) {
+            nb::dict fields;
+            for (const data::Field& f : d.fields()) {
+              fields[f.name.c_str()] = nb::make_tuple(to_string(f.dtype), shape_tuple(f.shape));
+            }
+            return fields;
+          },
+          nb::sig("def fields(self) -> dict[str, tuple[str, tuple[int, ...]]]"),
+          "Element type and shape of one sample, by the field's name.")
+      .def("arrays", &arrays_of, nb::sig("def arrays(self) -> dict[str, numpy.ndarray]"),
+           "All samples as NumPy arrays, by the field's name.")
+      .def("take", &data::Dataset::take, nb::arg("n"), "The first n samples.")
+      .def("subset", &data::Dataset::subset, nb::arg("indices"),
+           "The named samples in the given order.")
+      .def("split", &data::Dataset::split, nb::arg("validation_fraction"), nb::arg("seed") = 0,
+           "(training set, validation set): disjoint, drawn by seed.")
+      .def("named", &data::Dataset::named, nb::arg("names"),
+           "The same samples under other field names.")
+      .def("__repr__", [](const data::Dataset& d) {
+        std::string text = "<thimble.Dataset of " + std::to_string(d.size()) + " samples:";
+        for (const data::Field& f : d.fields()) {
+          text += " " + f.name + " " + to_string(f.dtype) + to_string(f.shape);
+        }
+        return text + ">";
+      });
+}
+
+}  // namespace
+
+void bind_data(nb::module_& m) {
+  bind_dataset(m);
+  nb::class_<ArrayTable>(m, "ArrayTable")
+      .def(nb::init<const std::vector<std::string>&, const std::vector<InputArray>&,
+                    const std::vector<bool>&>(),
+           nb::arg("names"), nb::arg("arrays"), nb::arg("is_label"))
+      .def("dataset", [](std::shared_ptr<ArrayTable> table) {
+        return data::Dataset(std::make_shared<ArraySource>(std::move(table)));
+      });
+  m.def(
+      "digits",
+      [](int64_t count, uint64_t seed, const std::string& split) {
+        return data::digits(count, seed, split_of(split));
+      },
+      nb::arg("count"), nb::arg("seed") = 0, nb::arg("split") = "train",
+      "The built-in digits: handwriting drawn by strokes, no file needed. Fields: image f32 "
+      "[28, 28, 1] in 0..1, digit i32. Sample i depends on (seed, split, i) alone.");
+  m.def(
+      "mnist",
+      [](const std::string& dir, const std::string& split) {
+        const data::Split part = split_of(split);
+        return as_runtime_error([&] { return data::mnist(dir, part); });
+      },
+      nb::arg("dir"), nb::arg("split") = "train",
+      "MNIST or a set in its format: the four usual IDX files, plain or .gz, in dir or dir/mnist.");
+  m.def(
+      "idx",
+      [](const std::string& images, const std::string& labels) {
+        return as_runtime_error([&] { return data::idx(images, labels); });
+      },
+      nb::arg("images_path"), nb::arg("labels_path"), "IDX files, plain or gzip.");
+}
+
+}  // namespace thimble::python

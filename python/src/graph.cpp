@@ -1,0 +1,157 @@
+// Graph and Value.
+#include <nanobind/stl/shared_ptr.h>
+
+#include <cstring>
+
+#include "bindings.h"
+#include "initializers.h"
+
+namespace thimble::python {
+namespace {
+
+using Owner = std::shared_ptr<Graph>;
+
+// A name that no value of the graph has yet.
+std::string fresh_name(const ir::Graph& graph) {
+  return "literal_" + std::to_string(graph.values.size());
+}
+
+PyValue constant(const Owner& owner, const InputArray& array, std::string name) {
+  if (dtype_of(array.dtype(), "constant") != DType::f32) {
+    throw Error("constant", "expected an array of float32");
+  }
+  const auto* const data = static_cast<const float*>(array.data());
+  if (name.empty()) name = fresh_name(owner->ir());
+  return {owner, owner->constant(name, shape_of(array), {data, data + array.size()})};
+}
+
+// Arithmetic is that of the generated functions.
+nb::object call_op(const char* name, const nb::object& a, const nb::object& b) {
+  return nb::module_::import_("thimble.ops").attr(name)(a, b);
+}
+
+template <class Class>
+void bind_operator(Class& value, const char* symbol, const char* op) {
+  const std::string forward = std::string("__") + symbol + "__";
+  const std::string backward = std::string("__r") + symbol + "__";
+  const std::string signature = "(self, other: object) -> Value";
+  value.def(
+      forward.c_str(), [op](const nb::object& a, const nb::object& b) { return call_op(op, a, b); },
+      nb::sig(("def " + forward + signature).c_str()));
+  value.def(
+      backward.c_str(),
+      [op](const nb::object& a, const nb::object& b) { return call_op(op, b, a); },
+      nb::sig(("def " + backward + signature).c_str()));
+}
+
+void bind_value(nb::module_& m) {
+  nb::class_<PyValue> value(m, "Value",
+                            "A tensor of a graph. Operators work as on NumPy arrays: + - * / @, "
+                            "** with a number, indexing with numbers and slices.");
+  value
+      .def_prop_ro(
+          "shape", [](const PyValue& v) { return shape_tuple(v.value.shape()); },
+          nb::sig("def shape(self) -> tuple[int, ...]"),
+          "Sizes, outermost first; the open batch is -1.")
+      .def_prop_ro(
+          "ndim", [](const PyValue& v) { return v.value.shape().rank(); }, "Number of dimensions.")
+      .def_prop_ro(
+          "dtype", [](const PyValue& v) { return std::string(to_string(v.value.dtype())); },
+          "Element type: \"f32\", \"i32\", ...")
+      .def_prop_ro(
+          "name", [](const PyValue& v) { return v.value.name(); }, "Its name in the graph.")
+      .def_prop_ro("graph", [](const PyValue& v) { return v.owner; })
+      .def("__repr__", [](const PyValue& v) {
+        return "<thimble.Value " + v.value.name() + ": " +
+               ir::to_string(v.owner->ir().type(v.value.id())) + ">";
+      });
+  bind_operator(value, "add", "add");
+  bind_operator(value, "sub", "sub");
+  bind_operator(value, "mul", "mul");
+  bind_operator(value, "truediv", "div");
+  bind_operator(value, "matmul", "matmul");
+  value
+      .def(
+          "__pow__",
+          [](const nb::object& a, double exponent) {
+            return nb::module_::import_("thimble.ops").attr("pow")(a, exponent);
+          },
+          nb::sig("def __pow__(self, exponent: float) -> Value"))
+      .def(
+          "__neg__",
+          [](const nb::object& a) { return nb::module_::import_("thimble.ops").attr("neg")(a); },
+          nb::sig("def __neg__(self) -> Value"))
+      .def(
+          "__getitem__",
+          [](const nb::object& a, const nb::object& key) {
+            return nb::module_::import_("thimble._indexing").attr("index")(a, key);
+          },
+          nb::sig("def __getitem__(self, key: object) -> Value"));
+  // NumPy leaves mixed arithmetic to the operators above.
+  value.attr("__array_ufunc__") = nb::none();
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  bind_initializers(m);
+  nb::class_<Graph> graph(m, "Graph",
+                          "A model: inputs, labels, parameters, ops between them, a loss. The "
+                          "batch is left open and fixed by the trainer.");
+  bind_value(m);
+  const auto source = [](auto make) {
+    return [make](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
+                  nb::object dtype) -> PyValue {
+      return {self, make(*self, name, shape_from(shape, name), dtype_from(dtype, name))};
+    };
+  };
+  graph.def(nb::init<>())
+      .def("input", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
+             return g.input(name, shape, dtype);
+           }),
+           nb::arg("name"), nb::arg("shape"), nb::arg("dtype") = "f32",
+           "A model input of shape [N, *shape]; shape is that of one sample.")
+      .def("label", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
+             return g.label(name, shape, dtype);
+           }),
+           nb::arg("name"), nb::arg("shape") = std::vector<int64_t>(), nb::arg("dtype") = "i32",
+           "What the model is trained to say, of shape [N, *shape]; class indices by default.")
+      .def(
+          "parameter",
+          [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
+             const Initializer& init) -> PyValue {
+            return {self, self->parameter(name, shape_from(shape, name), init)};
+          },
+          nb::arg("name"), nb::arg("shape"), nb::arg("init") = init::torch_default(),
+          "A trainable tensor of a fixed shape, float32.")
+      .def("_constant", &constant, nb::arg("array"), nb::arg("name") = "")
+      .def(
+          "_source",
+          [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
+             nb::object dtype) -> PyValue {
+            const ir::TensorType type{dtype_from(dtype, name), shape_from(shape, name)};
+            return {self, self->ir().source(name, type, ir::Role::input)};
+          },
+          nb::arg("name"), nb::arg("shape"), nb::arg("dtype"))
+      .def(
+          "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },
+          nb::arg("loss"), "The scalar to make small. One loss a graph.")
+      .def(
+          "output",
+          [](Graph& g, const std::string& name, const PyValue& v) { g.output(name, v.value); },
+          nb::arg("name"), nb::arg("value"), "A result that predict returns under this name.")
+      .def(
+          "metric",
+          [](Graph& g, const std::string& name, const PyValue& v) { g.metric(name, v.value); },
+          nb::arg("name"), nb::arg("value"),
+          "A scalar to report beside the loss, averaged over samples.")
+      .def("freeze", &Graph::freeze, nb::arg("pattern"),
+           "Keeps the parameters whose names match (\"encoder.*\"; * stands for any characters) "
+           "as they are. Returns how many matched; none is an error.")
+      .def("text", &Graph::text, "One line an op: names, types, attributes.")
+      .def("summary", &Graph::summary,
+           "A table of layers: name, type, output shape, parameters, inputs.")
+      .def("__repr__", &Graph::summary);
+}
+
+}  // namespace thimble::python

@@ -1,0 +1,11 @@
+// First values of parameters.
+#pragma once
+
+#include "bindings.h"
+
+namespace thimble::python {
+
+// The class Initializer with its makers.
+void bind_initializers(nb::module_& m);
+
+}  // namespace thimble::python

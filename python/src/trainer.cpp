@@ -1,0 +1,324 @@
+// Trainer: compile once; fit, evaluate, predict, save and resume.
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <thimble/trainer.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "array_batches.h"
+#include "bindings.h"
+#include "train/fit.h"
+
+namespace thimble::python {
+namespace {
+
+// A trainer that one thread uses at a time; calls from a callback of its own fit are welcome.
+struct PyTrainer {
+  PyTrainer(const Graph& graph, const TrainerOptions& options) : trainer(graph, options) {}
+
+  Trainer trainer;
+  std::atomic<std::thread::id> user{};
+  bool fitting = false;
+};
+
+class Use {
+ public:
+  explicit Use(PyTrainer& trainer) : trainer_(trainer) {
+    std::thread::id nobody{};
+    const std::thread::id me = std::this_thread::get_id();
+    owns_ = trainer_.user.compare_exchange_strong(nobody, me);
+    if (!owns_ && trainer_.user.load() != me) {
+      throw std::runtime_error("the trainer is busy in another thread");
+    }
+  }
+  ~Use() {
+    if (owns_) trainer_.user.store({});
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  PyTrainer& trainer_;
+  bool owns_ = false;
+};
+
+GradientClip clip_from(const std::string& kind, double limit) {
+  if (kind == "none") return {};
+  if (kind == "value") return GradientClip::by_value(limit);
+  if (kind == "tensor_norm") return GradientClip::by_tensor_norm(limit);
+  if (kind == "global_norm") return GradientClip::by_global_norm(limit);
+  throw Error("clip", "there is no kind \"" + kind + "\"");
+}
+
+using Group = std::tuple<std::string, double, std::optional<double>>;
+
+void make_trainer(PyTrainer* self, const Graph& graph, const std::string& optimizer,
+                  const std::optional<Schedule>& schedule, const std::vector<Group>& groups,
+                  const std::string& clip, double clip_limit, int64_t batch, int64_t accumulate,
+                  int64_t memory_budget, uint64_t seed, int threads) {
+  TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
+                         .schedule = schedule,
+                         .clip = clip_from(clip, clip_limit),
+                         .batch = batch,
+                         .accumulate = accumulate,
+                         .memory_budget = memory_budget,
+                         .seed = seed,
+                         .threads = threads};
+  for (const auto& [pattern, lr_scale, weight_decay] : groups) {
+    options.groups.push_back({pattern, lr_scale, weight_decay});
+  }
+  const nb::gil_scoped_release release;
+  new (self) PyTrainer(graph, options);
+}
+
+// What a method was given: a data set, arrays, or (fields, epoch function, batches).
+std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
+                                                const data::LoaderOptions& loader, bool in_order) {
+  if (nb::isinstance<data::Dataset>(given)) {
+    return std::make_unique<train::LoaderStream>(nb::cast<data::Dataset>(given), loader);
+  }
+  if (in_order && nb::isinstance<ArrayTable>(given)) {
+    return std::make_unique<ArrayStream>(nb::cast<std::shared_ptr<ArrayTable>>(given),
+                                         loader.batch);
+  }
+  if (nb::isinstance<ArrayTable>(given)) {
+    return std::make_unique<train::LoaderStream>(nb::cast<data::Dataset>(given.attr("dataset")()),
+                                                 loader);
+  }
+  // The first batch, as a table, says what all of them hold.
+  const auto [sample, epoch, batches] =
+      nb::cast<std::tuple<std::shared_ptr<ArrayTable>, nb::object, int64_t>>(given);
+  return std::make_unique<IterableStream>(sample->fields(), epoch, batches);
+}
+
+FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validation, int64_t epochs,
+              int64_t patience, bool shuffle, int prefetch, const std::string& checkpoint,
+              const std::string& best_checkpoint, const nb::object& on_step,
+              const nb::object& on_epoch) {
+  const Use use(self);
+  if (self.fitting) throw std::runtime_error("fit was called from a callback of fit");
+  train::State& state = self.trainer.state();
+  FitOptions options{.epochs = epochs,
+                     .checkpoint = checkpoint,
+                     .best_checkpoint = best_checkpoint,
+                     .patience = patience};
+  bool wants_stop = false;
+  std::exception_ptr raised;
+  // A callback that returns True ends training after the step or epoch; so does what it raises,
+  // which comes out of fit when everything is in order.
+  const auto call = [&](const nb::object& callback, const auto& report) {
+    const nb::gil_scoped_acquire acquire;
+    try {
+      const nb::object answer = callback(report);
+      if (answer.ptr() == Py_True) wants_stop = true;
+    } catch (const nb::python_error&) {
+      raised = std::current_exception();
+      wants_stop = true;
+    }
+  };
+  if (!on_step.is_none()) {
+    options.on_step = [&](const StepReport& report) { call(on_step, report); };
+  }
+  if (!on_epoch.is_none()) {
+    options.on_epoch = [&](const EpochReport& report) { call(on_epoch, report); };
+  }
+  bool interrupted = false;
+  options.stop = [&] {
+    if (wants_stop) return true;
+    const nb::gil_scoped_acquire acquire;
+    interrupted = PyErr_CheckSignals() != 0;
+    return interrupted;
+  };
+  const data::LoaderOptions loader{.batch = state.options.batch,
+                                   .shuffle = shuffle,
+                                   .seed = state.options.seed,
+                                   .prefetch = prefetch};
+  const auto stream = stream_from(data, loader, false);
+  std::function<Evaluation()> validate;
+  if (!validation.is_none()) {
+    validate = [&] {
+      const nb::gil_scoped_acquire acquire;
+      const auto rows = stream_from(
+          validation, {.batch = state.options.batch, .shuffle = false, .prefetch = prefetch}, true);
+      const nb::gil_scoped_release release;
+      return state.evaluate(*rows, true);
+    };
+  }
+  self.fitting = true;
+  FitResult result;
+  try {
+    const nb::gil_scoped_release release;
+    result = train::fit(state, *stream, options, validate);
+  } catch (...) {
+    self.fitting = false;
+    throw;
+  }
+  self.fitting = false;
+  if (raised) std::rethrow_exception(raised);
+  // The handler of Ctrl-C raised KeyboardInterrupt, or whatever else the user's own raises.
+  if (interrupted) throw nb::python_error();
+  return result;
+}
+
+Evaluation evaluate(PyTrainer& self, const nb::object& data) {
+  const Use use(self);
+  train::State& state = self.trainer.state();
+  const auto stream = stream_from(data, {.batch = state.options.batch, .shuffle = false}, true);
+  const nb::gil_scoped_release release;
+  return state.evaluate(*stream);
+}
+
+// The outputs of every sample: arrays by name.
+nb::dict predict(PyTrainer& self, const nb::object& data) {
+  const Use use(self);
+  train::State& state = self.trainer.state();
+  if (state.model.outputs.empty()) {
+    throw Error("predict", "the graph has no output; name one with Graph.output");
+  }
+  const auto stream = stream_from(data, {.batch = state.options.batch, .shuffle = false}, true);
+  std::map<std::string, std::vector<std::byte>> all;
+  int64_t samples = 0;
+  {
+    const nb::gil_scoped_release release;
+    state.predict(*stream, [&](const exec::Session& session, int64_t count) {
+      for (const auto& [name, id] : state.model.outputs) {
+        const std::span<const std::byte> bytes = session.output(name);
+        std::vector<std::byte>& rows = all[name];
+        if (rows.empty() && stream->samples() > 0) {
+          rows.reserve(bytes.size() * static_cast<size_t>(stream->samples() / count + 1));
+        }
+        rows.insert(rows.end(), bytes.begin(), bytes.end());
+      }
+      samples += count;
+    });
+  }
+  nb::dict results;
+  for (const auto& [name, id] : state.model.outputs) {
+    const ir::TensorType& type = state.model.type(id);
+    std::byte* destination = nullptr;
+    results[name.c_str()] =
+        new_array(type.dtype, ir::with_batch(type.shape, samples), &destination);
+    const std::vector<std::byte>& rows = all[name];
+    if (!rows.empty()) std::memcpy(destination, rows.data(), rows.size());
+  }
+  return results;
+}
+
+// The model's parameters and states as arrays over the trainer's own memory.
+nb::dict tensors(const nb::handle_t<PyTrainer>& self) {
+  train::State& state = nb::cast<PyTrainer&>(self).trainer.state();
+  nb::dict views;
+  for (const ir::ValueData& value : state.model.values) {
+    if (value.role != ir::Role::parameter && value.role != ir::Role::state) continue;
+    const exec::Store::Entry* const entry = state.runner.store().find(value.name);
+    if (entry == nullptr) continue;
+    views[value.name.c_str()] = view_array(entry->type.dtype, entry->type.shape, entry->data, self);
+  }
+  return views;
+}
+
+nb::dict sources(PyTrainer& self, ir::Role role) {
+  nb::dict fields;
+  const ir::Graph& model = self.trainer.state().model;
+  for (const ir::ValueData& value : model.values) {
+    if (value.role != role) continue;
+    const std::vector<int64_t>& dims = value.type.shape.dims();
+    fields[value.name.c_str()] =
+        nb::make_tuple(to_string(value.type.dtype),
+                       shape_tuple(Shape(std::vector<int64_t>(dims.begin() + 1, dims.end()))));
+  }
+  return fields;
+}
+
+void bind_reports(nb::module_& m) {
+  nb::class_<Evaluation>(m, "Evaluation", "Means over samples.")
+      .def_ro("loss", &Evaluation::loss)
+      .def_ro("metrics", &Evaluation::metrics)
+      .def_ro("samples", &Evaluation::samples)
+      .def("__repr__", [](const Evaluation& e) {
+        nb::str text("loss {:.5g}");
+        std::string all = nb::cast<std::string>(text.format(e.loss));
+        for (const auto& [name, value] : e.metrics) {
+          all += ", " + name + " " + nb::cast<std::string>(nb::str("{:.5g}").format(value));
+        }
+        return all + " over " + std::to_string(e.samples) + " samples";
+      });
+  nb::class_<StepReport>(m, "StepReport", "What a callback is told after every step.")
+      .def_ro("epoch", &StepReport::epoch, "From 0.")
+      .def_ro("batch", &StepReport::batch, "In its epoch, from 0.")
+      .def_ro("batches", &StepReport::batches, "Of the epoch; 0 where nobody knows.")
+      .def_ro("step", &StepReport::step, "Of the whole training, from 0.")
+      .def_ro("loss", &StepReport::loss)
+      .def_ro("learning_rate", &StepReport::learning_rate)
+      .def_ro("milliseconds", &StepReport::milliseconds);
+  nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
+      .def_ro("epoch", &EpochReport::epoch, "From 0.")
+      .def_ro("train", &EpochReport::train, "As measured while parameters changed.")
+      .def_ro("validation", &EpochReport::validation)
+      .def_ro("learning_rate", &EpochReport::learning_rate)
+      .def_ro("seconds", &EpochReport::seconds)
+      .def_ro("is_best", &EpochReport::is_best);
+  nb::class_<FitResult>(m, "FitResult", "What fit did.")
+      .def_prop_ro(
+          "end",
+          [](const FitResult& r) {
+            static constexpr const char* kEnds[] = {"finished", "stopped", "early"};
+            return kEnds[static_cast<size_t>(r.end)];
+          },
+          "\"finished\", \"stopped\" by a callback, or \"early\" for want of gain.")
+      .def_ro("epochs", &FitResult::epochs, "Reports of this call's epochs.")
+      .def_ro("steps", &FitResult::steps, "Of the whole training.")
+      .def_ro("ms_per_step_median", &FitResult::ms_per_step_median)
+      .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes);
+}
+
+}  // namespace
+
+void bind_trainer(nb::module_& m) {
+  bind_reports(m);
+  nb::class_<PyTrainer>(m, "Trainer")
+      .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("optimizer"),
+           nb::arg("schedule").none(), nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"),
+           nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"), nb::arg("seed"),
+           nb::arg("threads"))
+      .def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("epochs"),
+           nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
+           nb::arg("best_checkpoint"), nb::arg("on_step").none(), nb::arg("on_epoch").none())
+      .def("evaluate", &evaluate, nb::arg("data"))
+      .def("predict", &predict, nb::arg("data"),
+           nb::sig("def predict(self, data: object) -> dict[str, numpy.ndarray]"))
+      .def("plan", [](PyTrainer& t) { return t.trainer.plan(); })
+      .def("save",
+           [](PyTrainer& t, const std::string& path) {
+             const Use use(t);
+             as_runtime_error([&] { t.trainer.save(path); });
+           })
+      .def("resume",
+           [](PyTrainer& t, const std::string& path) {
+             const Use use(t);
+             as_runtime_error([&] { t.trainer.resume(path); });
+           })
+      .def("load_weights",
+           [](PyTrainer& t, const std::string& path) {
+             const Use use(t);
+             as_runtime_error([&] { t.trainer.load_weights(path); });
+           })
+      .def("tensors", &tensors, nb::sig("def tensors(self) -> dict[str, numpy.ndarray]"))
+      .def("parameter_names", [](PyTrainer& t) { return t.trainer.parameter_names(); })
+      .def(
+          "inputs", [](PyTrainer& t) { return sources(t, ir::Role::input); },
+          nb::sig("def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]"))
+      .def(
+          "labels", [](PyTrainer& t) { return sources(t, ir::Role::label); },
+          nb::sig("def labels(self) -> dict[str, tuple[str, tuple[int, ...]]]"))
+      .def_prop_ro("steps", [](PyTrainer& t) { return t.trainer.steps(); })
+      .def_prop_ro("batch", [](PyTrainer& t) { return t.trainer.options().batch; })
+      .def("weights_sha256", [](PyTrainer& t) { return t.trainer.weights_sha256(); });
+}
+
+}  // namespace thimble::python

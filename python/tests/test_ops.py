@@ -1,0 +1,188 @@
+"""Functions of ops and layers: on arrays, on values, their help."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import thimble as tb
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+X = np.random.default_rng(1).normal(size=(4, 5)).astype(np.float32)
+Y = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
+
+AS_NUMPY = [
+    ("abs", lambda: tb.abs(X), np.abs(X)),
+    ("add", lambda: tb.add(X, Y[0]), X + Y[0]),
+    ("add a number", lambda: tb.add(X, 2), X + 2),
+    ("sub", lambda: tb.sub(X, Y), X - Y),
+    ("mul", lambda: tb.mul(X, Y), X * Y),
+    ("div", lambda: tb.div(X, Y), X / Y),
+    ("exp", lambda: tb.exp(X), np.exp(X)),
+    ("tanh", lambda: tb.tanh(X), np.tanh(X)),
+    ("sigmoid", lambda: tb.sigmoid(X), sigmoid(X)),
+    ("relu", lambda: tb.relu(X), np.maximum(X, 0)),
+    ("leaky_relu", lambda: tb.leaky_relu(X, slope=0.3), np.where(X > 0, X, 0.3 * X)),
+    ("pow", lambda: tb.pow(X, 3.0), X**3),
+    ("clip", lambda: tb.clip(X, -0.5, 0.5), np.clip(X, -0.5, 0.5)),
+    ("sum", lambda: tb.sum(X), X.sum()),
+    ("sum of an axis", lambda: tb.sum(X, axes=1, keepdims=True), X.sum(1, keepdims=True)),
+    ("mean", lambda: tb.mean(X, axes=(0, 1)), X.mean()),
+    ("max", lambda: tb.max(X, axes=-1), X.max(-1)),
+    ("argmax", lambda: tb.argmax(X), X.argmax(-1)),
+    ("matmul", lambda: tb.matmul(X, Y, transpose_b=True), X @ Y.T),
+    ("reshape", lambda: tb.reshape(X, (2, -1)), X.reshape(2, -1)),
+    ("transpose", lambda: tb.transpose(X, (1, 0)), X.T),
+    ("concat", lambda: tb.concat([X, Y], axis=0), np.concatenate([X, Y])),
+    ("flatten", lambda: tb.flatten(X[None]), X.reshape(1, -1)),
+    ("cast", lambda: tb.cast(X, "int32"), X.astype(np.int32)),
+    ("dense of weights", lambda: tb.dense(X, Y, np.ones(4)), X @ Y.T + 1),
+]
+
+
+@pytest.mark.parametrize("name,call,expected", AS_NUMPY, ids=[row[0] for row in AS_NUMPY])
+def test_computes_at_once_on_arrays(name, call, expected):
+    got = call()
+    assert isinstance(got, np.ndarray)
+    assert got.shape == np.shape(expected)
+    np.testing.assert_allclose(got, expected, rtol=2e-6, atol=2e-6)
+
+
+def test_returns_lists_where_an_op_has_many_outputs():
+    parts = tb.split(X, sizes=(2, 3), axis=1)
+    assert [part.shape for part in parts] == [(4, 2), (4, 3)]
+    np.testing.assert_array_equal(np.concatenate(parts, 1), X)
+
+
+def test_accepts_every_element_type_that_has_a_meaning():
+    np.testing.assert_array_equal(tb.relu(X.astype(np.float64)), tb.relu(X))
+    logits = np.eye(3)
+    for dtype in (np.int32, np.int64, np.uint16):
+        assert tb.accuracy(logits, np.array([0, 1, 0], dtype)) == np.float32(2 / 3)
+    with pytest.raises(ValueError, match="outside of int32"):
+        tb.accuracy(logits, np.array([0, 1, 2**40]))
+    with pytest.raises(ValueError, match="complex128"):
+        tb.relu(np.zeros(2, complex))
+
+
+def test_reads_arrays_that_are_not_contiguous_or_have_no_dimensions():
+    np.testing.assert_array_equal(tb.relu(X[::2, ::-1]), np.maximum(X[::2, ::-1], 0))
+    assert tb.relu(np.float32(-2)).shape == ()
+    assert tb.relu(np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_draws_random_numbers_by_the_seed():
+    x = np.ones((64, 64))
+    tb.seed(5)
+    first, second = tb.dropout(x, p=0.25), tb.dropout(x, p=0.25)
+    tb.seed(5)
+    np.testing.assert_array_equal(tb.dropout(x, p=0.25), first)
+    assert (first != second).any()
+    assert abs((first == 0).mean() - 0.25) < 0.05
+    assert set(np.unique(first)) == {np.float32(0), np.float32(4 / 3)}
+
+
+def conv2d_of(x, w, b, stride, padding):
+    """[N, H, W, C] by [K, kh, kw, C], pixel by pixel."""
+    x = np.pad(x, ((0, 0), (padding, padding), (padding, padding), (0, 0)))
+    n, h, width, _ = x.shape
+    k, kh, kw, _ = w.shape
+    y = np.zeros((n, (h - kh) // stride + 1, (width - kw) // stride + 1, k))
+    for p in range(y.shape[1]):
+        for q in range(y.shape[2]):
+            window = x[:, p * stride : p * stride + kh, q * stride : q * stride + kw]
+            y[:, p, q] = np.tensordot(window, w, ((1, 2, 3), (1, 2, 3))) + b
+    return y
+
+
+def test_a_layer_and_its_function_of_weights_agree(rng):
+    x = rng.normal(size=(3, 8, 8, 2)).astype(np.float32)
+    g = tb.Graph()
+    image = g.input("image", (8, 8, 2))
+    y = tb.conv2d(image, channels=5, kernel=3, stride=2, padding=1, name="enc1")
+    g.output("y", y)
+    g.minimize(tb.mean(y))
+    trainer = tb.Trainer(g, batch=3)
+    w, b = trainer.parameters["enc1.weight"], trainer.parameters["enc1.bias"]
+    assert w.shape == (5, 3, 3, 2)
+    functional = tb.conv2d(x, w, b, stride=2, padding=1)
+    np.testing.assert_array_equal(trainer.predict({"image": x}), functional)
+    np.testing.assert_allclose(functional, conv2d_of(x, w, b, 2, 1), rtol=1e-4, atol=1e-5)
+    without_bias = tb.conv2d(x, w, stride=2, padding=1)
+    np.testing.assert_allclose(without_bias + b, functional, rtol=1e-5, atol=1e-6)
+
+
+def test_a_layer_can_do_without_its_bias():
+    g = tb.Graph()
+    tb.conv2d(g.input("x", (8, 8, 2)), channels=5, kernel=3, bias=False, name="c")
+    assert "c.weight" in g.text() and "c.bias" not in g.text()
+
+
+def test_options_of_layers_do_not_go_with_weights():
+    x, w = np.zeros((1, 4, 4, 1)), np.zeros((2, 3, 3, 1))
+    with pytest.raises(ValueError, match=r"\[conv2d\] channels belongs to the layer"):
+        tb.conv2d(x, w, channels=2)
+    with pytest.raises(ValueError, match=r"\[conv2d\] weight is missing"):
+        tb.conv2d(x, bias=np.zeros(2))
+    g = tb.Graph()
+    with pytest.raises(ValueError, match="activation is not an option of the layer"):
+        tb.conv2d(g.input("x", (8, 8, 2)), channels=5, activation="relu")
+
+
+def test_a_layer_on_arrays_asks_for_weights():
+    with pytest.raises(ValueError, match=r"\[dense_1.weight\] a layer that creates parameters"):
+        tb.dense(np.zeros((2, 3)), units=4)
+
+
+def test_batch_norm_of_given_weights_normalises_the_batch(rng):
+    x = rng.normal(3, 2, (64, 5)).astype(np.float32)
+    one, zero = np.ones(5), np.zeros(5)
+    y = tb.batch_norm(x, one, zero, zero, one)
+    np.testing.assert_allclose(y.mean(0), 0, atol=1e-5)
+    np.testing.assert_allclose(y.std(0), 1, atol=1e-3)
+
+
+BAD = [
+    (lambda: tb.add(np.zeros(3), np.zeros(4)), r"\[add\] expected shapes that broadcast"),
+    (lambda: tb.softmax(X, axis="last"), r"\[softmax\] axis must be a whole number, got 'last'"),
+    (lambda: tb.leaky_relu(X, slope="steep"), r"\[leaky_relu\] slope must be a number"),
+    (lambda: tb.reshape(X, (3, 3)), r"\[reshape\]"),
+    (lambda: tb.cast(X, "float8"), "there is no element type"),
+    (lambda: tb.max_pool2d(X[None, ..., None], kernel=(1, 2, 3)), "kernel must be a whole number"),
+    (lambda: tb.mse(X, Y, reduction="median"), 'reduction must be one of "mean", "sum"'),
+    (lambda: tb.relu(None), r"\[relu\] the first input is missing"),
+    (lambda: tb.mse(X, None), r"\[mse\] the input target is missing"),
+]
+
+
+@pytest.mark.parametrize("call,message", BAD, ids=[row[1][:30] for row in BAD])
+def test_bad_arguments_are_value_errors_with_the_librarys_words(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_values_of_two_graphs_do_not_mix():
+    a, b = tb.Graph(), tb.Graph()
+    with pytest.raises(ValueError, match="different graphs"):
+        tb.add(a.input("x", (3,)), b.input("x", (3,)))
+
+
+@pytest.mark.parametrize("name", tb.ops.__all__)
+def test_every_function_explains_itself(name):
+    function = getattr(tb, name)
+    parameters = inspect.signature(function).parameters
+    text = function.__doc__
+    assert text and "Args:" in text and "Returns:" in text
+    for parameter in parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty
+        assert f"        {parameter.name}: " in text, f"{parameter.name} is not explained"
+
+
+def test_gradients_and_updates_are_not_offered():
+    offered = set(tb.ops.__all__)
+    assert {"relu", "conv2d", "dense", "softmax_cross_entropy", "max_pool2d"} <= offered
+    assert not [name for name in offered if name.endswith(("_grad", "_update"))]

@@ -1,0 +1,68 @@
+"""Values of a graph: operators and indexing as on NumPy arrays."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import thimble as tb
+
+A = np.random.default_rng(3).normal(size=(4, 6)).astype(np.float32)
+B = np.random.default_rng(4).uniform(1, 2, size=(4, 6)).astype(np.float32)
+
+EXPRESSIONS = [
+    "a + b", "a - b", "a * b", "a / b", "a + 1", "1 - a", "2.0 * a", "1 / b", "-a", "b ** 0.5",
+    "a @ c", "(a + b) * (a - b)",
+    "a + d", "d * a", "d / b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_operators_are_numpys(text):
+    c = np.ones((6, 2), np.float32)
+    d = np.arange(6, dtype=np.float32)
+    expected = eval(text, {"a": A, "b": B, "c": c, "d": d})
+    got = tb.jit(lambda a, b: eval(text, {"a": a, "b": b, "c": c, "d": d}))(A, B)
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+KEYS = [
+    np.s_[1], np.s_[-1], np.s_[1:3], np.s_[:, 2], np.s_[..., 0], np.s_[::2, 1:5:3], np.s_[:],
+    np.s_[None, 1], np.s_[1, ..., None], np.s_[2, 3], np.s_[3:99], np.s_[-3:-1, -2],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_indexing_is_numpys(key):
+    np.testing.assert_array_equal(tb.jit(lambda a: a[key])(A), A[key])
+
+
+@pytest.mark.parametrize("key", [np.s_[4], np.s_[0, 0, 0], np.s_[::-1]], ids=str)
+def test_bad_indices_are_index_errors(key):
+    with pytest.raises(IndexError):
+        tb.jit(lambda a: a[key])(A)
+
+
+def test_the_open_batch_is_minus_one_and_cannot_be_indexed():
+    g = tb.Graph()
+    x = g.input("x", (5, 3))
+    assert x.shape == (-1, 5, 3) and x.ndim == 3 and x.dtype == "f32"
+    assert x[:, 1].shape == (-1, 3)
+    assert x[:, None, 1:3].shape == (-1, 1, 2, 3)
+    with pytest.raises(IndexError, match="open batch"):
+        x[0]
+
+
+def test_a_value_keeps_its_graph_alive():
+    value = tb.Graph().input("x", (3,))
+    gc.collect()
+    assert "x" in repr(value)
+    assert tb.relu(value).shape == (-1, 3)
+
+
+def test_constants_may_be_small_whole_numbers():
+    weights = np.array([[1, 2], [3, 4]], np.int32)
+    got = tb.jit(lambda a: tb.accuracy(a, np.array([1, 0])))(np.array([[0.0, 1.0], [0.0, 1.0]]))
+    assert got == 0.5
+    with pytest.raises(ValueError, match="small int32"):
+        tb.jit(lambda a: tb.accuracy(a, np.array([2**30, 0])))(weights)

@@ -1,0 +1,70 @@
+"""Thimble trains neural networks on the device that holds the data, inside a memory budget.
+
+    import thimble as tb
+
+    g = tb.Graph()
+    image, digit = g.input("image", (28, 28, 1)), g.label("digit")
+    h = tb.relu(tb.conv2d(image, channels=8, kernel=3, stride=2, padding=1))
+    logits = tb.dense(tb.flatten(h), units=10)
+    g.minimize(tb.softmax_cross_entropy(logits, digit))
+    trainer = tb.Trainer(g, optimizer=tb.AdamW(lr=3e-3), memory_budget="2 MiB")
+    trainer.fit(tb.data.digits(4000), epochs=3)
+
+Ops are functions: on Values of a graph they add to it, on arrays they compute at once.
+"""
+
+from . import data, init, ops, recipes
+from ._compiled import seed
+from ._core import (
+    Dataset,
+    EpochReport,
+    Evaluation,
+    FitResult,
+    Graph,
+    Initializer,
+    Schedule,
+    StepReport,
+    Value,
+    set_num_threads,
+)
+from .callbacks import Callback
+from .files import load_safetensors, safetensors_metadata, save_safetensors
+from .ops import *  # noqa: F403
+from .optimizers import SGD, Adam, AdamW, GradientClip, Optimizer, ParamGroup, RMSProp
+from .plan import Plan
+from .trainer import Trainer
+from .transforms import jit, value_and_grad
+
+__all__ = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Callback",
+    "Dataset",
+    "EpochReport",
+    "Evaluation",
+    "FitResult",
+    "GradientClip",
+    "Graph",
+    "Initializer",
+    "Optimizer",
+    "ParamGroup",
+    "Plan",
+    "RMSProp",
+    "Schedule",
+    "StepReport",
+    "Trainer",
+    "Value",
+    "data",
+    "init",
+    "jit",
+    "load_safetensors",
+    "ops",
+    "recipes",
+    "safetensors_metadata",
+    "save_safetensors",
+    "seed",
+    "set_num_threads",
+    "value_and_grad",
+    *ops.__all__,
+]

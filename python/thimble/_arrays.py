@@ -1,0 +1,78 @@
+"""Arrays of others as NumPy arrays of the element types that thimble has; copied only where the
+element type must change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_NUMPY_NAMES = {
+    "f32": "float32",
+    "i32": "int32",
+    "i8": "int8",
+    "u8": "uint8",
+    "u32": "uint32",
+    "f16": "float16",
+    "boolean": "bool",
+}
+
+
+def as_array(x: Any) -> Array:
+    """A NumPy array over x where that is possible: NumPy, PyTorch and whatever speaks DLPack, the
+    buffer protocol or has .numpy(); else a copy."""
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "detach"):  # a PyTorch tensor, possibly one that wants a gradient
+        x = x.detach()
+    if hasattr(x, "__dlpack__"):
+        try:
+            return np.from_dlpack(x)
+        except (BufferError, RuntimeError, TypeError):
+            pass
+    if hasattr(x, "numpy"):
+        return np.asarray(x.numpy())
+    return np.asarray(x)
+
+
+def _whole(x: Array, target: str, what: str) -> Array:
+    """x as integers of another type; an error where a number does not fit."""
+    limits = np.iinfo(target)
+    if x.size and (x.min() < limits.min or x.max() > limits.max):
+        raise ValueError(f"[{what}] holds whole numbers outside of {target}'s range")
+    return x.astype(target)
+
+
+def to_dtype(x: Array, dtype: str, what: str) -> Array:
+    """x as contiguous elements of one of thimble's types."""
+    target = _NUMPY_NAMES[dtype]
+    if x.dtype != target:
+        if x.dtype.kind not in "fiub" or (np.dtype(target).kind in "iu" and x.dtype.kind == "f"):
+            raise ValueError(f"[{what}] expected {target}, got an array of {x.dtype}")
+        x = _whole(x, target, what) if np.dtype(target).kind in "iu" else x.astype(target)
+    return np.ascontiguousarray(x).reshape(x.shape)
+
+
+def normalized(x: Any, what: str) -> Array:
+    """x as an array an op takes: floating point as float32, wide integers as int32; a Python
+    number is float32."""
+    if isinstance(x, (int, float)):
+        return np.asarray(x, np.float32)
+    array = as_array(x)
+    if array.dtype.kind == "f":
+        dtype = "f32"
+    elif array.dtype.kind == "b":
+        dtype = "boolean"
+    elif array.dtype in (np.int8, np.uint8, np.uint32):
+        dtype = {"int8": "i8", "uint8": "u8", "uint32": "u32"}[array.dtype.name]
+    else:
+        dtype = "i32"
+    return to_dtype(array, dtype, what)
+
+
+def thimble_dtype(x: Array) -> str:
+    """The name of an array's element type in graphs."""
+    return next(mine for mine, name in _NUMPY_NAMES.items() if name == x.dtype.name)

@@ -1,0 +1,133 @@
+"""What the generated functions of ops and layers do when called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, normalized
+from ._compiled import Cache, run, signature, sources
+from ._core import Value
+
+SPECS: dict[str, dict[str, Any]] = _core.reflect()
+
+_eager = Cache()
+
+
+def constant(graph: _core.Graph, x: Any, what: str) -> Value:
+    """A number or an array as a constant of the graph."""
+    array = normalized(x, what)
+    if array.dtype == np.float32:
+        return graph._constant(array)
+    if array.dtype == np.int32 and not (abs(array.astype(np.int64)) >= 2**24).any():
+        # Constants are float32, which holds these numbers exactly.
+        made = graph._constant(array.astype(np.float32))
+        return _core.build_op("cast", [made], {"dtype": "i32"})[0]
+    raise ValueError(f"[{what}] constants of a graph are float32 or small int32, got {array.dtype}")
+
+
+def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[str, Any]) -> Any:
+    build = _core.build_op if kind == "op" else _core.build_function
+    outputs = build(name, list(values), options)
+    spec = SPECS[name]
+    # The function says what a user wants to see; the op may have outputs for its gradient.
+    seen = spec.get("function", spec.get("op"))
+    if seen["many_outputs"]:
+        return outputs
+    wanted = outputs[: len(seen["outputs"])]
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
+    """Runs an op on arrays at once, compiled at first use for their shapes."""
+    arrays = [None if x is None else normalized(x, name) for x in given]
+    present = [array for array in arrays if array is not None]
+    frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items())
+    pattern = tuple(array is None for array in arrays)
+
+    def compile_it() -> tuple[_core.Function, type]:
+        graph = _core.Graph()
+        inputs = sources(graph, present)
+        left = iter(inputs)
+        values = [None if missing else next(left) for missing in pattern]
+        result = _build(kind, name, values, options)
+        outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+        return _core.Function(graph, inputs, outputs, [], True), type(result)
+
+    key = (kind, name, signature(present), pattern, frozen)
+    function, shape = _eager.get(key, compile_it)
+    results = run(function, present)
+    return shape(results) if shape in (list, tuple) else results[0]
+
+
+def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
+    if not given or given[0] is None:
+        raise ValueError(f"[{name}] the first input is missing")
+    graph = next((x.graph for x in given if isinstance(x, Value)), None)
+    if graph is None:
+        return _evaluate(kind, name, given, options)
+    values = [
+        x if x is None or isinstance(x, Value) else constant(graph, x, name) for x in given
+    ]
+    return _build(kind, name, values, options)
+
+
+def _only(spec: dict[str, Any], name: str, options: dict[str, Any], reason: str) -> dict[str, Any]:
+    """The options that an op or a layer has; others must be at their defaults."""
+    known = {field["name"] for field in spec["options"]}
+    everything = {
+        field["name"]: field["default"]
+        for each in SPECS[name].values()
+        for field in each["options"]
+    }
+    for option, value in options.items():
+        if option not in known and value is not None and value != everything[option]:
+            raise ValueError(f"[{name}] {option} {reason}")
+    return {option: value for option, value in options.items() if option in known}
+
+
+def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """An op or a function that creates no parameters."""
+    spec = SPECS[name]
+    kind = "function" if "function" in spec else "op"
+    if spec[kind]["variadic_inputs"]:
+        inputs = (*inputs[:-1], *inputs[-1])
+    return _apply(kind, name, inputs, options)
+
+
+def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A layer, or the same function of given weights: that where any is given."""
+    spec = SPECS[name]
+    layer = spec["function"]
+    declared = (spec.get("op") or layer)["inputs"]
+    weights = []
+    for argument, value in zip(declared[1:], inputs[1:]):
+        if isinstance(value, bool):  # whether the layer has this parameter
+            options = {**options, argument["name"]: value}
+            value = None
+        weights.append(value)
+    if all(weight is None for weight in weights):
+        wanted = _only(layer, name, options, "is not an option of the layer")
+        required = [inputs[0]] + [None] * (len(layer["inputs"]) - 1)
+        return _apply("function", name, required, wanted)
+    if weights[0] is None and not declared[1]["optional"]:
+        raise ValueError(f"[{name}] {declared[1]['name']} is missing, but other weights are given")
+    options = {k: v for k, v in options.items() if not isinstance(v, bool) or k not in
+               {argument["name"] for argument in declared}}
+    given = [inputs[0], *weights]
+    if "op" in spec:
+        wanted = _only(spec["op"], name, options, "belongs to the layer; leave it out with weights")
+        return _apply("op", name, given, wanted)
+    _only({"options": []}, name, options, "belongs to the layer; leave it out with weights")
+    return _apply("function", name, given, {})
+
+
+def cached_functions() -> int:
+    """Compiled functions of single ops that are kept."""
+    return len(_eager)
+
+
+__all__ = ["Array", "call", "call_layer", "constant"]

@@ -1,0 +1,119 @@
+"""The named models that ship with thimble, and their weights in PyTorch's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, as_array
+from ._core import Graph, Schedule
+from .trainer import Trainer
+
+# Which axis of these arrays runs over an image that was flattened as (height, width, channels):
+# PyTorch flattens (channels, height, width).
+_FLATTENED: dict[str, dict[str, tuple[int, int, int, int]]] = {
+    "lenet5": {"dense1.weight": (1, 5, 5, 16)},
+    "vae": {
+        "mean.weight": (1, 7, 7, 8),
+        "logvar.weight": (1, 7, 7, 8),
+        "decoder.dense.weight": (0, 7, 7, 8),
+        "decoder.dense.bias": (0, 7, 7, 8),
+    },
+}
+
+
+def _turned(array: Array, axis: int, image: tuple[int, int, int], order: tuple[int, ...]) -> Array:
+    """The axis as an image, its dimensions in another order, flattened again."""
+    shape = array.shape
+    split = array.reshape(*shape[:axis], *image, *shape[axis + 1 :])
+    axes = [*range(axis), *(axis + i for i in order), *range(axis + 3, split.ndim)]
+    return split.transpose(axes).reshape(shape)
+
+
+class Recipe:
+    """A model with the settings that train it well."""
+
+    def __init__(self, name: str) -> None:
+        settings: dict[str, Any] = _core.recipe(name)
+        self.name = name
+        self.doc: str = settings["doc"]
+        self.batch: int = settings["batch"]
+        self.epochs: int = settings["epochs"]
+        self.optimizer: str = settings["optimizer"]
+        self.lr: float = settings["lr"]
+        self.latent: int = settings["latent"]
+        self.graph: Graph = _core.recipe_graph(name)
+
+    def __repr__(self) -> str:
+        return f"<thimble.Recipe {self.name}: {self.doc}>"
+
+    def decoder(self) -> Graph:
+        """The part that turns latent codes "z" into an "image"; ValueError where there is none."""
+        return _core.recipe_decoder(self.name)
+
+    def schedule(self, steps: int) -> Schedule:
+        """Its learning rate over a training of so many steps."""
+        return _core.recipe_schedule(self.name, self.lr, steps)
+
+    def trainer(self, **settings: Any) -> Trainer:
+        """A trainer with the recipe's optimizer and batch, or the settings given instead."""
+        return Trainer(self.graph, **{"optimizer": self.optimizer, "batch": self.batch, **settings})
+
+    def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
+        """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions
+        [out, in, kh, kw]; what follows or precedes a flattened image in its order)."""
+        flattened = _FLATTENED.get(self.name, {})
+        out = {}
+        for name, tensor in state.items():
+            array = as_array(tensor)
+            if array.ndim == 4:
+                array = array.transpose(0, 3, 1, 2)
+            elif name in flattened:
+                axis, h, w, c = flattened[name]
+                array = _turned(array, axis, (h, w, c), (2, 0, 1))
+            out[name] = np.ascontiguousarray(array)
+        return out
+
+    def from_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
+        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays."""
+        flattened = _FLATTENED.get(self.name, {})
+        out = {}
+        for name, tensor in state.items():
+            if name.endswith("num_batches_tracked"):
+                continue
+            array = as_array(tensor)
+            if array.ndim == 4:
+                array = array.transpose(0, 2, 3, 1)
+            elif name in flattened:
+                axis, h, w, c = flattened[name]
+                array = _turned(array, axis, (c, h, w), (1, 2, 0))
+            out[name] = np.ascontiguousarray(array)
+        return out
+
+
+def names() -> list[str]:
+    """All recipes."""
+    return list(_core.recipe_names())
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name. Throws ValueError that lists the known ones."""
+    return Recipe(name)
+
+
+def vae() -> Recipe:
+    """Variational autoencoder for 28x28 images: input "image"."""
+    return Recipe("vae")
+
+
+def lenet5() -> Recipe:
+    """LeNet-5, a classifier of 28x28 images: input "image", label "digit"."""
+    return Recipe("lenet5")
+
+
+def mlp() -> Recipe:
+    """Multilayer perceptron 784-512-512-10: input "image", label "digit"."""
+    return Recipe("mlp")

@@ -1,0 +1,243 @@
+"""Training a graph: compile once, then fit, evaluate, predict, save and resume."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, as_array
+from ._batches import Feeder
+from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
+from .callbacks import Callback, CallbackLike
+from .optimizers import AdamW, GradientClip, Optimizer, ParamGroup
+from .plan import Plan
+from .progress import ProgressBar, is_wanted
+
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+def _bytes(size: int | str | None) -> int:
+    """A size in bytes: a number, "2 MiB", or None for no limit."""
+    if size is None:
+        return 0
+    if isinstance(size, int):
+        return size
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", size)
+    if match is None or match[2].lower() not in _UNITS:
+        raise ValueError(f'[memory_budget] expected bytes or a text such as "2 MiB", got {size!r}')
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+class _Told:
+    """All callbacks of one fit behind two functions."""
+
+    def __init__(self, callbacks: Sequence[CallbackLike], trainer: Trainer) -> None:
+        self.callbacks = callbacks
+        for callback in callbacks:
+            if isinstance(callback, Callback):
+                callback.trainer = trainer
+        overridden = [c for c in callbacks if isinstance(c, Callback)
+                      and type(c).on_step is not Callback.on_step]
+        self.on_step = self._step if overridden else None
+        self.on_epoch = self._epoch if callbacks else None
+
+    def _step(self, report: StepReport) -> bool:
+        answers = [c.on_step(report) for c in self.callbacks if isinstance(c, Callback)]
+        return any(answer is True for answer in answers)
+
+    def _epoch(self, report: EpochReport) -> bool:
+        answers = [
+            c.on_epoch(report) if isinstance(c, Callback) else c(report) for c in self.callbacks
+        ]
+        return any(answer is True for answer in answers)
+
+
+class Trainer:
+    """A graph compiled for training.
+
+    optimizer: thimble.AdamW(lr=...), Adam, SGD, RMSProp, or their command-line spelling.
+    schedule: of the learning rate; None: the optimizer's own, constant.
+    groups: parameters with settings of their own; the first that matches counts.
+    clip: a limit on gradients; a number limits the norm of all of them together.
+    batch: samples in one step; accumulate: steps whose gradients make one update.
+    memory_budget: the most a step may take, in bytes or as "2 MiB": what does not fit is refused
+        with a ValueError that names what would.
+    seed: of first values, order, dropout and noise: the same seed gives the same bits.
+    threads: 0 for one per processor.
+
+    data, for the methods below: a thimble.Dataset; arrays as a dictionary by the graph's names or a
+    tuple (inputs, then labels); or an iterable of batches of either form, such as a list or a
+    PyTorch DataLoader. Arrays of the graph's element types are read where they are.
+
+    Not thread-safe, but the GIL is released while it computes. Errors: ValueError for what was
+    given, RuntimeError for the rest, among them a loss that is not finite.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        optimizer: Optimizer | str = AdamW(),
+        schedule: Schedule | None = None,
+        groups: Sequence[ParamGroup] = (),
+        clip: GradientClip | float | None = None,
+        batch: int = 32,
+        accumulate: int = 1,
+        memory_budget: int | str | None = None,
+        seed: int = 0,
+        threads: int = 0,
+    ) -> None:
+        text = optimizer if isinstance(optimizer, str) else optimizer._text()
+        if isinstance(clip, (int, float)):
+            clip = GradientClip(clip)
+        self._core = _core.Trainer(
+            graph,
+            optimizer=text,
+            schedule=schedule,
+            groups=[(g.pattern, g.lr_scale, g.weight_decay) for g in groups],
+            clip="none" if clip is None else clip.kind,
+            clip_limit=0.0 if clip is None else clip.limit,
+            batch=batch,
+            accumulate=accumulate,
+            memory_budget=_bytes(memory_budget),
+            seed=seed,
+            threads=threads,
+        )
+
+    def _source(self, data: Any, with_labels: bool) -> Any:
+        return Feeder(self._core.inputs(), self._core.labels(), with_labels).source(data)
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        epochs: int = 1,
+        validation_data: Any = None,
+        callbacks: Sequence[CallbackLike] = (),
+        shuffle: bool = True,
+        patience: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        best_checkpoint: str | os.PathLike[str] | None = None,
+        prefetch: int = 2,
+        progress: bool | None = None,
+    ) -> FitResult:
+        """Trains until `epochs` epochs are done, those before this call counted in.
+
+        validation_data: evaluated after every epoch.
+        callbacks: thimble.Callback objects, or functions called after every epoch with its report.
+        shuffle: a new order every epoch; iterables of batches have their own.
+        patience: stop after so many epochs without a lower loss (of the validation data, if any);
+            0: never.
+        checkpoint: a file written after every epoch and on a stop; best_checkpoint: one written
+            when the loss is lowest.
+        prefetch: batches read ahead by a thread.
+        progress: show a bar; None: where a terminal or notebook shows it.
+
+        Ctrl-C ends training after the step, everything in order, and raises KeyboardInterrupt;
+        calling fit again goes on.
+        """
+        told = list(callbacks)
+        bar = ProgressBar(epochs) if (is_wanted() if progress is None else progress) else None
+        if bar is not None:
+            told.insert(0, bar)
+        functions = _Told(told, self)
+        try:
+            return self._core.fit(
+                self._source(data, True),
+                None if validation_data is None else self._source(validation_data, True),
+                epochs=epochs,
+                patience=patience,
+                shuffle=shuffle,
+                prefetch=prefetch,
+                checkpoint="" if checkpoint is None else os.fspath(checkpoint),
+                best_checkpoint="" if best_checkpoint is None else os.fspath(best_checkpoint),
+                on_step=functions.on_step,
+                on_epoch=functions.on_epoch,
+            )
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def evaluate(self, data: Any) -> Evaluation:
+        """Means of the loss and the metrics over all samples, as the model computes at inference."""
+        return self._core.evaluate(self._source(data, True))
+
+    def predict(self, data: Any, output: str | None = None) -> Any:
+        """The graph's outputs for every sample: [samples, ...]. One array where the graph has one
+        output or `output` names it, else a dictionary by name. data needs no labels."""
+        results = self._core.predict(self._source(data, False))
+        if output is not None:
+            if output not in results:
+                raise ValueError(f"[predict] no output {output!r}; there are {', '.join(results)}")
+            return results[output]
+        return next(iter(results.values())) if len(results) == 1 else results
+
+    def plan(self) -> Plan:
+        """What a step takes, to the byte."""
+        return Plan(self._core.plan())
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """The parameters and running statistics by name: arrays over the trainer's own memory.
+        Writing to them changes the model; training changes them. They keep the trainer alive."""
+        return self._core.tensors()
+
+    @property
+    def parameter_names(self) -> list[str]:
+        """Names of the parameters, without the statistics."""
+        return self._core.parameter_names()
+
+    def state_dict(self) -> dict[str, Array]:
+        """Copies of the parameters and running statistics by name."""
+        return {name: array.copy() for name, array in self.parameters.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Takes parameters and running statistics by name; nothing changes where one does not fit.
+        strict: the names must be the model's, no fewer and no more."""
+        mine = self.parameters
+        missing = [name for name in mine if name not in state]
+        unexpected = [name for name in state if name not in mine]
+        if strict and (missing or unexpected):
+            raise ValueError(
+                f"[load_state_dict] missing: {', '.join(missing) or 'none'}; "
+                f"unexpected: {', '.join(unexpected) or 'none'}"
+            )
+        arrays = {name: as_array(state[name]) for name in mine if name in state}
+        for name, array in arrays.items():
+            if array.shape != mine[name].shape:
+                raise ValueError(
+                    f"[{name}] has shape {list(mine[name].shape)}, got {list(array.shape)}"
+                )
+        for name, array in arrays.items():
+            np.copyto(mine[name], array, casting="same_kind")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Weights, optimizer state, step, seed and position, as safetensors; replaced at once."""
+        self._core.save(os.fspath(path))
+
+    def resume(self, path: str | os.PathLike[str]) -> None:
+        """Continues exactly where save left off: the same bits as never having stopped."""
+        self._core.resume(os.fspath(path))
+
+    def load_weights(self, path: str | os.PathLike[str]) -> None:
+        """Takes parameters and running statistics alone; training starts anew from them."""
+        self._core.load_weights(os.fspath(path))
+
+    @property
+    def steps(self) -> int:
+        """Steps done."""
+        return self._core.steps
+
+    @property
+    def batch(self) -> int:
+        """Samples in one step."""
+        return self._core.batch
+
+    def weights_sha256(self) -> str:
+        """SHA-256 of all parameters' names and bytes in order of name."""
+        return self._core.weights_sha256()

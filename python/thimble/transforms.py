@@ -1,0 +1,139 @@
+"""Functions of Values as compiled functions of arrays, with gradients if wanted."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, normalized
+from ._calls import constant
+from ._compiled import Cache, run, signature, sources
+from ._core import Value
+from ._tree import flatten, unflatten
+
+# Arguments of these types choose what is compiled; everything else is an array.
+_STATIC = (bool, int, str, bytes, type(None))
+
+
+def _is_static(leaf: Any) -> bool:
+    return isinstance(leaf, _STATIC) or callable(leaf)
+
+
+class _Traced:
+    """A function compiled for every combination of shapes and static arguments it meets."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        argnums: tuple[int, ...],
+        has_aux: bool,
+        training: bool,
+    ) -> None:
+        self.fn = fn
+        self.argnums = argnums
+        self.has_aux = has_aux
+        self.training = training
+        self.cache = Cache()
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The function's result and the gradients, one a leaf of the wanted arguments."""
+        leaves, structure = flatten((args, kwargs))
+        is_static = tuple(_is_static(leaf) for leaf in leaves)
+        arrays = [
+            np.asarray(leaf, np.float32) if isinstance(leaf, float) else normalized(leaf, "argument")
+            for leaf, static in zip(leaves, is_static)
+            if not static
+        ]
+        static = tuple(
+            (type(leaf), leaf) for leaf, static in zip(leaves, is_static) if static
+        )
+        key = (structure, is_static, static, signature(arrays))
+        function, result, wanted = self.cache.get(
+            key, lambda: self._compile(leaves, is_static, structure, arrays)
+        )
+        outputs = iter(run(function, arrays))
+        return unflatten(result, outputs), self._gradients(args, wanted, outputs)
+
+    def _compile(
+        self, leaves: list[Any], is_static: tuple[bool, ...], structure: Any, arrays: list[Array]
+    ) -> tuple[_core.Function, Any, list[bool]]:
+        graph = _core.Graph()
+        values = sources(graph, arrays)
+        left = iter(values)
+        traced = [leaf if static else next(left) for leaf, static in zip(leaves, is_static)]
+        args, kwargs = unflatten(structure, iter(traced))
+        outputs, result = flatten(self.fn(*args, **kwargs))
+        outputs = [
+            x if isinstance(x, Value) else constant(graph, x, "result") for x in outputs
+        ]
+        wanted: list[bool] = []
+        by: list[Value] = []
+        for number in self.argnums:
+            for leaf in flatten(args[number])[0]:
+                wanted.append(isinstance(leaf, Value) and leaf.dtype == "f32")
+                if wanted[-1]:
+                    by.append(leaf)
+        if self.argnums and not by:
+            raise ValueError("[value_and_grad] no floating-point array among the arguments argnums")
+        return _core.Function(graph, values, outputs, by, self.training), result, wanted
+
+    def _gradients(self, args: tuple[Any, ...], wanted: list[bool], outputs: Any) -> Any:
+        if not self.argnums:
+            return None
+        grads = iter([next(outputs) if each else None for each in wanted])
+        trees = [unflatten(flatten(args[number])[1], grads) for number in self.argnums]
+        return tuple(trees)
+
+
+def value_and_grad(
+    fn: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    training: bool = True,
+) -> Callable[..., tuple[Any, Any]]:
+    """A function that returns fn's value and its gradients, compiled.
+
+    fn: a plain function of Values that returns one f32 number, or with has_aux a pair of that
+        number and anything else made of Values. Its arguments may be nested dictionaries, lists
+        and tuples of arrays.
+    argnums: which positional arguments the gradients are taken by. A number gives one gradient, a
+        sequence a tuple; each has the structure of its argument, with None for arrays of integers.
+    training: whether dropout drops and batch_norm takes the statistics of the batch.
+
+    The result is called with arrays (NumPy, PyTorch, ...) and returns (value, gradients) as NumPy
+    arrays. It traces fn once for every combination of shapes and of arguments that are no arrays
+    (int, bool, str, None, functions: these are compiled in) and is fast from then on. fn must
+    therefore not depend on anything else that changes.
+    """
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    traced = _Traced(fn, numbers, has_aux, training)
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if any(number >= len(args) for number in numbers):
+            raise ValueError(
+                f"[value_and_grad] argnums {argnums}, but {len(args)} positional arguments"
+            )
+        value, grads = traced.run(args, kwargs)
+        if has_aux and not (isinstance(value, tuple) and len(value) == 2):
+            raise ValueError("[value_and_grad] with has_aux the function returns (loss, aux)")
+        return value, grads[0] if isinstance(argnums, int) else grads
+
+    return wrapper
+
+
+def jit(fn: Callable[..., Any], *, training: bool = False) -> Callable[..., Any]:
+    """fn, a plain function of Values, as a compiled function of arrays: as value_and_grad, without
+    the gradients."""
+    traced = _Traced(fn, (), False, training)
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return traced.run(args, kwargs)[0]
+
+    return wrapper
