@@ -26,10 +26,11 @@ inline constexpr int kDrawElements = 256;
 
 #if HWY_TARGET == HWY_SCALAR
 
-// words: the kDrawElements words that follow from block `index` on, in the order of elements.
+// words: those that follow from block `index` on, in the order of elements; a multiple of 64 of
+// them.
 HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, uint32_t stream,
-                           uint32_t index) {
-  for (int i = 0; i < kDrawElements; i += 4) {
+                           uint32_t index, int elements = kDrawElements) {
+  for (int i = 0; i < elements; i += 4) {
     const philox_block block = philox_at(rng, stream, index++);
     std::copy(block.v, block.v + 4, words + i);
   }
@@ -47,14 +48,15 @@ HWY_INLINE void multiply_wide(Words a, Words b, Words& high, Words& low) {
   low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
 }
 
-// words: the kDrawElements words that follow from block `index` on, in the order of elements.
+// words: those that follow from block `index` on, in the order of elements; a multiple of 64 of
+// them.
 HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, uint32_t stream,
-                           uint32_t index) {
+                           uint32_t index, int elements = kDrawElements) {
   const U32 d;
   const int lanes = static_cast<int>(HWY_LANES(uint32_t));
   const Words m0 = hn::Set(d, 0xD2511F53U);
   const Words m1 = hn::Set(d, 0xCD9E8D57U);
-  for (int block = 0; block < kDrawElements / 4; block += lanes) {
+  for (int block = 0; block < elements / 4; block += lanes) {
     Words c0 = hn::Iota(d, index + static_cast<uint32_t>(block));
     Words c1 = hn::Set(d, stream);
     Words c2 = hn::Set(d, rng[2]);

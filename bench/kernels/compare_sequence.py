@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Compares attention with PyTorch: compare_sequence.py SEQUENCE_BENCH [FILTER].
+
+Rounds and settings as in compare.py.
+"""
+import json
+import pathlib
+import re
+import sys
+
+from compare import ROUNDS, THREADS, fastest, thimble_seconds, torch
+
+
+def attention_calls(layer):
+    n, t, h, d = (layer[key] for key in "nthd")
+    q = torch.randn(n, h, t, d)
+    k, v = (torch.randn(n, layer.get("g", h), t, d).repeat_interleave(h // layer.get("g", h), 1)
+            for _ in range(2))
+    causal = layer.get("causal", False)
+    flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    y, lse = flash(q, k, v, 0.0, causal)
+    backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+    return {"/forward": [lambda: flash(q, k, v, 0.0, causal)],
+            "/backward": [lambda: backward(y, q, k, v, y, lse, 0.0, causal)]}
+
+
+def main():
+    bench, pattern = sys.argv[1], re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
+    torch.set_num_threads(THREADS)
+    torch.set_grad_enabled(False)
+    layers = json.loads((pathlib.Path(__file__).parent / "layers.json").read_text())
+    print(f"PyTorch {torch.__version__}, {THREADS} thread(s); microseconds, fastest of {ROUNDS} rounds")
+    print("| layer | PyTorch, us | thimble, us | times faster |")
+    print("| --- | ---: | ---: | ---: |")
+    for layer in layers["attention"]:
+        for suffix, calls in attention_calls(layer).items():
+            name = layer["name"] + suffix
+            if not pattern.search(name):
+                continue
+            peer, own = float("inf"), float("inf")
+            for _ in range(ROUNDS):
+                peer = min(peer, *(fastest(call) for call in calls), float("inf"))
+                own = min(own, thimble_seconds(bench, name))
+            print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {peer / own:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
