@@ -1,7 +1,8 @@
-"""Writes ops.py, the functions of all ops and layers, from their definitions in C++.
+"""Writes ops.py, the functions of all ops and layers, and optimizers.py, from the definitions in
+C++.
 
-usage: generate_ops.py FOLDER      FOLDER holds the built module _core; ops.py is written there.
-Runs at every build: an op needs no line of Python.
+usage: generate_ops.py FOLDER      FOLDER holds the built module _core; the files are written there.
+Runs at every build: neither an op nor an optimizer needs a line of Python.
 """
 
 import importlib.util
@@ -48,6 +49,29 @@ TYPES = {
     "dtype": "str",
     "str": "str",
     "initializer": "Initializer | None",
+}
+
+
+OPTIMIZER_HEADER = '''"""The optimizers. Written by generate_ops.py from their definitions: do not edit."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Literal
+
+from ._optimizer import Optimizer
+
+'''
+
+# Capitals within a name; other optimizers have one at the beginning.
+CAPITALS = {
+    "sgd": "SGD",
+    "adamw": "AdamW",
+    "rmsprop": "RMSProp",
+    "nadam": "NAdam",
+    "radam": "RAdam",
+    "lars": "LARS",
+    "lamb": "LAMB",
 }
 
 
@@ -197,8 +221,58 @@ def function(name, spec):
     )
 
 
+def class_name(name):
+    return CAPITALS.get(name, name.capitalize())
+
+
+def torch_settings(spec):
+    """The settings under PyTorch's names: betas and eps."""
+    settings = [dict(option) for option in spec["options"]]
+    betas = [s for s in settings if s["name"] in ("beta1", "beta2")]
+    if len(betas) == 2:
+        at = settings.index(betas[0])
+        settings[at : at + 1] = [
+            {
+                "name": "betas",
+                "type": "tuple[float, float]",
+                "default": tuple(s["default"] for s in betas),
+                "doc": f"{betas[0]['doc']}; {betas[1]['doc']}",
+            }
+        ]
+        settings.remove(betas[1])
+    for setting in settings:
+        setting["name"] = {"epsilon": "eps"}.get(setting["name"], setting["name"])
+    return settings
+
+
+def optimizer(name, spec):
+    settings = torch_settings(spec)
+    lines = textwrap.wrap(spec["doc"], 94, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    lines += ["", "    Args:"]
+    for setting in settings:
+        lines += entry(setting["name"], setting["doc"])
+    doc = "\n".join(lines).strip()
+    fields = "".join(
+        f"    {s['name']}: {s.get('type') or type_of(s)} = {literal(s['default'])}\n" for s in settings
+    )
+    return (
+        f"@dataclasses.dataclass(frozen=True)\nclass {class_name(name)}(Optimizer):\n"
+        f'    """{doc}\n    """\n\n    _name: ClassVar[str] = "{name}"\n\n{fields}'
+    )
+
+
+def write_optimizers(folder, specs):
+    names = sorted(specs, key=class_name)
+    text = OPTIMIZER_HEADER
+    text += "__all__ = [\n" + "".join(f'    "{class_name(n)}",\n' for n in names) + "]\n\n\n"
+    text += "\n\n".join(optimizer(name, specs[name]) for name in names)
+    (folder / "optimizers.py").write_text(text)
+
+
 def main(folder):
-    specs = load_core(folder).reflect()
+    core = load_core(folder)
+    write_optimizers(folder, core.reflect_optimizers())
+    specs = core.reflect()
     names = sorted(specs)
     text = HEADER
     text += "__all__ = [\n" + "".join(f'    "{spelled(name)}",\n' for name in names) + "]\n\n\n"

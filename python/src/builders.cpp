@@ -129,6 +129,15 @@ nb::dict reflect() {
   return all;
 }
 
+// {name: {"doc": ..., "options": ...}} of every optimizer.
+nb::dict reflect_optimizers() {
+  nb::dict all;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (op->optimizer.name != nullptr) all[op->optimizer.name] = describe_op(*op);
+  }
+  return all;
+}
+
 std::vector<Value> values_of(const std::string& name,
                              const std::vector<std::optional<PyValue>>& inputs,
                              std::shared_ptr<Graph>& owner) {
@@ -193,6 +202,7 @@ nb::list build_function(const std::string& name, const std::vector<std::optional
 
 void bind_builders(nb::module_& m) {
   m.def("reflect", &reflect, "What every op and layer takes.");
+  m.def("reflect_optimizers", &reflect_optimizers, "What every optimizer takes.");
   m.def("build_op", &build_op, nb::arg("name"), nb::arg("inputs"), nb::arg("attributes"));
   m.def("build_function", &build_function, nb::arg("name"), nb::arg("inputs"), nb::arg("options"));
 }

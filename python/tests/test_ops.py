@@ -186,3 +186,17 @@ def test_gradients_and_updates_are_not_offered():
     offered = set(tb.ops.__all__)
     assert {"relu", "conv2d", "dense", "softmax_cross_entropy", "max_pool2d"} <= offered
     assert not [name for name in offered if name.endswith(("_grad", "_update"))]
+
+
+@pytest.mark.parametrize("name", tb.optimizers.__all__)
+def test_every_optimizer_explains_itself_and_trains(name):
+    optimizer = getattr(tb, name)
+    for parameter in inspect.signature(optimizer).parameters:
+        assert f"        {parameter}: " in optimizer.__doc__
+    g = tb.Graph()
+    x = g.input("x", (3,))
+    g.minimize(tb.mean(tb.square(tb.dense(x, units=4, name="d"))))
+    trainer = tb.Trainer(g, optimizer=optimizer(), batch=4)
+    before = trainer.state_dict()["d.weight"]
+    trainer.fit((np.ones((8, 3)),))
+    assert (trainer.parameters["d.weight"] != before).any()

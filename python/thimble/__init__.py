@@ -13,7 +13,7 @@
 Ops are functions: on Values of a graph they add to it, on arrays they compute at once.
 """
 
-from . import data, init, ops, recipes
+from . import data, init, ops, optimizers, recipes
 from ._compiled import seed
 from ._core import (
     Dataset,
@@ -27,18 +27,16 @@ from ._core import (
     Value,
     set_num_threads,
 )
+from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .ops import *  # noqa: F403
-from .optimizers import SGD, Adam, AdamW, GradientClip, Optimizer, ParamGroup, RMSProp
+from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .trainer import Trainer
 from .transforms import jit, value_and_grad
 
 __all__ = [
-    "SGD",
-    "Adam",
-    "AdamW",
     "Callback",
     "Dataset",
     "EpochReport",
@@ -50,7 +48,6 @@ __all__ = [
     "Optimizer",
     "ParamGroup",
     "Plan",
-    "RMSProp",
     "Schedule",
     "StepReport",
     "Trainer",
@@ -60,6 +57,7 @@ __all__ = [
     "jit",
     "load_safetensors",
     "ops",
+    "optimizers",
     "recipes",
     "safetensors_metadata",
     "save_safetensors",
@@ -67,4 +65,5 @@ __all__ = [
     "set_num_threads",
     "value_and_grad",
     *ops.__all__,
+    *optimizers.__all__,
 ]

@@ -13,8 +13,9 @@ from . import _core
 from ._arrays import Array, as_array
 from ._batches import Feeder
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
+from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback, CallbackLike
-from .optimizers import AdamW, GradientClip, Optimizer, ParamGroup
+from .optimizers import AdamW
 from .plan import Plan
 from .progress import ProgressBar, is_wanted
 

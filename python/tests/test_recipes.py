@@ -1,0 +1,132 @@
+"""The shipped models, and their weights in PyTorch's layout."""
+
+import numpy as np
+import pytest
+
+import thimble as tb
+
+NAMES = ["vae", "lenet5", "mlp"]
+
+
+def torch_model(name):
+    """What somebody would write in PyTorch, modules named as the recipe's layers."""
+    torch = pytest.importorskip("torch")
+    nn, f = torch.nn, torch.nn.functional
+
+    class LeNet5(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = nn.Conv2d(1, 6, 5, padding=2)
+            self.conv2 = nn.Conv2d(6, 16, 5)
+            self.dense1, self.dense2 = nn.Linear(400, 120), nn.Linear(120, 84)
+            self.dense3 = nn.Linear(84, 10)
+
+        def forward(self, x):
+            x = f.max_pool2d(f.relu(self.conv1(x)), 2)
+            x = f.max_pool2d(f.relu(self.conv2(x)), 2).flatten(1)
+            return self.dense3(f.relu(self.dense2(f.relu(self.dense1(x)))))
+
+    class Mlp(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.dense1, self.dense2 = nn.Linear(784, 512), nn.Linear(512, 512)
+            self.dense3 = nn.Linear(512, 10)
+
+        def forward(self, x):
+            return self.dense3(f.relu(self.dense2(f.relu(self.dense1(x.flatten(1))))))
+
+    def block(conv, channels):
+        return nn.ModuleDict({"conv": conv, "norm": nn.BatchNorm2d(channels)})
+
+    class Vae(nn.Module):
+        def __init__(self):
+            super().__init__()
+            conv = lambda i, o: nn.Conv2d(i, o, 3, 2, 1, bias=False)  # noqa: E731
+            up = lambda i, o: nn.ConvTranspose2d(i, o, 4, 2, 1, bias=False)  # noqa: E731
+            self.encoder = nn.ModuleDict({"1": block(conv(1, 4), 4), "2": block(conv(4, 8), 8)})
+            self.mean, self.logvar = nn.Linear(392, 16), nn.Linear(392, 16)
+            self.decoder = nn.ModuleDict(
+                {"dense": nn.Linear(16, 392), "1": block(up(8, 4), 4), "2": block(up(4, 1), 1)}
+            )
+
+        def forward(self, x):
+            for part in self.encoder.values():
+                x = f.relu(part["norm"](part["conv"](x)))
+            z = self.mean(x.flatten(1))
+            x = f.relu(self.decoder["dense"](z)).reshape(-1, 8, 7, 7)
+            x = f.relu(self.decoder["1"]["norm"](self.decoder["1"]["conv"](x)))
+            return torch.sigmoid(self.decoder["2"]["norm"](self.decoder["2"]["conv"](x)))
+
+    return {"lenet5": LeNet5, "mlp": Mlp, "vae": Vae}[name]()
+
+
+OUTPUT = {"lenet5": "logits", "mlp": "logits", "vae": "reconstruction"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_layouts_go_round(name):
+    recipe = getattr(tb.recipes, name)()
+    state = recipe.trainer(seed=3).state_dict()
+    there = recipe.to_torch(state)
+    back = recipe.from_torch(there)
+    assert back.keys() == state.keys()
+    assert any((there[k].shape != state[k].shape) for k in state) or name == "mlp"
+    for key, array in state.items():
+        np.testing.assert_array_equal(back[key], array)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_exported_to_pytorch_computes_the_same(name, digits):
+    torch = pytest.importorskip("torch")
+    recipe = tb.recipes.recipe(name)
+    trainer = recipe.trainer(seed=3)
+    trainer.fit(digits["image"] if name == "vae" else digits)
+    model = torch_model(name)
+    exported = {k: torch.from_numpy(v) for k, v in recipe.to_torch(trainer.state_dict()).items()}
+    missing, unexpected = model.load_state_dict(exported, strict=False)
+    assert not unexpected and all(k.endswith("num_batches_tracked") for k in missing)
+    image = digits["image"][:16]
+    with torch.no_grad():
+        theirs = model.eval()(torch.from_numpy(image).permute(0, 3, 1, 2)).numpy()
+    if theirs.ndim == 4:
+        theirs = theirs.transpose(0, 2, 3, 1)
+    np.testing.assert_allclose(trainer.predict(image, OUTPUT[name]), theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pytorch_state_dict_can_be_taken(name, digits):
+    torch = pytest.importorskip("torch")
+    recipe = tb.recipes.recipe(name)
+    torch.manual_seed(0)
+    model = torch_model(name).eval()
+    trainer = recipe.trainer()
+    trainer.load_state_dict(recipe.from_torch(model.state_dict()))
+    image = digits["image"][:16]
+    with torch.no_grad():
+        theirs = model(torch.from_numpy(image).permute(0, 3, 1, 2)).numpy()
+    if theirs.ndim == 4:
+        theirs = theirs.transpose(0, 2, 3, 1)
+    np.testing.assert_allclose(trainer.predict(image, OUTPUT[name]), theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_recipes_bring_settings_that_can_be_replaced():
+    recipe = tb.recipes.vae()
+    assert set(tb.recipes.names()) >= set(NAMES)
+    assert recipe.batch == 32 and recipe.latent == 16
+    assert recipe.schedule(100).at(0) == pytest.approx(recipe.lr)
+    assert recipe.trainer(batch=8).plan().batch == 8
+    assert "image" in recipe.decoder().text()
+    with pytest.raises(ValueError, match="no decoder"):
+        tb.recipes.mlp().decoder()
+    with pytest.raises(ValueError, match="mlp"):
+        tb.recipes.recipe("gpt9")
+
+
+def test_the_vae_learns(digits):
+    recipe = tb.recipes.vae()
+    trainer = recipe.trainer(schedule=recipe.schedule(40))
+    before = trainer.evaluate(digits["image"])
+    trainer.fit(digits["image"], epochs=5)
+    after = trainer.evaluate(digits["image"])
+    assert after.loss < 0.8 * before.loss
+    assert after.metrics.keys() == {"reconstruction", "kl"}

@@ -1,0 +1,49 @@
+"""What all optimizers share, and settings beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimizer:
+    """Settings of an optimizer, which a Trainer takes. lr: the learning rate."""
+
+    _name: ClassVar[str] = ""
+
+    lr: float = 1e-3
+
+    def _text(self) -> str:
+        """In the command line's spelling: "adamw:lr=0.001,..."."""
+        settings = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "betas":
+                settings += [f"beta{i}={beta!r}" for i, beta in enumerate(value, 1)]
+            elif isinstance(value, bool):
+                settings += [field.name] if value else []
+            else:
+                name = "epsilon" if field.name == "eps" else field.name
+                settings.append(f"{name}={value}")
+        return f"{self._name}:{','.join(settings)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class ParamGroup:
+    """Parameters with settings of their own: those whose names match the pattern ("*.bias"; *
+    stands for any characters). The first group that matches counts."""
+
+    pattern: str
+    lr_scale: float = 1.0
+    weight_decay: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class GradientClip:
+    """A limit on gradients before the update. kind: "value" limits every element, "tensor_norm"
+    the norm of each parameter's gradient, "global_norm" that of all together, as PyTorch's
+    clip_grad_norm_."""
+
+    limit: float
+    kind: str = "global_norm"
