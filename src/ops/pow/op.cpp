@@ -1,5 +1,9 @@
 #include <thimble/ops/pow.h>
 
+#include <thimble/ops/mul.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ops/common/binary.h"
 #include "ops/common/unary.h"
 #include "ops/pow/attrs.h"
 
@@ -7,6 +11,9 @@
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(pow)
+BINARY_SIMD_DECLARE(pow_tensor)
+BINARY_SIMD_DECLARE(pow_tensor_slope)
+BINARY_SIMD_DECLARE(pow_tensor_growth)
 
 namespace thimble::ops {
 namespace {
@@ -26,15 +33,70 @@ constexpr UnaryInfo kPow{
     .constants = constants,
 };
 
+const OpDef& pow_tensor_slope_op() {
+  static const OpDef def = binary_op({
+      .name = "pow_tensor_slope",
+      .doc = "The derivative of a^b by a: b * a^(b - 1), and 0 where b is 0.",
+      .ref = ir::kernel_fn<&f32::pow_tensor_slope_ref>(),
+      .ref64 = ir::kernel_fn<&f64::pow_tensor_slope_ref>(),
+      .fast = ir::kernel_fn<&pow_tensor_slope_simd>(),
+  });
+  return def;
+}
+
+const OpDef& pow_tensor_growth_op() {
+  static const OpDef def = binary_op({
+      .name = "pow_tensor_growth",
+      .doc = "The derivative of a^b by b: a^b * log(a), and 0 where a is 0 and b >= 0.",
+      .ref = ir::kernel_fn<&f32::pow_tensor_growth_ref>(),
+      .ref64 = ir::kernel_fn<&f64::pow_tensor_growth_ref>(),
+      .fast = ir::kernel_fn<&pow_tensor_growth_simd>(),
+  });
+  return def;
+}
+
+std::vector<Value> pow_tensor_vjp(const ir::VjpContext& c) {
+  const OpDef* const slopes[] = {&pow_tensor_slope_op(), &pow_tensor_growth_op()};
+  std::vector<Value> grads(2);
+  for (int i : {0, 1}) {
+    if (!c.need(i)) continue;
+    const Value slope = c.grad().graph().add1(*slopes[i], {}, {c.input(0), c.input(1)});
+    grads[static_cast<size_t>(i)] = sum_to(c.grad() * slope, c.input(i).shape());
+  }
+  return grads;
+}
+
+const OpDef& pow_tensor_op() {
+  static const OpDef def = binary_op({
+      .name = "pow_tensor",
+      .doc =
+          "A tensor to the power of a tensor, element by element, broadcast as in NumPy: y = a^b.",
+      .example = "auto y = pow(a, b);",
+      .vjp = pow_tensor_vjp,
+      .ref = ir::kernel_fn<&f32::pow_tensor_ref>(),
+      .ref64 = ir::kernel_fn<&f64::pow_tensor_ref>(),
+      .fast = ir::kernel_fn<&pow_tensor_simd>(),
+  });
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops
 
-THIMBLE_OP_FOLDER(pow) { return Unary<kPow>::folder(); }
+THIMBLE_OP_FOLDER(pow) {
+  static const OpDef* const defs[] = {&Unary<kPow>::op(), &Unary<kPow>::grad(), &pow_tensor_op(),
+                                      &pow_tensor_slope_op(), &pow_tensor_growth_op()};
+  return defs;
+}
 
 namespace thimble {
 
 Value pow(Value x, const PowAttrs& attrs) {
   return ops::Unary<ops::kPow>::apply(x, ir::Attrs::of(attrs));
+}
+
+Value pow(Value x, Value exponent) {
+  return x.graph().add1(ops::pow_tensor_op(), {}, {x, exponent});
 }
 
 }  // namespace thimble

@@ -1,3 +1,4 @@
+#include "ops/common/binary_cases.h"
 #include "ops/common/unary_cases.h"
 #include "ops/pow/attrs.h"
 
@@ -15,6 +16,11 @@ THIMBLE_OP_CASES(pow) {
           unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = 0.5}), "_root") +
           unary_cases({.low = 0.1, .high = 3}, ir::Attrs::of(PowAttrs{.exponent = -1.7}), "_odd"),
       .rejects = unary_rejects()};
+}
+
+THIMBLE_OP_CASES(pow_tensor) {
+  return {.cases = binary_cases({.low = 0.1, .high = 3}, {.low = -3, .high = 3}),
+          .rejects = binary_rejects()};
 }
 
 }  // namespace thimble::test

@@ -1,3 +1,4 @@
+#include <thimble/ops/broadcast_to.h>
 #include <thimble/ops/sum_to.h>
 
 #include <fmt/format.h>
@@ -45,6 +46,9 @@ const OpDef& sum_to_op() {
       .outputs = {{"y", "the given shape"}},
       .attrs = ir::Attrs::schema_of<SumToAttrs>(),
       .infer = infer,
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {broadcast_to(c.grad(), c.input(0).shape())};
+      },
       .params = params,
       .workspace = sum_workspace,
       .ref = ir::kernel_fn<&f32::sum_to_ref>(),

@@ -1,0 +1,1 @@
+CASES = [dict(name="points", attrs={}, inputs=[{"shape": [2, 3]}], torch=lambda x: -x)]

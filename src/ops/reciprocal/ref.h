@@ -1,0 +1,2 @@
+UNARY_REF(reciprocal, 1 / x)
+UNARY_GRAD_REF(reciprocal, y, -dy* y* y)
