@@ -201,10 +201,18 @@ nb::list build_function(const std::string& name, const std::vector<std::optional
 }  // namespace
 
 void bind_builders(nb::module_& m) {
-  m.def("reflect", &reflect, "What every op and layer takes.");
-  m.def("reflect_optimizers", &reflect_optimizers, "What every optimizer takes.");
-  m.def("build_op", &build_op, nb::arg("name"), nb::arg("inputs"), nb::arg("attributes"));
-  m.def("build_function", &build_function, nb::arg("name"), nb::arg("inputs"), nb::arg("options"));
+  m.def("reflect", &reflect,
+        nb::sig("def reflect() -> dict[str, dict[str, dict[str, typing.Any]]]"),
+        "What every op and layer takes.");
+  m.def("reflect_optimizers", &reflect_optimizers,
+        nb::sig("def reflect_optimizers() -> dict[str, dict[str, typing.Any]]"),
+        "What every optimizer takes.");
+  m.def("build_op", &build_op, nb::arg("name"), nb::arg("inputs"), nb::arg("attributes"),
+        nb::sig("def build_op(name: str, inputs: collections.abc.Sequence[Value | None], "
+                "attributes: dict[str, object]) -> list[Value]"));
+  m.def("build_function", &build_function, nb::arg("name"), nb::arg("inputs"), nb::arg("options"),
+        nb::sig("def build_function(name: str, inputs: collections.abc.Sequence[Value | None], "
+                "options: dict[str, object]) -> list[Value]"));
 }
 
 }  // namespace thimble::python

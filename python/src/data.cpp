@@ -71,7 +71,8 @@ void bind_dataset(nb::module_& m) {
           },
           nb::sig("def fields(self) -> dict[str, tuple[str, tuple[int, ...]]]"),
           "Element type and shape of one sample, by the field's name.")
-      .def("arrays", &arrays_of, nb::sig("def arrays(self) -> dict[str, numpy.ndarray]"),
+      .def("arrays", &arrays_of,
+           nb::sig("def arrays(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
            "All samples as NumPy arrays, by the field's name.")
       .def("take", &data::Dataset::take, nb::arg("n"), "The first n samples.")
       .def("subset", &data::Dataset::subset, nb::arg("indices"),
@@ -96,7 +97,10 @@ void bind_data(nb::module_& m) {
   nb::class_<ArrayTable>(m, "ArrayTable")
       .def(nb::init<const std::vector<std::string>&, const std::vector<InputArray>&,
                     const std::vector<bool>&>(),
-           nb::arg("names"), nb::arg("arrays"), nb::arg("is_label"))
+           nb::arg("names"), nb::arg("arrays"), nb::arg("is_label"),
+           nb::sig("def __init__(self, names: collections.abc.Sequence[str], arrays: "
+                   "collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], is_label: "
+                   "collections.abc.Sequence[bool]) -> None"))
       .def("dataset", [](std::shared_ptr<ArrayTable> table) {
         return data::Dataset(std::make_shared<ArraySource>(std::move(table)));
       });

@@ -41,8 +41,11 @@ nb::object load(const std::string& path, bool with_metadata) {
 }  // namespace
 
 void bind_files(nb::module_& m) {
-  m.def("save_safetensors", &save, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"));
-  m.def("load_safetensors", &load, nb::arg("path"), nb::arg("with_metadata"));
+  m.def("save_safetensors", &save, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"),
+        nb::sig("def save_safetensors(path: str, tensors: dict[str, "
+                "numpy.typing.NDArray[typing.Any]], metadata: dict[str, str]) -> None"));
+  m.def("load_safetensors", &load, nb::arg("path"), nb::arg("with_metadata"),
+        nb::sig("def load_safetensors(path: str, with_metadata: bool) -> typing.Any"));
 }
 
 }  // namespace thimble::python

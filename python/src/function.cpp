@@ -161,7 +161,10 @@ void bind_function(nb::module_& m) {
                     const std::vector<PyValue>&, const std::vector<PyValue>&, bool>(),
            nb::arg("graph"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("wanted"),
            nb::arg("training"))
-      .def("__call__", &Function::call, nb::arg("arrays"), nb::arg("seed"), nb::arg("step"))
+      .def("__call__", &Function::call, nb::arg("arrays"), nb::arg("seed"), nb::arg("step"),
+           nb::sig("def __call__(self, arrays: "
+                   "collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], seed: int, step: "
+                   "int) -> list[numpy.typing.NDArray[typing.Any]]"))
       .def("plan", &Function::plan, nb::rv_policy::copy);
   m.def(
       "set_num_threads",

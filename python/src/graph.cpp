@@ -124,7 +124,9 @@ void bind_graph(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("shape"), nb::arg("init") = init::torch_default(),
           "A trainable tensor of a fixed shape, float32.")
-      .def("_constant", &constant, nb::arg("array"), nb::arg("name") = "")
+      .def("_constant", &constant, nb::arg("array"), nb::arg("name") = "",
+           nb::sig("def _constant(self, array: numpy.typing.NDArray[typing.Any], name: str = \"\") "
+                   "-> Value"))
       .def(
           "_source",
           [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,

@@ -12,7 +12,9 @@ void bind_plan(nb::module_& m) {
       .def_ro("name", &PlanBuffer::name)
       .def_ro("role", &PlanBuffer::role)
       .def_prop_ro("dtype", [](const PlanBuffer& b) { return std::string(to_string(b.dtype)); })
-      .def_prop_ro("shape", [](const PlanBuffer& b) { return shape_tuple(b.shape); })
+      .def_prop_ro(
+          "shape", [](const PlanBuffer& b) { return shape_tuple(b.shape); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_ro("bytes", &PlanBuffer::bytes)
       .def_ro("offset", &PlanBuffer::offset)
       .def_ro("birth", &PlanBuffer::birth)

@@ -26,7 +26,7 @@ void bind_recipes(nb::module_& m) {
         d["latent"] = recipe.latent;
         return d;
       },
-      nb::arg("name"));
+      nb::arg("name"), nb::sig("def recipe(name: str) -> dict[str, typing.Any]"));
   m.def(
       "recipe_graph",
       [](const std::string& name) { return std::make_shared<Graph>(find_recipe(name).build()); },

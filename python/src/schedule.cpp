@@ -1,5 +1,6 @@
 // Learning rates as a function of the step.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
 #include <thimble/schedule.h>
 
 #include "bindings.h"

@@ -290,8 +290,9 @@ void bind_trainer(nb::module_& m) {
            nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
            nb::arg("best_checkpoint"), nb::arg("on_step").none(), nb::arg("on_epoch").none())
       .def("evaluate", &evaluate, nb::arg("data"))
-      .def("predict", &predict, nb::arg("data"),
-           nb::sig("def predict(self, data: object) -> dict[str, numpy.ndarray]"))
+      .def(
+          "predict", &predict, nb::arg("data"),
+          nb::sig("def predict(self, data: object) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def("plan", [](PyTrainer& t) { return t.trainer.plan(); })
       .def("save",
            [](PyTrainer& t, const std::string& path) {
@@ -308,7 +309,8 @@ void bind_trainer(nb::module_& m) {
              const Use use(t);
              as_runtime_error([&] { t.trainer.load_weights(path); });
            })
-      .def("tensors", &tensors, nb::sig("def tensors(self) -> dict[str, numpy.ndarray]"))
+      .def("tensors", &tensors,
+           nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def("parameter_names", [](PyTrainer& t) { return t.trainer.parameter_names(); })
       .def(
           "inputs", [](PyTrainer& t) { return sources(t, ir::Role::input); },

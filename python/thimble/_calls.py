@@ -34,7 +34,7 @@ def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[s
     outputs = build(name, list(values), options)
     spec = SPECS[name]
     # The function says what a user wants to see; the op may have outputs for its gradient.
-    seen = spec.get("function", spec.get("op"))
+    seen = spec["function"] if "function" in spec else spec["op"]
     if seen["many_outputs"]:
         return outputs
     wanted = outputs[: len(seen["outputs"])]

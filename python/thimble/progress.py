@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any
@@ -22,10 +23,9 @@ def is_wanted() -> bool:
 
 def _tqdm() -> Any:
     try:
-        from tqdm.auto import tqdm
+        return importlib.import_module("tqdm.auto").tqdm
     except ImportError:
         return None
-    return tqdm
 
 
 def summary(report: EpochReport) -> str:

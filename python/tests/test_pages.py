@@ -1,0 +1,121 @@
+"""What the pages and examples show runs, and says what the pages say."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import thimble as tb
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def blocks(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+
+
+def run(page, tmp_path, monkeypatch):
+    """All code of a page, in order, as one notebook."""
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    code = blocks(page)
+    assert code
+    for block in code:
+        exec(compile(block, page, "exec"), names)
+    return names
+
+
+def test_the_guide_runs(tmp_path, monkeypatch):
+    names = run("docs/guide/python.md", tmp_path, monkeypatch)
+    assert names["history"].epochs[-1].validation.metrics["accuracy"] > 0.85
+    assert names["scores"].shape == (500, 10)
+    assert names["value"] < 0.2
+    assert len(names["Notes"].losses) > 0
+    assert (tmp_path / "plan.svg").exists()
+
+
+def test_personalising_helps_as_much_as_the_page_says(tmp_path, monkeypatch):
+    names = run("docs/guide/personalise.md", tmp_path, monkeypatch)
+    accuracy = {name: names[name].metrics["accuracy"] for name in ("before", "after", "best")}
+    assert 0.55 < accuracy["before"] < 0.78
+    assert accuracy["after"] > 0.93
+    assert accuracy["best"] > 0.97
+    assert names["general"].evaluate(names["everybody"]).metrics["accuracy"] > 0.95
+    frozen, whole = names["personal"].plan(), names["whole"].plan()
+    assert frozen.planned_peak_bytes < whole.planned_peak_bytes
+    for layer in ("conv1.weight", "conv2.bias"):
+        assert (names["personal"].parameters[layer] == names["general"].parameters[layer]).all()
+
+
+def run_program(*arguments):
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(tb.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def test_the_example_runs_and_fits_ten_lines():
+    source = (ROOT / "examples/digits.py").read_text()
+    lines = [line for line in source.splitlines() if line and not line.startswith("import")]
+    assert len(lines) <= 10
+    done = run_program(str(ROOT / "examples/digits.py"))
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"accuracy ([0-9.]+)", done.stdout)[1]) > 0.85
+    assert "leaked" not in done.stderr
+
+
+def test_the_docstring_of_the_package_is_the_example():
+    code = [line.strip() for line in tb.__doc__.splitlines() if line.startswith("    ")]
+    example = (ROOT / "examples/digits.py").read_text()
+    for line in code:
+        if not line.startswith(("trainer =", "g.input", "image, digit")):
+            assert line in example
+
+
+def test_types_are_complete(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import numpy as np
+import thimble as tb
+
+g = tb.Graph()
+x = g.input("x", (8, 8, 1))
+y: tb.Value = tb.relu(2.0 * tb.conv2d(x, channels=3, kernel=(3, 3), padding="same") + 1)
+g.minimize(tb.mean(y[:, 0] @ np.ones((3, 3), np.float32)))
+shape: tuple[int, ...] = tb.relu(np.ones(3, np.float32)).shape
+trainer = tb.Trainer(g, optimizer=tb.AdamW(lr=1e-3, betas=(0.8, 0.9)), clip=tb.GradientClip(1.0))
+
+
+class Mine(tb.Callback):
+    def on_step(self, report: tb.StepReport) -> bool:
+        return report.loss < 0.1
+
+
+result = trainer.fit({"x": np.ones((4, 8, 8, 1))}, callbacks=[Mine(), lambda e: e.epoch > 1])
+loss: float = result.epochs[0].train.loss
+text: str = trainer.plan().plot().svg
+schedule: tb.Schedule = tb.Schedule.constant(0.1)
+value, grads = tb.value_and_grad(lambda a: tb.sum(a))(np.ones(3))
+"""
+    )
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(program),
+         str(ROOT / "examples/digits.py")],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "MYPYPATH": str(pathlib.Path(tb.__file__).parents[1])},
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text('import thimble as tb\ntb.Trainer(3, batch="many")\n')
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(wrong)],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "MYPYPATH": str(pathlib.Path(tb.__file__).parents[1])},
+    )  # fmt: skip
+    assert checked.stdout.count("error:") == 2
