@@ -39,6 +39,17 @@ configure() {
   rm -f "$log"
 }
 
+# python_environment: a virtual environment in build/python with what the Python tests need. Fails
+# where pip cannot get that.
+python_environment() {
+  local wanted=python/tests/requirements.txt made=build/python/requirements.txt
+  if cmp -s "$wanted" "$made"; then return; fi
+  rm -rf build/python
+  python3 -m venv build/python &&
+    build/python/bin/pip install --quiet --disable-pip-version-check -r "$wanted" &&
+    cp "$wanted" "$made"
+}
+
 # build PRESET [targets]
 build() {
   local preset=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what thimble needs from the system's packages (Debian 12, Ubuntu 24.04 and newer).
-# usage: scripts/install_dependencies.sh GROUP...     groups: build test lint bench
+# usage: scripts/install_dependencies.sh GROUP...     groups: build python test lint bench
 # Does nothing, and asks for no password, where everything is there already.
 set -euo pipefail
 
@@ -23,8 +23,12 @@ g++ g++
 - zlib1g-dev
 EOF
       ;;
-    test)
+    python)
       needs_of build
+      printf '%s\n' 'python3 python3' '- python3-dev' '- python3-venv'
+      ;;
+    test)
+      needs_of python
       printf '%s\n' '- libgtest-dev' '- libgmock-dev' '- librapidcheck-dev'
       # The fuzzers and the sanitizers are built with clang.
       local v
@@ -84,9 +88,9 @@ apt_install() {
 [ $# -gt 0 ] || set -- ''
 for group in "$@"; do
   case $group in
-    build | test | lint | bench) ;;
+    build | python | test | lint | bench) ;;
     *)
-      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build test lint bench" >&2
+      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build python test lint bench" >&2
       exit 2
       ;;
   esac

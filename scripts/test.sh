@@ -51,6 +51,35 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
 }
 
+# The Python package of the development build.
+run_python() {
+  local start=$SECONDS report=$PWD/build/dev/python.xml text=$PWD/build/dev/python.txt
+  rm -f "$report"
+  PYTHONPATH=build/dev/python build/python/bin/python -m pytest -q -rs --junitxml "$report" \
+    -p no:cacheprovider | tee "$text" || true
+  [ -s "$report" ] || die "pytest left no report in build/dev"
+  count() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
+  local tests failed skipped
+  tests=$(count tests) skipped=$(count skipped)
+  failed=$(($(count failures) + $(count errors)))
+  record python $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
+  sed -n 's/^SKIPPED \[[0-9]*\] //p' "$text" >>"$reasons"
+}
+
+# The wheel, in an environment that holds NumPy and nothing else.
+run_wheel() {
+  local start=$SECONDS passed=0 clean
+  clean=$(mktemp -d)
+  if build/python/bin/pip wheel --quiet --no-deps --no-build-isolation -w build/wheels . &&
+    python3 -m venv "$clean" &&
+    "$clean/bin/pip" install --quiet --disable-pip-version-check build/wheels/thimble-*.whl &&
+    (cd "$clean" && bin/python "$OLDPWD/examples/digits.py"); then
+    passed=1
+  fi
+  rm -rf "$clean"
+  record wheel "$passed" $((1 - passed)) 0 $((SECONDS - start))
+}
+
 run_fuzzers() {
   local start=$SECONDS counts
   scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-10}" | tee "$reasons.fuzz" || true
@@ -77,14 +106,25 @@ run_sanitizers() {
 }
 
 scripts/install_dependencies.sh test
-configure dev
+python=(-DTHIMBLE_BUILD_PYTHON=OFF)
+if python_environment; then
+  python=(-DTHIMBLE_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$PWD/build/python/bin/python")
+fi
+configure dev "${python[@]}"
 build dev
 if [ "${1-}" = quick ]; then
   run_ctest dev --label-exclude slow
 else
   run_ctest dev
-  run_sanitizers
 fi
+if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
+  run_python
+  if [ "${1-}" != quick ]; then run_wheel; fi
+else
+  record python 0 0 1 0
+  echo "the Python package: pip could not install python/tests/requirements.txt" >>"$reasons"
+fi
+if [ "${1-}" != quick ]; then run_sanitizers; fi
 
 echo
 printf '%s\n' "${summary[@]}"
