@@ -69,7 +69,7 @@ void add_checkpoint(CLI::App& command, std::string& checkpoint) {
 }
 
 std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe) {
-  const std::string path =
+  std::string path =
       checkpoint.empty() ? fmt::format("out/{}/checkpoint.safetensors", recipe.name) : checkpoint;
   if (!std::filesystem::exists(path)) {
     throw Error(path, fmt::format("no such file; name a checkpoint with --checkpoint, or make one "
