@@ -61,13 +61,13 @@ void add_pack(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "pack", "Pack buffers with given lifetimes and sizes into one arena of the least height");
   command
-      ->add_option("file", options->file,
+      ->add_option("FILE", options->file,
                    "table with the columns id, lower, upper, size and perhaps alignment: a buffer "
                    "of size bytes lives from time lower up to, not including, upper")
       ->required()
       ->type_name("FILE.csv");
   command
-      ->add_option("--out", options->out, "write the same rows with a column offset to this file")
+      ->add_option("--out", options->out, "write the same rows with a column offset to this file [none]")
       ->type_name("FILE.csv");
   command
       ->add_option("--steps", options->steps,

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::vector<std::string> kCommands{"train", "eval", "sample", "summary",
-                                         "plan",  "ops",  "version"};
+                                         "plan",  "pack", "ops",    "version"};
 
 TEST(cli_help, names_every_command) {
   const Outcome page = run({"--help"});

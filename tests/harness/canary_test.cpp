@@ -129,6 +129,11 @@ TEST(canary, with_a_shape_rule_too_small_for_its_kernel_is_caught) {
   op.vjp = nullptr;
   OpCase test = vector_case();
   test.expect.clear();
+  if constexpr (THIMBLE_ADDRESS_SANITIZER) {
+    // It sees the write before the harness can.
+    EXPECT_DEATH(static_cast<void>(check_shapes(op, test)), "heap-buffer-overflow");
+    return;
+  }
   expect_caught(check_shapes(op, test), "writes past output 0");
 }
 

@@ -29,6 +29,11 @@ void* operator new(size_t size) {
   if (void* const block = std::malloc(size == 0 ? 1 : size)) return block;
   throw std::bad_alloc();
 }
+// Sanitizers bring their own of this one, whose blocks are not malloc's.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  ++calls;
+  return std::malloc(size == 0 ? 1 : size);
+}
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, size_t) noexcept { std::free(block); }
 
