@@ -67,7 +67,8 @@ void add_pack(CLI::App& app, Action& action) {
       ->required()
       ->type_name("FILE.csv");
   command
-      ->add_option("--out", options->out, "write the same rows with a column offset to this file [none]")
+      ->add_option("--out", options->out,
+                   "write the same rows with a column offset to this file [none]")
       ->type_name("FILE.csv");
   command
       ->add_option("--steps", options->steps,
