@@ -1,0 +1,159 @@
+// Times the elementwise ops, their gradients, and sums to a broadcast operand's shape; "copy" is
+// memcpy. Names: <op>/<elements>, and <op>/<how the second operand broadcasts>/<elements>.
+// THIMBLE_BENCH_THREADS sets the threads (default 1).
+#include <benchmark/benchmark.h>
+#include <thimble/attributes.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/memory.h"
+#include "ir/graph.h"
+#include "ops/gelu/attrs.h"
+#include "ops/pow/attrs.h"
+#include "ops/sum_to/attrs.h"
+#include "plan/arena.h"
+
+namespace {
+
+using namespace thimble;
+
+// Both tensors of the smaller size fit into a second-level cache, those of the larger into none.
+constexpr int64_t kSizes[] = {1 << 16, 1 << 24};
+constexpr int64_t kRow = 250;
+
+exec::ThreadPool& pool() {
+  static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
+  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  return the_pool;
+}
+
+struct Case {
+  std::string name;
+  const ir::OpDef* op;
+  ir::Attrs attrs;
+  std::vector<Shape> inputs;
+};
+
+void run(benchmark::State& state, const Case& test) {
+  ir::Graph graph;
+  std::vector<Value> values;
+  std::vector<exec::Block> blocks;
+  std::mt19937 random(1);
+  int64_t bytes = 0;
+  const auto add_block = [&](const Shape& shape) {
+    blocks.emplace_back(shape.elements() * 4);
+    bytes += shape.elements() * 4;
+    auto* floats = reinterpret_cast<float*>(blocks.back().data());
+    for (int64_t i = 0; i < shape.elements(); ++i) {
+      floats[i] = static_cast<float>(random()) / 2147483648.0F + 0.01F;
+    }
+  };
+  for (const Shape& shape : test.inputs) {
+    values.push_back(
+        graph.source(std::to_string(values.size()), {DType::f32, shape}, ir::Role::input));
+    add_block(shape);
+  }
+  const Value y = graph.add(*test.op, test.attrs, values)[0];
+  add_block(y.shape());
+  const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
+  const int threads = pool().threads();
+  const exec::Block workspace(test.op->workspace ? test.op->workspace(params, threads) : 0);
+  std::vector<const void*> sources;
+  for (size_t i = 0; i < test.inputs.size(); ++i) sources.push_back(blocks[i].data());
+  void* const destination = blocks.back().data();
+  const ir::KernelCall call{&destination,
+                            sources.data(),
+                            workspace.data(),
+                            params.bytes().data(),
+                            static_cast<int>(sources.size()),
+                            1,
+                            &pool()};
+  for (auto _ : state) {
+    test.op->fast(call);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+void run_copy(benchmark::State& state, int64_t n) {
+  const std::vector<float> x(static_cast<size_t>(n), 1.0F);
+  std::vector<float> y(x.size());
+  for (auto _ : state) {
+    std::memcpy(y.data(), x.data(), x.size() * 4);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * n * 8);
+}
+
+void add(const std::string& name, auto body) {
+  benchmark::RegisterBenchmark(name.c_str(), body)
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->ComputeStatistics("min", [](const std::vector<double>& v) {
+        return *std::min_element(v.begin(), v.end());
+      });
+}
+
+// The ops of one tensor with their gradients, found by their definitions.
+void add_unary(std::vector<Case>& cases, int64_t n) {
+  for (const ir::OpDef* op : ir::all_ops()) {
+    const bool is_grad = std::string_view(op->name).ends_with("_grad");
+    if (!op->elementwise || op->fast == nullptr || op->inputs.size() != (is_grad ? 2U : 1U)) {
+      continue;
+    }
+    const std::vector<Shape> inputs(op->inputs.size(), Shape{n});
+    cases.push_back({op->name, op, {}, inputs});
+    const std::string name = op->name;
+    if (name.starts_with("gelu")) {
+      cases.push_back({name + "_tanh", op, ir::Attrs::of(GeluAttrs{true}), inputs});
+    }
+    if (name.starts_with("pow")) {
+      cases.push_back({name + "_1.7", op, ir::Attrs::of(PowAttrs{1.7}), inputs});
+    }
+  }
+}
+
+void add_binary(std::vector<Case>& cases, int64_t n) {
+  const int64_t rows = n / kRow;
+  for (const char* name : {"add", "mul", "div", "pow_tensor"}) {
+    const ir::OpDef* op = ir::find_op(name);
+    const std::string prefix = std::string(name) + "/";
+    cases.push_back({prefix + "same", op, {}, {{n}, {n}}});
+    if (std::string_view(name) == "pow_tensor") continue;
+    cases.push_back({prefix + "number", op, {}, {{n}, {}}});
+    cases.push_back({prefix + "row", op, {}, {{rows, kRow}, {kRow}}});
+    cases.push_back({prefix + "short_row", op, {}, {{n / 10, 10}, {10}}});
+    cases.push_back({prefix + "column", op, {}, {{rows, kRow}, {rows, 1}}});
+    cases.push_back({prefix + "short_column", op, {}, {{n / 10, 10}, {n / 10, 1}}});
+  }
+  const ir::OpDef* sum_to = ir::find_op("sum_to");
+  const auto to = [](const Shape& shape) { return ir::Attrs::of(SumToAttrs{shape}); };
+  cases.push_back({"sum_to/number", sum_to, to({}), {{n}}});
+  cases.push_back({"sum_to/row", sum_to, to({kRow}), {{rows, kRow}}});
+  cases.push_back({"sum_to/short_row", sum_to, to({10}), {{n / 10, 10}}});
+  cases.push_back({"sum_to/column", sum_to, to({rows, 1}), {{rows, kRow}}});
+  cases.push_back({"sum_to/short_column", sum_to, to({n / 10, 1}), {{n / 10, 10}}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const int64_t n : kSizes) {
+    std::vector<Case> cases;
+    add_unary(cases, n);
+    add_binary(cases, n);
+    add("copy/" + std::to_string(n), [n](benchmark::State& s) { run_copy(s, n); });
+    for (const Case& test : cases) {
+      add(test.name + "/" + std::to_string(n), [test](benchmark::State& s) { run(s, test); });
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+}
