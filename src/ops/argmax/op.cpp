@@ -2,6 +2,7 @@
 
 #include "ir/graph.h"
 #include "ops/argmax/attrs.h"
+#include "ops/argmax/simd.h"
 #include "ops/common/axes.h"
 
 #define THIMBLE_REF "ops/argmax/ref.h"
@@ -21,6 +22,10 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {{DType::i32, reduced_shape(x, chosen, options.keepdims)}};
 }
 
+void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+  d->inner == 1 ? argmax_simd(y, x, d, pool) : f32::argmax_ref(y, x, d);
+}
+
 const OpDef& argmax_op() {
   static const OpDef def{
       .name = "argmax",
@@ -35,6 +40,7 @@ const OpDef& argmax_op() {
       },
       .ref = ir::kernel_fn<&f32::argmax_ref>(),
       .ref64 = ir::kernel_fn<&f64::argmax_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

@@ -1,4 +1,5 @@
-// Maxima, sums and exponentials of rows. Included once per vector target.
+// Maxima, sums and exponentials of rows, and columns cut into tasks. Included once per vector
+// target.
 
 #if defined(THIMBLE_OPS_COMMON_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_ROWS_INL_H_
@@ -49,6 +50,19 @@ HWY_INLINE void over_rows(int rows, int elements_per_row, exec::ThreadPool& pool
   pool.run((rows + group - 1) / group, [&](int64_t task) HWY_ATTR {
     const int64_t end = std::min<int64_t>(rows, (task + 1) * group);
     for (int64_t r = task * group; r < end; ++r) row(r);
+  });
+}
+
+// Calls run(matrix, begin, end) for runs of columns of every matrix, in tasks that do not depend on
+// the number of threads.
+template <class Run>
+HWY_INLINE void over_columns(int64_t matrices, int64_t columns, exec::ThreadPool& pool,
+                             const Run& run) {
+  constexpr int64_t kColumns = 64;  // whole cache lines of every row
+  const int64_t runs = (columns + kColumns - 1) / kColumns;
+  pool.run(matrices * runs, [&](int64_t task) HWY_ATTR {
+    const int64_t begin = task % runs * kColumns;
+    run(task / runs, begin, std::min(columns, begin + kColumns));
   });
 }
 

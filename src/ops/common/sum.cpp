@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/common/matrices.h"
 #include "simd/workspace.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,28 +22,15 @@ inline constexpr int kTaskElements = 16384;
 // Wider matrices are cut into panels of columns, narrower ones into blocks of rows.
 inline constexpr int kPanelColumns = 128;
 
-// x seen as [outer, rows, columns], of which the rows vanish, and how that work is cut up.
-struct SumPlan {
-  bool regular = false;  // false: axes are interleaved in another way
-  int outer = 1, rows = 1, columns = 1;
+// How the work is cut up.
+struct SumPlan : Matrices {
   int row_blocks = 1, block_rows = 1;  // each block leaves partial sums
   int panels = 1;
 };
 
 inline SumPlan plan_sum(const reduce_dims& d) {
-  SumPlan plan;
-  plan.rows = d.reduced;
-  if (d.over.count > 1) return plan;
-  const reduce_axes& kept = d.kept;
-  const bool reduces_last = d.over.count == 0 || d.over.stride[0] == 1;
-  plan.columns = reduces_last || kept.count == 0 ? 1 : kept.size[0];
-  const int outer_axis = plan.columns > 1 ? 1 : 0;
-  if (kept.count > outer_axis + 1) return plan;
-  if (kept.count == outer_axis + 1 && kept.stride[outer_axis] != plan.rows * plan.columns) {
-    return plan;
-  }
-  plan.regular = true;
-  plan.outer = plan.columns == 0 ? 0 : d.outputs / plan.columns;
+  SumPlan plan{matrices_of(d)};
+  if (!plan.regular) return plan;
   plan.block_rows = plan.rows;
   if (plan.columns > kPanelColumns) {
     plan.panels = static_cast<int>(simd::divide_up(plan.columns, kPanelColumns));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/huber/attrs.h"
+#include "ops/huber/simd.h"
 
 #define THIMBLE_REF "ops/huber/ref.h"
 #include "ops/common/both_precisions.h"
@@ -28,10 +29,10 @@ struct Huber {
   }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::huber_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::huber_ref>();
-  static constexpr ir::KernelFn fast = nullptr;
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&huber_simd>();
   static constexpr ir::KernelFn grad_ref = ir::kernel_fn<&f32::huber_grad_ref>();
   static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<&f64::huber_grad_ref>();
-  static constexpr ir::KernelFn grad_fast = nullptr;
+  static constexpr ir::KernelFn grad_fast = ir::kernel_fn<&huber_grad_simd>();
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <thimble/ops/kl_divergence.h>
 
 #include "ops/kl_divergence/attrs.h"
+#include "ops/kl_divergence/simd.h"
 
 #define THIMBLE_REF "ops/kl_divergence/ref.h"
 #include "ops/common/both_precisions.h"
@@ -25,10 +26,10 @@ struct KlDivergence {
   static void check(const ir::InferContext&, const Options&) {}
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::kl_divergence_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::kl_divergence_ref>();
-  static constexpr ir::KernelFn fast = nullptr;
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&kl_divergence_simd>();
   static constexpr ir::KernelFn grad_ref = ir::kernel_fn<&f32::kl_divergence_grad_ref>();
   static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<&f64::kl_divergence_grad_ref>();
-  static constexpr ir::KernelFn grad_fast = nullptr;
+  static constexpr ir::KernelFn grad_fast = ir::kernel_fn<&kl_divergence_grad_simd>();
 };
 
 }  // namespace

@@ -1,4 +1,9 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 #include "ops/kl_divergence/attrs.h"
 
 namespace thimble::test {
@@ -88,6 +93,21 @@ THIMBLE_OP_CASES(kl_divergence) {
                "needs a batch"},
           },
   };
+}
+
+TEST(kl_divergence, takes_a_share_of_0_for_nothing_and_passes_nan_on) {
+  const Tensor x = tensor({2}, {-1.0F, -2.0F});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const auto loss = [&](bool log_target, float a, float b) {
+      return values_of<float>(run_op("kl_divergence", by(Reduction::sum, log_target),
+                                     {x, tensor({2}, {a, b})}, kernel)[0])[0];
+    };
+    EXPECT_FLOAT_EQ(loss(false, 0.0F, 1.0F), 2.0F);
+    EXPECT_FLOAT_EQ(loss(true, 0.0F, -1e30F), 1.0F);
+    EXPECT_TRUE(std::isnan(loss(false, NAN, 1.0F)));
+    EXPECT_TRUE(std::isnan(loss(true, NAN, 1.0F)));
+    EXPECT_TRUE(std::isnan(loss(false, -1.0F, 1.0F)));
+  }
 }
 
 }  // namespace thimble::test

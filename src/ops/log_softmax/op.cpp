@@ -9,16 +9,6 @@
 namespace thimble::ops {
 namespace {
 
-void fast(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
-  d->inner == 1 ? log_softmax_simd(y, x, d, pool) : f32::log_softmax_ref(y, x, d);
-}
-
-void grad_fast(float* dx, const float* dy, const float* y, const axis_dims* d,
-               exec::ThreadPool& pool) {
-  d->inner == 1 ? log_softmax_grad_simd(dx, dy, y, d, pool)
-                : f32::log_softmax_grad_ref(dx, dy, y, d);
-}
-
 const OpDef& log_softmax_grad_op() {
   static const OpDef def{
       .name = "log_softmax_grad",
@@ -30,7 +20,7 @@ const OpDef& log_softmax_grad_op() {
       .params = softmax_params,
       .ref = ir::kernel_fn<&f32::log_softmax_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::log_softmax_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
+      .fast = ir::kernel_fn<&log_softmax_grad_simd>(),
       .in_place = {{0, 0}, {0, 1}},
   };
   return def;
@@ -51,7 +41,7 @@ const OpDef& log_softmax_op() {
       .params = softmax_params,
       .ref = ir::kernel_fn<&f32::log_softmax_ref>(),
       .ref64 = ir::kernel_fn<&f64::log_softmax_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .fast = ir::kernel_fn<&log_softmax_simd>(),
       .in_place = {{0, 0}},
   };
   return def;

@@ -9,13 +9,53 @@
 #include <hwy/highway.h>
 
 #include "ops/common/rows-inl.h"
+#include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
+// Columns [begin, end) of [n, columns].
+void log_softmax_columns(float* y, const float* x, int n, int64_t columns, int64_t begin,
+                         int64_t end) {
+  const F32 f;
+  over_vectors(begin, end, [&](auto io, int64_t c) HWY_ATTR {
+    Vec largest = io.load(x, c);
+    for (int r = 1; r < n; ++r) largest = hn::Max(largest, io.load(x, r * columns + c));
+    Vec sum = hn::Zero(f);
+    for (int r = 0; r < n; ++r) {
+      sum = hn::Add(sum, exp_of_negative(hn::Sub(io.load(x, r * columns + c), largest)));
+    }
+    const Vec rest = simd::HWY_NAMESPACE::log(sum);
+    for (int r = 0; r < n; ++r) {
+      const int64_t at = r * columns + c;
+      io.store(hn::Sub(hn::Sub(io.load(x, at), largest), rest), y, at);
+    }
+  });
+}
+
+void log_softmax_grad_columns(float* dx, const float* dy, const float* y, int n, int64_t columns,
+                              int64_t begin, int64_t end) {
+  const F32 f;
+  over_vectors(begin, end, [&](auto io, int64_t c) HWY_ATTR {
+    Vec sum = hn::Zero(f);
+    for (int r = 0; r < n; ++r) sum = hn::Add(sum, io.load(dy, r * columns + c));
+    for (int r = 0; r < n; ++r) {
+      const int64_t at = r * columns + c;
+      io.store(hn::NegMulAdd(exp_of_negative(io.load(y, at)), sum, io.load(dy, at)), dx, at);
+    }
+  });
+}
+
 void log_softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
+  if (d.inner > 1) {
+    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
+      const int64_t first = matrix * n * d.inner;
+      log_softmax_columns(y + first, x + first, n, d.inner, begin, end);
+    });
+    return;
+  }
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const float* from = x + r * n;
     float* to = y + r * n;
@@ -35,6 +75,13 @@ void log_softmax_grad_target(float* dx, const float* dy, const float* y, const a
                              exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
+  if (d.inner > 1) {
+    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
+      const int64_t first = matrix * n * d.inner;
+      log_softmax_grad_columns(dx + first, dy + first, y + first, n, d.inner, begin, end);
+    });
+    return;
+  }
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const int64_t at = r * n;
     const Vec sum =

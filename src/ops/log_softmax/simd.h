@@ -1,4 +1,4 @@
-// The fast kernels of log_softmax for classes that lie side by side (inner = 1); as in ref.h.
+// The fast kernels of log_softmax; as in ref.h.
 #pragma once
 
 #include "exec/thread_pool.h"

@@ -1,6 +1,7 @@
 #include <thimble/ops/mae.h>
 
 #include "ops/mae/attrs.h"
+#include "ops/mae/simd.h"
 
 #define THIMBLE_REF "ops/mae/ref.h"
 #include "ops/common/both_precisions.h"
@@ -22,10 +23,10 @@ struct Mae {
   static void check(const ir::InferContext&, const Options&) {}
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::mae_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::mae_ref>();
-  static constexpr ir::KernelFn fast = nullptr;
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&mae_simd>();
   static constexpr ir::KernelFn grad_ref = ir::kernel_fn<&f32::mae_grad_ref>();
   static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<&f64::mae_grad_ref>();
-  static constexpr ir::KernelFn grad_fast = nullptr;
+  static constexpr ir::KernelFn grad_fast = ir::kernel_fn<&mae_grad_simd>();
 };
 
 }  // namespace

@@ -1,4 +1,9 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 #include "ops/mae/attrs.h"
 
 namespace thimble::test {
@@ -66,6 +71,20 @@ THIMBLE_OP_CASES(mae) {
                "needs a batch"},
           },
   };
+}
+
+TEST(mae, passes_nan_on) {
+  const Tensor x = tensor({3}, {NAN, 1.0F, 3.0F});
+  const Tensor t = tensor({3}, {1.0F, 1.0F, 1.0F});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    EXPECT_TRUE(
+        std::isnan(values_of<float>(run_op("mae", by(Reduction::sum), {x, t}, kernel)[0])[0]));
+    const auto dx = values_of<float>(
+        run_op("mae_grad", by(Reduction::sum), {tensor({}, {1.0F}), x, t}, kernel)[0]);
+    EXPECT_TRUE(std::isnan(dx[0]));
+    EXPECT_EQ(dx[1], 0.0F);
+    EXPECT_EQ(dx[2], 1.0F);
+  }
 }
 
 }  // namespace thimble::test

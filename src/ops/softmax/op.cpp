@@ -9,15 +9,6 @@
 namespace thimble::ops {
 namespace {
 
-void fast(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
-  d->inner == 1 ? softmax_simd(y, x, d, pool) : f32::softmax_ref(y, x, d);
-}
-
-void grad_fast(float* dx, const float* dy, const float* y, const axis_dims* d,
-               exec::ThreadPool& pool) {
-  d->inner == 1 ? softmax_grad_simd(dx, dy, y, d, pool) : f32::softmax_grad_ref(dx, dy, y, d);
-}
-
 const OpDef& softmax_grad_op() {
   static const OpDef def{
       .name = "softmax_grad",
@@ -29,7 +20,7 @@ const OpDef& softmax_grad_op() {
       .params = softmax_params,
       .ref = ir::kernel_fn<&f32::softmax_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::softmax_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
+      .fast = ir::kernel_fn<&softmax_grad_simd>(),
       .in_place = {{0, 0}, {0, 1}},
   };
   return def;
@@ -50,7 +41,7 @@ const OpDef& softmax_op() {
       .params = softmax_params,
       .ref = ir::kernel_fn<&f32::softmax_ref>(),
       .ref64 = ir::kernel_fn<&f64::softmax_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .fast = ir::kernel_fn<&softmax_simd>(),
       .in_place = {{0, 0}},
   };
   return def;

@@ -11,9 +11,52 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
+// Columns [begin, end) of [n, columns].
+void softmax_columns(float* y, const float* x, int n, int64_t columns, int64_t begin, int64_t end) {
+  const F32 f;
+  over_vectors(begin, end, [&](auto io, int64_t c) HWY_ATTR {
+    Vec largest = io.load(x, c);
+    for (int r = 1; r < n; ++r) largest = hn::Max(largest, io.load(x, r * columns + c));
+    Vec sum = hn::Zero(f);
+    for (int r = 0; r < n; ++r) {
+      const int64_t at = r * columns + c;
+      const Vec value = exp_of_negative(hn::Sub(io.load(x, at), largest));
+      io.store(value, y, at);
+      sum = hn::Add(sum, value);
+    }
+    for (int r = 0; r < n; ++r) {
+      const int64_t at = r * columns + c;
+      io.store(hn::Div(io.load(y, at), sum), y, at);
+    }
+  });
+}
+
+void softmax_grad_columns(float* dx, const float* dy, const float* y, int n, int64_t columns,
+                          int64_t begin, int64_t end) {
+  const F32 f;
+  over_vectors(begin, end, [&](auto io, int64_t c) HWY_ATTR {
+    Vec sum = hn::Zero(f);
+    for (int r = 0; r < n; ++r) {
+      const int64_t at = r * columns + c;
+      sum = hn::MulAdd(io.load(dy, at), io.load(y, at), sum);
+    }
+    for (int r = 0; r < n; ++r) {
+      const int64_t at = r * columns + c;
+      io.store(hn::Mul(io.load(y, at), hn::Sub(io.load(dy, at), sum)), dx, at);
+    }
+  });
+}
+
 void softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
+  if (d.inner > 1) {
+    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
+      const int64_t first = matrix * n * d.inner;
+      softmax_columns(y + first, x + first, n, d.inner, begin, end);
+    });
+    return;
+  }
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const float* from = x + r * n;
     float* to = y + r * n;
@@ -34,6 +77,13 @@ void softmax_grad_target(float* dx, const float* dy, const float* y, const axis_
                          exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
+  if (d.inner > 1) {
+    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
+      const int64_t first = matrix * n * d.inner;
+      softmax_grad_columns(dx + first, dy + first, y + first, n, d.inner, begin, end);
+    });
+    return;
+  }
   over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
     const int64_t at = r * n;
     const Vec sum = hn::Set(f, row_sum(n, [&](auto io, int64_t i) HWY_ATTR {

@@ -1,4 +1,4 @@
-// The fast kernels of softmax for classes that lie side by side (inner = 1); as in ref.h.
+// The fast kernels of softmax; as in ref.h.
 #pragma once
 
 #include "exec/thread_pool.h"

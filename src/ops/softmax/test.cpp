@@ -23,8 +23,9 @@ THIMBLE_OP_CASES(softmax) {
   return {
       .cases = {over("classes", {3, 10}, -1), over("first_axis", {5, 3}, 0),
                 over("middle_axis", {2, 5, 3}, 1), over("one_class", {3, 1}, 1),
-                over("batch_of_1", {1, 37}, 1), over("one_axis", {6}, 0),
-                over("no_rows", {0, 4}, 1), over("no_classes", {4, 0}, 1),
+                over("many_columns", {3, 7, 131}, 1), over("first_of_many", {301, 67}, 0),
+                over("far_apart_columns", {33, 3}, 0, 60.0), over("batch_of_1", {1, 37}, 1),
+                over("one_axis", {6}, 0), over("no_rows", {0, 4}, 1), over("no_classes", {4, 0}, 1),
                 over("far_apart", {3, 33}, 1, 60.0), over("many_rows", {1001, 17}, 1),
                 over("long_rows", {3, 10007}, 1)},
       .rejects = {{"no_such_axis", {{.shape = {2, 3}}}, attrs(2), "there is no axis 2"},
@@ -43,6 +44,12 @@ TEST(softmax, neither_overflows_nor_hides_nan) {
     EXPECT_EQ(large[0], 1.0F);
     EXPECT_EQ(large[1], 0.0F);
     for (const float y : run({1.0F, NAN, 2.0F})) EXPECT_TRUE(std::isnan(y));
+    // One column goes bad, its neighbour does not.
+    const auto columns =
+        values_of<float>(run_op("softmax", ir::Attrs::of(SoftmaxOptions{0}),
+                                {tensor({2, 2}, {1.0F, 1.0F, NAN, 2.0F})}, kernel)[0]);
+    EXPECT_TRUE(std::isnan(columns[0]) && std::isnan(columns[2]));
+    EXPECT_FALSE(std::isnan(columns[1]) || std::isnan(columns[3]));
   }
 }
 

@@ -1,0 +1,59 @@
+#include "ops/huber/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/huber/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/loss-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+void huber_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
+                  exec::ThreadPool& pool) {
+  const F32 f;
+  const Vec delta = hn::Set(f, static_cast<float>(d.a));
+  const Vec half = hn::Set(f, 0.5F);
+  reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec distance = hn::Abs(hn::Sub(io.load(x, i), io.load(t, i)));
+    const Vec parabola = hn::Mul(hn::Mul(distance, distance), half);
+    const Vec line = hn::Mul(delta, hn::NegMulAdd(delta, half, distance));
+    return hn::IfThenElse(hn::Le(distance, delta), parabola, line);
+  });
+}
+
+void huber_grad_target(float* dx, const float* dy, const float* x, const float* t,
+                       const loss_dims& d, exec::ThreadPool& pool) {
+  const F32 f;
+  const Vec scale = hn::Set(f, *dy / static_cast<float>(d.divisor));
+  const Vec delta = hn::Set(f, static_cast<float>(d.a));
+  over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec difference = hn::Sub(io.load(x, i), io.load(t, i));
+    const Vec below = hn::IfThenElse(hn::Gt(difference, delta), delta, difference);
+    const Vec slope = hn::IfThenElse(hn::Lt(difference, hn::Neg(delta)), hn::Neg(delta), below);
+    io.store(hn::Mul(scale, slope), dx, i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(huber_target);
+HWY_EXPORT(huber_grad_target);
+
+void huber_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d,
+                exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(huber_target)(y, x, t, workspace, *d, pool);
+}
+
+void huber_grad_simd(float* dx, const float* dy, const float* x, const float* t, const loss_dims* d,
+                     exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(huber_grad_target)(dx, dy, x, t, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

@@ -1,0 +1,67 @@
+#include "ops/kl_divergence/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/kl_divergence/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/loss-inl.h"
+#include "simd/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+namespace vm = simd::HWY_NAMESPACE;
+
+void kl_divergence_target(float* y, const float* x, const float* t, void* workspace,
+                          const loss_dims& d, exec::ThreadPool& pool) {
+  const F32 f;
+  if (d.a != 0.0) {
+    reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
+      const Vec target = io.load(t, i);
+      const Vec share = vm::exp(target);
+      return hn::Mul(share, hn::Sub(target, io.load(x, i)));
+    });
+    return;
+  }
+  reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec share = io.load(t, i);
+    const Vec log = vm::log(share);
+    const Vec term = hn::Mul(share, hn::Sub(log, io.load(x, i)));
+    return hn::IfThenZeroElse(hn::Eq(share, hn::Zero(f)), term);
+  });
+}
+
+void kl_divergence_grad_target(float* dx, const float* dy, const float* /*x*/, const float* t,
+                               const loss_dims& d, exec::ThreadPool& pool) {
+  const F32 f;
+  const Vec scale = hn::Set(f, -*dy / static_cast<float>(d.divisor));
+  const bool is_log = d.a != 0.0;
+  over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec target = io.load(t, i);
+    const Vec share = is_log ? vm::exp(target) : target;
+    io.store(hn::Mul(scale, share), dx, i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(kl_divergence_target);
+HWY_EXPORT(kl_divergence_grad_target);
+
+void kl_divergence_simd(float* y, const float* x, const float* t, void* workspace,
+                        const loss_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(kl_divergence_target)(y, x, t, workspace, *d, pool);
+}
+
+void kl_divergence_grad_simd(float* dx, const float* dy, const float* x, const float* t,
+                             const loss_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(kl_divergence_grad_target)(dx, dy, x, t, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

@@ -1,0 +1,54 @@
+#include "ops/mae/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/mae/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/loss-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+void mae_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
+                exec::ThreadPool& pool) {
+  reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
+    return hn::Abs(hn::Sub(io.load(x, i), io.load(t, i)));
+  });
+}
+
+void mae_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
+                     exec::ThreadPool& pool) {
+  const F32 f;
+  const Vec scale = hn::Set(f, *dy / static_cast<float>(d.divisor));
+  over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec a = io.load(x, i);
+    const Vec b = io.load(t, i);
+    // 0 where they are equal, be they infinite; NaN where one is.
+    const Vec other = hn::IfThenZeroElse(hn::Eq(a, b), hn::Sub(a, b));
+    const Vec above = hn::IfThenElse(hn::Gt(a, b), hn::Set(f, 1.0F), other);
+    io.store(hn::Mul(scale, hn::IfThenElse(hn::Lt(a, b), hn::Set(f, -1.0F), above)), dx, i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(mae_target);
+HWY_EXPORT(mae_grad_target);
+
+void mae_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d,
+              exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(mae_target)(y, x, t, workspace, *d, pool);
+}
+
+void mae_grad_simd(float* dx, const float* dy, const float* x, const float* t, const loss_dims* d,
+                   exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(mae_grad_target)(dx, dy, x, t, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif
