@@ -58,6 +58,25 @@ class ArrayStream final : public train::BatchStream {
   data::Batch batch_;
 };
 
+// A loader's batches; Ctrl-C ends it between two.
+class InterruptibleStream final : public train::BatchStream {
+ public:
+  InterruptibleStream(const data::Dataset& dataset, const data::LoaderOptions& options)
+      : loader_(dataset, options) {}
+  [[nodiscard]] const std::vector<data::Field>& fields() const override { return loader_.fields(); }
+  [[nodiscard]] int64_t samples() const override { return loader_.samples(); }
+  [[nodiscard]] int64_t batches() const override { return loader_.batches(); }
+  void start(int64_t epoch, int64_t first_batch) override { loader_.start(epoch, first_batch); }
+  [[nodiscard]] const data::Batch* next() override {
+    check_signals();
+    return loader_.next();
+  }
+  [[nodiscard]] int64_t bytes() const override { return loader_.bytes(); }
+
+ private:
+  train::LoaderStream loader_;
+};
+
 // Batches from a Python iterator: `epoch()` returns a function that returns lists of arrays, one a
 // field, and None at the end. Create and drop with the GIL; next takes it.
 class IterableStream final : public train::BatchStream {

@@ -25,9 +25,9 @@ PyValue constant(const Owner& owner, const InputArray& array, std::string name) 
   return {owner, owner->constant(name, shape_of(array), {data, data + array.size()})};
 }
 
-// Arithmetic is that of the generated functions.
+// Arithmetic is built of the generated functions.
 nb::object call_op(const char* name, const nb::object& a, const nb::object& b) {
-  return nb::module_::import_("thimble.ops").attr(name)(a, b);
+  return nb::module_::import_("thimble._operators").attr(name)(a, b);
 }
 
 template <class Class>
@@ -70,13 +70,8 @@ void bind_value(nb::module_& m) {
   bind_operator(value, "mul", "mul");
   bind_operator(value, "truediv", "div");
   bind_operator(value, "matmul", "matmul");
+  bind_operator(value, "pow", "power");
   value
-      .def(
-          "__pow__",
-          [](const nb::object& a, double exponent) {
-            return nb::module_::import_("thimble.ops").attr("pow")(a, exponent);
-          },
-          nb::sig("def __pow__(self, exponent: float) -> Value"))
       .def(
           "__neg__",
           [](const nb::object& a) { return nb::module_::import_("thimble.ops").attr("neg")(a); },

@@ -80,7 +80,9 @@ void make_trainer(PyTrainer* self, const Graph& graph, const std::string& optimi
 std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
                                                 const data::LoaderOptions& loader, bool in_order) {
   if (nb::isinstance<data::Dataset>(given)) {
-    return std::make_unique<train::LoaderStream>(nb::cast<data::Dataset>(given), loader);
+    const auto dataset = nb::cast<data::Dataset>(given);
+    if (in_order) return std::make_unique<InterruptibleStream>(dataset, loader);
+    return std::make_unique<train::LoaderStream>(dataset, loader);
   }
   if (in_order && nb::isinstance<ArrayTable>(given)) {
     return std::make_unique<ArrayStream>(nb::cast<std::shared_ptr<ArrayTable>>(given),
@@ -173,6 +175,32 @@ Evaluation evaluate(PyTrainer& self, const nb::object& data) {
   return state.evaluate(*stream);
 }
 
+// One output of a model over all samples.
+struct OutputRows {
+  std::string name;
+  ir::TensorType type;
+  std::byte* array = nullptr;  // of the result, once its size is known
+  size_t written = 0;
+  std::vector<std::byte> collected;  // until then
+
+  void append(std::span<const std::byte> bytes) {
+    if (array == nullptr) {
+      collected.insert(collected.end(), bytes.begin(), bytes.end());
+    } else {
+      std::memcpy(array + written, bytes.data(), bytes.size());
+      written += bytes.size();
+    }
+  }
+};
+
+void make_arrays(std::vector<OutputRows>& rows, int64_t samples, nb::dict& results) {
+  for (OutputRows& each : rows) {
+    results[each.name.c_str()] =
+        new_array(each.type.dtype, ir::with_batch(each.type.shape, samples), &each.array);
+    each.append(each.collected);
+  }
+}
+
 // The outputs of every sample: arrays by name.
 nb::dict predict(PyTrainer& self, const nb::object& data) {
   const Use use(self);
@@ -181,31 +209,26 @@ nb::dict predict(PyTrainer& self, const nb::object& data) {
     throw Error("predict", "the graph has no output; name one with Graph.output");
   }
   const auto stream = stream_from(data, {.batch = state.options.batch, .shuffle = false}, true);
-  std::map<std::string, std::vector<std::byte>> all;
+  // Where the number of samples is known, results go where they stay; else they are collected.
+  nb::dict results;
+  std::vector<OutputRows> rows;
+  for (const auto& [name, id] : state.model.outputs) {
+    rows.push_back({name, state.model.type(id)});
+    if (rows.back().type.dtype == DType::boolean) {
+      throw Error("predict", "the output " + name + " holds bits; cast it");
+    }
+  }
+  const int64_t known = stream->samples();
+  if (known > 0) make_arrays(rows, known, results);
   int64_t samples = 0;
   {
     const nb::gil_scoped_release release;
     state.predict(*stream, [&](const exec::Session& session, int64_t count) {
-      for (const auto& [name, id] : state.model.outputs) {
-        const std::span<const std::byte> bytes = session.output(name);
-        std::vector<std::byte>& rows = all[name];
-        if (rows.empty() && stream->samples() > 0) {
-          rows.reserve(bytes.size() * static_cast<size_t>(stream->samples() / count + 1));
-        }
-        rows.insert(rows.end(), bytes.begin(), bytes.end());
-      }
+      for (OutputRows& each : rows) each.append(session.output(each.name));
       samples += count;
     });
   }
-  nb::dict results;
-  for (const auto& [name, id] : state.model.outputs) {
-    const ir::TensorType& type = state.model.type(id);
-    std::byte* destination = nullptr;
-    results[name.c_str()] =
-        new_array(type.dtype, ir::with_batch(type.shape, samples), &destination);
-    const std::vector<std::byte>& rows = all[name];
-    if (!rows.empty()) std::memcpy(destination, rows.data(), rows.size());
-  }
+  if (known == 0) make_arrays(rows, samples, results);
   return results;
 }
 

@@ -239,6 +239,24 @@ def test_ctrl_c_stops_after_the_step_with_everything_in_order(digits, tmp_path, 
         assert resumed.weights_sha256() == whole.weights_sha256()
 
 
+@pytest.mark.parametrize("form", ["data set", "arrays", "batches"])
+def test_ctrl_c_ends_an_evaluation(digits, form):
+    forms = {"data set": tb.data.digits(20000), "arrays": digits, "batches": None}
+    data = forms[form] or (lambda: (batches_of(digits)[0] for _ in range(20000)))
+    if form == "arrays":
+        data = {name: np.broadcast_to(a[:1], (20000, *a.shape[1:])) for name, a in digits.items()}
+    trainer = tb.Trainer(classifier(), batch=1 if form == "arrays" else 32)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        trainer.evaluate(data)
+        trainer.predict(data)
+        time.sleep(5)  # fast machines get here
+    assert time.monotonic() - start < 4
+    assert trainer.evaluate(digits).samples == 256
+
+
 def test_other_threads_run_while_it_trains(digits):
     counted = 0
     done = threading.Event()

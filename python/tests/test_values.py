@@ -12,7 +12,7 @@ B = np.random.default_rng(4).uniform(1, 2, size=(4, 6)).astype(np.float32)
 
 EXPRESSIONS = [
     "a + b", "a - b", "a * b", "a / b", "a + 1", "1 - a", "2.0 * a", "1 / b", "-a", "b ** 0.5",
-    "a @ c", "(a + b) * (a - b)",
+    "a @ c", "b ** d", "2.0 ** a", "b ** a", "a / 4", "1.0 / b - 3", "(a + b) * (a - b)",
     "a + d", "d * a", "d / b",
 ]  # fmt: skip
 
