@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 
+import numpy as np
 import torch
 
 STEPS = 12
@@ -46,7 +47,41 @@ OPTIMIZERS = [
     ("rmsprop:alpha=0.9,centered", torch.optim.RMSprop, dict(alpha=0.9, centered=True)),
     ("rmsprop:alpha=0.9,momentum=0.8,centered,weight_decay=0.1,maximize", torch.optim.RMSprop,
      dict(alpha=0.9, momentum=0.8, centered=True, weight_decay=0.1, maximize=True)),
+    ("adam:lr=0.1,weight_decay=0.2,decoupled_weight_decay", torch.optim.Adam,
+     dict(lr=0.1, weight_decay=0.2, decoupled_weight_decay=True)),
+    ("adagrad", torch.optim.Adagrad, dict()),
+    ("adagrad:lr=0.1,lr_decay=0.1,epsilon=0.01,weight_decay=0.1", torch.optim.Adagrad,
+     dict(lr=0.1, lr_decay=0.1, eps=0.01, weight_decay=0.1)),
+    ("adagrad:lr=0.1,initial_accumulator_value=0.5,maximize", torch.optim.Adagrad,
+     dict(lr=0.1, initial_accumulator_value=0.5, maximize=True)),
+    ("adadelta", torch.optim.Adadelta, dict()),
+    ("adadelta:lr=0.5,rho=0.7,epsilon=0.01,weight_decay=0.1", torch.optim.Adadelta,
+     dict(lr=0.5, rho=0.7, eps=0.01, weight_decay=0.1)),
+    ("adadelta:rho=0.5,maximize", torch.optim.Adadelta, dict(rho=0.5, maximize=True)),
+    ("adamax", torch.optim.Adamax, dict()),
+    ("adamax:lr=0.1,beta1=0.8,beta2=0.7,epsilon=0.01,weight_decay=0.1", torch.optim.Adamax,
+     dict(lr=0.1, betas=(0.8, 0.7), eps=0.01, weight_decay=0.1)),
+    ("adamax:lr=0.1,maximize", torch.optim.Adamax, dict(lr=0.1, maximize=True)),
+    ("nadam", torch.optim.NAdam, dict()),
+    ("nadam:lr=0.1,beta1=0.8,beta2=0.95,epsilon=0.01,weight_decay=0.1,momentum_decay=0.1",
+     torch.optim.NAdam,
+     dict(lr=0.1, betas=(0.8, 0.95), eps=0.01, weight_decay=0.1, momentum_decay=0.1)),
+    ("nadam:lr=0.1,weight_decay=0.2,decoupled_weight_decay,maximize", torch.optim.NAdam,
+     dict(lr=0.1, weight_decay=0.2, decoupled_weight_decay=True, maximize=True)),
+    ("radam", torch.optim.RAdam, dict()),
+    ("radam:lr=0.1,beta1=0.8,beta2=0.9,epsilon=0.01,weight_decay=0.1", torch.optim.RAdam,
+     dict(lr=0.1, betas=(0.8, 0.9), eps=0.01, weight_decay=0.1)),
+    ("radam:lr=0.1,weight_decay=0.2,decoupled_weight_decay,maximize", torch.optim.RAdam,
+     dict(lr=0.1, weight_decay=0.2, decoupled_weight_decay=True, maximize=True)),
+    ("adafactor", torch.optim.Adafactor, dict()),
+    ("adafactor:lr=0.5,beta2_decay=-0.5,epsilon1=0.001,epsilon2=0.9,d=1.5,weight_decay=0.1",
+     torch.optim.Adafactor,
+     dict(lr=0.5, beta2_decay=-0.5, eps=(0.001, 0.9), d=1.5, weight_decay=0.1)),
+    ("adafactor:lr=0.1,maximize", torch.optim.Adafactor, dict(lr=0.1, maximize=True)),
 ]
+
+# Whose rule depends on the parameter's shape: the same with matrices.
+SHAPES = [[3, 4], [2, 3, 2]]
 
 # The rate and weight decay of the second parameter alone: parameter groups.
 GROUP = ("adamw:lr=0.1,weight_decay=0.2", torch.optim.AdamW, dict(lr=0.1, weight_decay=0.2),
@@ -95,6 +130,104 @@ def inside_root(start, gradients, lr_factors, lr=0.01, alpha=0.9, epsilon=0.1):
         after.append(rounded(param))
     return {"settings": f"rmsprop:lr={lr},alpha={alpha},epsilon={epsilon},epsilon_inside_root",
             "after": after}
+
+
+def as_gradient(g, param, maximize, weight_decay):
+    return (-g if maximize else g) + weight_decay * param
+
+
+def lion(lr, beta1=0.9, beta2=0.99, weight_decay=0.0, maximize=False):
+    """Chen et al. 2023, algorithm 2."""
+    def step(param, g, rate, state):
+        g = as_gradient(g, param, maximize, 0.0)
+        m = state.setdefault("m", np.zeros_like(param))
+        c = beta1 * m + (1 - beta1) * g
+        state["m"] = beta2 * m + (1 - beta2) * g
+        return param - lr * rate * (np.sign(c) + weight_decay * param)
+    return step
+
+
+def sign_sgd(lr, momentum=0.0, weight_decay=0.0, decoupled_weight_decay=False, maximize=False):
+    """Bernstein et al. 2018: signSGD, and Signum with a momentum."""
+    def step(param, g, rate, state):
+        own = weight_decay if decoupled_weight_decay else 0.0
+        g = as_gradient(g, param, maximize, 0.0 if decoupled_weight_decay else weight_decay)
+        m = momentum * state.get("m", 0.0) + (1 - momentum) * g
+        state["m"] = m
+        return param - lr * rate * (np.sign(m) + own * param)
+    return step
+
+
+def lars(lr, momentum=0.9, weight_decay=0.0, trust_coefficient=1e-3, epsilon=1e-8, maximize=False):
+    """You et al. 2017, algorithm 1."""
+    def step(param, g, rate, state):
+        size, length = np.linalg.norm(param), np.linalg.norm(g)
+        trust = 1.0
+        if size > 0 and length > 0:
+            trust = trust_coefficient * size / (length + weight_decay * size + epsilon)
+        g = as_gradient(g, param, maximize, weight_decay)
+        state["v"] = momentum * state.get("v", 0.0) + lr * rate * trust * g
+        return param - state["v"]
+    return step
+
+
+def lamb(lr, beta1=0.9, beta2=0.999, epsilon=1e-6, weight_decay=0.0, maximize=False):
+    """You et al. 2020, algorithm 2, with the identity for phi."""
+    def step(param, g, rate, state):
+        g = as_gradient(g, param, maximize, 0.0)
+        t = state["t"] = state.get("t", 0) + 1
+        m = state["m"] = beta1 * state.get("m", 0.0) + (1 - beta1) * g
+        v = state["v"] = beta2 * state.get("v", 0.0) + (1 - beta2) * g * g
+        r = m / (1 - beta1 ** t) / (np.sqrt(v / (1 - beta2 ** t)) + epsilon) + weight_decay * param
+        size, length = np.linalg.norm(param), np.linalg.norm(r)
+        trust = size / length if size > 0 and length > 0 else 1.0
+        return param - lr * rate * trust * r
+    return step
+
+
+# What PyTorch has not, by the papers, in double precision.
+PAPERS = [
+    ("lion", lion(1e-4)),
+    ("lion:lr=0.1,beta1=0.7,beta2=0.8,weight_decay=0.2", lion(0.1, 0.7, 0.8, 0.2)),
+    ("lion:lr=0.1,maximize", lion(0.1, maximize=True)),
+    ("sign_sgd:lr=0.1", sign_sgd(0.1)),
+    ("sign_sgd:lr=0.1,momentum=0.8,weight_decay=0.2", sign_sgd(0.1, 0.8, 0.2)),
+    ("sign_sgd:lr=0.1,weight_decay=0.2,decoupled_weight_decay,maximize",
+     sign_sgd(0.1, 0.0, 0.2, True, True)),
+    ("lars", lars(0.1)),
+    ("lars:lr=0.5,momentum=0.7,weight_decay=0.1,trust_coefficient=0.1,epsilon=0.01",
+     lars(0.5, 0.7, 0.1, 0.1, 0.01)),
+    ("lars:momentum=0,maximize", lars(0.1, momentum=0.0, maximize=True)),
+    ("lamb", lamb(1e-3)),
+    ("lamb:lr=0.1,beta1=0.8,beta2=0.95,epsilon=0.01,weight_decay=0.1",
+     lamb(0.1, 0.8, 0.95, 0.01, 0.1)),
+    ("lamb:lr=0.1,maximize", lamb(0.1, maximize=True)),
+]
+
+
+def paper_trajectory(step, start, gradients, lr_factors):
+    param, state, after = start.double().numpy(), {}, []
+    for gradient, factor in zip(gradients.double().numpy(), lr_factors):
+        param = step(param, gradient, factor, state)
+        after.append([float(f"{v:.9g}") for v in param.tolist()])
+    return after
+
+
+def matrices(lr_factors):
+    """Adafactor on matrices, whose second moment is factored."""
+    torch.manual_seed(2)
+    cases = []
+    for shape in SHAPES:
+        start, gradients = torch.randn(shape), torch.randn([STEPS] + shape)
+        gradients[1] *= 30.0
+        for text, kind, arguments in OPTIMIZERS:
+            if kind is not torch.optim.Adafactor:
+                continue
+            after = trajectory(lambda p: kind(p, **arguments), [start], gradients, lr_factors)
+            cases.append({"settings": text, "shape": shape, "start": rounded(start),
+                          "gradients": [rounded(g) for g in gradients],
+                          "after": [step[0] for step in after]})
+    return cases
 
 
 def clipped(kind, limit, clip, size=1.0):
@@ -153,6 +286,9 @@ def main():
         after = trajectory(lambda p: kind(p, **arguments), [start], gradients, lr_factors)
         cases.append({"settings": text, "after": [step[0] for step in after]})
     cases.append(inside_root(start, gradients, lr_factors))
+    for text, step in PAPERS:
+        cases.append({"settings": text,
+                      "after": paper_trajectory(step, start, gradients, lr_factors)})
 
     text, kind, arguments, group = GROUP
     own = dict(lr=arguments["lr"] * group["lr_scale"], weight_decay=group["weight_decay"])
@@ -165,6 +301,7 @@ def main():
         "gradients": [rounded(g) for g in gradients],
         "lr_factors": lr_factors,
         "optimizers": cases,
+        "matrices": matrices(lr_factors),
         "group": {"settings": text, **group, "after": groups},
         "clips": [
             clipped("value", 0.35, torch.nn.utils.clip_grad_value_),

@@ -51,7 +51,10 @@ TEST(optimizer, parses_what_text_says) {
       Adam{.beta1 = 0.5, .beta2 = 0.75, .epsilon = 1e-6, .amsgrad = true},
       AdamW{.lr = 0.002, .weight_decay = 0.0, .maximize = true},
       RMSProp{.lr = 0.125, .alpha = 0.9, .epsilon = 1e-3, .momentum = 0.5, .centered = true},
-      RMSProp{.weight_decay = 0.1, .maximize = true, .epsilon_inside_root = true}};
+      RMSProp{.weight_decay = 0.1, .maximize = true, .epsilon_inside_root = true},
+      Adagrad{.lr_decay = 0.5, .initial_accumulator_value = 0.1},
+      NAdam{.momentum_decay = 0.01, .decoupled_weight_decay = true},
+      Adafactor{.beta2_decay = -0.5, .epsilon2 = 0.01, .d = 2.0}};
   for (const Optimizer& optimizer : all) {
     EXPECT_EQ(Optimizer::parse(optimizer.text()), optimizer) << optimizer.text();
   }
@@ -97,6 +100,11 @@ TEST(optimizer, refuses_settings_out_of_range) {
   EXPECT_THAT(message(RMSProp{.alpha = 1.0}), HasSubstr("alpha must be"));
   EXPECT_THAT(message(RMSProp{.epsilon = std::numeric_limits<double>::quiet_NaN()}),
               HasSubstr("epsilon"));
+  EXPECT_THAT(message(Adagrad{.lr_decay = -1.0}), HasSubstr("lr_decay must not be negative"));
+  EXPECT_THAT(message(Adadelta{.rho = 1.5}), HasSubstr("rho must be from 0 to 1, got 1.5"));
+  EXPECT_THAT(message(Adafactor{.beta2_decay = 0.5}), HasSubstr("beta2_decay must not be above 0"));
+  EXPECT_THAT(message(Adafactor{.d = 0.5}), HasSubstr("d must be at least 1"));
+  EXPECT_THAT(message(SignSGD{.momentum = 1.0}), HasSubstr("momentum must be at least 0 and"));
   EXPECT_THAT(error_of([] { (void)Optimizer(SGD{}).with_learning_rate(-1.0); }),
               HasSubstr("lr must not be negative"));
 }

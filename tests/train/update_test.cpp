@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "goldens.h"
 #include "stepper.h"
@@ -54,21 +55,23 @@ void set_stored(Stepper& stepper, const std::string& name, const std::vector<flo
   std::memcpy(entry->data, values.data(), values.size() * sizeof(float));
 }
 
-// Runs the goldens' gradients through an update of all parameters; after[step] is what PyTorch has.
-void follow(const UpdateOptions& options, size_t parameters, bool fast,
+// Runs the gradients of the inputs (all goldens, or one with its own) through an update of all
+// parameters; after[step] is what PyTorch has.
+void follow(const UpdateOptions& options, size_t parameters, bool fast, const json& inputs,
             const std::function<json(size_t step, size_t parameter)>& after) {
   const json& goldens = test::optimizer_goldens();
-  GivenGradients model(Shapes(parameters, Shape{5}));
+  const Shape shape(inputs.value("shape", std::vector<int64_t>{5}));
+  GivenGradients model(Shapes(parameters, shape));
   append_updates(model.graph, model.gradients, options);
   Stepper stepper({&model.graph}, {.fast = fast});
   for (size_t p = 0; p < parameters; ++p) {
-    set_stored(stepper, "w" + std::to_string(p), numbers(goldens["start"]));
+    set_stored(stepper, "w" + std::to_string(p), numbers(inputs["start"]));
   }
-  const size_t steps = goldens["gradients"].size();
+  const size_t steps = inputs["gradients"].size();
   ASSERT_GE(steps, 10U);
   for (size_t step = 0; step < steps; ++step) {
     for (size_t p = 0; p < parameters; ++p) {
-      stepper.set("g" + std::to_string(p), numbers(goldens["gradients"][step]));
+      stepper.set("g" + std::to_string(p), numbers(inputs["gradients"][step]));
     }
     const double lr = options.optimizer.learning_rate() * goldens["lr_factors"][step].get<double>();
     stepper.set<float>(kLearningRateName, {static_cast<float>(lr)});
@@ -83,14 +86,19 @@ void follow(const UpdateOptions& options, size_t parameters, bool fast,
 }
 
 TEST(update, follows_pytorchs_trajectories) {
-  const json& cases = test::optimizer_goldens()["optimizers"];
-  EXPECT_EQ(cases.size(), 21U);
-  for (const json& golden : cases) {
-    for (const bool fast : {false, true}) {
-      follow({.optimizer = Optimizer::parse(golden["settings"].get<std::string>())}, 1, fast,
-             [&](size_t step, size_t) { return golden["after"][step]; });
+  const json& goldens = test::optimizer_goldens();
+  std::set<std::string> followed;
+  for (const char* list : {"optimizers", "matrices"}) {
+    for (const json& golden : goldens[list]) {
+      const Optimizer optimizer = Optimizer::parse(golden["settings"].get<std::string>());
+      followed.insert(optimizer.name());
+      for (const bool fast : {false, true}) {
+        follow({.optimizer = optimizer}, 1, fast, golden.contains("start") ? golden : goldens,
+               [&](size_t step, size_t) { return golden["after"][step]; });
+      }
     }
   }
+  for (const std::string& name : Optimizer::names()) EXPECT_TRUE(followed.count(name)) << name;
 }
 
 TEST(update, gives_groups_their_own_rate_and_weight_decay) {
@@ -101,7 +109,8 @@ TEST(update, gives_groups_their_own_rate_and_weight_decay) {
                      .lr_scale = golden["lr_scale"],
                      .weight_decay = golden["weight_decay"].get<double>()},
                     {.pattern = "w*"}};
-  follow(options, 2, true, [&](size_t step, size_t p) { return golden["after"][step][p]; });
+  follow(options, 2, true, test::optimizer_goldens(),
+         [&](size_t step, size_t p) { return golden["after"][step][p]; });
 }
 
 TEST(update, names_states_as_pytorch_does) {
@@ -123,6 +132,11 @@ TEST(update, names_states_as_pytorch_does) {
               ElementsAre("w0.exp_avg", "w0.exp_avg_sq", "w0.max_exp_avg_sq"));
   EXPECT_THAT(states(RMSProp{}), ElementsAre("w0.square_avg"));
   EXPECT_THAT(states(RMSProp{.momentum = 0.5}), ElementsAre("w0.square_avg", "w0.momentum_buffer"));
+  EXPECT_THAT(states(Adagrad{}), ElementsAre("w0.sum"));
+  EXPECT_THAT(states(Adadelta{}), ElementsAre("w0.square_avg", "w0.acc_delta"));
+  EXPECT_THAT(states(Adamax{}), ElementsAre("w0.exp_avg", "w0.exp_inf"));
+  EXPECT_THAT(states(NAdam{}), ElementsAre("w0.exp_avg", "w0.exp_avg_sq", "w0.mu_product"));
+  EXPECT_THAT(states(Adafactor{}), ElementsAre("w0.variance"));
   EXPECT_THAT(states(RMSProp{.momentum = 0.5, .centered = true}),
               ElementsAre("w0.square_avg", "w0.grad_avg", "w0.momentum_buffer"));
 }

@@ -1,0 +1,56 @@
+#include <thimble/ops/adadelta_update.h>
+
+#include "ops/adadelta_update/attrs.h"
+#include "ops/adadelta_update/simd.h"
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+
+#define THIMBLE_REF "ops/adadelta_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct AdadeltaRule {
+  static constexpr const char* name = "adadelta_update";
+  static constexpr const char* optimizer = "adadelta";
+  static constexpr const char* doc =
+      "Adadelta, in place: g = grad + weight_decay * param; v = rho * v + (1 - rho) * g^2; "
+      "delta = sqrt(acc + epsilon) / sqrt(v + epsilon) * g; acc = rho * acc + (1 - rho) * delta^2; "
+      "param -= lr * delta. Equal to torch.optim.Adadelta.";
+  using Settings = Adadelta;
+  static void check(const Adadelta& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
+    checks.require(s.rho >= 0.0 && s.rho <= 1.0, "rho must be from 0 to 1", s.rho);
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"square_avg", "the shape of param"},
+                                          {"acc_delta", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const Adadelta& /*s*/, const Shape& param) {
+    return like_param(param, {"square_avg", "acc_delta"});
+  }
+  static adadelta_dims params(const Adadelta& s, const Shape& /*param*/) {
+    adadelta_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.rho = s.rho;
+    d.epsilon = s.epsilon;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adadelta_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adadelta_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&adadelta_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(adadelta_update) { return Update<AdadeltaRule>::folder(); }
+
+namespace thimble {
+
+Adadelta::operator Optimizer() const { return ops::Update<ops::AdadeltaRule>::optimizer(*this); }
+
+}  // namespace thimble

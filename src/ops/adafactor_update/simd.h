@@ -1,0 +1,19 @@
+// The fast kernel of adafactor_update; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/adafactor_update/dims.h"
+
+namespace thimble::ops {
+
+// workspace: adafactor_update_workspace_bytes(d).
+void adafactor_update_simd(float* const* out, const float* param, const float* grad,
+                           const float* lr, const int32_t* step, const float* first,
+                           const float* second, void* workspace, const adafactor_dims* d,
+                           exec::ThreadPool& pool);
+
+[[nodiscard]] int64_t adafactor_update_workspace_bytes(const adafactor_dims& d);
+
+}  // namespace thimble::ops

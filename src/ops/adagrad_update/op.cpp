@@ -1,0 +1,58 @@
+#include <thimble/ops/adagrad_update.h>
+
+#include "ops/adagrad_update/attrs.h"
+#include "ops/adagrad_update/simd.h"
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+
+#define THIMBLE_REF "ops/adagrad_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct AdagradRule {
+  static constexpr const char* name = "adagrad_update";
+  static constexpr const char* optimizer = "adagrad";
+  static constexpr const char* doc =
+      "Adagrad, in place: g = grad + weight_decay * param; sum += g^2; "
+      "param -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum) + epsilon). Equal to "
+      "torch.optim.Adagrad.";
+  using Settings = Adagrad;
+  static void check(const Adagrad& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr},
+                         {"lr_decay", s.lr_decay},
+                         {"weight_decay", s.weight_decay},
+                         {"initial_accumulator_value", s.initial_accumulator_value},
+                         {"epsilon", s.epsilon}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"sum", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const Adagrad& s, const Shape& param) {
+    return {{"sum", {DType::f32, param}, s.initial_accumulator_value}};
+  }
+  static adagrad_dims params(const Adagrad& s, const Shape& /*param*/) {
+    adagrad_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.lr_decay = s.lr_decay;
+    d.epsilon = s.epsilon;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adagrad_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adagrad_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&adagrad_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(adagrad_update) { return Update<AdagradRule>::folder(); }
+
+namespace thimble {
+
+Adagrad::operator Optimizer() const { return ops::Update<ops::AdagradRule>::optimizer(*this); }
+
+}  // namespace thimble

@@ -1,0 +1,57 @@
+#include <thimble/ops/adamax_update.h>
+
+#include "ops/adamax_update/attrs.h"
+#include "ops/adamax_update/simd.h"
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+
+#define THIMBLE_REF "ops/adamax_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct AdamaxRule {
+  static constexpr const char* name = "adamax_update";
+  static constexpr const char* optimizer = "adamax";
+  static constexpr const char* doc =
+      "Adamax, in place: g = grad + weight_decay * param; m += (1 - beta1) * (g - m); "
+      "u = max(beta2 * u, |g| + epsilon); param -= lr / (1 - beta1^step) * m / u. Equal to "
+      "torch.optim.Adamax.";
+  using Settings = Adamax;
+  static void check(const Adamax& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
+    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
+                                          {"exp_inf", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const Adamax& /*s*/, const Shape& param) {
+    return like_param(param, {"exp_avg", "exp_inf"});
+  }
+  static adamax_dims params(const Adamax& s, const Shape& /*param*/) {
+    adamax_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.beta1 = s.beta1;
+    d.beta2 = s.beta2;
+    d.epsilon = s.epsilon;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adamax_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adamax_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&adamax_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(adamax_update) { return Update<AdamaxRule>::folder(); }
+
+namespace thimble {
+
+Adamax::operator Optimizer() const { return ops::Update<ops::AdamaxRule>::optimizer(*this); }
+
+}  // namespace thimble

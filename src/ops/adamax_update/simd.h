@@ -1,0 +1,15 @@
+// The fast kernel of adamax_update; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/adamax_update/dims.h"
+
+namespace thimble::ops {
+
+void adamax_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                        const int32_t* step, const float* m_, const float* u_, const adamax_dims* d,
+                        exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

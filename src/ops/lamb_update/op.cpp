@@ -1,0 +1,61 @@
+#include <thimble/ops/lamb_update.h>
+
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+#include "ops/lamb_update/attrs.h"
+#include "ops/lamb_update/simd.h"
+
+#define THIMBLE_REF "ops/lamb_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct LAMBRule {
+  static constexpr const char* name = "lamb_update";
+  static constexpr const char* optimizer = "lamb";
+  static constexpr const char* doc =
+      "LAMB, in place: m and v as in Adam; r = m / (1 - beta1^step) / (sqrt(v / (1 - beta2^step)) "
+      "+ "
+      "epsilon) + weight_decay * param; param -= lr * |param| / |r| * r, or lr * r where a norm is "
+      "0.";
+  using Settings = LAMB;
+  static void check(const LAMB& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
+    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
+                                          {"exp_avg_sq", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const LAMB& /*s*/, const Shape& param) {
+    return like_param(param, {"exp_avg", "exp_avg_sq"});
+  }
+  static lamb_dims params(const LAMB& s, const Shape& /*param*/) {
+    lamb_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.beta1 = s.beta1;
+    d.beta2 = s.beta2;
+    d.epsilon = s.epsilon;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static int64_t workspace(const ir::Params& params, int /*threads*/) {
+    return lamb_update_workspace_bytes(params.as<lamb_dims>());
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::lamb_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::lamb_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&lamb_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(lamb_update) { return Update<LAMBRule>::folder(); }
+
+namespace thimble {
+
+LAMB::operator Optimizer() const { return ops::Update<ops::LAMBRule>::optimizer(*this); }
+
+}  // namespace thimble

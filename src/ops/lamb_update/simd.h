@@ -1,0 +1,18 @@
+// The fast kernel of lamb_update; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/lamb_update/dims.h"
+
+namespace thimble::ops {
+
+// workspace: lamb_update_workspace_bytes(d).
+void lamb_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                      const int32_t* step, const float* m_, const float* v_, void* workspace,
+                      const lamb_dims* d, exec::ThreadPool& pool);
+
+[[nodiscard]] int64_t lamb_update_workspace_bytes(const lamb_dims& d);
+
+}  // namespace thimble::ops

@@ -1,0 +1,55 @@
+#include <thimble/ops/lion_update.h>
+
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+#include "ops/lion_update/attrs.h"
+#include "ops/lion_update/simd.h"
+
+#define THIMBLE_REF "ops/lion_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct LionRule {
+  static constexpr const char* name = "lion_update";
+  static constexpr const char* optimizer = "lion";
+  static constexpr const char* doc =
+      "Lion, in place: c = beta1 * m + (1 - beta1) * grad; param = (1 - lr * weight_decay) * param "
+      "- "
+      "lr * sign(c); m = beta2 * m + (1 - beta2) * grad.";
+  using Settings = Lion;
+  static void check(const Lion& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"weight_decay", s.weight_decay}});
+    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const Lion& /*s*/, const Shape& param) {
+    return like_param(param, {"exp_avg"});
+  }
+  static lion_dims params(const Lion& s, const Shape& /*param*/) {
+    lion_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.beta1 = s.beta1;
+    d.beta2 = s.beta2;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::lion_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::lion_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&lion_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(lion_update) { return Update<LionRule>::folder(); }
+
+namespace thimble {
+
+Lion::operator Optimizer() const { return ops::Update<ops::LionRule>::optimizer(*this); }
+
+}  // namespace thimble

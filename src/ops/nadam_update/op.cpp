@@ -1,0 +1,68 @@
+#include <thimble/ops/nadam_update.h>
+
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+#include "ops/nadam_update/attrs.h"
+#include "ops/nadam_update/simd.h"
+
+#define THIMBLE_REF "ops/nadam_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct NAdamRule {
+  static constexpr const char* name = "nadam_update";
+  static constexpr const char* optimizer = "nadam";
+  static constexpr const char* doc =
+      "NAdam, in place: g = grad + weight_decay * param (decoupled_weight_decay: "
+      "param *= 1 - lr * weight_decay instead); m and v as in Adam; "
+      "mu_t = beta1 * (1 - 0.96^(t * momentum_decay) / 2); M = the product of mu_1 to mu_step; "
+      "param -= lr * ((1 - mu_step) / (1 - M) * g + mu_(step+1) / (1 - M * mu_(step+1)) * m) / "
+      "(sqrt(v / (1 - beta2^step)) + epsilon). Equal to torch.optim.NAdam.";
+  using Settings = NAdam;
+  static void check(const NAdam& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr},
+                         {"epsilon", s.epsilon},
+                         {"weight_decay", s.weight_decay},
+                         {"momentum_decay", s.momentum_decay}});
+    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {
+        {"exp_avg", "the shape of param"},
+        {"exp_avg_sq", "the shape of param"},
+        {"mu_product", "one number: the product of the momenta of all steps"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const NAdam& /*s*/, const Shape& param) {
+    std::vector<ir::StateSpec> specs = like_param(param, {"exp_avg", "exp_avg_sq"});
+    specs.push_back({"mu_product", {DType::f32, {}}, 1.0});
+    return specs;
+  }
+  static nadam_dims params(const NAdam& s, const Shape& /*param*/) {
+    nadam_dims d{};
+    d.decoupled = s.decoupled_weight_decay ? 1 : 0;
+    d.maximize = s.maximize ? 1 : 0;
+    d.beta1 = s.beta1;
+    d.beta2 = s.beta2;
+    d.epsilon = s.epsilon;
+    d.weight_decay = s.weight_decay;
+    d.momentum_decay = s.momentum_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::nadam_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::nadam_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&nadam_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(nadam_update) { return Update<NAdamRule>::folder(); }
+
+namespace thimble {
+
+NAdam::operator Optimizer() const { return ops::Update<ops::NAdamRule>::optimizer(*this); }
+
+}  // namespace thimble

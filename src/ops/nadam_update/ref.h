@@ -1,0 +1,27 @@
+/* NAdam. out: {param, exp_avg, exp_avg_sq, mu_product}, the last [1], the others [n], each the
+   memory of the input of that name or a copy of it; m = exp_avg, v = exp_avg_sq; lr, step: [1]. */
+static void nadam_update_ref(real* const* out, const real* param, const real* grad, const real* lr,
+                             const int32_t* step, const real* m_, const real* v_,
+                             const real* mu_product, const nadam_dims* d) {
+  const nadam_factors factors = nadam_factors_at(d, (double)*lr, *step, (double)*mu_product);
+  const real shrink = (real)factors.shrink;
+  const real grad_size = (real)factors.grad_size;
+  const real moment_size = (real)factors.moment_size;
+  const real root = (real)factors.root;
+  const real share1 = (real)(1.0 - d->beta1);
+  const real beta2 = (real)d->beta2;
+  const real share2 = (real)(1.0 - d->beta2);
+  const real epsilon = (real)d->epsilon;
+  const real decay = (real)(d->decoupled ? 0.0 : d->weight_decay);
+  for (int i = 0; i < d->n; ++i) {
+    real g = d->maximize ? -grad[i] : grad[i];
+    if (decay != 0) g += decay * param[i];
+    const real m = m_[i] + share1 * (g - m_[i]);
+    const real v = beta2 * v_[i] + share2 * g * g;
+    out[1][i] = m;
+    out[2][i] = v;
+    out[0][i] =
+        shrink * param[i] - (grad_size * g + moment_size * m) / (root * (real)sqrt(v) + epsilon);
+  }
+  *out[3] = (real)factors.mu_product;
+}

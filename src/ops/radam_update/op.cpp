@@ -1,0 +1,61 @@
+#include <thimble/ops/radam_update.h>
+
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+#include "ops/radam_update/attrs.h"
+#include "ops/radam_update/simd.h"
+
+#define THIMBLE_REF "ops/radam_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct RAdamRule {
+  static constexpr const char* name = "radam_update";
+  static constexpr const char* optimizer = "radam";
+  static constexpr const char* doc =
+      "RAdam, in place: g = grad + weight_decay * param (decoupled_weight_decay: "
+      "param *= 1 - lr * weight_decay instead); m and v as in Adam; r_max = 2 / (1 - beta2) - 1; "
+      "r = r_max - 2 * step * beta2^step / (1 - beta2^step); c = m / (1 - beta1^step); where r > "
+      "5, "
+      "c *= sqrt((r - 4) * (r - 2) * r_max / ((r_max - 4) * (r_max - 2) * r)) * "
+      "sqrt(1 - beta2^step) / (sqrt(v) + epsilon); param -= lr * c. Equal to torch.optim.RAdam.";
+  using Settings = RAdam;
+  static void check(const RAdam& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
+    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
+                                          {"exp_avg_sq", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const RAdam& /*s*/, const Shape& param) {
+    return like_param(param, {"exp_avg", "exp_avg_sq"});
+  }
+  static radam_dims params(const RAdam& s, const Shape& /*param*/) {
+    radam_dims d{};
+    d.decoupled = s.decoupled_weight_decay ? 1 : 0;
+    d.maximize = s.maximize ? 1 : 0;
+    d.beta1 = s.beta1;
+    d.beta2 = s.beta2;
+    d.epsilon = s.epsilon;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::radam_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::radam_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&radam_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(radam_update) { return Update<RAdamRule>::folder(); }
+
+namespace thimble {
+
+RAdam::operator Optimizer() const { return ops::Update<ops::RAdamRule>::optimizer(*this); }
+
+}  // namespace thimble

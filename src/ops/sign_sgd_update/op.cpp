@@ -1,0 +1,56 @@
+#include <thimble/ops/sign_sgd_update.h>
+
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+#include "ops/sign_sgd_update/attrs.h"
+#include "ops/sign_sgd_update/simd.h"
+
+#define THIMBLE_REF "ops/sign_sgd_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct SignSGDRule {
+  static constexpr const char* name = "sign_sgd_update";
+  static constexpr const char* optimizer = "sign_sgd";
+  static constexpr const char* doc =
+      "Descent by signs, in place: g = grad + weight_decay * param (decoupled_weight_decay: "
+      "param *= 1 - lr * weight_decay instead); with momentum, b = momentum * b + (1 - momentum) * "
+      "g and g = b; param -= lr * sign(g).";
+  using Settings = SignSGD;
+  static void check(const SignSGD& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"weight_decay", s.weight_decay}});
+    checks.below_one({{"momentum", s.momentum}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"momentum_buffer", "the shape of param", true}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const SignSGD& s, const Shape& param) {
+    if (s.momentum == 0.0) return {};
+    return like_param(param, {"momentum_buffer"});
+  }
+  static sign_sgd_dims params(const SignSGD& s, const Shape& /*param*/) {
+    sign_sgd_dims d{};
+    d.decoupled = s.decoupled_weight_decay ? 1 : 0;
+    d.maximize = s.maximize ? 1 : 0;
+    d.momentum = s.momentum;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::sign_sgd_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::sign_sgd_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&sign_sgd_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sign_sgd_update) { return Update<SignSGDRule>::folder(); }
+
+namespace thimble {
+
+SignSGD::operator Optimizer() const { return ops::Update<ops::SignSGDRule>::optimizer(*this); }
+
+}  // namespace thimble
