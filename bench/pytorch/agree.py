@@ -61,6 +61,7 @@ def worst(ours, theirs):
 
 def main():
     recipe, path = sys.argv[1:]
+    torch.set_num_threads(1)
     arrays, metadata = border.read(path)
     total_steps = int(metadata["total_steps"])
     ours = border.part(arrays, "after.")
