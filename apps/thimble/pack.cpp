@@ -72,8 +72,8 @@ void add_pack(CLI::App& app, Action& action) {
       ->type_name("FILE.csv");
   command
       ->add_option("--steps", options->steps,
-                   fmt::format("the most work to do, so that every machine finds the same; one to "
-                               "two billion steps take a second [{}]",
+                   fmt::format("the most work to do, so that every machine finds the same; half a "
+                               "billion steps take about a second [{}]",
                                options->steps))
       ->check(whole_number(0))
       ->type_name("N");

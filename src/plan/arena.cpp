@@ -9,7 +9,7 @@ namespace thimble::plan {
 namespace {
 
 // A few hundredths of a second at most, where the packing stays above the lower bound.
-constexpr int64_t kPackSteps = 30'000'000;
+constexpr int64_t kPackSteps = 20'000'000;
 
 struct Lifetime {
   int birth = 0;

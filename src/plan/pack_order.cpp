@@ -104,6 +104,19 @@ std::vector<int> PackOrder::rank(const Keys& keys) const {
   return rank;
 }
 
+std::vector<int> PackOrder::rank_roughly(const Keys& keys, std::mt19937_64& random) const {
+  std::vector<int> rank = this->rank(keys);
+  std::vector<std::pair<uint64_t, size_t>> moved;  // tenths of places
+  for (size_t i = 0; i < rank.size(); ++i) {
+    moved.emplace_back(10 * static_cast<uint64_t>(rank[i]) + random() % rank.size(), i);
+  }
+  std::sort(moved.begin(), moved.end());
+  for (size_t place = 0; place < moved.size(); ++place) {
+    rank[moved[place].second] = static_cast<int>(place);
+  }
+  return rank;
+}
+
 void PackOrder::learn(std::span<const int64_t> failures, double decay, double gain) {
   const int64_t most = *std::max_element(failures.begin(), failures.end());
   if (most <= 0) return;

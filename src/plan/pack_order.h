@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,8 @@ class PackOrder {
 
   // rank[item]: its place in the order, 0 first. Ties go by index.
   [[nodiscard]] std::vector<int> rank(const Keys& keys) const;
+  // The same with places moved at random by up to a tenth of their number.
+  [[nodiscard]] std::vector<int> rank_roughly(const Keys& keys, std::mt19937_64& random) const;
 
   // failures: how often a try failed, per section. decay: how much more this try counts than the
   // one before; gain: weight for the section that failed most, where the largest weight is 1.

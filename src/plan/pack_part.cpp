@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 
 #include "plan/pack_order.h"
 #include "plan/pack_search.h"
@@ -24,8 +25,10 @@ constexpr int kGreedyTries = 24;
 constexpr double kDecay = 1.1;
 constexpr double kGain = 0.5;
 // A skyline step takes as long as this many of the search.
-constexpr int64_t kSkylineStep = 32;
+constexpr int64_t kSkylineStep = 16;
 constexpr int64_t kNodesOfTry = 500;
+constexpr int64_t kFirstRunSteps = 200'000'000;
+constexpr uint64_t kLaterRuns = 1000;  // a run that was not yet
 // Beyond, a search would be deep in recursion and hardly get anywhere.
 constexpr size_t kMostItems = 2000;
 
@@ -38,12 +41,18 @@ int64_t luby(int64_t number) {
   return number == 2 * power - 1 ? power : luby(number - power + 1);
 }
 
+// Three different keys.
+Keys any_keys(std::mt19937_64& random) {
+  std::array<Key, 6> keys = {Key::weight, Key::weight_sum, Key::duration,
+                             Key::size,   Key::area,       Key::overlaps};
+  for (size_t i = 0; i < 3; ++i) std::swap(keys[i], keys[i + random() % (keys.size() - i)]);
+  return {keys[0], keys[1], keys[2]};
+}
+
 // Work of one dive of the search to a first packing.
 int64_t dive_steps(const Problem& problem) {
-  int64_t alive = 0;
-  for (const Item& item : problem.items) alive += item.last - item.first;
   const auto items = static_cast<int64_t>(problem.items.size());
-  return items * (items + alive);
+  return items * (4 * items + 2 * problem.sections());
 }
 
 }  // namespace
@@ -79,42 +88,59 @@ void PartPacker::pack_greedily(int64_t goal, int64_t step_limit) {
 }
 
 void PartPacker::search(int64_t goal, int64_t step_limit) {
-  int64_t low = std::max(goal, proven_);  // lower heights were given up
+  goal = std::max(goal, proven_);
   const int64_t end = steps_ + step_limit;
   if (problem_.items.size() > kMostItems || dive_steps(problem_) > step_limit / 4) return;
-  // The goal itself gets half of the work, the heights above it ever less.
-  bool found = search_height(low, step_limit / 2);
-  if (!found) ++low;
-  while (low < peak_ && steps_ < end) {
+  // The goal gets half of the work, the heights above it ever less, then the goal what is left.
+  if (search_height(goal, 0, step_limit / 2)) return;
+  for (int64_t low = goal + 1; low < peak_ && steps_ < end;) {
     const int64_t middle = low + (peak_ - low) / 2;
-    if (middle >= peak_) return;
-    found = search_height(middle, (end - steps_) / 3 + 1);
-    if (!found) low = middle + 1;
+    if (!search_height(middle, 0, (end - steps_) / 3 + 1)) low = middle + 1;
   }
+  if (proven_ <= goal) search_height(goal, kLaterRuns, end - steps_);
 }
 
-bool PartPacker::search_height(int64_t height, int64_t step_limit) {
+bool PartPacker::search_height(int64_t height, uint64_t first_run, int64_t step_limit) {
   if (height >= peak_) return true;
-  PackSearch search(problem_, height);
+  const int64_t end = steps_ + step_limit;
+  int64_t run_steps = kFirstRunSteps;
+  for (uint64_t run = first_run; steps_ < end; ++run, run_steps += run_steps / 4) {
+    PackSearch search(problem_, height);
+    const auto outcome = search_run(search, run, std::min(run_steps, end - steps_));
+    steps_ += search.steps();
+    if (outcome == PackSearch::Outcome::found) {
+      keep(search.offsets());
+      return true;
+    }
+    if (outcome == PackSearch::Outcome::impossible) {
+      proven_ = std::max(proven_, height + 1);
+      return false;
+    }
+  }
+  return false;
+}
+
+// Tries that learn from each other. What they learn can mislead them, so runs know nothing of each
+// other.
+PackSearch::Outcome PartPacker::search_run(PackSearch& search, uint64_t run,
+                                           int64_t step_limit) const {
   PackOrder order(problem_);
-  bool found = false;
-  bool impossible = false;
-  for (int64_t number = 0; !found && !impossible && search.steps() < step_limit; ++number) {
-    const auto tries = static_cast<int64_t>(kKeys.size());
-    const std::vector<int> rank = order.rank(kKeys[static_cast<size_t>(number % tries)]);
-    const PackSearch::Outcome outcome =
-        search.attempt({.rank = rank,
-                        .by_failures = (number + number / tries) % 2 == 0,
-                        .node_limit = kNodesOfTry * luby(number + 1),
-                        .step_limit = step_limit});
-    found = outcome == PackSearch::Outcome::found;
-    impossible = outcome == PackSearch::Outcome::impossible;
+  std::mt19937_64 random(run);
+  const auto known = static_cast<int64_t>(kKeys.size());
+  auto outcome = PackSearch::Outcome::gave_up;
+  for (int64_t number = 0; search.steps() < step_limit; ++number) {
+    // The known orders with either way of choosing sections, then random ones.
+    const std::vector<int> rank = run == 0 && number < 2 * known
+                                      ? order.rank(kKeys[static_cast<size_t>(number % known)])
+                                      : order.rank_roughly(any_keys(random), random);
+    outcome = search.attempt({.rank = rank,
+                              .by_failures = (number + number / known) % 2 == 0,
+                              .node_limit = kNodesOfTry * luby(number + 1),
+                              .step_limit = step_limit});
+    if (outcome != PackSearch::Outcome::gave_up) break;
     order.learn(search.take_failures(), kDecay, kGain);
   }
-  steps_ += search.steps();
-  if (found) keep(search.offsets());
-  if (impossible) proven_ = std::max(proven_, height + 1);
-  return found;
+  return outcome;
 }
 
 }  // namespace thimble::plan

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/pack_problem.h"
+#include "plan/pack_search.h"
 
 namespace thimble::plan {
 
@@ -28,7 +29,9 @@ class PartPacker {
   [[nodiscard]] int64_t steps() const { return steps_; }
 
  private:
-  bool search_height(int64_t height, int64_t step_limit);
+  bool search_height(int64_t height, uint64_t first_run, int64_t step_limit);
+  [[nodiscard]] PackSearch::Outcome search_run(PackSearch& search, uint64_t run,
+                                               int64_t step_limit) const;
   void keep(const std::vector<int64_t>& offsets);
 
   const Problem& problem_;

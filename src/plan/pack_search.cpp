@@ -31,7 +31,8 @@ PackSearch::PackSearch(const Problem& problem, int64_t height)
       lowest_(problem.items.size(), 0),
       offset_(problem.items.size(), -1),
       failures_(problem.load.size(), 0),
-      weights_(problem.load.size(), 1) {
+      weights_(problem.load.size(), 1),
+      counts_(problem.load.size() + 1, 0) {
   std::mt19937_64 random(1);  // the same numbers everywhere
   for (size_t i = 0; i < problem.items.size(); ++i) {
     item_keys_.push_back(random());
@@ -39,6 +40,7 @@ PackSearch::PackSearch(const Problem& problem, int64_t height)
       items_of_[static_cast<size_t>(s)].push_back(static_cast<int>(i));
     }
   }
+  for (const std::vector<int>& items : items_of_) witness_.push_back(items.front());
 }
 
 PackSearch::Outcome PackSearch::attempt(const Attempt& attempt) {
@@ -69,31 +71,24 @@ void PackSearch::undo(size_t mark) {
   for (; trail_.size() > mark; trail_.pop_back()) *trail_.back().first = trail_.back().second;
 }
 
-// Where the span that begins at `first` ends: before a section that is empty or that no waiting
-// item reaches from the left.
-int PackSearch::end_of_span(int first, int last) {
-  int end = first + 1;
-  for (; end < last && left_[static_cast<size_t>(end)] > 0; ++end) {
-    const std::vector<int>& items = items_of_[static_cast<size_t>(end)];
-    steps_ += static_cast<int64_t>(items.size());
-    const bool crossed = std::any_of(items.begin(), items.end(),
-                                     [&](int i) { return waits(i) && item(i).first < end; });
-    if (!crossed) break;
-  }
-  return end;
-}
-
 // Every span must be solved, and none depends on another: the shortest first, to fail early.
 bool PackSearch::solve_spans(int first, int last, const std::vector<int>& items) {
+  // Per section: waiting items that reach into it from the left.
+  std::fill(counts_.begin() + first, counts_.begin() + last + 1, 0);
+  for (int i : items) {
+    if (!waits(i)) continue;
+    ++counts_[static_cast<size_t>(item(i).first) + 1];
+    --counts_[static_cast<size_t>(item(i).last)];
+  }
+  steps_ += static_cast<int64_t>(items.size()) + last - first;
   std::vector<std::pair<int, int>> spans;
-  for (int s = first; s < last;) {
-    if (left_[static_cast<size_t>(s)] == 0) {
-      ++s;
-      continue;
-    }
-    const int end = end_of_span(s, last);
-    spans.emplace_back(s, end);
-    s = end;
+  int begin = first;
+  int reaching = 0;
+  for (int s = first; s < last; ++s) {
+    reaching += counts_[static_cast<size_t>(s)];
+    if (reaching == 0) begin = s;
+    const bool ends = s + 1 == last || reaching + counts_[static_cast<size_t>(s) + 1] == 0;
+    if (ends && left_[static_cast<size_t>(s)] > 0) spans.emplace_back(begin, s + 1);
   }
   std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
     const int length_a = a.second - a.first;
@@ -120,7 +115,7 @@ bool PackSearch::solve(int first, int last, const std::vector<int>& items) {
   const uint64_t key = state_key(first, last, items);
   uint64_t& hopeless = hopeless_[key >> (64 - kTableBits)];
   if (hopeless == key) return false;
-  const int section = choose(first, last);
+  const int section = choose(first, last, items);
   const size_t s = static_cast<size_t>(section);
   const std::vector<int> next = candidates(section);
   const size_t mark = trail_.size();
@@ -165,24 +160,32 @@ uint64_t PackSearch::state_key(int first, int last, const std::vector<int>& item
 }
 
 // A section in a valley with few ways to go on.
-int PackSearch::choose(int first, int last) {
+int PackSearch::choose(int first, int last, const std::vector<int>& items) {
+  // Per section: items that can lie on its floor, if it is in a valley.
+  std::fill(counts_.begin() + first, counts_.begin() + last + 1, 0);
+  for (int i : items) {
+    const Item& fits = item(i);
+    if (lowest_[static_cast<size_t>(i)] != floor_[static_cast<size_t>(fits.first)]) continue;
+    ++counts_[static_cast<size_t>(fits.first)];
+    --counts_[static_cast<size_t>(fits.last)];
+  }
+  steps_ += static_cast<int64_t>(items.size()) + last - first;
   int best = -1;
   double best_ways = std::numeric_limits<double>::max();
+  int fitting = 0;
   for (int begin = first; begin < last;) {
     const int64_t floor = floor_[static_cast<size_t>(begin)];
     int end = begin + 1;
     while (end < last && floor_[static_cast<size_t>(end)] == floor) ++end;
     const bool valley = (begin == first || floor_[static_cast<size_t>(begin) - 1] > floor) &&
                         (end == last || floor_[static_cast<size_t>(end)] > floor);
-    for (int s = begin; valley && s < end; ++s) {
+    for (int s = begin; s < end; ++s) {
       const size_t section = static_cast<size_t>(s);
-      const std::vector<int>& items = items_of_[section];
-      steps_ += static_cast<int64_t>(items.size());
-      const auto fitting = std::count_if(items.begin(), items.end(), [&](int i) {
-        return waits(i) && lowest_[static_cast<size_t>(i)] == floor;
-      });
+      fitting += counts_[section];
+      if (!valley) continue;
       const bool gap = floor + left_[section] < height_;
       double ways = static_cast<double>(fitting) + (gap ? 1 : 0);
+      if (ways <= 1) return s;  // there is no choice
       if (attempt_.by_failures) ways /= static_cast<double>(weights_[section]);
       if (ways < best_ways) {
         best_ways = ways;
@@ -257,12 +260,24 @@ bool PackSearch::infer(int first, int last) {
   for (int section = first; section < last; ++section) {
     const size_t s = static_cast<size_t>(section);
     if (left_[s] == 0) continue;
-    int64_t lowest = kHighest;
-    for (int i : items_of_[s]) {
-      ++steps_;
-      if (!waits(i)) continue;
-      lowest = std::min(lowest, lowest_[static_cast<size_t>(i)]);
-      if (lowest <= floor_[s]) break;
+    // A waiting item that can lie on the floor shows that it need not rise; mostly it is the one
+    // of the last time.
+    const auto on_floor = [&](int i) {
+      return waits(i) && lowest_[static_cast<size_t>(i)] <= floor_[s];
+    };
+    int64_t lowest = floor_[s];
+    ++steps_;
+    if (!on_floor(witness_[s])) {
+      lowest = kHighest;
+      for (int i : items_of_[s]) {
+        ++steps_;
+        if (!waits(i)) continue;
+        if (lowest_[static_cast<size_t>(i)] < lowest) {
+          lowest = lowest_[static_cast<size_t>(i)];
+          witness_[s] = i;
+          if (lowest <= floor_[s]) break;
+        }
+      }
     }
     if (lowest > floor_[s]) set(floor_[s], lowest);
     if (floor_[s] + left_[s] > height_) {

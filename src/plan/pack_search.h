@@ -45,7 +45,7 @@ class PackSearch {
   [[nodiscard]] const std::vector<int64_t>& offsets() const { return offset_; }
   // How often each section was found too full; forgotten when taken.
   [[nodiscard]] std::vector<int64_t> take_failures();
-  // Work so far, in items and sections looked at: some billions a second.
+  // Work so far, in items and sections looked at.
   [[nodiscard]] int64_t steps() const { return steps_; }
 
  private:
@@ -56,9 +56,8 @@ class PackSearch {
 
   bool solve(int first, int last, const std::vector<int>& items);
   bool solve_spans(int first, int last, const std::vector<int>& items);
-  [[nodiscard]] int end_of_span(int first, int last);
   [[nodiscard]] uint64_t state_key(int first, int last, const std::vector<int>& items) const;
-  [[nodiscard]] int choose(int first, int last);
+  [[nodiscard]] int choose(int first, int last, const std::vector<int>& items);
   [[nodiscard]] std::vector<int> candidates(int section);
   [[nodiscard]] int64_t floor_above_gap(int section, const std::vector<int>& items);
   void place(int i, const std::vector<int>& items);
@@ -82,6 +81,8 @@ class PackSearch {
   Attempt attempt_;
   std::vector<int64_t> failures_;  // per section, since last taken
   std::vector<int64_t> weights_;   // per section: 1 + all failures
+  std::vector<int> witness_;       // per section: an item that lay on the floor, a hint
+  std::vector<int> counts_;        // per section: scratch
   int64_t nodes_ = 0;
   int64_t steps_ = 0;
   int depth_ = 0;
