@@ -53,6 +53,9 @@ FORWARD = {
     "tanh": lambda x, y: torch.tanh(x, out=y),
 }
 
+# These see positive numbers alone.
+POSITIVE = re.compile("log|r?sqrt|pow")
+
 # Of dy and x, or the result, into dx; ops that PyTorch differentiates by several are left out.
 BACKWARD = {
     "elu_grad": lambda g, x, o: aten.elu_backward.grad_input(g, 1.0, 1.0, 1.0, True, x, grad_input=o),
@@ -62,7 +65,7 @@ BACKWARD = {
     "hard_swish_grad": lambda g, x, o: aten.hardswish_backward.out(g, x, out=o),
     "leaky_relu_grad": lambda g, x, o: aten.leaky_relu_backward.grad_input(
         g, x, 0.01, True, grad_input=o),
-    "mish_grad": lambda g, x, o: aten.mish_backward.out(g, x, out=o),
+    "mish_grad": lambda g, x, o: aten.mish_backward(g, x),
     "relu_grad": lambda g, x, o: aten.threshold_backward.grad_input(g, x, 0.0, grad_input=o),
     "relu6_grad": lambda g, x, o: aten.hardtanh_backward.grad_input(g, x, 0.0, 6.0, grad_input=o),
     "sigmoid_grad": lambda g, x, o: aten.sigmoid_backward.grad_input(g, x, grad_input=o),
@@ -94,8 +97,9 @@ def thimble_seconds(bench, name):
     return rows[0]["real_time"] * 1e-6
 
 
-def random_tensor(*shape):
-    return torch.rand(shape) * 2 + 0.01
+def random_tensor(shape, positive=False):
+    x = torch.rand(shape) * 4 - 2
+    return x.abs() + 0.01 if positive else x
 
 
 def shapes_of(n):
@@ -108,17 +112,17 @@ def shapes_of(n):
 def cases(n):
     """Name, bytes that must move, a function that makes the call."""
     for name, call in FORWARD.items():
-        def make(call=call):
-            x, y = random_tensor(n), torch.empty(n)
+        def make(name=name, call=call):
+            x, y = random_tensor((n,), POSITIVE.match(name)), torch.empty(n)
             return lambda: call(x, y)
         yield name, 8 * n, make
     for name, call in BACKWARD.items():
         def make(call=call):
-            g, x, o = random_tensor(n), random_tensor(n), torch.empty(n)
+            g, x, o = random_tensor((n,)), random_tensor((n,)), torch.empty(n)
             return lambda: call(g, x, o)
         yield name, 12 * n, make
     for how, (shape_a, shape_b) in shapes_of(n).items():
-        a, b = random_tensor(*shape_a), random_tensor(*shape_b)
+        a, b = random_tensor(shape_a, True), random_tensor(shape_b, True)
         for name, call in (("add", torch.add), ("mul", torch.mul), ("div", torch.div),
                            ("pow_tensor", torch.pow)):
             if name == "pow_tensor" and how != "same":

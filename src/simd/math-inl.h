@@ -26,31 +26,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 using I32 = hn::RebindToSigned<F32>;
 using IntVec = hn::Vec<I32>;
 
-// x = n ln 2 + r with |r| <= ln 2 / 2, and p = e^r - 1. Source: Cody and Waite, "Software manual
-// for the elementary functions", 1980.
-struct Reduced {
-  IntVec n;
-  Vec p;
-};
+// x, but at least `least` or NaN.
+HWY_INLINE Vec at_least(Vec least, Vec x) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  return hn::Max(least, x);  // the second operand where one is NaN
+#else
+  return hn::IfThenElse(hn::Lt(x, least), least, x);
+#endif
+}
 
-// -104 <= x <= 104, or NaN.
-HWY_INLINE Reduced reduce_exp(Vec x) {
-  const F32 f;
-  const I32 i;
-  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the lowest bits.
-  const Vec shift = hn::Set(f, 12582912.0F);
-  const Vec rounded = hn::MulAdd(x, hn::Set(f, 1.44269504F), shift);
-  const IntVec n = hn::Sub(hn::BitCast(i, rounded), hn::BitCast(i, shift));
-  const Vec whole = hn::Sub(rounded, shift);
-  // ln 2 in two parts; a product with the first is exact.
-  Vec r = hn::NegMulAdd(whole, hn::Set(f, 0.693145751953125F), x);
-  r = hn::NegMulAdd(whole, hn::Set(f, 1.42860677e-6F), r);
-  // (e^r - 1 - r) / r^2: relative error of e^r 3.1e-9.
-  Vec q = hn::MulAdd(r, hn::Set(f, 0.00138141731F), hn::Set(f, 0.00836892183F));
-  q = hn::MulAdd(r, q, hn::Set(f, 0.0416684080F));
-  q = hn::MulAdd(r, q, hn::Set(f, 0.166665189F));
-  q = hn::MulAdd(r, q, hn::Set(f, 0.499999933F));
-  return {n, hn::MulAdd(hn::Mul(r, r), q, r)};
+// x, but at most `most` or NaN.
+HWY_INLINE Vec at_most(Vec most, Vec x) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  return hn::Min(most, x);
+#else
+  return hn::IfThenElse(hn::Gt(x, most), most, x);
+#endif
 }
 
 // 2^n, -127 < n < 128.
@@ -58,23 +49,71 @@ HWY_INLINE Vec power_of_two(IntVec n) {
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(I32(), 127))));
 }
 
-// x, but at least `least` or NaN.
-HWY_INLINE Vec at_least(Vec least, Vec x) { return hn::IfThenElse(hn::Lt(x, least), least, x); }
+// A whole number of either kind.
+struct Whole {
+  Vec number;
+  IntVec integer;
+};
+
+// x to the nearest whole number, |x| < 2^22.
+HWY_INLINE Whole round_to_whole(Vec x) {
+  const F32 f;
+  const I32 i;
+  // Adding 1.5 * 2^23 rounds and leaves the number in the lowest bits.
+  const Vec shift = hn::Set(f, 12582912.0F);
+  const Vec rounded = hn::Add(x, shift);
+  return {hn::Sub(rounded, shift), hn::Sub(hn::BitCast(i, rounded), hn::BitCast(i, shift))};
+}
+
+// v 2^n, |n| <= 250.
+HWY_INLINE Vec scale(Vec v, Whole n) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return Vec{_mm512_scalef_ps(v.raw, n.number.raw)};
+#else
+  // In two steps, because 2^n itself may be too large or too small for a float.
+  const IntVec half = hn::ShiftRight<1>(n.integer);
+  return hn::Mul(hn::Mul(v, power_of_two(half)), power_of_two(hn::Sub(n.integer, half)));
+#endif
+}
+
+// e^r - 1, |r| < 0.42; relative error of e^r 3.1e-9 up to ln 2 / 2, 1.5e-8 beyond.
+HWY_INLINE Vec expm1_small(Vec r) {
+  const F32 f;
+  // (e^r - 1 - r) / r^2
+  Vec q = hn::MulAdd(r, hn::Set(f, 0.00138141731F), hn::Set(f, 0.00836892183F));
+  q = hn::MulAdd(r, q, hn::Set(f, 0.0416684080F));
+  q = hn::MulAdd(r, q, hn::Set(f, 0.166665189F));
+  q = hn::MulAdd(r, q, hn::Set(f, 0.499999933F));
+  return hn::MulAdd(hn::Mul(r, r), q, r);
+}
+
+// x = n ln 2 + r with |r| <= ln 2 / 2. Source: Cody and Waite, "Software manual for the elementary
+// functions", 1980.
+struct Reduced {
+  Whole n;
+  Vec r;
+};
+
+// -104 <= x <= 104, or NaN.
+HWY_INLINE Reduced reduce_exp(Vec x) {
+  const F32 f;
+  const Whole n = round_to_whole(hn::Mul(x, hn::Set(f, 1.44269504F)));
+  // ln 2 in two parts; a product with the first is exact.
+  const Vec r = hn::NegMulAdd(n.number, hn::Set(f, 0.693145751953125F), x);
+  return {n, hn::NegMulAdd(n.number, hn::Set(f, 1.42860677e-6F), r)};
+}
 
 // e^x for x <= 104 or NaN; 1 ulp.
 HWY_INLINE Vec exp_below(Vec x) {
   const F32 f;
   const Reduced e = reduce_exp(at_least(hn::Set(f, -104.0F), x));
-  // In two steps, because 2^n itself may be too large or too small for a float.
-  const IntVec half = hn::ShiftRight<1>(e.n);
-  const Vec scaled = hn::Mul(hn::Add(e.p, hn::Set(f, 1.0F)), power_of_two(half));
-  return hn::Mul(scaled, power_of_two(hn::Sub(e.n, half)));
+  return scale(hn::Add(expm1_small(e.r), hn::Set(f, 1.0F)), e.n);
 }
 
 // e^x; 1 ulp.
 HWY_INLINE Vec exp(Vec x) {
   const Vec most = hn::Set(F32(), 104.0F);  // already infinite
-  return exp_below(hn::IfThenElse(hn::Gt(x, most), most, x));
+  return exp_below(at_most(most, x));
 }
 
 // e^x - 1 for x <= 0 or NaN; 2 ulp.
@@ -82,8 +121,8 @@ HWY_INLINE Vec expm1_negative(Vec x) {
   const F32 f;
   // Below -30 the result is -1.
   const Reduced e = reduce_exp(at_least(hn::Set(f, -30.0F), x));
-  const Vec scale = power_of_two(e.n);
-  return hn::MulAdd(scale, e.p, hn::Sub(scale, hn::Set(f, 1.0F)));
+  const Vec power = power_of_two(e.n.integer);
+  return hn::MulAdd(power, expm1_small(e.r), hn::Sub(power, hn::Set(f, 1.0F)));
 }
 
 // The natural logarithm; 2 ulp. Highway's own is undefined for what is not positive and finite.
@@ -157,54 +196,77 @@ struct Normal {
 
 // The integral up to -z, z = |x|, is e^(-z^2 / 2) t P(t), t = 1 / (1 + 0.35 z): relative error 3e-8
 // on [0, 15]. z^2 is split so that its rounding is not blown up by the exponential: z = h + l,
-// where h has few enough bits that its square is exact.
+// where h has few enough bits that its square is exact; the rest, at most 0.06, joins the reduced
+// argument.
 HWY_INLINE Normal normal(Vec x) {
   const F32 f;
   const hn::RebindToUnsigned<F32> u;
-  const Vec half = hn::Set(f, 0.5F);
   const Vec one = hn::Set(f, 1.0F);
-  // Beyond 15 both are 0 or denormal.
-  const Vec most = hn::Set(f, 15.0F);
-  const Vec size = hn::Abs(x);
-  const Vec z = hn::IfThenElse(hn::Gt(size, most), most, size);
+  const Vec z = at_most(hn::Set(f, 14.4F), hn::Abs(x));  // beyond, both are 0 or denormal
   const Vec h = hn::BitCast(f, hn::And(hn::BitCast(u, z), hn::Set(u, 0xFFFFF000U)));
-  const Vec rest = hn::Mul(hn::Mul(hn::Sub(z, h), hn::Add(z, h)), half);
-  const Vec e = exp_below(hn::Neg(hn::Mul(hn::Mul(h, h), half)));
-  // rest < 0.06: 1 - e^-rest = rest (1 - rest / 2 + rest^2 / 6 - ...)
-  Vec series = hn::NegMulAdd(rest, hn::Set(f, 1.0F / 24), hn::Set(f, 1.0F / 6));
-  series = hn::NegMulAdd(rest, series, half);
-  series = hn::NegMulAdd(rest, series, one);
-  const Vec bell = hn::NegMulAdd(hn::Mul(e, rest), series, e);
+  const Vec rest = hn::Mul(hn::Sub(z, h), hn::Add(z, h));
+  const Vec minus_half = hn::Set(f, -0.5F);
+  const Reduced e = reduce_exp(hn::Mul(hn::Mul(h, h), minus_half));
+  const Vec p = expm1_small(hn::MulAdd(rest, minus_half, e.r));
+  const Vec bell = scale(hn::Add(p, one), e.n);
   const Vec t = hn::Div(one, hn::MulAdd(z, hn::Set(f, 0.35F), one));
   constexpr float kP[] = {-0.0291638287F, 0.1440603412F,  -0.2559009392F,
                           0.1593918940F,  -0.0232631650F, 0.1055745328F,
                           0.1198156121F,  0.1398643279F,  0.1396212588F};
-  Vec p = hn::Set(f, kP[0]);
+  Vec tail = hn::Set(f, kP[0]);
   THIMBLE_UNROLL
-  for (int i = 1; i < 9; ++i) p = hn::MulAdd(p, t, hn::Set(f, kP[i]));
-  const Vec below = hn::Mul(bell, hn::Mul(p, t));
+  for (int i = 1; i < 9; ++i) tail = hn::MulAdd(tail, t, hn::Set(f, kP[i]));
+  const Vec below = hn::Mul(bell, hn::Mul(tail, t));
   const Vec integral = hn::IfThenElse(hn::Lt(x, hn::Zero(f)), below, hn::Sub(one, below));
   return {hn::Mul(bell, hn::Set(f, 0.3989422804F)), integral};
 }
 
 #if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR
-// |x|^e for x that is not 0, 1, infinite or NaN, through logarithm and exponential in double
-// precision.
+// e log2(2^k m) in double precision, as the nearest whole number and the rest.
 template <class Half>
-HWY_INLINE hn::Vec<Half> pow_half(Half half, hn::Vec<Half> size, hn::Vec<Half> e) {
+struct Power {
+  hn::Vec<Half> whole;
+  hn::Vec<Half> rest;
+};
+
+// m in [sqrt(1/2), sqrt(2)]: log2(m) = s P(s^2), s = (m - 1) / (m + 1), relative error 4.3e-12.
+template <class Half>
+HWY_INLINE Power<Half> log2_times(Half half, hn::Vec<Half> m, hn::Vec<Half> k, hn::Vec<Half> e) {
   const hn::Rebind<double, Half> d;
-  const auto power = hn::Mul(hn::PromoteTo(d, e), hn::Log(d, hn::PromoteTo(d, size)));
-  // Beyond these a float is infinite or 0.
-  const auto most = hn::Min(power, hn::Set(d, 200.0));
-  return hn::DemoteTo(half, hn::Exp(d, hn::Max(most, hn::Set(d, -200.0))));
+  const auto wide = hn::PromoteTo(d, m);
+  const auto one = hn::Set(d, 1.0);
+  const auto s = hn::Div(hn::Sub(wide, one), hn::Add(wide, one));
+  const auto q = hn::Mul(s, s);
+  auto p = hn::MulAdd(q, hn::Set(d, 0.340730106585343377), hn::Set(d, 0.411672718997776687));
+  p = hn::MulAdd(q, p, hn::Set(d, 0.577083584965151367));
+  p = hn::MulAdd(q, p, hn::Set(d, 0.961796673341797493));
+  p = hn::MulAdd(q, p, hn::Set(d, 2.88539008179008616));
+  const auto power = hn::Mul(hn::PromoteTo(d, e), hn::MulAdd(s, p, hn::PromoteTo(d, k)));
+  // Beyond these the result is infinite or 0.
+  const auto limited = hn::Max(hn::Min(power, hn::Set(d, 250.0)), hn::Set(d, -250.0));
+  const auto whole = hn::Round(limited);
+  return {hn::DemoteTo(half, whole), hn::DemoteTo(half, hn::Sub(limited, whole))};
 }
 
+// size^e for a size above 0 and both finite.
 HWY_INLINE Vec pow_magnitude(Vec size, Vec e) {
   const F32 f;
+  const I32 i;
   const hn::Half<F32> half;
-  const auto low = pow_half(half, hn::LowerHalf(half, size), hn::LowerHalf(half, e));
-  const auto high = pow_half(half, hn::UpperHalf(half, size), hn::UpperHalf(half, e));
-  return hn::Combine(f, high, low);
+  const auto tiny = hn::Lt(size, hn::Set(f, std::numeric_limits<float>::min()));
+  const Vec normal = hn::IfThenElse(tiny, hn::Mul(size, hn::Set(f, 16777216.0F)), size);
+  const IntVec bits = hn::BitCast(i, normal);
+  const IntVec exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(i, 0x3F3504F3)));  // sqrt(1/2)
+  const Vec m = hn::BitCast(f, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
+  const Vec k = hn::Sub(hn::ConvertTo(f, exponent), hn::IfThenElseZero(tiny, hn::Set(f, 24.0F)));
+  const auto low =
+      log2_times(half, hn::LowerHalf(half, m), hn::LowerHalf(half, k), hn::LowerHalf(half, e));
+  const auto high =
+      log2_times(half, hn::UpperHalf(half, m), hn::UpperHalf(half, k), hn::UpperHalf(half, e));
+  const Vec rest = hn::Combine(f, high.rest, low.rest);
+  const Whole n = round_to_whole(hn::Combine(f, high.whole, low.whole));
+  const Vec p = expm1_small(hn::Mul(rest, hn::Set(f, 0.693147181F)));
+  return scale(hn::Add(p, hn::Set(f, 1.0F)), n);
 }
 #else
 HWY_INLINE Vec pow_magnitude(Vec size, Vec e) {
@@ -218,7 +280,7 @@ HWY_INLINE Vec pow_magnitude(Vec size, Vec e) {
 }
 #endif
 
-// x^e with all the special values of C99's pow (annex F.9.4.4); 1 ulp.
+// x^e with all the special values of C99's pow (annex F.9.4.4); 2 ulp.
 HWY_INLINE Vec pow(Vec x, Vec e) {
   const F32 f;
   const Vec zero = hn::Zero(f);

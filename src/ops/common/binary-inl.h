@@ -76,7 +76,7 @@ class PairRows {
 };
 
 // Longest row that is repeated through a copy of itself.
-inline constexpr int kMaxPeriod = 256;
+inline constexpr int kMaxPeriod = 64;
 
 // Whether one operand is whole and the other one a short row, the same for all: a bias.
 HWY_INLINE bool repeats_short_row(const int* whole, const int* row, const binary_dims& d) {
@@ -84,14 +84,14 @@ HWY_INLINE bool repeats_short_row(const int* whole, const int* row, const binary
          whole[1] == d.size[0] && row[0] == 1 && row[1] == 0;
 }
 
-// formula(whole[i], row[i % period]) for [begin, end): the row lies twice in a row, so that a
-// vector may start anywhere in it.
+// formula(whole[i], row[i % period]) for [begin, end), from a copy of the row that goes on with
+// itself, so that a vector may start anywhere in it.
 template <class Formula>
 HWY_INLINE void over_repeated_row(float* y, const float* whole, const float* row, int period,
                                   int64_t begin, int64_t end, const Formula formula) {
   const F32 f;
   HWY_ALIGN float copy[kMaxPeriod + HWY_LANES(float)];
-  for (int i = 0; i < period + lanes(); ++i) copy[i] = row[i % period];
+  for (int i = 0; i < period + lanes(); ++i) copy[i] = i < period ? row[i] : copy[i - period];
   const int step = lanes() % period;
   int at = static_cast<int>(begin % period);
   int64_t i = begin;
