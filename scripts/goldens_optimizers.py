@@ -258,6 +258,33 @@ def schedule(text, make, steps=STEPS):
     return {"settings": text, "rates": rates}
 
 
+def plateaus():
+    """Rates after each epoch of some losses."""
+    losses = [1.0, 0.9, 0.95, 0.9, 0.89995, 0.91, 0.5, 0.5, 0.5, 0.6, 0.7, 0.499, 0.49, 0.8, 0.8,
+              0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8]
+    cases = []
+    for text, arguments in [
+            ("patience=2", dict(patience=2)),
+            ("factor=0.5,patience=0", dict(factor=0.5, patience=0)),
+            ("factor=0.5,patience=1,cooldown=3", dict(factor=0.5, patience=1, cooldown=3)),
+            ("factor=0.3,patience=1,min_lr=0.02", dict(factor=0.3, patience=1, min_lr=0.02)),
+            ("factor=0.9,patience=0,epsilon=0.04", dict(factor=0.9, patience=0, eps=0.04)),
+            ("factor=0.5,patience=1,threshold=0.05,threshold_mode=abs",
+             dict(factor=0.5, patience=1, threshold=0.05, threshold_mode="abs")),
+            ("factor=0.5,patience=2,threshold=0.1,mode=max",
+             dict(factor=0.5, patience=2, threshold=0.1, mode="max")),
+            ("factor=0.5,patience=2,threshold=0.1,mode=max,threshold_mode=abs",
+             dict(factor=0.5, patience=2, threshold=0.1, mode="max", threshold_mode="abs"))]:
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.5)
+        scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **arguments)
+        rates = []
+        for loss in losses:
+            scheduler.step(loss)
+            rates.append(float(f"{optimizer.param_groups[0]['lr']:.12g}"))
+        cases.append({"settings": "reduce_on_plateau:" + text, "losses": losses, "rates": rates})
+    return cases
+
+
 def schedules():
     lrs = torch.optim.lr_scheduler
 
@@ -276,6 +303,22 @@ def schedules():
         schedule("linear:min=0.05,decay_steps=8",
                  lambda o: lrs.LinearLR(o, start_factor=1.0, end_factor=0.1, total_iters=8)),
         schedule("warmup:steps=4/cosine:min=0.1", warmed),
+        schedule("cosine_restarts:min=0.01,t_0=3,t_mult=2",
+                 lambda o: lrs.CosineAnnealingWarmRestarts(o, T_0=3, T_mult=2, eta_min=0.01), 40),
+        schedule("cosine_restarts:t_0=5",
+                 lambda o: lrs.CosineAnnealingWarmRestarts(o, T_0=5)),
+        schedule("polynomial:decay_steps=9,power=2.5",
+                 lambda o: lrs.PolynomialLR(o, total_iters=9, power=2.5)),
+        schedule("one_cycle", lambda o: lrs.OneCycleLR(o, 0.5, STEPS, cycle_momentum=False)),
+        schedule("one_cycle:pct_start=0.2,anneal=linear,div_factor=10,final_div_factor=100",
+                 lambda o: lrs.OneCycleLR(o, 0.5, 30, pct_start=0.2, anneal_strategy="linear",
+                                          div_factor=10, final_div_factor=100,
+                                          cycle_momentum=False), 30),
+        schedule("one_cycle:three_phase",
+                 lambda o: lrs.OneCycleLR(o, 0.5, 30, three_phase=True, cycle_momentum=False), 30),
+        schedule("one_cycle:three_phase,anneal=linear,pct_start=0.4",
+                 lambda o: lrs.OneCycleLR(o, 0.5, 30, three_phase=True, anneal_strategy="linear",
+                                          pct_start=0.4, cycle_momentum=False), 30),
     ]
 
 
@@ -313,6 +356,7 @@ def main():
             clipped("global_norm", 1e-6, torch.nn.utils.clip_grad_norm_, size=1e-6),
         ],
         "schedules": schedules(),
+        "plateaus": plateaus(),
     }
     lines = json.dumps(goldens, indent=1)
     # One list of numbers a line.

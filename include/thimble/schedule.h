@@ -1,7 +1,10 @@
 // The learning rate as a function of the step.
 #pragma once
 
+#include <thimble/schedule_settings.h>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,35 +15,16 @@ namespace thimble {
 
 class Schedule;
 
-// lr * gamma^floor(step / step_size). gamma: in (0, 1].
-struct StepDecay {
-  double lr = 0.0;
-  int64_t step_size = 0;
-  double gamma = 0.1;
-};
-
-// lr * gamma^step. gamma: in (0, 1].
-struct ExponentialDecay {
-  double lr = 0.0;
-  double gamma = 0.0;
-};
-
-// min + (max - min) / 2 * (1 + cos(pi * (step mod decay_steps) / decay_steps)): falls from max
-// towards min and starts again. Source: Loshchilov and Hutter, "SGDR", 2017, equation 5.
-struct CosineAnnealing {
-  double max = 0.0;
-  double min = 0.0;
-  int64_t decay_steps = 0;
-};
-
-// max - (max - min) / decay_steps * step, then min.
-struct LinearDecay {
-  double max = 0.0;
-  double min = 0.0;
-  int64_t decay_steps = 0;
-};
-
 struct ScheduleStage;
+
+// What a schedule remembers of the epochs so far. A checkpoint holds it.
+struct ScheduleFeedback {
+  int64_t epochs = 0;      // observed
+  double rate = 0.0;       // after them
+  double best = 0.0;       // value observed
+  int64_t bad_epochs = 0;  // in a row, without a better value
+  int64_t cooldown = 0;    // epochs that will not count
+};
 
 // A learning rate for every step: an immutable value, cheap to copy. Thread-safe.
 // Errors: the makers throw thimble::Error where a setting is missing, out of its range or
@@ -52,31 +36,49 @@ class Schedule {
   static Schedule exponential(const ExponentialDecay& settings);
   static Schedule cosine_annealing(const CosineAnnealing& settings);
   static Schedule linear(const LinearDecay& settings);
+  static Schedule cosine_restarts(const CosineRestarts& settings);
+  static Schedule polynomial(const PolynomialDecay& settings);
+  static Schedule one_cycle(const OneCycle& settings);
+  static Schedule reduce_on_plateau(const ReduceOnPlateau& settings);
+  // Any function of the step, which counts from 0. at throws Error where it gives a rate below 0 or
+  // none. A checkpoint does not hold it: resume with the same function.
+  static Schedule lambda(std::function<double(int64_t step)> rate);
   // Rises by equal amounts for `steps` steps, from target / (steps + 1), to the first rate of
   // `then`, which follows, counting its steps from 0.
   static Schedule warmup(int64_t steps, const Schedule& then);
-  // One after the other, each counting its steps from 0; the last goes on for ever.
+  // One after the other, each counting its steps from 0; the last, which alone may watch the loss,
+  // goes on for ever.
   static Schedule sequence(const std::vector<ScheduleStage>& stages);
 
   // "cosine", "cosine:min=1e-5,decay_steps=1000", "step:step_size=100,gamma=0.5", or several with
   // "/" between: "warmup:steps=100/constant:steps=500/linear". Settings: the fields' names above;
-  // stages but the last need steps. Left out, lr and max are `lr`; min is 0; decay_steps is
-  // what is left of total_steps (0: unknown) or the stage's steps. Throws Error.
+  // stages but the last need steps. Left out, lr and max are `lr`; min is 0; decay_steps and
+  // total_steps are what is left of total_steps (0: unknown) or the stage's steps. Throws Error.
   [[nodiscard]] static Schedule parse(std::string_view text, double lr, int64_t total_steps);
   [[nodiscard]] static std::vector<std::string> names();
 
-  // The learning rate of a step. step: from 0.
-  [[nodiscard]] double at(int64_t step) const { return rule_->at(step); }
+  // The learning rate of a step, from 0, after the epochs that the feedback has seen.
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& feedback = {}) const {
+    return rule_->at(step, feedback);
+  }
+  // Takes in the watched value of an epoch. Does nothing where the schedule watches none.
+  void observe(double value, ScheduleFeedback& feedback) const { rule_->observe(value, feedback); }
+  // The metric that it watches; empty: the loss, or nothing.
+  [[nodiscard]] std::string metric() const { return rule_->metric(); }
+  [[nodiscard]] bool watches() const { return rule_->watches(); }
   // In the form parse takes, every setting said; warmup or sequence inside a stage that ends is
-  // not.
+  // not, nor is lambda.
   [[nodiscard]] std::string text() const { return rule_->text(); }
 
   // What a schedule is behind its handle.
   class Rule {
    public:
     virtual ~Rule() = default;
-    [[nodiscard]] virtual double at(int64_t step) const = 0;
+    [[nodiscard]] virtual double at(int64_t step, const ScheduleFeedback& feedback) const = 0;
     [[nodiscard]] virtual std::string text() const = 0;
+    virtual void observe(double /*value*/, ScheduleFeedback& /*feedback*/) const {}
+    [[nodiscard]] virtual std::string metric() const { return ""; }
+    [[nodiscard]] virtual bool watches() const { return false; }
   };
 
  private:

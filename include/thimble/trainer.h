@@ -83,8 +83,8 @@ struct FitResult {
   int64_t input_pipeline_bytes = 0;
 };
 
-// A graph compiled for training. The loss watched for "best" and patience is that of the
-// validation set, or of the training set without one.
+// A graph compiled for training. The loss watched for "best", for patience and by schedules is that
+// of the validation set, or of the training set without one.
 // Ownership: copies what it needs of the graph. Thread safety: none.
 // Errors: thimble::Error; a loss that is not finite stops training with the step and the name of
 // the first value that went bad, before any parameter is changed by it.

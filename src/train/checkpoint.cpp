@@ -79,6 +79,11 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
   progress.batch = integer(file, "batch");
   progress.best_loss = real(file, "best_loss");
   progress.epochs_without_gain = integer(file, "epochs_without_gain");
+  progress.schedule.epochs = integer(file, "schedule_epochs");
+  progress.schedule.rate = real(file, "schedule_rate");
+  progress.schedule.best = real(file, "schedule_best");
+  progress.schedule.bad_epochs = integer(file, "schedule_bad_epochs");
+  progress.schedule.cooldown = integer(file, "schedule_cooldown");
   progress.sums.samples = integer(file, "samples");
   progress.weight = real(file, "accumulated_weight");
   progress.sums.loss = real(file, "sum_loss");
@@ -104,6 +109,11 @@ void save_checkpoint(const State& state, const std::string& path) {
   metadata["batch"] = std::to_string(progress.batch);
   metadata["best_loss"] = exact(progress.best_loss);
   metadata["epochs_without_gain"] = std::to_string(progress.epochs_without_gain);
+  metadata["schedule_epochs"] = std::to_string(progress.schedule.epochs);
+  metadata["schedule_rate"] = exact(progress.schedule.rate);
+  metadata["schedule_best"] = exact(progress.schedule.best);
+  metadata["schedule_bad_epochs"] = std::to_string(progress.schedule.bad_epochs);
+  metadata["schedule_cooldown"] = std::to_string(progress.schedule.cooldown);
   metadata["samples"] = std::to_string(progress.sums.samples);
   metadata["accumulated_weight"] = exact(progress.weight);
   metadata["sum_loss"] = exact(progress.sums.loss);

@@ -121,6 +121,9 @@ class Fitting {
     report.is_best = loss < progress.best_loss;
     progress.best_loss = std::min(progress.best_loss, loss);
     progress.epochs_without_gain = report.is_best ? 0 : progress.epochs_without_gain + 1;
+    const std::string metric = state_.schedule.metric();
+    const Evaluation& watched = report.validation ? *report.validation : report.train;
+    state_.schedule.observe(metric.empty() ? loss : watched.metrics.at(metric), progress.schedule);
     ++progress.epoch;
     progress.batch = 0;
     progress.sums = {};

@@ -1,46 +1,27 @@
-#include <thimble/error.h>
-#include <thimble/schedule.h>
-
 #include <fmt/format.h>
+#include <thimble/schedule.h>
 
 #include <cmath>
 #include <numbers>
 
+#include "train/schedule_checks.h"
+
 namespace thimble {
+
+using train::require;
+using train::require_count;
+using train::require_fall;
+using train::require_gamma;
+using train::require_rate;
+
 namespace {
-
-void require(bool fine, const char* schedule, const std::string& message) {
-  if (!fine) throw Error("schedule", fmt::format("{}: {}", schedule, message));
-}
-
-void require_rate(const char* schedule, const char* field, double rate) {
-  require(rate > 0.0 && std::isfinite(rate), schedule,
-          fmt::format("{} must be above 0, got {}", field, rate));
-}
-
-void require_count(const char* schedule, const char* field, int64_t count) {
-  require(count >= 1, schedule, fmt::format("{} must be at least 1, got {}", field, count));
-}
-
-void require_gamma(const char* schedule, double gamma) {
-  require(gamma > 0.0 && gamma <= 1.0, schedule,
-          fmt::format("gamma must be above 0 and at most 1, got {}", gamma));
-}
-
-// What cosine and linear have in common.
-template <class S>
-void require_fall(const char* schedule, const S& s) {
-  require_rate(schedule, "max", s.max);
-  require(s.min >= 0.0, schedule, fmt::format("min must not be negative, got {}", s.min));
-  require(s.min <= s.max, schedule,
-          fmt::format("min must not be above max, got {} and {}", s.min, s.max));
-  require_count(schedule, "decay_steps", s.decay_steps);
-}
 
 class ConstantRule final : public Schedule::Rule {
  public:
   explicit ConstantRule(double lr) : lr_(lr) {}
-  [[nodiscard]] double at(int64_t) const override { return lr_; }
+  [[nodiscard]] double at(int64_t /*step*/, const ScheduleFeedback& /*feedback*/) const override {
+    return lr_;
+  }
   [[nodiscard]] std::string text() const override { return fmt::format("constant:lr={}", lr_); }
 
  private:
@@ -50,7 +31,7 @@ class ConstantRule final : public Schedule::Rule {
 class StepRule final : public Schedule::Rule {
  public:
   explicit StepRule(const StepDecay& s) : s_(s) {}
-  [[nodiscard]] double at(int64_t step) const override {
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
     return s_.lr * std::pow(s_.gamma, static_cast<double>(step / s_.step_size));
   }
   [[nodiscard]] std::string text() const override {
@@ -64,7 +45,7 @@ class StepRule final : public Schedule::Rule {
 class ExponentialRule final : public Schedule::Rule {
  public:
   explicit ExponentialRule(const ExponentialDecay& s) : s_(s) {}
-  [[nodiscard]] double at(int64_t step) const override {
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
     return s_.lr * std::pow(s_.gamma, static_cast<double>(step));
   }
   [[nodiscard]] std::string text() const override {
@@ -78,7 +59,7 @@ class ExponentialRule final : public Schedule::Rule {
 class CosineRule final : public Schedule::Rule {
  public:
   explicit CosineRule(const CosineAnnealing& s) : s_(s) {}
-  [[nodiscard]] double at(int64_t step) const override {
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
     const double part =
         static_cast<double>(step % s_.decay_steps) / static_cast<double>(s_.decay_steps);
     return s_.min + (s_.max - s_.min) / 2.0 * (1.0 + std::cos(std::numbers::pi * part));
@@ -94,7 +75,7 @@ class CosineRule final : public Schedule::Rule {
 class LinearRule final : public Schedule::Rule {
  public:
   explicit LinearRule(const LinearDecay& s) : s_(s) {}
-  [[nodiscard]] double at(int64_t step) const override {
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
     if (step >= s_.decay_steps) return s_.min;
     const double fall = (s_.max - s_.min) / static_cast<double>(s_.decay_steps);
     return s_.max - fall * static_cast<double>(step);
@@ -110,13 +91,19 @@ class LinearRule final : public Schedule::Rule {
 class WarmupRule final : public Schedule::Rule {
  public:
   WarmupRule(int64_t steps, const Schedule& then) : steps_(steps), then_(then) {}
-  [[nodiscard]] double at(int64_t step) const override {
-    if (step >= steps_) return then_.at(step - steps_);
-    return then_.at(0) * static_cast<double>(step + 1) / static_cast<double>(steps_ + 1);
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& feedback) const override {
+    if (step >= steps_) return then_.at(step - steps_, feedback);
+    return then_.at(0, feedback) * static_cast<double>(step + 1) / static_cast<double>(steps_ + 1);
   }
   [[nodiscard]] std::string text() const override {
     return fmt::format("warmup:steps={}/{}", steps_, then_.text());
   }
+
+  void observe(double value, ScheduleFeedback& feedback) const override {
+    then_.observe(value, feedback);
+  }
+  [[nodiscard]] std::string metric() const override { return then_.metric(); }
+  [[nodiscard]] bool watches() const override { return then_.watches(); }
 
  private:
   int64_t steps_;
@@ -126,12 +113,12 @@ class WarmupRule final : public Schedule::Rule {
 class SequenceRule final : public Schedule::Rule {
  public:
   explicit SequenceRule(const std::vector<ScheduleStage>& stages) : stages_(stages) {}
-  [[nodiscard]] double at(int64_t step) const override {
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& feedback) const override {
     size_t stage = 0;
     while (stage + 1 < stages_.size() && step >= stages_[stage].steps) {
       step -= stages_[stage++].steps;
     }
-    return stages_[stage].schedule.at(step);
+    return stages_[stage].schedule.at(step, feedback);
   }
   [[nodiscard]] std::string text() const override {
     std::string text;
@@ -140,6 +127,12 @@ class SequenceRule final : public Schedule::Rule {
     }
     return text + stages_.back().schedule.text();
   }
+
+  void observe(double value, ScheduleFeedback& feedback) const override {
+    stages_.back().schedule.observe(value, feedback);
+  }
+  [[nodiscard]] std::string metric() const override { return stages_.back().schedule.metric(); }
+  [[nodiscard]] bool watches() const override { return stages_.back().schedule.watches(); }
 
  private:
   std::vector<ScheduleStage> stages_;
@@ -168,11 +161,13 @@ Schedule Schedule::exponential(const ExponentialDecay& settings) {
 
 Schedule Schedule::cosine_annealing(const CosineAnnealing& settings) {
   require_fall("cosine", settings);
+  require_count("cosine", "decay_steps", settings.decay_steps);
   return Schedule(std::make_shared<CosineRule>(settings));
 }
 
 Schedule Schedule::linear(const LinearDecay& settings) {
   require_fall("linear", settings);
+  require_count("linear", "decay_steps", settings.decay_steps);
   return Schedule(std::make_shared<LinearRule>(settings));
 }
 
@@ -185,6 +180,8 @@ Schedule Schedule::sequence(const std::vector<ScheduleStage>& stages) {
   require(!stages.empty(), "sequence", "needs at least one stage");
   for (size_t i = 0; i + 1 < stages.size(); ++i) {
     require_count("sequence", fmt::format("steps of stage {}", i + 1).c_str(), stages[i].steps);
+    require(!stages[i].schedule.watches(), "sequence",
+            fmt::format("stage {} watches the loss, which only the last stage may", i + 1));
   }
   return Schedule(std::make_shared<SequenceRule>(stages));
 }

@@ -8,33 +8,106 @@
 namespace thimble {
 namespace {
 
-// One stage's schedule. decay_steps: what it is where the words do not say.
-Schedule parse_stage(train::Settings& words, double lr, int64_t decay_steps) {
-  const std::string& name = words.name();
-  const auto decay = [&] {
-    const int64_t steps = words.integer("decay_steps", decay_steps);
-    if (steps == 0) {
-      throw Error("schedule", name + ": decay_steps is missing and the number of steps unknown");
-    }
-    return steps;
-  };
-  if (name == "constant") return Schedule::constant(words.number("lr", lr));
-  if (name == "step") {
-    return Schedule::step({.lr = words.number("lr", lr),
-                           .step_size = words.integer("step_size", 0),
-                           .gamma = words.number("gamma", StepDecay{}.gamma)});
+// What a stage's words leave out.
+struct Defaults {
+  double lr;
+  int64_t steps;  // 0: unknown
+};
+
+int64_t steps_of(train::Settings& words, const char* key, const Defaults& defaults) {
+  const int64_t steps = words.integer(key, defaults.steps);
+  if (steps == 0) {
+    throw Error("schedule", fmt::format("{}: {} is missing and the number of steps unknown",
+                                        words.name(), key));
   }
-  if (name == "exponential") {
-    return Schedule::exponential(
-        {.lr = words.number("lr", lr), .gamma = words.number("gamma", 0.0)});
-  }
-  if (name == "cosine") {
-    return Schedule::cosine_annealing(
-        {.max = words.number("max", lr), .min = words.number("min", 0.0), .decay_steps = decay()});
-  }
-  if (name == "linear") {
-    return Schedule::linear(
-        {.max = words.number("max", lr), .min = words.number("min", 0.0), .decay_steps = decay()});
+  return steps;
+}
+
+Schedule parse_one_cycle(train::Settings& words, const Defaults& defaults) {
+  constexpr const char* kAnneals[] = {"cos", "linear"};
+  OneCycle s;
+  s.max = words.number("max", defaults.lr);
+  s.total_steps = steps_of(words, "total_steps", defaults);
+  s.pct_start = words.number("pct_start", s.pct_start);
+  s.anneal = static_cast<OneCycle::Anneal>(words.choice("anneal", kAnneals, 0));
+  s.div_factor = words.number("div_factor", s.div_factor);
+  s.final_div_factor = words.number("final_div_factor", s.final_div_factor);
+  s.three_phase = words.flag("three_phase", s.three_phase);
+  return Schedule::one_cycle(s);
+}
+
+Schedule parse_plateau(train::Settings& words, const Defaults& defaults) {
+  constexpr const char* kModes[] = {"min", "max"};
+  constexpr const char* kThresholdModes[] = {"rel", "abs"};
+  ReduceOnPlateau s;
+  s.lr = words.number("lr", defaults.lr);
+  s.mode = static_cast<ReduceOnPlateau::Mode>(words.choice("mode", kModes, 0));
+  s.factor = words.number("factor", s.factor);
+  s.patience = words.integer("patience", s.patience);
+  s.threshold = words.number("threshold", s.threshold);
+  s.threshold_mode = static_cast<ReduceOnPlateau::ThresholdMode>(
+      words.choice("threshold_mode", kThresholdModes, 0));
+  s.cooldown = words.integer("cooldown", s.cooldown);
+  s.min_lr = words.number("min_lr", s.min_lr);
+  s.epsilon = words.number("epsilon", s.epsilon);
+  s.metric = words.word("metric", s.metric);
+  return Schedule::reduce_on_plateau(s);
+}
+
+// A schedule by its name in words.
+struct Named {
+  const char* name;
+  Schedule (*parse)(train::Settings& words, const Defaults& defaults);
+};
+
+constexpr Named kSchedules[] = {
+    {"constant", [](train::Settings& words,
+                    const Defaults& d) { return Schedule::constant(words.number("lr", d.lr)); }},
+    {"step",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::step({.lr = words.number("lr", d.lr),
+                              .step_size = words.integer("step_size", 0),
+                              .gamma = words.number("gamma", StepDecay{}.gamma)});
+     }},
+    {"exponential",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::exponential(
+           {.lr = words.number("lr", d.lr), .gamma = words.number("gamma", 0.0)});
+     }},
+    {"cosine",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::cosine_annealing({.max = words.number("max", d.lr),
+                                          .min = words.number("min", 0.0),
+                                          .decay_steps = steps_of(words, "decay_steps", d)});
+     }},
+    {"cosine_restarts",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::cosine_restarts({.max = words.number("max", d.lr),
+                                         .min = words.number("min", 0.0),
+                                         .t_0 = words.integer("t_0", 0),
+                                         .t_mult = words.integer("t_mult", 1)});
+     }},
+    {"linear",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::linear({.max = words.number("max", d.lr),
+                                .min = words.number("min", 0.0),
+                                .decay_steps = steps_of(words, "decay_steps", d)});
+     }},
+    {"polynomial",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::polynomial({.max = words.number("max", d.lr),
+                                    .min = words.number("min", 0.0),
+                                    .decay_steps = steps_of(words, "decay_steps", d),
+                                    .power = words.number("power", 1.0)});
+     }},
+    {"one_cycle", parse_one_cycle},
+    {"reduce_on_plateau", parse_plateau},
+};
+
+// One stage's schedule.
+Schedule parse_stage(train::Settings& words, const Defaults& defaults) {
+  for (const Named& known : kSchedules) {
+    if (words.name() == known.name) return known.parse(words, defaults);
   }
   words.fail_unknown(Schedule::names());
 }
@@ -48,7 +121,7 @@ Schedule Schedule::parse(std::string_view text, double lr, int64_t total_steps) 
     if (words.name() == "warmup") {
       throw Error("schedule", "warmup needs a schedule to lead to: \"warmup:steps=100/cosine\"");
     }
-    Schedule last = parse_stage(words, lr, total_steps);
+    Schedule last = parse_stage(words, {lr, total_steps});
     words.finish();
     return last;
   }
@@ -67,13 +140,16 @@ Schedule Schedule::parse(std::string_view text, double lr, int64_t total_steps) 
     words.finish();
     return warmup(steps, parse(text.substr(slash + 1), lr, left));
   }
-  const Schedule first = parse_stage(words, lr, steps);
+  const Schedule first = parse_stage(words, {lr, steps});
   words.finish();
   return sequence({{steps, first}, {0, parse(text.substr(slash + 1), lr, left)}});
 }
 
 std::vector<std::string> Schedule::names() {
-  return {"constant", "step", "exponential", "cosine", "linear", "warmup"};
+  std::vector<std::string> names;
+  for (const Named& schedule : kSchedules) names.emplace_back(schedule.name);
+  names.emplace_back("warmup");
+  return names;
 }
 
 }  // namespace thimble

@@ -79,6 +79,13 @@ bool Settings::flag(const char* key, bool fallback) {
   return false;
 }
 
+std::string Settings::word(const char* key, const std::string& fallback) {
+  const Entry* entry = take(key);
+  if (entry == nullptr) return fallback;
+  if (entry->value.empty()) fail_value(*entry, "a name");
+  return entry->value;
+}
+
 int Settings::choice(const char* key, std::span<const char* const> names, int fallback) {
   const Entry* entry = take(key);
   if (entry == nullptr) return fallback;

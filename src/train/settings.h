@@ -20,6 +20,7 @@ class Settings {
   double number(const char* key, double fallback);
   int64_t integer(const char* key, int64_t fallback);
   bool flag(const char* key, bool fallback);
+  std::string word(const char* key, const std::string& fallback);
   // The number of one of the names.
   int choice(const char* key, std::span<const char* const> names, int fallback);
   // Throws where a key was given that none of the calls above asked for.

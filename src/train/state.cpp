@@ -49,6 +49,16 @@ std::string named(const std::string& first_bad) {
   return first_bad.empty() ? "the loss itself" : first_bad;
 }
 
+void check_metric(const ir::Graph& model, const std::string& metric) {
+  if (metric.empty()) return;
+  for (const auto& [name, id] : model.metrics) {
+    if (name == metric) return;
+  }
+  throw Error("schedule", fmt::format("watches the metric \"{}\", which the graph does not have; "
+                                      "name it with Graph::metric",
+                                      metric));
+}
+
 }  // namespace
 
 State::State(const Graph& graph, const TrainerOptions& wanted)
@@ -62,6 +72,7 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
   if (options.accumulate < 1) {
     throw Error("accumulate", fmt::format("expected 1 or more, got {}", options.accumulate));
   }
+  check_metric(model, schedule.metric());
   const int64_t batch = options.batch;
   if (options.accumulate == 1) {
     runner.add({static_cast<int>(ProgramKind::update), batch},
@@ -132,7 +143,8 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   check_count(batch);
   const ProgramKind kind = step_kind();
   exec::Session& session = *program(kind, batch.count).session;
-  learning_rate = schedule.at(progress.step / options.accumulate);  // a schedule counts updates
+  learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
+                              progress.schedule);
   set_sources(session, batch, feed);
   if (!session.run()) {
     set_sources(session, batch, feed);

@@ -35,6 +35,7 @@ struct Progress {
   double weight = 0.0;  // of the gradients accumulated since the last update
   double best_loss = std::numeric_limits<double>::infinity();
   int64_t epochs_without_gain = 0;
+  ScheduleFeedback schedule;
 };
 
 // Kinds of programs.

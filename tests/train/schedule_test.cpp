@@ -92,7 +92,7 @@ TEST(schedule, sequence_gives_each_stage_its_own_clock) {
 
 TEST(schedule, equals_pytorchs_schedulers) {
   const auto& goldens = test::optimizer_goldens()["schedules"];
-  EXPECT_EQ(goldens.size(), 7U);
+  EXPECT_EQ(goldens.size(), 14U);
   for (const auto& golden : goldens) {
     const std::string text = golden["settings"];
     const auto rates = golden["rates"].get<std::vector<double>>();
@@ -104,6 +104,43 @@ TEST(schedule, equals_pytorchs_schedulers) {
   }
 }
 
+TEST(schedule, reduces_on_a_plateau_as_pytorch_does) {
+  const auto& goldens = test::optimizer_goldens()["plateaus"];
+  EXPECT_EQ(goldens.size(), 8U);
+  for (const auto& golden : goldens) {
+    const std::string text = golden["settings"];
+    const Schedule schedule = Schedule::parse(text, 0.5, 0);
+    EXPECT_TRUE(schedule.watches());
+    ScheduleFeedback feedback;
+    EXPECT_EQ(schedule.at(0, feedback), 0.5);
+    for (size_t epoch = 0; epoch < golden["losses"].size(); ++epoch) {
+      schedule.observe(golden["losses"][epoch], feedback);
+      EXPECT_NEAR(schedule.at(7, feedback), golden["rates"][epoch].get<double>(), kTorchTolerance)
+          << text << " after epoch " << epoch;
+    }
+  }
+}
+
+TEST(schedule, warms_up_to_a_rate_that_watches_the_loss) {
+  const Schedule schedule = Schedule::parse(
+      "warmup:steps=3/reduce_on_plateau:patience=0,metric=accuracy,mode=max", 0.4, 9);
+  EXPECT_EQ(schedule.metric(), "accuracy");
+  ScheduleFeedback feedback;
+  EXPECT_DOUBLE_EQ(schedule.at(0, feedback), 0.1);
+  schedule.observe(0.5, feedback);
+  schedule.observe(0.5, feedback);
+  EXPECT_DOUBLE_EQ(schedule.at(3, feedback), 0.04);
+}
+
+TEST(schedule, follows_a_function) {
+  const Schedule schedule =
+      Schedule::lambda([](int64_t step) { return 1.0 - 0.25 * static_cast<double>(step); });
+  EXPECT_EQ(schedule.at(2), 0.5);
+  EXPECT_EQ(error_of([&] { (void)schedule.at(5); }),
+            "[schedule] lambda: gave -0.25 for step 5, expected a rate");
+  EXPECT_THAT(error_of([] { (void)Schedule::lambda(nullptr); }), HasSubstr("needs a function"));
+}
+
 TEST(schedule, parses_names_with_settings_left_out) {
   const auto parsed = [](const char* text) { return Schedule::parse(text, 0.5, 100).text(); };
   EXPECT_EQ(parsed("constant"), "constant:lr=0.5");
@@ -113,6 +150,14 @@ TEST(schedule, parses_names_with_settings_left_out) {
   EXPECT_EQ(parsed("cosine"), "cosine:max=0.5,min=0,decay_steps=100");
   EXPECT_EQ(parsed("cosine:min=1e-5,decay_steps=10"), "cosine:max=0.5,min=1e-05,decay_steps=10");
   EXPECT_EQ(parsed("linear:max=1"), "linear:max=1,min=0,decay_steps=100");
+  EXPECT_EQ(parsed("cosine_restarts:t_0=4"), "cosine_restarts:max=0.5,min=0,t_0=4,t_mult=1");
+  EXPECT_EQ(parsed("polynomial:power=2"), "polynomial:max=0.5,min=0,decay_steps=100,power=2");
+  EXPECT_EQ(parsed("one_cycle:anneal=linear"),
+            "one_cycle:max=0.5,total_steps=100,pct_start=0.3,anneal=linear,div_factor=25,"
+            "final_div_factor=10000,three_phase=false");
+  EXPECT_EQ(parsed("reduce_on_plateau:metric=accuracy,mode=max"),
+            "reduce_on_plateau:lr=0.5,mode=max,factor=0.1,patience=10,threshold=0.0001,"
+            "threshold_mode=rel,cooldown=0,min_lr=0,epsilon=1e-08,metric=accuracy");
   EXPECT_EQ(parsed("warmup:steps=10/cosine"),
             "warmup:steps=10/cosine:max=0.5,min=0,decay_steps=90");
   EXPECT_EQ(parsed("warmup:steps=10/constant:steps=20/linear:min=0.1"),
@@ -122,8 +167,11 @@ TEST(schedule, parses_names_with_settings_left_out) {
 }
 
 TEST(schedule, parses_what_text_says) {
-  for (const char* text : {"step:step_size=7", "warmup:steps=10/constant:steps=20/linear:min=0.1",
-                           "cosine:steps=40/exponential:gamma=0.5,steps=3/constant"}) {
+  for (const char* text :
+       {"step:step_size=7", "cosine_restarts:t_0=3,t_mult=3", "polynomial:min=0.1,power=0.5",
+        "one_cycle:three_phase", "warmup:steps=5/reduce_on_plateau:patience=2,metric=accuracy",
+        "warmup:steps=10/constant:steps=20/linear:min=0.1",
+        "cosine:steps=40/exponential:gamma=0.5,steps=3/constant"}) {
     const Schedule schedule = Schedule::parse(text, 0.5, 100);
     const Schedule again = Schedule::parse(schedule.text(), 7.0, 0);
     EXPECT_EQ(again.text(), schedule.text());
@@ -137,7 +185,7 @@ TEST(schedule, refuses_words_it_does_not_know) {
   };
   EXPECT_EQ(parsing("cosin"),
             "[schedule] unknown name \"cosin\"; known are constant, step, exponential, cosine, "
-            "linear, warmup");
+            "cosine_restarts, linear, polynomial, one_cycle, reduce_on_plateau, warmup");
   EXPECT_THAT(parsing("cosine:gamma=1"),
               HasSubstr("cosine has no setting \"gamma\"; it takes max, min, decay_steps"));
   EXPECT_THAT(parsing("constant:steps=3"), HasSubstr("constant has no setting \"steps\""));
@@ -173,6 +221,24 @@ TEST(schedule, refuses_missing_and_contradictory_settings) {
               HasSubstr("min must not be negative"));
   EXPECT_THAT(refused([] { return S::linear({.max = 1.0, .decay_steps = -5}); }),
               HasSubstr("decay_steps must be at least 1, got -5"));
+  EXPECT_THAT(refused([] { return S::cosine_restarts({.max = 1.0}); }),
+              HasSubstr("t_0 must be at least 1, got 0"));
+  EXPECT_THAT(refused([] { return S::cosine_restarts({.max = 1.0, .t_0 = 2, .t_mult = 0}); }),
+              HasSubstr("t_mult must be at least 1, got 0"));
+  EXPECT_THAT(refused([] { return S::polynomial({.max = 1.0, .decay_steps = 5, .power = -1.0}); }),
+              HasSubstr("power must not be negative, got -1"));
+  EXPECT_THAT(refused([] { return S::one_cycle({.max = 1.0, .total_steps = 9, .pct_start = 2}); }),
+              HasSubstr("pct_start must be from 0 to 1, got 2"));
+  EXPECT_THAT(refused([] { return S::one_cycle({.max = 1.0, .total_steps = 9, .div_factor = 0}); }),
+              HasSubstr("must be at least 1, got 0"));
+  EXPECT_THAT(refused([] { return S::reduce_on_plateau({.lr = 1.0, .factor = 1.0}); }),
+              HasSubstr("factor must be above 0 and below 1, got 1"));
+  EXPECT_THAT(refused([] { return S::reduce_on_plateau({.lr = 1.0, .patience = -1}); }),
+              HasSubstr("patience must not be negative"));
+  EXPECT_THAT(refused([] {
+                return S::sequence({{2, S::reduce_on_plateau({.lr = 1.0})}, {1, S::constant(1.0)}});
+              }),
+              HasSubstr("stage 1 watches the loss"));
   EXPECT_THAT(refused([] { return S::warmup(0, S::constant(1.0)); }),
               HasSubstr("steps must be at least 1"));
   EXPECT_THAT(refused([] { return S::sequence({}); }), HasSubstr("at least one stage"));

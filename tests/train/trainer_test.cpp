@@ -102,6 +102,41 @@ TEST(trainer, resumes_to_the_same_bits) {
   for (const int64_t steps : {1, 7, 9, 14, 27}) expect_resume_is_exact(steps, 1);
 }
 
+// The loss of a network that cannot learn stands still: the rate falls, and a resumed run goes on
+// with what the schedule knew.
+TEST(trainer, resumes_a_schedule_that_watches_the_loss) {
+  const test::TemporaryFolder folder;
+  const data::Dataset dataset = test::small_data(40);
+  TrainerOptions wanted = options();
+  wanted.schedule =
+      Schedule::reduce_on_plateau({.lr = 1e-2, .factor = 0.5, .patience = 1, .threshold = 0.5});
+  const auto rates = [](const FitResult& result) {
+    std::vector<double> all;
+    for (const EpochReport& report : result.epochs) all.push_back(report.learning_rate);
+    return all;
+  };
+  Trainer straight(test::small_network(), wanted);
+  const std::vector<double> whole = rates(straight.fit(dataset, {.epochs = 9}));
+  EXPECT_EQ(whole.front(), 1e-2);
+  EXPECT_LE(whole.back(), 2.5e-3);
+
+  Trainer first(test::small_network(), wanted);
+  std::vector<double> parts =
+      rates(first.fit(dataset, {.epochs = 4, .checkpoint = folder / "c.safetensors"}));
+  Trainer second(test::small_network(), wanted);
+  second.resume(folder / "c.safetensors");
+  for (const double rate : rates(second.fit(dataset, {.epochs = 9}))) parts.push_back(rate);
+  EXPECT_EQ(parts, whole);
+  EXPECT_EQ(second.weights_sha256(), straight.weights_sha256());
+}
+
+TEST(trainer, refuses_a_schedule_that_watches_a_metric_it_has_not) {
+  TrainerOptions wanted = options();
+  wanted.schedule = Schedule::reduce_on_plateau({.lr = 1e-2, .metric = "accuracy"});
+  EXPECT_NE(error_of([&] { Trainer(test::small_network(), wanted); }).find("accuracy"),
+            std::string::npos);
+}
+
 TEST(trainer, resumes_in_the_middle_of_an_accumulation) { expect_resume_is_exact(10, 3); }
 
 TEST(trainer, refuses_to_resume_with_other_settings) {
