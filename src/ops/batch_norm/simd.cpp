@@ -63,31 +63,6 @@ inline void merge_blocks(float* mean, float* variance, const BatchNormScratch& s
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// Mean and squared deviations of one block, for every channel.
-void block_statistics(float* mean, float* squares, const float* x, float* wide_sums,
-                      float* wide_mean, const ChannelRows& r, const ChannelBlock& block) {
-  sum_rows(
-      wide_sums,
-      [x](const auto&, int) HWY_ATTR {
-        return [x](const auto& load, ptrdiff_t at) HWY_ATTR { return load(x + at); };
-      },
-      block, r.width);
-  fold_wide(mean, wide_sums, r);
-  for (int c = 0; c < r.channels; ++c) mean[c] /= static_cast<float>(block.per_channel);
-  widen(wide_mean, mean, r);
-  sum_rows(
-      wide_sums,
-      [x, wide_mean](const auto& outer, int column) HWY_ATTR {
-        const Vec center = outer(wide_mean + column);
-        return [x, center](const auto& load, ptrdiff_t at) HWY_ATTR {
-          const Vec off = hn::Sub(load(x + at), center);
-          return hn::Mul(off, off);
-        };
-      },
-      block, r.width);
-  fold_wide(squares, wide_sums, r);
-}
-
 void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
                        const float* beta, void* workspace, const batch_norm_dims& d,
                        exec::ThreadPool& pool) {

@@ -54,44 +54,6 @@ inline double sum_of_blocks(const float* blocks, int channel, const ChannelRows&
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-void block_sums(float* sums, float* products, const float* dy, const float* x,
-                const float* wide_mean, float* wide_sums, const ChannelRows& r,
-                const ChannelBlock& block) {
-  sum_rows(
-      wide_sums,
-      [dy](const auto&, int) HWY_ATTR {
-        return [dy](const auto& load, ptrdiff_t at) HWY_ATTR { return load(dy + at); };
-      },
-      block, r.width);
-  fold_wide(sums, wide_sums, r);
-  sum_rows(
-      wide_sums,
-      [dy, x, wide_mean](const auto& outer, int column) HWY_ATTR {
-        const Vec center = outer(wide_mean + column);
-        return [dy, x, center](const auto& load, ptrdiff_t at)
-                   HWY_ATTR { return hn::Mul(load(dy + at), hn::Sub(load(x + at), center)); };
-      },
-      block, r.width);
-  fold_wide(products, wide_sums, r);
-}
-
-void block_dx(float* dx, const float* dy, const float* x, const BatchNormGradScratch& s,
-              const ChannelBlock& block, int width) {
-  map_rows(
-      dx,
-      [dy, x, &s](const auto& outer, int column) HWY_ATTR {
-        const Vec mean = outer(s.mean + column);
-        const Vec scale = outer(s.scale + column);
-        const Vec slope = outer(s.slope + column);
-        const Vec offset = outer(s.offset + column);
-        return [dy, x, mean, scale, slope, offset](const auto& load, ptrdiff_t at) HWY_ATTR {
-          const Vec tilt = hn::MulAdd(hn::Sub(load(x + at), mean), slope, offset);
-          return hn::MulAdd(load(dy + at), scale, tilt);
-        };
-      },
-      block, width);
-}
-
 void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                             const float* mean, const float* variance, const float* gamma,
                             void* workspace, const batch_norm_dims& d, exec::ThreadPool& pool) {
@@ -120,7 +82,8 @@ void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float*
   }
   pool.run(r.blocks, [&](int64_t i) {
     const ChannelBlock block = channel_block(r, i);
-    block_dx(dx + block.first, dy + block.first, x + block.first, s, block, r.width);
+    block_dx(dx + block.first, dy + block.first, x + block.first,
+             {s.mean, s.scale, s.slope, s.offset}, block, r.width);
   });
 }
 

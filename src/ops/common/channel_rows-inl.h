@@ -138,6 +138,82 @@ struct Affine {
   }
 };
 
+// Mean and squared deviations from it of one block, for every channel. wide_sums, wide_mean: wide
+// rows of scratch.
+HWY_INLINE void block_statistics(float* mean, float* squares, const float* x, float* wide_sums,
+                                 float* wide_mean, const ChannelRows& r,
+                                 const ChannelBlock& block) {
+  sum_rows(
+      wide_sums,
+      [x](const auto&, int) HWY_ATTR {
+        return [x](const auto& load, ptrdiff_t at) HWY_ATTR { return load(x + at); };
+      },
+      block, r.width);
+  fold_wide(mean, wide_sums, r);
+  for (int c = 0; c < r.channels; ++c) mean[c] /= static_cast<float>(block.per_channel);
+  widen(wide_mean, mean, r);
+  sum_rows(
+      wide_sums,
+      [x, wide_mean](const auto& outer, int column) HWY_ATTR {
+        const Vec center = outer(wide_mean + column);
+        return [x, center](const auto& load, ptrdiff_t at) HWY_ATTR {
+          const Vec off = hn::Sub(load(x + at), center);
+          return hn::Mul(off, off);
+        };
+      },
+      block, r.width);
+  fold_wide(squares, wide_sums, r);
+}
+
+// Constants of a gradient by x, along a wide row.
+struct WideSlopes {
+  const float* mean;
+  const float* scale;
+  const float* slope;
+  const float* offset;
+};
+
+// Sums of dy and of dy * (x - mean) over one block, for every channel. wide_mean: along a wide row;
+// wide_sums: a wide row of scratch.
+HWY_INLINE void block_sums(float* sums, float* products, const float* dy, const float* x,
+                           const float* wide_mean, float* wide_sums, const ChannelRows& r,
+                           const ChannelBlock& block) {
+  sum_rows(
+      wide_sums,
+      [dy](const auto&, int) HWY_ATTR {
+        return [dy](const auto& load, ptrdiff_t at) HWY_ATTR { return load(dy + at); };
+      },
+      block, r.width);
+  fold_wide(sums, wide_sums, r);
+  sum_rows(
+      wide_sums,
+      [dy, x, wide_mean](const auto& outer, int column) HWY_ATTR {
+        const Vec center = outer(wide_mean + column);
+        return [dy, x, center](const auto& load, ptrdiff_t at)
+                   HWY_ATTR { return hn::Mul(load(dy + at), hn::Sub(load(x + at), center)); };
+      },
+      block, r.width);
+  fold_wide(products, wide_sums, r);
+}
+
+// dx = scale dy + slope (x - mean) + offset.
+HWY_INLINE void block_dx(float* dx, const float* dy, const float* x, const WideSlopes& s,
+                         const ChannelBlock& block, int width) {
+  map_rows(
+      dx,
+      [dy, x, s](const auto& outer, int column) HWY_ATTR {
+        const Vec mean = outer(s.mean + column);
+        const Vec scale = outer(s.scale + column);
+        const Vec slope = outer(s.slope + column);
+        const Vec offset = outer(s.offset + column);
+        return [dy, x, mean, scale, slope, offset](const auto& load, ptrdiff_t at) HWY_ATTR {
+          const Vec tilt = hn::MulAdd(hn::Sub(load(x + at), mean), slope, offset);
+          return hn::MulAdd(load(dy + at), scale, tilt);
+        };
+      },
+      block, width);
+}
+
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

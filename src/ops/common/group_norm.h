@@ -1,0 +1,28 @@
+// What group_norm and instance_norm share: checks, sizes and fast kernels.
+#pragma once
+
+#include "exec/thread_pool.h"
+#include "ir/op_def.h"
+#include "ops/common/group_norm_dims.h"
+
+namespace thimble::ops {
+
+// Fails unless input i is f32 [N, ..., C], the groups divide C and epsilon is not negative.
+void check_groups(const ir::InferContext& c, int i, int64_t groups, double epsilon);
+
+group_norm_dims group_norm_sizes(const Shape& x, int64_t groups, double epsilon);
+
+// As normalise_groups_ref. y may be x. workspace: group_norm_workspace() bytes; params hold
+// group_norm_dims. Images are cut into blocks of fixed size: results do not depend on the threads.
+int64_t group_norm_workspace(const ir::Params& params, int threads);
+void normalise_groups(float* y, float* mean, float* variance, const float* x, const float* gamma,
+                      const float* beta, void* workspace, const group_norm_dims* d,
+                      exec::ThreadPool& pool);
+
+// As group_norm_grad_ref. dx may be dy or x.
+int64_t group_norm_grad_workspace(const ir::Params& params, int threads);
+void normalise_groups_grad(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
+                           const float* mean, const float* variance, const float* gamma,
+                           void* workspace, const group_norm_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

@@ -1,0 +1,143 @@
+#include <thimble/ops/group_norm.h>
+
+#include "ops/common/batch_norm.h"
+#include "ops/common/group_norm.h"
+#include "ops/common/layer.h"
+#include "ops/common/row_norm.h"
+#include "ops/group_norm/attrs.h"
+
+#include "ops/common/ref.h"
+
+namespace thimble::ops {
+namespace {
+
+namespace f32 {
+using real = float;
+#include "ops/common/group_norm_ref.h"
+#include "ops/group_norm/ref.h"
+}  // namespace f32
+namespace f64 {
+using real = double;
+#include "ops/common/group_norm_ref.h"
+#include "ops/group_norm/ref.h"
+}  // namespace f64
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<GroupNormAttrs>();
+  return group_norm_sizes(c.in(0), attrs.groups, attrs.epsilon);
+}
+
+Shape statistics_shape(const ir::InferContext& c) {
+  return {c.shape(0)[0], c.attrs.as<GroupNormAttrs>().groups};
+}
+
+std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<GroupNormAttrs>();
+  check_groups(c, 0, attrs.groups, attrs.epsilon);
+  c.require(c.input(0) == c.input(1), "expected dy of the type of x");
+  check_same_shape(c, 2, 3, statistics_shape(c));
+  check_channel_values(c, 4, 4);
+  const ir::TensorType channel_values{DType::f32, {c.shape(0)[-1]}};
+  return {c.input(0), channel_values, channel_values};
+}
+
+const OpDef& group_norm_grad_op() {
+  static const OpDef def{
+      .name = "group_norm_grad",
+      .doc =
+          "The gradients of group_norm. With m values a group, g = dy * gamma, s = sqrt(variance + "
+          "epsilon) and xhat = (x - mean) / s: dx = (g - (sum of g + xhat * sum of (g * xhat)) / "
+          "m) "
+          "/ s, dgamma = sum of dy * xhat, dbeta = sum of dy.",
+      .inputs = {{"dy", "[N, ..., C]"},
+                 {"x", "[N, ..., C]"},
+                 {"mean", "[N, groups]"},
+                 {"variance", "[N, groups], biased"},
+                 {"gamma", "[C]", true}},
+      .outputs = {{"dx", "[N, ..., C]"}, {"dgamma", "[C]"}, {"dbeta", "[C]"}},
+      .attrs = ir::Attrs::schema_of<GroupNormAttrs>(),
+      .infer = infer_grad,
+      .params = params,
+      .workspace = group_norm_grad_workspace,
+      .ref = ir::kernel_fn<&f32::group_norm_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::group_norm_grad_ref>(),
+      .fast = ir::kernel_fn<&normalise_groups_grad>(),
+      .in_place = {{0, 0}, {0, 1}},
+  };
+  return def;
+}
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<GroupNormAttrs>();
+  check_groups(c, 0, attrs.groups, attrs.epsilon);
+  check_channel_values(c, 1, 2);
+  const ir::TensorType statistic{DType::f32, statistics_shape(c)};
+  return {c.input(0), statistic, statistic};
+}
+
+const OpDef& group_norm_op() {
+  static const OpDef def{
+      .name = "group_norm",
+      .doc =
+          "Group normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with the "
+          "mean and (biased) variance of each group of channels over all positions of one image. "
+          "No gradient flows through the statistics as outputs.",
+      .example = "auto y = group_norm(x, {.groups = 8});",
+      .inputs = {{"x", "[N, ..., C]"}, {"gamma", "[C]", true}, {"beta", "[C]", true}},
+      .outputs = {{"y", "[N, ..., C]"},
+                  {"mean", "[N, groups]"},
+                  {"variance", "[N, groups], biased"}},
+      .attrs = ir::Attrs::schema_of<GroupNormAttrs>(),
+      .infer = infer,
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        if (!c.grad()) return {};
+        const GroupNormGrads grads = group_norm_grad(c.grad(), c.input(0), c.output(1), c.output(2),
+                                                     c.input(1), c.attrs.as<GroupNormAttrs>());
+        return {grads.dx, grads.dgamma, grads.dbeta};
+      },
+      .params = params,
+      .workspace = group_norm_workspace,
+      .ref = ir::kernel_fn<&f32::normalise_groups_ref>(),
+      .ref64 = ir::kernel_fn<&f64::normalise_groups_ref>(),
+      .fast = ir::kernel_fn<&normalise_groups>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(group_norm) {
+  static const OpDef* const defs[] = {&group_norm_op(), &group_norm_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value group_norm(Value x, Value gamma, Value beta, const GroupNormAttrs& attrs) {
+  const Value inputs[] = {x, gamma, beta};
+  return x.graph().add(ops::group_norm_op(), ir::Attrs::of(attrs), inputs)[0];
+}
+
+Value group_norm(Value x, const GroupNormOptions& options) {
+  const ir::LayerScope layer(x.graph(), "group_norm", options.name);
+  Value gamma;
+  Value beta;
+  if (options.affine && x.shape().rank() >= 1) {
+    const Shape channels{x.shape()[-1]};
+    gamma = ops::layer_parameter(layer, x, "weight", channels, init::ones());
+    beta = ops::layer_parameter(layer, x, "bias", channels, init::zeros());
+  }
+  return group_norm(x, gamma, beta, {.groups = options.groups, .epsilon = options.epsilon});
+}
+
+GroupNormGrads group_norm_grad(Value dy, Value x, Value mean, Value variance, Value gamma,
+                               const GroupNormAttrs& attrs) {
+  const Value inputs[] = {dy, x, mean, variance, gamma};
+  const std::vector<Value> grads =
+      dy.graph().add(ops::group_norm_grad_op(), ir::Attrs::of(attrs), inputs);
+  return {grads[0], grads[1], grads[2]};
+}
+
+}  // namespace thimble

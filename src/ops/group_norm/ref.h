@@ -1,0 +1,38 @@
+/* The gradient of normalise_groups_ref. With m values a group, g = dy gamma and
+   xhat = (x - mean) / sqrt(variance + epsilon):
+   dx = (g - sum of g / m - xhat sum of g xhat / m) / sqrt(variance + epsilon), sums over a group;
+   dgamma[c] = sum of dy xhat and dbeta[c] = sum of dy over images and positions.
+   dx may be dy or x. */
+static void group_norm_grad_ref(real* dx, real* dgamma, real* dbeta, const real* dy, const real* x,
+                                const real* mean, const real* variance, const real* gamma,
+                                const group_norm_dims* d) {
+  const int width = d->channels / d->groups;
+  const ptrdiff_t step = (ptrdiff_t)d->positions * d->channels;
+  const real count = (real)d->positions * (real)width;
+  for (int c = 0; c < d->channels; ++c) dgamma[c] = dbeta[c] = 0;
+  for (int i = 0; i < d->images * d->groups; ++i) {
+    const int first = i % d->groups * width;
+    const ptrdiff_t begin = i / d->groups * step + first;
+    const ptrdiff_t end = begin - first + step;
+    const real inverse = 1 / sqrt(variance[i] + (real)d->epsilon);
+    real sum = 0;
+    real product = 0;
+    for (ptrdiff_t at = begin; at < end; at += d->channels) {
+      for (int c = 0; c < width; ++c) {
+        const real xhat = (x[at + c] - mean[i]) * inverse;
+        const real scale = gamma ? gamma[first + c] : 1;
+        dgamma[first + c] += dy[at + c] * xhat;
+        dbeta[first + c] += dy[at + c];
+        sum += dy[at + c] * scale;
+        product += dy[at + c] * scale * xhat;
+      }
+    }
+    for (ptrdiff_t at = begin; at < end; at += d->channels) {
+      for (int c = 0; c < width; ++c) {
+        const real xhat = (x[at + c] - mean[i]) * inverse;
+        const real g = dy[at + c] * (gamma ? gamma[first + c] : 1);
+        dx[at + c] = inverse * (g - (sum + xhat * product) / count);
+      }
+    }
+  }
+}

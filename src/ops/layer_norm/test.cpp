@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "harness/op_cases.h"
+#include "harness/op_run.h"
+#include "ops/common/row_norm.h"
+#include "ops/layer_norm/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+// Rounding of sums of up to some thousand values in float, in another order.
+constexpr double kTolerance = 1e-4;
+
+OpCase normalised(const char* name, const Shape& x, int64_t dims = 1, bool gamma = true,
+                  bool beta = true, double epsilon = 1e-5) {
+  const Shape last = ops::last_dims(x, dims);
+  const Shape first = ops::first_dims(x, dims);
+  return {
+      .name = name,
+      .inputs = {{.shape = x}, {.shape = last, .absent = !gamma}, {.shape = last, .absent = !beta}},
+      .attrs = ir::Attrs::of(LayerNormAttrs{dims, epsilon}),
+      .expect = {x, first, first},
+      .tolerance = kTolerance,
+      .no_cotangent = {1, 2}};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(layer_norm) {
+  const auto attrs = [](int64_t dims, double epsilon = 1e-5) {
+    return ir::Attrs::of(LayerNormAttrs{dims, epsilon});
+  };
+  return {
+      .cases = {normalised("rows", {5, 37}), normalised("time_steps", {3, 7, 64}),
+                normalised("two_dimensions", {4, 3, 5}, 2), normalised("everything", {2, 3, 4}, 3),
+                normalised("without_parameters", {4, 33}, 1, false, false),
+                normalised("scale_alone", {4, 33}, 1, true, false),
+                normalised("shift_alone", {4, 33}, 1, false, true),
+                normalised("large_epsilon", {4, 33}, 1, true, true, 0.5),
+                normalised("one_value", {3, 1}, 1, true, true, 0.1),
+                normalised("batch_of_1", {1, 130}), normalised("many_rows", {1500, 19}),
+                normalised("long_rows", {3, 5003}), normalised("no_rows", {0, 6}),
+                normalised("empty_rows", {3, 0})},
+      .rejects = {{"too_many_dimensions", {{.shape = {3, 4}}}, attrs(3), "at least the 3"},
+                  {"no_dimension", {{.shape = {3, 4}}}, attrs(0), "at least 1"},
+                  {"another_gamma",
+                   {{.shape = {3, 4}}, {.shape = {3}}},
+                   attrs(1),
+                   "expected gamma of shape [4]"},
+                  {"negative_epsilon", {{.shape = {3, 4}}}, attrs(1, -1.0), "at least 0"},
+                  {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(1), "of type f32"}},
+  };
+}
+
+TEST(layer_norm, keeps_its_accuracy_when_the_mean_is_far_from_zero) {
+  const auto attrs = ir::Attrs::of(LayerNormAttrs{1, 0.0});
+  const Tensor x = tensor({1, 4}, {10000, 10001, 10000, 10001});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const auto y = values_of<float>(run_op(
+        "layer_norm", attrs, {x, tensor({4}, {1, 1, 1, 1}), tensor({4}, {0, 0, 0, 0})}, kernel)[0]);
+    for (int i = 0; i < 4; ++i) EXPECT_NEAR(y[i], i % 2 == 0 ? -1.0 : 1.0, 1e-5);
+  }
+}
+
+TEST(layer_norm, adds_the_parameters_asked_for) {
+  Graph g;
+  const Value x = g.input("x", {4, 6});
+  layer_norm(x, LayerNormOptions{.dims = 2});
+  EXPECT_EQ(g.ir().find_source("layer_norm_1.weight").shape(), (Shape{4, 6}));
+  EXPECT_EQ(g.ir().data(g.ir().find_source("layer_norm_1.weight").id()).init, init::ones());
+  EXPECT_EQ(g.ir().find_source("layer_norm_1.bias").shape(), (Shape{4, 6}));
+  layer_norm(x, LayerNormOptions{.bias = false});
+  EXPECT_TRUE(g.ir().find_source("layer_norm_2.weight"));
+  EXPECT_FALSE(g.ir().find_source("layer_norm_2.bias"));
+  layer_norm(x, LayerNormOptions{.affine = false});
+  EXPECT_FALSE(g.ir().find_source("layer_norm_3.weight"));
+}
+
+}  // namespace thimble::test
