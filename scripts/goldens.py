@@ -6,7 +6,7 @@ Needs PyTorch (the files were made with 2.13, on the CPU). Deterministic.
 
 src/ops/<op>/golden.py declares CASES, a list of
     dict(name="stride_2", attrs={"stride": 2}, inputs=[...], torch=lambda x, w: ...)
-op      the op of the folder, where it is not the one the folder is named after
+op      the op or builder function of the folder, where it is not the one the folder is named after
 attrs   attributes by their names; those left out keep their defaults
 inputs  {"shape": [2, 3], "low": -1, "high": 1}   random numbers, or integers with "dtype": "i32"
         {"values": [[1, 2], [3, 4]]}              given numbers, possibly with "dtype"

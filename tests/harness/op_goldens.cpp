@@ -11,6 +11,7 @@
 #include "exec/reference.h"
 #include "harness/op_data.h"
 #include "io/json/attrs.h"
+#include "ir/function_def.h"
 
 namespace thimble::test {
 namespace {
@@ -94,10 +95,81 @@ struct GoldenGraph {
   std::vector<Expected> expected;
 };
 
+// Sets the options of a builder function that a golden names.
+class OptionReader final : public ir::OptionVisitor {
+ public:
+  explicit OptionReader(const json& object) : object_(object) {}
+  size_t found = 0;
+
+  void field(const char* name, bool& value, const char*) override { read(name, value); }
+  void field(const char* name, int64_t& value, const char*) override { read(name, value); }
+  void field(const char* name, double& value, const char*) override { read(name, value); }
+  void field(const char* name, std::string& value, const char*) override { read(name, value); }
+  void field(const char* name, std::vector<int64_t>& value, const char*) override {
+    read(name, value);
+  }
+  void field(const char* name, Shape& value, const char*) override {
+    std::vector<int64_t> dims = value.dims();
+    read(name, dims);
+    value = Shape(dims);
+  }
+  void field(const char* name, Pair& value, const char*) override {
+    std::vector<int64_t> n{value.h, value.w};
+    read(name, n);
+    value = {n.at(0), n.at(1)};
+  }
+  void field(const char* name, Padding& value, const char*) override {
+    if (object_.value(name, json()) == "same") {
+      value = Padding::same();
+      ++found;
+      return;
+    }
+    std::vector<int64_t> n{value.top, value.bottom, value.left, value.right};
+    read(name, n);
+    value = {n.at(0), n.at(1), n.at(2), n.at(3)};
+  }
+  void choice(const char* name, int& value, std::span<const char* const> names,
+              const char*) override {
+    std::string chosen = names[static_cast<size_t>(value)];
+    read(name, chosen);
+    value = static_cast<int>(std::find(names.begin(), names.end(), chosen) - names.begin());
+  }
+  // Not for goldens: what a layer starts from, and types.
+  void field(const char*, DType&, const char*) override {}
+  void field(const char*, Initializer&, const char*) override {}
+  void field(const char*, std::optional<Initializer>&, const char*) override {}
+
+ private:
+  template <class T>
+  void read(const char* name, T& value) {
+    if (!object_.contains(name)) return;
+    object_.at(name).get_to(value);
+    ++found;
+  }
+  const json& object_;
+};
+
+// The outputs of the op or, where there is none of that name, of the builder function.
+std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& attrs,
+                         std::vector<Value> inputs) {
+  if (const ir::OpDef* op = ir::find_op(name)) {
+    return graph.add(*op, io::attrs_from_json(op->attrs, attrs, name + " golden"), inputs);
+  }
+  const ir::FunctionDef* function = ir::find_function(name);
+  if (function == nullptr) throw Error(name, "no such op in the library");
+  inputs.resize(std::max(inputs.size(), function->inputs.size()));
+  std::shared_ptr<void> options;
+  OptionReader reader(attrs);
+  if (function->options.make != nullptr) {
+    options = function->options.make();
+    function->options.visit(options.get(), reader);
+  }
+  if (reader.found != attrs.size()) throw Error(name, "the golden names an unknown option");
+  return function->build(inputs, options.get());
+}
+
 GoldenGraph make_graph(const json& golden) {
   const std::string name = golden.at("op");
-  const ir::OpDef* op = ir::find_op(name);
-  if (op == nullptr) throw Error(name, "no such op in the library");
   GoldenGraph made;
   const auto add_source = [&](const std::string& source, const json& tensor) {
     const Value value = made.graph.source(source, type_of(tensor), ir::Role::state);
@@ -109,8 +181,7 @@ GoldenGraph make_graph(const json& golden) {
     const std::string source = "input_" + std::to_string(inputs.size());
     inputs.push_back(input.is_null() ? Value() : add_source(source, input));
   }
-  const auto outputs = made.graph.add(
-      *op, io::attrs_from_json(op->attrs, golden.at("attrs"), name + " golden"), inputs);
+  const std::vector<Value> outputs = build(made.graph, name, golden.at("attrs"), inputs);
   if (outputs.size() != golden.at("outputs").size()) {
     throw Error(name, fmt::format("has {} outputs, PyTorch {}", outputs.size(),
                                   golden.at("outputs").size()));

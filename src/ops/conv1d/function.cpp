@@ -1,0 +1,61 @@
+#include <thimble/ops/conv1d.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(Conv1dOptions& o, ir::OptionVisitor& v) {
+  v.field("channels", o.channels, "of the result; must be set for a layer");
+  v.field("kernel", o.kernel, "size of the window");
+  v.field("stride", o.stride, "places the window moves at a time");
+  v.field("padding", o.padding, "zeros at the ends; of four numbers the last two count");
+  v.field("dilation", o.dilation, "distance between neighbouring taps of the window");
+  v.field("groups", o.groups, "divides both numbers of channels");
+  v.field("bias", o.bias, "with a bias");
+  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("bias_init", o.bias_init,
+          "first values of the bias; none: U(-1/sqrt(fan_in), 1/sqrt(fan_in))");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(conv1d) {
+  static const FunctionDef conv1d_function{
+      .name = "conv1d",
+      .doc =
+          "1-D convolution of sequences: y[n, q, k] = sum over s, c of x[n, q*stride + s*dilation "
+          "- padding, c] w[k, s, c] + bias[k]. A layer with parameters of its own, unless a weight "
+          "is given; then channels and kernel are the weight's.",
+      .inputs = {{"x", "[N, L, C]"},
+                 {"weight", "[channels, kernel, C / groups]; none: a layer's own", true},
+                 {"bias", "[channels], beside a given weight", true}},
+      .outputs = {{"y", "[N, Q, channels]"}},
+      .parameters = {{"weight", "[channels, kernel, C / groups]"}, {"bias", "[channels]", true}},
+      .options = ir::OptionSchema::of<Conv1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto& o = options_as<Conv1dOptions>(options);
+        if (!in[1]) return {conv1d(in[0], o)};
+        return {conv1d(in[0], in[1], in[2],
+                       {.stride = o.stride,
+                        .padding = o.padding,
+                        .dilation = o.dilation,
+                        .groups = o.groups})};
+      },
+  };
+  static const FunctionDef depthwise_conv1d_function{
+      .name = "depthwise_conv1d",
+      .doc =
+          "A convolution layer over sequences in which every input channel has channels / C "
+          "windows of its own; channels: C where it is 0, and groups is C.",
+      .inputs = {{"x", "[N, L, C]"}},
+      .outputs = {{"y", "[N, Q, channels]"}},
+      .parameters = {{"weight", "[channels, kernel, 1]"}, {"bias", "[channels]", true}},
+      .options = ir::OptionSchema::of<Conv1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {depthwise_conv1d(in[0], options_as<Conv1dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&conv1d_function, &depthwise_conv1d_function};
+  return defs;
+}

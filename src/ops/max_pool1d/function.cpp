@@ -1,0 +1,31 @@
+#include <thimble/ops/max_pool1d.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(MaxPool1dOptions& o, ir::FieldVisitor& v) {
+  v.field("kernel", o.kernel, "size of the window");
+  v.field("stride", o.stride, "places the window moves at a time; 0: its size");
+  v.field("padding", o.padding,
+          "cells at the ends that are never the largest; of four numbers the last two count");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(max_pool1d) {
+  static const FunctionDef max_pool1d_function{
+      .name = "max_pool1d",
+      .doc =
+          "The largest value of every window: y[n, q, c] = max over s of x[n, q*stride + s - "
+          "padding, c].",
+      .inputs = {{"x", "[N, L, C]"}},
+      .outputs = {{"y", "[N, Q, C]"}},
+      .options = ir::OptionSchema::of<MaxPool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {max_pool1d(in[0], options_as<MaxPool1dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&max_pool1d_function};
+  return defs;
+}
