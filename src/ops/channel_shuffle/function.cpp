@@ -1,0 +1,28 @@
+#include <thimble/ops/channel_shuffle.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(ChannelShuffleOptions& o, ir::FieldVisitor& v) {
+  v.field("groups", o.groups, "divides the channels");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(channel_shuffle) {
+  static const FunctionDef channel_shuffle_function{
+      .name = "channel_shuffle",
+      .doc =
+          "Channels dealt out from their groups in turn: y[.., i*groups + g] = "
+          "x[.., g*(C/groups) + i].",
+      .inputs = {{"x", "[N, ..., C]"}},
+      .outputs = {{"y", "the shape of x"}},
+      .options = ir::OptionSchema::of<ChannelShuffleOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {channel_shuffle(in[0], options_as<ChannelShuffleOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&channel_shuffle_function};
+  return defs;
+}

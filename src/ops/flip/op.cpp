@@ -1,0 +1,67 @@
+#include <thimble/ops/flip.h>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/copy.h"
+#include "ops/common/strided.h"
+#include "ops/flip/attrs.h"
+
+#define THIMBLE_REF "ops/flip/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+ir::Params params(const ir::KernelContext& c) {
+  const Shape& x = c.in(0);
+  const std::vector<int64_t> strides = row_major_strides(x);
+  std::vector<StridedAxis> axes;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    axes.push_back({x[static_cast<int>(i)], strides[i]});
+  }
+  int64_t offset = 0;
+  for (const int64_t given : c.attrs.as<FlipOptions>().axes) {
+    StridedAxis& axis = axes[static_cast<size_t>(given < 0 ? given + x.rank() : given)];
+    offset += (axis.size - 1) * axis.stride;
+    axis.stride = -axis.stride;
+  }
+  return strided_dims_of(axes, offset, x.elements(), c.outputs[0].dtype);
+}
+
+const OpDef& flip_op() {
+  static const OpDef def{
+      .name = "flip",
+      .doc = "x with the order of some axes reversed.",
+      .example = "auto mirrored = flip(images, {.axes = {2}});",
+      .inputs = {{"x", "any type and shape"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<FlipOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_addressable(c, 0);
+        const auto& axes = c.attrs.as<FlipOptions>().axes;
+        checked_axes(c, axes);
+        return {c.input(0)};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {flip(c.grad(), c.attrs.as<FlipOptions>())};
+      },
+      .params = params,
+      .ref = ir::kernel_fn<&f32::flip_ref>(),
+      .ref64 = ir::kernel_fn<&f64::flip_ref>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(flip) {
+  static const OpDef* const defs[] = {&flip_op()};
+  return defs;
+}
+
+namespace thimble {
+Value flip(Value x, const FlipOptions& options) {
+  return x.graph().add1(ops::flip_op(), ir::Attrs::of(options), {x});
+}
+}  // namespace thimble

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace thimble {
+
+struct FlipOptions {
+  std::vector<int64_t> axes;  // turned around; negative ones count from the last
+};
+
+// x with the order of some axes reversed. x: any type, at most 8 dimensions; y: the shape of x.
+// Throws Error for axes that do not exist or are named twice.
+Value flip(Value x, const FlipOptions& options);
+
+}  // namespace thimble

@@ -1,0 +1,1 @@
+STRIDED_GATHER_REF(flip)

@@ -1,0 +1,97 @@
+#include <thimble/ops/prelu.h>
+
+#include "ops/common/layer.h"
+#include "ops/prelu/dims.h"
+#include "ops/prelu/simd.h"
+
+#define THIMBLE_REF "ops/prelu/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void check(const ir::InferContext& c, int x, int weight) {
+  c.require_dtype(x, DType::f32);
+  c.require_dtype(weight, DType::f32);
+  const Shape& shape = c.shape(x);
+  c.require(
+      c.shape(weight) == Shape{1} || (shape.rank() >= 1 && c.shape(weight) == Shape{shape[-1]}),
+      "expected a weight [1], or [C] for x [..., C]");
+}
+
+prelu_dims dims_of(const Shape& x, const Shape& weight) {
+  prelu_dims d{};
+  d.channels = static_cast<int>(weight[0]);
+  d.rows = d.channels == 0 ? 0 : static_cast<int>(x.elements() / d.channels);
+  return d;
+}
+
+const OpDef& prelu_grad_op() {
+  static const OpDef def{
+      .name = "prelu_grad",
+      .doc =
+          "The gradients of prelu: dx = dy where x > 0, else weight * dy; dweight = sum of dy x "
+          "over "
+          "x <= 0.",
+      .inputs = {{"dy", "[..., C]"}, {"x", "[..., C]"}, {"weight", "[C] or [1]"}},
+      .outputs = {{"dx", "[..., C]"}, {"dweight", "[C] or [1]"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 1, 2);
+        c.require(c.input(0) == c.input(1), "expected dy of the type of x");
+        return {c.input(1), c.input(2)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(1), c.in(2)); },
+      .workspace = prelu_grad_workspace,
+      .ref = ir::kernel_fn<&f32::prelu_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::prelu_grad_ref>(),
+      .fast = ir::kernel_fn<&prelu_grad_simd>(),
+      .in_place = {{0, 0}, {0, 1}},
+  };
+  return def;
+}
+
+const OpDef& prelu_op() {
+  static const OpDef def{
+      .name = "prelu",
+      .doc = "Rectified linear unit with a trained slope: y = x where x > 0, else weight * x.",
+      .example = "auto y = prelu(x);",
+      .inputs = {{"x", "[..., C]"}, {"weight", "[C] or [1]"}},
+      .outputs = {{"y", "[..., C]"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 0, 1);
+        return {c.input(0)};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const Value inputs[] = {c.grad(), c.input(0), c.input(1)};
+        return c.grad().graph().add(prelu_grad_op(), {}, inputs);
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0), c.in(1)); },
+      .workspace = prelu_workspace,
+      .ref = ir::kernel_fn<&f32::prelu_ref>(),
+      .ref64 = ir::kernel_fn<&f64::prelu_ref>(),
+      .fast = ir::kernel_fn<&prelu_simd>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(prelu) {
+  static const OpDef* const defs[] = {&prelu_op(), &prelu_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value prelu(Value x, Value weight) { return x.graph().add1(ops::prelu_op(), {}, {x, weight}); }
+
+Value prelu(Value x, const PreluOptions& options) {
+  if (x.shape().rank() < 1) throw Error("prelu", "expected x [N, ..., C], got a scalar");
+  const ir::LayerScope layer(x.graph(), "prelu", options.name);
+  const Shape shape{options.per_channel ? x.shape()[-1] : 1};
+  return prelu(x, ops::layer_parameter(layer, x, "weight", shape, init::constant(options.slope)));
+}
+
+}  // namespace thimble

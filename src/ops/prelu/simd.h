@@ -1,0 +1,23 @@
+// The fast kernels of prelu; shapes and aliasing as in ref.h. Blocks of rows are summed each by
+// itself and then in their order: results do not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ir/op_def.h"
+#include "ops/prelu/dims.h"
+
+namespace thimble::ops {
+
+// Bytes of workspace of either; params hold prelu_dims.
+int64_t prelu_workspace(const ir::Params& params, int threads);
+int64_t prelu_grad_workspace(const ir::Params& params, int threads);
+
+void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const prelu_dims* d,
+                exec::ThreadPool& pool);
+void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
+                     const float* weight, void* workspace, const prelu_dims* d,
+                     exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

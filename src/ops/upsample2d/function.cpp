@@ -1,0 +1,30 @@
+#include <thimble/ops/upsample2d.h>
+
+#include "ir/function_def.h"
+#include "ops/upsample2d/attrs.h"
+
+namespace thimble {
+
+void describe(Upsample1dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "of the result; 0: found from scale");
+  v.field("scale", o.scale, "0: result / input");
+  v.enumeration("mode", o.mode, kUpsamplings, "how steps are found; bilinear: linear");
+  v.field("align_corners", o.align_corners, "of bilinear: the ends' middles stay in place");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(upsample2d) {
+  static const FunctionDef upsample1d_function{
+      .name = "upsample1d",
+      .doc = "Sequences of another length: every step is the nearest, or lies between two.",
+      .inputs = {{"x", "[N, L, C]"}},
+      .outputs = {{"y", "[N, Q, C]"}},
+      .options = ir::OptionSchema::of<Upsample1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {upsample1d(in[0], options_as<Upsample1dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&upsample1d_function};
+  return defs;
+}

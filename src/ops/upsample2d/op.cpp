@@ -1,0 +1,148 @@
+#include <thimble/ops/upsample2d.h>
+
+#include <cmath>
+
+#include "ops/common/conv.h"
+#include "ops/common/sequence.h"
+#include "ops/upsample2d/attrs.h"
+#include "ops/upsample2d/dims.h"
+#include "ops/upsample2d/simd.h"
+
+#define THIMBLE_REF "ops/upsample2d/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+constexpr double kLargest = 1 << 24;  // cells of a side
+
+double scale_of_width(const Upsample2dOptions& o) { return o.scale_w > 0.0 ? o.scale_w : o.scale; }
+
+int64_t cells(int64_t given, double scale, int64_t input) {
+  return given > 0 ? given : static_cast<int64_t>(std::floor(static_cast<double>(input) * scale));
+}
+
+Pair result_size(const ir::InferContext& c, const Upsample2dOptions& o, Pair input) {
+  c.require(o.size.h >= 0 && o.size.w >= 0 && o.scale >= 0.0 && o.scale_w >= 0.0,
+            "expected a size or scale that is not negative");
+  const double scale_w = scale_of_width(o);
+  c.require((o.size.h > 0 || o.scale > 0.0) && (o.size.w > 0 || scale_w > 0.0),
+            "expected a size or a scale");
+  c.require(input.h >= 1 && input.w >= 1, "expected images of at least 1 by 1");
+  c.require(static_cast<double>(input.h) * o.scale <= kLargest &&
+                static_cast<double>(input.w) * scale_w <= kLargest &&
+                static_cast<double>(std::max(o.size.h, o.size.w)) <= kLargest,
+            "expected a result of at most 2^24 cells a side");
+  const Pair size{cells(o.size.h, o.scale, input.h), cells(o.size.w, scale_w, input.w)};
+  c.require(size.h >= 1 && size.w >= 1, "the scale leaves nothing of the image");
+  return size;
+}
+
+upsample_axis axis(int64_t from, int64_t to, double scale, const Upsample2dOptions& o) {
+  upsample_axis a{};
+  a.from = static_cast<int>(from);
+  a.to = static_cast<int>(to);
+  const bool linear = o.mode == Upsampling::bilinear;
+  if (linear && o.align_corners) {
+    a.scale = to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0.0;
+    return a;
+  }
+  a.scale = scale > 0.0 ? 1.0 / scale : static_cast<double>(from) / static_cast<double>(to);
+  a.shift = o.mode == Upsampling::nearest ? 0.0 : 0.5;
+  return a;
+}
+
+upsample2d_dims dims_of(const Shape& x, const Shape& y, const Upsample2dOptions& o) {
+  upsample2d_dims d{};
+  d.n = static_cast<int>(x[0]);
+  d.c = static_cast<int>(x[3]);
+  d.linear = o.mode == Upsampling::bilinear ? 1 : 0;
+  d.h = axis(x[1], y[1], o.scale, o);
+  d.w = axis(x[2], y[2], scale_of_width(o), o);
+  return d;
+}
+
+const OpDef& upsample2d_grad_op() {
+  static const OpDef def{
+      .name = "upsample2d_grad",
+      .doc =
+          "The gradient of upsample2d: dx = the sum of dy over the pixels of y that a pixel of x "
+          "is "
+          "part of, by its weight in each.",
+      .inputs = {{"dy", "[N, P, Q, C]"}},
+      .outputs = {{"dx", "[N, H, W, C]"}},
+      .attrs = ir::Attrs::schema_of<Upsample2dGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<Upsample2dGradAttrs>();
+        check_image(c, 0);
+        c.require(image_size(c.shape(0)) == result_size(c, attrs.options, attrs.input),
+                  "expected dy to be as large as upsample2d's result");
+        return {{DType::f32, {c.shape(0)[0], attrs.input.h, attrs.input.w, c.shape(0)[3]}}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return dims_of(c.out(), c.in(0), c.attrs.as<Upsample2dGradAttrs>().options);
+      },
+      .workspace = upsample2d_grad_workspace,
+      .ref = ir::kernel_fn<&f32::upsample2d_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::upsample2d_grad_ref>(),
+      .fast = ir::kernel_fn<&upsample2d_grad_simd>(),
+  };
+  return def;
+}
+
+const OpDef& upsample2d_op() {
+  static const OpDef def{
+      .name = "upsample2d",
+      .doc =
+          "Images of another size: every pixel is the nearest of the image, or lies between the "
+          "four "
+          "around its place (bilinear). Equal to torch.nn.functional.interpolate.",
+      .example = "auto y = upsample2d(x, {.scale = 2, .mode = Upsampling::bilinear});",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}},
+      .attrs = ir::Attrs::schema_of<Upsample2dOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check_image(c, 0);
+        const Shape& x = c.shape(0);
+        const Pair size = result_size(c, c.attrs.as<Upsample2dOptions>(), image_size(x));
+        return {{DType::f32, {x[0], size.h, size.w, x[3]}}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const Upsample2dGradAttrs attrs{image_size(c.input(0).shape()),
+                                        c.attrs.as<Upsample2dOptions>()};
+        return {c.grad().graph().add1(upsample2d_grad_op(), ir::Attrs::of(attrs), {c.grad()})};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return dims_of(c.in(0), c.out(), c.attrs.as<Upsample2dOptions>());
+      },
+      .workspace = upsample2d_workspace,
+      .ref = ir::kernel_fn<&f32::upsample2d_ref>(),
+      .ref64 = ir::kernel_fn<&f64::upsample2d_ref>(),
+      .fast = ir::kernel_fn<&upsample2d_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(upsample2d) {
+  static const OpDef* const defs[] = {&upsample2d_op(), &upsample2d_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value upsample2d(Value x, const Upsample2dOptions& options) {
+  return x.graph().add1(ops::upsample2d_op(), ir::Attrs::of(options), {x});
+}
+
+Value upsample1d(Value x, const Upsample1dOptions& options) {
+  ops::check_sequence("upsample1d", x);
+  return ops::as_sequence(upsample2d(ops::as_image(x), {.size = {1, options.size},
+                                                        .scale_w = options.scale,
+                                                        .mode = options.mode,
+                                                        .align_corners = options.align_corners}));
+}
+
+}  // namespace thimble

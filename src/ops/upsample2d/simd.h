@@ -1,0 +1,21 @@
+// The fast kernels of upsample2d; shapes as in ref.h, nothing aliases.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ir/op_def.h"
+#include "ops/upsample2d/dims.h"
+
+namespace thimble::ops {
+
+// Bytes of workspace of either; params hold upsample2d_dims.
+int64_t upsample2d_workspace(const ir::Params& params, int threads);
+int64_t upsample2d_grad_workspace(const ir::Params& params, int threads);
+
+void upsample2d_simd(float* y, const float* x, void* workspace, const upsample2d_dims* d,
+                     exec::ThreadPool& pool);
+void upsample2d_grad_simd(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
+                          exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

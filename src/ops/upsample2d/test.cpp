@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/op_cases.h"
+#include "ops/upsample2d/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+OpCase resized(const char* name, const Shape& x, const Shape& y, const Upsample2dOptions& options) {
+  return {.name = name, .inputs = {{.shape = x}}, .attrs = ir::Attrs::of(options), .expect = {y}};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(upsample2d) {
+  constexpr auto kBilinear = Upsampling::bilinear;
+  const auto refused = [](const char* name, const Shape& x, const char* error,
+                          const Upsample2dOptions& options) {
+    return RejectCase{name, {{.shape = x}}, ir::Attrs::of(options), error};
+  };
+  return {
+      .cases =
+          {
+              resized("nearest", {3, 4, 5, 3}, {3, 8, 10, 3}, {.scale = 2}),
+              resized("nearest_many_channels", {2, 4, 5, 35}, {2, 12, 15, 35}, {.scale = 3}),
+              resized("nearest_smaller", {2, 7, 9, 4}, {2, 3, 4, 4}, {.size = {3, 4}}),
+              resized("nearest_exact", {2, 4, 5, 3}, {2, 7, 9, 3},
+                      {.size = {7, 9}, .mode = Upsampling::nearest_exact}),
+              resized("bilinear", {3, 4, 5, 3}, {3, 8, 10, 3}, {.scale = 2, .mode = kBilinear}),
+              resized("bilinear_many_channels", {2, 4, 5, 35}, {2, 12, 10, 35},
+                      {.scale = 3, .scale_w = 2, .mode = kBilinear}),
+              resized("bilinear_fraction", {2, 6, 5, 4}, {2, 10, 8, 4},
+                      {.scale = 1.7, .mode = kBilinear}),
+              resized("bilinear_smaller", {2, 9, 7, 17}, {2, 3, 2, 17},
+                      {.size = {3, 2}, .mode = kBilinear}),
+              resized("bilinear_corners", {2, 4, 5, 3}, {2, 9, 13, 3},
+                      {.size = {9, 13}, .mode = kBilinear, .align_corners = true}),
+              resized("one_pixel", {2, 1, 1, 3}, {2, 3, 4, 3}, {.size = {3, 4}, .mode = kBilinear}),
+              resized("same_size", {2, 3, 4, 3}, {2, 3, 4, 3}, {.scale = 1, .mode = kBilinear}),
+              resized("many_rows", {2, 40, 50, 6}, {2, 80, 100, 6},
+                      {.scale = 2, .mode = kBilinear}),
+              resized("empty_batch", {0, 4, 5, 3}, {0, 8, 10, 3}, {.scale = 2}),
+              resized("no_channels", {2, 4, 5, 0}, {2, 8, 10, 0}, {.scale = 2, .mode = kBilinear}),
+          },
+      .rejects =
+          {
+              refused("neither_size_nor_scale", {1, 4, 4, 3}, "a size or a scale", {}),
+              refused("a_height_alone", {1, 4, 4, 3}, "a size or a scale", {.size = {3, 0}}),
+              refused("empty_images", {1, 0, 4, 3}, "at least 1 by 1", {.scale = 2}),
+              refused("a_scale_that_leaves_nothing", {1, 4, 4, 3}, "leaves nothing",
+                      {.scale = 0.1}),
+              refused("a_scale_too_large", {1, 4, 4, 3}, "at most 2^24", {.scale = 1e30}),
+              refused("a_negative_scale", {1, 4, 4, 3}, "not negative", {.scale = -1}),
+              refused("sequences", {1, 4, 3}, "expected x to be images", {.scale = 2}),
+          },
+  };
+}
+
+namespace {
+
+TEST(upsample1d, stretches_sequences) {
+  Graph g;
+  const Value x = g.input("x", {6, 3});
+  EXPECT_EQ(to_string(upsample1d(x, {.scale = 2.5}).shape()), "[N, 15, 3]");
+  EXPECT_THAT(
+      [&] {
+        upsample1d(g.input("image", {6, 6, 3}), {.scale = 2});
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("sequences [N, L, C]")));
+}
+
+}  // namespace
+}  // namespace thimble::test
