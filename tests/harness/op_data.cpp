@@ -49,6 +49,8 @@ exec::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
       return random_integers<uint32_t>(spec, random);
     case DType::i8:
       return random_integers<int8_t>(spec, random);
+    case DType::u8:
+      return random_integers<uint8_t>(spec, random);
     default:
       break;
   }

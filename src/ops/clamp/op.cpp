@@ -1,0 +1,98 @@
+#include <thimble/ops/clamp.h>
+#include <thimble/ops/sum_to.h>
+
+#include "ir/graph.h"
+#include "ops/clamp/attrs.h"
+#include "ops/common/nary.h"
+
+#define THIMBLE_REF "ops/clamp/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void check(const ir::InferContext& c, int x) {
+  for (int i = x; i < x + 3; ++i) {
+    if (c.has(i)) c.require_dtype(i, DType::f32);
+  }
+  c.require(c.has(x + 1) || c.has(x + 2), "expected a lower bound, an upper bound or both");
+}
+
+const OpDef& clamp_grad_op() {
+  static const OpDef def{
+      .name = "clamp_grad",
+      .doc =
+          "The gradient of clamp by one input: dy where it is what clamp gives, else 0; to x where "
+          "low <= x <= high, to low where x < low < high, to high where x > high or high < low.",
+      .inputs = {{"dy", "the broadcast shape"},
+                 {"x", "clamp's input"},
+                 {"low", "clamp's", true},
+                 {"high", "clamp's", true}},
+      .outputs = {{"dx", "the shape of dy"}},
+      .attrs = ir::Attrs::schema_of<ClampGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        check(c, 1);
+        const int64_t input = c.attrs.as<ClampGradAttrs>().input;
+        c.require(input >= 0 && input <= 2 && c.has(static_cast<int>(input) + 1),
+                  "expected the number of a given input, 0 to 2");
+        c.require(broadcast_shape(c, 1, 3) == c.shape(0), "expected dy of the broadcast shape");
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return nary_dims_of(c, static_cast<int>(c.attrs.as<ClampGradAttrs>().input));
+      },
+      .ref = ir::kernel_fn<&f32::clamp_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::clamp_grad_ref>(),
+      .elementwise = true,
+      .in_place = {{0, 0}, {0, 1}},
+  };
+  return def;
+}
+
+Value grad_by(const ir::VjpContext& c, int i) {
+  if (!c.need(i)) return {};
+  const Value inputs[] = {c.grad(), c.input(0), c.input(1), c.input(2)};
+  const std::vector<Value> dx =
+      c.grad().graph().add(clamp_grad_op(), ir::Attrs::of(ClampGradAttrs{i}), inputs);
+  return sum_to(dx[0], c.input(i).shape());
+}
+
+const OpDef& clamp_op() {
+  static const OpDef def{
+      .name = "clamp",
+      .doc = "x between bounds that are tensors: y = min(max(x, low), high), with broadcasting.",
+      .example = "auto y = clamp(x, low, high);",
+      .inputs = {{"x", "any shape"},
+                 {"low", "a shape that broadcasts with that of x", true},
+                 {"high", "a shape that broadcasts with that of x", true}},
+      .outputs = {{"y", "the broadcast shape"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 0);
+        return {{DType::f32, broadcast_shape(c, 0, 2)}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {grad_by(c, 0), grad_by(c, 1), grad_by(c, 2)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
+      .ref = ir::kernel_fn<&f32::clamp_ref>(),
+      .ref64 = ir::kernel_fn<&f64::clamp_ref>(),
+      .elementwise = true,
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(clamp) {
+  static const OpDef* const defs[] = {&clamp_op(), &clamp_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value clamp(Value x, Value low, Value high) {
+  return x.graph().add1(ops::clamp_op(), {}, {x, low, high});
+}
+}  // namespace thimble

@@ -1,0 +1,84 @@
+#include <thimble/ops/compare.h>
+
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "ops/common/nary.h"
+#include "ops/compare/dims.h"
+
+#define THIMBLE_REF "ops/compare/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+using Part = void (*)(uint8_t*, const void*, const void*, const compare_dims*, int, int);
+
+// Shares the runs of the innermost axis among threads.
+template <Part part>
+void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d, exec::ThreadPool& pool) {
+  constexpr int64_t kTaskElements = 16384;
+  const int64_t inner = d->walk.size[0];
+  const int64_t runs = d->walk.n / inner;
+  const int64_t each = std::max<int64_t>(1, kTaskElements / inner);
+  pool.run((runs + each - 1) / each, [&](int64_t task) {
+    const int64_t end = std::min(runs, (task + 1) * each);
+    part(y, a, b, d, static_cast<int>(task * each * inner), static_cast<int>(end * inner));
+  });
+}
+
+// The definition, given name, doc, example and kernels.
+OpDef comparison(OpDef def) {
+  def.inputs = {{"a", "any shape, f32 or i32"}, {"b", "a shape that broadcasts; the type of a"}};
+  def.outputs = {{"y", "the broadcast shape, u8"}};
+  def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+    const DType dtype = c.input(0).dtype;
+    c.require(dtype == DType::f32 || dtype == DType::i32, "expected f32 or i32");
+    c.require(c.input(1).dtype == dtype, "expected a and b of one type");
+    return {{DType::u8, broadcast_shape(c, 0, 1)}};
+  };
+  def.params = [](const ir::KernelContext& c) -> ir::Params {
+    return compare_dims{nary_dims_of(c), c.inputs[0]->dtype == DType::f32 ? 1 : 0};
+  };
+  def.elementwise = true;
+  return def;
+}
+
+#define COMPARISON(op, sign)                                 \
+  const OpDef& op##_op() {                                   \
+    static const OpDef def = comparison({                    \
+        .name = #op,                                         \
+        .doc = "1 where a " #sign " b, else 0, of type u8.", \
+        .example = "auto y = " #op "(a, b);",                \
+        .ref = ir::kernel_fn<&f32::op##_ref>(),              \
+        .ref64 = ir::kernel_fn<&f64::op##_ref>(),            \
+        .fast = ir::kernel_fn<&fast<&f32::op##_part>>(),     \
+    });                                                      \
+    return def;                                              \
+  }
+
+COMPARISON(eq, ==)
+COMPARISON(ne, !=)
+COMPARISON(lt, <)
+COMPARISON(le, <=)
+COMPARISON(gt, >)
+COMPARISON(ge, >=)
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(compare) {
+  static const OpDef* const defs[] = {&eq_op(), &ne_op(), &lt_op(), &le_op(), &gt_op(), &ge_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value eq(Value a, Value b) { return a.graph().add1(ops::eq_op(), {}, {a, b}); }
+Value ne(Value a, Value b) { return a.graph().add1(ops::ne_op(), {}, {a, b}); }
+Value lt(Value a, Value b) { return a.graph().add1(ops::lt_op(), {}, {a, b}); }
+Value le(Value a, Value b) { return a.graph().add1(ops::le_op(), {}, {a, b}); }
+Value gt(Value a, Value b) { return a.graph().add1(ops::gt_op(), {}, {a, b}); }
+Value ge(Value a, Value b) { return a.graph().add1(ops::ge_op(), {}, {a, b}); }
+
+}  // namespace thimble

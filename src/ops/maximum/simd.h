@@ -1,0 +1,14 @@
+// The fast kernels of maximum; as in ref.h.
+#pragma once
+
+#include "exec/thread_pool.h"
+#include "ops/common/nary_dims.h"
+
+namespace thimble::ops {
+
+void maximum_simd(float* y, const float* a, const float* b, const nary_dims* d,
+                  exec::ThreadPool& pool);
+void maximum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
+                       const nary_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

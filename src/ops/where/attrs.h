@@ -1,0 +1,17 @@
+#pragma once
+
+#include <thimble/ops/where.h>
+
+#include "ir/attrs.h"
+
+namespace thimble::ops {
+
+struct WhereGradAttrs {
+  bool holds = true;  // dy where the condition holds, else where it does not
+};
+
+inline void describe(WhereGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("holds", a.holds, "dy where the condition holds, else where it does not");
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,87 @@
+#include <thimble/ops/sum_to.h>
+#include <thimble/ops/where.h>
+
+#include "ir/graph.h"
+#include "ops/common/nary.h"
+#include "ops/where/attrs.h"
+#include "ops/where/simd.h"
+
+#define THIMBLE_REF "ops/where/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& where_grad_op() {
+  static const OpDef def{
+      .name = "where_grad",
+      .doc = "The gradient of where by a: dy where the condition holds, else 0; or by b: the rest.",
+      .inputs = {{"condition", "u8, broadcasts to the shape of dy"}, {"dy", "any shape"}},
+      .outputs = {{"dx", "the shape of dy"}},
+      .attrs = ir::Attrs::schema_of<WhereGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::u8);
+        c.require_dtype(1, DType::f32);
+        c.require(broadcast_shape(c, 0, 1) == c.shape(1), "expected dy of the broadcast shape");
+        return {c.input(1)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return nary_dims_of(c, c.attrs.as<WhereGradAttrs>().holds ? 1 : 0);
+      },
+      .ref = ir::kernel_fn<&f32::where_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::where_grad_ref>(),
+      .fast = ir::kernel_fn<&where_grad_simd>(),
+      .elementwise = true,
+      .in_place = {{0, 1}},
+  };
+  return def;
+}
+
+Value grad_by(const ir::VjpContext& c, int i) {
+  if (!c.need(i)) return {};
+  const Value dx = c.grad().graph().add1(where_grad_op(), ir::Attrs::of(WhereGradAttrs{i == 1}),
+                                         {c.input(0), c.grad()});
+  return sum_to(dx, c.input(i).shape());
+}
+
+const OpDef& where_op() {
+  static const OpDef def{
+      .name = "where",
+      .doc = "a where the condition is not 0, else b, element by element with broadcasting.",
+      .example = "auto y = where(lt(x, zero), a, b);",
+      .inputs = {{"condition", "u8, any shape"},
+                 {"a", "a shape that broadcasts with the others"},
+                 {"b", "a shape that broadcasts with the others"}},
+      .outputs = {{"y", "the broadcast shape"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::u8);
+        c.require_dtype(1, DType::f32);
+        c.require_dtype(2, DType::f32);
+        return {{DType::f32, broadcast_shape(c, 0, 2)}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {Value(), grad_by(c, 1), grad_by(c, 2)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
+      .ref = ir::kernel_fn<&f32::where_ref>(),
+      .ref64 = ir::kernel_fn<&f64::where_ref>(),
+      .fast = ir::kernel_fn<&where_simd>(),
+      .elementwise = true,
+      .in_place = {{0, 1}, {0, 2}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(where) {
+  static const OpDef* const defs[] = {&where_op(), &where_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value where(Value condition, Value a, Value b) {
+  return condition.graph().add1(ops::where_op(), {}, {condition, a, b});
+}
+}  // namespace thimble
