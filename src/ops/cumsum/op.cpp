@@ -1,0 +1,75 @@
+#include <thimble/ops/cumsum.h>
+
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "ops/common/axes.h"
+#include "ops/common/row_tasks.h"
+#include "ops/cumsum/attrs.h"
+#include "ops/cumsum/dims.h"
+
+#define THIMBLE_REF "ops/cumsum/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// Shares the lines out, up to 64 neighbours at a time.
+void fast(float* y, const float* x, const cumsum_dims* d, exec::ThreadPool& pool) {
+  const int64_t inner = d->along.inner;
+  const int64_t parts = simd::divide_up(inner, 64);
+  const int64_t step = d->along.size * inner;
+  for_each_row(pool, d->along.outer * parts, d->along.size * std::min<int64_t>(inner, 64),
+               [&](int64_t i) {
+                 const int64_t column = i % parts * 64;
+                 const int64_t at = i / parts * step + column;
+                 f32::cumsum_lines(y + at, x + at,
+                                   static_cast<int>(std::min<int64_t>(64, inner - column)), d);
+               });
+}
+
+const OpDef& cumsum_op() {
+  static const OpDef def{
+      .name = "cumsum",
+      .doc =
+          "Running sums along an axis: y[i] = x[0] + ... + x[i], or x[i] + ... to the last in "
+          "reverse.",
+      .example = "auto y = cumsum(x, {.axis = 1});",
+      .inputs = {{"x", "any shape of at least one dimension"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<CumsumOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        checked_axis(c, c.attrs.as<CumsumOptions>().axis, c.shape(0).rank());
+        return {c.input(0)};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        CumsumOptions options = c.attrs.as<CumsumOptions>();
+        options.reverse = !options.reverse;
+        return {cumsum(c.grad(), options)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& options = c.attrs.as<CumsumOptions>();
+        return cumsum_dims{axis_dims_of(c.in(0), options.axis), options.reverse ? 1 : 0};
+      },
+      .ref = ir::kernel_fn<&f32::cumsum_ref>(),
+      .ref64 = ir::kernel_fn<&f64::cumsum_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(cumsum) {
+  static const OpDef* const defs[] = {&cumsum_op()};
+  return defs;
+}
+
+namespace thimble {
+Value cumsum(Value x, const CumsumOptions& options) {
+  return x.graph().add1(ops::cumsum_op(), ir::Attrs::of(options), {x});
+}
+}  // namespace thimble

@@ -1,0 +1,56 @@
+#include <thimble/ops/one_hot.h>
+
+#include "ir/graph.h"
+#include "ops/common/class_dims.h"
+#include "ops/one_hot/attrs.h"
+
+#define THIMBLE_REF "ops/one_hot/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& one_hot_op() {
+  static const OpDef def{
+      .name = "one_hot",
+      .doc =
+          "Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. An index that "
+          "is "
+          "no class gives a row of zeros.",
+      .example = "auto t = one_hot(label, {.classes = 10});",
+      .inputs = {{"x", "any shape, i32"}},
+      .outputs = {{"y", "[the shape of x, classes], f32"}},
+      .attrs = ir::Attrs::schema_of<OneHotOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::i32);
+        const int64_t classes = c.attrs.as<OneHotOptions>().classes;
+        c.require(classes >= 1 && classes < (int64_t{1} << 31), "expected at least one class");
+        std::vector<int64_t> dims = c.shape(0).dims();
+        dims.push_back(classes);
+        return {{DType::f32, Shape(std::move(dims))}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        class_dims d{};
+        d.rows = static_cast<int>(c.in(0).elements());
+        d.classes = static_cast<int>(c.attrs.as<OneHotOptions>().classes);
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::one_hot_ref>(),
+      .ref64 = ir::kernel_fn<&f64::one_hot_ref>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(one_hot) {
+  static const OpDef* const defs[] = {&one_hot_op()};
+  return defs;
+}
+
+namespace thimble {
+Value one_hot(Value x, const OneHotOptions& options) {
+  return x.graph().add1(ops::one_hot_op(), ir::Attrs::of(options), {x});
+}
+}  // namespace thimble

@@ -1,0 +1,41 @@
+#include <thimble/ops/stop_gradient.h>
+
+#include "ir/graph.h"
+#include "ops/common/copy.h"
+
+#define THIMBLE_REF "ops/stop_gradient/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& stop_gradient_op() {
+  static const OpDef def{
+      .name = "stop_gradient",
+      .doc = "x itself, through which no gradient flows.",
+      .example = "auto target = stop_gradient(teacher);",
+      .inputs = {{"x", "any type and shape"}},
+      .outputs = {{"y", "the type and shape of x"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        return {c.input(0)};
+      },
+      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return copy_dims_of(c.outputs[0]); },
+      .ref = ir::kernel_fn<&f32::stop_gradient_ref>(),
+      .ref64 = ir::kernel_fn<&f64::stop_gradient_ref>(),
+      .views = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(stop_gradient) {
+  static const OpDef* const defs[] = {&stop_gradient_op()};
+  return defs;
+}
+
+namespace thimble {
+Value stop_gradient(Value x) { return x.graph().add1(ops::stop_gradient_op(), {}, {x}); }
+}  // namespace thimble

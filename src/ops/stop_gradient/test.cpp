@@ -1,0 +1,30 @@
+#include <gtest/gtest.h>
+
+#include "autodiff/autodiff.h"
+#include "harness/op_cases.h"
+
+namespace thimble::test {
+
+THIMBLE_OP_CASES(stop_gradient) {
+  return {
+      .cases =
+          {{.name = "matrix", .inputs = {{.shape = {3, 4}}}, .expect = {{3, 4}}, .no_grad = {0}},
+           {.name = "integers", .inputs = {{.shape = {3}, .dtype = DType::i32}}, .expect = {{3}}},
+           {.name = "bits", .inputs = {{.shape = {9}, .dtype = DType::boolean}}},
+           {.name = "empty", .inputs = {{.shape = {0, 2}}}, .no_grad = {0}}},
+  };
+}
+
+TEST(stop_gradient, lets_the_gradient_of_other_ways_through) {
+  Graph g;
+  const Value w = g.parameter("w", {1}, init::ones());
+  g.minimize(sum(mul(w, stop_gradient(w))));
+  const auto gradients = autodiff::append_loss_gradients(g.ir());
+  ASSERT_EQ(gradients.size(), 1U);
+  EXPECT_GE(gradients[0].gradient, 0);
+  Graph stopped;
+  stopped.minimize(sum(stop_gradient(stopped.parameter("w", {1}, init::ones()))));
+  EXPECT_EQ(autodiff::append_loss_gradients(stopped.ir())[0].gradient, -1);
+}
+
+}  // namespace thimble::test

@@ -1,0 +1,1 @@
+UNARY_REF(straight_through_round, (real)rint(x))

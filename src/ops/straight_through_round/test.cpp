@@ -1,0 +1,19 @@
+#include "harness/op_cases.h"
+
+namespace thimble::test {
+
+THIMBLE_OP_CASES(straight_through_round) {
+  // The gradient is not that of the steps.
+  const auto of = [](const char* name, const Shape& x) {
+    return OpCase{.name = name,
+                  .inputs = {{.shape = x, .low = -5.0, .high = 5.0}},
+                  .expect = {x},
+                  .no_grad = {0}};
+  };
+  return {
+      .cases = {of("matrix", {3, 7}), of("scalar", {}), of("empty", {0, 4})},
+      .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "of type f32"}},
+  };
+}
+
+}  // namespace thimble::test
