@@ -8,6 +8,7 @@ Runs at every build: neither an op nor an optimizer needs a line of Python.
 import importlib.util
 import keyword
 import pathlib
+import re
 import sys
 import textwrap
 
@@ -177,7 +178,20 @@ def entry(name, text):
     return textwrap.wrap(f"{name}: {text}", 94, initial_indent=" " * 8, subsequent_indent=" " * 12)
 
 
-def docstring(name, spec):
+def python_example(name, text, names):
+    """A line of C++ in Python; nothing where it shows another spelling of the op."""
+    text = text.removeprefix("auto ").removesuffix(";")
+    if "(" in text and f"{name}(" not in text:
+        return ""
+    text = re.sub(r"\{(\.[^{}]*(?:\{[^{}]*\}[^{}]*)*)\}", r"\1", text)  # {.a = 1} to a = 1
+    text = re.sub(r"\.(\w+) = ", r"\1=", text)
+    text = text.replace("{", "[").replace("}", "]")
+    text = re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))
+    text = re.sub(r"\w+::(\w+)(\(\))?", r'"\1"', text)
+    return re.sub(r"\b(\w+)\(", lambda m: ("tb." if m[1] in names else "") + m[0], text)
+
+
+def docstring(name, spec, names):
     part = main_part(spec)
     op = spec.get("op")
     lines = textwrap.wrap((op or part)["doc"], 94, subsequent_indent=" " * 4, initial_indent=" " * 4)
@@ -198,13 +212,16 @@ def docstring(name, spec):
     lines += ["    Returns:"]
     for output in part["outputs"]:
         lines += entry(output["name"], output["doc"])
+    example = python_example(name, (op or part)["example"] or part["example"], names)
+    if example:
+        lines += ["    Example:", "        " + example]
     if op and not op["differentiable"]:
         lines += ["    No gradient flows through it."]
     text = "\n".join(lines).strip()
     return '    """' + text.replace("\\", "\\\\") + '\n    """'
 
 
-def function(name, spec):
+def function(name, spec, names):
     parameters = parameters_of(name, spec)
     signature = f"def {spelled(name)}({', '.join(parameters)}) -> {result_type(spec)}:"
     if len(signature) > 100:
@@ -216,7 +233,7 @@ def function(name, spec):
         f'"{option["name"]}": {spelled(option["name"])}' for option in options_of(name, spec)
     )
     return (
-        f"{signature}\n{docstring(name, spec)}\n"
+        f"{signature}\n{docstring(name, spec, names)}\n"
         f'    return {call}("{name}", ({inputs.strip()}), {{{options}}})\n'
     )
 
@@ -276,7 +293,7 @@ def main(folder):
     names = sorted(specs)
     text = HEADER
     text += "__all__ = [\n" + "".join(f'    "{spelled(name)}",\n' for name in names) + "]\n\n\n"
-    text += "\n\n".join(function(name, specs[name]) for name in names)
+    text += "\n\n".join(function(name, specs[name], names) for name in names)
     (folder / "ops.py").write_text(text)
 
 

@@ -88,6 +88,7 @@ nb::dict describe_op(const ir::OpDef& op) {
   ir::Attrs::defaults(op.attrs).visit(describer);
   nb::dict d;
   d["doc"] = op.doc;
+  d["example"] = op.example;
   d["inputs"] = described(op.inputs);
   d["outputs"] = described(op.outputs);
   d["parameters"] = nb::list();
@@ -103,6 +104,7 @@ nb::dict describe_function(const ir::FunctionDef& f) {
   if (f.options.make != nullptr) f.options.visit(f.options.make().get(), describer);
   nb::dict d;
   d["doc"] = f.doc;
+  d["example"] = f.example;
   d["inputs"] = described(f.inputs);
   d["outputs"] = described(f.outputs);
   d["parameters"] = described(f.parameters);

@@ -81,7 +81,17 @@ void bind_value(nb::module_& m) {
           [](const nb::object& a, const nb::object& key) {
             return nb::module_::import_("thimble._indexing").attr("index")(a, key);
           },
-          nb::sig("def __getitem__(self, key: object) -> Value"));
+          nb::sig("def __getitem__(self, key: object) -> Value"))
+      .def("__len__",
+           [](const nb::object& a) {
+             return nb::cast<int64_t>(nb::module_::import_("thimble._indexing").attr("length")(a));
+           })
+      .def(
+          "__iter__",
+          [](const nb::object& a) {
+            return nb::module_::import_("thimble._indexing").attr("rows")(a);
+          },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Value]"));
   // NumPy leaves mixed arithmetic to the operators above.
   value.attr("__array_ufunc__") = nb::none();
 }

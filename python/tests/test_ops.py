@@ -1,6 +1,8 @@
 """Functions of ops and layers: on arrays, on values, their help."""
 
+import ast
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -180,6 +182,23 @@ def test_every_function_explains_itself(name):
     for parameter in parameters.values():
         assert parameter.annotation is not inspect.Parameter.empty
         assert f"        {parameter.name}: " in text, f"{parameter.name} is not explained"
+
+
+def test_examples_are_calls_that_bind():
+    """What stands under Example is Python, and its arguments are the function's."""
+    shown = 0
+    for name in tb.ops.__all__:
+        match = re.search(r"Example:\n +(.*)", getattr(tb, name).__doc__)
+        if match is None:
+            continue
+        shown += 1
+        for node in ast.walk(ast.parse(match[1])):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if getattr(node.func.value, "id", None) == "tb":
+                    signature = inspect.signature(getattr(tb, node.func.attr))
+                    signature.bind(*node.args, **{k.arg: k.value for k in node.keywords})
+    assert shown >= 0.9 * len(tb.ops.__all__)
+    assert "y = tb.conv2d(x, channels=8, kernel=3, stride=2, padding=1)" in tb.conv2d.__doc__
 
 
 def test_gradients_and_updates_are_not_offered():

@@ -67,6 +67,10 @@ def test_the_example_runs_and_fits_ten_lines():
     assert float(re.search(r"accuracy ([0-9.]+)", done.stdout)[1]) > 0.85
 
 
+def test_the_readme_shows_the_example():
+    assert blocks("README.md") == [(ROOT / "examples/digits.py").read_text()]
+
+
 def test_the_docstring_of_the_package_is_the_example():
     code = [line.strip() for line in tb.__doc__.splitlines() if line.startswith("    ")]
     example = (ROOT / "examples/digits.py").read_text()

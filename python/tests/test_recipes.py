@@ -118,6 +118,8 @@ def test_recipes_bring_settings_that_can_be_replaced():
     assert "image" in recipe.decoder().text()
     with pytest.raises(ValueError, match="no decoder"):
         tb.recipes.mlp().decoder()
+    with pytest.raises(AttributeError, match="there are .*mlp"):
+        tb.recipes.gpt9()
     with pytest.raises(ValueError, match="mlp"):
         tb.recipes.recipe("gpt9")
 

@@ -51,6 +51,14 @@ def test_the_open_batch_is_minus_one_and_cannot_be_indexed():
     assert x[:, None, 1:3].shape == (-1, 1, 2, 3)
     with pytest.raises(IndexError, match="open batch"):
         x[0]
+    for use in (len, list):
+        with pytest.raises(TypeError, match="open batch"):
+            use(x)
+
+
+def test_iterating_gives_the_parts():
+    got = tb.jit(lambda a: [row * 2 for row in a] + [a[0] * len(a)])(A)
+    np.testing.assert_array_equal(got, [*(2 * A), 4 * A[0]])
 
 
 def test_a_value_keeps_its_graph_alive():

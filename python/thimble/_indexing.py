@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from . import _core
@@ -20,6 +21,20 @@ def _expanded(key: Any, ndim: int) -> list[Any]:
     else:
         entries += [slice(None)] * (ndim - used)
     return entries
+
+
+def length(value: Value) -> int:
+    """len(value): its first size, which the batch has not."""
+    if value.ndim == 0:
+        raise TypeError("len() of a single number")
+    if value.shape[0] < 0:
+        raise TypeError("the length of the open batch is not known")
+    return value.shape[0]
+
+
+def rows(value: Value) -> Iterator[Value]:
+    """The parts along the first axis."""
+    return iter([index(value, i) for i in range(length(value))])
 
 
 def index(value: Value, key: Any) -> Value:

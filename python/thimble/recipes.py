@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,13 @@ def names() -> list[str]:
 def recipe(name: str) -> Recipe:
     """The recipe of that name. Throws ValueError that lists the known ones."""
     return Recipe(name)
+
+
+def __getattr__(name: str) -> Callable[[], Recipe]:
+    """Every recipe by its name, those without a function of their own here too."""
+    if name not in names():
+        raise AttributeError(f"thimble has no recipe {name!r}; there are {', '.join(names())}")
+    return lambda: Recipe(name)
 
 
 def vae() -> Recipe:

@@ -44,7 +44,8 @@ struct OptionSchema {
 // Filled with designated initializers in src/ops/<op>/function.cpp.
 struct FunctionDef {
   const char* name = "";
-  const char* doc = "";  // one paragraph
+  const char* doc = "";      // one paragraph
+  const char* example = "";  // one line of C++; an op of the same name may have it already
   std::vector<ArgDoc> inputs;
   std::vector<ArgDoc> outputs;
   // A layer's: it creates parameters and states "<layer>.<name>". A layer may share its name with

@@ -6,6 +6,7 @@ THIMBLE_FUNCTION_FOLDER(average_pool2d) {
   static const FunctionDef global_average_pool2d_function{
       .name = "global_average_pool2d",
       .doc = "The mean of every channel of an image.",
+      .example = "auto features = global_average_pool2d(images);",
       .inputs = {{"x", "[N, H, W, C]"}},
       .outputs = {{"y", "[N, C]"}},
       .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {

@@ -20,6 +20,7 @@ THIMBLE_FUNCTION_FOLDER(dense) {
   static const FunctionDef dense_function{
       .name = "dense",
       .doc = "A fully connected layer over the last dimension: y = x W^T + b.",
+      .example = "auto y = dense(flatten(images), {.units = 10});",
       .inputs = {{"x", "[N, ..., features]"},
                  {"weight", "[units, features]", true},
                  {"bias", "[units]", true}},

@@ -8,6 +8,7 @@ THIMBLE_FUNCTION_FOLDER(depthwise_conv2d) {
       .doc =
           "A convolution layer in which every input channel has channels / C windows of its own; "
           "channels: C where it is 0, and groups is C.",
+      .example = "auto y = depthwise_conv2d(x, {.kernel = 3, .padding = 1});",
       .inputs = {{"x", "[N, H, W, C]"}},
       .outputs = {{"y", "[N, P, Q, channels]"}},
       .parameters = {{"weight", "[channels, kh, kw, 1]"}, {"bias", "[channels]", true}},

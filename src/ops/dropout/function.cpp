@@ -18,6 +18,7 @@ THIMBLE_FUNCTION_FOLDER(dropout) {
           "p; at "
           "inference y = x. The mask depends on the seed, the step and the place in the graph "
           "alone.",
+      .example = "auto y = dropout(x, {.p = 0.2});",
       .inputs = {{"x", "any shape"}},
       .outputs = {{"y", "the shape of x"}},
       .options = ir::OptionSchema::of<DropoutOptions>(),

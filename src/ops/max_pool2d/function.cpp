@@ -19,6 +19,7 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
   static const FunctionDef global_max_pool2d_function{
       .name = "global_max_pool2d",
       .doc = "The largest value of every channel of an image.",
+      .example = "auto features = global_max_pool2d(images);",
       .inputs = {{"x", "[N, H, W, C]"}},
       .outputs = {{"y", "[N, C]"}},
       .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {

@@ -15,6 +15,7 @@ THIMBLE_FUNCTION_FOLDER(random_normal) {
   static const FunctionDef random_normal_function{
       .name = "random_normal",
       .doc = "Normally distributed random numbers, new ones each step. No gradient flows through.",
+      .example = "auto noise = random_normal(x);",
       .inputs = {{"like", "gives the shape"}},
       .outputs = {{"y", "the shape of like, f32"}},
       .options = ir::OptionSchema::of<RandomNormalOptions>(),

@@ -17,6 +17,7 @@ THIMBLE_FUNCTION_FOLDER(random_uniform) {
       .doc =
           "Random numbers evenly spread over [low, high), new ones each step. No gradient flows "
           "through.",
+      .example = "auto noise = random_uniform(x, {.low = -1, .high = 1});",
       .inputs = {{"like", "gives the shape"}},
       .outputs = {{"y", "the shape of like, f32"}},
       .options = ir::OptionSchema::of<RandomUniformOptions>(),
