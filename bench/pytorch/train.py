@@ -84,7 +84,8 @@ class Training:
         if self.schedule:
             self.schedule.step()
         value = loss.item()
-        self.step_ms.append(1e3 * (time.perf_counter() - begin))
+        if len(labels) == self.model.batch:  # a last batch of fewer samples is no step to time
+            self.step_ms.append(1e3 * (time.perf_counter() - begin))
         return value, 0 if hits is None else hits.item()
 
     def steps(self, count, seconds=math.inf):

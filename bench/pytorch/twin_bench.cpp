@@ -72,7 +72,11 @@ nlohmann::ordered_json train(const Options& options, bool timing) {
   std::vector<double> step_ms;
   step_ms.reserve(static_cast<size_t>(setup.epochs * (samples.train.size() / setup.batch + 1)));
   FitOptions fit{.epochs = setup.epochs};
-  fit.on_step = [&](const StepReport& step) { step_ms.push_back(step.milliseconds); };
+  const bool has_rest = samples.train.size() % setup.batch != 0;
+  fit.on_step = [&](const StepReport& step) {
+    // A last batch of fewer samples says nothing about a step's time.
+    if (!has_rest || step.batch + 1 < step.batches) step_ms.push_back(step.milliseconds);
+  };
   if (timing) {
     fit.stop = [&] { return static_cast<int64_t>(step_ms.size()) >= options.steps; };
   } else {
