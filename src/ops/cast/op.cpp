@@ -1,5 +1,9 @@
 #include <thimble/ops/cast.h>
 
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
 #include "ir/graph.h"
 #include "ops/cast/attrs.h"
 #include "ops/cast/dims.h"
@@ -28,6 +32,49 @@ int kind_of(DType dtype) {
   }
 }
 
+// The nearest number that the type can hold, as cast_bounded says.
+template <class To, class From>
+To cast_one(From value) {
+  if constexpr (std::is_same_v<To, float>) {
+    return static_cast<float>(value);
+  } else if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else {
+    using Limits = std::numeric_limits<To>;
+    return static_cast<To>(f32::cast_bounded(static_cast<double>(value),
+                                             static_cast<double>(Limits::min()),
+                                             static_cast<double>(Limits::max())));
+  }
+}
+
+// One loop for each pair of types, which compilers make vectors of.
+template <class To, class From>
+void cast_from(void* y, const void* x, int n, exec::ThreadPool& pool) {
+  constexpr int kTile = 16384;
+  To* const to = static_cast<To*>(y);
+  const From* const from = static_cast<const From*>(x);
+  pool.run((n + kTile - 1) / kTile, [=](int64_t tile) {
+    const int64_t end = std::min<int64_t>(n, (tile + 1) * kTile);
+    for (int64_t i = tile * kTile; i < end; ++i) to[i] = cast_one<To>(from[i]);
+  });
+}
+
+template <class To>
+void cast_to(void* y, const void* x, const cast_dims& d, exec::ThreadPool& pool) {
+  using Cast = void (*)(void*, const void*, int, exec::ThreadPool&);
+  static constexpr Cast kFrom[] = {cast_from<To, float>, cast_from<To, int32_t>,
+                                   cast_from<To, uint32_t>, cast_from<To, int8_t>,
+                                   cast_from<To, uint8_t>};
+  kFrom[d.from](y, x, d.n, pool);
+}
+
+void fast(unsigned char* y, const unsigned char* x, const cast_dims* d, exec::ThreadPool& pool) {
+  using Cast = void (*)(void*, const void*, const cast_dims&, exec::ThreadPool&);
+  static constexpr Cast kTo[] = {cast_to<float>, cast_to<int32_t>, cast_to<uint32_t>,
+                                 cast_to<int8_t>, cast_to<uint8_t>};
+  kTo[d->to](y, x, *d, pool);
+}
+
 const OpDef& cast_op() {
   static const OpDef def{
       .name = "cast",
@@ -53,6 +100,7 @@ const OpDef& cast_op() {
       },
       .ref = ir::kernel_fn<&f32::cast_ref>(),
       .ref64 = ir::kernel_fn<&f64::cast_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

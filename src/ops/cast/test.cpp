@@ -13,7 +13,9 @@ ir::Attrs to(DType dtype) { return ir::Attrs::of(CastAttrs{dtype}); }
 
 template <class T>
 std::vector<T> cast_to(DType dtype, const Tensor& x) {
-  return values_of<T>(run_op("cast", to(dtype), {x}, Kernel::fast)[0]);
+  const auto fast = run_op("cast", to(dtype), {x}, Kernel::fast)[0];
+  EXPECT_EQ(fast, run_op("cast", to(dtype), {x}, Kernel::reference)[0]);
+  return values_of<T>(fast);
 }
 
 }  // namespace
@@ -31,6 +33,12 @@ THIMBLE_OP_CASES(cast) {
                 {"bytes_to_numbers", {bytes}, to(DType::f32), {{3, 7}}},
                 {"bytes_to_i8", {bytes}, to(DType::i8), {{3, 7}}},
                 {"integers_to_numbers", {integers}, to(DType::f32), {{3}}},
+                {"integers_to_bytes", {integers}, to(DType::u8), {{3}}},
+                {"bytes_to_integers", {bytes}, to(DType::i32), {{3, 7}}},
+                {"many",
+                 {{.shape = {3, 9001}, .low = -1e10, .high = 1e10}},
+                 to(DType::u32),
+                 {{3, 9001}}},
                 {"scalar", {{.shape = {}}}, to(DType::i32), {{}}},
                 {"empty", {{.shape = {0, 3}}}, to(DType::u8), {{0, 3}}}},
       .rejects = {{"bits", {{.shape = {8}, .dtype = DType::boolean}}, to(DType::f32), "among f32"},

@@ -5,6 +5,7 @@
 #include "ir/graph.h"
 #include "ops/common/axes.h"
 #include "ops/common/copy.h"
+#include "ops/common/gather.h"
 #include "ops/common/strided.h"
 #include "ops/slice/attrs.h"
 
@@ -126,6 +127,7 @@ const OpDef& slice_op() {
       },
       .ref = ir::kernel_fn<&f32::slice_ref>(),
       .ref64 = ir::kernel_fn<&f64::slice_ref>(),
+      .fast = ir::kernel_fn<&gather<&f32::slice_ref>>(),
   };
   return def;
 }

@@ -5,9 +5,9 @@
 #include "ir/graph.h"
 #include "ops/common/axes.h"
 #include "ops/common/copy.h"
+#include "ops/common/gather.h"
 #include "ops/common/strided.h"
 #include "ops/transpose/attrs.h"
-#include "ops/transpose/simd.h"
 
 #define THIMBLE_REF "ops/transpose/ref.h"
 #include "ops/common/both_precisions.h"
@@ -49,11 +49,6 @@ ir::Params params(const ir::KernelContext& c) {
   return strided_dims_of(axes, 0, x.elements(), c.outputs[0].dtype);
 }
 
-void fast(unsigned char* y, const unsigned char* x, const strided_dims* d, exec::ThreadPool& pool) {
-  if (d->element.bytes != sizeof(float)) return f32::transpose_ref(y, x, d);
-  transpose_simd(reinterpret_cast<float*>(y), reinterpret_cast<const float*>(x), d, pool);
-}
-
 std::vector<Value> vjp(const ir::VjpContext& c) {
   const std::vector<int64_t> order = order_of(c.input(0).shape().rank(), c.attrs);
   std::vector<int64_t> inverse(order.size());
@@ -76,7 +71,7 @@ const OpDef& transpose_op() {
       .params = params,
       .ref = ir::kernel_fn<&f32::transpose_ref>(),
       .ref64 = ir::kernel_fn<&f64::transpose_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .fast = ir::kernel_fn<&gather<&f32::transpose_ref>>(),
   };
   return def;
 }

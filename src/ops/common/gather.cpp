@@ -1,4 +1,4 @@
-#include "ops/transpose/simd.h"
+#include "ops/common/gather.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,15 +6,15 @@
 #include "simd/workspace.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/transpose/simd.cpp"
+#define HWY_TARGET_INCLUDE "ops/common/gather.cpp"
 #include <hwy/foreach_target.h>
 //
 #include <hwy/highway.h>
 
 #include "simd/pack-inl.h"
 
-#ifndef THIMBLE_OPS_TRANSPOSE_ONCE_
-#define THIMBLE_OPS_TRANSPOSE_ONCE_
+#ifndef THIMBLE_OPS_COMMON_GATHER_ONCE_
+#define THIMBLE_OPS_COMMON_GATHER_ONCE_
 namespace thimble::ops {
 
 // Elements of one task where rows are copied as they are.
@@ -24,15 +24,15 @@ inline constexpr int kTaskElements = 16384;
 inline constexpr int kSquare = 64;
 
 // y as matrices of which the rows of x are the columns, among other axes of y.
-struct TransposePlan {
+struct GatherPlan {
   int axis = 0;  // of y, along which x is contiguous; 0: rows are copied as they are
   int row_squares = 1, column_squares = 1;
   int64_t matrices = 1;  // one for each index of the other axes
   int64_t pitch = 1;     // elements of y from one index of the axis to the next
 };
 
-inline TransposePlan plan_transpose(const strided_dims& d) {
-  TransposePlan plan;
+inline GatherPlan plan_gather(const strided_dims& d) {
+  GatherPlan plan;
   for (int a = 1; a < d.count; ++a) {
     if (d.stride[a] == 1 && d.stride[0] != 1) plan.axis = a;
   }
@@ -50,7 +50,7 @@ struct MatrixStart {
   ptrdiff_t x, y;
 };
 
-inline MatrixStart start_of(const strided_dims& d, const TransposePlan& plan, int64_t matrix) {
+inline MatrixStart start_of(const strided_dims& d, const GatherPlan& plan, int64_t matrix) {
   MatrixStart start{d.offset, 0};
   ptrdiff_t pitch = d.size[0];
   for (int a = 1; a < d.count; ++a) {
@@ -72,7 +72,7 @@ namespace thimble::ops::HWY_NAMESPACE {
 using simd::HWY_NAMESPACE::transpose_copy;
 
 // y[i * pitch + j] = x[j * stride + i] for all matrices, square by square.
-void transpose_squares(float* y, const float* x, const strided_dims& d, const TransposePlan& plan,
+void transpose_squares(float* y, const float* x, const strided_dims& d, const GatherPlan& plan,
                        exec::ThreadPool& pool) {
   const int columns = d.size[0];
   const int rows = d.size[plan.axis];
@@ -114,8 +114,8 @@ void copy_rows(float* y, const float* x, const strided_dims& d, exec::ThreadPool
   });
 }
 
-void transpose_target(float* y, const float* x, const strided_dims& d, exec::ThreadPool& pool) {
-  const TransposePlan plan = plan_transpose(d);
+void gather_target(float* y, const float* x, const strided_dims& d, exec::ThreadPool& pool) {
+  const GatherPlan plan = plan_gather(d);
   if (plan.axis > 0) {
     transpose_squares(y, x, d, plan, pool);
   } else {
@@ -128,11 +128,11 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace thimble::ops {
-HWY_EXPORT(transpose_target);
+HWY_EXPORT(gather_target);
 
-void transpose_simd(float* y, const float* x, const strided_dims* d, exec::ThreadPool& pool) {
+void gather_simd(float* y, const float* x, const strided_dims* d, exec::ThreadPool& pool) {
   if (d->n == 0) return;
-  HWY_DYNAMIC_DISPATCH(transpose_target)(y, x, *d, pool);
+  HWY_DYNAMIC_DISPATCH(gather_target)(y, x, *d, pool);
 }
 
 }  // namespace thimble::ops
