@@ -55,6 +55,19 @@ std::vector<int> count_overlaps(const Problem& problem) {
 
 }  // namespace
 
+std::vector<int> places(std::span<const int64_t> scores) {
+  std::vector<size_t> sorted(scores.size());
+  std::iota(sorted.begin(), sorted.end(), size_t{0});
+  std::sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
+    return scores[a] != scores[b] ? scores[a] < scores[b] : a < b;
+  });
+  std::vector<int> places(scores.size());
+  for (size_t place = 0; place < sorted.size(); ++place) {
+    places[sorted[place]] = static_cast<int>(place);
+  }
+  return places;
+}
+
 PackOrder::PackOrder(const Problem& problem)
     : problem_(problem), overlaps_(count_overlaps(problem)) {
   for (int64_t load : problem.load) {
@@ -105,16 +118,12 @@ std::vector<int> PackOrder::rank(const Keys& keys) const {
 }
 
 std::vector<int> PackOrder::rank_roughly(const Keys& keys, std::mt19937_64& random) const {
-  std::vector<int> rank = this->rank(keys);
-  std::vector<std::pair<uint64_t, size_t>> moved;  // tenths of places
-  for (size_t i = 0; i < rank.size(); ++i) {
-    moved.emplace_back(10 * static_cast<uint64_t>(rank[i]) + random() % rank.size(), i);
+  const std::vector<int> exact = rank(keys);
+  std::vector<int64_t> moved;  // tenths of places
+  for (int place : exact) {
+    moved.push_back(int64_t{10} * place + static_cast<int64_t>(random() % exact.size()));
   }
-  std::sort(moved.begin(), moved.end());
-  for (size_t place = 0; place < moved.size(); ++place) {
-    rank[moved[place].second] = static_cast<int>(place);
-  }
-  return rank;
+  return places(moved);
 }
 
 void PackOrder::learn(std::span<const int64_t> failures, double decay, double gain) {

@@ -23,6 +23,9 @@ enum class Key {
 
 using Keys = std::array<Key, 3>;
 
+// places[i]: the place of scores[i] when sorted, the smallest first; ties go by index.
+[[nodiscard]] std::vector<int> places(std::span<const int64_t> scores);
+
 // Weights of the sections, at first their loads. Sections where a try failed gain weight, so that
 // the next order serves the buffers alive there first.
 class PackOrder {

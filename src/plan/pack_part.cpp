@@ -6,7 +6,6 @@
 
 #include "plan/pack_order.h"
 #include "plan/pack_search.h"
-#include "plan/skyline.h"
 
 namespace thimble::plan {
 namespace {
@@ -19,8 +18,9 @@ constexpr std::array<Keys, 6> kKeys = {{
     {Key::weight_sum, Key::duration, Key::area},
     {Key::overlaps, Key::area, Key::size},
 }};
-// Each order once, then again with weights learned.
-constexpr int kGreedyTries = 24;
+// Greedy packings in orders learned from each other. Source of the idea: D. Joslin, D. Clements,
+// "Squeaky wheel optimization", Journal of Artificial Intelligence Research 10, 1999.
+constexpr int kSqueakyTries = 48;
 // How much a failure counts against the one before, and against the load of a section.
 constexpr double kDecay = 1.1;
 constexpr double kGain = 0.5;
@@ -69,22 +69,30 @@ void PartPacker::keep(const std::vector<int64_t>& offsets) {
 
 void PartPacker::pack_greedily(int64_t goal, int64_t step_limit) {
   goal = std::max(goal, problem_.lower_bound);
-  PackOrder order(problem_);
-  std::vector<int64_t> too_high(problem_.load.size());
-  for (int number = 0; number < kGreedyTries; ++number) {
-    const size_t keys = static_cast<size_t>(number) % kKeys.size();
-    const Skyline skyline = pack_skyline(problem_, order.rank(kKeys[keys]));
-    steps_ += kSkylineStep * skyline.steps;
-    keep(skyline.offsets);
+  const PackOrder order(problem_);
+  std::vector<int64_t> scores;  // per item: the smaller, the earlier
+  for (const Keys& keys : kKeys) {
+    const std::vector<int> rank = order.rank(keys);
+    const Skyline skyline = try_skyline(rank);
+    if (scores.empty() || skyline.peak == peak_) scores.assign(rank.begin(), rank.end());
     if (peak_ <= goal || steps_ >= step_limit) return;
-    std::fill(too_high.begin(), too_high.end(), 0);
-    for (size_t i = 0; i < problem_.items.size(); ++i) {
-      const Item& item = problem_.items[i];
-      if (skyline.offsets[i] + item.size <= goal) continue;
-      for (int s = item.first; s < item.last; ++s) too_high[static_cast<size_t>(s)] = 1;
-    }
-    order.learn(too_high, kDecay, kGain);
   }
+  // What came to lie too high goes earlier the next time ("squeaky wheel").
+  const auto sooner = static_cast<int64_t>(scores.size() / 20 + 1);
+  for (int number = 0; number < kSqueakyTries; ++number) {
+    const Skyline skyline = try_skyline(places(scores));
+    if (peak_ <= goal || steps_ >= step_limit) return;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      if (skyline.offsets[i] + problem_.items[i].size > goal) scores[i] -= sooner;
+    }
+  }
+}
+
+Skyline PartPacker::try_skyline(std::span<const int> rank) {
+  Skyline skyline = pack_skyline(problem_, rank);
+  steps_ += kSkylineStep * skyline.steps;
+  keep(skyline.offsets);
+  return skyline;
 }
 
 void PartPacker::search(int64_t goal, int64_t step_limit) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plan/pack_problem.h"
 #include "plan/pack_search.h"
+#include "plan/skyline.h"
 
 namespace thimble::plan {
 
@@ -29,6 +31,7 @@ class PartPacker {
   [[nodiscard]] int64_t steps() const { return steps_; }
 
  private:
+  Skyline try_skyline(std::span<const int> rank);
   bool search_height(int64_t height, uint64_t first_run, int64_t step_limit);
   [[nodiscard]] PackSearch::Outcome search_run(PackSearch& search, uint64_t run,
                                                int64_t step_limit) const;
