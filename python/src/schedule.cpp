@@ -1,4 +1,5 @@
 // Learning rates as a function of the step.
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <thimble/schedule.h>
@@ -6,6 +7,47 @@
 #include "bindings.h"
 
 namespace thimble::python {
+namespace {
+
+template <class E>
+E choice(const std::string& given, const char* first, const char* second, const char* where) {
+  if (given == first) return static_cast<E>(0);
+  if (given == second) return static_cast<E>(1);
+  throw Error(where, std::string("expected \"") + first + "\" or \"" + second + "\", got \"" +
+                         given + "\"");
+}
+
+Schedule one_cycle(double max, int64_t total_steps, double pct_start, const std::string& anneal,
+                   double div_factor, double final_div_factor, bool three_phase) {
+  return Schedule::one_cycle({.max = max,
+                              .total_steps = total_steps,
+                              .pct_start = pct_start,
+                              .anneal = choice<OneCycle::Anneal>(anneal, "cos", "linear", "anneal"),
+                              .div_factor = div_factor,
+                              .final_div_factor = final_div_factor,
+                              .three_phase = three_phase});
+}
+
+Schedule reduce_on_plateau(double lr, const std::string& mode, double factor, int64_t patience,
+                           double threshold, const std::string& threshold_mode, int64_t cooldown,
+                           double min_lr, double eps, const std::string& metric) {
+  return Schedule::reduce_on_plateau(
+      {.lr = lr,
+       .mode = choice<ReduceOnPlateau::Mode>(mode, "min", "max", "mode"),
+       .factor = factor,
+       .patience = patience,
+       .threshold = threshold,
+       .threshold_mode =
+           choice<ReduceOnPlateau::ThresholdMode>(threshold_mode, "rel", "abs", "threshold_mode"),
+       .cooldown = cooldown,
+       .min_lr = min_lr,
+       .epsilon = eps,
+       .metric = metric});
+}
+
+double at(const Schedule& schedule, int64_t step) { return schedule.at(step); }
+
+}  // namespace
 
 void bind_schedule(nb::module_& m) {
   nb::class_<Schedule>(m, "Schedule",
@@ -39,6 +81,39 @@ void bind_schedule(nb::module_& m) {
           },
           nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0,
           "Falls from max to min over decay_steps in equal amounts, then stays.")
+      .def_static(
+          "cosine_restarts",
+          [](double max, int64_t t_0, int64_t t_mult, double min) {
+            return Schedule::cosine_restarts({max, min, t_0, t_mult});
+          },
+          nb::arg("max"), nb::arg("t_0"), nb::arg("t_mult") = 1, nb::arg("min") = 0.0,
+          "cosine_annealing whose periods grow: t_0 steps, t_0 * t_mult, ...; PyTorch's "
+          "CosineAnnealingWarmRestarts.")
+      .def_static(
+          "polynomial",
+          [](double max, int64_t decay_steps, double min, double power) {
+            return Schedule::polynomial({max, min, decay_steps, power});
+          },
+          nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0, nb::arg("power") = 1.0,
+          "min + (max - min) * (1 - step / decay_steps)^power, then min; PyTorch's PolynomialLR.")
+      .def_static("one_cycle", &one_cycle, nb::arg("max"), nb::arg("total_steps"),
+                  nb::arg("pct_start") = OneCycle{}.pct_start, nb::arg("anneal") = "cos",
+                  nb::arg("div_factor") = OneCycle{}.div_factor,
+                  nb::arg("final_div_factor") = OneCycle{}.final_div_factor,
+                  nb::arg("three_phase") = false,
+                  "From max / div_factor up to max and down to max / div_factor / "
+                  "final_div_factor; PyTorch's OneCycleLR without cycle_momentum.")
+      .def_static("reduce_on_plateau", &reduce_on_plateau, nb::arg("lr"), nb::arg("mode") = "min",
+                  nb::arg("factor") = ReduceOnPlateau{}.factor,
+                  nb::arg("patience") = ReduceOnPlateau{}.patience,
+                  nb::arg("threshold") = ReduceOnPlateau{}.threshold,
+                  nb::arg("threshold_mode") = "rel", nb::arg("cooldown") = 0,
+                  nb::arg("min_lr") = 0.0, nb::arg("eps") = ReduceOnPlateau{}.epsilon,
+                  nb::arg("metric") = "",
+                  "lr, times factor after more than `patience` epochs in a row without a better "
+                  "loss (of the validation data, if any) or metric; PyTorch's ReduceLROnPlateau.")
+      .def_static("function", &Schedule::lambda, nb::arg("rate"),
+                  "Any function of the step. A checkpoint does not hold it.")
       .def_static("warmup", &Schedule::warmup, nb::arg("steps"), nb::arg("then"),
                   "Rises for `steps` steps to the first rate of `then`, which follows.")
       .def_static(
@@ -53,8 +128,8 @@ void bind_schedule(nb::module_& m) {
       .def_static("parse", &Schedule::parse, nb::arg("text"), nb::arg("lr"),
                   nb::arg("total_steps") = 0,
                   "The command line's spelling: \"warmup:steps=100/cosine:min=1e-5\".")
-      .def("at", &Schedule::at, nb::arg("step"), "The learning rate of a step.")
-      .def("__call__", &Schedule::at, nb::arg("step"))
+      .def("at", &at, nb::arg("step"), "The learning rate of a step.")
+      .def("__call__", &at, nb::arg("step"))
       .def("__repr__", [](const Schedule& s) { return "<thimble.Schedule " + s.text() + ">"; });
 }
 

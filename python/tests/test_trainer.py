@@ -179,6 +179,34 @@ def test_schedules_set_the_learning_rate(digits):
         tb.Schedule.linear(max=1.0, decay_steps=0)
 
 
+def test_every_schedule_can_be_made():
+    s = tb.Schedule
+    for schedule, rates in [
+        (s.constant(0.1), [0.1, 0.1, 0.1]),
+        (s.step(0.1, step_size=2), [0.1, 0.1, 0.01]),
+        (s.exponential(0.1, gamma=0.5), [0.1, 0.05, 0.025]),
+        (s.linear(1.0, decay_steps=4), [1.0, 0.75, 0.5]),
+        (s.polynomial(1.0, decay_steps=2, power=2.0), [1.0, 0.25, 0.0]),
+        (s.cosine_restarts(1.0, t_0=2), [1.0, 0.5, 1.0]),
+        (s.sequence([(1, s.constant(0.5)), (1, s.constant(0.2))]), [0.5, 0.2, 0.2]),
+        (s.one_cycle(1.0, total_steps=10, anneal="linear", pct_start=0.2), [0.04, 1.0, None]),
+        (s.reduce_on_plateau(0.1, mode="max"), [0.1, 0.1, 0.1]),
+        (s.parse("warmup:steps=1/constant", 0.1), [0.05, 0.1, 0.1]),
+        (s.function(lambda step: 1.0 / (step + 1)), [1.0, 0.5, 1 / 3]),
+    ]:
+        for step, rate in enumerate(rates):
+            assert rate is None or schedule(step) == pytest.approx(rate), schedule
+    with pytest.raises(ValueError, match='expected "min" or "max", got "most"'):
+        s.reduce_on_plateau(0.1, mode="most")
+
+
+def test_a_schedule_may_be_a_function(digits):
+    rates = []
+    trainer = tb.Trainer(classifier(), schedule=lambda step: rates.append(step) or 0.01)
+    trainer.fit(digits)
+    assert set(rates) >= set(range(8))
+
+
 def test_callbacks_are_told_and_may_stop(digits):
     told = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,8 @@ class Trainer:
     """A graph compiled for training.
 
     optimizer: thimble.AdamW(lr=...), Adam, SGD, RMSProp, or their command-line spelling.
-    schedule: of the learning rate; None: the optimizer's own, constant.
+    schedule: of the learning rate: a thimble.Schedule or a function of the step; None: the
+        optimizer's own, constant.
     groups: parameters with settings of their own; the first that matches counts.
     clip: a limit on gradients; a number limits the norm of all of them together.
     batch: samples in one step; accumulate: steps whose gradients make one update.
@@ -84,7 +85,7 @@ class Trainer:
         graph: Graph,
         *,
         optimizer: Optimizer | str = AdamW(),
-        schedule: Schedule | None = None,
+        schedule: Schedule | Callable[[int], float] | None = None,
         groups: Sequence[ParamGroup] = (),
         clip: GradientClip | float | None = None,
         batch: int = 32,
@@ -94,6 +95,8 @@ class Trainer:
         threads: int = 0,
     ) -> None:
         text = optimizer if isinstance(optimizer, str) else optimizer._text()
+        if schedule is not None and not isinstance(schedule, Schedule):
+            schedule = Schedule.function(schedule)
         if isinstance(clip, (int, float)):
             clip = GradientClip(clip)
         self._core = _core.Trainer(
