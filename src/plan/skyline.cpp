@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
-#include <map>
-#include <set>
+#include <queue>
+#include <utility>
 
 namespace thimble::plan {
 namespace {
@@ -84,66 +85,78 @@ class Waiting {
 // The top of everything placed, as runs of sections of equal height.
 class Heights {
  public:
-  explicit Heights(int sections) { insert(0, {sections, 0}); }
+  explicit Heights(int sections)
+      : last_(static_cast<size_t>(sections) + 1),
+        first_(static_cast<size_t>(sections) + 1),
+        height_(static_cast<size_t>(sections) + 1, kNoRun),
+        sections_(sections) {
+    insert({0, sections, 0});
+  }
 
   struct Run {
     int first, last;
     int64_t height;
   };
 
-  [[nodiscard]] Run lowest() const {
-    const auto& [height, first] = *by_height_.begin();
-    return {first, runs_.at(first).last, height};
+  // The leftmost of the lowest runs.
+  [[nodiscard]] Run lowest() {
+    while (true) {
+      const auto [height, first] = by_height_.top();
+      const size_t run = static_cast<size_t>(first);
+      if (height_[run] == height) return {first, last_[run], height};
+      by_height_.pop();  // the run is gone
+    }
   }
 
-  // Raises [first, last), which lies within one run.
-  void raise(int first, int last, int64_t height) {
-    const auto run = std::prev(runs_.upper_bound(first));
-    const int run_first = run->first;
-    const End old = run->second;
-    erase(run_first);
-    if (run_first < first) insert(run_first, {first, old.height});
-    if (last < old.last) insert(last, {old.last, old.height});
+  // Raises [first, last), a part of the run.
+  void raise(const Run& run, int first, int last, int64_t height) {
+    erase(run.first);
+    if (run.first < first) insert({run.first, first, run.height});
+    if (last < run.last) insert({last, run.last, run.height});
     // Equal neighbours become one run.
-    const auto right = runs_.find(last);
-    if (right != runs_.end() && right->second.height == height) {
-      last = right->second.last;
-      erase(right->first);
+    if (last < sections_ && height_[static_cast<size_t>(last)] == height) {
+      const int right = last;
+      last = last_[static_cast<size_t>(right)];
+      erase(right);
     }
-    const auto after = runs_.lower_bound(first);
-    if (after != runs_.begin() && std::prev(after)->second.height == height) {
-      first = std::prev(after)->first;
-      erase(first);
+    if (first > 0) {
+      const int left = first_[static_cast<size_t>(first)];
+      if (height_[static_cast<size_t>(left)] == height) {
+        first = left;
+        erase(left);
+      }
     }
-    insert(first, {last, height});
+    insert({first, last, height});
   }
 
   // Height of the lower neighbour of a run. There is one as long as items wait that fit nowhere.
   [[nodiscard]] int64_t lower_side(const Run& run) const {
-    const auto at = runs_.find(run.first);
     int64_t side = std::numeric_limits<int64_t>::max();
-    if (at != runs_.begin()) side = std::prev(at)->second.height;
-    if (std::next(at) != runs_.end()) side = std::min(side, std::next(at)->second.height);
+    if (run.first > 0) {
+      side = height_[static_cast<size_t>(first_[static_cast<size_t>(run.first)])];
+    }
+    if (run.last < sections_) side = std::min(side, height_[static_cast<size_t>(run.last)]);
     return side;
   }
 
  private:
-  struct End {
-    int last;
-    int64_t height;
-  };
+  static constexpr int64_t kNoRun = -1;
+  using Entry = std::pair<int64_t, int>;  // height, first
 
-  void insert(int first, End end) {
-    runs_.emplace(first, end);
-    by_height_.emplace(end.height, first);
+  void insert(const Run& run) {
+    last_[static_cast<size_t>(run.first)] = run.last;
+    first_[static_cast<size_t>(run.last)] = run.first;
+    height_[static_cast<size_t>(run.first)] = run.height;
+    by_height_.emplace(run.height, run.first);
   }
-  void erase(int first) {
-    by_height_.erase({runs_.at(first).height, first});
-    runs_.erase(first);
-  }
+  void erase(int first) { height_[static_cast<size_t>(first)] = kNoRun; }
 
-  std::map<int, End> runs_;  // by first section
-  std::set<std::pair<int64_t, int>> by_height_;
+  std::vector<int> last_;        // of the run that begins at a section
+  std::vector<int> first_;       // of the run that ends before a section
+  std::vector<int64_t> height_;  // of the run that begins at a section
+  int sections_;
+  // All runs, and some that are gone.
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> by_height_;
 };
 
 }  // namespace
@@ -157,14 +170,14 @@ Skyline pack_skyline(const Problem& problem, std::span<const int> rank) {
     const Heights::Run valley = heights.lowest();
     const int best = waiting.best(valley.first, valley.last);
     if (best < 0) {
-      heights.raise(valley.first, valley.last, heights.lower_side(valley));
+      heights.raise(valley, valley.first, valley.last, heights.lower_side(valley));
       continue;
     }
     const Item& item = problem.items[static_cast<size_t>(best)];
     const int64_t offset = (valley.height + item.alignment - 1) / item.alignment * item.alignment;
     result.offsets[static_cast<size_t>(best)] = offset;
     result.peak = std::max(result.peak, offset + item.size);
-    heights.raise(item.first, item.last, offset + item.size);
+    heights.raise(valley, item.first, item.last, offset + item.size);
     waiting.remove(best);
     ++placed;
   }
