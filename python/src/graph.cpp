@@ -44,6 +44,17 @@ void bind_operator(Class& value, const char* symbol, const char* op) {
       nb::sig(("def " + backward + signature).c_str()));
 }
 
+template <class Class>
+void bind_comparison(Class& value, const char* op) {
+  const std::string name = std::string("__") + op + "__";
+  value.def(
+      name.c_str(),
+      [op](const nb::object& a, const nb::object& b) {
+        return nb::module_::import_("thimble.ops").attr(op)(a, b);
+      },
+      nb::sig(("def " + name + "(self, other: object) -> Value").c_str()));
+}
+
 void bind_value(nb::module_& m) {
   nb::class_<PyValue> value(m, "Value",
                             "A tensor of a graph. Operators work as on NumPy arrays: + - * / @, "
@@ -71,6 +82,7 @@ void bind_value(nb::module_& m) {
   bind_operator(value, "truediv", "div");
   bind_operator(value, "matmul", "matmul");
   bind_operator(value, "pow", "power");
+  for (const char* const op : {"lt", "le", "gt", "ge"}) bind_comparison(value, op);
   value
       .def(
           "__neg__",
@@ -82,6 +94,11 @@ void bind_value(nb::module_& m) {
             return nb::module_::import_("thimble._indexing").attr("index")(a, key);
           },
           nb::sig("def __getitem__(self, key: object) -> Value"))
+      .def("__bool__",
+           [](const PyValue&) -> bool {
+             throw nb::type_error(
+                 "a Value has no truth while the graph is described; choose with thimble.where");
+           })
       .def("__len__",
            [](const nb::object& a) {
              return nb::cast<int64_t>(nb::module_::import_("thimble._indexing").attr("length")(a));

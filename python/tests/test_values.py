@@ -26,6 +26,24 @@ def test_operators_are_numpys(text):
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_comparisons_choose():
+    expected = np.where((A > 0) & (A <= 1), A, 7)
+
+    def f(a):
+        return tb.where(a > 0, tb.where(a <= 1.0, a, 7.0), 7.0)
+
+    np.testing.assert_array_equal(tb.jit(f)(A), expected)
+    mask = A < B
+    for condition in (mask, mask.astype(np.uint8)):
+        np.testing.assert_array_equal(tb.where(condition, A, B), np.minimum(A, B))
+        got = tb.jit(lambda a, c=condition: tb.where(c, a, B))(A)
+        np.testing.assert_array_equal(got, np.minimum(A, B))
+    np.testing.assert_array_equal(tb.jit(lambda a, b: a >= b)(A, B), A >= B)
+    np.testing.assert_array_equal(tb.jit(lambda a: 0 < a)(A), A > 0)
+    with pytest.raises(TypeError, match="no truth"):
+        tb.jit(lambda a: a if a > 0 else -a)(A)
+
+
 KEYS = [
     np.s_[1], np.s_[-1], np.s_[1:3], np.s_[:, 2], np.s_[..., 0], np.s_[::2, 1:5:3], np.s_[:],
     np.s_[None, 1], np.s_[1, ..., None], np.s_[2, 3], np.s_[3:99], np.s_[-3:-1, -2],
@@ -72,5 +90,5 @@ def test_constants_may_be_small_whole_numbers():
     weights = np.array([[1, 2], [3, 4]], np.int32)
     got = tb.jit(lambda a: tb.accuracy(a, np.array([1, 0])))(np.array([[0.0, 1.0], [0.0, 1.0]]))
     assert got == 0.5
-    with pytest.raises(ValueError, match="small int32"):
+    with pytest.raises(ValueError, match="within 16,777,216"):
         tb.jit(lambda a: tb.accuracy(a, np.array([2**30, 0])))(weights)

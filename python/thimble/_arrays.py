@@ -17,7 +17,7 @@ _NUMPY_NAMES = {
     "u8": "uint8",
     "u32": "uint32",
     "f16": "float16",
-    "boolean": "bool",
+    "bool": "bool",
 }
 
 
@@ -57,15 +57,15 @@ def to_dtype(x: Array, dtype: str, what: str) -> Array:
 
 
 def normalized(x: Any, what: str) -> Array:
-    """x as an array an op takes: floating point as float32, wide integers as int32; a Python
-    number is float32."""
+    """x as an array an op takes: floating point as float32, bool as uint8 (what masks are), wide
+    integers as int32; a Python number is float32."""
     if isinstance(x, (int, float)):
         return np.asarray(x, np.float32)
     array = as_array(x)
     if array.dtype.kind == "f":
         dtype = "f32"
     elif array.dtype.kind == "b":
-        dtype = "boolean"
+        dtype = "u8"
     elif array.dtype in (np.int8, np.uint8, np.uint32):
         dtype = {"int8": "i8", "uint8": "u8", "uint32": "u32"}[array.dtype.name]
     else:

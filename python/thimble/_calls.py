@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, normalized
+from ._arrays import Array, normalized, thimble_dtype
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 
@@ -22,11 +22,11 @@ def constant(graph: _core.Graph, x: Any, what: str) -> Value:
     array = normalized(x, what)
     if array.dtype == np.float32:
         return graph._constant(array)
-    if array.dtype == np.int32 and not (abs(array.astype(np.int64)) >= 2**24).any():
-        # Constants are float32, which holds these numbers exactly.
-        made = graph._constant(array.astype(np.float32))
-        return _core.build_op("cast", [made], {"dtype": "i32"})[0]
-    raise ValueError(f"[{what}] constants of a graph are float32 or small int32, got {array.dtype}")
+    if (abs(array.astype(np.int64)) >= 2**24).any():
+        raise ValueError(f"[{what}] whole numbers in a graph lie within 16,777,216 of 0")
+    # Constants are float32, which holds these numbers exactly.
+    made = graph._constant(array.astype(np.float32))
+    return _core.build_op("cast", [made], {"dtype": thimble_dtype(array)})[0]
 
 
 def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[str, Any]) -> Any:
