@@ -90,7 +90,7 @@ def fastest(call):
 def thimble_seconds(bench, name):
     out = subprocess.run(
         [bench, f"--benchmark_filter=^{name}/real_time$", "--benchmark_format=json",
-         "--benchmark_repetitions=10", "--benchmark_min_time=0.01",
+         "--benchmark_repetitions=50", "--benchmark_min_time=0.001",
          "--benchmark_report_aggregates_only=true"],
         check=True, capture_output=True, text=True).stdout
     rows = [r for r in json.loads(out)["benchmarks"] if r["aggregate_name"] == "min"]

@@ -74,9 +74,8 @@ float sum_run(const float* x, int n) {
     for (; i + lanes() <= end; i += lanes()) a = hn::Add(a, hn::LoadU(d, x + i));
     total = hn::Add(total, hn::Add(hn::Add(a, b), hn::Add(c, e)));
   }
-  float sum = hn::GetLane(hn::SumOfLanes(d, total));
-  for (; i < n; ++i) sum += x[i];
-  return sum;
+  if (i < n) total = hn::Add(total, load_first(x + i, n - i));
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 // out[c] = sum over rows of x[r * pitch + c] for kVectors vectors, of which the last may be part.
