@@ -88,6 +88,7 @@ def fastest(call):
 
 
 def thimble_seconds(bench, name):
+    """Seconds of the fastest of many short runs."""
     out = subprocess.run(
         [bench, f"--benchmark_filter=^{name}/real_time$", "--benchmark_format=json",
          "--benchmark_repetitions=50", "--benchmark_min_time=0.001",

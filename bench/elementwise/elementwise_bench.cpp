@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -41,50 +42,68 @@ struct Case {
   std::vector<Shape> inputs;
 };
 
-void run(benchmark::State& state, const Case& test) {
-  ir::Graph graph;
-  std::vector<Value> values;
-  std::vector<exec::Block> blocks;
-  std::mt19937 random(1);
-  int64_t bytes = 0;
-  // As many numbers of either sign, where the op takes both.
-  const std::string_view name = test.op->name;
-  const bool positive = name.starts_with("log") || name.starts_with("sqrt") ||
-                        name.starts_with("rsqrt") || name.starts_with("pow");
-  const auto add_block = [&](const Shape& shape) {
-    blocks.emplace_back(shape.elements() * 4);
-    bytes += shape.elements() * 4;
-    auto* floats = reinterpret_cast<float*>(blocks.back().data());
+// A case's tensors and the call of its kernel.
+class Prepared {
+ public:
+  explicit Prepared(const Case& test) : name_(test.name), op_(*test.op) {
+    ir::Graph graph;
+    std::vector<Value> values;
+    for (const Shape& shape : test.inputs) {
+      values.push_back(
+          graph.source(std::to_string(values.size()), {DType::f32, shape}, ir::Role::input));
+      add_block(shape);
+    }
+    add_block(graph.add(op_, test.attrs, values)[0].shape());
+    params_ = plan::kernel_params(graph, graph.nodes.back());
+    const int threads = pool().threads();
+    workspace_ = exec::Block(op_.workspace ? op_.workspace(params_, threads) : 0);
+    for (size_t i = 0; i < test.inputs.size(); ++i) sources_.push_back(blocks_[i].data());
+  }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int64_t bytes() const { return bytes_; }
+  void call() {
+    void* const destination = blocks_.back().data();
+    op_.fast({&destination, sources_.data(), workspace_.data(), params_.bytes().data(),
+              static_cast<int>(sources_.size()), 1, &pool()});
+  }
+
+ private:
+  void add_block(const Shape& shape) {
+    // As many numbers of either sign, where the op takes both.
+    const std::string_view op = op_.name;
+    const bool positive = op.starts_with("log") || op.starts_with("sqrt") ||
+                          op.starts_with("rsqrt") || op.starts_with("pow");
+    blocks_.emplace_back(shape.elements() * 4);
+    bytes_ += shape.elements() * 4;
+    auto* floats = reinterpret_cast<float*>(blocks_.back().data());
     for (int64_t i = 0; i < shape.elements(); ++i) {
-      const float value = static_cast<float>(random()) / 1073741824.0F - 2.0F;
+      const float value = static_cast<float>(random_()) / 1073741824.0F - 2.0F;
       floats[i] = positive ? std::abs(value) + 0.01F : value;
     }
-  };
-  for (const Shape& shape : test.inputs) {
-    values.push_back(
-        graph.source(std::to_string(values.size()), {DType::f32, shape}, ir::Role::input));
-    add_block(shape);
   }
-  const Value y = graph.add(*test.op, test.attrs, values)[0];
-  add_block(y.shape());
-  const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
-  const int threads = pool().threads();
-  const exec::Block workspace(test.op->workspace ? test.op->workspace(params, threads) : 0);
-  std::vector<const void*> sources;
-  for (size_t i = 0; i < test.inputs.size(); ++i) sources.push_back(blocks[i].data());
-  void* const destination = blocks.back().data();
-  const ir::KernelCall call{&destination,
-                            sources.data(),
-                            workspace.data(),
-                            params.bytes().data(),
-                            static_cast<int>(sources.size()),
-                            1,
-                            &pool()};
+
+  std::string name_;
+  const ir::OpDef& op_;
+  std::mt19937 random_{1};
+  std::vector<exec::Block> blocks_;
+  int64_t bytes_ = 0;
+  ir::Params params_;
+  exec::Block workspace_{0};
+  std::vector<const void*> sources_;
+};
+
+void run(benchmark::State& state, const Case& test) {
+  // Repetitions share it.
+  static std::unique_ptr<Prepared> prepared;
+  if (!prepared || prepared->name() != test.name) {
+    prepared.reset();
+    prepared = std::make_unique<Prepared>(test);
+  }
   for (auto _ : state) {
-    test.op->fast(call);
+    prepared->call();
     benchmark::ClobberMemory();
   }
-  state.SetBytesProcessed(state.iterations() * bytes);
+  state.SetBytesProcessed(state.iterations() * prepared->bytes());
 }
 
 void run_copy(benchmark::State& state, int64_t n) {
@@ -155,8 +174,9 @@ int main(int argc, char** argv) {
     add_unary(cases, n);
     add_binary(cases, n);
     add("copy/" + std::to_string(n), [n](benchmark::State& s) { run_copy(s, n); });
-    for (const Case& test : cases) {
-      add(test.name + "/" + std::to_string(n), [test](benchmark::State& s) { run(s, test); });
+    for (Case& test : cases) {
+      test.name += "/" + std::to_string(n);
+      add(test.name, [test](benchmark::State& s) { run(s, test); });
     }
   }
   benchmark::Initialize(&argc, argv);
