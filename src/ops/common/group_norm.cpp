@@ -173,7 +173,10 @@ void normalise_groups_grad_target(float* dx, float* dgamma, float* dbeta, const 
   const int64_t size = int64_t{d.positions} * d.channels;
   const double count = static_cast<double>(d.positions) * width;
   for_each_image(r, d, s, pool, [&](int64_t n, const ImageScratch& t, const auto& blocks) {
-    const auto [center, scale, slope, offset] = t.wide;
+    float* const center = t.wide[0];
+    float* const scale = t.wide[1];
+    float* const slope = t.wide[2];
+    float* const offset = t.wide[3];
     for (int at = 0; at < r.width; ++at) {
       center[at] = mean[n * d.groups + at % r.channels / width];
     }
