@@ -81,7 +81,8 @@ class Function {
     return results;
   }
 
-  [[nodiscard]] const Plan& plan() const { return program_->plan(); }
+  // Memory it holds between calls.
+  [[nodiscard]] int64_t bytes() const { return arena_.bytes() + program_->plan().constant_bytes; }
 
  private:
   struct Input {
@@ -165,7 +166,7 @@ void bind_function(nb::module_& m) {
            nb::sig("def __call__(self, arrays: "
                    "collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], seed: int, step: "
                    "int) -> list[numpy.typing.NDArray[typing.Any]]"))
-      .def("plan", &Function::plan, nb::rv_policy::copy);
+      .def_prop_ro("bytes", &Function::bytes);
   m.def(
       "set_num_threads",
       [](int threads) {

@@ -148,6 +148,18 @@ def test_batch_norm_of_given_weights_normalises_the_batch(rng):
     np.testing.assert_allclose(y.std(0), 1, atol=1e-3)
 
 
+def test_functions_kept_are_bounded_in_number_and_memory(monkeypatch):
+    from thimble import _calls, _compiled
+
+    for size in range(1, 300):
+        tb.relu(np.ones(size))
+    assert len(_calls._eager) <= 256
+    monkeypatch.setattr(_compiled, "_LIMIT_BYTES", 1 << 20)
+    for size in range(10):
+        np.testing.assert_array_equal(tb.relu(np.ones((512, 256 + size))), 1)
+    assert _calls._eager.bytes() <= 2 << 20
+
+
 BAD = [
     (lambda: tb.add(np.zeros(3), np.zeros(4)), r"\[add\] expected shapes that broadcast"),
     (lambda: tb.softmax(X, axis="last"), r"\[softmax\] axis must be a whole number, got 'last'"),

@@ -125,9 +125,4 @@ def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
     return _apply("function", name, given, {})
 
 
-def cached_functions() -> int:
-    """Compiled functions of single ops that are kept."""
-    return len(_eager)
-
-
 __all__ = ["Array", "call", "call_layer", "constant"]

@@ -11,7 +11,9 @@ from typing import Any
 from . import _core
 from ._arrays import Array, thimble_dtype
 
+# Of functions kept, and of the memory they hold.
 _LIMIT = 256
+_LIMIT_BYTES = 256 << 20
 
 _seed = 0
 _draws = itertools.count()
@@ -26,13 +28,14 @@ def seed(value: int) -> None:
 
 
 class Cache:
-    """The functions used last, by key."""
+    """The functions used last, by key: tuples of a _core.Function and what belongs to it."""
 
     def __init__(self) -> None:
-        self._functions: OrderedDict[Hashable, Any] = OrderedDict()
+        self._functions: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def get(self, key: Hashable, make: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The entry of a key, made at first use."""
         with self._lock:
             if key in self._functions:
                 self._functions.move_to_end(key)
@@ -40,13 +43,15 @@ class Cache:
         made = make()
         with self._lock:
             self._functions[key] = made
-            if len(self._functions) > _LIMIT:
+            while len(self._functions) > 1 and (
+                len(self._functions) > _LIMIT or self.bytes() > _LIMIT_BYTES
+            ):
                 self._functions.popitem(last=False)
         return made
 
-    def clear(self) -> None:
-        with self._lock:
-            self._functions.clear()
+    def bytes(self) -> int:
+        """Memory held by the functions."""
+        return sum(entry[0].bytes for entry in self._functions.values())
 
     def __len__(self) -> int:
         return len(self._functions)
