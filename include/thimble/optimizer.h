@@ -50,6 +50,10 @@ struct ParamGroup {
   std::string pattern;    // of names: "encoder.*", "*.bias"; * stands for any characters
   double lr_scale = 1.0;  // the learning rate's factor
   std::optional<double> weight_decay;  // instead of the optimizer's
+  // Penalties: gradients are those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2); the loss that
+  // is reported leaves them out. In SGD, l2 is the same as weight_decay.
+  double l1 = 0.0;
+  double l2 = 0.0;
   bool operator==(const ParamGroup&) const = default;
 };
 

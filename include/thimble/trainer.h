@@ -27,6 +27,7 @@ struct TrainerOptions {
   std::optional<Schedule> schedule;  // of the learning rate; none: the optimizer's own, constant
   std::vector<ParamGroup> groups;    // first match wins; the rest follows the optimizer
   GradientClip clip;                 // none by default
+  double ema_decay = 0.0;            // share kept in a running average of the weights; 0: none
   int64_t batch = 32;                // samples in one step
   int64_t accumulate = 1;            // steps whose gradients make one update
   int64_t memory_budget = 0;         // bytes a step may take; 0: no limit
@@ -95,6 +96,9 @@ class Trainer {
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
 
+  // With an ema_decay, evaluate and predict use the averages of the weights, and a checkpoint holds
+  // both; load_weights takes averages where a file has them.
+  //
   // Of a step of the full batch: exactly what training holds, beside the input pipeline. Programs
   // for other batch sizes, compiled by fit and evaluate, add their constants.
   [[nodiscard]] Plan plan() const;
@@ -114,7 +118,8 @@ class Trainer {
   // Takes the parameters and running statistics alone; training starts anew from them.
   void load_weights(const std::string& path);
 
-  // A parameter's or running statistic's values, row-major. Throws Error for an unknown name.
+  // A parameter's or running statistic's values, row-major; set_parameter sets a parameter's
+  // average too. Throws Error for an unknown name.
   [[nodiscard]] std::vector<float> parameter(const std::string& name) const;
   void set_parameter(const std::string& name, const std::vector<float>& values);
   [[nodiscard]] std::vector<std::string> parameter_names() const;

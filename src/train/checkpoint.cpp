@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "io/safetensors/safetensors.h"
+#include "train/update.h"
 
 namespace thimble::train {
 namespace {
@@ -50,25 +51,29 @@ io::Metadata settings_of(const State& state) {
           {"accumulate", std::to_string(state.options.accumulate)},
           {"seed", std::to_string(state.options.seed)},
           {"optimizer", state.options.optimizer.text()},
-          {"schedule", state.schedule.text()}};
+          {"schedule", state.schedule.text()},
+          {"ema_decay", exact(state.options.ema_decay)}};
 }
 
-void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry) {
-  const io::TensorView* tensor = file.find(entry.name);
+// name: the tensor's in the file.
+void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
+                  const std::string& name) {
+  const io::TensorView* tensor = file.find(name);
   if (tensor == nullptr) {
-    throw Error(file.name(), "the tensor " + entry.name +
+    throw Error(file.name(), "the tensor " + name +
                                  " is missing; the checkpoint is of "
                                  "another model or optimizer");
   }
   if (tensor->dtype != entry.type.dtype || tensor->shape != entry.type.shape) {
-    throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", entry.name,
+    throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", name,
                                          to_string(tensor->dtype), to_string(tensor->shape),
                                          ir::to_string(entry.type)));
   }
 }
 
-void copy_tensor(const io::Safetensors& file, const exec::Store::Entry& entry) {
-  const io::TensorView& tensor = *file.find(entry.name);
+void copy_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
+                 const std::string& name) {
+  const io::TensorView& tensor = *file.find(name);
   if (!tensor.bytes.empty()) std::memcpy(entry.data, tensor.bytes.data(), tensor.bytes.size());
 }
 
@@ -136,24 +141,27 @@ void load_checkpoint(State& state, const std::string& path) {
   const Progress progress = progress_of(state, file);
   const auto& entries = state.runner.store().entries();
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(entry)) check_tensor(file, entry);
+    if (is_saved(entry)) check_tensor(file, entry, entry.name);
   }
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(entry)) copy_tensor(file, entry);
+    if (is_saved(entry)) copy_tensor(file, entry, entry.name);
   }
   state.progress = progress;
 }
 
 void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path) {
   const io::Safetensors file = io::Safetensors::read(path);
-  std::vector<const exec::Store::Entry*> entries;
+  // Each entry with the name it has in the file.
+  std::vector<std::pair<const exec::Store::Entry*, std::string>> wanted;
   for (const ir::ValueData& data : model.values) {
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
     const exec::Store::Entry* entry = store.find(data.name);
-    if (entry != nullptr) entries.push_back(entry);
+    if (entry == nullptr) continue;
+    const std::string average = data.name + kAverageSuffix;
+    wanted.emplace_back(entry, file.find(average) == nullptr ? data.name : average);
   }
-  for (const exec::Store::Entry* entry : entries) check_tensor(file, *entry);
-  for (const exec::Store::Entry* entry : entries) copy_tensor(file, *entry);
+  for (const auto& [entry, name] : wanted) check_tensor(file, *entry, name);
+  for (const auto& [entry, name] : wanted) copy_tensor(file, *entry, name);
 }
 
 }  // namespace thimble::train

@@ -15,7 +15,8 @@ void save_checkpoint(const State& state, const std::string& path);
 // Restores everything, or throws Error and changes nothing.
 void load_checkpoint(State& state, const std::string& path);
 
-// The model's own parameters and states (running statistics), without the optimizer's. Throws
+// The model's own parameters, or the averages that the file has of them, and states (running
+// statistics), without the optimizer's. Throws
 // Error, changing nothing, where one is missing or has another shape.
 void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "autodiff/autodiff.h"
 #include "passes/passes.h"
 #include "train/update.h"
@@ -20,7 +22,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");
   }
-  const UpdateOptions update{options.optimizer, options.groups, options.clip};
+  const UpdateOptions update{options.optimizer, options.groups, options.clip, options.ema_decay};
   const double weight = micro_batch_weight(options, batch);
   switch (kind) {
     case StepKind::update:
@@ -43,6 +45,21 @@ ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss)
   } else {
     graph.loss.reset();
     graph.metrics.clear();
+  }
+  return graph;
+}
+
+ir::Graph averaged(ir::Graph graph, const ir::Graph& step) {
+  std::set<std::string> states;
+  for (const ir::ValueData& data : step.values) {
+    if (data.producer < 0 && data.role == ir::Role::state) states.insert(data.name);
+  }
+  for (ir::ValueData& data : graph.values) {
+    if (data.producer >= 0 || data.role != ir::Role::parameter) continue;
+    const std::string average = data.name + kAverageSuffix;
+    if (states.count(average) == 0) continue;
+    data.name = average;
+    data.role = ir::Role::state;
   }
   return graph;
 }

@@ -25,6 +25,9 @@ enum class StepKind : uint8_t {
 // The forward part as it computes at inference. The loss stays only where its label is wanted.
 [[nodiscard]] ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss);
 
+// The graph with averages in the place of the parameters that the training step averages.
+[[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
+
 // Throws Error where the plan does not fit the budget (0: none), naming what would.
 void check_budget(const Plan& plan, int64_t budget_bytes);
 

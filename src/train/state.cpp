@@ -83,9 +83,31 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
       runner.add({static_cast<int>(kind), batch}, training_graph(model, options, batch, step));
     }
   }
-  runner.add({static_cast<int>(ProgramKind::evaluate), batch}, inference_graph(model, batch, true));
+  runner.add({static_cast<int>(ProgramKind::evaluate), batch}, inference(batch, true));
   runner.seal();
   runner.store().initialize(options.seed);
+  start_averages();
+}
+
+ProgramKey State::update_key() const {
+  // With accumulation the finishing step does all the other one does, and the update.
+  const ProgramKind kind = options.accumulate == 1 ? ProgramKind::update : ProgramKind::finish;
+  return {static_cast<int>(kind), options.batch};
+}
+
+ir::Graph State::inference(int64_t batch, bool with_loss) const {
+  return averaged(inference_graph(model, batch, with_loss),
+                  runner.at(update_key()).program->graph());
+}
+
+void State::start_averages() {
+  const exec::Store& store = runner.store();
+  for (const exec::Store::Entry& entry : store.entries()) {
+    const exec::Store::Entry* average = store.find(entry.name + kAverageSuffix);
+    if (average == nullptr) continue;
+    const int64_t bytes = size_bytes(entry.type.dtype, entry.type.shape);
+    std::memcpy(average->data, entry.data, static_cast<size_t>(bytes));
+  }
 }
 
 ProgramKind State::step_kind() const {
@@ -105,9 +127,9 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   if (Runnable* const known = runner.find(key)) return *known;
   switch (kind) {
     case ProgramKind::evaluate:
-      return runner.extend(key, inference_graph(model, batch, true));
+      return runner.extend(key, inference(batch, true));
     case ProgramKind::predict:
-      return runner.extend(key, inference_graph(model, batch, false));
+      return runner.extend(key, inference(batch, false));
     case ProgramKind::update:
       break;
     case ProgramKind::accumulate:

@@ -54,6 +54,10 @@ struct State {
   // Runs the forward part over one epoch; sink reads the outputs of each batch.
   void predict(BatchStream& stream,
                const std::function<void(const exec::Session&, int64_t count)>& sink);
+  // Lets the averages of weights, where there are any, start from the weights as they are.
+  void start_averages();
+  // The program that updates the parameters, for the full batch.
+  [[nodiscard]] ProgramKey update_key() const;
   // Keeps the programs that so many samples need from being compiled in the middle of them.
   void prepare(int64_t samples, ProgramKind kind);
 
@@ -65,6 +69,8 @@ struct State {
   double learning_rate = 0.0;  // of the last step
 
  private:
+  // The forward part, with the averages of the weights where there are any.
+  [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   // Fills the session's sources for a batch.
   void set_sources(const exec::Session& session, const data::Batch& batch, const Feed& feed) const;
   [[nodiscard]] ProgramKind step_kind() const;

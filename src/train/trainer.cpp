@@ -8,6 +8,7 @@
 #include "train/checkpoint.h"
 #include "train/compile.h"
 #include "train/state.h"
+#include "train/update.h"
 
 namespace thimble {
 
@@ -21,12 +22,7 @@ Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 
-Plan Trainer::plan() const {
-  // With accumulation the finishing step does all the other one does, and the update.
-  const ProgramKind kind =
-      state_->options.accumulate == 1 ? ProgramKind::update : ProgramKind::finish;
-  return state_->runner.plan({static_cast<int>(kind), state_->options.batch});
-}
+Plan Trainer::plan() const { return state_->runner.plan(state_->update_key()); }
 
 const TrainerOptions& Trainer::options() const { return state_->options; }
 
@@ -57,6 +53,7 @@ void Trainer::save(const std::string& path) const { train::save_checkpoint(*stat
 void Trainer::resume(const std::string& path) { train::load_checkpoint(*state_, path); }
 void Trainer::load_weights(const std::string& path) {
   train::load_weights(state_->runner.store(), state_->model, path);
+  state_->start_averages();
 }
 
 namespace {
@@ -85,6 +82,8 @@ void Trainer::set_parameter(const std::string& name, const std::vector<float>& v
                                   values.size()));
   }
   std::memcpy(entry.data, values.data(), values.size() * sizeof(float));
+  const exec::Store::Entry* average = state_->runner.store().find(name + train::kAverageSuffix);
+  if (average != nullptr) std::memcpy(average->data, entry.data, values.size() * sizeof(float));
 }
 
 std::vector<std::string> Trainer::parameter_names() const {

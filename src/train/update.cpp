@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <thimble/ops/accumulate_gradient.h>
+#include <thimble/ops/average_weights.h>
 #include <thimble/ops/clip_gradient.h>
 #include <thimble/ops/mul.h>
+#include <thimble/ops/regularize_gradient.h>
 
 #include <cmath>
 #include <map>
@@ -83,11 +85,25 @@ void check_groups(const ir::Graph& graph, std::span<const autodiff::Gradient> gr
     if (!(group.lr_scale >= 0.0) || !std::isfinite(group.lr_scale)) {
       throw Error(where, fmt::format("lr_scale must not be negative, got {}", group.lr_scale));
     }
+    for (const double penalty : {group.l1, group.l2}) {
+      if (penalty >= 0.0 && std::isfinite(penalty)) continue;
+      throw Error(where, fmt::format("l1 and l2 must not be negative, got {}", penalty));
+    }
     bool matches = false;
     for (const autodiff::Gradient& gradient : gradients) {
       matches = matches || ir::matches(group.pattern, graph.data(gradient.value).name);
     }
     if (!matches) throw Error(where, "matches no trained parameter");
+  }
+}
+
+void regularize(ir::Graph& graph, std::vector<Trained>& all,
+                const std::vector<ParamGroup>& groups) {
+  for (Trained& t : all) {
+    const ParamGroup* group = group_of(groups, t.param.name());
+    if (group == nullptr || (group->l1 == 0.0 && group->l2 == 0.0)) continue;
+    const GradientScope scope(graph, t.layer);
+    t.grad = regularize_gradient(t.grad, t.param, {.l1 = group->l1, .l2 = group->l2});
   }
 }
 
@@ -136,17 +152,22 @@ class Rates {
   std::map<double, Value> scaled_;
 };
 
-// Appends the update of one parameter by its optimizer's rule.
-void append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
-                   Value lr) {
+// Appends the update of one parameter by its optimizer's rule; returns the new value.
+Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
+                    Value lr) {
   std::vector<Value> inputs{trained.param, trained.grad, lr,
                             graph.scalar(kUpdateNumberName, DType::i32)};
   const auto states = optimizer.op->optimizer.states(optimizer.settings, trained.param.shape());
   for (const ir::StateSpec& spec : states) inputs.push_back(state(trained.param, spec));
-  graph.add(*optimizer.op, optimizer.settings, inputs);
+  return graph.add(*optimizer.op, optimizer.settings, inputs)[0];
 }
 
 void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& options) {
+  if (!(options.ema_decay >= 0.0) || options.ema_decay >= 1.0) {
+    throw Error("ema_decay",
+                fmt::format("must be at least 0 and below 1, got {}", options.ema_decay));
+  }
+  regularize(graph, all, options.groups);
   limit(graph, all, options.clip);
   Rates rates(graph);
   for (const Trained& t : all) {
@@ -155,9 +176,12 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     if (group != nullptr && group->weight_decay) {
       optimizer = optimizer.with_weight_decay(*group->weight_decay);
     }
-    const Value lr = rates.scaled(group == nullptr ? 1.0 : group->lr_scale);
     const GradientScope scope(graph, t.layer);
-    append_update(graph, t, optimizer.value(), lr);
+    const Value lr = rates.scaled(group == nullptr ? 1.0 : group->lr_scale);
+    const Value updated = append_update(graph, t, optimizer.value(), lr);
+    if (options.ema_decay == 0.0) continue;
+    average_weights(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}), updated,
+                    graph.scalar(kUpdateNumberName, DType::i32), {.decay = options.ema_decay});
   }
 }
 

@@ -20,7 +20,11 @@ struct UpdateOptions {
   Optimizer optimizer = AdamW{};
   std::vector<ParamGroup> groups;  // the first whose pattern matches counts
   GradientClip clip;
+  double ema_decay = 0.0;  // 0: no averages
 };
+
+// The average of a parameter is the state "<parameter>.ema".
+inline constexpr const char* kAverageSuffix = ".ema";
 
 // Appends one update for every gradient (those of -1 have none), after its limit. Moments become
 // states "<parameter>.exp_avg" and so on (PyTorch's names), zero at first. Throws Error for groups

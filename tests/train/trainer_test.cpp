@@ -137,6 +137,50 @@ TEST(trainer, refuses_a_schedule_that_watches_a_metric_it_has_not) {
             std::string::npos);
 }
 
+TEST(trainer, evaluates_averages_of_the_weights) {
+  const test::TemporaryFolder folder;
+  const data::Dataset dataset = test::small_data(40);
+  TrainerOptions wanted = options();
+  wanted.ema_decay = 0.9;
+  Trainer trainer(test::small_network(), wanted);
+  const double before = trainer.evaluate(dataset).loss;
+  EXPECT_EQ(before, Trainer(test::small_network(), options()).evaluate(dataset).loss);
+  trainer.fit(dataset, {.epochs = 3});
+  const double averaged = trainer.evaluate(dataset).loss;
+  EXPECT_NE(averaged, before);
+
+  // The same weights and averages by hand.
+  Trainer plain(test::small_network(), options());
+  plain.fit(dataset, {.epochs = 3});
+  EXPECT_EQ(plain.weights_sha256(), trainer.weights_sha256());
+  EXPECT_NE(plain.evaluate(dataset).loss, averaged);
+  for (const std::string& name : trainer.parameter_names()) {
+    plain.set_parameter(name, trainer.parameter(name + ".ema"));
+  }
+  EXPECT_EQ(plain.evaluate(dataset).loss, averaged);
+  EXPECT_EQ(plain.predict(dataset, "guess"), trainer.predict(dataset, "guess"));
+
+  // A checkpoint holds them, for weights alone too.
+  trainer.save(folder / "c");
+  Trainer resumed(test::small_network(), wanted);
+  resumed.resume(folder / "c");
+  EXPECT_EQ(resumed.evaluate(dataset).loss, averaged);
+  Trainer loaded(test::small_network(), options());
+  loaded.load_weights(folder / "c");
+  EXPECT_EQ(loaded.evaluate(dataset).loss, averaged);
+  trainer.fit(dataset, {.epochs = 5});
+  resumed.fit(dataset, {.epochs = 5});
+  EXPECT_EQ(resumed.evaluate(dataset).loss, trainer.evaluate(dataset).loss);
+}
+
+TEST(trainer, keeps_averages_of_what_is_set_by_hand) {
+  TrainerOptions wanted = options();
+  wanted.ema_decay = 0.9;
+  Trainer trainer(test::small_network(), wanted);
+  trainer.set_parameter("dense.bias", {1.0F, 2.0F, 3.0F});
+  EXPECT_EQ(trainer.parameter("dense.bias.ema"), (std::vector<float>{1.0F, 2.0F, 3.0F}));
+}
+
 TEST(trainer, resumes_in_the_middle_of_an_accumulation) { expect_resume_is_exact(10, 3); }
 
 TEST(trainer, refuses_to_resume_with_other_settings) {

@@ -200,9 +200,63 @@ TEST(update, refuses_groups_and_limits_that_make_no_sense) {
               HasSubstr("lr_scale must not be negative, got -1"));
   EXPECT_THAT(message({.groups = {{.pattern = "*", .weight_decay = -1.0}}}),
               HasSubstr("weight_decay must not be negative"));
+  EXPECT_THAT(message({.groups = {{.pattern = "*", .l1 = -1.0}}}),
+              HasSubstr("l1 and l2 must not be negative, got -1"));
+  EXPECT_THAT(message({.ema_decay = 1.0}), HasSubstr("must be at least 0 and below 1, got 1"));
   EXPECT_THAT(message({.clip = GradientClip::by_value(0.0)}),
               HasSubstr("limit must be above 0, got 0"));
   EXPECT_THAT(message({.clip = GradientClip::by_global_norm(-2.0)}), HasSubstr("got -2"));
+}
+
+// torch.optim.swa_utils.AveragedModel copies in its first step and moves from then on.
+TEST(update, averages_weights) {
+  GivenGradients model(Shapes{{2}});
+  append_updates(model.graph, model.gradients, {.optimizer = SGD{}, .ema_decay = 0.75});
+  Stepper stepper({&model.graph});
+  const float parameters[] = {-1.0F, -3.0F, 2.0F};
+  const float averages[] = {-1.0F, -1.5F, -0.625F};
+  float before = 0.0F;
+  for (size_t step = 0; step < 3; ++step) {
+    stepper.set<float>("g0", std::vector<float>(2, before - parameters[step]));
+    stepper.set<float>(kLearningRateName, {1.0F});
+    stepper.set<int32_t>(kUpdateNumberName, {static_cast<int32_t>(step) + 1});
+    ASSERT_TRUE(stepper.run());
+    EXPECT_EQ(stepper.stored("w0"), std::vector<float>(2, parameters[step]));
+    EXPECT_EQ(stepper.stored("w0.ema"), std::vector<float>(2, averages[step]));
+    before = parameters[step];
+  }
+}
+
+// SGD of rate 1 without gradients: what the penalties alone do.
+TEST(update, adds_the_penalties_of_the_first_matching_group) {
+  GivenGradients model(Shapes{{3}, {3}, {3}});
+  append_updates(model.graph, model.gradients,
+                 {.optimizer = SGD{},
+                  .groups = {{.pattern = "w0", .l1 = 0.5},
+                             {.pattern = "w1", .l2 = 0.25},
+                             {.pattern = "*0", .l2 = 9.0}}});
+  Stepper stepper({&model.graph});
+  for (const char* name : {"w0", "w1", "w2"}) set_stored(stepper, name, {2.0F, -4.0F, 0.0F});
+  stepper.set<float>(kLearningRateName, {1.0F});
+  stepper.set<int32_t>(kUpdateNumberName, {1});
+  ASSERT_TRUE(stepper.run());
+  EXPECT_EQ(stepper.stored("w0"), (std::vector<float>{1.5F, -3.5F, 0.0F}));
+  EXPECT_EQ(stepper.stored("w1"), (std::vector<float>{1.5F, -3.0F, 0.0F}));
+  EXPECT_EQ(stepper.stored("w2"), (std::vector<float>{2.0F, -4.0F, 0.0F}));
+}
+
+TEST(update, limits_gradients_with_their_penalties) {
+  GivenGradients model(Shapes{{1}});
+  append_updates(model.graph, model.gradients,
+                 {.optimizer = SGD{},
+                  .groups = {{.pattern = "*", .l2 = 10.0}},
+                  .clip = GradientClip::by_value(1.0)});
+  Stepper stepper({&model.graph});
+  set_stored(stepper, "w0", {2.0F});
+  stepper.set<float>(kLearningRateName, {1.0F});
+  stepper.set<int32_t>(kUpdateNumberName, {1});
+  ASSERT_TRUE(stepper.run());
+  EXPECT_EQ(stepper.stored("w0")[0], 1.0F);
 }
 
 TEST(update, leaves_parameters_without_gradient_alone) {

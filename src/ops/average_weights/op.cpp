@@ -1,0 +1,65 @@
+#include <thimble/ops/average_weights.h>
+
+#include "ir/graph.h"
+#include "ops/average_weights/attrs.h"
+#include "ops/average_weights/simd.h"
+#include "ops/common/ref.h"
+
+#define THIMBLE_REF "ops/average_weights/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& average_weights_op() {
+  static const OpDef def{
+      .name = "average_weights",
+      .doc =
+          "A running average of a parameter, in place: average = decay * average + (1 - decay) * "
+          "param; the first step copies param.",
+      .inputs = {{"average", "any shape: a state"},
+                 {"param", "the shape of average"},
+                 {"step", "one i32: this update's number, from 1"}},
+      .outputs = {{"average", "the same memory, updated"}},
+      .attrs = ir::Attrs::schema_of<AverageWeightsOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        c.require_dtype(1, DType::f32);
+        c.require_dtype(2, DType::i32);
+        c.require(c.shape(0) == c.shape(1), "expected an average of the parameter's shape");
+        c.require(c.shape(2).rank() == 0, "expected one number as the step");
+        const double decay = c.attrs.as<AverageWeightsOptions>().decay;
+        c.require(decay >= 0.0 && decay < 1.0, "decay must be at least 0 and below 1");
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        average_weights_dims d{};
+        d.n = static_cast<int>(c.out().elements());
+        d.decay = c.attrs.as<AverageWeightsOptions>().decay;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::average_weights_ref>(),
+      .ref64 = ir::kernel_fn<&f64::average_weights_ref>(),
+      .fast = ir::kernel_fn<&average_weights_simd>(),
+      .updates = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(average_weights) {
+  static const OpDef* const defs[] = {&average_weights_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value average_weights(Value average, Value param, Value step,
+                      const AverageWeightsOptions& options) {
+  return average.graph().add1(ops::average_weights_op(), ir::Attrs::of(options),
+                              {average, param, step});
+}
+
+}  // namespace thimble

@@ -1,0 +1,39 @@
+#include "ops/average_weights/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/average_weights/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/update-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+void average_weights_target(float* average_out, const float* average, const float* param,
+                            const int32_t* step, const average_weights_dims* d,
+                            exec::ThreadPool& pool) {
+  const bool first = *step == 1;
+  const Vec share = set(1.0 - d->decay);
+  over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
+    const Vec p = io.load(param, i);
+    io.store(first ? p : moved(io.load(average, i), share, p), average_out, i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(average_weights_target);
+
+void average_weights_simd(float* average_out, const float* average, const float* param,
+                          const int32_t* step, const average_weights_dims* d,
+                          exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(average_weights_target)(average_out, average, param, step, d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

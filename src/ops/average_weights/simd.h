@@ -1,0 +1,15 @@
+// The fast kernel of average_weights; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/average_weights/dims.h"
+
+namespace thimble::ops {
+
+void average_weights_simd(float* average_out, const float* average, const float* param,
+                          const int32_t* step, const average_weights_dims* d,
+                          exec::ThreadPool& pool);
+
+}  // namespace thimble::ops
