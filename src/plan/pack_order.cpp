@@ -23,7 +23,7 @@ class RangeMax {
 
   [[nodiscard]] double of(int first, int last) const {
     const auto width = static_cast<unsigned>(last - first);
-    const auto level = static_cast<size_t>(std::bit_width(width) - 1);
+    const auto level = static_cast<size_t>(std::bit_width(width >> 1));
     const std::vector<double>& maxima = levels_[level];
     return std::max(maxima[static_cast<size_t>(first)],
                     maxima[static_cast<size_t>(last) - (size_t{1} << level)]);

@@ -98,13 +98,14 @@ Problem make_part(std::span<const Buffer> buffers, std::span<const int> members,
 Problems make_problems(std::span<const Buffer> buffers) {
   validate(buffers);
   std::vector<int> order;
-  int64_t alignment_unit = 0;
-  int64_t size_unit = 0;
+  int64_t divisor = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].size == 0) continue;
     order.push_back(static_cast<int>(i));
-    alignment_unit = std::gcd(alignment_unit, buffers[i].alignment);
+    divisor = std::gcd(divisor, buffers[i].alignment);
   }
+  const int64_t alignment_unit = std::max<int64_t>(divisor, 1);
+  int64_t size_unit = 0;
   Problems problems;
   if (order.empty()) return problems;
   // Offsets are sums of sizes rounded to the alignment, so what divides all of those divides them.
