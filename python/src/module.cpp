@@ -13,7 +13,9 @@ NB_MODULE(_core, m) {
   bind_schedule(m);
   bind_plan(m);
   bind_data(m);
+  bind_reports(m);
   bind_trainer(m);
+  bind_predictor(m);
   bind_recipes(m);
   bind_files(m);
 }

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <thread>
 
-#include "array_batches.h"
 #include "bindings.h"
+#include "model.h"
 #include "train/fit.h"
 
 namespace thimble::python {
@@ -74,28 +74,6 @@ void make_trainer(PyTrainer* self, const Graph& graph, const std::string& optimi
   }
   const nb::gil_scoped_release release;
   new (self) PyTrainer(graph, options);
-}
-
-// What a method was given: a data set, arrays, or (fields, epoch function, batches).
-std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
-                                                const data::LoaderOptions& loader, bool in_order) {
-  if (nb::isinstance<data::Dataset>(given)) {
-    const auto dataset = nb::cast<data::Dataset>(given);
-    if (in_order) return std::make_unique<InterruptibleStream>(dataset, loader);
-    return std::make_unique<train::LoaderStream>(dataset, loader);
-  }
-  if (in_order && nb::isinstance<ArrayTable>(given)) {
-    return std::make_unique<ArrayStream>(nb::cast<std::shared_ptr<ArrayTable>>(given),
-                                         loader.batch);
-  }
-  if (nb::isinstance<ArrayTable>(given)) {
-    return std::make_unique<train::LoaderStream>(nb::cast<data::Dataset>(given.attr("dataset")()),
-                                                 loader);
-  }
-  // The first batch, as a table, says what all of them hold.
-  const auto [sample, epoch, batches] =
-      nb::cast<std::tuple<std::shared_ptr<ArrayTable>, nb::object, int64_t>>(given);
-  return std::make_unique<IterableStream>(sample->fields(), epoch, batches);
 }
 
 FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validation, int64_t epochs,
@@ -175,135 +153,32 @@ Evaluation evaluate(PyTrainer& self, const nb::object& data) {
   return state.evaluate(*stream);
 }
 
-// One output of a model over all samples.
-struct OutputRows {
-  std::string name;
-  ir::TensorType type;
-  std::byte* array = nullptr;  // of the result, once its size is known
-  size_t written = 0;
-  std::vector<std::byte> collected;  // until then
-
-  void append(std::span<const std::byte> bytes) {
-    if (array == nullptr) {
-      collected.insert(collected.end(), bytes.begin(), bytes.end());
-    } else {
-      std::memcpy(array + written, bytes.data(), bytes.size());
-      written += bytes.size();
-    }
-  }
-};
-
-void make_arrays(std::vector<OutputRows>& rows, int64_t samples, nb::dict& results) {
-  for (OutputRows& each : rows) {
-    results[each.name.c_str()] =
-        new_array(each.type.dtype, ir::with_batch(each.type.shape, samples), &each.array);
-    each.append(each.collected);
-  }
-}
-
 // The outputs of every sample: arrays by name.
 nb::dict predict(PyTrainer& self, const nb::object& data) {
   const Use use(self);
   train::State& state = self.trainer.state();
-  if (state.model.outputs.empty()) {
-    throw Error("predict", "the graph has no output; name one with Graph.output");
-  }
   const auto stream = stream_from(data, {.batch = state.options.batch, .shuffle = false}, true);
-  // Where the number of samples is known, results go where they stay; else they are collected.
-  nb::dict results;
-  std::vector<OutputRows> rows;
-  for (const auto& [name, id] : state.model.outputs) {
-    rows.push_back({name, state.model.type(id)});
-    if (rows.back().type.dtype == DType::boolean) {
-      throw Error("predict", "the output " + name + " holds bits; cast it");
-    }
-  }
-  const int64_t known = stream->samples();
-  if (known > 0) make_arrays(rows, known, results);
-  int64_t samples = 0;
+  PredictedRows rows(state.model, stream->samples());
   {
     const nb::gil_scoped_release release;
-    state.predict(*stream, [&](const exec::Session& session, int64_t count) {
-      for (OutputRows& each : rows) each.append(session.output(each.name));
-      samples += count;
-    });
+    state.predict(
+        *stream, [&](const exec::Session& session, int64_t count) { rows.append(session, count); });
   }
-  if (known == 0) make_arrays(rows, samples, results);
-  return results;
+  return std::move(rows).finish();
 }
 
-// The model's parameters and states as arrays over the trainer's own memory.
 nb::dict tensors(const nb::handle_t<PyTrainer>& self) {
   train::State& state = nb::cast<PyTrainer&>(self).trainer.state();
-  nb::dict views;
-  for (const ir::ValueData& value : state.model.values) {
-    if (value.role != ir::Role::parameter && value.role != ir::Role::state) continue;
-    const exec::Store::Entry* const entry = state.runner.store().find(value.name);
-    if (entry == nullptr) continue;
-    views[value.name.c_str()] = view_array(entry->type.dtype, entry->type.shape, entry->data, self);
-  }
-  return views;
+  return model_tensors(state.model, state.runner.store(), self);
 }
 
 nb::dict sources(PyTrainer& self, ir::Role role) {
-  nb::dict fields;
-  const ir::Graph& model = self.trainer.state().model;
-  for (const ir::ValueData& value : model.values) {
-    if (value.role != role) continue;
-    const std::vector<int64_t>& dims = value.type.shape.dims();
-    fields[value.name.c_str()] =
-        nb::make_tuple(to_string(value.type.dtype),
-                       shape_tuple(Shape(std::vector<int64_t>(dims.begin() + 1, dims.end()))));
-  }
-  return fields;
-}
-
-void bind_reports(nb::module_& m) {
-  nb::class_<Evaluation>(m, "Evaluation", "Means over samples.")
-      .def_ro("loss", &Evaluation::loss)
-      .def_ro("metrics", &Evaluation::metrics)
-      .def_ro("samples", &Evaluation::samples)
-      .def("__repr__", [](const Evaluation& e) {
-        nb::str text("loss {:.5g}");
-        std::string all = nb::cast<std::string>(text.format(e.loss));
-        for (const auto& [name, value] : e.metrics) {
-          all += ", " + name + " " + nb::cast<std::string>(nb::str("{:.5g}").format(value));
-        }
-        return all + " over " + std::to_string(e.samples) + " samples";
-      });
-  nb::class_<StepReport>(m, "StepReport", "What a callback is told after every step.")
-      .def_ro("epoch", &StepReport::epoch, "From 0.")
-      .def_ro("batch", &StepReport::batch, "In its epoch, from 0.")
-      .def_ro("batches", &StepReport::batches, "Of the epoch; 0 where nobody knows.")
-      .def_ro("step", &StepReport::step, "Of the whole training, from 0.")
-      .def_ro("loss", &StepReport::loss)
-      .def_ro("learning_rate", &StepReport::learning_rate)
-      .def_ro("milliseconds", &StepReport::milliseconds);
-  nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
-      .def_ro("epoch", &EpochReport::epoch, "From 0.")
-      .def_ro("train", &EpochReport::train, "As measured while parameters changed.")
-      .def_ro("validation", &EpochReport::validation)
-      .def_ro("learning_rate", &EpochReport::learning_rate)
-      .def_ro("seconds", &EpochReport::seconds)
-      .def_ro("is_best", &EpochReport::is_best);
-  nb::class_<FitResult>(m, "FitResult", "What fit did.")
-      .def_prop_ro(
-          "end",
-          [](const FitResult& r) {
-            static constexpr const char* kEnds[] = {"finished", "stopped", "early"};
-            return kEnds[static_cast<size_t>(r.end)];
-          },
-          "\"finished\", \"stopped\" by a callback, or \"early\" for want of gain.")
-      .def_ro("epochs", &FitResult::epochs, "Reports of this call's epochs.")
-      .def_ro("steps", &FitResult::steps, "Of the whole training.")
-      .def_ro("ms_per_step_median", &FitResult::ms_per_step_median)
-      .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes);
+  return model_sources(self.trainer.state().model, role);
 }
 
 }  // namespace
 
 void bind_trainer(nb::module_& m) {
-  bind_reports(m);
   nb::class_<PyTrainer>(m, "Trainer")
       .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("optimizer"),
            nb::arg("schedule").none(), nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"),

@@ -124,6 +124,26 @@ def test_recipes_bring_settings_that_can_be_replaced():
         tb.recipes.recipe("gpt9")
 
 
+def test_a_predictor_runs_a_part_of_a_trained_model(digits, tmp_path):
+    recipe = tb.recipes.vae()
+    trainer = recipe.trainer(seed=1)
+    trainer.fit(digits["image"])
+    trainer.save(tmp_path / "c.safetensors")
+    mean = trainer.predict(digits["image"][:40], "mean")
+    reconstructed = trainer.predict(digits["image"][:40], "reconstruction")
+    for weights in (trainer, trainer.state_dict(), tmp_path / "c.safetensors"):
+        decoder = tb.Predictor(recipe.decoder(), weights, batch=16)
+        images = decoder.predict({"z": mean})
+        assert images.shape == (40, 28, 28, 1)
+        np.testing.assert_allclose(images, reconstructed, atol=1e-5)
+        np.testing.assert_array_equal(decoder.predict([mean[:3], mean[3:20]]), images[:20])
+    assert decoder.plan().batch == 16
+    with pytest.raises(ValueError, match="the weights lack decoder.dense.weight"):
+        tb.Predictor(recipe.decoder(), {})
+    with pytest.raises(ValueError, match="no output 'mean'; there are image"):
+        decoder.predict(mean, "mean")
+
+
 def test_the_vae_learns(digits):
     recipe = tb.recipes.vae()
     trainer = recipe.trainer(schedule=recipe.schedule(40))

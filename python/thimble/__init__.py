@@ -33,6 +33,7 @@ from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
+from .predictor import Predictor
 from .trainer import Trainer
 from .transforms import jit, value_and_grad
 
@@ -48,6 +49,7 @@ __all__ = [
     "Optimizer",
     "ParamGroup",
     "Plan",
+    "Predictor",
     "Schedule",
     "StepReport",
     "Trainer",

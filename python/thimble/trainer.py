@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import _core
-from ._arrays import Array, as_array
 from ._batches import Feeder
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
 from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback, CallbackLike
 from .optimizers import AdamW
+from ._weights import Weights, chosen
 from .plan import Plan
 from .progress import ProgressBar, is_wanted
 
@@ -58,7 +56,7 @@ class _Told:
         return any(answer is True for answer in answers)
 
 
-class Trainer:
+class Trainer(Weights):
     """A graph compiled for training.
 
     optimizer: thimble.AdamW(lr=...), Adam, SGD, RMSProp, or their command-line spelling.
@@ -174,51 +172,16 @@ class Trainer:
     def predict(self, data: Any, output: str | None = None) -> Any:
         """The graph's outputs for every sample: [samples, ...]. One array where the graph has one
         output or `output` names it, else a dictionary by name. data needs no labels."""
-        results = self._core.predict(self._source(data, False))
-        if output is not None:
-            if output not in results:
-                raise ValueError(f"[predict] no output {output!r}; there are {', '.join(results)}")
-            return results[output]
-        return next(iter(results.values())) if len(results) == 1 else results
+        return chosen(self._core.predict(self._source(data, False)), output)
 
     def plan(self) -> Plan:
         """What a step takes, to the byte."""
         return Plan(self._core.plan())
 
     @property
-    def parameters(self) -> dict[str, Array]:
-        """The parameters and running statistics by name: arrays over the trainer's own memory.
-        Writing to them changes the model; training changes them. They keep the trainer alive."""
-        return self._core.tensors()
-
-    @property
     def parameter_names(self) -> list[str]:
         """Names of the parameters, without the statistics."""
         return self._core.parameter_names()
-
-    def state_dict(self) -> dict[str, Array]:
-        """Copies of the parameters and running statistics by name."""
-        return {name: array.copy() for name, array in self.parameters.items()}
-
-    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
-        """Takes parameters and running statistics by name; nothing changes where one does not fit.
-        strict: the names must be the model's, no fewer and no more."""
-        mine = self.parameters
-        missing = [name for name in mine if name not in state]
-        unexpected = [name for name in state if name not in mine]
-        if strict and (missing or unexpected):
-            raise ValueError(
-                f"[load_state_dict] missing: {', '.join(missing) or 'none'}; "
-                f"unexpected: {', '.join(unexpected) or 'none'}"
-            )
-        arrays = {name: as_array(state[name]) for name in mine if name in state}
-        for name, array in arrays.items():
-            if array.shape != mine[name].shape:
-                raise ValueError(
-                    f"[{name}] has shape {list(mine[name].shape)}, got {list(array.shape)}"
-                )
-        for name, array in arrays.items():
-            np.copyto(mine[name], array, casting="same_kind")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Weights, optimizer state, step, seed and position, as safetensors; replaced at once."""

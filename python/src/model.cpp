@@ -1,0 +1,96 @@
+#include "model.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstring>
+#include <tuple>
+
+namespace thimble::python {
+
+std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
+                                                const data::LoaderOptions& loader, bool in_order) {
+  if (nb::isinstance<data::Dataset>(given)) {
+    const auto dataset = nb::cast<data::Dataset>(given);
+    if (in_order) return std::make_unique<InterruptibleStream>(dataset, loader);
+    return std::make_unique<train::LoaderStream>(dataset, loader);
+  }
+  if (in_order && nb::isinstance<ArrayTable>(given)) {
+    return std::make_unique<ArrayStream>(nb::cast<std::shared_ptr<ArrayTable>>(given),
+                                         loader.batch);
+  }
+  if (nb::isinstance<ArrayTable>(given)) {
+    return std::make_unique<train::LoaderStream>(nb::cast<data::Dataset>(given.attr("dataset")()),
+                                                 loader);
+  }
+  // The first batch, as a table, says what all of them hold.
+  const auto [sample, epoch, batches] =
+      nb::cast<std::tuple<std::shared_ptr<ArrayTable>, nb::object, int64_t>>(given);
+  return std::make_unique<IterableStream>(sample->fields(), epoch, batches);
+}
+
+PredictedRows::PredictedRows(const ir::Graph& model, int64_t samples) {
+  if (model.outputs.empty()) {
+    throw Error("predict", "the graph has no output; name one with Graph.output");
+  }
+  for (const auto& [name, id] : model.outputs) {
+    outputs_.push_back({name, model.type(id)});
+    if (outputs_.back().type.dtype == DType::boolean) {
+      throw Error("predict", "the output " + name + " holds bits; cast it");
+    }
+  }
+  if (samples > 0) make_arrays(samples);
+}
+
+void PredictedRows::make_arrays(int64_t samples) {
+  made_ = true;
+  for (Output& output : outputs_) {
+    const Shape shape = ir::with_batch(output.type.shape, samples);
+    arrays_[output.name.c_str()] = new_array(output.type.dtype, shape, &output.array);
+    append(output, output.collected);
+  }
+}
+
+void PredictedRows::append(Output& output, std::span<const std::byte> bytes) {
+  if (output.array == nullptr) {
+    output.collected.insert(output.collected.end(), bytes.begin(), bytes.end());
+  } else if (!bytes.empty()) {
+    std::memcpy(output.array + output.written, bytes.data(), bytes.size());
+    output.written += bytes.size();
+  }
+}
+
+void PredictedRows::append(const exec::Session& session, int64_t count) {
+  for (Output& output : outputs_) append(output, session.output(output.name));
+  samples_ += count;
+}
+
+nb::dict PredictedRows::finish() && {
+  if (!made_) make_arrays(samples_);
+  return std::move(arrays_);
+}
+
+nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner) {
+  nb::dict views;
+  for (const ir::ValueData& value : model.values) {
+    if (value.role != ir::Role::parameter && value.role != ir::Role::state) continue;
+    const exec::Store::Entry* const entry = store.find(value.name);
+    if (entry == nullptr) continue;
+    views[value.name.c_str()] =
+        view_array(entry->type.dtype, entry->type.shape, entry->data, owner);
+  }
+  return views;
+}
+
+nb::dict model_sources(const ir::Graph& model, ir::Role role) {
+  nb::dict fields;
+  for (const ir::ValueData& value : model.values) {
+    if (value.role != role) continue;
+    const std::vector<int64_t>& dims = value.type.shape.dims();
+    const Shape sample(std::vector<int64_t>(dims.begin() + 1, dims.end()));
+    fields[value.name.c_str()] = nb::make_tuple(to_string(value.type.dtype), shape_tuple(sample));
+  }
+  return fields;
+}
+
+}  // namespace thimble::python

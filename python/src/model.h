@@ -1,0 +1,50 @@
+// What trainers and predictors share: data in, outputs out, parameters as arrays.
+#pragma once
+
+#include <memory>
+
+#include "array_batches.h"
+#include "bindings.h"
+#include "exec/program.h"
+
+namespace thimble::python {
+
+// What a method was given: a data set, arrays (an ArrayTable), or a tuple of a table of the first
+// batch, a function that begins an epoch, and the number of batches. in_order: read as they lie.
+std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
+                                                const data::LoaderOptions& loader, bool in_order);
+
+// The outputs of a model over many batches, as arrays by name. Where the number of samples is known
+// (above 0), results go where they stay; else they are collected.
+class PredictedRows {
+ public:
+  // Throws Error where the model has no output, or one of bits.
+  PredictedRows(const ir::Graph& model, int64_t samples);
+  // Takes the outputs of a batch. Needs no GIL.
+  void append(const exec::Session& session, int64_t count);
+  nb::dict finish() &&;
+
+ private:
+  struct Output {
+    std::string name;
+    ir::TensorType type;
+    std::byte* array = nullptr;  // of the result, once its size is known
+    size_t written = 0;
+    std::vector<std::byte> collected;  // until then
+  };
+  void make_arrays(int64_t samples);
+  static void append(Output& output, std::span<const std::byte> bytes);
+
+  std::vector<Output> outputs_;
+  nb::dict arrays_;
+  bool made_ = false;
+  int64_t samples_ = 0;
+};
+
+// The model's parameters and states as arrays over the store's memory, which owner keeps alive.
+nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner);
+
+// {name: (element type, shape of a sample)} of the inputs or labels.
+nb::dict model_sources(const ir::Graph& model, ir::Role role);
+
+}  // namespace thimble::python

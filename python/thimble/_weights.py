@@ -1,0 +1,59 @@
+"""Parameters as arrays, and state dicts: what trainers and predictors share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ._arrays import Array, as_array
+
+
+class _HasTensors(Protocol):
+    def tensors(self) -> dict[str, Array]: ...
+
+
+def chosen(results: dict[str, Array], output: str | None) -> Any:
+    """The named output, the only one, or all by name."""
+    if output is not None:
+        if output not in results:
+            raise ValueError(f"[predict] no output {output!r}; there are {', '.join(results)}")
+        return results[output]
+    return next(iter(results.values())) if len(results) == 1 else results
+
+
+class Weights:
+    """An object with parameters and running statistics."""
+
+    _core: _HasTensors
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """The parameters and running statistics by name: arrays over the trainer's own memory.
+        Writing to them changes the model; training changes them. They keep the trainer alive."""
+        return self._core.tensors()
+
+    def state_dict(self) -> dict[str, Array]:
+        """Copies of the parameters and running statistics by name."""
+        return {name: array.copy() for name, array in self.parameters.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Takes parameters and running statistics by name; nothing changes where one does not fit.
+        strict: the names must be the model's, no fewer and no more."""
+        mine = self.parameters
+        missing = [name for name in mine if name not in state]
+        unexpected = [name for name in state if name not in mine]
+        if strict and (missing or unexpected):
+            raise ValueError(
+                f"[load_state_dict] missing: {', '.join(missing) or 'none'}; "
+                f"unexpected: {', '.join(unexpected) or 'none'}"
+            )
+        arrays = {name: as_array(state[name]) for name in mine if name in state}
+        for name, array in arrays.items():
+            if array.shape != mine[name].shape:
+                raise ValueError(
+                    f"[{name}] has shape {list(mine[name].shape)}, got {list(array.shape)}"
+                )
+        for name, array in arrays.items():
+            np.copyto(mine[name], array, casting="same_kind")

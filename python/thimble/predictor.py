@@ -1,0 +1,53 @@
+"""A graph run forward, without a loss."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _core
+from ._batches import Feeder
+from ._core import Graph
+from ._weights import Weights, chosen
+from .files import load_safetensors
+from .plan import Plan
+
+
+class Predictor(Weights):
+    """A graph compiled for inference: the whole of a trained model or a part, such as a decoder.
+
+    weights: where its parameters and running statistics come from, found by their names: a
+        safetensors file (a checkpoint too), a dictionary, or a Trainer; others there are left out.
+    batch: samples computed at once; threads: 0 for one per processor.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        weights: str | os.PathLike[str] | Mapping[str, Any] | Weights,
+        *,
+        batch: int = 32,
+        threads: int = 0,
+    ) -> None:
+        self._core: _core.Predictor = _core.Predictor(graph, batch, threads)
+        if isinstance(weights, Weights):
+            state: Mapping[str, Any] = weights.parameters
+        elif isinstance(weights, Mapping):
+            state = weights
+        else:
+            state = load_safetensors(weights)
+        missing = [name for name in self.parameters if name not in state]
+        if missing:
+            raise ValueError(f"[Predictor] the weights lack {', '.join(missing)}")
+        self.load_state_dict(state, strict=False)
+
+    def predict(self, data: Any, output: str | None = None) -> Any:
+        """The graph's outputs for every sample: [samples, ...]. One array where the graph has one
+        output or `output` names it, else a dictionary by name. data: as for a Trainer."""
+        source = Feeder(self._core.inputs(), {}, with_labels=False).source(data)
+        return chosen(self._core.predict(source), output)
+
+    def plan(self) -> Plan:
+        """What a batch takes, to the byte."""
+        return Plan(self._core.plan())
