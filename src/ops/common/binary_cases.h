@@ -32,6 +32,9 @@ inline std::vector<OpCase> binary_cases(const TensorSpec& values_a, const Tensor
       {"empty", {0, 4}, {4}, {0, 4}},
       {"long_vector", {70001}, {70001}, {70001}},
       {"bias_of_many_rows", {5003, 9}, {9}, {5003, 9}},
+      {"column_of_short_rows", {5003, 9}, {5003, 1}, {5003, 9}},
+      {"column_of_triples_first", {41, 1}, {41, 3}, {41, 3}},
+      {"column_of_pairs", {9000, 2}, {9000, 1}, {9000, 2}},
       {"columns_of_long_rows", {2, 40001}, {2, 1}, {2, 40001}},
   };
   std::vector<OpCase> cases;
