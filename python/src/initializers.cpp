@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <thimble/initializer.h>
 
+#include "exec/memory.h"
+
 namespace thimble::python {
 
 void bind_initializers(nb::module_& m) {
@@ -14,6 +16,20 @@ void bind_initializers(nb::module_& m) {
     return fmt::format("<thimble.Initializer {}({}, {})>", kKinds[static_cast<size_t>(i.kind)], i.a,
                        i.b);
   });
+  initializer.def(
+      "array",
+      [](const Initializer& rule, const std::vector<int64_t>& dims, uint64_t seed,
+         const std::string& name) {
+        const Shape shape = shape_from(dims, "array");
+        std::byte* data = nullptr;
+        nb::object array = new_array(DType::f32, shape, &data);
+        exec::fill_initial(rule, name, seed, shape, reinterpret_cast<float*>(data));
+        return array;
+      },
+      nb::arg("shape"), nb::arg("seed") = 0, nb::arg("name") = "",
+      nb::sig("def array(self, shape: collections.abc.Sequence[int], seed: int = 0, "
+              "name: str = \"\") -> numpy.typing.NDArray[typing.Any]"),
+      "Values by the rule: those that a parameter of this name gets with this seed.");
   initializer.def_static("constant", &init::constant, nb::arg("value"));
   initializer.def_static("zeros", &init::zeros);
   initializer.def_static("ones", &init::ones);

@@ -83,5 +83,8 @@ def test_first_values_follow_their_rule():
     parameters = tb.Trainer(g).parameters
     assert abs(parameters["d.weight"].mean() - 1) < 0.02
     assert (parameters["d.bias"] == 3).all()
+    rule = tb.init.normal(1.0, 0.1)
+    np.testing.assert_array_equal(parameters["d.weight"], rule.array((40, 50), name="d.weight"))
+    assert (rule.array((40, 50), seed=1) != rule.array((40, 50))).any()
     with pytest.raises(ValueError, match="weight_init must be an initializer"):
         tb.dense(x, units=4, weight_init=0.5)
