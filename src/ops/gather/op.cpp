@@ -1,0 +1,68 @@
+#include <thimble/ops/gather.h>
+#include <thimble/ops/scatter_add.h>
+
+#include "ir/graph.h"
+#include "ops/common/copy.h"
+#include "ops/common/indexed.h"
+#include "ops/common/row_tasks.h"
+#include "ops/gather/attrs.h"
+
+#define THIMBLE_REF "ops/gather/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
+          exec::ThreadPool& pool) {
+  const int inner = d->walk.size[0];
+  for_each_row(pool, d->walk.n / inner, inner, [&](int64_t run) {
+    const int begin = static_cast<int>(run) * inner;
+    f32::gather_part(y, x, index, d, begin, begin + inner);
+  });
+}
+
+const OpDef& gather_op() {
+  static const OpDef def{
+      .name = "gather",
+      .doc =
+          "Elements found along an axis by their index: y[i, j, k] = x[i, index[i, j, k], k] for "
+          "axis 1; NaN (0 in integers) where there is no such element.",
+      .example = "auto y = gather(x, index, {.axis = 1});",
+      .inputs = {{"x", "any type and shape"},
+                 {"index", "i32, as many dimensions, no larger but along the axis"}},
+      .outputs = {{"y", "the shape of index"}},
+      .attrs = ir::Attrs::schema_of<GatherOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_addressable(c, 0);
+        check_indexed(c, c.shape(0), 1, c.attrs.as<GatherOptions>().axis);
+        return {{c.input(0).dtype, c.shape(1)}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const ScatterAddOptions options{c.attrs.as<GatherOptions>().axis, c.input(0).shape()};
+        return {scatter_add({}, c.input(1), c.grad(), options)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return indexed_dims_of(c.in(0), c.in(1), c.attrs.as<GatherOptions>().axis,
+                               c.outputs[0].dtype);
+      },
+      .ref = ir::kernel_fn<&f32::gather_ref>(),
+      .ref64 = ir::kernel_fn<&f64::gather_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(gather) {
+  static const OpDef* const defs[] = {&gather_op()};
+  return defs;
+}
+
+namespace thimble {
+Value gather(Value x, Value index, const GatherOptions& options) {
+  return x.graph().add1(ops::gather_op(), ir::Attrs::of(options), {x, index});
+}
+}  // namespace thimble

@@ -1,0 +1,28 @@
+/* y = the elements of x that the index names, for the elements [begin, end) of the index, both
+   multiples of the innermost axis. */
+static void gather_part(unsigned char* y, const unsigned char* x, const int32_t* index,
+                        const indexed_dims* d, int begin, int end) {
+  const size_t bytes = COPY_BYTES(d->walk.element);
+  const real missing = (real)NAN;
+  for (; begin < end; begin += d->walk.size[0]) {
+    const ptrdiff_t at = strided_offset(begin, &d->walk);
+    for (int i = 0; i < d->walk.size[0]; ++i) {
+      const int32_t place = index[begin + i];
+      const ptrdiff_t from = at + (ptrdiff_t)i * d->walk.stride[0] + (ptrdiff_t)place * d->step;
+      unsigned char* to = y + (size_t)(begin + i) * bytes;
+      if (place >= 0 && place < d->size) {
+        memcpy(to, x + from * (ptrdiff_t)bytes, bytes);
+      } else if (d->walk.element.is_real) {
+        memcpy(to, &missing, bytes);
+      } else {
+        memset(to, 0, bytes);
+      }
+    }
+  }
+}
+
+/* All of y. index, y: see indexed_dims; no aliasing. */
+static void gather_ref(unsigned char* y, const unsigned char* x, const int32_t* index,
+                       const indexed_dims* d) {
+  gather_part(y, x, index, d, 0, d->walk.n);
+}

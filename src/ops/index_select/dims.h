@@ -1,0 +1,14 @@
+/* Sizes of index_select. Plain C99: also emitted for devices. */
+#ifndef THIMBLE_OPS_INDEX_SELECT_DIMS_H_
+#define THIMBLE_OPS_INDEX_SELECT_DIMS_H_
+
+#include "ops/common/axis_dims.h"
+#include "ops/common/copy_dims.h"
+
+typedef struct index_select_dims {
+  axis_dims along; /* of x */
+  int count;       /* indices */
+  copy_element element;
+} index_select_dims;
+
+#endif

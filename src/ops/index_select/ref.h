@@ -1,0 +1,53 @@
+/* One slice [inner] of x: y[o, i] = x[o, index[i]]. */
+static void index_select_slice(unsigned char* y, const unsigned char* x, const int32_t* index,
+                               int o, int i, const index_select_dims* d) {
+  const size_t bytes = COPY_BYTES(d->element);
+  const size_t run = (size_t)d->along.inner * bytes;
+  unsigned char* to = y + ((size_t)o * (size_t)d->count + (size_t)i) * run;
+  if (index[i] >= 0 && index[i] < d->along.size) {
+    if (run > 0) {
+      memcpy(to, x + ((size_t)o * (size_t)d->along.size + (size_t)index[i]) * run, run);
+    }
+    return;
+  }
+  const real missing = (real)NAN;
+  for (size_t at = 0; at < run; at += bytes) {
+    if (d->element.is_real) {
+      memcpy(to + at, &missing, bytes);
+    } else {
+      memset(to + at, 0, bytes);
+    }
+  }
+}
+
+/* y: [outer, count, inner], x: [outer, size, inner], index: [count]; no aliasing. */
+static void index_select_ref(unsigned char* y, const unsigned char* x, const int32_t* index,
+                             const index_select_dims* d) {
+  for (int o = 0; o < d->along.outer; ++o) {
+    for (int i = 0; i < d->count; ++i) index_select_slice(y, x, index, o, i, d);
+  }
+}
+
+/* dx = the sums of the slices of dy that were taken from each place, for the columns [begin, end)
+   of the outer index o. */
+static void index_select_grad_columns(real* dx, const real* dy, const int32_t* index, int o,
+                                      int begin, int end, const index_select_dims* d) {
+  const ptrdiff_t inner = d->along.inner;
+  dx += (ptrdiff_t)o * d->along.size * inner;
+  dy += (ptrdiff_t)o * d->count * inner;
+  for (int s = 0; s < d->along.size; ++s) {
+    for (int c = begin; c < end; ++c) dx[s * inner + c] = 0;
+  }
+  for (int i = 0; i < d->count; ++i) {
+    if (index[i] < 0 || index[i] >= d->along.size) continue;
+    for (int c = begin; c < end; ++c) dx[index[i] * inner + c] += dy[i * inner + c];
+  }
+}
+
+/* dx: [outer, size, inner], dy: [outer, count, inner]. */
+static void index_select_grad_ref(real* dx, const real* dy, const int32_t* index,
+                                  const index_select_dims* d) {
+  for (int o = 0; o < d->along.outer; ++o) {
+    index_select_grad_columns(dx, dy, index, o, 0, d->along.inner, d);
+  }
+}

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <thimble/ops/scatter_add.h>
+
+#include "ir/attrs.h"
+
+namespace thimble {
+
+inline void describe(ScatterAddOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "along which indices count; negative counts from the last");
+  v.field("shape", a.shape, "of the result, where x is left out");
+}
+
+}  // namespace thimble

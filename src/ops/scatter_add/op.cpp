@@ -1,0 +1,61 @@
+#include <thimble/ops/gather.h>
+#include <thimble/ops/scatter_add.h>
+
+#include "ir/graph.h"
+#include "ops/common/indexed.h"
+#include "ops/scatter_add/attrs.h"
+
+#define THIMBLE_REF "ops/scatter_add/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& scatter_add_op() {
+  static const OpDef def{
+      .name = "scatter_add",
+      .doc =
+          "x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += "
+          "source[i, j, k] for axis 1. Without x: zeros of the shape in the attributes.",
+      .example = "auto y = scatter_add(x, index, source, {.axis = 1});",
+      .inputs = {{"x", "f32, any shape", true},
+                 {"index", "i32, as many dimensions, no larger but along the axis"},
+                 {"source", "f32, the shape of index"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<ScatterAddOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& options = c.attrs.as<ScatterAddOptions>();
+        if (c.has(0)) c.require_dtype(0, DType::f32);
+        const Shape& shape = c.has(0) ? c.shape(0) : options.shape;
+        check_indexed(c, shape, 1, options.axis);
+        c.require_dtype(2, DType::f32);
+        c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
+        return {{DType::f32, shape}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const GatherOptions options{c.attrs.as<ScatterAddOptions>().axis};
+        return {c.grad(), Value(), c.need(2) ? gather(c.grad(), c.input(1), options) : Value()};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return indexed_dims_of(c.out(), c.in(1), c.attrs.as<ScatterAddOptions>().axis, DType::f32);
+      },
+      .ref = ir::kernel_fn<&f32::scatter_add_ref>(),
+      .ref64 = ir::kernel_fn<&f64::scatter_add_ref>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(scatter_add) {
+  static const OpDef* const defs[] = {&scatter_add_op()};
+  return defs;
+}
+
+namespace thimble {
+Value scatter_add(Value x, Value index, Value source, const ScatterAddOptions& options) {
+  return index.graph().add1(ops::scatter_add_op(), ir::Attrs::of(options), {x, index, source});
+}
+}  // namespace thimble
