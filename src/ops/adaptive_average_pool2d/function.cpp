@@ -1,0 +1,39 @@
+#include <thimble/ops/adaptive_average_pool2d.h>
+
+#include "ir/function_def.h"
+#include "ops/adaptive_average_pool2d/attrs.h"
+
+namespace thimble {
+
+void describe(AdaptiveAveragePool1dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "length of the result; 0: as x");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
+  static const FunctionDef two_sides{
+      .name = "adaptive_average_pool2d",
+      .doc =
+          "Means over windows that divide an image of any size as evenly as they can: place i of a "
+          "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}},
+      .options = ir::OptionSchema::of<AdaptiveAveragePool2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_average_pool2d(in[0], options_as<AdaptiveAveragePool2dOptions>(options))};
+      },
+  };
+  static const FunctionDef one_side{
+      .name = "adaptive_average_pool1d",
+      .doc = "Means over windows that divide a sequence of any length as evenly as they can.",
+      .inputs = {{"x", "[N, L, C]"}},
+      .outputs = {{"y", "[N, Q, C]"}},
+      .options = ir::OptionSchema::of<AdaptiveAveragePool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_average_pool1d(in[0], options_as<AdaptiveAveragePool1dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides, &one_side};
+  return defs;
+}

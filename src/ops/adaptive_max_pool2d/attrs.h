@@ -1,0 +1,21 @@
+#pragma once
+
+#include <thimble/ops/adaptive_max_pool2d.h>
+
+#include "ir/attrs.h"
+
+namespace thimble {
+
+inline void describe(AdaptiveMaxPool2dOptions& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the result; 0: as x");
+}
+
+struct AdaptiveMaxPool2dGradAttrs {
+  Pair input;  // height and width of the pooling's input
+};
+
+inline void describe(AdaptiveMaxPool2dGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("input", a.input, "height and width of the pooling's input");
+}
+
+}  // namespace thimble

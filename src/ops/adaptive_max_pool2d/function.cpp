@@ -1,0 +1,42 @@
+#include <thimble/ops/adaptive_max_pool2d.h>
+
+#include "ir/function_def.h"
+#include "ops/adaptive_max_pool2d/attrs.h"
+
+namespace thimble {
+
+void describe(AdaptiveMaxPool1dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "length of the result; 0: as x");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
+  static const FunctionDef two_sides{
+      .name = "adaptive_max_pool2d",
+      .doc =
+          "The largest value of windows that divide an image of any size as evenly as they can: "
+          "place i of a "
+          "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_max_pool2d(in[0], options_as<AdaptiveMaxPool2dOptions>(options))};
+      },
+  };
+  static const FunctionDef one_side{
+      .name = "adaptive_max_pool1d",
+      .doc =
+          "The largest value of windows that divide a sequence of any length as evenly as they "
+          "can.",
+      .inputs = {{"x", "[N, L, C]"}},
+      .outputs = {{"y", "[N, Q, C]"}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_max_pool1d(in[0], options_as<AdaptiveMaxPool1dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides, &one_side};
+  return defs;
+}

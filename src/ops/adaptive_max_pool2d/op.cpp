@@ -1,0 +1,120 @@
+#include <thimble/ops/adaptive_max_pool2d.h>
+#include <thimble/ops/max_pool2d.h>
+
+#include "ops/adaptive_max_pool2d/attrs.h"
+#include "ops/common/adaptive.h"
+#include "ops/common/sequence.h"
+
+#define THIMBLE_REF "ops/adaptive_max_pool2d/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// Each image is a task.
+void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
+          exec::ThreadPool& pool) {
+  adaptive_dims one = *d;
+  one.n = 1;
+  pool.run(d->n, [&](int64_t n) {
+    const int64_t to = n * adaptive_result(*d);
+    f32::adaptive_max_pool2d_ref(y + to, index + to, x + n * adaptive_image(*d), &one);
+  });
+}
+
+void grad_fast(float* dx, const float* dy, const int32_t* index, const adaptive_dims* d,
+               exec::ThreadPool& pool) {
+  adaptive_dims one = *d;
+  one.n = 1;
+  pool.run(d->n, [&](int64_t n) {
+    const int64_t from = n * adaptive_result(*d);
+    f32::adaptive_max_pool2d_grad_ref(dx + n * adaptive_image(*d), dy + from, index + from, &one);
+  });
+}
+
+const OpDef& grad_op() {
+  static const OpDef def{
+      .name = "adaptive_max_pool2d_grad",
+      .doc =
+          "The gradient of adaptive_max_pool2d: dx = the sum of dy over the windows whose largest "
+          "value stood there.",
+      .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32"}},
+      .outputs = {{"dx", "[N, H, W, C]"}},
+      .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check_image(c, 0);
+        c.require_dtype(1, DType::i32);
+        c.require(c.shape(1) == c.shape(0), "expected an index of the shape of dy");
+        const Pair input = c.attrs.as<AdaptiveMaxPool2dGradAttrs>().input;
+        c.require(input.h >= 1 && input.w >= 1, "expected images of at least 1 by 1");
+        return {{DType::f32, {c.shape(0)[0], input.h, input.w, c.shape(0)[3]}}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return adaptive_dims_of(c.out(), c.in(0));
+      },
+      .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_grad_ref>(),
+      .fast = ir::kernel_fn<&grad_fast>(),
+  };
+  return def;
+}
+
+const OpDef& adaptive_max_pool2d_op() {
+  static const OpDef def{
+      .name = "adaptive_max_pool2d",
+      .doc =
+          "The largest value of windows that divide an image of any size as evenly as they can: "
+          "place i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+      .example = "auto y = adaptive_max_pool2d(x, {.size = 7});",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32: row * W + column"}},
+      .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check_image(c, 0);
+        const Shape& x = c.shape(0);
+        const Pair size =
+            adaptive_size(c, c.attrs.as<AdaptiveMaxPool2dOptions>().size, image_size(x));
+        const Shape y{x[0], size.h, size.w, x[3]};
+        return {{DType::f32, y}, {DType::i32, y}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const AdaptiveMaxPool2dGradAttrs attrs{image_size(c.input(0).shape())};
+        return {c.grad().graph().add1(grad_op(), ir::Attrs::of(attrs), {c.grad(), c.output(1)})};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return adaptive_dims_of(c.in(0), c.out());
+      },
+      .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_ref>(),
+      .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(adaptive_max_pool2d) {
+  static const OpDef* const defs[] = {&adaptive_max_pool2d_op(), &grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value adaptive_max_pool2d(Value x, const AdaptiveMaxPool2dOptions& options) {
+  const Shape shape = x.shape();
+  const Pair size = options.size;
+  if (shape.rank() == 4 && size.h > 0 && size.w > 0 && shape[1] > 0 && shape[2] > 0 &&
+      shape[1] % size.h == 0 && shape[2] % size.w == 0) {
+    return max_pool2d(x, {.kernel = {shape[1] / size.h, shape[2] / size.w}});
+  }
+  const Value inputs[] = {x};
+  return x.graph().add(ops::adaptive_max_pool2d_op(), ir::Attrs::of(options), inputs)[0];
+}
+
+Value adaptive_max_pool1d(Value x, const AdaptiveMaxPool1dOptions& options) {
+  ops::check_sequence("adaptive_max_pool1d", x);
+  return ops::as_sequence(adaptive_max_pool2d(ops::as_image(x), {.size = {1, options.size}}));
+}
+
+}  // namespace thimble
