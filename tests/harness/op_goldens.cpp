@@ -149,13 +149,19 @@ class OptionReader final : public ir::OptionVisitor {
   const json& object_;
 };
 
-// The outputs of the op or, where there is none of that name, of the builder function.
-std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& attrs,
+// The outputs of the op or, where there is none of that name or the golden has the outputs of the
+// function that hides it, of the builder function.
+std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& golden,
                          std::vector<Value> inputs) {
-  if (const ir::OpDef* op = ir::find_op(name)) {
+  const json& attrs = golden.at("attrs");
+  const ir::OpDef* op = ir::find_op(name);
+  const ir::FunctionDef* function = ir::find_function(name);
+  const size_t outputs = golden.at("outputs").size();
+  const bool hidden = op != nullptr && function != nullptr && function->outputs.size() == outputs &&
+                      op->outputs.size() != outputs;
+  if (op != nullptr && !hidden) {
     return graph.add(*op, io::attrs_from_json(op->attrs, attrs, name + " golden"), inputs);
   }
-  const ir::FunctionDef* function = ir::find_function(name);
   if (function == nullptr) throw Error(name, "no such op in the library");
   inputs.resize(std::max(inputs.size(), function->inputs.size()));
   std::shared_ptr<void> options;
@@ -181,7 +187,7 @@ GoldenGraph make_graph(const json& golden) {
     const std::string source = "input_" + std::to_string(inputs.size());
     inputs.push_back(input.is_null() ? Value() : add_source(source, input));
   }
-  const std::vector<Value> outputs = build(made.graph, name, golden.at("attrs"), inputs);
+  const std::vector<Value> outputs = build(made.graph, name, golden, inputs);
   if (outputs.size() != golden.at("outputs").size()) {
     throw Error(name, fmt::format("has {} outputs, PyTorch {}", outputs.size(),
                                   golden.at("outputs").size()));

@@ -387,7 +387,7 @@ class Builder {
       const Value label = g_.label(name, indices);
       g_.metric("accuracy_" + name, accuracy(x, label));
       g_.output("guess_" + name, argmax(x));
-      return softmax_cross_entropy(x, label, o);
+      return softmax_cross_entropy(x, label, {.reduction = o.reduction});
     }
     const Value target = g_.label(name, sample, DType::f32);
     const Value share = sigmoid(target);

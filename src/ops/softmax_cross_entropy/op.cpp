@@ -2,6 +2,8 @@
 
 #include "ops/common/classes.h"
 #include "ops/common/loss.h"
+#include "ops/softmax_cross_entropy/attrs.h"
+#include "ops/softmax_cross_entropy/dims.h"
 #include "ops/softmax_cross_entropy/simd.h"
 
 #define THIMBLE_REF "ops/softmax_cross_entropy/ref.h"
@@ -11,10 +13,34 @@ namespace thimble::ops {
 namespace {
 
 ir::Params params_of(const ir::KernelContext& c, int logits) {
+  const auto& options = c.attrs.as<SoftmaxCrossEntropyOptions>();
   const Shape& x = c.in(logits);
-  class_dims d = class_dims_of(x, c.inputs[static_cast<size_t>(logits) + 1]->dtype);
-  d.divisor = loss_divisor(c.attrs.as<LossOptions>().reduction, x, d.rows);
+  const class_dims classes = class_dims_of(x, c.inputs[static_cast<size_t>(logits) + 1]->dtype);
+  cross_entropy_dims d{};
+  d.rows = classes.rows;
+  d.classes = classes.classes;
+  d.sparse = classes.sparse;
+  d.weighted = d.sparse != 0 && options.reduction == Reduction::mean ? 1 : 0;
+  d.divisor = loss_divisor(options.reduction, x, d.rows);
+  d.ignore = static_cast<int>(options.ignore_index);
+  d.smoothing = options.label_smoothing;
   return d;
+}
+
+// The logits, followed by labels and perhaps weights of the classes.
+void check(const ir::InferContext& c, int logits) {
+  const auto& options = c.attrs.as<SoftmaxCrossEntropyOptions>();
+  require_classes(c, logits, logits + 1);
+  if (c.has(logits + 2)) {
+    const Shape classes{c.shape(logits)[-1]};
+    c.require_dtype(logits + 2, DType::f32);
+    c.require(c.shape(logits + 2) == classes,
+              "expected one weight a class: shape " + to_string(classes));
+  }
+  c.require(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0,
+            "expected label_smoothing of 0 to 1");
+  c.require(options.ignore_index == static_cast<int32_t>(options.ignore_index),
+            "expected an ignore_index that i32 holds");
 }
 
 const OpDef& softmax_cross_entropy_grad_op() {
@@ -23,12 +49,13 @@ const OpDef& softmax_cross_entropy_grad_op() {
       .doc = "The gradient of softmax_cross_entropy by its logits.",
       .inputs = {{"dy", "one number"},
                  {"logits", "[N, ..., classes]"},
-                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"}},
+                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
+                 {"weight", "[classes]", true}},
       .outputs = {{"dx", "[N, ..., classes]"}},
-      .attrs = ir::Attrs::schema_of<LossOptions>(),
+      .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
-        require_classes(c, 1, 2);
+        check(c, 1);
         return {c.input(1)};
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
@@ -45,20 +72,24 @@ const OpDef& softmax_cross_entropy_op() {
       .name = "softmax_cross_entropy",
       .doc =
           "Cross-entropy between labels and the softmax of logits over the last axis: reduce "
-          "over rows of -sum of t log softmax(x). Labels are class indices or probabilities.",
+          "over rows of -sum of weight t log softmax(x). Labels are class indices or "
+          "probabilities, "
+          "smoothed to t = (1 - label_smoothing) label + label_smoothing / classes.",
       .example = "auto loss = softmax_cross_entropy(logits, g.label(\"digit\"));",
       .inputs = {{"logits", "[N, ..., classes]"},
-                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"}},
+                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
+                 {"weight", "[classes]", true}},
       .outputs = {{"loss", "one number"}},
-      .attrs = ir::Attrs::schema_of<LossOptions>(),
+      .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_classes(c, 0, 1);
+        check(c, 0);
         return {{DType::f32, {}}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         refuse_gradient(c, 1, softmax_cross_entropy_op());
+        refuse_gradient(c, 2, softmax_cross_entropy_op());
         return {c.grad().graph().add1(softmax_cross_entropy_grad_op(), c.attrs,
-                                      {c.grad(), c.input(0), c.input(1)})};
+                                      {c.grad(), c.input(0), c.input(1), c.input(2)})};
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
       .workspace = softmax_cross_entropy_workspace,
@@ -79,8 +110,15 @@ THIMBLE_OP_FOLDER(softmax_cross_entropy) {
 }
 
 namespace thimble {
-Value softmax_cross_entropy(Value logits, Value labels, const LossOptions& options) {
+
+Value softmax_cross_entropy(Value logits, Value labels, Value weight,
+                            const SoftmaxCrossEntropyOptions& options) {
   return logits.graph().add1(ops::softmax_cross_entropy_op(), ir::Attrs::of(options),
-                             {logits, labels});
+                             {logits, labels, weight});
 }
+
+Value softmax_cross_entropy(Value logits, Value labels, const SoftmaxCrossEntropyOptions& options) {
+  return softmax_cross_entropy(logits, labels, Value(), options);
+}
+
 }  // namespace thimble

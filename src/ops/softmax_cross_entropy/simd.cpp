@@ -14,14 +14,20 @@
 #define THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_
 namespace thimble::ops {
 
-// Class index of a row, or -1.
-inline int known_label(const void* labels, const class_dims& d, int64_t row) {
-  const int32_t label = static_cast<const int32_t*>(labels)[row];
-  return label >= 0 && label < d.classes ? label : -1;
+inline const float* probabilities(const void* labels, const cross_entropy_dims& d, int64_t row) {
+  return static_cast<const float*>(labels) + row * d.classes;
 }
 
-inline const float* probabilities(const void* labels, const class_dims& d, int64_t row) {
-  return static_cast<const float*>(labels) + row * d.classes;
+// What the sum over rows is divided by.
+inline double divisor_of(const void* labels, const float* weight, const cross_entropy_dims& d) {
+  if (d.weighted == 0) return d.divisor;
+  double sum = 0.0;
+  for (int row = 0; row < d.rows; ++row) {
+    const int label = class_of(labels, row, &d);
+    if (label == CLASS_IGNORED) continue;
+    sum += weight != nullptr && label >= 0 ? weight[label] : 1.0F;
+  }
+  return sum;
 }
 
 }  // namespace thimble::ops
@@ -44,55 +50,94 @@ HWY_INLINE RowLevel row_level(const float* x, int n) {
           })};
 }
 
+// What the classes of a row count: `spike` of them at `label`, and the rest in vectors.
+struct Targets {
+  int label;          // -1: none
+  float spike;        // what the label's class counts by itself
+  const float* t;     // probabilities, or null
+  const float* each;  // weights of the classes, or null for 1
+  float share;        // factor of the probabilities
+  float spread;       // what every class counts
+
+  template <class Io>
+  HWY_INLINE Vec operator()(const Io& io, int64_t i) const {
+    const F32 f;
+    Vec value = hn::Set(f, spread);
+    if (t != nullptr) value = hn::MulAdd(hn::Set(f, share), io.load(t, i), value);
+    return each != nullptr ? hn::Mul(value, io.load(each, i)) : value;
+  }
+  // Whether there is anything but the spike.
+  [[nodiscard]] bool in_vectors() const { return t != nullptr || spread != 0.0F; }
+};
+
+HWY_INLINE Targets targets_of(const void* labels, const float* weight, const cross_entropy_dims& d,
+                              int64_t row, int label) {
+  const auto smoothing = static_cast<float>(d.smoothing);
+  const float share = 1.0F - smoothing;
+  const float spread = smoothing / static_cast<float>(d.classes);
+  if (d.sparse == 0) return {-1, 0.0F, probabilities(labels, d, row), weight, share, spread};
+  return {label, share * (weight != nullptr ? weight[label] : 1.0F), nullptr, weight, share,
+          spread};
+}
+
 // losses: one a row.
-void losses_target(float* losses, const float* x, const void* labels, const class_dims& d,
-                   exec::ThreadPool& pool) {
+void losses_target(float* losses, const float* x, const void* labels, const float* weight,
+                   const cross_entropy_dims& d, exec::ThreadPool& pool) {
   const int n = d.classes;
   over_rows(d.rows, n, pool, [&](int64_t row) HWY_ATTR {
+    const int label = d.sparse != 0 ? class_of(labels, static_cast<int>(row), &d) : 0;
+    if (label < 0) {
+      losses[row] = label == CLASS_IGNORED ? 0.0F : NAN;
+      return;
+    }
     const float* from = x + row * n;
     const RowLevel level = row_level(from, n);
     const float log_sum = level.largest + std::log(level.sum);
-    if (d.sparse != 0) {
-      const int label = known_label(labels, d, row);
-      losses[row] = label < 0 ? NAN : log_sum - from[label];
-      return;
+    const Targets targets = targets_of(labels, weight, d, row, label);
+    float loss = targets.label < 0 ? 0.0F : targets.spike * (log_sum - from[label]);
+    if (targets.in_vectors()) {
+      const Vec top = hn::Set(F32(), log_sum);
+      loss += row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
+        return hn::Mul(targets(io, i), hn::Sub(top, io.load(from, i)));
+      });
     }
-    const float* t = probabilities(labels, d, row);
-    const Vec top = hn::Set(F32(), log_sum);
-    losses[row] = row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
-      return hn::Mul(io.load(t, i), hn::Sub(top, io.load(from, i)));
-    });
+    losses[row] = loss;
   });
 }
 
 void grad_target(float* dx, const float* dy, const float* x, const void* labels,
-                 const class_dims& d, exec::ThreadPool& pool) {
+                 const float* weight, const cross_entropy_dims& d, exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.classes;
-  const float scale = *dy / static_cast<float>(d.divisor);
+  const float scale = static_cast<float>(*dy / divisor_of(labels, weight, d));
   const Vec scales = hn::Set(f, scale);
   over_rows(d.rows, n, pool, [&](int64_t row) HWY_ATTR {
     const float* from = x + row * n;
     float* to = dx + row * n;
+    const int label = d.sparse != 0 ? class_of(labels, static_cast<int>(row), &d) : 0;
+    if (label < 0) {
+      std::fill(to, to + n, label == CLASS_IGNORED ? 0.0F : NAN);
+      return;
+    }
     const RowLevel level = row_level(from, n);
     const Vec shift = hn::Set(f, level.largest);
-    if (d.sparse != 0) {
-      const int label = known_label(labels, d, row);
-      const Vec factor = hn::Set(f, label < 0 ? NAN : scale / level.sum);
+    const Targets targets = targets_of(labels, weight, d, row, label);
+    if (!targets.in_vectors()) {
+      const Vec factor = hn::Set(f, scale * targets.spike / level.sum);
       over_vectors(0, n, [&](auto io, int64_t i) HWY_ATTR {
         const Vec share = exp_of_negative(hn::Sub(io.load(from, i), shift));
         io.store(hn::Mul(factor, share), to, i);
       });
-      if (label >= 0) to[label] -= scale;
-      return;
+    } else {
+      const float sum =
+          targets.spike + row_sum(n, [&](auto io, int64_t i) HWY_ATTR { return targets(io, i); });
+      const Vec factor = hn::Set(f, sum / level.sum);
+      over_vectors(0, n, [&](auto io, int64_t i) HWY_ATTR {
+        const Vec share = exp_of_negative(hn::Sub(io.load(from, i), shift));
+        io.store(hn::Mul(scales, hn::MulSub(factor, share, targets(io, i))), to, i);
+      });
     }
-    const float* t = probabilities(labels, d, row);
-    const float weight = row_sum(n, [&](auto io, int64_t i) HWY_ATTR { return io.load(t, i); });
-    const Vec factor = hn::Set(f, weight / level.sum);
-    over_vectors(0, n, [&](auto io, int64_t i) HWY_ATTR {
-      const Vec share = exp_of_negative(hn::Sub(io.load(from, i), shift));
-      io.store(hn::Mul(scales, hn::MulSub(factor, share, io.load(t, i))), to, i);
-    });
+    if (targets.label >= 0) to[label] -= scale * targets.spike;
   });
 }
 
@@ -105,21 +150,23 @@ HWY_EXPORT(losses_target);
 HWY_EXPORT(grad_target);
 
 int64_t softmax_cross_entropy_workspace(const ir::Params& params, int /*threads*/) {
-  return int64_t{4} * params.as<class_dims>().rows;
+  return int64_t{4} * params.as<cross_entropy_dims>().rows;
 }
 
-void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, void* workspace,
-                                const class_dims* d, exec::ThreadPool& pool) {
+void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, const float* weight,
+                                void* workspace, const cross_entropy_dims* d,
+                                exec::ThreadPool& pool) {
   auto* const losses = static_cast<float*>(workspace);
-  HWY_DYNAMIC_DISPATCH(losses_target)(losses, x, labels, *d, pool);
+  HWY_DYNAMIC_DISPATCH(losses_target)(losses, x, labels, weight, *d, pool);
   double total = 0.0;
   for (int row = 0; row < d->rows; ++row) total += static_cast<double>(losses[row]);
-  *y = static_cast<float>(total / d->divisor);
+  *y = static_cast<float>(total / divisor_of(labels, weight, *d));
 }
 
 void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const void* labels,
-                                     const class_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(grad_target)(dx, dy, x, labels, *d, pool);
+                                     const float* weight, const cross_entropy_dims* d,
+                                     exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(grad_target)(dx, dy, x, labels, weight, *d, pool);
 }
 
 }  // namespace thimble::ops

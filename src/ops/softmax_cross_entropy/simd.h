@@ -5,18 +5,20 @@
 
 #include "exec/thread_pool.h"
 #include "ir/op_def.h"
-#include "ops/common/class_dims.h"
+#include "ops/softmax_cross_entropy/dims.h"
 
 namespace thimble::ops {
 
-// Bytes of workspace of the loss; params hold class_dims.
+// Bytes of workspace of the loss; params hold cross_entropy_dims.
 int64_t softmax_cross_entropy_workspace(const ir::Params& params, int threads);
 
-void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, void* workspace,
-                                const class_dims* d, exec::ThreadPool& pool);
+void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, const float* weight,
+                                void* workspace, const cross_entropy_dims* d,
+                                exec::ThreadPool& pool);
 
 // dx may be x.
 void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const void* labels,
-                                     const class_dims* d, exec::ThreadPool& pool);
+                                     const float* weight, const cross_entropy_dims* d,
+                                     exec::ThreadPool& pool);
 
 }  // namespace thimble::ops

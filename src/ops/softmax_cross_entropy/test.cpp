@@ -4,12 +4,12 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/common/loss.h"
+#include "ops/softmax_cross_entropy/attrs.h"
 
 namespace thimble::test {
 namespace {
 
-ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction}); }
+ir::Attrs by(Reduction reduction) { return ir::Attrs::of(SoftmaxCrossEntropyOptions{reduction}); }
 
 OpCase indices(const char* name, const Shape& logits, const Shape& labels, Reduction reduction) {
   return {.name = name,
@@ -30,6 +30,17 @@ OpCase probabilities(const char* name, const Shape& shape, Reduction reduction) 
           .no_grad = {1}};
 }
 
+OpCase with(const char* name, OpCase test, const SoftmaxCrossEntropyOptions& options,
+            bool weight = false) {
+  test.name = name;
+  test.attrs = ir::Attrs::of(options);
+  if (weight) {
+    test.inputs.push_back({.shape = {test.inputs[0].shape[-1]}, .low = 0.25});
+    test.no_grad.push_back(2);
+  }
+  return test;
+}
+
 }  // namespace
 
 THIMBLE_OP_CASES(softmax_cross_entropy) {
@@ -46,7 +57,16 @@ THIMBLE_OP_CASES(softmax_cross_entropy) {
                 probabilities("probabilities", {3, 10}, kMean),
                 probabilities("probabilities_sum", {2, 3, 5}, Reduction::sum),
                 probabilities("probabilities_batch_mean", {3, 5, 17}, Reduction::batch_mean),
-                probabilities("many_probabilities", {701, 33}, kMean)},
+                probabilities("many_probabilities", {701, 33}, kMean),
+                with("smoothed", indices("", {7, 19}, {7}, kMean), {.label_smoothing = 0.2}),
+                with("weighted", indices("", {7, 19}, {7}, kMean), {}, true),
+                with("weighted_sum", indices("", {7, 19}, {7}, kMean),
+                     {.reduction = Reduction::sum, .label_smoothing = 0.1}, true),
+                with("ignored", indices("", {40, 3}, {40}, kMean), {.ignore_index = 1}, true),
+                with("smoothed_probabilities", probabilities("", {7, 19}, kMean),
+                     {.label_smoothing = 0.2}),
+                with("weighted_probabilities", probabilities("", {7, 19}, kMean),
+                     {.label_smoothing = 0.1}, true)},
       .rejects =
           {{"index_shape",
             {logits, {.shape = {4}, .dtype = DType::i32}},
@@ -61,6 +81,14 @@ THIMBLE_OP_CASES(softmax_cross_entropy) {
             {logits, {.shape = {3}, .dtype = DType::u8}},
             by(kMean),
             "class indices of type i32"},
+           {"weight_shape",
+            {logits, {.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
+            by(kMean),
+            "one weight a class: shape [4]"},
+           {"smoothing_above_1",
+            {logits, {.shape = {3}, .dtype = DType::i32}},
+            ir::Attrs::of(SoftmaxCrossEntropyOptions{.label_smoothing = 1.5}),
+            "of 0 to 1"},
            {"no_classes",
             {{.shape = {3, 0}}, {.shape = {3}, .dtype = DType::i32}},
             by(kMean),
@@ -90,6 +118,18 @@ TEST(softmax_cross_entropy, stays_finite_for_large_logits) {
   for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
     const auto loss = run_op("softmax_cross_entropy", by(Reduction::sum), {x, labels}, kernel);
     EXPECT_FLOAT_EQ(values_of<float>(loss[0])[0], 1000.0F);
+  }
+}
+
+TEST(softmax_cross_entropy, ignores_the_rows_it_is_told_to) {
+  const Tensor x = tensor({2, 2}, {1, 2, 3, 5});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const auto loss = [&](std::vector<int32_t> labels) {
+      return values_of<float>(run_op("softmax_cross_entropy", by(Reduction::mean),
+                                     {x, tensor<int32_t>(DType::i32, {2}, labels)}, kernel)[0])[0];
+    };
+    EXPECT_NEAR(loss({-100, 1}), std::log1p(std::exp(-2.0)), 1e-6);
+    EXPECT_TRUE(std::isnan(loss({-100, -100})));
   }
 }
 

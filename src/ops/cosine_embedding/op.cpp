@@ -1,0 +1,130 @@
+#include <thimble/ops/cosine_embedding.h>
+
+#include "ops/common/loss.h"
+#include "ops/common/row_tasks.h"
+#include "ops/cosine_embedding/attrs.h"
+#include "ops/cosine_embedding/dims.h"
+
+#define THIMBLE_REF "ops/cosine_embedding/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// workspace: one float a row.
+void fast(float* y, const float* a, const float* b, const void* target, void* workspace,
+          const cosine_embedding_dims* d, exec::ThreadPool& pool) {
+  auto* const losses = static_cast<float*>(workspace);
+  for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
+    const int64_t at = row * d->size;
+    const int like = f32::cosine_target(target, static_cast<int>(row), d);
+    losses[row] = f32::cosine_row(a + at, b + at, like, d);
+  });
+  double total = 0.0;
+  for (int row = 0; row < d->rows; ++row) total += static_cast<double>(losses[row]);
+  *y = static_cast<float>(total / d->divisor);
+}
+
+void grad_fast(float* da, float* db, const float* dy, const float* a, const float* b,
+               const void* target, const cosine_embedding_dims* d, exec::ThreadPool& pool) {
+  const float scale = *dy / static_cast<float>(d->divisor);
+  for_each_row(pool, d->rows, int64_t{6} * d->size, [&](int64_t row) {
+    const int64_t at = row * d->size;
+    const int like = f32::cosine_target(target, static_cast<int>(row), d);
+    f32::cosine_embedding_grad_row(da + at, db + at, scale, a + at, b + at, like, d);
+  });
+}
+
+void check(const ir::InferContext& c, int first) {
+  c.require_dtype(first, DType::f32);
+  c.require(c.input(first) == c.input(first + 1), "expected a and b of one type and shape");
+  c.require(c.shape(first).rank() >= 1, "expected rows [N, ..., D]");
+  std::vector<int64_t> rows = c.shape(first).dims();
+  rows.pop_back();
+  const ir::TensorType& target = c.input(first + 2);
+  c.require(target.dtype == DType::i32 || target.dtype == DType::f32,
+            "expected targets of type i32 or f32");
+  c.require(target.shape == Shape(rows),
+            "expected one target a row: shape " + to_string(Shape(rows)));
+}
+
+ir::Params params_of(const ir::KernelContext& c, int first) {
+  const auto& options = c.attrs.as<CosineEmbeddingOptions>();
+  const Shape& x = c.in(first);
+  cosine_embedding_dims d{};
+  d.rows = static_cast<int>(c.in(first + 2).elements());
+  d.size = static_cast<int>(x[-1]);
+  d.divisor = x.rank() == 1 ? 1 : loss_divisor(options.reduction, x, d.rows);
+  d.real_target = c.inputs[static_cast<size_t>(first) + 2]->dtype == DType::f32 ? 1 : 0;
+  d.margin = options.margin;
+  return d;
+}
+
+const OpDef& cosine_embedding_grad_op() {
+  static const OpDef def{
+      .name = "cosine_embedding_grad",
+      .doc = "The gradients of cosine_embedding by a and b.",
+      .inputs = {{"dy", "one number"},
+                 {"a", "[N, ..., D]"},
+                 {"b", "[N, ..., D]"},
+                 {"target", "[N, ...] of i32 or f32"}},
+      .outputs = {{"da", "[N, ..., D]"}, {"db", "[N, ..., D]"}},
+      .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
+        check(c, 1);
+        return {c.input(1), c.input(2)};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
+      .ref = ir::kernel_fn<&f32::cosine_embedding_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::cosine_embedding_grad_ref>(),
+      .fast = ir::kernel_fn<&grad_fast>(),
+      .in_place = {{0, 1}, {1, 2}},
+  };
+  return def;
+}
+
+const OpDef& cosine_embedding_op() {
+  static const OpDef def{
+      .name = "cosine_embedding",
+      .doc =
+          "Cosine embedding loss: reduce over rows of 1 - cos(a, b) where the target is 1, and of "
+          "max(0, cos(a, b) - margin) where it is -1.",
+      .example = "auto loss = cosine_embedding(a, b, g.label(\"alike\"), {.margin = 0.5});",
+      .inputs = {{"a", "[N, ..., D]"},
+                 {"b", "[N, ..., D]"},
+                 {"target", "[N, ...] of i32 or f32: 1 or -1"}},
+      .outputs = {{"loss", "one number"}},
+      .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 0);
+        return {{DType::f32, {}}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        refuse_gradient(c, 2, cosine_embedding_op());
+        const Value inputs[] = {c.grad(), c.input(0), c.input(1), c.input(2)};
+        return c.grad().graph().add(cosine_embedding_grad_op(), c.attrs, inputs);
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
+      .workspace = [](const ir::Params& p,
+                      int) { return int64_t{4} * p.as<cosine_embedding_dims>().rows; },
+      .ref = ir::kernel_fn<&f32::cosine_embedding_ref>(),
+      .ref64 = ir::kernel_fn<&f64::cosine_embedding_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(cosine_embedding) {
+  static const OpDef* const defs[] = {&cosine_embedding_op(), &cosine_embedding_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value cosine_embedding(Value a, Value b, Value target, const CosineEmbeddingOptions& options) {
+  return a.graph().add1(ops::cosine_embedding_op(), ir::Attrs::of(options), {a, b, target});
+}
+}  // namespace thimble

@@ -1,0 +1,26 @@
+#include <thimble/ops/ctc.h>
+
+#include "ir/function_def.h"
+#include "ops/ctc/attrs.h"
+
+THIMBLE_FUNCTION_FOLDER(ctc) {
+  static const FunctionDef ctc_function{
+      .name = "ctc",
+      .doc =
+          "Connectionist temporal classification: minus the log probability, under the softmax of "
+          "the logits, of all ways to write the target, blanks and repeats taken out. The mean is "
+          "of "
+          "each loss divided by its target's length.",
+      .inputs = {{"logits", "[N, T, classes]"},
+                 {"targets", "[N, S], i32: classes without the blank"},
+                 {"input_lengths", "[N], i32; none: T", true},
+                 {"target_lengths", "[N], i32; none: S", true}},
+      .outputs = {{"loss", "one number"}},
+      .options = ir::OptionSchema::of<CtcOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {ctc(in[0], in[1], in[2], in[3], options_as<CtcOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&ctc_function};
+  return defs;
+}

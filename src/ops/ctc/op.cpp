@@ -1,0 +1,131 @@
+#include <thimble/ops/ctc.h>
+
+#include <fmt/format.h>
+
+#include "ops/common/loss.h"
+#include "ops/ctc/attrs.h"
+#include "ops/ctc/dims.h"
+#include "ops/ctc/simd.h"
+
+#define THIMBLE_REF "ops/ctc/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// The shape of alpha. first: the input that holds the logits, followed by targets and lengths at
+// `targets`.
+Shape checked_alpha(const ir::InferContext& c, int logits, int targets) {
+  c.require_dtype(logits, DType::f32);
+  c.require_rank(logits, 3);
+  c.require_dtype(targets, DType::i32);
+  c.require_rank(targets, 2);
+  const Shape& x = c.shape(logits);
+  const int64_t blank = c.attrs.as<CtcOptions>().blank;
+  c.require(x[2] >= 1, "expected at least one class");
+  c.require(blank >= 0 && blank < x[2], "expected a blank among the classes");
+  c.require(c.shape(targets)[0] == x[0], "expected one target a sequence: [N, S]");
+  for (int i = targets + 1; i <= targets + 2; ++i) {
+    if (!c.has(i)) continue;
+    c.require_dtype(i, DType::i32);
+    c.require(c.shape(i) == Shape{x[0]},
+              fmt::format("expected {} of shape [{}]", c.op.inputs[static_cast<size_t>(i)].name,
+                          to_string(Shape{x[0]})));
+  }
+  return {x[0], x[1], 2 * c.shape(targets)[1] + 1};
+}
+
+ir::Params params_of(const ir::KernelContext& c, int logits, int targets) {
+  const auto& options = c.attrs.as<CtcOptions>();
+  const Shape& x = c.in(logits);
+  ctc_dims d{};
+  d.n = static_cast<int>(x[0]);
+  d.steps = static_cast<int>(x[1]);
+  d.classes = static_cast<int>(x[2]);
+  d.labels = static_cast<int>(c.in(targets)[1]);
+  d.states = 2 * d.labels + 1;
+  d.blank = static_cast<int>(options.blank);
+  d.zero_infinity = options.zero_infinity ? 1 : 0;
+  d.by_length = options.reduction == Reduction::mean ? 1 : 0;
+  d.divisor = options.reduction == Reduction::sum ? 1 : d.n;
+  return d;
+}
+
+const OpDef& ctc_grad_op() {
+  static const OpDef def{
+      .name = "ctc_grad",
+      .doc =
+          "The gradient of ctc by its logits: softmax(x) - the probability of each class at each "
+          "step given the target, times the loss's share.",
+      .inputs = {{"dy", "one number"},
+                 {"logits", "[N, T, classes]"},
+                 {"alpha", "[N, T, 2 S + 1], of ctc"},
+                 {"targets", "[N, S], i32"},
+                 {"input_lengths", "[N], i32", true},
+                 {"target_lengths", "[N], i32", true}},
+      .outputs = {{"dx", "[N, T, classes]"}, {"beta", "[N, 2 S + 1], scratch"}},
+      .attrs = ir::Attrs::schema_of<CtcOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
+        const Shape alpha = checked_alpha(c, 1, 3);
+        c.require(c.input(2) == ir::TensorType{DType::f32, alpha}, "expected the alpha of ctc");
+        return {c.input(1), {DType::f32, {alpha[0], alpha[2]}}};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, 1, 3); },
+      .workspace = ctc_workspace,
+      .ref = ir::kernel_fn<&f32::ctc_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::ctc_grad_ref>(),
+      .fast = ir::kernel_fn<&ctc_grad_simd>(),
+  };
+  return def;
+}
+
+const OpDef& ctc_op() {
+  static const OpDef def{
+      .name = "ctc",
+      .doc =
+          "Connectionist temporal classification: minus the log probability, under the softmax of "
+          "the logits, of all ways to write the target, blanks and repeats taken out. The mean is "
+          "of "
+          "each loss divided by its target's length.",
+      .example = "auto loss = ctc(logits, targets, input_lengths, target_lengths);",
+      .inputs = {{"logits", "[N, T, classes]"},
+                 {"targets", "[N, S], i32: classes without the blank"},
+                 {"input_lengths", "[N], i32; none: T", true},
+                 {"target_lengths", "[N], i32; none: S", true}},
+      .outputs = {{"loss", "one number"},
+                  {"alpha", "[N, T, 2 S + 1]: log probabilities of the states, for the gradient"}},
+      .attrs = ir::Attrs::schema_of<CtcOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        return {{DType::f32, {}}, {DType::f32, checked_alpha(c, 0, 1)}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        if (!c.grad()) return {};
+        const Value inputs[] = {c.grad(),   c.input(0), c.output(1),
+                                c.input(1), c.input(2), c.input(3)};
+        return {c.grad().graph().add(ctc_grad_op(), c.attrs, inputs)[0]};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, 0, 1); },
+      .workspace = ctc_workspace,
+      .ref = ir::kernel_fn<&f32::ctc_ref>(),
+      .ref64 = ir::kernel_fn<&f64::ctc_ref>(),
+      .fast = ir::kernel_fn<&ctc_simd>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(ctc) {
+  static const OpDef* const defs[] = {&ctc_op(), &ctc_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value ctc(Value logits, Value targets, Value input_lengths, Value target_lengths,
+          const CtcOptions& options) {
+  const Value inputs[] = {logits, targets, input_lengths, target_lengths};
+  return logits.graph().add(ops::ctc_op(), ir::Attrs::of(options), inputs)[0];
+}
+}  // namespace thimble

@@ -1,0 +1,24 @@
+// The fast kernels of ctc; as in ref.h, to rounding. A sequence is a task; the states of a step are
+// added a vector at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ir/op_def.h"
+#include "ops/ctc/dims.h"
+
+namespace thimble::ops {
+
+// Bytes of workspace of either; params hold ctc_dims.
+int64_t ctc_workspace(const ir::Params& params, int threads);
+
+void ctc_simd(float* y, float* alpha, const float* x, const int32_t* targets,
+              const int32_t* input_lengths, const int32_t* target_lengths, void* workspace,
+              const ctc_dims* d, exec::ThreadPool& pool);
+void ctc_grad_simd(float* dx, float* beta, const float* dy, const float* x, const float* alpha,
+                   const int32_t* targets, const int32_t* input_lengths,
+                   const int32_t* target_lengths, void* workspace, const ctc_dims* d,
+                   exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

@@ -1,0 +1,120 @@
+#include <thimble/ops/nearest_centroid.h>
+
+#include <fmt/format.h>
+
+#include "ir/graph.h"
+#include "ops/common/row_tasks.h"
+#include "ops/nearest_centroid/dims.h"
+
+#define THIMBLE_REF "ops/nearest_centroid/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void fast(float* y, const float* x, const float* sums, const float* counts,
+          const nearest_centroid_dims* d, exec::ThreadPool& pool) {
+  for_each_row(pool, d->rows, int64_t{d->size} * d->classes, [&](int64_t row) {
+    f32::nearest_centroid_row(y + row * d->classes, x + row * d->size, sums, counts, d);
+  });
+}
+
+// x: [N, D], sums: [C, D] and counts: [C] stand at these inputs.
+void check(const ir::InferContext& c, int x, int sums, int counts) {
+  for (const int i : {x, sums, counts}) c.require_dtype(i, DType::f32);
+  c.require_rank(x, 2);
+  c.require_rank(sums, 2);
+  c.require(c.shape(sums)[1] == c.shape(x)[1], "expected sums of as many features as x");
+  c.require(c.shape(counts) == Shape{c.shape(sums)[0]}, "expected one count a class");
+}
+
+nearest_centroid_dims dims_of(const Shape& x, const Shape& sums) {
+  nearest_centroid_dims d{};
+  d.rows = static_cast<int>(x[0]);
+  d.size = static_cast<int>(x[1]);
+  d.classes = static_cast<int>(sums[0]);
+  return d;
+}
+
+const OpDef& nearest_centroid_op() {
+  static const OpDef def{
+      .name = "nearest_centroid",
+      .doc =
+          "How near rows lie to the mean of each class: y[n, c] = -|x[n] - sums[c] / counts[c]|^2, "
+          "and minus infinity for a class without samples.",
+      .example = "auto scores = nearest_centroid(features, sums, counts);",
+      .inputs = {{"x", "[N, D]"}, {"sums", "[C, D]"}, {"counts", "[C]"}},
+      .outputs = {{"y", "[N, C]"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 0, 1, 2);
+        return {{DType::f32, {c.shape(0)[0], c.shape(1)[0]}}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0), c.in(1)); },
+      .ref = ir::kernel_fn<&f32::nearest_centroid_ref>(),
+      .ref64 = ir::kernel_fn<&f64::nearest_centroid_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+  };
+  return def;
+}
+
+const OpDef& nearest_centroid_update_op() {
+  static const OpDef def{
+      .name = "nearest_centroid_update",
+      .doc =
+          "Adds each row of x and 1 to the sums and the count of its class; rows whose label is no "
+          "class are left out. Nothing at inference.",
+      .inputs = {{"sums", "[C, D]"}, {"counts", "[C]"}, {"x", "[N, D]"}, {"labels", "[N], i32"}},
+      .outputs = {{"new_sums", "[C, D]"}, {"new_counts", "[C]"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 2, 0, 1);
+        c.require_dtype(3, DType::i32);
+        c.require(c.shape(3) == Shape{c.shape(2)[0]}, "expected one label a row");
+        return {c.input(0), c.input(1)};
+      },
+      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+        if (phase == ir::Phase::training) return {};
+        return {c.input(0), c.input(1)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(2), c.in(0)); },
+      .ref = ir::kernel_fn<&f32::nearest_centroid_update_ref>(),
+      .ref64 = ir::kernel_fn<&f64::nearest_centroid_update_ref>(),
+      .updates = {{0, 0}, {1, 1}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(nearest_centroid) {
+  static const OpDef* const defs[] = {&nearest_centroid_op(), &nearest_centroid_update_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value nearest_centroid(Value x, Value sums, Value counts) {
+  return x.graph().add1(ops::nearest_centroid_op(), {}, {x, sums, counts});
+}
+
+Value nearest_centroid(Value x, Value labels, const NearestCentroidOptions& options) {
+  if (x.shape().rank() != 2 || options.classes < 1) {
+    throw Error("nearest_centroid",
+                fmt::format("expected features [N, D] and at least one class, got {} and {}",
+                            to_string(x.shape()), options.classes));
+  }
+  ir::Graph& graph = x.graph();
+  const ir::LayerScope layer(graph, "nearest_centroid", options.name);
+  const auto state = [&](const char* name, const Shape& shape) {
+    return graph.source(layer.name() + "." + name, {DType::f32, shape}, ir::Role::state,
+                        init::zeros());
+  };
+  const Value sums = state("sums", {options.classes, x.shape()[1]});
+  const Value counts = state("counts", {options.classes});
+  const Value scores = nearest_centroid(x, sums, counts);
+  const Value inputs[] = {sums, counts, x, labels};
+  graph.add(ops::nearest_centroid_update_op(), {}, inputs);
+  return scores;
+}
+
+}  // namespace thimble

@@ -1,0 +1,130 @@
+#include <thimble/ops/triplet_margin.h>
+
+#include "ops/common/loss.h"
+#include "ops/common/row_tasks.h"
+#include "ops/triplet_margin/attrs.h"
+#include "ops/triplet_margin/dims.h"
+
+#define THIMBLE_REF "ops/triplet_margin/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+// workspace: one float a row.
+void fast(float* y, const float* a, const float* p, const float* n, void* workspace,
+          const triplet_margin_dims* d, exec::ThreadPool& pool) {
+  auto* const losses = static_cast<float*>(workspace);
+  for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
+    const int64_t at = row * d->size;
+    losses[row] = f32::triplet_row(a + at, p + at, n + at, d);
+  });
+  double total = 0.0;
+  for (int row = 0; row < d->rows; ++row) total += static_cast<double>(losses[row]);
+  *y = static_cast<float>(total / d->divisor);
+}
+
+void grad_fast(float* da, float* dp, float* dn, const float* dy, const float* a, const float* p,
+               const float* n, const triplet_margin_dims* d, exec::ThreadPool& pool) {
+  const float scale = *dy / static_cast<float>(d->divisor);
+  for_each_row(pool, d->rows, int64_t{8} * d->size, [&](int64_t row) {
+    const int64_t at = row * d->size;
+    f32::triplet_margin_grad_row(da + at, dp + at, dn + at, scale, a + at, p + at, n + at, d);
+  });
+}
+
+void check(const ir::InferContext& c, int first) {
+  const auto& options = c.attrs.as<TripletMarginOptions>();
+  const Shape& shape = c.shape(first);
+  for (int i = first; i < first + 3; ++i) {
+    c.require_dtype(i, DType::f32);
+    c.require(c.shape(i) == shape, "expected anchor, positive and negative of one shape");
+  }
+  c.require(shape.rank() >= 1, "expected rows [N, ..., D]");
+  c.require(options.p >= 1.0 && options.p < 1e6, "expected p of at least 1 (and below 1e6)");
+}
+
+ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
+  const auto& options = c.attrs.as<TripletMarginOptions>();
+  triplet_margin_dims d{};
+  d.rows = 1;
+  for (int axis = 0; axis + 1 < x.rank(); ++axis) d.rows *= static_cast<int>(x[axis]);
+  d.size = static_cast<int>(x[-1]);
+  d.divisor = x.rank() == 1 ? 1 : loss_divisor(options.reduction, x, d.rows);
+  d.swap = options.swap ? 1 : 0;
+  d.margin = options.margin;
+  d.p = options.p;
+  d.epsilon = options.epsilon;
+  return d;
+}
+
+const OpDef& triplet_margin_grad_op() {
+  static const OpDef def{
+      .name = "triplet_margin_grad",
+      .doc = "The gradients of triplet_margin by anchor, positive and negative.",
+      .inputs = {{"dy", "one number"},
+                 {"anchor", "[N, ..., D]"},
+                 {"positive", "[N, ..., D]"},
+                 {"negative", "[N, ..., D]"}},
+      .outputs = {{"danchor", "[N, ..., D]"},
+                  {"dpositive", "[N, ..., D]"},
+                  {"dnegative", "[N, ..., D]"}},
+      .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
+        check(c, 1);
+        return {c.input(1), c.input(1), c.input(1)};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
+      .ref = ir::kernel_fn<&f32::triplet_margin_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::triplet_margin_grad_ref>(),
+      .fast = ir::kernel_fn<&grad_fast>(),
+  };
+  return def;
+}
+
+const OpDef& triplet_margin_op() {
+  static const OpDef def{
+      .name = "triplet_margin",
+      .doc =
+          "Triplet loss: reduce over rows of max(0, d(anchor, positive) - d(anchor, negative) + "
+          "margin) with d(a, b) = ||a - b + epsilon||_p.",
+      .example = "auto loss = triplet_margin(anchor, positive, negative);",
+      .inputs = {{"anchor", "[N, ..., D]"},
+                 {"positive", "[N, ..., D]"},
+                 {"negative", "[N, ..., D]"}},
+      .outputs = {{"loss", "one number"}},
+      .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, 0);
+        return {{DType::f32, {}}};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const Value inputs[] = {c.grad(), c.input(0), c.input(1), c.input(2)};
+        return c.grad().graph().add(triplet_margin_grad_op(), c.attrs, inputs);
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+      .workspace = [](const ir::Params& p,
+                      int) { return int64_t{4} * p.as<triplet_margin_dims>().rows; },
+      .ref = ir::kernel_fn<&f32::triplet_margin_ref>(),
+      .ref64 = ir::kernel_fn<&f64::triplet_margin_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(triplet_margin) {
+  static const OpDef* const defs[] = {&triplet_margin_op(), &triplet_margin_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+Value triplet_margin(Value anchor, Value positive, Value negative,
+                     const TripletMarginOptions& options) {
+  return anchor.graph().add1(ops::triplet_margin_op(), ir::Attrs::of(options),
+                             {anchor, positive, negative});
+}
+}  // namespace thimble
