@@ -2,6 +2,7 @@
 #include <thimble/ops/average_pool2d.h>
 
 #include "ops/adaptive_average_pool2d/attrs.h"
+#include "ops/adaptive_average_pool2d/simd.h"
 #include "ops/common/adaptive.h"
 #include "ops/common/sequence.h"
 
@@ -10,24 +11,6 @@
 
 namespace thimble::ops {
 namespace {
-
-// Each image is a task.
-void fast(float* y, const float* x, const adaptive_dims* d, exec::ThreadPool& pool) {
-  adaptive_dims one = *d;
-  one.n = 1;
-  pool.run(d->n, [&](int64_t n) {
-    f32::adaptive_average_pool2d_ref(y + n * adaptive_result(*d), x + n * adaptive_image(*d), &one);
-  });
-}
-
-void grad_fast(float* dx, const float* dy, const adaptive_dims* d, exec::ThreadPool& pool) {
-  adaptive_dims one = *d;
-  one.n = 1;
-  pool.run(d->n, [&](int64_t n) {
-    f32::adaptive_average_pool2d_grad_ref(dx + n * adaptive_image(*d), dy + n * adaptive_result(*d),
-                                          &one);
-  });
-}
 
 const OpDef& grad_op() {
   static const OpDef def{
@@ -50,7 +33,7 @@ const OpDef& grad_op() {
       },
       .ref = ir::kernel_fn<&f32::adaptive_average_pool2d_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::adaptive_average_pool2d_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
+      .fast = ir::kernel_fn<&adaptive_average_pool2d_grad_simd>(),
   };
   return def;
 }
@@ -81,7 +64,7 @@ const OpDef& adaptive_average_pool2d_op() {
       },
       .ref = ir::kernel_fn<&f32::adaptive_average_pool2d_ref>(),
       .ref64 = ir::kernel_fn<&f64::adaptive_average_pool2d_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .fast = ir::kernel_fn<&adaptive_average_pool2d_simd>(),
   };
   return def;
 }

@@ -2,8 +2,8 @@
 
 #include "ir/graph.h"
 #include "ops/argmax/attrs.h"
-#include "ops/argmax/simd.h"
 #include "ops/common/axes.h"
+#include "ops/common/extremum.h"
 
 #define THIMBLE_REF "ops/argmax/ref.h"
 #include "ops/common/both_precisions.h"
@@ -23,7 +23,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 }
 
 void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
-  d->inner == 1 ? argmax_simd(y, x, d, pool) : f32::argmax_ref(y, x, d);
+  d->inner == 1 ? place_of_largest_simd(y, x, d, pool) : f32::argmax_ref(y, x, d);
 }
 
 const OpDef& argmax_op() {

@@ -3,6 +3,7 @@
 #include "ir/graph.h"
 #include "ops/argmax/attrs.h"
 #include "ops/common/axes.h"
+#include "ops/common/extremum.h"
 
 #define THIMBLE_REF "ops/argmin/ref.h"
 #include "ops/common/both_precisions.h"
@@ -21,6 +22,10 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {{DType::i32, reduced_shape(x, chosen, options.keepdims)}};
 }
 
+void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+  d->inner == 1 ? place_of_smallest_simd(y, x, d, pool) : f32::argmin_ref(y, x, d);
+}
+
 const OpDef& argmin_op() {
   static const OpDef def{
       .name = "argmin",
@@ -35,6 +40,7 @@ const OpDef& argmin_op() {
       },
       .ref = ir::kernel_fn<&f32::argmin_ref>(),
       .ref64 = ir::kernel_fn<&f64::argmin_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

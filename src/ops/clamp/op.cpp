@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/clamp/attrs.h"
+#include "ops/clamp/simd.h"
 #include "ops/common/nary.h"
 
 #define THIMBLE_REF "ops/clamp/ref.h"
@@ -44,6 +45,7 @@ const OpDef& clamp_grad_op() {
       },
       .ref = ir::kernel_fn<&f32::clamp_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::clamp_grad_ref>(),
+      .fast = ir::kernel_fn<&clamp_grad_simd>(),
       .elementwise = true,
       .in_place = {{0, 0}, {0, 1}},
   };
@@ -77,6 +79,7 @@ const OpDef& clamp_op() {
       .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
       .ref = ir::kernel_fn<&f32::clamp_ref>(),
       .ref64 = ir::kernel_fn<&f64::clamp_ref>(),
+      .fast = ir::kernel_fn<&clamp_simd>(),
       .elementwise = true,
       .in_place = {{0, 0}},
   };

@@ -14,11 +14,37 @@
 namespace thimble::ops {
 namespace {
 
+// Lines whose elements lie side by side, kLines of them at once to hide the time of an addition.
+template <int kLines>
+void side_by_side(float* y, const float* x, const cumsum_dims& d) {
+  const int64_t n = d.along.size;
+  double sums[kLines] = {};
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = d.reverse != 0 ? n - 1 - i : i;
+    for (int line = 0; line < kLines; ++line) {
+      sums[line] += static_cast<double>(x[line * n + at]);
+      y[line * n + at] = static_cast<float>(sums[line]);
+    }
+  }
+}
+
 // Shares the lines out, up to 64 neighbours at a time.
 void fast(float* y, const float* x, const cumsum_dims* d, exec::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
-  const int64_t parts = simd::divide_up(inner, 64);
   const int64_t step = d->along.size * inner;
+  if (inner == 1) {
+    constexpr int kLines = 8;
+    const int64_t whole = d->along.outer / kLines;
+    for_each_row(pool, whole, kLines * step, [&](int64_t i) {
+      side_by_side<kLines>(y + i * kLines * step, x + i * kLines * step, *d);
+    });
+    for_each_row(pool, d->along.outer - whole * kLines, step, [&](int64_t i) {
+      const int64_t at = (whole * kLines + i) * step;
+      side_by_side<1>(y + at, x + at, *d);
+    });
+    return;
+  }
+  const int64_t parts = simd::divide_up(inner, 64);
   for_each_row(pool, d->along.outer * parts, d->along.size * std::min<int64_t>(inner, 64),
                [&](int64_t i) {
                  const int64_t column = i % parts * 64;

@@ -10,8 +10,13 @@ static void gather_part(unsigned char* y, const unsigned char* x, const int32_t*
       const int32_t place = index[begin + i];
       const ptrdiff_t from = at + (ptrdiff_t)i * d->walk.stride[0] + (ptrdiff_t)place * d->step;
       unsigned char* to = y + (size_t)(begin + i) * bytes;
+      const unsigned char* element = x + from * (ptrdiff_t)bytes;
       if (place >= 0 && place < d->size) {
-        memcpy(to, x + from * (ptrdiff_t)bytes, bytes);
+        if (bytes == 4) {
+          memcpy(to, element, 4); /* a size known to the compiler costs no call */
+        } else {
+          memcpy(to, element, bytes);
+        }
       } else if (d->walk.element.is_real) {
         memcpy(to, &missing, bytes);
       } else {

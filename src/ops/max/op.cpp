@@ -2,8 +2,8 @@
 
 #include "ir/graph.h"
 #include "ops/common/axes.h"
+#include "ops/common/extremum.h"
 #include "ops/common/matrices.h"
-#include "ops/max/simd.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_REF "ops/max/ref.h"
@@ -30,12 +30,12 @@ ir::Params params_of(const ir::KernelContext& c, int x) {
 }
 
 void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
-  matrices_of(*d).regular ? max_simd(y, x, d, pool) : f32::max_ref(y, x, d);
+  matrices_of(*d).regular ? largest_simd(y, x, d, pool) : f32::max_ref(y, x, d);
 }
 
 void grad_fast(float* dx, const float* dy, const float* x, const float* y, const reduce_dims* d,
                exec::ThreadPool& pool) {
-  matrices_of(*d).regular ? max_grad_simd(dx, dy, x, y, d, pool)
+  matrices_of(*d).regular ? extremum_grad_simd(dx, dy, x, y, d, pool)
                           : f32::max_grad_ref(dx, dy, x, y, d);
 }
 

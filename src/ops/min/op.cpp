@@ -2,6 +2,8 @@
 
 #include "ir/graph.h"
 #include "ops/common/axes.h"
+#include "ops/common/extremum.h"
+#include "ops/common/matrices.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_REF "ops/min/ref.h"
@@ -27,6 +29,16 @@ ir::Params params_of(const ir::KernelContext& c, int x) {
   return reduce_dims_of(c.in(x), chosen_axes(c.in(x).rank(), axes), 1);
 }
 
+void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
+  matrices_of(*d).regular ? smallest_simd(y, x, d, pool) : f32::min_ref(y, x, d);
+}
+
+void grad_fast(float* dx, const float* dy, const float* x, const float* y, const reduce_dims* d,
+               exec::ThreadPool& pool) {
+  matrices_of(*d).regular ? extremum_grad_simd(dx, dy, x, y, d, pool)
+                          : f32::min_grad_ref(dx, dy, x, y, d);
+}
+
 const OpDef& min_grad_op() {
   static const OpDef def{
       .name = "min_grad",
@@ -41,6 +53,7 @@ const OpDef& min_grad_op() {
       .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
       .ref = ir::kernel_fn<&f32::min_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::min_grad_ref>(),
+      .fast = ir::kernel_fn<&grad_fast>(),
       .in_place = {{0, 1}},
   };
   return def;
@@ -62,6 +75,7 @@ const OpDef& min_op() {
       .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
       .ref = ir::kernel_fn<&f32::min_ref>(),
       .ref64 = ir::kernel_fn<&f64::min_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

@@ -2,7 +2,6 @@
 #include <thimble/ops/topk.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "ir/graph.h"
 #include "ops/common/axes.h"
@@ -15,32 +14,60 @@
 namespace thimble::ops {
 namespace {
 
-// Places the first k of [0, size) in front, in their order. Few are kept in a heap that most others
-// only look at; many are parted from the rest first.
-template <class Before>
-void select(int* order, int size, int k, const Before& before) {
-  std::iota(order, order + size, 0);
-  if (k < size / 8) {
-    std::partial_sort(order, order + k, order + size, before);
-    return;
-  }
-  if (k < size) std::nth_element(order, order + k, order + size, before);
-  std::sort(order, order + k, before);
+// An element as a number that sorts as topk_before does: its value's bits, made to grow with the
+// value, above its index.
+uint64_t key_of(float value, int index, bool largest) {
+  uint32_t bits = 0;
+  const float unsigned_zero = value + 0.0F;
+  std::memcpy(&bits, &unsigned_zero, sizeof(bits));
+  uint32_t rising = (bits >> 31U) != 0 ? ~bits : bits | 0x80000000U;
+  if (value != value) rising = 0xFFFFFFFFU;
+  return uint64_t{largest ? ~rising : rising} << 32U | static_cast<uint32_t>(index);
 }
 
-// workspace: one row of numbers a thread.
+// Whether a value may come before the last one kept.
+bool may_enter(float value, float last, bool largest) {
+  return largest ? !(value <= last) : value < last || last != last;
+}
+
+// The keys of the first k of a line, in order: few are kept sorted while the line is read; many are
+// parted from the rest and then sorted. keys: room for the whole line.
+void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bool largest) {
+  constexpr int kFew = 32;
+  if (k == 0) return;
+  if (k > kFew) {
+    for (int i = 0; i < size; ++i) keys[i] = key_of(line[i * step], i, largest);
+    if (k < size) std::nth_element(keys, keys + k, keys + size);
+    std::sort(keys, keys + k);
+    return;
+  }
+  for (int i = 0; i < k; ++i) keys[i] = key_of(line[i * step], i, largest);
+  std::sort(keys, keys + k);
+  float last = line[static_cast<int64_t>(keys[k - 1] & 0xFFFFFFFFU) * step];
+  for (int i = k; i < size; ++i) {
+    if (!may_enter(line[i * step], last, largest)) continue;
+    const uint64_t key = key_of(line[i * step], i, largest);
+    if (key > keys[k - 1]) continue;
+    int at = k - 1;
+    for (; at > 0 && keys[at - 1] > key; --at) keys[at] = keys[at - 1];
+    keys[at] = key;
+    last = line[static_cast<int64_t>(keys[k - 1] & 0xFFFFFFFFU) * step];
+  }
+}
+
+// workspace: the keys of one line a thread.
 void fast(float* values, int32_t* indices, const float* x, void* workspace, const topk_dims* d,
           exec::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   pool.run_with_worker(d->along.outer * inner, [&](int64_t row, int worker) {
     const float* line = x + row / inner * d->along.size * inner + row % inner;
-    int* const order = static_cast<int*>(workspace) + int64_t{worker} * d->along.size;
-    select(order, d->along.size, d->k,
-           [line, d](int i, int j) { return f32::topk_before(line, i, j, d) != 0; });
+    uint64_t* const keys = static_cast<uint64_t*>(workspace) + int64_t{worker} * d->along.size;
+    select(keys, line, inner, d->along.size, d->k, d->largest != 0);
     const int64_t to = row / inner * d->k * inner + row % inner;
     for (int rank = 0; rank < d->k; ++rank) {
-      values[to + rank * inner] = line[order[rank] * inner];
-      indices[to + rank * inner] = order[rank];
+      const auto index = static_cast<int32_t>(keys[rank] & 0xFFFFFFFFU);
+      values[to + rank * inner] = line[index * inner];
+      indices[to + rank * inner] = index;
     }
   });
 }
@@ -82,7 +109,7 @@ const OpDef& topk_op() {
       },
       .params = params,
       .workspace = [](const ir::Params& p,
-                      int threads) { return int64_t{4} * threads * p.as<topk_dims>().along.size; },
+                      int threads) { return int64_t{8} * threads * p.as<topk_dims>().along.size; },
       .ref = ir::kernel_fn<&f32::topk_ref>(),
       .ref64 = ir::kernel_fn<&f64::topk_ref>(),
       .fast = ir::kernel_fn<&fast>(),
