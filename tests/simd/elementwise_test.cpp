@@ -110,10 +110,15 @@ Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
   return errors;
 }
 
+// An op of one tensor, or the gradient op of one.
 bool takes_one_tensor(const ir::OpDef& op) {
   if (!op.elementwise || op.fast == nullptr || op.ref64 == nullptr) return false;
-  return op.inputs.size() == 1 ||
-         (op.inputs.size() == 2 && std::string_view(op.name).ends_with("_grad"));
+  if (op.inputs.size() == 1) return true;
+  std::string_view name = op.name;
+  if (op.inputs.size() != 2 || !name.ends_with("_grad")) return false;
+  name.remove_suffix(std::string_view("_grad").size());
+  const ir::OpDef* forward = ir::find_op(name);
+  return forward != nullptr && forward->inputs.size() == 1;
 }
 
 template <class Check>
