@@ -12,6 +12,9 @@ import re
 import sys
 import textwrap
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "thimble"))
+from _specs import arguments, is_layer, main_part  # noqa: E402
+
 HEADER = '''"""The ops and layers of thimble. Written by generate_ops.py from the op definitions: do not edit.
 
 Every function takes Values of a graph and adds to that graph, or arrays (NumPy, PyTorch, ...) and
@@ -105,7 +108,7 @@ def is_required(option):
 
 def options_of(name, spec):
     """All options of an op and its layer, each once; those that are inputs too are left out."""
-    inputs = {argument["name"] for argument in inputs_of(spec)}
+    inputs = {argument["name"] for argument in arguments(spec)}
     options = {}
     for part in ("function", "op"):
         if part not in spec or (part == "op" and "function" in spec and not is_layer(spec)):
@@ -116,26 +119,11 @@ def options_of(name, spec):
     return list(options.values())
 
 
-def is_layer(spec):
-    return bool(spec.get("function", {}).get("parameters"))
-
-
-def main_part(spec):
-    return spec.get("function") or spec["op"]
-
-
-def inputs_of(spec):
-    """An op's inputs where it has a layer: that takes the first of them alone."""
-    if is_layer(spec) and "op" in spec:
-        return spec["op"]["inputs"]
-    return main_part(spec)["inputs"]
-
-
 def parameters_of(name, spec):
     """The lines of the signature."""
     lines = []
     layer = is_layer(spec)
-    inputs = inputs_of(spec)
+    inputs = arguments(spec)
     switches = {o["name"] for o in spec.get("function", {}).get("options", [])}
     for i, argument in enumerate(inputs):
         label = argument["name"]
@@ -144,9 +132,9 @@ def parameters_of(name, spec):
             lines.append(f"{label}: Sequence[Tensor]")
         elif i == 0:
             lines.append(f"{label}: Tensor")
-        elif layer and label in switches:
+        elif argument["weight"] and label in switches:
             lines.append(f"{label}: Other | bool | None = True")
-        elif layer or argument["optional"] or has_default(lines):
+        elif argument["weight"] or argument["optional"] or has_default(lines):
             lines.append(f"{label}: Other | None = None")
         else:
             lines.append(f"{label}: Other")
@@ -204,7 +192,7 @@ def docstring(name, spec, names):
             lines[0:0] = textwrap.wrap(part["doc"], 94, initial_indent=" " * 4,
                                        subsequent_indent=" " * 4) + [""]
     lines += ["", "    Args:"]
-    for argument in inputs_of(spec):
+    for argument in arguments(spec):
         note = ", optional" if argument["optional"] else ""
         lines += entry(argument["name"], argument["doc"] + note)
     for option in options_of(name, spec):
@@ -228,7 +216,7 @@ def function(name, spec, names):
         body = "".join(f"    {line},\n" for line in parameters)
         signature = f"def {spelled(name)}(\n{body}) -> {result_type(spec)}:"
     call = "_call_layer" if is_layer(spec) else "_call"
-    inputs = "".join(f"{argument['name']}, " for argument in inputs_of(spec))
+    inputs = "".join(f"{argument['name']}, " for argument in arguments(spec))
     options = ", ".join(
         f'"{option["name"]}": {spelled(option["name"])}' for option in options_of(name, spec)
     )

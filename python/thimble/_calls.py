@@ -11,6 +11,7 @@ from . import _core
 from ._arrays import Array, normalized, thimble_dtype
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
+from ._specs import arguments, main_part
 
 SPECS: dict[str, dict[str, Any]] = _core.reflect()
 
@@ -32,9 +33,7 @@ def constant(graph: _core.Graph, x: Any, what: str) -> Value:
 def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[str, Any]) -> Any:
     build = _core.build_op if kind == "op" else _core.build_function
     outputs = build(name, list(values), options)
-    spec = SPECS[name]
-    # The function says what a user wants to see; the op may have outputs for its gradient.
-    seen = spec["function"] if "function" in spec else spec["op"]
+    seen = main_part(SPECS[name])
     if seen["many_outputs"]:
         return outputs
     wanted = outputs[: len(seen["outputs"])]
@@ -101,28 +100,26 @@ def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
 def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A layer, or the same function of given weights: that where any is given."""
     spec = SPECS[name]
-    layer = spec["function"]
-    declared = (spec.get("op") or layer)["inputs"]
-    weights = []
-    for argument, value in zip(declared[1:], inputs[1:]):
-        if isinstance(value, bool):  # whether the layer has this parameter
-            options = {**options, argument["name"]: value}
+    declared = arguments(spec)
+    given: dict[str, Any] = {}
+    for argument, value in zip(declared, inputs):
+        if argument["weight"] and isinstance(value, bool):
+            options = {**options, argument["name"]: value}  # whether the layer has this parameter
             value = None
-        weights.append(value)
-    if all(weight is None for weight in weights):
-        wanted = _only(layer, name, options, "is not an option of the layer")
-        required = [inputs[0]] + [None] * (len(layer["inputs"]) - 1)
-        return _apply("function", name, required, wanted)
-    if weights[0] is None and not declared[1]["optional"]:
-        raise ValueError(f"[{name}] {declared[1]['name']} is missing, but other weights are given")
-    options = {k: v for k, v in options.items() if not isinstance(v, bool) or k not in
-               {argument["name"] for argument in declared}}
-    given = [inputs[0], *weights]
-    if "op" in spec:
-        wanted = _only(spec["op"], name, options, "belongs to the layer; leave it out with weights")
-        return _apply("op", name, given, wanted)
-    _only({"options": []}, name, options, "belongs to the layer; leave it out with weights")
-    return _apply("function", name, given, {})
+        given[argument["name"]] = value
+    weights = [argument for argument in declared if argument["weight"]]
+    if all(given[weight["name"]] is None for weight in weights):
+        wanted = _only(spec["function"], name, options, "is not an option of the layer")
+        tensors = [given[argument["name"]] for argument in spec["function"]["inputs"]]
+        return _apply("function", name, tensors, wanted)
+    if "op" in spec and not weights[0]["optional"] and given[weights[0]["name"]] is None:
+        raise ValueError(f"[{name}] {weights[0]['name']} is missing, but other weights are given")
+    options = {k: v for k, v in options.items() if k not in given}
+    kind = "op" if "op" in spec else "function"
+    takes = spec["op"] if "op" in spec else {"options": []}
+    wanted = _only(takes, name, options, "belongs to the layer; leave it out with weights")
+    tensors = [given[argument["name"]] for argument in spec[kind]["inputs"]]
+    return _apply(kind, name, tensors, wanted)
 
 
 __all__ = ["Array", "call", "call_layer", "constant"]

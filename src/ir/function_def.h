@@ -49,7 +49,8 @@ struct FunctionDef {
   std::vector<ArgDoc> inputs;
   std::vector<ArgDoc> outputs;
   // A layer's: it creates parameters and states "<layer>.<name>". A layer may share its name with
-  // an op: then the op is the same function of given parameters.
+  // an op: then the op is the same function of given parameters, which are the inputs that the
+  // layer does not take. Without such an op, inputs of a parameter's name are given parameters.
   std::vector<ArgDoc> parameters;
   bool many_outputs = false;  // the last declared output may repeat, or be missing
   OptionSchema options;       // empty for none

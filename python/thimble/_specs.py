@@ -1,0 +1,34 @@
+"""How the descriptions of an op and of the layer of its name become one function. Imports nothing:
+the build uses it too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Spec = dict[str, Any]
+
+
+def is_layer(spec: Spec) -> bool:
+    """Whether it can create parameters."""
+    return bool(spec.get("function", {}).get("parameters"))
+
+
+def main_part(spec: Spec) -> dict[str, Any]:
+    """What says how the function looks to a user: the op alone may have outputs for its gradient."""
+    part: dict[str, Any] = spec["function"] if "function" in spec else spec["op"]
+    return part
+
+
+def arguments(spec: Spec) -> list[dict[str, Any]]:
+    """The tensors it takes, in order. weight: one that a layer creates where it is not given."""
+    function = main_part(spec)["inputs"]
+    if not is_layer(spec):
+        return [{**each, "weight": False} for each in function]
+    if "op" in spec:
+        names = {each["name"] for each in function}
+        merged = list(spec["op"]["inputs"])
+        known = {each["name"] for each in merged}
+        merged += [each for each in function if each["name"] not in known]
+        return [{**each, "weight": each["name"] not in names} for each in merged]
+    created = {each["name"] for each in spec["function"]["parameters"]}
+    return [{**each, "weight": each["name"] in created} for each in function]
