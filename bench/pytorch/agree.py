@@ -7,10 +7,9 @@ From the same weights, batches and noise PyTorch takes the same steps, in float3
 precision. Prints one JSON object: for every weight tensor and running statistic the norm of the
 difference over the norm, and the worst of them. They agree where none is above 1e-4.
 
-A ReLU whose input is zero but for rounding may go either way, and Adam divides by the size of the
-gradient: then PyTorch's own two precisions part by 1e-3 and more. Such a run says nothing against
-float32, so agreement with the double precision counts as well. Exits with 1 where neither agrees
-although PyTorch agrees with itself.
+A ReLU whose input is zero but for rounding may go either way, and Adam divides even the smallest
+gradient by its size: in about one run of ten two computations part by 1e-4 to 1e-1, PyTorch's own
+two precisions as well. So agreement with either counts. Exits with 1 where there is none.
 """
 import json
 import sys
@@ -74,7 +73,7 @@ def main():
         "to_float32": to_single, "to_double": to_double, "pytorch_to_itself": itself,
         "loss": float(np.max(np.abs(np.array(losses) / arrays["loss"] - 1))),
         "arrays": {name: difference(ours[name], array) for name, array in single.items()}}))
-    return 0 if agrees or itself["difference"] > TOLERANCE else 1
+    return 0 if agrees else 1
 
 
 if __name__ == "__main__":

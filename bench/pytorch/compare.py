@@ -121,7 +121,7 @@ class Bench:
     def timing(self, recipe):
         """Milliseconds a step by threads: thimble's, and PyTorch's in each of its variants."""
         variants = ["eager", "compile"] + ([] if recipe == "mlp" else ["channels_last"])
-        rounds = 1 if self.options.quick else 3
+        rounds = 1 if self.options.quick else self.options.rounds
         times = {}
         for threads in self.threads:
             fastest = {}
@@ -176,6 +176,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--recipe", action="append", choices=RECIPES)
     parser.add_argument("--data", default="", help="folder with MNIST; none: the built-in digits")
+    parser.add_argument("--rounds", type=int, default=3, help="of each timing")
     parser.add_argument("--quick", action="store_true", help="two epochs, one round")
     Bench(parser.parse_args()).run()
 

@@ -122,8 +122,8 @@ def agreement_table(recipes):
                    "PyTorch float32 to double", "within 1e-4"],
                   "Norm of the difference over the norm, for the array that differs most, running "
                   "statistics included. A ReLU whose input is zero but for rounding goes one way or "
-                  "the other, and the first steps of Adam make it visible; then PyTorch's float32 "
-                  "parts from its own double precision, too.")
+                  "the other, and Adam divides even the smallest gradient by its size: now and then "
+                  "one of the three computations parts from the other two.")
     for name, result in recipes.items():
         for seed, run in enumerate(result["agreement"]):
             cells = [f"{run[key]['difference']:.1e}"
