@@ -1,4 +1,5 @@
 // Data sets.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -114,16 +115,16 @@ void bind_data(nb::module_& m) {
       "[28, 28, 1] in 0..1, digit i32. Sample i depends on (seed, split, i) alone.");
   m.def(
       "mnist",
-      [](const std::string& dir, const std::string& split) {
+      [](const std::filesystem::path& dir, const std::string& split) {
         const data::Split part = split_of(split);
-        return as_runtime_error([&] { return data::mnist(dir, part); });
+        return as_runtime_error([&] { return data::mnist(dir.string(), part); });
       },
       nb::arg("dir"), nb::arg("split") = "train",
       "MNIST or a set in its format: the four usual IDX files, plain or .gz, in dir or dir/mnist.");
   m.def(
       "idx",
-      [](const std::string& images, const std::string& labels) {
-        return as_runtime_error([&] { return data::idx(images, labels); });
+      [](const std::filesystem::path& images, const std::filesystem::path& labels) {
+        return as_runtime_error([&] { return data::idx(images.string(), labels.string()); });
       },
       nb::arg("images_path"), nb::arg("labels_path"), "IDX files, plain or gzip.");
 }

@@ -213,6 +213,13 @@ def test_examples_are_calls_that_bind():
     assert "y = tb.conv2d(x, channels=8, kernel=3, stride=2, padding=1)" in tb.conv2d.__doc__
 
 
+def test_importing_everything_leaves_pythons_own_functions_alone():
+    names = {}
+    exec("from thimble import *", names)
+    assert names["relu"] is tb.relu and names["AdamW"] is tb.AdamW
+    assert "sum" not in names and tb.sum(X) == pytest.approx(X.sum(), rel=1e-5)
+
+
 def test_gradients_and_updates_are_not_offered():
     offered = set(tb.ops.__all__)
     assert {"relu", "conv2d", "dense", "softmax_cross_entropy", "max_pool2d"} <= offered

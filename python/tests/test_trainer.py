@@ -424,7 +424,7 @@ def test_missing_files_are_runtime_errors(tmp_path):
         lambda: trainer.load_weights(tmp_path / "none"),
         lambda: trainer.save(tmp_path / "no" / "folder"),
         lambda: tb.load_safetensors(tmp_path / "none"),
-        lambda: tb.data.mnist(str(tmp_path)),
+        lambda: tb.data.mnist(tmp_path),
     ):
         with pytest.raises(RuntimeError, match=str(tmp_path)):
             call()

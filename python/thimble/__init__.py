@@ -13,6 +13,8 @@
 Ops are functions: on Values of a graph they add to it, on arrays they compute at once.
 """
 
+import builtins
+
 from . import data, init, ops, optimizers, recipes
 from ._compiled import seed
 from ._core import (
@@ -66,6 +68,7 @@ __all__ = [
     "seed",
     "set_num_threads",
     "value_and_grad",
-    *ops.__all__,
+    # "from thimble import *" leaves Python's own abs, max, sum ... alone.
+    *(name for name in ops.__all__ if name not in dir(builtins)),
     *optimizers.__all__,
 ]
