@@ -55,8 +55,8 @@ class Table:
 
 def time_table(recipes):
     table = Table("Time of a training step",
-                  ["recipe", "threads", "PyTorch's best variant", "thimble, ms", "PyTorch, ms",
-                   "times faster", "fastest step: thimble, ms", "PyTorch, ms", "times faster"],
+                  ["recipe", "threads", "PyTorch's best", "thimble, ms", "PyTorch, ms",
+                   "times faster", "fastest: thimble", "PyTorch", "times faster"],
                   "Median of a step without the making of its batch, warm-up left out: the lowest of "
                   "the rounds taken in turns. The fastest single step is what other work on the "
                   "machine disturbs least. PyTorch has fused optimizers and the best of eager, "
