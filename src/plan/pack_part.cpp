@@ -20,7 +20,7 @@ constexpr std::array<Keys, 6> kKeys = {{
 }};
 // Greedy packings in orders learned from each other. Source of the idea: D. Joslin, D. Clements,
 // "Squeaky wheel optimization", Journal of Artificial Intelligence Research 10, 1999.
-constexpr int kSqueakyTries = 48;
+constexpr int kSqueakyTries = 96;
 // How much a failure counts against the one before, and against the load of a section.
 constexpr double kDecay = 1.1;
 constexpr double kGain = 0.5;
