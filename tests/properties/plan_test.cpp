@@ -88,7 +88,9 @@ class Play {
   }
   // Whether the op says that it can write this output over what it reads there.
   [[nodiscard]] bool may_lie_on(const ir::Node& node, size_t out, int in) const {
-    if (has(node.op->in_place, node, out, in)) return true;
+    // A kernel that is not elementwise may still read another argument after it has written.
+    const auto reads = std::count(node.inputs.begin(), node.inputs.end(), in);
+    if (has(node.op->in_place, node, out, in)) return reads == 1 || node.op->elementwise;
     // Another view of the same bytes.
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int other) {
       return other >= 0 && other != in && name_of(other) == name_of(in) &&
