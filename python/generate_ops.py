@@ -5,7 +5,9 @@ usage: generate_ops.py FOLDER      FOLDER holds the built module _core; the file
 Runs at every build: neither an op nor an optimizer needs a line of Python.
 """
 
+import ast
 import importlib.util
+import inspect
 import keyword
 import pathlib
 import re
@@ -101,9 +103,10 @@ def literal(value):
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-def is_required(option):
-    """An empty shape or list of sizes as a default means: must be given."""
-    return option["kind"] == "shape" and option["default"] == ()
+def is_required(option, spec):
+    """An empty shape as a default means: must be given, unless an input may stand for it."""
+    optional = any(argument["optional"] for argument in arguments(spec))
+    return option["kind"] == "shape" and option["default"] == () and not optional
 
 
 def options_of(name, spec):
@@ -131,7 +134,7 @@ def parameters_of(name, spec):
         if last and main_part(spec)["variadic_inputs"]:
             lines.append(f"{label}: Sequence[Tensor]")
         elif i == 0:
-            lines.append(f"{label}: Tensor")
+            lines.append(f"{label}: Tensor" + (" | None" if argument["optional"] else ""))
         elif argument["weight"] and label in switches:
             lines.append(f"{label}: Other | bool | None = True")
         elif argument["weight"] or argument["optional"] or has_default(lines):
@@ -141,8 +144,8 @@ def parameters_of(name, spec):
     options = options_of(name, spec)
     if layer and options:
         lines.append("*")
-    for option in sorted(options, key=lambda o: not is_required(o) and not layer):
-        if is_required(option) and not layer and not has_default(lines):
+    for option in sorted(options, key=lambda o: not is_required(o, spec) and not layer):
+        if is_required(option, spec) and not layer and not has_default(lines):
             lines.append(f"{spelled(option['name'])}: {type_of(option)}")
         else:
             default = literal(option["default"])
@@ -179,7 +182,32 @@ def python_example(name, text, names):
     return re.sub(r"\b(\w+)\(", lambda m: ("tb." if m[1] in names else "") + m[0], text)
 
 
-def docstring(name, spec, names):
+def signatures(specs):
+    """What each function takes, to be bound."""
+    found = {}
+    for name, spec in specs.items():
+        scope = {}
+        parameters = ", ".join(parameters_of(name, spec))
+        exec(f"from __future__ import annotations\ndef function({parameters}): pass", scope)
+        found[name] = inspect.signature(scope["function"])
+    return found
+
+
+def binds(example, takes):
+    """Whether every call of an op in a line of Python is one that its function takes."""
+    for node in ast.walk(ast.parse(example)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if getattr(node.func.value, "id", None) != "tb":
+            continue
+        try:
+            takes[node.func.attr].bind(*node.args, **{k.arg: k.value for k in node.keywords})
+        except TypeError:
+            return False
+    return True
+
+
+def docstring(name, spec, takes):
     part = main_part(spec)
     op = spec.get("op")
     lines = textwrap.wrap((op or part)["doc"], 94, subsequent_indent=" " * 4, initial_indent=" " * 4)
@@ -200,8 +228,8 @@ def docstring(name, spec, names):
     lines += ["    Returns:"]
     for output in part["outputs"]:
         lines += entry(output["name"], output["doc"])
-    example = python_example(name, (op or part)["example"] or part["example"], names)
-    if example:
+    example = python_example(name, (op or part)["example"] or part["example"], takes)
+    if example and binds(example, takes):
         lines += ["    Example:", "        " + example]
     if op and not op["differentiable"]:
         lines += ["    No gradient flows through it."]
@@ -209,7 +237,7 @@ def docstring(name, spec, names):
     return '    """' + text.replace("\\", "\\\\") + '\n    """'
 
 
-def function(name, spec, names):
+def function(name, spec, takes):
     parameters = parameters_of(name, spec)
     signature = f"def {spelled(name)}({', '.join(parameters)}) -> {result_type(spec)}:"
     if len(signature) > 100:
@@ -221,7 +249,7 @@ def function(name, spec, names):
         f'"{option["name"]}": {spelled(option["name"])}' for option in options_of(name, spec)
     )
     return (
-        f"{signature}\n{docstring(name, spec, names)}\n"
+        f"{signature}\n{docstring(name, spec, takes)}\n"
         f'    return {call}("{name}", ({inputs.strip()}), {{{options}}})\n'
     )
 
@@ -281,7 +309,8 @@ def main(folder):
     names = sorted(specs)
     text = HEADER
     text += "__all__ = [\n" + "".join(f'    "{spelled(name)}",\n' for name in names) + "]\n\n\n"
-    text += "\n\n".join(function(name, specs[name], names) for name in names)
+    takes = signatures(specs)
+    text += "\n\n".join(function(name, specs[name], takes) for name in names)
     (folder / "ops.py").write_text(text)
 
 

@@ -150,7 +150,7 @@ std::vector<Value> values_of(const std::string& name,
     if (owner && owner != input->owner) throw Error(name, "the values belong to different graphs");
     owner = input->owner;
   }
-  if (!owner || !values.front()) throw Error(name, "the first input is missing");
+  if (!owner) throw Error(name, "the first input is missing");
   return values;
 }
 

@@ -160,6 +160,12 @@ def test_functions_kept_are_bounded_in_number_and_memory(monkeypatch):
     assert _calls._eager.bytes() <= 2 << 20
 
 
+def test_the_first_input_may_be_left_out_where_the_op_says_so():
+    index, source = np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(tb.scatter_add(None, index, source, shape=4), [1, 0, 5, 0])
+    np.testing.assert_array_equal(tb.scatter_add(np.ones(4), index, source), [2, 1, 6, 1])
+
+
 BAD = [
     (lambda: tb.add(np.zeros(3), np.zeros(4)), r"\[add\] expected shapes that broadcast"),
     (lambda: tb.softmax(X, axis="last"), r"\[softmax\] axis must be a whole number, got 'last'"),

@@ -63,7 +63,7 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
 
 
 def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
-    if not given or given[0] is None:
+    if all(x is None for x in given):
         raise ValueError(f"[{name}] the first input is missing")
     graph = next((x.graph for x in given if isinstance(x, Value)), None)
     if graph is None:
