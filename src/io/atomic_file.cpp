@@ -27,8 +27,20 @@ std::string reason() { return std::strerror(errno); }
 }  // namespace
 
 // The temporary name is fixed for a target: a killed writer's remains are overwritten by the next.
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".partial") {
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path_, error);
+  if (std::filesystem::is_directory(status)) {
+    throw Error(path_, "is a folder; give the name of a file");
+  }
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
+    const std::filesystem::path followed = std::filesystem::weakly_canonical(path_, error);
+    if (!error && std::filesystem::is_symlink(path_, error)) target_ = followed.string();
+    temporary_ = target_ + ".partial";
+  }
+  descriptor_ = temporary_.empty()
+                    ? ::open(path_.c_str(), O_WRONLY | O_CLOEXEC)
+                    : ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     throw Error(path_, fmt::format("cannot be written: {}; choose a folder that exists and is "
                                    "writable",
@@ -37,17 +49,20 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(pa
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (descriptor_ >= 0) discard();
+}
+
+void AtomicFile::discard() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::fail(const char* doing) {
   const std::string why = reason();
-  ::close(std::exchange(descriptor_, -1));
-  ::unlink(temporary_.c_str());
+  discard();
   throw Error(path_,
-              fmt::format("{} failed: {}; what stood there before is untouched", doing, why));
+              fmt::format("{} failed: {}{}", doing, why,
+                          temporary_.empty() ? "" : "; what stood there before is untouched"));
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -64,15 +79,19 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::commit() {
+  if (temporary_.empty()) {  // pipes and devices cannot be synced
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing");
+    return;
+  }
   if (::fsync(descriptor_) != 0) fail("writing to the disk");
   if (::close(std::exchange(descriptor_, -1)) != 0 ||
-      ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      ::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const std::string why = reason();
-    ::unlink(temporary_.c_str());
+    discard();
     throw Error(path_, fmt::format("cannot be replaced: {}", why));
   }
   // The rename itself must survive a power cut; a folder that cannot be synced is no failure.
-  const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     static_cast<void>(::fsync(folder));
     ::close(folder);

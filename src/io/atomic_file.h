@@ -9,8 +9,10 @@ namespace thimble::io {
 
 // Writes to a temporary file beside the target; commit syncs it, renames it over the target and
 // syncs the folder. Killed at any moment, the target is the old file or the new one, whole.
-// Without commit nothing changes and the temporary file is removed.
-// Errors: thimble::Error naming path and reason (no such folder, not writable, disk full).
+// Without commit nothing changes and the temporary file is removed. A symbolic link is followed:
+// the file it leads to is replaced, the link stays. What is no regular file (a pipe, a device such
+// as /dev/stdout) is written directly. Errors: thimble::Error naming path and reason (no such
+// folder, not writable, disk full).
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -24,9 +26,11 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(const char* doing);
+  void discard();
 
   std::string path_;
-  std::string temporary_;
+  std::string target_;     // path_, links followed
+  std::string temporary_;  // empty where the target is written directly
   int descriptor_ = -1;
 };
 

@@ -1,8 +1,10 @@
 #include "io/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thimble/error.h>
 #include <unistd.h>
@@ -50,11 +52,35 @@ TEST(atomic_file, names_the_folder_that_is_missing) {
   }
 }
 
+TEST(atomic_file, follows_a_link_and_leaves_it_there) {
+  const test::TemporaryFolder folder;
+  put(folder / "file", "old");
+  std::filesystem::create_symlink("file", folder / "link");
+  put(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder / "file", kLimit), "new");
+}
+
+// Renaming a file over it would take a device away from everybody.
+TEST(atomic_file, writes_into_what_is_no_regular_file) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const int reader = ::open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  put(folder / "pipe", "text");
+  char got[8] = {};
+  EXPECT_EQ(::read(reader, got, sizeof got), 4);
+  ::close(reader);
+  EXPECT_STREQ(got, "text");
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
+  EXPECT_THROW(AtomicFile{folder.path()}, Error);
+}
+
 // A full disk, played by a limit on the size of files: the child may write 64 KiB.
 TEST(atomic_file, keeps_the_old_file_when_the_disk_is_full) {
   const test::TemporaryFolder folder;
   put(folder / "f", "old");
   const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1 << 16, 1 << 16};
@@ -91,6 +117,7 @@ TEST(atomic_file, survives_fifty_kills_while_saving) {
   int seen = 0;
   for (int round = 0; round < 50; ++round) {
     const pid_t child = ::fork();
+    ASSERT_GE(child, 0);  // and -1 would be everybody in kill
     if (child == 0) save_for_ever(path);
     ::usleep(2000 + static_cast<useconds_t>(random() % 20000));
     ::kill(child, SIGKILL);
