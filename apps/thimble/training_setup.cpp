@@ -37,6 +37,12 @@ void SetupOptions::add_to(CLI::App& command) {
   command.add_option("--clip-norm", clip_norm, "largest global norm of the gradients [no limit]")
       ->check(above_zero())
       ->type_name("X");
+  command
+      .add_option("--ema-decay", ema_decay,
+                  "share kept in a running average of the weights, which evaluation and sampling "
+                  "then use [no average]")
+      ->check(above_zero())
+      ->type_name("X");
   command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
       ->check(whole_number(1))
       ->type_name("N");
@@ -69,6 +75,7 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
     trainer.schedule = recipe.schedule(lr, steps);
   }
   if (options.clip_norm > 0.0) trainer.clip = GradientClip::by_global_norm(options.clip_norm);
+  trainer.ema_decay = options.ema_decay;
   trainer.batch = batch_of(options, recipe);
   trainer.accumulate = options.accumulate;
   if (!options.memory_budget.empty()) trainer.memory_budget = parse_bytes(options.memory_budget);

@@ -17,6 +17,7 @@ struct SetupOptions {
   std::string optimizer;
   std::string schedule;
   double clip_norm = 0.0;
+  double ema_decay = 0.0;
   int64_t accumulate = 1;
   uint64_t seed = 0;
   int threads = 0;

@@ -34,7 +34,8 @@ struct Plan {
   int64_t planned_peak_bytes = 0;  // persistent memory + arena
   int64_t lower_bound_bytes = 0;   // persistent memory + largest sum alive at once
   int64_t parameter_bytes = 0;
-  int64_t state_bytes = 0;  // optimizer moments, running statistics
+  int64_t state_bytes = 0;        // optimizer moments, running statistics
+  int64_t saved_state_bytes = 0;  // that moments of 8 bits save against 32
   int64_t constant_bytes = 0;
   int64_t padding_bytes = 0;           // that align the above to cache lines
   int64_t constant_padding_bytes = 0;  // the part of it that belongs to the constants

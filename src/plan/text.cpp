@@ -41,6 +41,7 @@ std::string Plan::text(int largest_buffers) const {
                      format_bytes(planned_peak_bytes));
   row("parameters", parameter_bytes);
   row("state (moments, running statistics)", state_bytes);
+  if (saved_state_bytes > 0) row("  saved by keeping 8 bits", saved_state_bytes);
   row("constants", constant_bytes);
   row("their padding to cache lines", padding_bytes);
   row("arena (activations to workspaces)", arena_bytes);

@@ -5,27 +5,15 @@
 #include <algorithm>
 
 #include "ir/optimizer_value.h"
+#include "train/setting_visitor.h"
 #include "train/settings.h"
 
 namespace thimble {
 namespace {
 
 using ir::OptimizerValue;
-
-// Settings are flags, whole numbers, numbers and choices; a visitor of these alone.
-class SettingVisitor : public ir::FieldVisitor {
- public:
-  using FieldVisitor::field;
-  void field(const char*, Pair&, const char*) final {}
-  void field(const char*, Padding&, const char*) final {}
-  void field(const char*, std::vector<int64_t>&, const char*) final {}
-  void field(const char*, Shape&, const char*) final {}
-  void field(const char*, DType&, const char*) final {}
-  void field(const char*, bool&, const char*) override {}
-  void field(const char*, int64_t&, const char*) override {}
-  void field(const char*, double&, const char*) override {}
-  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
-};
+using train::OneSetting;
+using train::SettingVisitor;
 
 // Takes every setting from words.
 class FromWords final : public SettingVisitor {
@@ -50,24 +38,6 @@ class FromWords final : public SettingVisitor {
   train::Settings& words_;
 };
 
-// Finds the number of a name, and changes it where asked to.
-class OneNumber final : public SettingVisitor {
- public:
-  using SettingVisitor::field;
-  explicit OneNumber(std::string_view name, std::optional<double> wanted = {})
-      : name_(name), wanted_(wanted) {}
-  void field(const char* name, double& value, const char*) override {
-    if (name != name_) return;
-    if (wanted_) value = *wanted_;
-    found = value;
-  }
-  std::optional<double> found;
-
- private:
-  std::string_view name_;
-  std::optional<double> wanted_;
-};
-
 Optimizer made(const ir::OpDef& op, ir::Attrs settings) {
   op.optimizer.check(settings);
   return Optimizer(
@@ -75,7 +45,7 @@ Optimizer made(const ir::OpDef& op, ir::Attrs settings) {
 }
 
 Optimizer changed(const OptimizerValue& value, const char* setting, double number) {
-  OneNumber change(setting, number);
+  OneSetting<double> change(setting, number);
   ir::Attrs settings = value.settings.changed(change);
   if (!change.found) {
     throw Error("optimizer", fmt::format("{} has no {}", value.op->optimizer.name, setting));
@@ -100,7 +70,7 @@ std::vector<const ir::OpDef*> rules() {
 std::string Optimizer::name() const { return value_->op->optimizer.name; }
 
 double Optimizer::learning_rate() const {
-  OneNumber lr("lr");
+  OneSetting<double> lr("lr");
   value_->settings.visit(lr);
   return lr.found.value_or(0.0);
 }

@@ -8,6 +8,7 @@
 #include "train/checkpoint.h"
 #include "train/compile.h"
 #include "train/state.h"
+#include "train/state_bytes.h"
 #include "train/update.h"
 
 namespace thimble {
@@ -22,7 +23,12 @@ Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 
-Plan Trainer::plan() const { return state_->runner.plan(state_->update_key()); }
+Plan Trainer::plan() const {
+  const train::ProgramKey key = state_->update_key();
+  Plan plan = state_->runner.plan(key);
+  plan.saved_state_bytes = train::saved_state_bytes(state_->runner.at(key).program->graph());
+  return plan;
+}
 
 const TrainerOptions& Trainer::options() const { return state_->options; }
 

@@ -49,6 +49,7 @@ TEST(optimizer, parses_what_text_says) {
       SGD{.lr = 0.5, .momentum = 0.9, .nesterov = true, .weight_decay = 1e-4},
       SGD{.momentum = 0.9, .dampening = 0.25, .maximize = true},
       Adam{.beta1 = 0.5, .beta2 = 0.75, .epsilon = 1e-6, .amsgrad = true},
+      Adam{.state_bits = 8, .min_8bit_size = 100},
       AdamW{.lr = 0.002, .weight_decay = 0.0, .maximize = true},
       RMSProp{.lr = 0.125, .alpha = 0.9, .epsilon = 1e-3, .momentum = 0.5, .centered = true},
       RMSProp{.weight_decay = 0.1, .maximize = true, .epsilon_inside_root = true},
@@ -100,6 +101,9 @@ TEST(optimizer, refuses_settings_out_of_range) {
   EXPECT_THAT(message(RMSProp{.alpha = 1.0}), HasSubstr("alpha must be"));
   EXPECT_THAT(message(RMSProp{.epsilon = std::numeric_limits<double>::quiet_NaN()}),
               HasSubstr("epsilon"));
+  EXPECT_THAT(message(Adam{.state_bits = 16}), HasSubstr("state_bits must be 32 or 8, got 16"));
+  EXPECT_THAT(message(AdamW{.amsgrad = true, .state_bits = 8}),
+              HasSubstr("amsgrad needs a state_bits of 32"));
   EXPECT_THAT(message(Adagrad{.lr_decay = -1.0}), HasSubstr("lr_decay must not be negative"));
   EXPECT_THAT(message(Adadelta{.rho = 1.5}), HasSubstr("rho must be from 0 to 1, got 1.5"));
   EXPECT_THAT(message(Adafactor{.beta2_decay = 0.5}), HasSubstr("beta2_decay must not be above 0"));

@@ -74,11 +74,13 @@ TEST(trainer, weighs_a_partial_batch_by_its_samples) {
 }
 
 // Stops after `steps` steps, saves, goes on in a new trainer; compares with never having stopped.
-void expect_resume_is_exact(int64_t steps, int64_t accumulate) {
+void expect_resume_is_exact(int64_t steps, int64_t accumulate,
+                            const Optimizer& optimizer = options().optimizer) {
   const test::TemporaryFolder folder;
   const data::Dataset dataset = test::small_data(100);
   TrainerOptions wanted = options();
   wanted.accumulate = accumulate;
+  wanted.optimizer = optimizer;
   Trainer straight(test::small_network(), wanted);
   const FitResult whole = straight.fit(dataset, {.epochs = 4});
 
@@ -100,6 +102,54 @@ void expect_resume_is_exact(int64_t steps, int64_t accumulate) {
 
 TEST(trainer, resumes_to_the_same_bits) {
   for (const int64_t steps : {1, 7, 9, 14, 27}) expect_resume_is_exact(steps, 1);
+}
+
+TEST(trainer, resumes_every_optimizer_to_the_same_bits) {
+  for (const std::string& name : Optimizer::names()) {
+    SCOPED_TRACE(name);
+    expect_resume_is_exact(9, 1, Optimizer::parse(name).with_learning_rate(1e-3));
+  }
+}
+
+TrainerOptions eight_bits(int threads = 1) {
+  TrainerOptions wanted = options(threads);
+  wanted.optimizer = AdamW{.lr = 1e-2, .state_bits = 8, .min_8bit_size = 1};
+  return wanted;
+}
+
+TEST(trainer, learns_with_moments_of_8_bits) {
+  const data::Dataset dataset = test::small_data(200);
+  Trainer whole(test::small_network(), options());
+  Trainer coded(test::small_network(), eight_bits());
+  whole.fit(dataset, {.epochs = 20});
+  coded.fit(dataset, {.epochs = 20});
+  EXPECT_NE(coded.weights_sha256(), whole.weights_sha256());
+  const double loss = whole.evaluate(dataset).loss;
+  EXPECT_NEAR(coded.evaluate(dataset).loss, loss, 0.2 * loss);
+}
+
+TEST(trainer, says_what_moments_of_8_bits_save) {
+  const Plan whole = Trainer(test::small_network(), options()).plan();
+  const Plan coded = Trainer(test::small_network(), eight_bits()).plan();
+  EXPECT_EQ(whole.saved_state_bytes, 0);
+  EXPECT_EQ(coded.saved_state_bytes, whole.state_bytes - coded.state_bytes);
+  // Beside the moments only the statistics of the batch norm are states: two times five numbers.
+  EXPECT_LT(static_cast<double>(coded.state_bytes - 40),
+            0.3 * static_cast<double>(whole.state_bytes - 40));
+  EXPECT_NE(coded.text().find("saved by keeping 8 bits"), std::string::npos);
+}
+
+TEST(trainer, resumes_moments_of_8_bits_to_the_same_bits) {
+  expect_resume_is_exact(9, 1, eight_bits().optimizer);
+}
+
+TEST(trainer, gives_the_same_bits_of_8_bit_moments_on_many_threads) {
+  const data::Dataset dataset = test::small_data(100);
+  Trainer one(test::small_network(), eight_bits());
+  Trainer four(test::small_network(), eight_bits(4));
+  one.fit(dataset, {.epochs = 3});
+  four.fit(dataset, {.epochs = 3});
+  EXPECT_EQ(one.weights_sha256(), four.weights_sha256());
 }
 
 // The loss of a network that cannot learn stands still: the rate falls, and a resumed run goes on

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <random>
 #include <set>
 
 #include "goldens.h"
@@ -113,6 +114,47 @@ TEST(update, gives_groups_their_own_rate_and_weight_decay) {
          [&](size_t step, size_t p) { return golden["after"][step][p]; });
 }
 
+// A bowl with its own steepness in every direction, and noise: what 8 bits change in 200 steps is
+// small beside the way that the parameters go.
+TEST(update, keeps_moments_in_8_bits_near_the_whole_ones) {
+  constexpr int64_t kElements = 1000;
+  constexpr double kDrift = 0.03;
+  const auto descend = [](const Optimizer& optimizer) {
+    GivenGradients model(Shapes{{kElements}});
+    append_updates(model.graph, model.gradients, {.optimizer = optimizer});
+    Stepper stepper({&model.graph});
+    std::mt19937 random(3);
+    std::normal_distribution<float> normal;
+    std::vector<float> steepness;
+    for (int64_t i = 0; i < kElements; ++i) steepness.push_back(std::exp(normal(random)));
+    for (int32_t step = 1; step <= 200; ++step) {
+      const std::vector<float> w = stepper.stored("w0");
+      std::vector<float> g;
+      for (size_t i = 0; i < w.size(); ++i) {
+        g.push_back(steepness[i] * (w[i] - 1.0F + 0.3F * normal(random)));
+      }
+      stepper.set("g0", g);
+      stepper.set<float>(kLearningRateName, {0.01F});
+      stepper.set<int32_t>(kUpdateNumberName, {step});
+      EXPECT_TRUE(stepper.run());
+    }
+    return stepper.stored("w0");
+  };
+  const std::vector<float> whole = descend(AdamW{.weight_decay = 0.1});
+  const std::vector<float> coded =
+      descend(AdamW{.weight_decay = 0.1, .state_bits = 8, .min_8bit_size = 1});
+  double way = 0.0;
+  double drift = 0.0;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const auto w = static_cast<double>(whole[i]);
+    way += w * w;
+    drift += (static_cast<double>(coded[i]) - w) * (static_cast<double>(coded[i]) - w);
+  }
+  EXPECT_GT(std::sqrt(way / kElements), 0.7);
+  EXPECT_GT(drift, 0.0);
+  EXPECT_LT(std::sqrt(drift / way), kDrift);
+}
+
 TEST(update, names_states_as_pytorch_does) {
   const auto states = [](const Optimizer& optimizer) {
     GivenGradients model(Shapes{{2}});
@@ -130,6 +172,10 @@ TEST(update, names_states_as_pytorch_does) {
   EXPECT_THAT(states(Adam{}), ElementsAre("w0.exp_avg", "w0.exp_avg_sq"));
   EXPECT_THAT(states(AdamW{.amsgrad = true}),
               ElementsAre("w0.exp_avg", "w0.exp_avg_sq", "w0.max_exp_avg_sq"));
+  EXPECT_THAT(states(Adam{.state_bits = 8}), ElementsAre("w0.exp_avg", "w0.exp_avg_sq"));
+  EXPECT_THAT(
+      states(Adam{.state_bits = 8, .min_8bit_size = 1}),
+      ElementsAre("w0.exp_avg", "w0.exp_avg_sq", "w0.exp_avg_scale", "w0.exp_avg_sq_scale"));
   EXPECT_THAT(states(RMSProp{}), ElementsAre("w0.square_avg"));
   EXPECT_THAT(states(RMSProp{.momentum = 0.5}), ElementsAre("w0.square_avg", "w0.momentum_buffer"));
   EXPECT_THAT(states(Adagrad{}), ElementsAre("w0.sum"));

@@ -1,4 +1,4 @@
-#include "harness/op_cases.h"
+#include "harness/update_cases.h"
 #include "ops/adam_update/attrs.h"
 
 namespace thimble::test {
@@ -18,6 +18,15 @@ std::vector<TensorSpec> inputs(const Shape& shape, bool amsgrad, double step) {
 }
 
 ir::Attrs attrs(const Adam& options) { return ir::Attrs::of(options); }
+
+// Codes of any kind, scales above 0.
+const StateRanges kQuantized = {{0, 255}, {0, 255}, {0.1, 1.0}, {0.1, 1.0}};
+
+OpCase quantized(const char* name, const Shape& shape, Adam settings, double step = 5) {
+  settings.state_bits = 8;
+  settings.min_8bit_size = 1;
+  return update_case(name, shape, settings, kQuantized, step);
+}
 
 }  // namespace
 
@@ -39,8 +48,18 @@ THIMBLE_OP_CASES(adam_update) {
                                  .epsilon = 1e-3,
                                  .weight_decay = 0.01,
                                  .amsgrad = true}),
-                 .expect = {{70001}, {70001}, {70001}, {70001}}}},
-      .rejects = {{.name = "missing_maximum",
+                 .expect = {{70001}, {70001}, {70001}, {70001}}},
+                quantized("eight_bits", {3, 7}, {}),
+                quantized("eight_bits_of_a_scalar", {}, {}, 1),
+                quantized("eight_bits_of_whole_blocks", {2, 256}, {}),
+                quantized("eight_bits_over_many_tiles", {17001},
+                          {.beta1 = 0.8,
+                           .beta2 = 0.95,
+                           .epsilon = 1e-3,
+                           .weight_decay = 0.1,
+                           .maximize = true})},
+      .rejects = {without_last_state(quantized("", {300}, {}), "state tensors, got"),
+                  {.name = "missing_maximum",
                    .inputs = inputs({2}, false, 1),
                    .attrs = attrs({.amsgrad = true}),
                    .error = "need 3 state tensors, got 2"}},

@@ -2,10 +2,13 @@
 
 #include <thimble/optimizer.h>
 
+#include <cstdint>
+
 namespace thimble {
 
 // torch.optim.AdamW: Adam whose weight decay shrinks the parameter itself. Source: Loshchilov and
 // Hutter, "Decoupled weight decay regularization", 2019.
+// state_bits = 8: Dettmers et al., "8-bit optimizers via block-wise quantization", 2022.
 struct AdamW {
   double lr = 1e-3;
   double beta1 = 0.9;          // share of the first moment that is kept
@@ -14,7 +17,9 @@ struct AdamW {
   double weight_decay = 0.01;  // each step multiplies parameters by 1 - lr * weight_decay
   bool amsgrad = false;        // divide by the largest second moment so far
   bool maximize = false;
-  operator Optimizer() const;  // NOLINT: implicit by design
+  int64_t state_bits = 32;       // 8: a byte for each moment, in blocks of 256 with one scale each
+  int64_t min_8bit_size = 4096;  // with state_bits 8, elements of the smallest tensor it is for
+  operator Optimizer() const;    // NOLINT: implicit by design
 };
 
 }  // namespace thimble

@@ -1,7 +1,9 @@
 // What Adam and AdamW share: they differ in the place of the weight decay alone.
 #pragma once
 
+#include "ops/common/adam8_simd.h"
 #include "ops/common/adam_simd.h"
+#include "ops/common/block_codes.h"
 #include "ops/common/ref.h"
 #include "ops/common/update.h"
 
@@ -9,10 +11,12 @@ namespace thimble::ops {
 
 namespace f32 {
 using real = float;
+#include "ops/common/adam8_ref.h"
 #include "ops/common/adam_ref.h"
 }  // namespace f32
 namespace f64 {
 using real = double;
+#include "ops/common/adam8_ref.h"
 #include "ops/common/adam_ref.h"
 }  // namespace f64
 
@@ -24,21 +28,43 @@ struct AdamFamily {
   static void check(const S& s, const SettingChecks& checks) {
     checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
     checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+    const auto bits = static_cast<double>(s.state_bits);
+    checks.require(s.state_bits == 32 || s.state_bits == 8, "state_bits must be 32 or 8", bits);
+    checks.require(s.state_bits == 32 || !s.amsgrad, "amsgrad needs a state_bits of 32", bits);
   }
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {
-        {"exp_avg", "the shape of param"},
-        {"exp_avg_sq", "the shape of param"},
-        {"max_exp_avg_sq", "the shape of param, where amsgrad is set", true}};
+        {"exp_avg", "the shape of param; with state_bits 8 codes, u8"},
+        {"exp_avg_sq", "the shape of param; with state_bits 8 codes, u8"},
+        {"third",
+         "max_exp_avg_sq, the shape of param, where amsgrad is set; with state_bits 8 "
+         "exp_avg_scale, [blocks]",
+         true},
+        {"fourth", "exp_avg_sq_scale, [blocks], with state_bits 8", true}};
     return docs;
   }
+  // Of quantized moments; 0: they are kept as they are.
+  static int64_t blocks(const S& s, const Shape& param) {
+    const int64_t n = param.elements();
+    if (s.state_bits == 32 || n < s.min_8bit_size) return 0;
+    return (n + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS;
+  }
   static std::vector<ir::StateSpec> states(const S& s, const Shape& param) {
+    if (const int64_t count = blocks(s, param); count > 0) {
+      const ir::TensorType codes{DType::u8, param};
+      const ir::TensorType scales{DType::f32, {count}};
+      return {{"exp_avg", codes},
+              {"exp_avg_sq", codes},
+              {"exp_avg_scale", scales},
+              {"exp_avg_sq_scale", scales}};
+    }
     std::vector<ir::StateSpec> specs = like_param(param, {"exp_avg", "exp_avg_sq"});
     if (s.amsgrad) specs.push_back({"max_exp_avg_sq", {DType::f32, param}});
     return specs;
   }
-  static adam_dims params(const S& options, const Shape&) {
+  static adam_dims params(const S& options, const Shape& param) {
     adam_dims d{};
+    d.blocks = static_cast<int>(blocks(options, param));
     d.decoupled = T::decoupled(options) ? 1 : 0;
     d.maximize = options.maximize ? 1 : 0;
     d.beta1 = options.beta1;
@@ -47,9 +73,14 @@ struct AdamFamily {
     d.weight_decay = options.weight_decay;
     return d;
   }
-  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adam_ref>();
-  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adam_ref>();
-  static constexpr ir::KernelFn fast = ir::kernel_fn<&adam_simd>();
+  template <auto whole, auto quantized>
+  static void either(const ir::KernelCall& call) {
+    const bool has_blocks = static_cast<const adam_dims*>(call.params)->blocks > 0;
+    (has_blocks ? ir::kernel_fn<quantized>() : ir::kernel_fn<whole>())(call);
+  }
+  static constexpr ir::KernelFn ref = either<&f32::adam_ref, &f32::adam8_ref>;
+  static constexpr ir::KernelFn ref64 = either<&f64::adam_ref, &f64::adam8_ref>;
+  static constexpr ir::KernelFn fast = either<&adam_simd, &adam8_simd>;
 };
 
 }  // namespace thimble::ops
