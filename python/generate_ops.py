@@ -72,6 +72,7 @@ from ._optimizer import Optimizer
 # Capitals within a name; other optimizers have one at the beginning.
 CAPITALS = {
     "sgd": "SGD",
+    "sign_sgd": "SignSGD",
     "adamw": "AdamW",
     "rmsprop": "RMSProp",
     "nadam": "NAdam",

@@ -47,40 +47,8 @@ Schedule reduce_on_plateau(double lr, const std::string& mode, double factor, in
 
 double at(const Schedule& schedule, int64_t step) { return schedule.at(step); }
 
-}  // namespace
-
-void bind_schedule(nb::module_& m) {
-  nb::class_<Schedule>(m, "Schedule",
-                       "A learning rate for every step: an immutable value. Steps count from 0.")
-      .def_static("constant", &Schedule::constant, nb::arg("lr"))
-      .def_static(
-          "step",
-          [](double lr, int64_t step_size, double gamma) {
-            return Schedule::step({lr, step_size, gamma});
-          },
-          nb::arg("lr"), nb::arg("step_size"), nb::arg("gamma") = StepDecay{}.gamma,
-          "lr * gamma^floor(step / step_size); PyTorch's StepLR.")
-      .def_static(
-          "exponential",
-          [](double lr, double gamma) {
-            return Schedule::exponential({lr, gamma});
-          },
-          nb::arg("lr"), nb::arg("gamma"), "lr * gamma^step; PyTorch's ExponentialLR.")
-      .def_static(
-          "cosine_annealing",
-          [](double max, int64_t decay_steps, double min) {
-            return Schedule::cosine_annealing({max, min, decay_steps});
-          },
-          nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0,
-          "Falls from max towards min over decay_steps along half a cosine, and starts again. "
-          "Loshchilov and Hutter, SGDR, 2017.")
-      .def_static(
-          "linear",
-          [](double max, int64_t decay_steps, double min) {
-            return Schedule::linear({max, min, decay_steps});
-          },
-          nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0,
-          "Falls from max to min over decay_steps in equal amounts, then stays.")
+void bind_longer_makers(nb::class_<Schedule>& schedule) {
+  schedule
       .def_static(
           "cosine_restarts",
           [](double max, int64_t t_0, int64_t t_mult, double min) {
@@ -113,7 +81,44 @@ void bind_schedule(nb::module_& m) {
                   "lr, times factor after more than `patience` epochs in a row without a better "
                   "loss (of the validation data, if any) or metric; PyTorch's ReduceLROnPlateau.")
       .def_static("function", &Schedule::lambda, nb::arg("rate"),
-                  "Any function of the step. A checkpoint does not hold it.")
+                  "Any function of the step. A checkpoint does not hold it.");
+}
+
+}  // namespace
+
+void bind_schedule(nb::module_& m) {
+  nb::class_<Schedule> schedule(
+      m, "Schedule", "A learning rate for every step: an immutable value. Steps count from 0.");
+  bind_longer_makers(schedule);
+  schedule.def_static("constant", &Schedule::constant, nb::arg("lr"))
+      .def_static(
+          "step",
+          [](double lr, int64_t step_size, double gamma) {
+            return Schedule::step({lr, step_size, gamma});
+          },
+          nb::arg("lr"), nb::arg("step_size"), nb::arg("gamma") = StepDecay{}.gamma,
+          "lr * gamma^floor(step / step_size); PyTorch's StepLR.")
+      .def_static(
+          "exponential",
+          [](double lr, double gamma) {
+            return Schedule::exponential({lr, gamma});
+          },
+          nb::arg("lr"), nb::arg("gamma"), "lr * gamma^step; PyTorch's ExponentialLR.")
+      .def_static(
+          "cosine_annealing",
+          [](double max, int64_t decay_steps, double min) {
+            return Schedule::cosine_annealing({max, min, decay_steps});
+          },
+          nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0,
+          "Falls from max towards min over decay_steps along half a cosine, and starts again. "
+          "Loshchilov and Hutter, SGDR, 2017.")
+      .def_static(
+          "linear",
+          [](double max, int64_t decay_steps, double min) {
+            return Schedule::linear({max, min, decay_steps});
+          },
+          nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0,
+          "Falls from max to min over decay_steps in equal amounts, then stays.")
       .def_static("warmup", &Schedule::warmup, nb::arg("steps"), nb::arg("then"),
                   "Rises for `steps` steps to the first rate of `then`, which follows.")
       .def_static(
