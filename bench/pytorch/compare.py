@@ -50,6 +50,9 @@ class Bench:
         if done.returncode != 0 and not may_fail:
             raise SystemExit(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n"
                              f"{done.stderr[-2000:]}")
+        if done.returncode < 0 or (done.returncode != 0 and not done.stdout.strip()):
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            self.note(f"ended with {done.returncode}: {last}")
         lines = done.stdout.strip().splitlines()
         return json.loads(lines[-1]) if lines and lines[-1].startswith("{") else None
 

@@ -64,6 +64,9 @@ def time_table(recipes):
     for name, result in recipes.items():
         for threads, times in result["timing"].items():
             sides = {side: time for side, time in times.items() if side != "thimble"}
+            if not sides:
+                table.add(name, threads, "none ran", f"{times['thimble']['ms']:.3f}", *[""] * 5)
+                continue
             cells = []
             for key in ("ms", "ms_fastest"):
                 ours, theirs = times["thimble"][key], min(time[key] for time in sides.values())
