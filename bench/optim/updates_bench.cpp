@@ -1,22 +1,25 @@
-// Times the update kernels on one tensor, in memory as the executor holds it. The argument is its
-// number of elements. THIMBLE_BENCH_THREADS sets the threads (default 1); the statistic "min" of
+// Times the updates of all optimizers on one tensor, in memory as the executor holds it. The
+// argument is its number of elements. THIMBLE_BENCH_THREADS sets the threads (default 1); the
+// statistic "min" of
 // --benchmark_repetitions is the figure to compare on a machine with other work.
 #include <benchmark/benchmark.h>
 
+#include <thimble/optimizers.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
-#include "exec/memory.h"
+#include "exec/program.h"
 #include "ops/clip_gradient/simd.h"
-#include "ops/common/adam_simd.h"
-#include "ops/rmsprop_update/simd.h"
-#include "ops/sgd_update/simd.h"
+#include "train/update.h"
 
 namespace {
 
-using thimble::exec::Block;
-using thimble::exec::ThreadPool;
+using namespace thimble;
+using exec::Block;
+using exec::ThreadPool;
 
 ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
@@ -41,60 +44,42 @@ class Tensors {
   std::vector<Block> blocks_;
 };
 
-// Nanoseconds an element, and bytes moved for `passes` reads and writes of a tensor.
-void report(benchmark::State& state, int n, int passes) {
+// Nanoseconds an element, and bytes moved.
+void report(benchmark::State& state, int n, int64_t bytes) {
   state.counters["ns/element"] = benchmark::Counter(
       1e-9 * n, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-  state.SetBytesProcessed(state.iterations() * int64_t{n} * 4 * passes);
+  state.SetBytesProcessed(state.iterations() * bytes);
 }
 
-constexpr float kLr = 1e-6F;
-constexpr int32_t kStep = 7;
-
-void adamw(benchmark::State& state) {
-  const Tensors t(state, 4);
-  adam_dims d{};
-  d.n = t.n();
-  d.decoupled = 1;
-  d.beta1 = 0.9;
-  d.beta2 = 0.999;
-  d.epsilon = 1e-8;
-  d.weight_decay = 0.01;
-  float* const out[] = {t.at(0), t.at(2), t.at(3)};
+// A step of an optimizer on one parameter of rows of 100 numbers. The bytes are those of parameter,
+// gradient and state, all but the gradient also written.
+void update(benchmark::State& state, const Optimizer& optimizer) {
+  const int n = static_cast<int>(state.range(0));
+  ir::Graph graph;
+  const Shape shape{n / 100, 100};
+  const Value param = graph.source("w", {DType::f32, shape}, ir::Role::parameter);
+  const Value grad = graph.source("g", {DType::f32, shape}, ir::Role::input);
+  const autodiff::Gradient gradient{param.id(), grad.id()};
+  train::append_updates(graph, {&gradient, 1}, {.optimizer = optimizer});
+  const exec::Program program(graph, {.threads = pool().threads()});
+  exec::Store store({&graph});
+  store.initialize(1);
+  const Block arena(program.plan().arena_bytes);
+  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool());
+  const auto fill = [&](const std::string& name, auto value) {
+    const std::span<std::byte> bytes = session.source(name);
+    std::fill_n(reinterpret_cast<decltype(value)*>(bytes.data()), bytes.size() / sizeof(value),
+                value);
+  };
+  fill("g", 0.01F);
+  fill(train::kLearningRateName, 1e-6F);
+  fill(train::kUpdateNumberName, int32_t{7});
   for (auto _ : state) {
-    thimble::ops::adam_simd(out, t.at(0), t.at(1), &kLr, &kStep, t.at(2), t.at(3), nullptr, &d,
-                            pool());
+    static_cast<void>(session.run());
     benchmark::ClobberMemory();
   }
-  report(state, t.n(), 7);
-}
-
-void sgd(benchmark::State& state) {
-  const Tensors t(state, 3);
-  sgd_dims d{};
-  d.n = t.n();
-  d.momentum = 0.9;
-  float* const out[] = {t.at(0), t.at(2)};
-  for (auto _ : state) {
-    thimble::ops::sgd_update_simd(out, t.at(0), t.at(1), &kLr, &kStep, t.at(2), &d, pool());
-    benchmark::ClobberMemory();
-  }
-  report(state, t.n(), 5);
-}
-
-void rmsprop(benchmark::State& state) {
-  const Tensors t(state, 3);
-  rmsprop_dims d{};
-  d.n = t.n();
-  d.alpha = 0.99;
-  d.epsilon = 1e-8;
-  float* const out[] = {t.at(0), t.at(2)};
-  for (auto _ : state) {
-    thimble::ops::rmsprop_update_simd(out, t.at(0), t.at(1), &kLr, &kStep, t.at(2), nullptr,
-                                      nullptr, &d, pool());
-    benchmark::ClobberMemory();
-  }
-  report(state, t.n(), 5);
+  const int64_t stored = program.plan().parameter_bytes + program.plan().state_bytes;
+  report(state, n, 2 * stored + int64_t{n} * 4);
 }
 
 // The norm of a gradient and its scaling.
@@ -103,14 +88,14 @@ void clip(benchmark::State& state) {
   clip_dims d{};
   d.n = t.n();
   d.limit = 1e9;
-  const Block workspace(thimble::ops::sum_squares_workspace_bytes(d));
+  const Block workspace(ops::sum_squares_workspace_bytes(d));
   float squares = 0.0F;
   for (auto _ : state) {
-    thimble::ops::sum_squares_simd(&squares, t.at(0), nullptr, workspace.data(), &d, pool());
-    thimble::ops::clip_by_norm_simd(t.at(0), t.at(0), &squares, &d, pool());
+    ops::sum_squares_simd(&squares, t.at(0), nullptr, workspace.data(), &d, pool());
+    ops::clip_by_norm_simd(t.at(0), t.at(0), &squares, &d, pool());
     benchmark::ClobberMemory();
   }
-  report(state, t.n(), 3);
+  report(state, t.n(), int64_t{t.n()} * 4 * 3);
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {
@@ -118,11 +103,17 @@ void sizes(benchmark::internal::Benchmark* bench) {
   bench->ComputeStatistics(
       "min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
 }
-BENCHMARK(adamw)->Apply(sizes);
-BENCHMARK(sgd)->Apply(sizes);
-BENCHMARK(rmsprop)->Apply(sizes);
 BENCHMARK(clip)->Apply(sizes);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  const auto add = [](const std::string& name, const Optimizer& optimizer) {
+    benchmark::RegisterBenchmark(name.c_str(), update, optimizer)->Apply(sizes);
+  };
+  for (const std::string& name : Optimizer::names()) add(name, Optimizer::parse(name));
+  add("sgd_momentum", SGD{.momentum = 0.9});
+  add("adamw_8bit", AdamW{.state_bits = 8});
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
