@@ -116,8 +116,8 @@ def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
         raise ValueError(f"[{name}] {weights[0]['name']} is missing, but other weights are given")
     options = {k: v for k, v in options.items() if k not in given}
     kind = "op" if "op" in spec else "function"
-    takes = spec["op"] if "op" in spec else {"options": []}
-    wanted = _only(takes, name, options, "belongs to the layer; leave it out with weights")
+    # Where there is no op, the layer's function takes the weights, and its options with them.
+    wanted = _only(spec[kind], name, options, "belongs to the layer; leave it out with weights")
     tensors = [given[argument["name"]] for argument in spec[kind]["inputs"]]
     return _apply(kind, name, tensors, wanted)
 

@@ -27,6 +27,7 @@ THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
   static const FunctionDef one_side{
       .name = "adaptive_average_pool1d",
       .doc = "Means over windows that divide a sequence of any length as evenly as they can.",
+      .example = "auto y = adaptive_average_pool1d(x, {.size = 4});",
       .inputs = {{"x", "[N, L, C]"}},
       .outputs = {{"y", "[N, Q, C]"}},
       .options = ir::OptionSchema::of<AdaptiveAveragePool1dOptions>(),

@@ -30,6 +30,7 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
       .doc =
           "The largest value of windows that divide a sequence of any length as evenly as they "
           "can.",
+      .example = "auto y = adaptive_max_pool1d(x, {.size = 4});",
       .inputs = {{"x", "[N, L, C]"}},
       .outputs = {{"y", "[N, Q, C]"}},
       .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),

@@ -20,6 +20,7 @@ THIMBLE_FUNCTION_FOLDER(average_pool1d) {
       .doc =
           "The mean of every window: y[n, q, c] = sum over s of x[n, q*stride + s - padding, c] / "
           "count.",
+      .example = "auto y = average_pool1d(x, {.kernel = 2});",
       .inputs = {{"x", "[N, L, C]"}},
       .outputs = {{"y", "[N, Q, C]"}},
       .options = ir::OptionSchema::of<AveragePool1dOptions>(),

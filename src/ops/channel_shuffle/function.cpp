@@ -16,6 +16,7 @@ THIMBLE_FUNCTION_FOLDER(channel_shuffle) {
       .doc =
           "Channels dealt out from their groups in turn: y[.., i*groups + g] = "
           "x[.., g*(C/groups) + i].",
+      .example = "auto y = channel_shuffle(x, {.groups = 3});",
       .inputs = {{"x", "[N, ..., C]"}},
       .outputs = {{"y", "the shape of x"}},
       .options = ir::OptionSchema::of<ChannelShuffleOptions>(),

@@ -27,6 +27,7 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
           "1-D convolution of sequences: y[n, q, k] = sum over s, c of x[n, q*stride + s*dilation "
           "- padding, c] w[k, s, c] + bias[k]. A layer with parameters of its own, unless a weight "
           "is given; then channels and kernel are the weight's.",
+      .example = "auto y = conv1d(x, {.channels = 8, .kernel = 3, .padding = 1});",
       .inputs = {{"x", "[N, L, C]"},
                  {"weight", "[channels, kernel, C / groups]; none: a layer's own", true},
                  {"bias", "[channels], beside a given weight", true}},
@@ -48,6 +49,7 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
       .doc =
           "A convolution layer over sequences in which every input channel has channels / C "
           "windows of its own; channels: C where it is 0, and groups is C.",
+      .example = "auto y = depthwise_conv1d(x, {.kernel = 3, .padding = 1});",
       .inputs = {{"x", "[N, L, C]"}},
       .outputs = {{"y", "[N, Q, channels]"}},
       .parameters = {{"weight", "[channels, kernel, 1]"}, {"bias", "[channels]", true}},

@@ -28,6 +28,8 @@ THIMBLE_FUNCTION_FOLDER(conv_transpose1d) {
           "with "
           "parameters of its own, unless a weight is given; then channels and kernel are the "
           "weight's.",
+      .example =
+          "auto y = conv_transpose1d(x, {.channels = 8, .kernel = 4, .stride = 2, .padding = 1});",
       .inputs = {{"x", "[N, L, C]"},
                  {"weight", "[C, kernel, channels / groups]; none: a layer's own", true},
                  {"bias", "[channels], beside a given weight", true}},

@@ -39,8 +39,8 @@ const OpDef& gather_op() {
         return {{c.input(0).dtype, c.shape(1)}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        const ScatterAddOptions options{c.attrs.as<GatherOptions>().axis, c.input(0).shape()};
-        return {scatter_add({}, c.input(1), c.grad(), options)};
+        const GatherGradAttrs attrs{c.attrs.as<GatherOptions>().axis, c.input(0).shape()};
+        return {gather_grad(c.grad(), c.input(1), attrs)};
       },
       .params = [](const ir::KernelContext& c) -> ir::Params {
         return indexed_dims_of(c.in(0), c.in(1), c.attrs.as<GatherOptions>().axis,

@@ -19,6 +19,7 @@ THIMBLE_FUNCTION_FOLDER(max_pool1d) {
       .doc =
           "The largest value of every window: y[n, q, c] = max over s of x[n, q*stride + s - "
           "padding, c].",
+      .example = "auto y = max_pool1d(x, {.kernel = 2});",
       .inputs = {{"x", "[N, L, C]"}},
       .outputs = {{"y", "[N, Q, C]"}},
       .options = ir::OptionSchema::of<MaxPool1dOptions>(),

@@ -5,11 +5,11 @@ THIMBLE_FUNCTION_FOLDER(nearest_centroid) {
       .name = "nearest_centroid",
       .doc =
           "A classifier head that learns a class from a few samples without gradients: training "
-          "adds "
-          "each row to its class, and the scores say how near rows lie to the mean of each class.",
+          "adds each row to its class, and the scores say how near rows lie to the mean of each "
+          "class. The states are <name>.sums [classes, D] and <name>.counts [classes].",
+      .example = "auto scores = nearest_centroid(features, label, {.classes = 10});",
       .inputs = {{"x", "[N, D]"}, {"labels", "[N], i32"}},
       .outputs = {{"y", "[N, classes]"}},
-      .parameters = {{"sums", "[classes, D], state"}, {"counts", "[classes], state"}},
       .options = ir::OptionSchema::of<NearestCentroidOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {nearest_centroid(in[0], in[1], options_as<NearestCentroidOptions>(options))};

@@ -16,6 +16,7 @@ THIMBLE_FUNCTION_FOLDER(pixel_shuffle) {
       .doc =
           "Channels become pixels: y[n, h*r + i, w*r + j, c] = x[n, h, w, (c*r + i)*r + j], r = "
           "factor.",
+      .example = "auto y = pixel_shuffle(x, {.factor = 2});",
       .inputs = {{"x", "[N, H, W, C * r^2]"}},
       .outputs = {{"y", "[N, H*r, W*r, C]"}},
       .options = ir::OptionSchema::of<PixelShuffleOptions>(),
@@ -26,6 +27,7 @@ THIMBLE_FUNCTION_FOLDER(pixel_shuffle) {
   static const FunctionDef pixel_unshuffle_function{
       .name = "pixel_unshuffle",
       .doc = "Pixels become channels: the opposite of pixel_shuffle.",
+      .example = "auto y = pixel_unshuffle(x, {.factor = 2});",
       .inputs = {{"x", "[N, H*r, W*r, C]"}},
       .outputs = {{"y", "[N, H, W, C * r^2]"}},
       .options = ir::OptionSchema::of<PixelShuffleOptions>(),

@@ -8,7 +8,11 @@ namespace thimble {
 
 inline void describe(ScatterAddOptions& a, ir::FieldVisitor& v) {
   v.field("axis", a.axis, "along which indices count; negative counts from the last");
-  v.field("shape", a.shape, "of the result, where x is left out");
+}
+
+inline void describe(GatherGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "of gather");
+  v.field("shape", a.shape, "of gather's input");
 }
 
 }  // namespace thimble

@@ -16,21 +16,19 @@ const OpDef& scatter_add_op() {
       .name = "scatter_add",
       .doc =
           "x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += "
-          "source[i, j, k] for axis 1. Without x: zeros of the shape in the attributes.",
+          "source[i, j, k] for axis 1.",
       .example = "auto y = scatter_add(x, index, source, {.axis = 1});",
-      .inputs = {{"x", "f32, any shape", true},
+      .inputs = {{"x", "f32, any shape"},
                  {"index", "i32, as many dimensions, no larger but along the axis"},
                  {"source", "f32, the shape of index"}},
       .outputs = {{"y", "the shape of x"}},
       .attrs = ir::Attrs::schema_of<ScatterAddOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        const auto& options = c.attrs.as<ScatterAddOptions>();
-        if (c.has(0)) c.require_dtype(0, DType::f32);
-        const Shape& shape = c.has(0) ? c.shape(0) : options.shape;
-        check_indexed(c, shape, 1, options.axis);
+        c.require_dtype(0, DType::f32);
+        check_indexed(c, c.shape(0), 1, c.attrs.as<ScatterAddOptions>().axis);
         c.require_dtype(2, DType::f32);
         c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
-        return {{DType::f32, shape}};
+        return {c.input(0)};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const GatherOptions options{c.attrs.as<ScatterAddOptions>().axis};
@@ -46,16 +44,45 @@ const OpDef& scatter_add_op() {
   return def;
 }
 
+const OpDef& gather_grad_op() {
+  static const OpDef def{
+      .name = "gather_grad",
+      .doc = "The gradient of gather by its input: dy added to zeros where the index says.",
+      .inputs = {{"dy", "the shape of index"}, {"index", "i32, gather's"}},
+      .outputs = {{"dx", "the shape in the attributes"}},
+      .attrs = ir::Attrs::schema_of<GatherGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<GatherGradAttrs>();
+        c.require_dtype(0, DType::f32);
+        check_indexed(c, attrs.shape, 1, attrs.axis);
+        c.require(c.shape(0) == c.shape(1), "expected dy of the shape of index");
+        return {{DType::f32, attrs.shape}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return indexed_dims_of(c.out(), c.in(1), c.attrs.as<GatherGradAttrs>().axis, DType::f32);
+      },
+      .ref = ir::kernel_fn<&f32::gather_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::gather_grad_ref>(),
+  };
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(scatter_add) {
-  static const OpDef* const defs[] = {&scatter_add_op()};
+  static const OpDef* const defs[] = {&scatter_add_op(), &gather_grad_op()};
   return defs;
 }
 
 namespace thimble {
+
 Value scatter_add(Value x, Value index, Value source, const ScatterAddOptions& options) {
   return index.graph().add1(ops::scatter_add_op(), ir::Attrs::of(options), {x, index, source});
 }
+
+Value gather_grad(Value dy, Value index, const GatherGradAttrs& attrs) {
+  return dy.graph().add1(ops::gather_grad_op(), ir::Attrs::of(attrs), {dy, index});
+}
+
 }  // namespace thimble

@@ -66,6 +66,12 @@ struct Targets {
     if (t != nullptr) value = hn::MulAdd(hn::Set(f, share), io.load(t, i), value);
     return each != nullptr ? hn::Mul(value, io.load(each, i)) : value;
   }
+  // Of the classes, without the spike.
+  [[nodiscard]] HWY_INLINE float sum(int n) const {
+    if (t == nullptr && each == nullptr) return spread * static_cast<float>(n);
+    const Targets self = *this;
+    return row_sum(n, [self](auto io, int64_t i) HWY_ATTR { return self(io, i); });
+  }
   // Whether there is anything but the spike.
   [[nodiscard]] bool in_vectors() const { return t != nullptr || spread != 0.0F; }
 };
@@ -97,7 +103,7 @@ void losses_target(float* losses, const float* x, const void* labels, const floa
     float loss = targets.label < 0 ? 0.0F : targets.spike * (log_sum - from[label]);
     if (targets.in_vectors()) {
       const Vec top = hn::Set(F32(), log_sum);
-      loss += row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
+      loss += row_sum(n, [=](auto io, int64_t i) HWY_ATTR {
         return hn::Mul(targets(io, i), hn::Sub(top, io.load(from, i)));
       });
     }
@@ -129,10 +135,9 @@ void grad_target(float* dx, const float* dy, const float* x, const void* labels,
         io.store(hn::Mul(factor, share), to, i);
       });
     } else {
-      const float sum =
-          targets.spike + row_sum(n, [&](auto io, int64_t i) HWY_ATTR { return targets(io, i); });
+      const float sum = targets.spike + targets.sum(n);
       const Vec factor = hn::Set(f, sum / level.sum);
-      over_vectors(0, n, [&](auto io, int64_t i) HWY_ATTR {
+      over_vectors(0, n, [=](auto io, int64_t i) HWY_ATTR {
         const Vec share = exp_of_negative(hn::Sub(io.load(from, i), shift));
         io.store(hn::Mul(scales, hn::MulSub(factor, share, targets(io, i))), to, i);
       });

@@ -104,8 +104,8 @@ const OpDef& topk_op() {
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
-        const ScatterAddOptions options{c.attrs.as<TopkOptions>().axis, c.input(0).shape()};
-        return {scatter_add({}, c.output(1), c.grad(), options)};
+        const GatherGradAttrs attrs{c.attrs.as<TopkOptions>().axis, c.input(0).shape()};
+        return {gather_grad(c.grad(), c.output(1), attrs)};
       },
       .params = params,
       .workspace = [](const ir::Params& p,

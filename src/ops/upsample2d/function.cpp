@@ -18,6 +18,7 @@ THIMBLE_FUNCTION_FOLDER(upsample2d) {
   static const FunctionDef upsample1d_function{
       .name = "upsample1d",
       .doc = "Sequences of another length: every step is the nearest, or lies between two.",
+      .example = "auto y = upsample1d(x, {.scale = 2});",
       .inputs = {{"x", "[N, L, C]"}},
       .outputs = {{"y", "[N, Q, C]"}},
       .options = ir::OptionSchema::of<Upsample1dOptions>(),
