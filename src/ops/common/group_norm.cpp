@@ -247,13 +247,12 @@ int64_t workspace_bytes(const group_norm_dims& d, int threads, bool gradient) {
 
 }  // namespace
 
-void check_groups(const ir::InferContext& c, int i, int64_t groups, double epsilon) {
+void check_groups(const ir::InferContext& c, int i, int64_t groups) {
   c.require_dtype(i, DType::f32);
   const Shape& x = c.shape(i);
   c.require(x.rank() >= 2 && x[-1] >= 1, "expected x [N, ..., C] with the channels last");
   c.require(groups >= 1 && x[-1] % groups == 0,
             fmt::format("expected groups that divide the {} channels, got {}", x[-1], groups));
-  c.require(epsilon >= 0.0, "expected an epsilon of at least 0");
 }
 
 group_norm_dims group_norm_sizes(const Shape& x, int64_t groups, double epsilon) {

@@ -27,7 +27,7 @@ void grad_fast(float* dx, const float* dy, const float* y, const float* norm,
 Shape norm_shape(const ir::InferContext& c) {
   const auto& options = c.attrs.as<NormalizeOptions>();
   c.require_dtype(0, DType::f32);
-  c.require(options.p >= 1.0 && options.p < 1e6, "expected p of at least 1 (and below 1e6)");
+  c.require(options.p > 0.0 && options.p < 1e6, "expected p above 0 (and below 1e6)");
   c.require(options.epsilon >= 0.0, "expected an epsilon of at least 0");
   std::vector<int64_t> dims = c.shape(0).dims();
   dims.erase(dims.begin() + checked_axis(c, options.axis, c.shape(0).rank()));
