@@ -55,22 +55,23 @@ GradientClip clip_from(const std::string& kind, double limit) {
   throw Error("clip", "there is no kind \"" + kind + "\"");
 }
 
-using Group = std::tuple<std::string, double, std::optional<double>>;
+using Group = std::tuple<std::string, double, std::optional<double>, double, double>;
 
 void make_trainer(PyTrainer* self, const Graph& graph, const std::string& optimizer,
                   const std::optional<Schedule>& schedule, const std::vector<Group>& groups,
-                  const std::string& clip, double clip_limit, int64_t batch, int64_t accumulate,
-                  int64_t memory_budget, uint64_t seed, int threads) {
+                  const std::string& clip, double clip_limit, double ema_decay, int64_t batch,
+                  int64_t accumulate, int64_t memory_budget, uint64_t seed, int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
                          .clip = clip_from(clip, clip_limit),
+                         .ema_decay = ema_decay,
                          .batch = batch,
                          .accumulate = accumulate,
                          .memory_budget = memory_budget,
                          .seed = seed,
                          .threads = threads};
-  for (const auto& [pattern, lr_scale, weight_decay] : groups) {
-    options.groups.push_back({pattern, lr_scale, weight_decay});
+  for (const auto& [pattern, lr_scale, weight_decay, l1, l2] : groups) {
+    options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2});
   }
   const nb::gil_scoped_release release;
   new (self) PyTrainer(graph, options);
@@ -182,11 +183,12 @@ void bind_trainer(nb::module_& m) {
   nb::class_<PyTrainer>(m, "Trainer")
       .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("optimizer"),
            nb::arg("schedule").none(), nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"),
-           nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"), nb::arg("seed"),
-           nb::arg("threads"))
+           nb::arg("ema_decay"), nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"),
+           nb::arg("seed"), nb::arg("threads"))
       .def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("epochs"),
            nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
            nb::arg("best_checkpoint"), nb::arg("on_step").none(), nb::arg("on_epoch").none())
+      .def("start_averages", [](PyTrainer& t) { t.trainer.state().start_averages(); })
       .def("evaluate", &evaluate, nb::arg("data"))
       .def(
           "predict", &predict, nb::arg("data"),

@@ -164,6 +164,22 @@ def test_optimizers_say_what_they_are(digits):
         assert pair[0].weights_sha256() == pair[1].weights_sha256()
 
 
+def test_penalties_pull_and_averages_lag(digits):
+    def norm(**settings):
+        trainer = tb.Trainer(classifier(), optimizer=tb.SGD(lr=0.1), **settings)
+        trainer.fit(digits, epochs=2)
+        return trainer, float(np.abs(trainer.parameters["dense.weight"]).sum())
+
+    plain, size = norm()
+    for group in (tb.ParamGroup("dense.weight", l1=0.01), tb.ParamGroup("dense.weight", l2=0.1)):
+        assert norm(groups=[group])[1] < 0.99 * size
+    averaged, same = norm(ema_decay=0.99)
+    assert same == size
+    assert averaged.evaluate(digits).loss > plain.evaluate(digits).loss
+    averaged.load_state_dict(plain.state_dict())
+    assert averaged.evaluate(digits).loss == plain.evaluate(digits).loss
+
+
 def test_schedules_set_the_learning_rate(digits):
     schedule = tb.Schedule.warmup(2, tb.Schedule.cosine_annealing(max=0.1, decay_steps=6))
     rates = []

@@ -32,11 +32,14 @@ class Optimizer:
 @dataclasses.dataclass(frozen=True)
 class ParamGroup:
     """Parameters with settings of their own: those whose names match the pattern ("*.bias"; *
-    stands for any characters). The first group that matches counts."""
+    stands for any characters). The first group that matches counts. l1, l2: penalties, gradients are
+    those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2)."""
 
     pattern: str
     lr_scale: float = 1.0
     weight_decay: float | None = None
+    l1: float = 0.0
+    l2: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _core
@@ -64,6 +64,8 @@ class Trainer(Weights):
         optimizer's own, constant.
     groups: parameters with settings of their own; the first that matches counts.
     clip: a limit on gradients; a number limits the norm of all of them together.
+    ema_decay: share kept in a running average of the weights, which evaluate and predict then use;
+        0: none.
     batch: samples in one step; accumulate: steps whose gradients make one update.
     memory_budget: the most a step may take, in bytes or as "2 MiB": what does not fit is refused
         with a ValueError that names what would.
@@ -86,6 +88,7 @@ class Trainer(Weights):
         schedule: Schedule | Callable[[int], float] | None = None,
         groups: Sequence[ParamGroup] = (),
         clip: GradientClip | float | None = None,
+        ema_decay: float = 0.0,
         batch: int = 32,
         accumulate: int = 1,
         memory_budget: int | str | None = None,
@@ -101,11 +104,12 @@ class Trainer(Weights):
             graph,
             optimizer=text,
             schedule=schedule,
-            groups=[(g.pattern, g.lr_scale, g.weight_decay) for g in groups],
+            groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2) for g in groups],
             clip="none" if clip is None else clip.kind,
             clip_limit=0.0 if clip is None else clip.limit,
             batch=batch,
             accumulate=accumulate,
+            ema_decay=ema_decay,
             memory_budget=_bytes(memory_budget),
             seed=seed,
             threads=threads,
@@ -182,6 +186,12 @@ class Trainer(Weights):
     def parameter_names(self) -> list[str]:
         """Names of the parameters, without the statistics."""
         return self._core.parameter_names()
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        super().load_state_dict(state, strict)
+        self._core.start_averages()
+
+    load_state_dict.__doc__ = Weights.load_state_dict.__doc__
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Weights, optimizer state, step, seed and position, as safetensors; replaced at once."""
