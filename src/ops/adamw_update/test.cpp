@@ -52,7 +52,7 @@ THIMBLE_OP_CASES(adamw_update) {
                 quantized("eight_bits", {3, 7}, {}),
                 quantized("eight_bits_of_a_scalar", {}, {}, 1),
                 quantized("eight_bits_of_whole_blocks", {2, 256}, {}),
-                quantized("eight_bits_over_many_tiles", {17001},
+                quantized("eight_bits_of_many_blocks", {2001},
                           {.beta1 = 0.8,
                            .beta2 = 0.95,
                            .epsilon = 1e-3,

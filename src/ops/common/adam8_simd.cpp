@@ -33,29 +33,29 @@ void open_block(Moment& moment, const uint8_t* codes, int count, float scale_of,
   const F32 f;
   if (count < BLOCK_ELEMENTS) std::memset(moment.codes, 0, BLOCK_ELEMENTS);
   std::memcpy(moment.codes, codes, static_cast<size_t>(count));
+  // One by one: several loads a cycle are no slower than gathering.
+  for (int i = 0; i < BLOCK_ELEMENTS; ++i) moment.values[i] = book.value[moment.codes[i]];
   const Vec scale = hn::Set(f, scale_of);
   for (int i = 0; i < BLOCK_ELEMENTS; i += lanes()) {
-    const auto code = hn::PromoteTo(I32(), hn::LoadU(U8(), moment.codes + i));
-    hn::Store(hn::Mul(scale, hn::GatherIndex(f, book.value, code)), f, moment.values + i);
+    hn::Store(hn::Mul(scale, hn::Load(f, moment.values + i)), f, moment.values + i);
   }
 }
 
 // The codes of magnitudes, as numbers; as block_encode.
 HWY_INLINE Vec codes_of(Vec size, const block_book& book) {
   const F32 f;
-  Vec scale = hn::Zero(f);
-  Vec offset = hn::Zero(f);
-  Vec first = hn::Zero(f);
-  Vec last = hn::Zero(f);
+  Vec codes = hn::Set(f, book.codes[0]);
+  Vec inverse = hn::Zero(f);
   for (int level = 1; level < BLOCK_LEVELS; ++level) {
     const auto reached = hn::Ge(size, hn::Set(f, book.threshold[level]));
-    scale = hn::IfThenElse(reached, hn::Set(f, book.scale[level]), scale);
-    offset = hn::IfThenElse(reached, hn::Set(f, book.offset[level]), offset);
-    first = hn::IfThenElse(reached, hn::Set(f, book.first[level]), first);
-    last = hn::IfThenElse(reached, hn::Set(f, book.last[level]), last);
+    codes = hn::IfThenElse(reached, hn::Set(f, book.codes[level]), codes);
+    inverse = hn::IfThenElse(reached, hn::Set(f, book.inverse[level]), inverse);
   }
-  const Vec place = hn::Sub(hn::Mul(scale, size), offset);
-  return hn::Add(first, hn::Trunc(hn::Max(hn::Min(place, last), hn::Zero(f))));
+  const Vec start = hn::Set(f, BLOCK_START);
+  const Vec place = hn::Mul(codes, hn::Sub(hn::Mul(inverse, size), start));
+  const Vec last = hn::Sub(codes, hn::Set(f, 1.0F));
+  const Vec in_level = hn::Trunc(hn::Max(hn::Min(place, last), hn::Zero(f)));
+  return hn::Add(hn::Sub(codes, hn::Set(f, book.unsigned_by)), in_level);
 }
 
 // Finds the codes of the values; returns their scale.

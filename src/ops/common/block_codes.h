@@ -14,11 +14,13 @@
 typedef struct block_book {
   float value[256];              /* of each code */
   float threshold[BLOCK_LEVELS]; /* smallest magnitude of a level */
-  float scale[BLOCK_LEVELS];     /* a magnitude's place in its level is scale * x - offset */
-  float offset[BLOCK_LEVELS];
-  float first[BLOCK_LEVELS]; /* code of a level */
-  float last[BLOCK_LEVELS];  /* place in a level */
+  float codes[BLOCK_LEVELS];     /* in a level; its first code is codes - unsigned_by */
+  float inverse[BLOCK_LEVELS]; /* of a level's width: its decade times 0.9; 0 for single numbers */
+  float unsigned_by;           /* 1 without signs, else 0 */
 } block_book;
+
+/* A magnitude's place among the codes of its level is codes * (inverse * x - BLOCK_START). */
+#define BLOCK_START (1.0F / 9.0F)
 
 /* The number of a code without sign. count: codes of the lowest decade. */
 static inline double block_code_value(int code, int count) {
@@ -44,18 +46,14 @@ static inline void block_book_fill(block_book* book, int has_sign) {
     book->value[code] = (float)(has_sign && code > 128 ? -block_code_value(256 - code, count)
                                                        : block_code_value(code, count));
   }
-  for (int level = 0; level < BLOCK_LEVELS; ++level) {
-    book->threshold[level] = 0.0F;
-    book->scale[level] = book->offset[level] = book->first[level] = book->last[level] = 0.0F;
-  }
+  book->unsigned_by = has_sign ? 0.0F : 1.0F;
+  book->threshold[0] = book->inverse[0] = 0.0F;
+  book->codes[0] = book->unsigned_by;
   for (int level = 1, codes = count; level < BLOCK_LEVELS; ++level) {
     const double below = block_code_value(first - 1, count);
     book->threshold[level] = (float)((below + block_code_value(first, count)) / 2.0);
-    book->first[level] = (float)first;
-    if (level == BLOCK_LEVELS - 1) break;
-    book->scale[level] = (float)(codes / (0.9 * decade));
-    book->offset[level] = (float)(0.1 * codes / 0.9);
-    book->last[level] = (float)(codes - 1);
+    book->codes[level] = (float)codes;
+    book->inverse[level] = level == BLOCK_LEVELS - 1 ? 0.0F : (float)(1.0 / (0.9 * decade));
     first += codes;
     codes *= 2;
     decade *= 10.0;
@@ -70,10 +68,10 @@ static inline int block_encode(const block_book* book, float x, int has_sign) {
   float place;
   int code;
   while (level + 1 < BLOCK_LEVELS && size >= book->threshold[level + 1]) ++level;
-  place = book->scale[level] * size - book->offset[level];
+  place = book->codes[level] * (book->inverse[level] * size - BLOCK_START);
+  if (place > book->codes[level] - 1.0F) place = book->codes[level] - 1.0F;
   if (!(place > 0.0F)) place = 0.0F;
-  if (place > book->last[level]) place = book->last[level];
-  code = (int)book->first[level] + (int)place;
+  code = (int)(book->codes[level] - book->unsigned_by) + (int)place;
   if (!has_sign || x >= 0.0F || code == 0) return code;
   return 256 - (code > 127 ? 127 : code);
 }
