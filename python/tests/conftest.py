@@ -1,9 +1,20 @@
 """What the tests share."""
 
+import signal
+
 import numpy as np
 import pytest
 
 import thimble as tb
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Ctrl-C raises KeyboardInterrupt, also where the shell started us in the background and so had
+    it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
