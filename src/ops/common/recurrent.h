@@ -1,0 +1,86 @@
+// What recurrent layers share: parameters, layers, directions.
+#pragma once
+
+#include <thimble/ops/rnn.h>
+
+#include "ir/graph.h"
+#include "ops/common/recurrent_dims.h"
+
+namespace thimble::ops {
+
+// Attributes of the ops that take one layer through the steps.
+struct ScanAttrs {
+  bool reverse = false;
+  bool relu = false;
+};
+inline void describe(ScanAttrs& a, ir::FieldVisitor& v) {
+  v.field("reverse", a.reverse, "from the last step to the first");
+  v.field("relu", a.relu, "relu in place of tanh; rnn alone");
+}
+
+// Checks x, [N, T, gates * units], the weights of the hidden state, [gates * units, units], and
+// optional states, [N, units], at inputs 2 and on but for `skip`. Returns [N, T, units].
+Shape check_scan(const ir::InferContext& c, int64_t gates, int skip = -1);
+
+// The sizes of a scan whose hidden states are of that shape.
+recurrent_dims scan_sizes(const ScanAttrs& attrs, const Shape& h);
+
+// The hidden state before each step: h, [N, T, units], moved by one step, h0 or zeros at its start.
+Value states_before(Value h, Value h0, bool reverse);
+
+// [N, T, width] as [N * T, width].
+Value all_steps(Value sequence);
+
+// The parameters of one layer in one direction, as PyTorch has them.
+struct RecurrentWeights {
+  Value ih;       // [gates * units, features]
+  Value hh;       // [gates * units, units]
+  Value bias_ih;  // [gates * units], or none
+  Value bias_hh;
+};
+RecurrentWeights recurrent_weights(const ir::LayerScope& layer, Value x, int64_t gates,
+                                   int64_t units, bool bias, const std::string& suffix);
+
+// x times the weights, [N, T, gates * units]. with_hidden_bias: adds both biases.
+Value project(Value x, const RecurrentWeights& weights, bool with_hidden_bias);
+
+// A kind of recurrent layer.
+struct Scanned {
+  Value h;  // [N, T, units]
+  Value c;  // the cell state of an LSTM, likewise
+};
+struct RecurrentKind {
+  const char* type;
+  int64_t gates;
+  Scanned (*scan)(Value x, const RecurrentWeights& weights, Value h0, Value c0,
+                  const ScanAttrs& attrs);
+};
+
+struct RecurrentOptions {
+  int64_t units;
+  int64_t layers;
+  bool bidirectional;
+  double dropout;
+  bool bias;
+  bool relu;
+  std::string name;
+};
+template <class T>
+RecurrentOptions recurrent_options(const T& o, bool relu = false) {
+  return {o.units, o.layers, o.bidirectional, o.dropout, o.bias, relu, o.name};
+}
+
+struct RecurrentResult {
+  Value y;  // [N, T, directions * units]
+  Value h;  // [N, layers * directions, units]
+  Value c;  // likewise, or none
+};
+// h0, c0: [N, layers * directions, units] or none. Throws Error.
+RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
+                                 const RecurrentOptions& options);
+
+// One step of a layer. x: [N, features]; h, c: [N, units] or none. Returns [N, units].
+Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c, int64_t units,
+                       bool bias, bool relu, const std::string& name);
+
+}  // namespace thimble::ops

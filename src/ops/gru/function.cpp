@@ -1,0 +1,58 @@
+#include <thimble/ops/gru.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(GruOptions& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("layers", o.layers, "one upon the other");
+  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
+  v.field("dropout", o.dropout, "between layers");
+  v.field("bias", o.bias, "with biases");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(GruCellOptions& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("bias", o.bias, "with biases");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(gru) {
+  static const FunctionDef layer{
+      .name = "gru",
+      .doc = "Gated recurrent unit, the gates in the order reset, update, new.",
+      .inputs = {{"x", "[N, T, features]"},
+                 {"h0", "[N, layers * directions, units]; none: zeros", true}},
+      .outputs = {{"y", "[N, T, directions * units]"},
+                  {"h", "[N, layers * directions, units], after the last step"}},
+      .parameters = {{"weight_ih_l0", "[3 units, features]; likewise for layers and _reverse"},
+                     {"weight_hh_l0", "[3 units, units]"},
+                     {"bias_ih_l0", "[3 units]", true},
+                     {"bias_hh_l0", "[3 units]", true}},
+      .options = ir::OptionSchema::of<GruOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const RnnResult r = gru(in[0], in[1], options_as<GruOptions>(options));
+        return {r.y, r.h};
+      },
+  };
+  static const FunctionDef cell{
+      .name = "gru_cell",
+      .doc = "One step of gru.",
+      .inputs = {{"x", "[N, features]"}, {"h", "[N, units]; none: zeros", true}},
+      .outputs = {{"h", "[N, units]"}},
+      .parameters = {{"weight_ih", "[3 units, features]"},
+                     {"weight_hh", "[3 units, units]"},
+                     {"bias_ih", "[3 units]", true},
+                     {"bias_hh", "[3 units]", true}},
+      .options = ir::OptionSchema::of<GruCellOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {gru_cell(in[0], in[1], options_as<GruCellOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&layer, &cell};
+  return defs;
+}

@@ -1,0 +1,65 @@
+#include <thimble/ops/lstm.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(LstmOptions& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("layers", o.layers, "one upon the other");
+  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
+  v.field("dropout", o.dropout, "between layers");
+  v.field("bias", o.bias, "with biases");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(LstmCellOptions& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("bias", o.bias, "with biases");
+  v.field("zoneout_h", o.zoneout_h, "share of the hidden state that stays as it was, in training");
+  v.field("zoneout_c", o.zoneout_c, "share of the cell that stays as it was, in training");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(lstm) {
+  static const FunctionDef layer{
+      .name = "lstm",
+      .doc = "Long short-term memory, the gates in the order input, forget, cell, output.",
+      .inputs = {{"x", "[N, T, features]"},
+                 {"h0", "[N, layers * directions, units]; none: zeros", true},
+                 {"c0", "[N, layers * directions, units]; none: zeros", true}},
+      .outputs = {{"y", "[N, T, directions * units]"},
+                  {"h", "[N, layers * directions, units], after the last step"},
+                  {"c", "[N, layers * directions, units]: the cells"}},
+      .parameters = {{"weight_ih_l0", "[4 units, features]; likewise for layers and _reverse"},
+                     {"weight_hh_l0", "[4 units, units]"},
+                     {"bias_ih_l0", "[4 units]", true},
+                     {"bias_hh_l0", "[4 units]", true}},
+      .options = ir::OptionSchema::of<LstmOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const LstmResult r = lstm(in[0], in[1], in[2], options_as<LstmOptions>(options));
+        return {r.y, r.h, r.c};
+      },
+  };
+  static const FunctionDef cell{
+      .name = "lstm_cell",
+      .doc = "One step of lstm.",
+      .inputs = {{"x", "[N, features]"},
+                 {"h", "[N, units]; none: zeros", true},
+                 {"c", "[N, units]; none: zeros", true}},
+      .outputs = {{"h", "[N, units]"}, {"c", "[N, units]"}},
+      .parameters = {{"weight_ih", "[4 units, features]"},
+                     {"weight_hh", "[4 units, units]"},
+                     {"bias_ih", "[4 units]", true},
+                     {"bias_hh", "[4 units]", true}},
+      .options = ir::OptionSchema::of<LstmCellOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const LstmState s = lstm_cell(in[0], in[1], in[2], options_as<LstmCellOptions>(options));
+        return {s.h, s.c};
+      },
+  };
+  static const FunctionDef* const defs[] = {&layer, &cell};
+  return defs;
+}

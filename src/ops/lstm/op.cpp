@@ -1,0 +1,135 @@
+#include <thimble/ops/add.h>
+#include <thimble/ops/affine.h>
+#include <thimble/ops/dropout.h>
+#include <thimble/ops/lstm.h>
+#include <thimble/ops/matmul.h>
+#include <thimble/ops/sub.h>
+
+#include "ops/common/recurrent.h"
+#include "ops/lstm/simd.h"
+
+#define THIMBLE_REF "ops/lstm/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& lstm_grad_op() {
+  static const OpDef def{
+      .name = "lstm_scan_grad",
+      .doc = "The gradients of lstm_scan; that of weight_hh follows from dx.",
+      .inputs = {{"dh", "[N, T, units]", true},
+                 {"dc", "[N, T, units]", true},
+                 {"gates", "[N, T, 4 units]"},
+                 {"c", "[N, T, units]"},
+                 {"weight_hh", "[4 units, units]"},
+                 {"c0", "[N, units]", true}},
+      .outputs = {{"dx", "[N, T, 4 units]"}, {"dh0", "[N, units]"}, {"dc0", "[N, units]"}},
+      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_rank(2, 3);
+        c.require_rank(3, 3);
+        const Shape& states = c.shape(3);
+        for (const int i : {0, 1}) {
+          c.require(!c.has(i) || c.shape(i) == states, "expected dh and dc of the shape of c");
+        }
+        const ir::TensorType state{DType::f32, {states[0], states[2]}};
+        return {c.input(2), state, state};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(3));
+      },
+      .workspace = [](const ir::Params& p,
+                      int) { return lstm_workspace_bytes(p.as<recurrent_dims>()); },
+      .ref = ir::kernel_fn<&f32::lstm_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::lstm_grad_ref>(),
+      .fast = ir::kernel_fn<&lstm_grad_simd>(),
+      .in_place = {{0, 2}},
+  };
+  return def;
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  ir::Graph& graph = c.output(0).graph();
+  const Value inputs[] = {c.grad(0), c.grad(1), c.output(2), c.output(1), c.input(1), c.input(3)};
+  const std::vector<Value> grads = graph.add(lstm_grad_op(), c.attrs, inputs);
+  Value dw;
+  if (c.need(1)) {
+    const Value before = states_before(c.output(0), c.input(2), c.attrs.as<ScanAttrs>().reverse);
+    dw = matmul(all_steps(grads[0]), all_steps(before), {.transpose_a = true});
+  }
+  return {grads[0], dw, c.need(2) ? grads[1] : Value(), c.need(3) ? grads[2] : Value()};
+}
+
+const OpDef& lstm_op() {
+  static const OpDef def{
+      .name = "lstm_scan",
+      .doc =
+          "One layer of LSTM in one direction: gates = act(x[t] + weight_hh h[t - 1]), in the "
+          "order "
+          "input, forget, cell, output; c[t] = forget c[t - 1] + input cell; h[t] = output "
+          "tanh(c[t]). No gradient flows through the gates as an output.",
+      .inputs = {{"x", "[N, T, 4 units], times the weights already"},
+                 {"weight_hh", "[4 units, units]"},
+                 {"h0", "[N, units]", true},
+                 {"c0", "[N, units]", true}},
+      .outputs = {{"h", "[N, T, units]"}, {"c", "[N, T, units]"}, {"gates", "[N, T, 4 units]"}},
+      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const ir::TensorType states{DType::f32, check_scan(c, 4)};
+        return {states, states, c.input(0)};
+      },
+      .vjp = vjp,
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+      },
+      .workspace = [](const ir::Params& p,
+                      int) { return lstm_workspace_bytes(p.as<recurrent_dims>()); },
+      .ref = ir::kernel_fn<&f32::lstm_ref>(),
+      .ref64 = ir::kernel_fn<&f64::lstm_ref>(),
+      .fast = ir::kernel_fn<&lstm_simd>(),
+      .in_place = {{2, 0}},
+  };
+  return def;
+}
+
+Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value c0, const ScanAttrs& attrs) {
+  const Value inputs[] = {project(x, weights, true), weights.hh, h0, c0};
+  const std::vector<Value> outputs = x.graph().add(lstm_op(), ir::Attrs::of(attrs), inputs);
+  return {outputs[0], outputs[1]};
+}
+
+// The next state where some elements stay: the expectation at inference, when dropout does nothing.
+Value zoned_out(Value before, Value next, double share) {
+  if (share == 0.0) return next;
+  const Value change = before ? next - before : next;
+  const Value moved = dropout(change, {.p = share}) * (1.0 - share);
+  return before ? before + moved : moved;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(lstm) {
+  static const OpDef* const defs[] = {&lstm_op(), &lstm_grad_op()};
+  return defs;
+}
+
+namespace thimble {
+
+LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
+  const auto result =
+      ops::recurrent_layers({"lstm", 4, ops::scan}, x, h0, c0, ops::recurrent_options(options));
+  return {result.y, result.h, result.c};
+}
+
+LstmResult lstm(Value x, const LstmOptions& options) { return lstm(x, Value(), Value(), options); }
+
+LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options) {
+  const auto next = ops::recurrent_cell({"lstm_cell", 4, ops::scan}, x, h, c, options.units,
+                                        options.bias, false, options.name);
+  return {ops::zoned_out(h, next.h, options.zoneout_h),
+          ops::zoned_out(c, next.c, options.zoneout_c)};
+}
+
+}  // namespace thimble

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <string>
+
+namespace thimble {
+
+struct LstmOptions {
+  int64_t units = 0;           // width of the hidden state; must be set
+  int64_t layers = 1;          // one upon the other
+  bool bidirectional = false;  // a second scan from the last step to the first beside each
+  double dropout = 0.0;        // between layers
+  bool bias = true;
+  std::string name;  // of the layer; empty: lstm_1, lstm_2, ...
+};
+
+struct LstmResult {
+  Value y;  // [N, T, directions * units]: the hidden states of the last layer at every step
+  Value h;  // [N, layers * directions, units]: of every layer and direction at its last step
+  Value c;  // likewise: the cells
+};
+
+// Long short-term memory. With the gates i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of
+// W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh: c[t] = f c[t - 1] + i g, h[t] = o tanh(c[t]).
+// x: [N, T, features], T at least 1; h0, c0: [N, layers * directions, units], or none for zeros;
+// f32. Adds, for every layer k, the parameters <name>.weight_ih_lk [4 units, features],
+// .weight_hh_lk [4 units, units], .bias_ih_lk and .bias_hh_lk [4 units], and the same with
+// _reverse, all first U(-1/sqrt(units), 1/sqrt(units)): names, order of the gates and values as
+// torch.nn.LSTM. Source: Hochreiter and Schmidhuber, 1997; Gers et al., 2000.
+// Errors: Error where sizes do not fit.
+LstmResult lstm(Value x, const LstmOptions& options);
+LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options);
+
+struct LstmCellOptions {
+  int64_t units = 0;  // width of the hidden state; must be set
+  bool bias = true;
+  // Zoneout: in training each element of a state keeps its value with this probability; at
+  // inference states move by the expectation. Source: Krueger et al., "Zoneout", 2017.
+  double zoneout_h = 0.0;
+  double zoneout_c = 0.0;
+  std::string name;  // of the layer; empty: lstm_cell_1, ...
+};
+
+struct LstmState {
+  Value h;  // [N, units]
+  Value c;  // [N, units]
+};
+
+// One step of lstm. x: [N, features]; h, c: [N, units], or none for zeros; returns the next ones.
+// Adds the parameters <name>.weight_ih, .weight_hh, .bias_ih and .bias_hh.
+LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options);
+
+}  // namespace thimble

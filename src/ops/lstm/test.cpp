@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/op_cases.h"
+#include "harness/op_run.h"
+#include "ops/common/recurrent.h"
+
+namespace thimble::test {
+namespace {
+
+struct Sizes {
+  int64_t n, t, units;
+};
+
+OpCase scan(const char* name, const Sizes& z, bool reverse, bool h0, bool c0) {
+  const Shape states{z.n, z.t, z.units};
+  return {.name = name,
+          .inputs = {{.shape = {z.n, z.t, 4 * z.units}},
+                     {.shape = {4 * z.units, z.units}},
+                     {.shape = {z.n, z.units}, .absent = !h0},
+                     {.shape = {z.n, z.units}, .absent = !c0}},
+          .attrs = ir::Attrs::of(ops::ScanAttrs{.reverse = reverse}),
+          .expect = {states, states, {z.n, z.t, 4 * z.units}},
+          .no_cotangent = {2}};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(lstm_scan) {
+  const auto attrs = ir::Attrs::of(ops::ScanAttrs{});
+  const TensorSpec none{.absent = true};
+  return {
+      .cases = {scan("plain", {2, 4, 3}, false, false, false),
+                scan("first_states", {2, 4, 3}, false, true, true),
+                scan("first_h", {1, 3, 2}, false, true, false),
+                scan("first_c", {1, 3, 2}, false, false, true),
+                scan("reverse", {2, 4, 3}, true, false, false),
+                scan("reverse_first_states", {3, 4, 5}, true, true, true),
+                scan("one_step", {1, 1, 2}, false, false, false),
+                scan("one_step_first_states", {1, 1, 2}, true, true, true),
+                scan("one_unit", {3, 5, 1}, false, true, true),
+                scan("no_batch", {0, 3, 2}, false, true, true),
+                scan("many_sequences", {19, 3, 70}, false, true, true)},
+      .rejects = {{"weights",
+                   {{.shape = {2, 4, 3}}, {.shape = {3, 4}}, none, none},
+                   attrs,
+                   "weights [4 * units, units]"},
+                  {"first_cell",
+                   {{.shape = {2, 4, 8}}, {.shape = {8, 2}}, none, {.shape = {2, 3}}},
+                   attrs,
+                   "first states [N, units]"}},
+  };
+}
+
+TEST(lstm, stacks_layers_and_directions) {
+  Graph g;
+  const Value x = g.input("x", {5, 3});
+  const LstmResult r = lstm(x, {.units = 4, .layers = 2, .bidirectional = true, .name = "l"});
+  EXPECT_EQ(r.y.shape(), (Shape{kBatch, 5, 8}));
+  EXPECT_EQ(r.h.shape(), (Shape{kBatch, 4, 4}));
+  EXPECT_EQ(r.c.shape(), (Shape{kBatch, 4, 4}));
+  EXPECT_EQ(g.ir().find_source("l.weight_ih_l1_reverse").shape(), (Shape{16, 8}));
+  EXPECT_THROW(lstm(x, {.units = 0}), Error);
+  EXPECT_THROW(lstm(x, g.input("h0", {1, 4}), Value(), {.units = 4, .layers = 2}), Error);
+}
+
+// A cell is a layer of one step.
+TEST(lstm, cells_make_the_layer) {
+  Graph g;
+  const Value x = g.constant("x", {1, 2, 2}, {1.0F, -2.0F, 0.5F, 3.0F});
+  const LstmResult layer = lstm(x, {.units = 3, .name = "layer"});
+  const auto step = [&](int64_t t) { return reshape(slice(x, 1, t, t + 1), {1, 2}); };
+  const LstmState first = lstm_cell(step(0), {}, {}, {.units = 3, .name = "a"});
+  const LstmState second = lstm_cell(step(1), first.h, first.c, {.units = 3, .name = "b"});
+  // All parameters alike: every weight is 0.1 times its bias of 0.2.
+  for (ir::ValueData& value : g.ir().values) {
+    if (value.role != ir::Role::parameter) continue;
+    value.role = ir::Role::constant;
+    const bool weight = value.name.find("weight") != std::string::npos;
+    value.data.assign(static_cast<size_t>(value.type.shape.elements()), weight ? 0.1F : 0.2F);
+  }
+  EXPECT_EQ(evaluate(reshape(layer.h, {1, 3})), evaluate(second.h));
+  EXPECT_EQ(evaluate(reshape(layer.c, {1, 3})), evaluate(second.c));
+}
+
+TEST(lstm, zoneout_keeps_states_or_takes_the_next) {
+  Graph g;
+  const Value x = g.constant("x", {1, 1}, {1.0F});
+  const Value h = g.constant("h", {1, 64}, std::vector<float>(64, 0.7F));
+  const LstmState kept = lstm_cell(x, h, h, {.units = 64, .zoneout_h = 0.5, .name = "z"});
+  for (ir::ValueData& value : g.ir().values) {
+    if (value.role != ir::Role::parameter) continue;
+    value.role = ir::Role::constant;
+    value.data.assign(static_cast<size_t>(value.type.shape.elements()), 0.0F);
+  }
+  // With weights of 0 the next c is 0.35 and the next h tanh(0.35) / 2.
+  const float next = std::tanh(0.35F) / 2.0F;
+  int stayed = 0;
+  for (const float value : evaluate(kept.h, std::vector<uint32_t>{7, 0, 1, 0})) {
+    if (std::abs(value - 0.7F) < 1e-6F) {
+      ++stayed;
+    } else {
+      EXPECT_NEAR(value, next, 1e-6F);
+    }
+  }
+  EXPECT_GT(stayed, 16);
+  EXPECT_LT(stayed, 48);
+}
+
+}  // namespace thimble::test

@@ -1,0 +1,60 @@
+#include <thimble/ops/rnn.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(RnnOptions& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("layers", o.layers, "one upon the other");
+  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
+  v.field("dropout", o.dropout, "between layers");
+  v.field("bias", o.bias, "with biases");
+  v.field("relu", o.relu, "in place of tanh");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(RnnCellOptions& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("bias", o.bias, "with biases");
+  v.field("relu", o.relu, "in place of tanh");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(rnn) {
+  static const FunctionDef layer{
+      .name = "rnn",
+      .doc = "A plain recurrent layer: h[t] = act(W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh).",
+      .inputs = {{"x", "[N, T, features]"},
+                 {"h0", "[N, layers * directions, units]; none: zeros", true}},
+      .outputs = {{"y", "[N, T, directions * units]"},
+                  {"h", "[N, layers * directions, units], after the last step"}},
+      .parameters = {{"weight_ih_l0", "[units, features]; likewise for layers and _reverse"},
+                     {"weight_hh_l0", "[units, units]"},
+                     {"bias_ih_l0", "[units]", true},
+                     {"bias_hh_l0", "[units]", true}},
+      .options = ir::OptionSchema::of<RnnOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const RnnResult r = rnn(in[0], in[1], options_as<RnnOptions>(options));
+        return {r.y, r.h};
+      },
+  };
+  static const FunctionDef cell{
+      .name = "rnn_cell",
+      .doc = "One step of rnn.",
+      .inputs = {{"x", "[N, features]"}, {"h", "[N, units]; none: zeros", true}},
+      .outputs = {{"h", "[N, units]"}},
+      .parameters = {{"weight_ih", "[units, features]"},
+                     {"weight_hh", "[units, units]"},
+                     {"bias_ih", "[units]", true},
+                     {"bias_hh", "[units]", true}},
+      .options = ir::OptionSchema::of<RnnCellOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {rnn_cell(in[0], in[1], options_as<RnnCellOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&layer, &cell};
+  return defs;
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <string>
+
+namespace thimble {
+
+struct RnnOptions {
+  int64_t units = 0;           // width of the hidden state; must be set
+  int64_t layers = 1;          // one upon the other
+  bool bidirectional = false;  // a second scan from the last step to the first beside each
+  double dropout = 0.0;        // between layers
+  bool bias = true;
+  bool relu = false;  // in place of tanh
+  std::string name;   // of the layer; empty: rnn_1, rnn_2, ...
+};
+
+struct RnnResult {
+  Value y;  // [N, T, directions * units]: the hidden states of the last layer at every step
+  Value h;  // [N, layers * directions, units]: of every layer and direction at its last step
+};
+
+// A plain recurrent layer (Elman): h[t] = act(W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh).
+// x: [N, T, features], T at least 1; h0: [N, layers * directions, units], or none for zeros; f32.
+// Adds, for every layer k, the parameters <name>.weight_ih_lk [units, features], .weight_hh_lk
+// [units, units], .bias_ih_lk and .bias_hh_lk [units], and the same with _reverse, all first
+// U(-1/sqrt(units), 1/sqrt(units)): names, order and values as torch.nn.RNN.
+// Errors: Error where sizes do not fit.
+RnnResult rnn(Value x, const RnnOptions& options);
+RnnResult rnn(Value x, Value h0, const RnnOptions& options);
+
+struct RnnCellOptions {
+  int64_t units = 0;  // width of the hidden state; must be set
+  bool bias = true;
+  bool relu = false;  // in place of tanh
+  std::string name;   // of the layer; empty: rnn_cell_1, ...
+};
+
+// One step of rnn. x: [N, features]; h: [N, units], or none for zeros; returns the next h. Adds the
+// parameters <name>.weight_ih, .weight_hh, .bias_ih and .bias_hh.
+Value rnn_cell(Value x, Value h, const RnnCellOptions& options);
+
+}  // namespace thimble
