@@ -55,7 +55,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
 run_python() {
   local start=$SECONDS report=$PWD/build/dev/python.xml text=$PWD/build/dev/python.txt
   rm -f "$report"
-  PYTHONPATH=build/dev/python build/python/bin/python -m pytest -q -rs --junitxml "$report" \
+  PYTHONPATH=build/dev/python timeout 900 build/python/bin/python -m pytest -q -rs --junitxml "$report" \
     -p no:cacheprovider | tee "$text" || true
   [ -s "$report" ] || die "pytest left no report in build/dev"
   count() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
