@@ -4,14 +4,19 @@ static void gather_part(unsigned char* y, const unsigned char* x, const int32_t*
                         const indexed_dims* d, int begin, int end) {
   const size_t bytes = COPY_BYTES(d->walk.element);
   const real missing = (real)NAN;
-  for (; begin < end; begin += d->walk.size[0]) {
+  /* Copies, which the stores of characters below cannot change. */
+  const ptrdiff_t stride = d->walk.stride[0];
+  const ptrdiff_t step = d->step;
+  const int32_t size = d->size;
+  const int inner = d->walk.size[0];
+  for (; begin < end; begin += inner) {
     const ptrdiff_t at = strided_offset(begin, &d->walk);
-    for (int i = 0; i < d->walk.size[0]; ++i) {
+    for (int i = 0; i < inner; ++i) {
       const int32_t place = index[begin + i];
-      const ptrdiff_t from = at + (ptrdiff_t)i * d->walk.stride[0] + (ptrdiff_t)place * d->step;
+      const ptrdiff_t from = at + i * stride + place * step;
       unsigned char* to = y + (size_t)(begin + i) * bytes;
       const unsigned char* element = x + from * (ptrdiff_t)bytes;
-      if (place >= 0 && place < d->size) {
+      if (place >= 0 && place < size) {
         if (bytes == 4) {
           memcpy(to, element, 4); /* a size known to the compiler costs no call */
         } else {

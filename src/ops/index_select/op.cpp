@@ -21,13 +21,14 @@ void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
   });
 }
 
-// Columns are shared out, so that no two tasks add to one element.
+// Columns are shared out for the sums, so that no two tasks add to one element.
 void grad_fast(float* dx, const float* dy, const int32_t* index, const index_select_dims* d,
                exec::ThreadPool& pool) {
   constexpr int kColumns = 64;
   const int64_t parts = simd::divide_up(d->along.inner, kColumns);
-  const int64_t values = int64_t{d->along.size} + d->count;
-  for_each_row(pool, d->along.outer * parts, values * std::min(kColumns, d->along.inner),
+  for_each_row(pool, int64_t{d->along.outer} * d->along.size, d->along.inner,
+               [&](int64_t row) { std::fill_n(dx + row * d->along.inner, d->along.inner, 0.0F); });
+  for_each_row(pool, d->along.outer * parts, int64_t{d->count} * std::min(kColumns, d->along.inner),
                [&](int64_t i) {
                  const int begin = static_cast<int>(i % parts) * kColumns;
                  f32::index_select_grad_columns(dx, dy, index, static_cast<int>(i / parts), begin,

@@ -35,18 +35,18 @@ static void index_select_grad_columns(real* dx, const real* dy, const int32_t* i
   const ptrdiff_t inner = d->along.inner;
   dx += (ptrdiff_t)o * d->along.size * inner;
   dy += (ptrdiff_t)o * d->count * inner;
-  for (int s = 0; s < d->along.size; ++s) {
-    for (int c = begin; c < end; ++c) dx[s * inner + c] = 0;
-  }
   for (int i = 0; i < d->count; ++i) {
     if (index[i] < 0 || index[i] >= d->along.size) continue;
     for (int c = begin; c < end; ++c) dx[index[i] * inner + c] += dy[i * inner + c];
   }
 }
 
-/* dx: [outer, size, inner], dy: [outer, count, inner]. */
+/* dx = the sums of the slices of dy that were taken from each place. dx: [outer, size, inner], dy:
+   [outer, count, inner]. */
 static void index_select_grad_ref(real* dx, const real* dy, const int32_t* index,
                                   const index_select_dims* d) {
+  const size_t size = (size_t)d->along.outer * (size_t)d->along.size * (size_t)d->along.inner;
+  if (size > 0) memset(dx, 0, size * sizeof(real));
   for (int o = 0; o < d->along.outer; ++o) {
     index_select_grad_columns(dx, dy, index, o, 0, d->along.inner, d);
   }
