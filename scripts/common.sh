@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # What the project's scripts share. Source it from the repository's root.
 
-jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+# CMAKE_BUILD_PARALLEL_LEVEL means here what it means to cmake.
+jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
 
 # ccache makes rebuilds cheap where it is installed; nothing needs it.
 if command -v ccache >/dev/null; then

@@ -22,12 +22,12 @@ struct Options {
 int run(const Options& options) {
   const Recipe& recipe = chosen_recipe(options.recipe);
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
-  const DataPair data = load_data(options.data);
+  const data::Dataset samples = load_test(options.data);
   Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
                                    .batch = options.batch > 0 ? options.batch : recipe.batch,
                                    .threads = options.threads});
   trainer.load_weights(checkpoint);
-  const Evaluation test = trainer.evaluate(data.test);
+  const Evaluation test = trainer.evaluate(samples);
   if (options.json) {
     print_json({{"recipe", recipe.name},
                 {"samples", test.samples},
@@ -35,7 +35,7 @@ int run(const Options& options) {
                 {"metrics", test.metrics}});
     return kOk;
   }
-  fmt::print("{} test samples of {}: loss {:.6g}", test.samples, data.name, test.loss);
+  fmt::print("{} test samples of {}: loss {:.6g}", test.samples, options.data.name(), test.loss);
   for (const auto& [name, value] : test.metrics) fmt::print(", {} {:.6g}", name, value);
   fmt::print("\n");
   return kOk;

@@ -25,22 +25,24 @@ void write_png(const std::string& path, const std::string& png) {
 // Rows of originals, each above the row of its reconstructions.
 std::string reconstructions_png(const GenerationTask& task) {
   constexpr int64_t kRows = 5;
-  const data::Dataset shown = task.test.take(kRows * kColumns);
+  const int64_t columns = std::min(kColumns, task.test.size());
+  const int64_t rows = std::min(kRows, task.test.size() / columns);
+  const data::Dataset shown = task.test.take(rows * columns);
   const std::vector<float> rebuilt = task.trainer.predict(shown, "reconstruction");
   std::vector<float> original(static_cast<size_t>(kPixels));
   std::vector<float> grid;
-  for (int64_t row = 0; row * kColumns < shown.size(); ++row) {
-    const int64_t end = std::min((row + 1) * kColumns, shown.size());
-    for (int64_t i = row * kColumns; i < end; ++i) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t begin = row * columns;
+    const int64_t end = begin + columns;
+    for (int64_t i = begin; i < end; ++i) {
       int32_t digit = 0;
       void* const fields[] = {original.data(), &digit};
       shown.read(i, fields);
       grid.insert(grid.end(), original.begin(), original.end());
     }
-    grid.insert(grid.end(), rebuilt.begin() + row * kColumns * kPixels,
-                rebuilt.begin() + end * kPixels);
+    grid.insert(grid.end(), rebuilt.begin() + begin * kPixels, rebuilt.begin() + end * kPixels);
   }
-  return io::png_grid(grid, {.columns = kColumns});
+  return io::png_grid(grid, {.columns = columns});
 }
 
 // Trains the judge on the same digits.
@@ -62,9 +64,6 @@ std::optional<double> score(const GenerationTask& task, const std::vector<float>
 
 std::vector<float> draw_samples(const Recipe& recipe, const std::string& checkpoint, int64_t count,
                                 uint64_t seed) {
-  if (recipe.decoder == nullptr) {
-    throw Error("sample", std::string("the recipe ") + recipe.name + " draws nothing; take vae");
-  }
   Predictor decoder(recipe.decoder(), checkpoint, 32);
   const Shape shape{count, recipe.latent};
   std::vector<float> z(static_cast<size_t>(shape.elements()));

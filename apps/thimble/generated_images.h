@@ -26,7 +26,8 @@ struct GenerationTask {
 // nothing where Ctrl-C came in between.
 std::optional<double> add_generated_images(const GenerationTask& task, io::TrainingReport& report);
 
-// count images drawn by a recipe's decoder with the weights of a checkpoint: [count, 28, 28, 1].
+// count images, [count, 28, 28, 1], drawn by a recipe's decoder with the weights of a checkpoint.
+// The recipe must have a decoder.
 [[nodiscard]] std::vector<float> draw_samples(const Recipe& recipe, const std::string& checkpoint,
                                               int64_t count, uint64_t seed);
 

@@ -26,6 +26,13 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   return wrapped(option->get_description(), kTextColumns);
 }
 
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  std::ostringstream out;
+  CLI::detail::format_help(out, command->get_name(),
+                           wrapped(command->get_description(), kTextColumns), kNameColumns);
+  return out.str();
+}
+
 std::string wrapped(const std::string& text, size_t columns) {
   std::string out;
   std::istringstream lines(text);

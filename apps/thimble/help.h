@@ -12,6 +12,7 @@ class HelpFormatter final : public CLI::Formatter {
   HelpFormatter();
   std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
 };
 
 // Text broken at spaces into lines of at most `columns`; line breaks in it stay.

@@ -17,6 +17,7 @@ namespace {
 // As many as our MNIST split has for training; enough of the rest for a steady test figure.
 constexpr int64_t kDigitsTrain = 10000;
 constexpr int64_t kDigitsTest = 2000;
+constexpr uint64_t kDigitsSeed = 1;
 
 data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
   return limit > 0 ? dataset.take(limit) : dataset;
@@ -32,24 +33,27 @@ void DataOptions::add_to(CLI::App& command) {
           "has them; without it THIMBLE_DATA is taken, and without that the built-in digits")
       ->envname("THIMBLE_DATA")
       ->type_name("DIR");
-  command.add_option("--limit-train", limit_train, "use the first N training samples only")
-      ->check(whole_number(1))
-      ->type_name("N");
   command.add_option("--limit-test", limit_test, "use the first N test samples only")
       ->check(whole_number(1))
       ->type_name("N");
 }
 
-DataPair load_data(const DataOptions& options) {
-  const bool built_in = options.dir.empty();
-  const data::Dataset train =
-      built_in ? data::digits(kDigitsTrain, options.digits_seed, data::Split::train)
-               : data::mnist(options.dir, data::Split::train);
-  const data::Dataset test = built_in
-                                 ? data::digits(kDigitsTest, options.digits_seed, data::Split::test)
-                                 : data::mnist(options.dir, data::Split::test);
-  return {limited(train, options.limit_train), limited(test, options.limit_test),
-          built_in ? "built-in digits" : "MNIST"};
+void DataOptions::add_limit_train_to(CLI::App& command) {
+  command.add_option("--limit-train", limit_train, "use the first N training samples only")
+      ->check(whole_number(1))
+      ->type_name("N");
+}
+
+data::Dataset load_train(const DataOptions& options) {
+  return limited(options.dir.empty() ? data::digits(kDigitsTrain, kDigitsSeed, data::Split::train)
+                                     : data::mnist(options.dir, data::Split::train),
+                 options.limit_train);
+}
+
+data::Dataset load_test(const DataOptions& options) {
+  return limited(options.dir.empty() ? data::digits(kDigitsTest, kDigitsSeed, data::Split::test)
+                                     : data::mnist(options.dir, data::Split::test),
+                 options.limit_test);
 }
 
 void add_recipe(CLI::App& command, std::string& recipe) {
@@ -101,18 +105,27 @@ CLI::Validator whole_number(int64_t low, int64_t high) {
       "");
 }
 
-CLI::Validator above_zero() {
+namespace {
+
+// Numbers above 0 and below `high`.
+CLI::Validator between_zero_and(double high, const char* expected) {
   return CLI::Validator(
-      [](const std::string& text) {
+      [high, expected](const std::string& text) {
         double value = 0.0;
         const char* const end = text.data() + text.size();
         const auto [rest, error] = std::from_chars(text.data(), end, value);
-        if (error == std::errc() && rest == end && std::isfinite(value) && value > 0) {
-          return std::string();
-        }
-        return fmt::format("expected a number above 0, got \"{}\"", text);
+        if (error == std::errc() && rest == end && value > 0 && value < high) return std::string();
+        return fmt::format("expected {}, got \"{}\"", expected, text);
       },
       "");
+}
+
+}  // namespace
+
+CLI::Validator above_zero() { return between_zero_and(HUGE_VAL, "a number above 0"); }
+
+CLI::Validator between_zero_and_one() {
+  return between_zero_and(1.0, "a number above 0 and below 1");
 }
 
 int64_t parse_bytes(const std::string& text) {

@@ -15,19 +15,17 @@ struct DataOptions {
   std::string dir;          // --data, else THIMBLE_DATA, else the built-in digits
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
-  uint64_t digits_seed = 1;  // of the built-in digits
 
+  // Adds --data and --limit-test; the other adds --limit-train, for commands that train.
   void add_to(CLI::App& command);
+  void add_limit_train_to(CLI::App& command);
+  // For reports: "MNIST" or "built-in digits".
+  [[nodiscard]] const char* name() const { return dir.empty() ? "built-in digits" : "MNIST"; }
 };
 
-struct DataPair {
-  data::Dataset train;
-  data::Dataset test;
-  std::string name;  // for reports: "MNIST in DIR" or "built-in digits"
-};
-
-// Throws Error where a folder is named that holds no data.
-[[nodiscard]] DataPair load_data(const DataOptions& options);
+// Throw Error where a folder is named that holds no such data.
+[[nodiscard]] data::Dataset load_train(const DataOptions& options);
+[[nodiscard]] data::Dataset load_test(const DataOptions& options);
 
 // Adds the positional argument RECIPE with the known names in its help.
 void add_recipe(CLI::App& command, std::string& recipe);
@@ -45,6 +43,7 @@ void add_threads(CLI::App& command, int& threads);
 // Checks of option values that say what is expected.
 [[nodiscard]] CLI::Validator whole_number(int64_t low, int64_t high = INT64_MAX);
 [[nodiscard]] CLI::Validator above_zero();
+[[nodiscard]] CLI::Validator between_zero_and_one();
 
 // "4096", "24MiB", "1.5 GiB", "64kb" -> bytes. Throws Error otherwise.
 [[nodiscard]] int64_t parse_bytes(const std::string& text);

@@ -25,6 +25,10 @@ struct Options {
 
 int run(const Options& options) {
   const Recipe& recipe = chosen_recipe(options.recipe);
+  if (recipe.decoder == nullptr) {
+    throw UsageError(
+        Error("sample", std::string("the recipe ") + recipe.name + " draws no images; take vae"));
+  }
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   const std::vector<float> images = draw_samples(recipe, checkpoint, options.count, options.seed);
   io::AtomicFile file(options.out);

@@ -32,9 +32,11 @@ class Training {
         recipe_(chosen_recipe(options.setup.recipe)),
         epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
         out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
-        data_(load_data(options.data)),
+        train_(load_train(options.data)),
+        test_(load_test(options.data)),
         graph_(recipe_.build()),
-        trainer_(graph_, trainer_options(options.setup, recipe_, updates())) {}
+        trainer_(graph_, trainer_options(options.setup, recipe_, updates())),
+        plan_(trainer_.plan()) {}
 
   int run() {
     io::make_directories(out_);
@@ -53,7 +55,7 @@ class Training {
  private:
   [[nodiscard]] int64_t batches() const {
     const int64_t batch = batch_of(options_.setup, recipe_);
-    return (data_.train.size() + batch - 1) / batch;
+    return (train_.size() + batch - 1) / batch;
   }
   [[nodiscard]] int64_t updates() const {
     return (epochs_ * batches() + options_.setup.accumulate - 1) / options_.setup.accumulate;
@@ -63,9 +65,9 @@ class Training {
   // Tables belong to the person at the terminal: with --json they go to standard error.
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
-    fmt::print(stream, "{}\n{}\n", graph_.summary(), trainer_.plan().text());
-    fmt::print(stream, "{}: {} training and {} test samples\n", data_.name, data_.train.size(),
-               data_.test.size());
+    fmt::print(stream, "{}\n{}\n", graph_.summary(), plan_.text());
+    fmt::print(stream, "{}: {} training and {} test samples\n", options_.data.name(), train_.size(),
+               test_.size());
     std::fflush(stream);
   }
 
@@ -77,13 +79,13 @@ class Training {
   FitResult fit() {
     FitOptions fit;
     fit.epochs = epochs_;
-    fit.validation = data_.test;
+    fit.validation = test_;
     fit.checkpoint = checkpoint();
     fit.stop = interrupted;
     fit.on_step = [this](const StepReport& step) { on_step(step); };
     fit.on_epoch = [this](const EpochReport& epoch) { on_epoch(epoch); };
     try {
-      return trainer_.fit(data_.train, fit);
+      return trainer_.fit(train_, fit);
     } catch (const Error& error) {
       bar_.clear();
       if (report_.epochs.empty()) throw;
@@ -127,13 +129,13 @@ class Training {
 
   int finish(const FitResult& result) {
     const double seconds = seconds_now();
-    const Evaluation test = trainer_.evaluate(data_.test);
+    const Evaluation test = trainer_.evaluate(test_);
     // A resumed run that had nothing left to do still has its checkpoint to show.
     if (result.epochs.empty()) trainer_.save(checkpoint());
     std::optional<double> score;
     if (recipe_.decoder != nullptr) {
-      score = add_generated_images(
-          {recipe_, trainer_, data_.train, data_.test, out_, options_.setup.seed}, report_);
+      score = add_generated_images({recipe_, trainer_, train_, test_, out_, options_.setup.seed},
+                                   report_);
     }
     const auto accuracy = test.metrics.find("accuracy");
     nlohmann::ordered_json json{
@@ -148,9 +150,9 @@ class Training {
         {"inception_score", score ? number(*score) : nlohmann::ordered_json()},
         {"seconds", seconds},
         {"ms_per_step_median", result.ms_per_step_median},
-        {"planned_peak_bytes", trainer_.plan().planned_peak_bytes},
+        {"planned_peak_bytes", plan_.planned_peak_bytes},
         {"peak_rss_bytes", peak_rss_bytes()},
-        {"parameters", trainer_.plan().parameter_bytes / 4},
+        {"parameters", plan_.parameter_bytes / 4},
         {"weights_sha256", trainer_.weights_sha256()}};
     write_report(json);
     if (interrupted())
@@ -168,9 +170,9 @@ class Training {
   }
 
   void write_report(const nlohmann::ordered_json& json) {
-    report_.title = fmt::format("{} on {}", recipe_.name, data_.name);
+    report_.title = fmt::format("{} on {}", recipe_.name, options_.data.name());
     report_.facts = facts(json);
-    report_.plan = trainer_.plan();
+    report_.plan = plan_;
     io::AtomicFile file(out_ + "/report.html");
     file.write(io::training_report_html(report_));
     file.commit();
@@ -188,7 +190,7 @@ class Training {
     add("test accuracy", "test_accuracy", "{:.4f}");
     add("inception score of the samples", "inception_score", "{:.3f}");
     add("training loss, last epoch", "train_loss", "{:.5g}");
-    list.emplace_back("planned peak of a step", format_bytes(trainer_.plan().planned_peak_bytes));
+    list.emplace_back("planned peak of a step", format_bytes(plan_.planned_peak_bytes));
     list.emplace_back("whole process, peak", format_bytes(json["peak_rss_bytes"].get<int64_t>()));
     add("ms per step, median", "ms_per_step_median", "{:.3f}");
     list.emplace_back("time in all", format_seconds(json["seconds"].get<double>()));
@@ -222,9 +224,11 @@ class Training {
   const Recipe& recipe_;
   int64_t epochs_;
   std::string out_;
-  DataPair data_;
+  data::Dataset train_;
+  data::Dataset test_;
   Graph graph_;
   Trainer trainer_;
+  Plan plan_;  // of a training step, as the command plan prints it
   ProgressBar bar_;
   io::TrainingReport report_;
   int64_t first_step_ = -1;
@@ -239,6 +243,7 @@ void add_train(CLI::App& app, Action& action) {
       app.add_subcommand("train", "Train a recipe and write checkpoint, report and pictures");
   options->setup.add_to(*command);
   options->data.add_to(*command);
+  options->data.add_limit_train_to(*command);
   command->add_option("--epochs", options->epochs, "passes over the training data [the recipe's]")
       ->check(whole_number(1))
       ->type_name("N");

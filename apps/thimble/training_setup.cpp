@@ -41,7 +41,7 @@ void SetupOptions::add_to(CLI::App& command) {
       .add_option("--ema-decay", ema_decay,
                   "share kept in a running average of the weights, which evaluation and sampling "
                   "then use [no average]")
-      ->check(above_zero())
+      ->check(between_zero_and_one())
       ->type_name("X");
   command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
       ->check(whole_number(1))

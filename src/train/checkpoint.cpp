@@ -131,6 +131,11 @@ void load_checkpoint(State& state, const std::string& path) {
   if (file.meta("format") != kFormat) {
     throw Error(path, "has format " + file.meta("format") + ", expected " + kFormat);
   }
+  const auto& entries = state.runner.store().entries();
+  // The model first: of another one, its settings say nothing.
+  for (const exec::Store::Entry& entry : entries) {
+    if (entry.role == ir::Role::parameter) check_tensor(file, entry, entry.name);
+  }
   for (const auto& [key, value] : settings_of(state)) {
     if (file.meta(key) != value) {
       throw Error(path, fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the "
@@ -139,7 +144,6 @@ void load_checkpoint(State& state, const std::string& path) {
     }
   }
   const Progress progress = progress_of(state, file);
-  const auto& entries = state.runner.store().entries();
   for (const exec::Store::Entry& entry : entries) {
     if (is_saved(entry)) check_tensor(file, entry, entry.name);
   }

@@ -15,10 +15,16 @@ using ::testing::HasSubstr;
 const std::vector<std::string> kCommands{"train", "eval", "sample", "summary",
                                          "plan",  "pack", "ops",    "version"};
 
+void expect_fits_the_screen(const std::string& page) {
+  std::istringstream text(page);
+  for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 92U) << line;
+}
+
 TEST(cli_help, names_every_command) {
   const Outcome page = run({"--help"});
   EXPECT_EQ(page.code, 0);
   for (const std::string& command : kCommands) EXPECT_THAT(page.out, HasSubstr("\n  " + command));
+  expect_fits_the_screen(page.out);
 }
 
 TEST(cli_help, of_every_command_tells_options_and_exit_codes_within_the_screen) {
@@ -29,8 +35,7 @@ TEST(cli_help, of_every_command_tells_options_and_exit_codes_within_the_screen) 
     EXPECT_THAT(page.out, HasSubstr("Usage: thimble " + command));
     EXPECT_THAT(page.out, HasSubstr("--json"));
     EXPECT_THAT(page.out, HasSubstr("Exit codes: 0 "));
-    std::istringstream text(page.out);
-    for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 92U) << line;
+    expect_fits_the_screen(page.out);
   }
 }
 
@@ -76,6 +81,8 @@ const BadLine kBadLines[] = {
     {"zero", {"train", "vae", "--epochs", "0"}, {"--epochs", "1 or more"}},
     {"negative_rate", {"train", "vae", "--lr", "-1"}, {"--lr", "above 0"}},
     {"rate_not_finite", {"train", "vae", "--lr", "inf"}, {"--lr", "above 0"}},
+    {"average_that_never_moves", {"plan", "vae", "--ema-decay", "1"}, {"--ema-decay", "below 1"}},
+    {"recipe_that_draws_nothing", {"sample", "mlp"}, {"mlp", "take vae"}},
     {"too_many_threads", {"eval", "vae", "--threads", "99999"}, {"--threads", "1024"}},
     {"number_too_long", {"plan", "vae", "--batch", "99999999999999999999"}, {"--batch"}},
     {"unknown_optimizer", {"plan", "vae", "--optimizer", "sdg"}, {"\"sdg\"", "sgd", "adamw"}},

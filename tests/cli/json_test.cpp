@@ -83,6 +83,17 @@ TEST(cli_json, of_plan_adds_up) {
   EXPECT_GT(larger["planned_peak_bytes"], json["planned_peak_bytes"]);
 }
 
+// The last batch is smaller, and evaluation is a program too: neither is part of the step.
+TEST(cli_json, of_train_has_the_peak_of_the_plan) {
+  const TemporaryFolder folder;
+  const auto trained = last_line_json(
+      run(short_training("lenet5", folder / "out", {"--epochs", "1", "--batch", "7", "--json"}))
+          .out);
+  const auto plan =
+      last_line_json(run({"plan", "lenet5", "--batch", "7", "--threads", "1", "--json"}).out);
+  EXPECT_EQ(trained["planned_peak_bytes"], plan["planned_peak_bytes"]);
+}
+
 TEST(cli_json, of_the_other_commands_is_one_object) {
   const TemporaryFolder folder;
   ASSERT_EQ(run(short_training("vae", folder / "out", {"--epochs", "1"})).code, 0);
