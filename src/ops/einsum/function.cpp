@@ -1,0 +1,42 @@
+#include <thimble/ops/einsum.h>
+
+#include "ir/function_def.h"
+
+namespace thimble::ops {
+namespace {
+
+struct EinsumOptions {
+  std::string equation;
+};
+
+void describe(EinsumOptions& o, ir::OptionVisitor& v) {
+  v.field("equation", o.equation, "\"btd,de->bte\": the axes of the operands and of the result");
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_FUNCTION_FOLDER(einsum) {
+  static const FunctionDef def{
+      .name = "einsum",
+      .doc =
+          "Sums of products by the names of axes: \"btd,de->bte\" multiplies every step by a "
+          "matrix.",
+      .example = "auto y = einsum(\"btd,de->bte\", {x, weight});",
+      .inputs = {{"a", "any shape"},
+                 {"b", "any shape", true},
+                 {"c", "any shape", true},
+                 {"d", "any shape", true}},
+      .outputs = {{"y", "the axes behind ->"}},
+      .options = ir::OptionSchema::of<EinsumOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        std::vector<Value> operands;
+        for (const Value& value : in) {
+          if (value) operands.push_back(value);
+        }
+        return {einsum(options_as<EinsumOptions>(options).equation, operands)};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

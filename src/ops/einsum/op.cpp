@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+#include <thimble/ops/einsum.h>
+#include <thimble/ops/matmul.h>
+#include <thimble/ops/mul.h>
+#include <thimble/ops/reshape.h>
+#include <thimble/ops/sum.h>
+#include <thimble/ops/transpose.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ir/graph.h"
+#include "ops/common/equation.h"
+
+// Built from other ops: it has a builder, but no op of its own.
+THIMBLE_OP_FOLDER(einsum) { return {}; }
+
+namespace thimble::ops {
+namespace {
+
+using Sizes = std::map<char, int64_t>;
+
+bool has(const std::string& labels, char label) { return labels.find(label) != std::string::npos; }
+
+// Those of `labels` that are in `other`, or are not.
+std::string chosen(const std::string& labels, const std::string& other, bool in) {
+  std::string result;
+  for (const char label : labels) {
+    if (has(other, label) == in) result += label;
+  }
+  return result;
+}
+
+// A tensor whose axes have names.
+struct Named {
+  Value value;
+  std::string labels;
+};
+
+int64_t product(const std::string& labels, const Sizes& sizes) {
+  int64_t result = 1;
+  for (const char label : labels) result *= sizes.at(label);
+  return result;
+}
+
+// With an open batch the one size that it is a part of is left to be found.
+Value reshaped(Value x, std::vector<int64_t> dims) {
+  if (x.shape() == Shape(dims)) return x;
+  for (int64_t& dim : dims) {
+    if (dim >= kBatch && dim % kBatch == 0) {
+      dim = -1;
+      break;
+    }
+  }
+  return reshape(x, Shape(std::move(dims)));
+}
+
+Named ordered(const Named& x, const std::string& labels) {
+  if (x.labels == labels) return x;
+  std::vector<int64_t> axes;
+  for (const char label : labels) axes.push_back(static_cast<int64_t>(x.labels.find(label)));
+  return {transpose(x.value, axes), labels};
+}
+
+// Sums over the axes that are not in `keep`.
+Named summed(const Named& x, const std::string& keep) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    if (!has(keep, x.labels[i])) axes.push_back(static_cast<int64_t>(i));
+  }
+  if (axes.empty()) return x;
+  return {sum(x.value, {.axes = axes}), chosen(x.labels, keep, true)};
+}
+
+// The axes of two operands by what becomes of them.
+struct Roles {
+  std::string batch, rows, columns, contracted;
+};
+
+Roles roles_of(const Named& a, const Named& b, const std::string& keep) {
+  const std::string both = chosen(a.labels, b.labels, true);
+  return {.batch = chosen(both, keep, true),
+          .rows = chosen(a.labels, b.labels, false),
+          .columns = chosen(b.labels, a.labels, false),
+          .contracted = chosen(both, keep, false)};
+}
+
+// The product element by element, then sums.
+Named multiplied(const Named& a, const Named& b, const Roles& r, const Sizes& sizes) {
+  const std::string all = r.batch + r.rows + r.columns + r.contracted;
+  const auto spread = [&](const Named& x) {
+    std::vector<int64_t> dims;
+    for (const char label : all) dims.push_back(has(x.labels, label) ? sizes.at(label) : 1);
+    return reshaped(ordered(x, chosen(all, x.labels, true)).value, std::move(dims));
+  };
+  return summed({mul(spread(a), spread(b)), all}, r.batch + r.rows + r.columns);
+}
+
+// As products of matrices, one for each index of the batch axes.
+Named matrices(const Named& a, const Named& b, const Roles& r, const Sizes& sizes) {
+  MatmulAttrs attrs;
+  // An operand that lies the other way round needs no transposition.
+  attrs.transpose_a = a.labels == r.batch + r.contracted + r.rows;
+  attrs.transpose_b = b.labels == r.batch + r.columns + r.contracted;
+  const auto matrix = [&](const Named& x, const std::string& first, const std::string& second) {
+    const Value value = ordered(x, r.batch + first + second).value;
+    std::vector<int64_t> dims;
+    if (!r.batch.empty()) dims.push_back(product(r.batch, sizes));
+    dims.push_back(product(first, sizes));
+    dims.push_back(product(second, sizes));
+    return reshaped(value, std::move(dims));
+  };
+  const Value left =
+      attrs.transpose_a ? matrix(a, r.contracted, r.rows) : matrix(a, r.rows, r.contracted);
+  const Value right =
+      attrs.transpose_b ? matrix(b, r.columns, r.contracted) : matrix(b, r.contracted, r.columns);
+  const std::string labels = r.batch + r.rows + r.columns;
+  std::vector<int64_t> dims;
+  for (const char label : labels) dims.push_back(sizes.at(label));
+  return {reshaped(matmul(left, right, attrs), std::move(dims)), labels};
+}
+
+Named combined(const Named& left, const Named& right, const std::string& keep, const Sizes& sizes) {
+  const Named a = summed(left, keep + right.labels);
+  const Named b = summed(right, keep + left.labels);
+  const Roles r = roles_of(a, b, keep);
+  const bool dots = r.rows.empty() && r.columns.empty();
+  return r.contracted.empty() || dots ? multiplied(a, b, r, sizes) : matrices(a, b, r, sizes);
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+namespace thimble {
+
+Value einsum(const std::string& equation, const std::vector<Value>& operands) {
+  std::vector<int> ranks;
+  for (const Value& operand : operands) ranks.push_back(operand.shape().rank());
+  const ops::Equation parsed = ops::parse_equation(equation, ranks);
+  ops::Sizes sizes;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    for (size_t axis = 0; axis < parsed.operands[i].size(); ++axis) {
+      const int64_t size = operands[i].shape()[static_cast<int>(axis)];
+      const auto [known, is_new] = sizes.try_emplace(parsed.operands[i][axis], size);
+      if (is_new || known->second == size) continue;
+      throw Error("einsum", fmt::format("an axis of \"{}\" has the sizes {} and {}", equation,
+                                        known->second, size));
+    }
+  }
+  ops::Named result{operands[0], parsed.operands[0]};
+  for (size_t i = 1; i < operands.size(); ++i) {
+    std::string keep = parsed.result;
+    for (size_t later = i + 1; later < operands.size(); ++later) keep += parsed.operands[later];
+    result = ops::combined(result, {operands[i], parsed.operands[i]}, keep, sizes);
+  }
+  return ops::ordered(ops::summed(result, parsed.result), parsed.result).value;
+}
+
+}  // namespace thimble

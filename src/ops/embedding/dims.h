@@ -1,0 +1,15 @@
+/* Sizes of embedding. Plain C99. */
+#ifndef THIMBLE_OPS_EMBEDDING_DIMS_H_
+#define THIMBLE_OPS_EMBEDDING_DIMS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct embedding_dims {
+  int count;   /* indices */
+  int rows;    /* of the weight */
+  int width;   /* of a row */
+  int padding; /* -1: none */
+} embedding_dims;
+
+#endif

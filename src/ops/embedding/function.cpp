@@ -1,0 +1,31 @@
+#include <thimble/ops/embedding.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(EmbeddingOptions& o, ir::OptionVisitor& v) {
+  v.field("embeddings", o.embeddings, "rows of the table; must be set");
+  v.field("width", o.width, "of a row; must be set");
+  v.field("padding_idx", o.padding_idx, "the row of this index is not trained; -1: all rows are");
+  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(embedding) {
+  static const FunctionDef def{
+      .name = "embedding",
+      .doc = "An embedding layer: rows of a trained table by their indices.",
+      .inputs = {{"indices", "any shape, i32"}},
+      .outputs = {{"y", "[the shape of indices, width]"}},
+      .parameters = {{"weight", "[embeddings, width]"}},
+      .options = ir::OptionSchema::of<EmbeddingOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {embedding(in[0], options_as<EmbeddingOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

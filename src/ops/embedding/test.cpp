@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/op_cases.h"
+#include "harness/op_run.h"
+#include "ops/embedding/attrs.h"
+
+namespace thimble::test {
+
+THIMBLE_OP_CASES(embedding) {
+  const auto indices = [](const Shape& shape, double last) {
+    return TensorSpec{.shape = shape, .dtype = DType::i32, .low = 0, .high = last};
+  };
+  const auto padding = [](int64_t index) { return ir::Attrs::of(EmbeddingAttrs{index}); };
+  const auto none = padding(-1);
+  return {
+      .cases = {{"vector", {indices({7}, 3), {.shape = {4, 5}}}, none, {{7, 5}}},
+                {"sentences", {indices({3, 4}, 8), {.shape = {9, 6}}}, none, {{3, 4, 6}}},
+                {"one_index", {indices({}, 2), {.shape = {3, 4}}}, none, {{4}}},
+                // The gradient leaves out the padding on purpose; goldens check it.
+                {.name = "padding",
+                 .inputs = {indices({3, 4}, 2), {.shape = {3, 6}}},
+                 .attrs = padding(1),
+                 .expect = {{3, 4, 6}},
+                 .no_grad = {1}},
+                {"one_row", {indices({5}, 0), {.shape = {1, 1}}}, none, {{5, 1}}},
+                {"nothing", {indices({2, 0}, 0), {.shape = {3, 4}}}, none, {{2, 0, 4}}},
+                {"no_width", {indices({2}, 1), {.shape = {3, 0}}}, none, {{2, 0}}},
+                {"many_rows", {indices({300}, 899), {.shape = {900, 200}}}, none, {{300, 200}}}},
+      .rejects = {{"no_such_padding",
+                   {indices({2}, 1), {.shape = {3, 4}}},
+                   padding(3),
+                   "padding_idx that is a row"},
+                  {"weight", {indices({2}, 1), {.shape = {3}}}, none, "of 2 dimensions"},
+                  {"indices_of_f32", {{.shape = {2}}, {.shape = {3, 4}}}, none, "of type i32"}},
+  };
+}
+
+TEST(embedding, is_nan_for_an_index_that_does_not_exist) {
+  const Tensor index = tensor<int32_t>(DType::i32, {3}, {-1, 1, 2});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const auto y = values_of<float>(run_op("embedding", ir::Attrs::of(EmbeddingAttrs{}),
+                                           {index, tensor({2, 1}, {1, 2})}, kernel)[0]);
+    EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[2]));
+    EXPECT_EQ(y[1], 2.0F);
+  }
+}
+
+TEST(embedding, layer_makes_its_table) {
+  Graph g;
+  const Value tokens = g.input("tokens", {6}, DType::i32);
+  const Value y = embedding(tokens, {.embeddings = 10, .width = 4, .name = "token"});
+  EXPECT_EQ(y.shape(), (Shape{kBatch, 6, 4}));
+  EXPECT_EQ(g.ir().find_source("token.weight").shape(), (Shape{10, 4}));
+  EXPECT_THROW(embedding(tokens, EmbeddingOptions{.embeddings = 10}), Error);
+}
+
+}  // namespace thimble::test

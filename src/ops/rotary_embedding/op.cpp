@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+#include <thimble/ops/rotary_embedding.h>
+
+#include <cmath>
+
+#include "ir/graph.h"
+#include "ops/common/row_tasks.h"
+#include "ops/rotary_embedding/attrs.h"
+#include "ops/rotary_embedding/dims.h"
+
+#define THIMBLE_REF "ops/rotary_embedding/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+void fast(float* y, const float* x, const float* turns, const rotary_dims* d,
+          exec::ThreadPool& pool) {
+  for_each_row(pool, d->rows, int64_t{d->heads} * d->width,
+               [&](int64_t row) { f32::rotate_pairs_row(y, x, turns, static_cast<int>(row), d); });
+}
+
+const OpDef& rotate_pairs_op() {
+  static const OpDef def{
+      .name = "rotate_pairs",
+      .doc = "Pairs of numbers turned by the angles of their step, of which a table is given.",
+      .inputs = {{"x", "[N, T, ..., D]"}, {"turns", "[T, 2, pairs]: cosines and sines"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<RotatePairsAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        c.require_dtype(1, DType::f32);
+        c.require(c.shape(0).rank() >= 3, "expected x [N, T, ..., D]");
+        c.require_rank(1, 3);
+        const Shape& turns = c.shape(1);
+        c.require(turns[0] == c.shape(0)[1] && turns[1] == 2 && 2 * turns[2] <= c.shape(0)[-1],
+                  "expected turns [T, 2, pairs] with at most D / 2 pairs");
+        return {c.input(0)};
+      },
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        RotatePairsAttrs attrs = c.attrs.as<RotatePairsAttrs>();
+        attrs.inverse = !attrs.inverse;
+        return {
+            c.grad().graph().add1(rotate_pairs_op(), ir::Attrs::of(attrs), {c.grad(), c.input(1)})};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<RotatePairsAttrs>();
+        const Shape& x = c.in(0);
+        rotary_dims d{};
+        d.rows = static_cast<int>(x[0] * x[1]);
+        d.steps = static_cast<int>(x[1]);
+        d.heads = 1;
+        for (int axis = 2; axis < x.rank() - 1; ++axis) d.heads *= static_cast<int>(x[axis]);
+        d.width = static_cast<int>(x[-1]);
+        d.pairs = static_cast<int>(c.in(1)[2]);
+        d.interleaved = attrs.interleaved ? 1 : 0;
+        d.inverse = attrs.inverse ? 1 : 0;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::rotate_pairs_ref>(),
+      .ref64 = ir::kernel_fn<&f64::rotate_pairs_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
+// The table of those angles, which the graph may hold already.
+Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddingOptions& options) {
+  const std::string name =
+      fmt::format("rotary_{}_{}_{}_{}", steps, width, options.base, options.offset);
+  if (const Value known = graph.find_source(name)) return known;
+  const int64_t pairs = width / 2;
+  std::vector<float> table(static_cast<size_t>(steps * width));
+  for (int64_t t = 0; t < steps; ++t) {
+    for (int64_t i = 0; i < pairs; ++i) {
+      const double share = 2.0 * static_cast<double>(i) / static_cast<double>(width);
+      const double angle = static_cast<double>(t + options.offset) * std::pow(options.base, -share);
+      table[static_cast<size_t>(t * width + i)] = static_cast<float>(std::cos(angle));
+      table[static_cast<size_t>(t * width + pairs + i)] = static_cast<float>(std::sin(angle));
+    }
+  }
+  const Value value = graph.source(name, {DType::f32, {steps, 2, pairs}}, ir::Role::constant);
+  graph.values[static_cast<size_t>(value.id())].data = std::move(table);
+  return value;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(rotary_embedding) {
+  static const OpDef* const defs[] = {&rotate_pairs_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
+  const Shape& shape = x.shape();
+  if (shape.rank() < 3) {
+    throw Error("rotary_embedding",
+                fmt::format("expected x [N, T, ..., D], got {}", to_string(shape)));
+  }
+  const int64_t width = options.width == 0 ? shape[-1] : options.width;
+  if (width < 0 || width % 2 != 0 || width > shape[-1]) {
+    throw Error("rotary_embedding",
+                fmt::format("expected an even width of at most {}, got {}", shape[-1], width));
+  }
+  if (!(options.base > 0.0) || !std::isfinite(options.base)) {
+    throw Error("rotary_embedding", fmt::format("expected a base above 0, got {}", options.base));
+  }
+  const Value table = ops::turns(x.graph(), shape[1], width, options);
+  return x.graph().add1(ops::rotate_pairs_op(),
+                        ir::Attrs::of(RotatePairsAttrs{.interleaved = options.interleaved}),
+                        {x, table});
+}
+
+}  // namespace thimble
