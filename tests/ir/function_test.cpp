@@ -64,7 +64,12 @@ Shape sample_of(const std::string& doc) {
 std::set<std::string> created_by(const FunctionDef& f, bool switches) {
   thimble::Graph g;
   std::vector<Value> inputs(f.inputs.size());
-  inputs[0] = g.input("x", sample_of(f.inputs[0].doc));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ArgDoc& input = f.inputs[i];
+    if (input.optional) continue;
+    const bool indices = std::string_view(input.doc).find("i32") != std::string_view::npos;
+    inputs[i] = g.input(input.name, sample_of(input.doc), indices ? DType::i32 : DType::f32);
+  }
   Setter setter(switches);
   const auto options = f.options.make();
   f.options.visit(options.get(), setter);

@@ -50,10 +50,9 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
                  {"out_proj_weight", "[E, E]", true},
                  {"out_proj_bias", "[E]", true}},
       .outputs = {{"y", "[N, T, E]"}},
-      .parameters = {{"in_proj_weight", "[E + 2 G, E], G = kv_heads * E / heads", true},
-                     {"q_proj_weight", "[E, E], where K or W is not E", true},
-                     {"k_proj_weight", "[G, K], likewise", true},
-                     {"v_proj_weight", "[G, W], likewise", true},
+      .parameters = {{"in_proj_weight",
+                      "[E + 2 G, E], G = kv_heads * E / heads; where K or W is not E in three: "
+                      "q_proj_weight [E, E], k_proj_weight [G, K], v_proj_weight [G, W]"},
                      {"in_proj_bias", "[E + 2 G]", true},
                      {"out_proj.weight", "[E, E]"},
                      {"out_proj.bias", "[E]", true}},
