@@ -21,13 +21,14 @@ void SetupOptions::add_to(CLI::App& command) {
   command.add_option("--batch", batch, "samples in one step [the recipe's]")
       ->check(whole_number(1))
       ->type_name("N");
-  command.add_option("--lr", lr, "learning rate, the peak of the schedule [the recipe's]")
+  command.add_option("--lr", lr, "learning rate, the peak of the schedule [the optimizer's]")
       ->check(above_zero())
       ->type_name("X");
   command
       .add_option("--optimizer", optimizer,
                   "one of " + joined(Optimizer::names()) +
-                      "; with settings for example adamw:beta2=0.99,amsgrad [the recipe's]")
+                      "; with settings for example adamw:beta2=0.99,amsgrad; what is left out is "
+                      "as in the recipe's optimizer, where the name is the same [the recipe's]")
       ->type_name("NAME[:SETTINGS]");
   command
       .add_option("--schedule", schedule,
@@ -64,8 +65,8 @@ int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
 namespace {
 
 TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
-  Optimizer optimizer =
-      options.optimizer.empty() ? recipe.optimizer() : Optimizer::parse(options.optimizer);
+  Optimizer optimizer = recipe.optimizer();
+  if (!options.optimizer.empty()) optimizer = Optimizer::parse(options.optimizer, optimizer);
   if (options.lr > 0.0) optimizer = optimizer.with_learning_rate(options.lr);
   const double lr = optimizer.learning_rate();
   TrainerOptions trainer{.optimizer = optimizer};

@@ -30,6 +30,8 @@ class Optimizer {
   // A name and settings that differ from the defaults: "adamw:lr=0.002,amsgrad". Names: see names;
   // settings: the fields of the struct of that name; a bool alone means true. Throws Error.
   [[nodiscard]] static Optimizer parse(std::string_view text);
+  // What the text leaves out is as in `base`, where that is the optimizer of the same name.
+  [[nodiscard]] static Optimizer parse(std::string_view text, const Optimizer& base);
   [[nodiscard]] static std::vector<std::string> names();
   // In the form parse takes, every setting that differs from its default.
   [[nodiscard]] std::string text() const;

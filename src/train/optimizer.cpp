@@ -65,6 +65,20 @@ std::vector<const ir::OpDef*> rules() {
   return found;
 }
 
+// base: may be null.
+Optimizer parsed(std::string_view text, const OptimizerValue* base) {
+  train::Settings words("optimizer", text);
+  for (const ir::OpDef* op : rules()) {
+    if (words.name() != op->optimizer.name) continue;
+    FromWords reader(words);
+    const bool alike = base != nullptr && base->op == op;
+    ir::Attrs settings = (alike ? base->settings : ir::Attrs::defaults(op->attrs)).changed(reader);
+    words.finish();
+    return made(*op, std::move(settings));
+  }
+  words.fail_unknown(Optimizer::names());
+}
+
 }  // namespace
 
 std::string Optimizer::name() const { return value_->op->optimizer.name; }
@@ -81,16 +95,10 @@ Optimizer Optimizer::with_weight_decay(double weight_decay) const {
   return changed(*value_, "weight_decay", weight_decay);
 }
 
-Optimizer Optimizer::parse(std::string_view text) {
-  train::Settings words("optimizer", text);
-  for (const ir::OpDef* op : rules()) {
-    if (words.name() != op->optimizer.name) continue;
-    FromWords reader(words);
-    ir::Attrs settings = ir::Attrs::defaults(op->attrs).changed(reader);
-    words.finish();
-    return made(*op, std::move(settings));
-  }
-  words.fail_unknown(names());
+Optimizer Optimizer::parse(std::string_view text) { return parsed(text, nullptr); }
+
+Optimizer Optimizer::parse(std::string_view text, const Optimizer& base) {
+  return parsed(text, &base.value());
 }
 
 std::vector<std::string> Optimizer::names() {

@@ -67,6 +67,14 @@ TEST(optimizer, parses_what_text_says) {
   }
 }
 
+TEST(optimizer, takes_what_words_leave_out_from_one_of_the_same_name) {
+  const Optimizer base = AdamW{.lr = 1e-2, .beta1 = 0.5};
+  EXPECT_EQ(Optimizer::parse("adamw:weight_decay=0", base),
+            Optimizer(AdamW{.lr = 1e-2, .beta1 = 0.5, .weight_decay = 0.0}));
+  EXPECT_EQ(Optimizer::parse("adamw:lr=1e-3", base), Optimizer(AdamW{.lr = 1e-3, .beta1 = 0.5}));
+  EXPECT_EQ(Optimizer::parse("adam", base), Optimizer(Adam{}));
+}
+
 TEST(optimizer, refuses_words_it_does_not_know) {
   const auto parsing = [](const char* text) {
     return error_of([text] { (void)Optimizer::parse(text); });
