@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares attention with PyTorch: compare_sequence.py SEQUENCE_BENCH [FILTER].
+"""Compares attention and recurrent layers with PyTorch: compare_sequence.py SEQUENCE_BENCH [FILTER].
 
-Rounds and settings as in compare.py.
+Rounds and settings as in compare.py. "training" of a recurrent layer is its forward pass and the
+gradients of all its parameters.
 """
 import json
 import pathlib
@@ -24,6 +25,19 @@ def attention_calls(layer):
             "/backward": [lambda: backward(y, q, k, v, y, lse, 0.0, causal)]}
 
 
+def recurrent_calls(layer):
+    kind = torch.nn.LSTM if layer["kind"] == "lstm" else torch.nn.GRU
+    model = kind(layer["features"], layer["units"], layer["layers"], batch_first=True)
+    x = torch.rand(layer["n"], layer["t"], layer["features"]) - 0.5
+
+    def train():
+        with torch.enable_grad():
+            y, *_ = model(x)
+            torch.autograd.grad((y * y).mean(), list(model.parameters()))
+
+    return {"/forward": [lambda: model(x)], "/training": [train]}
+
+
 def main():
     bench, pattern = sys.argv[1], re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
     torch.set_num_threads(THREADS)
@@ -32,16 +46,18 @@ def main():
     print(f"PyTorch {torch.__version__}, {THREADS} thread(s); microseconds, fastest of {ROUNDS} rounds")
     print("| layer | PyTorch, us | thimble, us | times faster |")
     print("| --- | ---: | ---: | ---: |")
-    for layer in layers["attention"]:
-        for suffix, calls in attention_calls(layer).items():
-            name = layer["name"] + suffix
-            if not pattern.search(name):
-                continue
-            peer, own = float("inf"), float("inf")
-            for _ in range(ROUNDS):
-                peer = min(peer, *(fastest(call) for call in calls), float("inf"))
-                own = min(own, thimble_seconds(bench, name))
-            print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {peer / own:.2f} |", flush=True)
+    for kind, make in (("attention", attention_calls), ("recurrent", recurrent_calls)):
+        for layer in layers[kind]:
+            for suffix, calls in make(layer).items():
+                name = layer["name"] + suffix
+                if not pattern.search(name):
+                    continue
+                peer, own = float("inf"), float("inf")
+                for _ in range(ROUNDS):
+                    peer = min(peer, *(fastest(call) for call in calls), float("inf"))
+                    own = min(own, thimble_seconds(bench, name))
+                print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {peer / own:.2f} |",
+                      flush=True)
 
 
 if __name__ == "__main__":

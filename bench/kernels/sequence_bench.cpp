@@ -1,19 +1,24 @@
-// Times attention on the layers of layers.json; settings as in kernels_bench.cpp.
+// Times attention and recurrent layers, those of layers.json; settings as in kernels_bench.cpp.
 #include <benchmark/benchmark.h>
+#include <thimble/ops.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "autodiff/autodiff.h"
+#include "exec/program.h"
 #include "ops/scaled_dot_product_attention/simd.h"
 
 namespace {
 
+using namespace thimble;
 using namespace thimble::ops;
 using thimble::exec::ThreadPool;
 
@@ -86,12 +91,65 @@ void add_attention(const nlohmann::json& layer) {
   }
 }
 
+// The result of a recurrent layer, or in training the gradients of all its parameters by the mean
+// of the squares.
+ir::Graph recurrent_step(const nlohmann::json& layer, bool training) {
+  Graph g;
+  const Value x = g.input("x", {layer.at("t"), layer.at("features")});
+  const int64_t units = layer.at("units");
+  const int64_t layers = layer.at("layers");
+  const bool is_lstm = layer.at("kind") == "lstm";
+  const Value y = is_lstm ? lstm(x, {.units = units, .layers = layers}).y
+                          : gru(x, {.units = units, .layers = layers}).y;
+  if (!training) {
+    g.output("y", y);
+    return ir::with_batch(g.ir(), layer.at("n"));
+  }
+  g.minimize(mean(y * y));
+  ir::Graph graph = ir::with_batch(g.ir(), layer.at("n"));
+  for (const autodiff::Gradient& gradient : autodiff::append_loss_gradients(graph)) {
+    graph.outputs.emplace_back(graph.data(gradient.value).name, gradient.gradient);
+  }
+  return graph;
+}
+
+void run_recurrent(benchmark::State& state, const nlohmann::json& layer, bool training) {
+  const exec::Program program(recurrent_step(layer, training), {.threads = pool().threads()});
+  exec::Store store({&program.graph()});
+  store.initialize(1);
+  const exec::Block arena(program.plan().arena_bytes);
+  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool());
+  const std::span<std::byte> x = session.source("x");
+  const auto values = random_values(static_cast<int64_t>(x.size() / sizeof(float)));
+  for (auto _ : state) {
+    state.PauseTiming();  // the arena may have reused the input's place
+    std::memcpy(x.data(), values.data(), x.size());
+    state.ResumeTiming();
+    if (!session.run()) state.SkipWithError("the loss is not finite");
+    benchmark::ClobberMemory();
+  }
+}
+
+void add_recurrent(const nlohmann::json& layer) {
+  const std::string name = layer.at("name");
+  for (const bool training : {false, true}) {
+    benchmark::RegisterBenchmark((name + (training ? "/training" : "/forward")).c_str(),
+                                 run_recurrent, layer, training)
+        ->UseRealTime()
+        ->Unit(benchmark::kMicrosecond)
+        ->ComputeStatistics("min", [](const std::vector<double>& times) {
+          return *std::min_element(times.begin(), times.end());
+        });
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::ifstream file(THIMBLE_BENCH_DIR "/kernels/layers.json");
   const auto layers = nlohmann::json::parse(file);
   for (const auto& layer : layers.at("attention")) add_attention(layer);
+  for (const auto& layer : layers.at("recurrent")) add_recurrent(layer);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
