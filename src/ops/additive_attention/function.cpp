@@ -34,12 +34,13 @@ THIMBLE_FUNCTION_FOLDER(additive_attention) {
                      {"score_weight", "[1, units]"}},
       .options = ir::OptionSchema::of<AdditiveAttentionOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
-        if (!in[4]) {
+        if (!in[4] && !in[5] && !in[6] && !in[7]) {
           return {additive_attention(in[0], in[1], in[2], in[3],
                                      options_as<AdditiveAttentionOptions>(options))};
         }
-        if (!in[5] || !in[7]) {
-          throw Error("additive_attention", "query_weight needs a key_weight and a score_weight");
+        if (!in[4] || !in[5] || !in[7]) {
+          throw Error("additive_attention",
+                      "given weights are at least query_weight, key_weight and score_weight");
         }
         return {
             ops::additive_attention_of(in[0], in[1], in[2], in[3], {in[4], in[5], in[6], in[7]})};

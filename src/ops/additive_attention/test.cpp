@@ -2,6 +2,7 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ir/function_def.h"
 
 namespace thimble::test {
 
@@ -24,6 +25,16 @@ TEST(additive_attention, refuses_what_does_not_fit) {
   EXPECT_THROW(additive_attention(x, x, x, {}), Error);
   EXPECT_THROW(additive_attention(x, x, g.input("value", {4, 3}), {.units = 2}), Error);
   EXPECT_THROW(additive_attention(x, g.input("flat", {3}), x, {.units = 2}), Error);
+}
+
+TEST(additive_attention, refuses_a_part_of_the_weights) {
+  Graph g;
+  std::vector<Value> inputs(8);
+  inputs[0] = g.input("x", {5, 12});
+  inputs[1] = inputs[2] = inputs[0];
+  inputs[5] = g.parameter("w", {12, 12}, init::zeros());
+  const AdditiveAttentionOptions options{.units = 3};
+  EXPECT_THROW(ir::find_function("additive_attention")->build(inputs, &options), Error);
 }
 
 }  // namespace thimble::test

@@ -20,8 +20,13 @@ std::vector<Value> build(std::span<const Value> in, const void* pointer) {
   const auto& options = *static_cast<const MultiHeadAttentionOptions*>(pointer);
   const Value key = in[1] ? in[1] : in[0];
   const Value value = in[2] ? in[2] : key;
-  if (!in[4]) return {multi_head_attention(in[0], key, value, in[3], options)};
-  if (!in[6]) throw Error("multi_head_attention", "in_proj_weight needs an out_proj_weight");
+  if (!in[4] && !in[5] && !in[6] && !in[7]) {
+    return {multi_head_attention(in[0], key, value, in[3], options)};
+  }
+  if (!in[4] || !in[6]) {
+    throw Error("multi_head_attention",
+                "given weights are at least in_proj_weight and out_proj_weight");
+  }
   const int64_t kv_width = ops::check_attention_layer(in[0], key, value, options);
   ops::AttentionWeights weights;
   ops::set_packed(weights, in[4], in[5], in[0].shape()[2], kv_width);

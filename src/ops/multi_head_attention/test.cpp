@@ -2,6 +2,7 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ir/function_def.h"
 
 namespace thimble::test {
 namespace {
@@ -51,6 +52,15 @@ TEST(multi_head_attention, refuses_heads_that_do_not_fit) {
   EXPECT_THROW(multi_head_attention(x, {.heads = 5}), Error);
   EXPECT_THROW(multi_head_attention(x, {.heads = 6, .kv_heads = 4}), Error);
   EXPECT_THROW(multi_head_attention(g.input("flat", {12}), {.heads = 3}), Error);
+}
+
+TEST(multi_head_attention, refuses_a_part_of_the_weights) {
+  Graph g;
+  std::vector<Value> inputs(8);
+  inputs[0] = g.input("x", {5, 12});
+  inputs[6] = g.parameter("w", {12, 12}, init::zeros());
+  const MultiHeadAttentionOptions options{.heads = 3};
+  EXPECT_THROW(ir::find_function("multi_head_attention")->build(inputs, &options), Error);
 }
 
 }  // namespace thimble::test
