@@ -26,10 +26,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 using I32 = hn::RebindToSigned<F32>;
 using IntVec = hn::Vec<I32>;
 
+// The maximum and minimum instructions of x86 give their second operand where one is NaN.
+#undef THIMBLE_SECOND_IF_NAN
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#define THIMBLE_SECOND_IF_NAN 1
+#else
+#define THIMBLE_SECOND_IF_NAN 0
+#endif
+
 // x, but at least `least` or NaN.
 HWY_INLINE Vec at_least(Vec least, Vec x) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
-  return hn::Max(least, x);  // the second operand where one is NaN
+#if THIMBLE_SECOND_IF_NAN
+  return hn::Max(least, x);
 #else
   return hn::IfThenElse(hn::Lt(x, least), least, x);
 #endif
@@ -37,7 +45,7 @@ HWY_INLINE Vec at_least(Vec least, Vec x) {
 
 // x, but at most `most` or NaN.
 HWY_INLINE Vec at_most(Vec most, Vec x) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+#if THIMBLE_SECOND_IF_NAN
   return hn::Min(most, x);
 #else
   return hn::IfThenElse(hn::Gt(x, most), most, x);
