@@ -4,6 +4,7 @@
 #include <thimble/graph.h>
 #include <thimble/initializer.h>
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -66,7 +67,7 @@ inline constexpr const char* kRngName = "rng";
 // Nodes stand in an order in which they can run. Values and nodes are numbered from 0.
 class Graph {
  public:
-  std::vector<ValueData> values;
+  std::deque<ValueData> values;  // a deque: references stay valid while values are added
   std::vector<Node> nodes;
   std::vector<Layer> layers;
   std::optional<int> loss;

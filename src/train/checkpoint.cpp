@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -56,6 +57,21 @@ io::Metadata settings_of(const State& state) {
 }
 
 // name: the tensor's in the file.
+// Nothing good comes of going on from weights that are not finite.
+void check_finite(const io::Safetensors& file, const exec::Store::Entry& entry) {
+  if (entry.type.dtype != DType::f32) return;
+  const std::span<const std::byte> bytes = file.find(entry.name)->bytes;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    float value = 0.0F;
+    std::memcpy(&value, &bytes[at], sizeof value);
+    if (!std::isfinite(value)) {
+      throw Error(file.name(), fmt::format("the tensor {} holds {} at element {}; take an earlier "
+                                           "checkpoint",
+                                           entry.name, value, at / sizeof(float)));
+    }
+  }
+}
+
 void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
                   const std::string& name) {
   const io::TensorView* tensor = file.find(name);
@@ -69,6 +85,7 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
                                          to_string(tensor->dtype), to_string(tensor->shape),
                                          ir::to_string(entry.type)));
   }
+  check_finite(file, entry);
 }
 
 void copy_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,

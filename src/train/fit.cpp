@@ -42,8 +42,17 @@ class Fitting {
         options_(options),
         validate_(validate),
         feed_(state.model, stream.fields(), true) {
-    const int64_t left = std::max<int64_t>(options.epochs - state.progress.epoch, 0);
-    step_ms_.reserve(static_cast<size_t>(left * stream.batches()));
+    const int64_t left = options.epochs - state.progress.epoch;
+    if (left < 0) {
+      throw Error("epochs", fmt::format("{} in all are asked for, but {} are done already; ask for "
+                                        "more, or start anew",
+                                        options.epochs, state.progress.epoch));
+    }
+    // Room for the times of all steps, within reason: a step must not allocate.
+    constexpr int64_t kMostReserved = 1 << 20;
+    const int64_t per_epoch = std::clamp<int64_t>(stream.batches(), 1, kMostReserved);
+    step_ms_.reserve(
+        static_cast<size_t>(std::min(left, kMostReserved / per_epoch + 1) * per_epoch));
     result_.input_pipeline_bytes = stream.bytes();
   }
 

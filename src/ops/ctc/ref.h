@@ -24,7 +24,7 @@ static real ctc_emission(const real* x, real level, const ctc_sequence* q, int s
 
 /* The log probability of the whole target, from the last row of alpha. */
 static real ctc_total(const real* alpha, const ctc_sequence* q, const ctc_dims* d) {
-  if (q->steps == 0) return q->states == 1 ? 0 : (real)CTC_NEVER;
+  if (!q->valid || q->steps == 0) return q->states == 1 ? 0 : (real)CTC_NEVER;
   const real* last = alpha + (ptrdiff_t)(q->steps - 1) * d->states;
   const real before = q->states > 1 ? last[q->states - 2] : (real)CTC_NEVER;
   return ctc_add(last[q->states - 1], before, (real)CTC_NEVER);
