@@ -254,6 +254,36 @@ TEST(trainer, names_a_checkpoint_that_is_missing_or_cut_off) {
   EXPECT_NE(error_of([&] { trainer.resume(folder / "c"); }).find("truncated"), std::string::npos);
 }
 
+TEST(trainer, refuses_a_checkpoint_that_is_not_finite) {
+  const test::TemporaryFolder folder;
+  Trainer bad(test::small_network(), options());
+  bad.set_parameter("dense.bias", {1.0F, std::numeric_limits<float>::quiet_NaN(), 2.0F});
+  bad.save(folder / "c");
+  Trainer trainer(test::small_network(), options());
+  const std::string hash = trainer.weights_sha256();
+  for (const std::string& what : {error_of([&] { trainer.resume(folder / "c"); }),
+                                  error_of([&] { trainer.load_weights(folder / "c"); })}) {
+    EXPECT_NE(what.find("dense.bias holds nan at element 1"), std::string::npos) << what;
+  }
+  EXPECT_EQ(trainer.weights_sha256(), hash);
+}
+
+TEST(trainer, refuses_fewer_epochs_than_are_done) {
+  Trainer trainer(test::small_network(), options());
+  trainer.fit(test::small_data(16), {.epochs = 3});
+  EXPECT_EQ(trainer.fit(test::small_data(16), {.epochs = 3}).steps, 3);
+  const std::string what = error_of([&] { trainer.fit(test::small_data(16), {.epochs = 2}); });
+  EXPECT_NE(what.find("3 are done already"), std::string::npos) << what;
+}
+
+TEST(trainer, takes_any_number_of_epochs) {
+  Trainer trainer(test::small_network(), options());
+  const FitResult result =
+      trainer.fit(test::small_data(16), {.epochs = std::numeric_limits<int64_t>::max(),
+                                         .stop = [&] { return trainer.steps() == 2; }});
+  EXPECT_EQ(result.end, FitResult::End::stopped);
+}
+
 TEST(trainer, says_where_a_checkpoint_cannot_be_written) {
   Trainer trainer(test::small_network(), options());
   EXPECT_NE(error_of([&] { trainer.save("/no/such/folder/c"); }).find("/no/such/folder/c"),
