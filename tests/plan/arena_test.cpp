@@ -1,6 +1,7 @@
 #include "plan/arena.h"
 
 #include <gtest/gtest.h>
+#include <thimble/ops.h>
 
 #include "exec/program.h"
 #include "models/small_models.h"
@@ -35,6 +36,34 @@ TEST(arena, takes_less_with_buffers_in_place_and_ordered) {
   const exec::Program plain(step_graph(32), {.optimize = false});
   const exec::Program packed(step_graph(32), {});
   EXPECT_LT(packed.plan().arena_bytes, plain.plan().arena_bytes);
+}
+
+// Whether the op's result takes over the memory of x, which the op reads as both its inputs.
+bool works_in_place_on_both(const char* op, bool through_a_view) {
+  ir::Graph graph;
+  const Value source = graph.source("source", {DType::f32, {4, 6}}, ir::Role::input);
+  const Value x = exp(source);
+  const Value second = through_a_view ? reshape(x, {4, 6}) : x;
+  const ir::OpDef* const def = ir::find_op(op);
+  const Value y = graph.add1(*def, ir::Attrs::defaults(def->attrs), {x, second});
+  graph.outputs = {{"y", y.id()}};
+  const Arena arena = plan_arena(graph, {});
+  const auto buffer = [&](const Value& v) {
+    return arena.buffer_of_value[static_cast<size_t>(v.id())];
+  };
+  return buffer(x) == buffer(y);
+}
+
+TEST(arena, lets_an_elementwise_op_write_over_a_value_that_it_reads_twice) {
+  EXPECT_TRUE(works_in_place_on_both("mul", false));
+  EXPECT_TRUE(works_in_place_on_both("mul", true));
+}
+
+// softmax_grad sums over a row of both inputs: it may write over either, but not over one that is
+// both.
+TEST(arena, keeps_a_value_that_another_op_reads_twice) {
+  EXPECT_FALSE(works_in_place_on_both("softmax_grad", false));
+  EXPECT_FALSE(works_in_place_on_both("softmax_grad", true));
 }
 
 TEST(order, never_makes_the_live_peak_larger) {
