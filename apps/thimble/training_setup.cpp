@@ -66,12 +66,12 @@ namespace {
 
 TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
   Optimizer optimizer = recipe.optimizer();
-  if (!options.optimizer.empty()) optimizer = Optimizer::parse(options.optimizer, optimizer);
+  if (options.optimizer) optimizer = Optimizer::parse(*options.optimizer, optimizer);
   if (options.lr > 0.0) optimizer = optimizer.with_learning_rate(options.lr);
   const double lr = optimizer.learning_rate();
   TrainerOptions trainer{.optimizer = optimizer};
-  if (!options.schedule.empty()) {
-    trainer.schedule = Schedule::parse(options.schedule, lr, steps);
+  if (options.schedule) {
+    trainer.schedule = Schedule::parse(*options.schedule, lr, steps);
   } else if (recipe.schedule != nullptr) {
     trainer.schedule = recipe.schedule(lr, steps);
   }
@@ -79,7 +79,7 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   trainer.ema_decay = options.ema_decay;
   trainer.batch = batch_of(options, recipe);
   trainer.accumulate = options.accumulate;
-  if (!options.memory_budget.empty()) trainer.memory_budget = parse_bytes(options.memory_budget);
+  if (options.memory_budget) trainer.memory_budget = parse_bytes(*options.memory_budget);
   trainer.seed = options.seed;
   trainer.threads = options.threads;
   return trainer;

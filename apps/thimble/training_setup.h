@@ -5,23 +5,24 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace thimble::cli {
 
-// Zero and empty mean the recipe's own setting.
+// Zero and nothing mean the recipe's own setting.
 struct SetupOptions {
   std::string recipe;
   int64_t batch = 0;
   double lr = 0.0;
-  std::string optimizer;
-  std::string schedule;
+  std::optional<std::string> optimizer;
+  std::optional<std::string> schedule;
   double clip_norm = 0.0;
   double ema_decay = 0.0;
   int64_t accumulate = 1;
   uint64_t seed = 0;
   int threads = 0;
-  std::string memory_budget;
+  std::optional<std::string> memory_budget;
 
   // The positional recipe and the options.
   void add_to(CLI::App& command);

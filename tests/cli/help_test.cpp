@@ -88,6 +88,7 @@ const BadLine kBadLines[] = {
     {"unknown_optimizer", {"plan", "vae", "--optimizer", "sdg"}, {"\"sdg\"", "sgd", "adamw"}},
     {"unknown_setting", {"plan", "vae", "--optimizer", "sgd:speed=1"}, {"speed", "momentum"}},
     {"unknown_schedule", {"plan", "vae", "--schedule", "cosin"}, {"\"cosin\"", "cosine"}},
+    {"empty_optimizer", {"plan", "vae", "--optimizer", ""}, {"\"\"", "adamw"}},
     {"bad_budget", {"plan", "vae", "--memory-budget", "much"}, {"\"much\"", "MiB"}},
 };
 

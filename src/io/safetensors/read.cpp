@@ -43,8 +43,12 @@ json parse_header(const std::string& file, std::string_view text) {
   json header;
   try {
     header = json::parse(text, watch);
-  } catch (const json::exception& error) {
-    throw Error(file, fmt::format("the header is not JSON: {}", error.what()));
+  } catch (const json::parse_error& error) {
+    throw Error(file, fmt::format("the header is not JSON: it breaks off or goes wrong at byte {} "
+                                  "of the file",
+                                  kLengthBytes + error.byte));
+  } catch (const json::exception&) {  // numbers too large to hold
+    throw Error(file, "the header is not JSON: it has a number that is out of range");
   }
   if (!header.is_object()) throw Error(file, "the header is not a JSON object");
   return header;
