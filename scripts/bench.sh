@@ -6,15 +6,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/common.sh
 . scripts/common.sh
 
-torch_version=2.13.0
-
 usage() {
   cat <<EOT
 usage: ./run bench [--quick] [--recipe NAME]... [--data DIR]
 
 Trains the recipes vae, lenet5 and mlp with thimble and with PyTorch $torch_version, from the same
 weights on the same samples, and compares losses, time and memory; then the kernels of both.
-Writes build/bench/report.md and report.html. PyTorch is installed under build/bench/venv with pip.
+Writes build/bench/report.md and report.html. PyTorch is installed under build/torch with pip.
 
   --quick        two epochs, one round of each timing, no kernels: to see that it works
   --recipe NAME  this recipe alone (vae, lenet5 or mlp), no kernels; may be given again
@@ -55,19 +53,6 @@ done
 case $data in '' | /*) ;; *) data=$caller/$data ;; esac
 
 out=build/bench
-python=$out/venv/bin/python
-
-install_torch() {
-  if "$python" -c "import torch, numpy, safetensors
-assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
-    return
-  fi
-  echo "Installing PyTorch $torch_version under $out/venv"
-  python3 -m venv "$out/venv"
-  "$python" -m pip install --quiet --disable-pip-version-check \
-    "torch==$torch_version" numpy safetensors ||
-    die "bench: pip could not install PyTorch; the lines above say why"
-}
 
 # Prints what another comparison prints, and keeps it for the report.
 also() { # FILE COMMAND...
@@ -80,22 +65,22 @@ also() { # FILE COMMAND...
 
 scripts/install_dependencies.sh bench
 mkdir -p "$out"
-install_torch
+torch_environment || die "bench: pip could not install PyTorch; the lines above say why"
 configure release -DTHIMBLE_BUILD_BENCH=ON
 build release twin_bench kernels_bench norm_pool_bench updates_bench data_bench
 
 rm -f "$out"/{kernels,norm_pool,updates,data}.txt
 options=()
 for recipe in "${recipes[@]+"${recipes[@]}"}"; do options+=(--recipe "$recipe"); done
-"$python" bench/pytorch/compare.py --build build/release --out "$out" ${quick:+--quick} \
+"$torch_python" bench/pytorch/compare.py --build build/release --out "$out" ${quick:+--quick} \
   ${data:+--data "$data"} "${options[@]+"${options[@]}"}"
 if [ -z "$quick" ] && [ ${#recipes[@]} -eq 0 ]; then
-  also kernels.txt "$python" bench/kernels/compare.py build/release/bin/kernels_bench
-  also norm_pool.txt "$python" bench/kernels/compare_norm_pool.py build/release/bin/norm_pool_bench
-  also updates.txt "$python" bench/optim/compare.py build/release/bin/updates_bench
+  also kernels.txt "$torch_python" bench/kernels/compare.py build/release/bin/kernels_bench
+  also norm_pool.txt "$torch_python" bench/kernels/compare_norm_pool.py build/release/bin/norm_pool_bench
+  also updates.txt "$torch_python" bench/optim/compare.py build/release/bin/updates_bench
   also data.txt build/release/bin/data_bench --benchmark_min_time=0.1
 fi
 echo
-"$python" bench/pytorch/report.py "$out"
+"$torch_python" bench/pytorch/report.py "$out"
 echo
 echo "Written: $out/report.md, $out/report.html"

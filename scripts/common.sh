@@ -57,3 +57,21 @@ build() {
   shift
   cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
+
+# The PyTorch that we compare with, and the Python that has it after torch_environment.
+torch_version=2.13.0
+torch_python=build/torch/bin/python
+
+# torch_environment: a virtual environment in build/torch with PyTorch for the processor. Fails where
+# pip cannot get it.
+torch_environment() {
+  if "$torch_python" -c "import torch, numpy, safetensors, expecttest
+assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
+    return
+  fi
+  echo "Installing PyTorch $torch_version under build/torch"
+  rm -rf build/torch
+  python3 -m venv build/torch &&
+    "$torch_python" -m pip install --quiet --disable-pip-version-check \
+      "torch==$torch_version" numpy safetensors expecttest
+}
