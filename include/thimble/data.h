@@ -33,6 +33,9 @@ class Source {
   // Writes sample `index` (0 <= index < size()): field f, size_bytes(dtype, shape) bytes in
   // row-major order, to out[f]. Allocates nothing when called again and again.
   virtual void read(int64_t index, std::span<void* const> out) const = 0;
+  // Changes a sample in place before it is trained on; never before it is evaluated. `random` is a
+  // function of (seed, epoch, index): derive every random choice from it.
+  virtual void augment(uint64_t /*random*/, std::span<void* const> /*fields*/) const {}
   // Memory held by the samples.
   [[nodiscard]] virtual int64_t bytes() const { return 0; }
 };
@@ -48,6 +51,9 @@ class Dataset {
   [[nodiscard]] const std::vector<Field>& fields() const { return source_->fields(); }
   // As Source::read; throws Error if index or the number of destinations is wrong.
   void read(int64_t index, std::span<void* const> out) const;
+  void augment(uint64_t random, std::span<void* const> fields) const {
+    source_->augment(random, fields);
+  }
   [[nodiscard]] int64_t bytes() const { return source_->bytes(); }
 
   // The first n samples, or all if there are fewer. n >= 1.
@@ -74,6 +80,28 @@ enum class Split { train, test };
 // shares of the ten classes. Sample i depends on (seed, split, i) alone, on every platform;
 // Split::train and Split::test are different streams.
 [[nodiscard]] Dataset digits(int64_t count, uint64_t seed, Split split = Split::train);
+
+// Built-in colour images, no file needed: a disc, ring, triangle, square, star, cross or crescent,
+// or something striped, checked or dotted (classes 0 .. 9), of random colours, place, size, turn
+// and light, before clutter. side: pixels, at least 16. Made when they are read; sample i depends
+// on (seed, split, i, side) alone, on every platform; equal shares of the classes. Fields: "image"
+// f32 [side, side, 3] in 0..1, "label" i32 scalar.
+[[nodiscard]] Dataset shapes(int64_t count, uint64_t seed, Split split = Split::train,
+                             int64_t side = 32);
+
+// CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html), the binary version: data_batch_1.bin to
+// data_batch_5.bin and test_batch.bin, in dir or dir/cifar-10-batches-bin.
+// Fields: "image" f32 [32, 32, 3] in 0..1, "label" i32 scalar.
+[[nodiscard]] Dataset cifar10(const std::string& dir, Split split = Split::train);
+
+struct ImageAugmentation {
+  int64_t padding = 4;  // zeros on every side of which a window of the image's size is cut
+  bool flip = true;     // half of the images are mirrored left to right
+};
+// The same samples, changed at random whenever they are trained on: every f32 field [H, W, C]. What
+// is drawn is a function of (seed, epoch, index), so a resumed run sees the same images.
+// Source: He et al., "Deep residual learning for image recognition", 2016, section 4.2.
+[[nodiscard]] Dataset augmented(const Dataset& dataset, const ImageAugmentation& options = {});
 
 // IDX files (http://yann.lecun.com/exdb/mnist), plain or gzip, every element type. Fields:
 // "image" f32: [N, H, W] reads as [H, W, 1], other ranks as they are; u8 as value / 255.

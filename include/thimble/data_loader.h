@@ -19,6 +19,7 @@ struct LoaderOptions {
   int64_t batch = 32;      // samples per batch
   bool shuffle = true;     // a new order every epoch
   uint64_t seed = 0;       // of the order and of the augmentation
+  bool training = true;    // change samples as data::augmented() asks
   bool drop_last = false;  // leave out a last batch of fewer samples
   int prefetch = 2;        // batches read ahead by a thread; 0 reads in next()
   Augment augment = {};    // may be empty

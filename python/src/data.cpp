@@ -114,6 +114,33 @@ void bind_data(nb::module_& m) {
       "The built-in digits: handwriting drawn by strokes, no file needed. Fields: image f32 "
       "[28, 28, 1] in 0..1, digit i32. Sample i depends on (seed, split, i) alone.");
   m.def(
+      "shapes",
+      [](int64_t count, uint64_t seed, const std::string& split, int64_t side) {
+        return data::shapes(count, seed, split_of(split), side);
+      },
+      nb::arg("count"), nb::arg("seed") = 0, nb::arg("split") = "train", nb::arg("side") = 32,
+      "Built-in colour images of ten classes, painted when they are read: disc, ring, triangle, "
+      "square, star, cross, crescent, or something striped, checked or dotted. Fields: image f32 "
+      "[side, side, 3] in 0..1, label i32. Sample i depends on (seed, split, i, side) alone.");
+  m.def(
+      "cifar10",
+      [](const std::filesystem::path& dir, const std::string& split) {
+        const data::Split part = split_of(split);
+        return as_runtime_error([&] { return data::cifar10(dir.string(), part); });
+      },
+      nb::arg("dir"), nb::arg("split") = "train",
+      "CIFAR-10's binary version: data_batch_1.bin to data_batch_5.bin and test_batch.bin, in dir "
+      "or dir/cifar-10-batches-bin. Fields: image f32 [32, 32, 3] in 0..1, label i32.");
+  m.def(
+      "augmented",
+      [](const data::Dataset& dataset, int64_t padding, bool flip) {
+        return data::augmented(dataset, {.padding = padding, .flip = flip});
+      },
+      nb::arg("dataset"), nb::arg("padding") = 4, nb::arg("flip") = true,
+      "The same samples, changed at random whenever they are trained on, never when they are "
+      "evaluated: every image is cut out of itself with so many zeros around it and, with flip, "
+      "half of them are mirrored. What is drawn depends on (seed, epoch, sample) alone.");
+  m.def(
       "mnist",
       [](const std::filesystem::path& dir, const std::string& split) {
         const data::Split part = split_of(split);

@@ -22,7 +22,8 @@ class PyPredictor {
   }
 
   nb::dict predict(const nb::object& data) {
-    const auto stream = stream_from(data, {.batch = batch_, .shuffle = false}, true);
+    const auto stream =
+        stream_from(data, {.batch = batch_, .shuffle = false, .training = false}, true);
     PredictedRows rows(model_, stream->samples());
     {
       const nb::gil_scoped_release release;

@@ -125,7 +125,9 @@ FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validat
     validate = [&] {
       const nb::gil_scoped_acquire acquire;
       const auto rows = stream_from(
-          validation, {.batch = state.options.batch, .shuffle = false, .prefetch = prefetch}, true);
+          validation,
+          {.batch = state.options.batch, .shuffle = false, .training = false, .prefetch = prefetch},
+          true);
       const nb::gil_scoped_release release;
       return state.evaluate(*rows, true);
     };
@@ -149,7 +151,8 @@ FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validat
 Evaluation evaluate(PyTrainer& self, const nb::object& data) {
   const Use use(self);
   train::State& state = self.trainer.state();
-  const auto stream = stream_from(data, {.batch = state.options.batch, .shuffle = false}, true);
+  const auto stream =
+      stream_from(data, {.batch = state.options.batch, .shuffle = false, .training = false}, true);
   const nb::gil_scoped_release release;
   return state.evaluate(*stream);
 }
@@ -158,7 +161,8 @@ Evaluation evaluate(PyTrainer& self, const nb::object& data) {
 nb::dict predict(PyTrainer& self, const nb::object& data) {
   const Use use(self);
   train::State& state = self.trainer.state();
-  const auto stream = stream_from(data, {.batch = state.options.batch, .shuffle = false}, true);
+  const auto stream =
+      stream_from(data, {.batch = state.options.batch, .shuffle = false, .training = false}, true);
   PredictedRows rows(state.model, stream->samples());
   {
     const nb::gil_scoped_release release;

@@ -59,6 +59,47 @@ def test_the_built_in_digits_are_arrays_too():
         tb.data.digits(10, split="dev")
 
 
+def test_built_in_colour_images_and_their_augmentation():
+    shapes = tb.data.shapes(20, seed=5, split="test", side=24)
+    arrays = shapes.arrays()
+    assert shapes.fields == {"image": ("f32", (24, 24, 3)), "label": ("i32", ())}
+    assert sorted(set(arrays["label"])) == list(range(10))
+    for changed in (tb.data.augmented(shapes), tb.data.augmented(shapes, padding=2, flip=False)):
+        np.testing.assert_array_equal(changed.arrays()["image"], arrays["image"])
+    with pytest.raises(ValueError, match="side is 3"):
+        tb.data.shapes(20, side=3)
+
+    def loss_of(dataset):
+        g = tb.Graph()
+        image, label = g.input("image", (24, 24, 3)), g.label("label")
+        offset = g.parameter("offset", (1,), tb.init.zeros())
+        g.minimize(tb.mean(image) + tb.mean(offset) + 0.0 * tb.mean(tb.cast(label, "f32")))
+        trainer = tb.Trainer(g, optimizer="sgd:lr=1e-6", batch=20)
+        return trainer.fit(dataset, epochs=1).epochs[0].train.loss, trainer.evaluate(dataset).loss
+
+    mean = arrays["image"].mean()
+    plain, changed = loss_of(shapes), loss_of(tb.data.augmented(shapes))
+    assert plain == pytest.approx((mean, mean), rel=1e-4)
+    assert changed[1] == pytest.approx(mean, rel=1e-4)
+    assert changed[0] < 0.95 * mean  # darker by the zeros around the images
+
+
+def test_cifar10_is_read_from_its_binary_files(tmp_path):
+    folder = tmp_path / "cifar-10-batches-bin"
+    folder.mkdir()
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 32), np.uint8)
+    for i, name in enumerate([f"data_batch_{n}.bin" for n in range(1, 6)] + ["test_batch.bin"]):
+        (folder / name).write_bytes(bytes([i]) + pixels[i].tobytes())
+    train = tb.data.cifar10(tmp_path).arrays()
+    test = tb.data.cifar10(tmp_path, "test").arrays()
+    assert train["label"].tolist() == [0, 1, 2, 3, 4] and test["label"].tolist() == [5]
+    images = np.concatenate([train["image"], test["image"]])
+    np.testing.assert_array_equal(images, pixels.transpose(0, 2, 3, 1) / np.float32(255))
+    (folder / "test_batch.bin").write_bytes(bytes(3072))
+    with pytest.raises(RuntimeError, match="not whole records"):
+        tb.data.cifar10(tmp_path, "test")
+
+
 def test_graphs_describe_themselves():
     g = tb.Graph()
     x = g.input("x", (6,))

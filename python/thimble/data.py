@@ -1,5 +1,5 @@
 """Data sets that come with thimble or are read from files. Anything else is fed as arrays."""
 
-from ._core import Dataset, digits, idx, mnist
+from ._core import Dataset, augmented, cifar10, digits, idx, mnist, shapes
 
-__all__ = ["Dataset", "digits", "idx", "mnist"]
+__all__ = ["Dataset", "augmented", "cifar10", "digits", "idx", "mnist", "shapes"]

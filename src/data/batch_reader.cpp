@@ -83,9 +83,9 @@ void BatchReader::read(int64_t number, Batch& batch) {
     const int64_t position = batch.first + i;
     const int64_t index = options_.shuffle ? order_[static_cast<size_t>(position)] : position;
     dataset_.read(index, row_);
-    if (options_.augment) {
-      options_.augment(key_of(kAugmentStream, options_.seed, epoch_, index), row_);
-    }
+    const uint64_t random = key_of(kAugmentStream, options_.seed, epoch_, index);
+    if (options_.training) dataset_.augment(random, row_);
+    if (options_.augment) options_.augment(random, row_);
   }
   const int64_t missing = options_.batch - batch.count;
   for (size_t f = 0; f < row_.size(); ++f) {

@@ -21,6 +21,9 @@ class SubsetSource : public Source {
   void read(int64_t index, std::span<void* const> out) const override {
     whole_->read(indices_[static_cast<size_t>(index)], out);
   }
+  void augment(uint64_t random, std::span<void* const> fields) const override {
+    whole_->augment(random, fields);
+  }
   int64_t bytes() const override {
     return whole_->bytes() + static_cast<int64_t>(indices_.size() * sizeof(int64_t));
   }
@@ -37,6 +40,9 @@ class NamedSource : public Source {
   int64_t size() const override { return source_->size(); }
   const std::vector<Field>& fields() const override { return fields_; }
   void read(int64_t index, std::span<void* const> out) const override { source_->read(index, out); }
+  void augment(uint64_t random, std::span<void* const> fields) const override {
+    source_->augment(random, fields);
+  }
   int64_t bytes() const override { return source_->bytes(); }
 
  private:

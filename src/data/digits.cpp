@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "data/array.h"
+#include "data/balanced_label.h"
 #include "data/digit_pen.h"
 
 namespace thimble::data {
@@ -10,14 +11,6 @@ namespace {
 
 constexpr uint64_t kLabelStream = 3;
 constexpr uint64_t kPenStream = 4;
-constexpr int kClasses = 10;
-
-// Every ten samples in a row hold each digit once, in a drawn order.
-int label_of(uint64_t seed, Split split, int64_t index) {
-  int labels[kClasses] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  shuffle(std::span<int>(labels), Random(key_of(kLabelStream, seed, split, index / kClasses)));
-  return labels[index % kClasses];
-}
 
 }  // namespace
 
@@ -29,7 +22,7 @@ Dataset digits(int64_t count, uint64_t seed, Split split) {
   std::vector<uint8_t> images(static_cast<size_t>(count * kPixels));
   std::vector<uint8_t> labels(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    const int digit = label_of(seed, split, i);
+    const int digit = balanced_label(kLabelStream, seed, split, i);
     labels[static_cast<size_t>(i)] = static_cast<uint8_t>(digit);
     draw_digit(digit, Random(key_of(kPenStream, seed, split, i)),
                std::span<uint8_t, kPixels>(images.data() + i * kPixels, kPixels));

@@ -33,7 +33,7 @@ std::string find_file(const std::string& what, const std::vector<std::string>& p
   std::string tried;
   for (const std::string& path : paths) tried += (tried.empty() ? "" : ", ") + path;
   throw Error(what, fmt::format("not found; tried {}; name the folder with --data or THIMBLE_DATA, "
-                                "or give neither to use the built-in digits",
+                                "or give neither to use the built-in data",
                                 tried));
 }
 

@@ -181,8 +181,9 @@ FitResult Trainer::fit(const data::Dataset& dataset, const FitOptions& options) 
   std::function<Evaluation()> validate;
   if (options.validation) {
     validate = [&] {
-      train::LoaderStream rows(*options.validation,
-                               {.batch = state_->options.batch, .shuffle = false});
+      train::LoaderStream rows(
+          *options.validation,
+          {.batch = state_->options.batch, .shuffle = false, .training = false});
       return state_->evaluate(rows, true);
     };
   }

@@ -33,7 +33,8 @@ Plan Trainer::plan() const {
 const TrainerOptions& Trainer::options() const { return state_->options; }
 
 Evaluation Trainer::evaluate(const data::Dataset& dataset) {
-  train::LoaderStream stream(dataset, {.batch = state_->options.batch, .shuffle = false});
+  train::LoaderStream stream(dataset,
+                             {.batch = state_->options.batch, .shuffle = false, .training = false});
   return state_->evaluate(stream);
 }
 
@@ -44,7 +45,8 @@ std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::str
     throw Error("predict",
                 "the graph has no output \"" + output + "\"; name one with Graph::output");
   }
-  train::LoaderStream stream(dataset, {.batch = state_->options.batch, .shuffle = false});
+  train::LoaderStream stream(dataset,
+                             {.batch = state_->options.batch, .shuffle = false, .training = false});
   std::vector<float> all;
   state_->predict(stream, [&](const exec::Session& session, int64_t /*count*/) {
     const std::span<const std::byte> bytes = session.output(output);

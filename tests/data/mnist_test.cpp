@@ -62,7 +62,7 @@ TEST(mnist, says_where_it_looked_and_what_to_do) {
               AllOf(HasSubstr("[train-images-idx3-ubyte] not found"),
                     HasSubstr(folder.path("d/train-images-idx3-ubyte.gz")),
                     HasSubstr(folder.path("d/mnist/train-images-idx3-ubyte")), HasSubstr("--data"),
-                    HasSubstr("THIMBLE_DATA"), HasSubstr("built-in digits")));
+                    HasSubstr("THIMBLE_DATA"), HasSubstr("built-in data")));
   folder.write("d/t10k-images-idx3-ubyte", images_of(1, 28, 2));
   EXPECT_THAT(error_of([&] { (void)mnist(folder.path("d"), Split::test); }),
               HasSubstr("[t10k-labels-idx1-ubyte] not found"));
