@@ -33,8 +33,11 @@ def _seed() -> None:
 def of_op(adapter: Adapter) -> Iterator[Case]:
     entry = OP_ENTRIES[adapter.name]
     _seed()
-    gradients = adapter.gradients and entry.supports_autograd
-    for sample in entry.sample_inputs("cpu", torch.float32, requires_grad=gradients):
+    # Ops of whole numbers alone have no float32 samples.
+    whole = torch.int64 in entry.dtypes and torch.float32 not in entry.dtypes
+    dtype = torch.int64 if whole else torch.float32
+    gradients = adapter.gradients and entry.supports_autograd and not whole
+    for sample in entry.sample_inputs("cpu", dtype, requires_grad=gradients):
         yield Case(entry.op, (sample.input, *sample.args), sample.kwargs,
                    adapter.training)
 

@@ -1,8 +1,134 @@
 """Elementwise functions of one tensor."""
+import math
+
+import torch
+
 import thimble as tb
+from layouts import channels_first, channels_last, dtype_name, like, only_f32, vector
 from registry import op
 
+SAME_NAME = ["abs", "exp", "log", "neg", "reciprocal", "rsqrt", "sqrt", "square", "sigmoid", "tanh",
+             "sin", "cos", "tan", "erf"]
+RENAMED = {
+    "nn.functional.relu": "relu", "nn.functional.relu6": "relu6", "nn.functional.selu": "selu",
+    "nn.functional.silu": "swish", "nn.functional.mish": "mish", "nn.functional.softsign": "softsign",
+    "nn.functional.hardswish": "hard_swish", "nn.functional.hardsigmoid": "hard_sigmoid",
+    "nn.functional.logsigmoid": "log_sigmoid",
+}
 
-@op("exp", ours="exp")
-def exp(x):
-    return tb.exp(x)
+
+def _unary(name, ours):
+    @op(name, ours)
+    def call(x, inplace=False):
+        return getattr(tb, ours)(x)
+
+
+for _name, _ours in {**{name: name for name in SAME_NAME}, **RENAMED}.items():
+    _unary(_name, _ours)
+
+
+# PyTorch's round has no gradient; thimble's passes it straight through, which is what it is for.
+@op("round", "straight_through_round", gradients=False)
+def round_to_even(x):
+    return tb.straight_through_round(x)
+
+
+@op("deg2rad", "affine")
+def deg2rad(x):
+    return tb.affine(x, scale=math.pi / 180)
+
+
+@op("rad2deg", "affine")
+def rad2deg(x):
+    return tb.affine(x, scale=180 / math.pi)
+
+
+@op("nn.functional.elu", "elu")
+def elu(x, alpha=1.0, inplace=False):
+    return tb.elu(x, alpha=alpha)
+
+
+@op("nn.functional.celu", "elu")
+def celu(x, alpha=1.0, inplace=False):
+    return alpha * tb.elu(x / alpha)
+
+
+@op("nn.functional.leaky_relu", "leaky_relu")
+def leaky_relu(x, negative_slope=0.01, inplace=False):
+    return tb.leaky_relu(x, slope=negative_slope)
+
+
+@op("nn.functional.hardtanh", "hard_tanh clip")
+def hardtanh(x, min_val=-1.0, max_val=1.0, inplace=False):
+    if (min_val, max_val) == (-1.0, 1.0):
+        return tb.hard_tanh(x)
+    return tb.clip(x, low=min_val, high=max_val)
+
+
+@op("nn.functional.softplus", "softplus")
+def softplus(x, beta=1, threshold=20):
+    return tb.softplus(x, beta=beta, threshold=threshold)
+
+
+@op("nn.functional.gelu", "gelu")
+def gelu(x, approximate="none"):
+    return tb.gelu(x, tanh_approximation=approximate == "tanh")
+
+
+@op("nn.functional.tanhshrink", "sub tanh")
+def tanhshrink(x):
+    return x - tb.tanh(x)
+
+
+@op("nn.functional.glu", "glu")
+def glu(x, dim=-1):
+    return tb.glu(x, axis=dim)
+
+
+@op("nn.functional.prelu", "prelu")
+def prelu(x, weight):
+    if weight.ndim == 0:
+        weight = tb.reshape(weight, (1,))
+    if x.ndim < 2:  # one channel: its weight is for all
+        return tb.reshape(tb.prelu(tb.reshape(x, (-1, 1)), weight), x.shape)
+    return channels_first(tb.prelu(channels_last(x), weight))
+
+
+def _along(function, x, dim, dtype):
+    only_f32(dtype)
+    return like(function(vector(x), axis=dim), x)
+
+
+@op(["softmax", "softmax/with_dtype"], "softmax")
+def softmax(x, dim, dtype=None):
+    return _along(tb.softmax, x, dim, dtype)
+
+
+@op(["log_softmax", "log_softmax/with_dtype"], "log_softmax")
+def log_softmax(x, dim, dtype=None):
+    return _along(tb.log_softmax, x, dim, dtype)
+
+
+@op(["nn.functional.softmin", "nn.functional.softmin/with_dtype"], "softmax neg")
+def softmin(x, dim, dtype=None):
+    return _along(tb.softmax, -x, dim, dtype)
+
+
+def _cast(name, dtype):
+    @op(name, "cast")
+    def call(x, memory_format=None):
+        return tb.cast(x, dtype_name(dtype))
+
+
+for _name, _dtype in {
+    "bool": torch.bool, "byte": torch.uint8, "char": torch.int8, "int": torch.int32,
+    "long": torch.int64, "half": torch.float16, "bfloat16": torch.bfloat16, "float": torch.float32,
+    "double": torch.float64,
+}.items():
+    _cast(_name, _dtype)
+
+
+@op("to", "cast")
+def to(x, *args, **kwargs):
+    wanted = [a for a in args if isinstance(a, torch.dtype)]
+    return tb.cast(x, dtype_name(wanted[0])) if wanted else x

@@ -17,7 +17,10 @@ from typing import Any
 COMPLEX = "complex numbers: tensors are real"
 FLOAT64 = "double precision: thimble computes in float32"
 VALUE_SHAPES = "the shape of the result depends on values: shapes are fixed when compiling"
-REASONS = [COMPLEX, FLOAT64, VALUE_SHAPES]
+VALUE_PLACES = "where a slice starts depends on values: slices are fixed when compiling"
+RANDOM = "random: thimble's own generator draws other numbers"
+THREE = "images of three dimensions: images have a height and a width"
+REASONS = [COMPLEX, FLOAT64, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE]
 
 
 class Refused(Exception):

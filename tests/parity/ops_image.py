@@ -1,0 +1,79 @@
+"""Images of other sizes."""
+import thimble as tb
+from layouts import channels_first, channels_last, pair, single
+from registry import THREE, Refused, op
+
+
+def _pads(x, pad):
+    """PyTorch's pairs, the last axis first, as counts before and after every axis."""
+    before, after = [0] * x.ndim, [0] * x.ndim
+    for i in range(len(pad) // 2):
+        before[x.ndim - 1 - i], after[x.ndim - 1 - i] = pad[2 * i], pad[2 * i + 1]
+    return before, after
+
+
+def _padded(x, pad, mode, value=0.0):
+    before, after = _pads(x, pad)
+    options = {} if mode == "constant" else {"mode": mode}
+    return tb.pad(x, before=before, after=after, value=value or 0.0, **options)
+
+
+@op("constant_pad_nd", "pad")
+def constant_pad_nd(x, pad, value=0.0):
+    return _padded(x, pad, "constant", value)
+
+
+@op(["nn.functional.pad/constant", "nn.functional.pad/reflect", "nn.functional.pad/replicate",
+     "nn.functional.pad/replicate_negative", "nn.functional.pad/circular"], "pad")
+def pad(x, pad, mode="constant", value=0.0):
+    return _padded(x, pad, mode, value)
+
+
+def _upsampled(x, size, scale_factor, mode, align_corners=None, recompute=False):
+    dims = x.ndim - 2
+    if dims == 3:
+        raise Refused(THREE)
+    if scale_factor is not None and recompute:
+        size = [int(n * scale_factor) for n in x.shape[2:]]
+        scale_factor = None
+    options = {"mode": mode, "align_corners": bool(align_corners)}
+    if size is not None:
+        options["size"] = single(size) if dims == 1 else pair(size)
+    if scale_factor is not None:
+        options["scale"] = single(scale_factor)
+    function = tb.upsample1d if dims == 1 else tb.upsample2d
+    return channels_first(function(channels_last(x), **options))
+
+
+MODES = {"nearest": "nearest", "nearest-exact": "nearest_exact", "linear": "bilinear",
+         "bilinear": "bilinear", "bicubic": "bicubic"}
+
+
+@op(["nn.functional.interpolate/nearest", "nn.functional.interpolate/nearest-exact",
+     "nn.functional.interpolate/linear", "nn.functional.interpolate/bilinear",
+     "nn.functional.interpolate/bicubic"], "upsample1d upsample2d", times=4)
+def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=None,
+                recompute_scale_factor=None, antialias=False):
+    return _upsampled(x, size, scale_factor, MODES[mode], align_corners, recompute_scale_factor)
+
+
+@op("nn.functional.interpolate/area", "adaptive_average_pool1d adaptive_average_pool2d")
+def area(x, size=None, scale_factor=None, mode="area", align_corners=None,
+         recompute_scale_factor=None, antialias=False):
+    dims = x.ndim - 2
+    if dims == 3:
+        raise Refused(THREE)
+    if size is None:
+        size = [int(n * scale_factor) for n in x.shape[2:]]
+    function = tb.adaptive_average_pool1d if dims == 1 else tb.adaptive_average_pool2d
+    return channels_first(function(channels_last(x), size=single(size) if dims == 1 else pair(size)))
+
+
+@op("nn.functional.upsample_nearest", "upsample1d upsample2d")
+def upsample_nearest(x, size=None, scale_factor=None):
+    return _upsampled(x, size, scale_factor, "nearest")
+
+
+@op("nn.functional.upsample_bilinear", "upsample2d", times=4)
+def upsample_bilinear(x, size=None, scale_factor=None):
+    return _upsampled(x, size, scale_factor, "bilinear", align_corners=True)

@@ -1,0 +1,77 @@
+"""Pooling."""
+import thimble as tb
+from layouts import channels_first, channels_last, pair, single
+from registry import op
+
+
+def _options(**options):
+    """Those that are set: the others keep thimble's defaults, which are PyTorch's."""
+    return {name: value for name, value in options.items() if value not in (None, False)}
+
+
+@op("nn.functional.avg_pool1d", "average_pool1d")
+def avg_pool1d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    y = tb.average_pool1d(channels_last(x, 1), kernel=single(kernel_size), padding=single(padding),
+                          count_include_pad=count_include_pad,
+                          **_options(stride=single(stride), ceil_mode=ceil_mode))
+    return channels_first(y, 1)
+
+
+@op("nn.functional.avg_pool2d", "average_pool2d")
+def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+               divisor_override=None):
+    y = tb.average_pool2d(channels_last(x, 2), kernel=pair(kernel_size), padding=pair(padding),
+                          count_include_pad=count_include_pad,
+                          **_options(stride=pair(stride), ceil_mode=ceil_mode, divisor=divisor_override))
+    return channels_first(y, 2)
+
+
+@op("nn.functional.max_pool1d", "max_pool1d")
+def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+               return_indices=False):
+    return _max(tb.max_pool1d, x, 1, return_indices, kernel=single(kernel_size),
+                padding=single(padding),
+                **_options(stride=single(stride), ceil_mode=ceil_mode, dilation=_set(single(dilation))))
+
+
+@op("nn.functional.max_pool2d", "max_pool2d")
+def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+               return_indices=False):
+    return _max(tb.max_pool2d, x, 2, return_indices, kernel=pair(kernel_size), padding=pair(padding),
+                **_options(stride=pair(stride), ceil_mode=ceil_mode, dilation=_set(pair(dilation))))
+
+
+def _set(dilation):
+    return None if dilation in (1, (1, 1)) else dilation
+
+
+def _max(function, x, dims, return_indices, **options):
+    if return_indices:
+        values, places = function(channels_last(x, dims), return_indices=True, **options)
+        return channels_first(values, dims), channels_first(places, dims)
+    return channels_first(function(channels_last(x, dims), **options), dims)
+
+
+def _size(size):
+    """None: as the image, which is 0."""
+    return tuple(0 if n is None else n for n in size) if isinstance(size, (list, tuple)) else size
+
+
+@op("nn.functional.adaptive_avg_pool1d", "adaptive_average_pool1d")
+def adaptive_avg_pool1d(x, size):
+    return channels_first(tb.adaptive_average_pool1d(channels_last(x, 1), size=single(size)), 1)
+
+
+@op("nn.functional.adaptive_avg_pool2d", "adaptive_average_pool2d")
+def adaptive_avg_pool2d(x, size):
+    return channels_first(tb.adaptive_average_pool2d(channels_last(x, 2), size=_size(size)), 2)
+
+
+@op("nn.functional.adaptive_max_pool1d", "adaptive_max_pool1d")
+def adaptive_max_pool1d(x, size, return_indices=False):
+    return _max(tb.adaptive_max_pool1d, x, 1, return_indices, size=single(size))
+
+
+@op("nn.functional.adaptive_max_pool2d", "adaptive_max_pool2d")
+def adaptive_max_pool2d(x, size, return_indices=False):
+    return _max(tb.adaptive_max_pool2d, x, 2, return_indices, size=_size(size))
