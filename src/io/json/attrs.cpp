@@ -180,7 +180,7 @@ ir::Attrs attrs_from_json(const ir::AttrSchema* schema, const json& object,
                           const std::string& where) {
   if (!object.is_object()) throw Error(where, "attributes must be an object");
   Reader reader(object, where);
-  const ir::Attrs attrs = ir::Attrs::defaults(schema).changed(reader);
+  ir::Attrs attrs = ir::Attrs::defaults(schema).changed(reader);
   for (const auto& [name, value] : object.items()) {
     if (reader.known.count(name) > 0) continue;
     std::string names;

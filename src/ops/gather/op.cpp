@@ -1,11 +1,15 @@
 #include <thimble/ops/gather.h>
 #include <thimble/ops/scatter_add.h>
 
+#include <bit>
+#include <cmath>
+
 #include "ir/graph.h"
 #include "ops/common/copy.h"
 #include "ops/common/indexed.h"
 #include "ops/common/row_tasks.h"
 #include "ops/gather/attrs.h"
+#include "ops/gather/simd.h"
 
 #define THIMBLE_REF "ops/gather/ref.h"
 #include "ops/common/both_precisions.h"
@@ -16,9 +20,17 @@ namespace {
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
           exec::ThreadPool& pool) {
   const int inner = d->walk.size[0];
+  const bool is_word = d->walk.element.is_real || d->walk.element.bytes == sizeof(int32_t);
+  const int32_t missing = d->walk.element.is_real ? std::bit_cast<int32_t>(NAN) : 0;
   for_each_row(pool, d->walk.n / inner, inner, [&](int64_t run) {
     const int begin = static_cast<int>(run) * inner;
-    f32::gather_part(y, x, index, d, begin, begin + inner);
+    if (is_word) {
+      gather_words(reinterpret_cast<int32_t*>(y) + begin,
+                   reinterpret_cast<const int32_t*>(x) + strided_offset(begin, &d->walk),
+                   index + begin, missing, *d);
+    } else {
+      f32::gather_part(y, x, index, d, begin, begin + inner);
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/common/indexed.h"
+#include "ops/common/row_tasks.h"
 #include "ops/scatter_add/attrs.h"
 
 #define THIMBLE_REF "ops/scatter_add/ref.h"
@@ -10,6 +11,32 @@
 
 namespace thimble::ops {
 namespace {
+
+// Where every run of the index has a line of y of its own, lines are shared out among threads, and
+// each is set and added to while it is in the cache.
+void fast(float* y, const float* x, const int32_t* index, const float* source,
+          const indexed_dims* d, exec::ThreadPool& pool) {
+  const int inner = d->walk.size[0];
+  const int64_t lines = d->walk.n / inner;
+  const bool own_lines = d->walk.stride[0] == 0 && d->step == 1 && lines * d->size == d->walk.other;
+  if (!own_lines) {
+    f32::scatter_add_ref(y, x, index, source, d);
+    return;
+  }
+  for_each_row(pool, lines, inner + d->size, [&](int64_t line) {
+    indexed_dims one = *d;
+    one.walk.n = inner;
+    one.walk.other = d->size;
+    const int64_t at = line * d->size;
+    f32::scatter_add_ref(y + at, x == nullptr ? nullptr : x + at, index + line * inner,
+                         source + line * inner, &one);
+  });
+}
+
+void fast_grad(float* dx, const float* dy, const int32_t* index, const indexed_dims* d,
+               exec::ThreadPool& pool) {
+  fast(dx, nullptr, index, dy, d, pool);
+}
 
 const OpDef& scatter_add_op() {
   static const OpDef def{
@@ -39,6 +66,7 @@ const OpDef& scatter_add_op() {
       },
       .ref = ir::kernel_fn<&f32::scatter_add_ref>(),
       .ref64 = ir::kernel_fn<&f64::scatter_add_ref>(),
+      .fast = ir::kernel_fn<&fast>(),
       .in_place = {{0, 0}},
   };
   return def;
@@ -63,6 +91,7 @@ const OpDef& gather_grad_op() {
       },
       .ref = ir::kernel_fn<&f32::gather_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::gather_grad_ref>(),
+      .fast = ir::kernel_fn<&fast_grad>(),
   };
   return def;
 }

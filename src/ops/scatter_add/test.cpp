@@ -22,7 +22,8 @@ THIMBLE_OP_CASES(scatter_add) {
   return {
       .cases = {of("last", {3, 5, 4}, {3, 5, 2}, 2), of("middle", {3, 5, 4}, {3, 9, 4}, 1),
                 of("first", {3, 5, 4}, {7, 5, 4}, 0), of("a_part", {3, 5, 4}, {2, 3, 3}, 1),
-                of("one_axis", {9}, {20}, 0), of("nothing", {3, 5}, {3, 0}, 1)},
+                of("one_axis", {9}, {20}, 0), of("many", {300, 70}, {300, 90}, 1),
+                of("fewer_lines", {300, 70}, {299, 90}, 1), of("nothing", {3, 5}, {3, 0}, 1)},
       .rejects = {{"source_shape", {x, index, {.shape = {3, 3}}}, attrs(1), "the shape of index"},
                   {"too_large",
                    {x, {.shape = {4, 2}, .dtype = DType::i32}, {.shape = {4, 2}}},
