@@ -6,7 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "commands.h"
@@ -14,25 +14,32 @@
 namespace thimble::cli {
 namespace {
 
-// As many as our MNIST split has for training; enough of the rest for a steady test figure.
-constexpr int64_t kDigitsTrain = 10000;
-constexpr int64_t kDigitsTest = 2000;
-constexpr uint64_t kDigitsSeed = 1;
-
 data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
   return limit > 0 ? dataset.take(limit) : dataset;
+}
+
+// What --data takes, the recipes that take the same on one line.
+std::string data_help() {
+  std::vector<std::pair<std::string, std::string>> lines;  // what, and the names of the recipes
+  for (const Recipe& recipe : recipes()) {
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const auto& line) { return line.first == recipe.data_doc; });
+    if (same == lines.end()) {
+      lines.emplace_back(recipe.data_doc, recipe.name);
+    } else {
+      same->second += fmt::format(", {}", recipe.name);
+    }
+  }
+  std::string help =
+      "real data; without it THIMBLE_DATA is taken, and without that what is built in. Of";
+  for (const auto& [what, names] : lines) help += fmt::format("\n{}: {}", names, what);
+  return help;
 }
 
 }  // namespace
 
 void DataOptions::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "--data", dir,
-          "folder with MNIST's four IDX files, plain or .gz, or with a folder mnist that "
-          "has them; without it THIMBLE_DATA is taken, and without that the built-in digits")
-      ->envname("THIMBLE_DATA")
-      ->type_name("DIR");
+  command.add_option("--data", path, data_help())->envname("THIMBLE_DATA")->type_name("PATH");
   command.add_option("--limit-test", limit_test, "use the first N test samples only")
       ->check(whole_number(1))
       ->type_name("N");
@@ -44,21 +51,21 @@ void DataOptions::add_limit_train_to(CLI::App& command) {
       ->type_name("N");
 }
 
-data::Dataset load_train(const DataOptions& options) {
-  return limited(options.dir.empty() ? data::digits(kDigitsTrain, kDigitsSeed, data::Split::train)
-                                     : data::mnist(options.dir, data::Split::train),
-                 options.limit_train);
+data::Dataset load_train(const Recipe& recipe, const DataOptions& options) {
+  return limited(recipe.data(options.path, data::Split::train), options.limit_train);
 }
 
-data::Dataset load_test(const DataOptions& options) {
-  return limited(options.dir.empty() ? data::digits(kDigitsTest, kDigitsSeed, data::Split::test)
-                                     : data::mnist(options.dir, data::Split::test),
-                 options.limit_test);
+data::Dataset load_test(const Recipe& recipe, const DataOptions& options) {
+  return limited(recipe.data(options.path, data::Split::test), options.limit_test);
 }
 
 void add_recipe(CLI::App& command, std::string& recipe) {
+  size_t width = 0;
+  for (const Recipe& known : recipes()) width = std::max(width, std::strlen(known.name));
   std::string help = "the model, one of";
-  for (const Recipe& known : recipes()) help += fmt::format("\n{:<7} {}", known.name, known.doc);
+  for (const Recipe& known : recipes()) {
+    help += fmt::format("\n{:<{}} {}", known.name, width + 1, known.doc);
+  }
   command.add_option("RECIPE", recipe, help)->required();
 }
 
@@ -107,14 +114,16 @@ CLI::Validator whole_number(int64_t low, int64_t high) {
 
 namespace {
 
-// Numbers above 0 and below `high`.
-CLI::Validator between_zero_and(double high, const char* expected) {
+// Finite numbers for which `holds`.
+CLI::Validator number(bool (*holds)(double), const char* expected) {
   return CLI::Validator(
-      [high, expected](const std::string& text) {
+      [holds, expected](const std::string& text) {
         double value = 0.0;
         const char* const end = text.data() + text.size();
         const auto [rest, error] = std::from_chars(text.data(), end, value);
-        if (error == std::errc() && rest == end && value > 0 && value < high) return std::string();
+        if (error == std::errc() && rest == end && std::isfinite(value) && holds(value)) {
+          return std::string();
+        }
         return fmt::format("expected {}, got \"{}\"", expected, text);
       },
       "");
@@ -122,10 +131,16 @@ CLI::Validator between_zero_and(double high, const char* expected) {
 
 }  // namespace
 
-CLI::Validator above_zero() { return between_zero_and(HUGE_VAL, "a number above 0"); }
+CLI::Validator above_zero() {
+  return number([](double x) { return x > 0.0; }, "a number above 0");
+}
 
-CLI::Validator between_zero_and_one() {
-  return between_zero_and(1.0, "a number above 0 and below 1");
+CLI::Validator zero_or_above() {
+  return number([](double x) { return x >= 0.0; }, "a number of 0 or more");
+}
+
+CLI::Validator zero_to_one() {
+  return number([](double x) { return x >= 0.0 && x < 1.0; }, "a number from 0 to below 1");
 }
 
 int64_t parse_bytes(const std::string& text) {

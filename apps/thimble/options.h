@@ -12,7 +12,7 @@ namespace thimble::cli {
 
 // Where the samples come from.
 struct DataOptions {
-  std::string dir;          // --data, else THIMBLE_DATA, else the built-in digits
+  std::string path;         // --data, else THIMBLE_DATA; empty: the recipe's built-in data
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
 
@@ -20,12 +20,14 @@ struct DataOptions {
   void add_to(CLI::App& command);
   void add_limit_train_to(CLI::App& command);
   // For reports: "MNIST" or "built-in digits".
-  [[nodiscard]] const char* name() const { return dir.empty() ? "built-in digits" : "MNIST"; }
+  [[nodiscard]] const char* name(const Recipe& recipe) const {
+    return path.empty() ? recipe.built_in_name : recipe.real_name;
+  }
 };
 
-// Throw Error where a folder is named that holds no such data.
-[[nodiscard]] data::Dataset load_train(const DataOptions& options);
-[[nodiscard]] data::Dataset load_test(const DataOptions& options);
+// The recipe's data. Throw Error where a path is named that holds no such data.
+[[nodiscard]] data::Dataset load_train(const Recipe& recipe, const DataOptions& options);
+[[nodiscard]] data::Dataset load_test(const Recipe& recipe, const DataOptions& options);
 
 // Adds the positional argument RECIPE with the known names in its help.
 void add_recipe(CLI::App& command, std::string& recipe);
@@ -43,7 +45,8 @@ void add_threads(CLI::App& command, int& threads);
 // Checks of option values that say what is expected.
 [[nodiscard]] CLI::Validator whole_number(int64_t low, int64_t high = INT64_MAX);
 [[nodiscard]] CLI::Validator above_zero();
-[[nodiscard]] CLI::Validator between_zero_and_one();
+[[nodiscard]] CLI::Validator zero_or_above();
+[[nodiscard]] CLI::Validator zero_to_one();  // without 1
 
 // "4096", "24MiB", "1.5 GiB", "64kb" -> bytes. Throws Error otherwise.
 [[nodiscard]] int64_t parse_bytes(const std::string& text);

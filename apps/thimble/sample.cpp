@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 #include <thimble/thimble.h>
 
+#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "commands.h"
 #include "console.h"
-#include "generated_images.h"
-#include "io/atomic_file.h"
-#include "io/png/png.h"
+#include "generated.h"
+#include "judge.h"
 #include "options.h"
 
 namespace thimble::cli {
@@ -17,54 +18,176 @@ struct Options {
   std::string recipe;
   std::string checkpoint;
   std::string out;
-  int64_t count = 100;
+  std::string classifier;
+  DataOptions data;
+  SampleOptions samples{.count = 0};  // 0: 100 images, 1 text
   int64_t columns = 10;
-  uint64_t seed = 0;
   bool json = false;
 };
 
-int run(const Options& options) {
-  const Recipe& recipe = chosen_recipe(options.recipe);
-  if (recipe.decoder == nullptr) {
-    throw UsageError(
-        Error("sample", std::string("the recipe ") + recipe.name + " draws no images; take vae"));
+std::string recipes_that_make(SampleKind kind) {
+  std::string names;
+  for (const Recipe& recipe : recipes()) {
+    if (recipe.makes == kind) names += (names.empty() ? "" : ", ") + std::string(recipe.name);
   }
-  const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
-  const std::vector<float> images = draw_samples(recipe, checkpoint, options.count, options.seed);
-  io::AtomicFile file(options.out);
-  file.write(io::png_grid(images, {.columns = options.columns}));
-  file.commit();
+  return names.empty() ? "none" : names;
+}
+
+// Names the recipes as well that take what the command line asks for.
+void refuse(const std::string& what, const std::string& others) {
+  throw UsageError(Error("sample", fmt::format("{}; {}", what, others)));
+}
+
+// Refuses options that mean nothing to the recipe.
+void check(const CLI::App& command, const Recipe& recipe) {
+  const std::string images = "images: " + recipes_that_make(SampleKind::images);
+  const std::string texts = "texts: " + recipes_that_make(SampleKind::texts);
+  if (recipe.makes == SampleKind::none) {
+    refuse(fmt::format("the recipe {} makes no samples", recipe.name),
+           fmt::format("recipes that make {}; {}", images, texts));
+  }
+  const auto only = [&](SampleKind kind, const std::vector<const char*>& names) {
+    for (const char* name : names) {
+      if (recipe.makes == kind || command.count(name) == 0) continue;
+      refuse(fmt::format("{} means nothing to {}", name, recipe.name),
+             "it is for recipes that make " + (kind == SampleKind::images ? images : texts));
+    }
+  };
+  only(SampleKind::images, {"--columns", "--classifier"});
+  only(SampleKind::texts, {"--prompt", "--length", "--temperature"});
+  if (recipe.sample_steps == 0 && command.count("--steps") > 0) {
+    refuse(fmt::format("--steps means nothing to {}", recipe.name),
+           "its samples are made in one go");
+  }
+}
+
+// By the classifier named, or the one that train wrote beside the checkpoint; none: no verdict.
+std::optional<Verdict> judged(const Options& options, const Recipe& recipe,
+                              const std::string& checkpoint, const Samples& samples) {
+  if (recipe.judge == nullptr) return std::nullopt;
+  std::string file = options.classifier;
+  if (file.empty()) {
+    file = std::filesystem::path(checkpoint).replace_filename("classifier.safetensors");
+    if (!std::filesystem::exists(file)) {
+      note(fmt::format("the images are not judged: there is no {}", file));
+      return std::nullopt;
+    }
+  }
+  const data::Dataset real = load_test(recipe, options.data);
+  return Judge(recipe, file, options.samples.threads).judge(samples, real);
+}
+
+int report_images(const Options& options, const Recipe& recipe, const std::string& checkpoint,
+                  const Samples& samples) {
+  const std::string out = options.out.empty() ? "samples.png" : options.out;
+  const int64_t count = options.samples.count;
+  write_file(out, picture(samples, count, options.columns));
+  const std::optional<Verdict> verdict = judged(options, recipe, checkpoint, samples);
   if (options.json) {
-    print_json({{"recipe", recipe.name}, {"count", options.count}, {"file", options.out}});
+    print_json({{"recipe", recipe.name},
+                {"count", count},
+                {"file", out},
+                {"recognition", verdict ? to_json(*verdict) : nlohmann::ordered_json()}});
+    return kOk;
+  }
+  fmt::print("{} images in {}\n", count, out);
+  if (verdict) fmt::print("{}\n", to_text(*verdict));
+  return kOk;
+}
+
+int report_texts(const Options& options, const Recipe& recipe, const Samples& samples) {
+  std::string all;
+  for (const std::string& text : samples.texts) all += (all.empty() ? "" : "\n") + text + "\n";
+  if (!options.out.empty()) write_file(options.out, all);
+  if (options.json) {
+    nlohmann::ordered_json json{{"recipe", recipe.name}, {"count", options.samples.count}};
+    if (options.out.empty()) {
+      json["texts"] = samples.texts;
+    } else {
+      json["file"] = options.out;
+    }
+    print_json(json);
+  } else if (options.out.empty()) {
+    fmt::print("{}", all);
   } else {
-    fmt::print("{} images in {}\n", options.count, options.out);
+    fmt::print("{} texts in {}\n", options.samples.count, options.out);
   }
   return kOk;
+}
+
+int run(Options options, const CLI::App& command) {
+  const Recipe& recipe = chosen_recipe(options.recipe);
+  check(command, recipe);
+  const bool images = recipe.makes == SampleKind::images;
+  if (options.samples.count == 0) options.samples.count = images ? 100 : 1;
+  const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
+  catch_interrupt();
+  const Samples samples = draw(recipe, checkpoint, options.samples);
+  if (interrupted()) {
+    note("stopped; nothing is written");
+    return kStopped;
+  }
+  return images ? report_images(options, recipe, checkpoint, samples)
+                : report_texts(options, recipe, samples);
+}
+
+void add_image_options(CLI::App& command, Options& options) {
+  command.add_option("--columns", options.columns, "of images: how many in a row [10]")
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  command
+      .add_option("--steps", options.samples.steps,
+                  "of diffusion: steps from noise to image [the recipe's]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command
+      .add_option("--classifier", options.classifier,
+                  "of images: checkpoint of what judges them [classifier.safetensors beside the "
+                  "other, where there is one]")
+      ->type_name("FILE");
+}
+
+void add_text_options(CLI::App& command, SampleOptions& samples) {
+  command.add_option("--prompt", samples.prompt, "of texts: how each begins [empty]")
+      ->type_name("TEXT");
+  command.add_option("--length", samples.length, "of texts: characters to add [256]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command
+      .add_option("--temperature", samples.temperature,
+                  "of texts: below 1 likelier ones, 0 always the likeliest [1]")
+      ->check(zero_or_above())
+      ->type_name("X");
 }
 
 }  // namespace
 
 void add_sample(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  options->out = "samples.png";
-  CLI::App* command = app.add_subcommand("sample", "Draw new images with a trained recipe");
+  CLI::App* command =
+      app.add_subcommand("sample", "Draw new images, or write new texts, with a trained recipe");
   add_recipe(*command, options->recipe);
   add_checkpoint(*command, options->checkpoint);
-  command->add_option("--out", options->out, "picture to write [samples.png]")
-      ->type_name("FILE.png");
-  command->add_option("--count", options->count, "images [100]")
+  command
+      ->add_option("--out", options->out,
+                   "picture to write [samples.png], or file of texts [standard output]")
+      ->type_name("FILE");
+  command->add_option("--count", options->samples.count, "how many [100 images, 1 text]")
       ->check(whole_number(1, 10000))
       ->type_name("N");
-  command->add_option("--columns", options->columns, "images in a row [10]")
-      ->check(whole_number(1, 1000))
-      ->type_name("N");
-  command->add_option("--seed", options->seed, "seed of the random codes [0]")
+  command->add_option("--seed", options->samples.seed, "seed of the random numbers [0]")
       ->check(whole_number(0))
       ->type_name("N");
+  add_image_options(*command, *options);
+  add_text_options(*command, options->samples);
+  options->data.add_to(*command);
+  add_threads(*command, options->samples.threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(
       "Example:\n  thimble sample vae --count 25 --columns 5 --seed 7 --out digits.png");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options, command] {
+    action = [options, command] { return run(*options, *command); };
+  });
 }
 
 }  // namespace thimble::cli

@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "console.h"
-#include "generated_images.h"
+#include "generated.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
 #include "options.h"
@@ -32,8 +32,8 @@ class Training {
         recipe_(chosen_recipe(options.setup.recipe)),
         epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
         out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
-        train_(load_train(options.data)),
-        test_(load_test(options.data)),
+        train_(load_train(recipe_, options.data)),
+        test_(load_test(recipe_, options.data)),
         graph_(recipe_.build()),
         trainer_(graph_, trainer_options(options.setup, recipe_, updates())),
         plan_(trainer_.plan()) {}
@@ -66,8 +66,8 @@ class Training {
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
     fmt::print(stream, "{}\n{}\n", graph_.summary(), plan_.text());
-    fmt::print(stream, "{}: {} training and {} test samples\n", options_.data.name(), train_.size(),
-               test_.size());
+    fmt::print(stream, "{}: {} training and {} test samples\n", options_.data.name(recipe_),
+               train_.size(), test_.size());
     std::fflush(stream);
   }
 
@@ -132,10 +132,9 @@ class Training {
     const Evaluation test = trainer_.evaluate(test_);
     // A resumed run that had nothing left to do still has its checkpoint to show.
     if (result.epochs.empty()) trainer_.save(checkpoint());
-    std::optional<double> score;
-    if (recipe_.decoder != nullptr) {
-      score = add_generated_images({recipe_, trainer_, train_, test_, out_, options_.setup.seed},
-                                   report_);
+    Generated generated;
+    if (recipe_.makes != SampleKind::none) {
+      generated = generate({recipe_, trainer_, train_, test_, out_, options_.setup.seed}, report_);
     }
     const auto accuracy = test.metrics.find("accuracy");
     nlohmann::ordered_json json{
@@ -147,20 +146,22 @@ class Training {
         {"test_loss", number(test.loss)},
         {"test_accuracy",
          accuracy == test.metrics.end() ? nlohmann::ordered_json() : number(accuracy->second)},
-        {"inception_score", score ? number(*score) : nlohmann::ordered_json()},
+        {"inception_score",
+         generated.verdict ? number(generated.verdict->inception_score) : nlohmann::ordered_json()},
+        {"recognition", generated.verdict ? to_json(*generated.verdict) : nlohmann::ordered_json()},
         {"seconds", seconds},
         {"ms_per_step_median", result.ms_per_step_median},
         {"planned_peak_bytes", plan_.planned_peak_bytes},
         {"peak_rss_bytes", peak_rss_bytes()},
         {"parameters", plan_.parameter_bytes / 4},
         {"weights_sha256", trainer_.weights_sha256()}};
-    write_report(json);
+    write_report(json, generated);
     if (interrupted())
       return stopped("stopped before the samples had a score; training is complete");
     if (options_.json) {
       print_json(json);
     } else {
-      print_end(json);
+      print_end(json, generated);
     }
     return kOk;
   }
@@ -169,9 +170,12 @@ class Training {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
   }
 
-  void write_report(const nlohmann::ordered_json& json) {
-    report_.title = fmt::format("{} on {}", recipe_.name, options_.data.name());
+  void write_report(const nlohmann::ordered_json& json, const Generated& generated) {
+    report_.title = fmt::format("{} on {}", recipe_.name, options_.data.name(recipe_));
     report_.facts = facts(json);
+    if (generated.verdict) {
+      report_.facts.insert(report_.facts.begin() + 2, {"samples", to_text(*generated.verdict)});
+    }
     report_.plan = plan_;
     io::AtomicFile file(out_ + "/report.html");
     file.write(io::training_report_html(report_));
@@ -202,7 +206,8 @@ class Training {
     return list;
   }
 
-  void print_end(const nlohmann::ordered_json& json) const {
+  void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {
+    if (!generated.text.empty()) fmt::print("\n{}\n", generated.text);
     fmt::print("\ntest loss {:.5g}",
                json["test_loss"].is_null() ? NAN : json["test_loss"].get<double>());
     if (json["test_accuracy"].is_number()) {
@@ -211,13 +216,13 @@ class Training {
     if (json["inception_score"].is_number()) {
       fmt::print(", inception score {:.3f}", json["inception_score"].get<double>());
     }
+    if (generated.verdict) fmt::print("\nsamples: {}", to_text(*generated.verdict));
     fmt::print(
         "\n{:.3f} ms per step (median), {} in all\nmemory: planned peak {}, whole process {}\n"
         "written to {}: report.html, checkpoint.safetensors{}\n",
         json["ms_per_step_median"].get<double>(), format_seconds(json["seconds"].get<double>()),
         format_bytes(json["planned_peak_bytes"].get<int64_t>()),
-        format_bytes(json["peak_rss_bytes"].get<int64_t>()), out_,
-        recipe_.decoder == nullptr ? "" : ", reconstructions.png, samples.png");
+        format_bytes(json["peak_rss_bytes"].get<int64_t>()), out_, generated.files);
   }
 
   const Options& options_;

@@ -41,8 +41,8 @@ void SetupOptions::add_to(CLI::App& command) {
   command
       .add_option("--ema-decay", ema_decay,
                   "share kept in a running average of the weights, which evaluation and sampling "
-                  "then use [no average]")
-      ->check(between_zero_and_one())
+                  "then use; 0: no average [the recipe's]")
+      ->check(zero_to_one())
       ->type_name("X");
   command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
       ->check(whole_number(1))
@@ -76,7 +76,7 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
     trainer.schedule = recipe.schedule(lr, steps);
   }
   if (options.clip_norm > 0.0) trainer.clip = GradientClip::by_global_norm(options.clip_norm);
-  trainer.ema_decay = options.ema_decay;
+  trainer.ema_decay = options.ema_decay < 0.0 ? recipe.ema_decay : options.ema_decay;
   trainer.batch = batch_of(options, recipe);
   trainer.accumulate = options.accumulate;
   if (options.memory_budget) trainer.memory_budget = parse_bytes(*options.memory_budget);

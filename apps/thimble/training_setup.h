@@ -18,7 +18,7 @@ struct SetupOptions {
   std::optional<std::string> optimizer;
   std::optional<std::string> schedule;
   double clip_norm = 0.0;
-  double ema_decay = 0.0;
+  double ema_decay = -1.0;  // negative: the recipe's
   int64_t accumulate = 1;
   uint64_t seed = 0;
   int threads = 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <thimble/data_loader.h>
-#include <thimble/predictor.h>
 
 #include <cmath>
 #include <cstring>
@@ -209,11 +208,7 @@ std::vector<float> read_images(const std::string& path) {
 
 std::vector<float> draw_images(const Recipe& recipe, const std::string& checkpoint, int64_t count,
                                uint64_t seed) {
-  Predictor decoder(recipe.decoder(), checkpoint, 32);
-  const Shape shape{count, recipe.latent};
-  std::vector<float> z(static_cast<size_t>(shape.elements()));
-  exec::fill_initial(init::normal(0.0, 1.0), "z", seed, shape, z.data());
-  return decoder.run({{"z", z}}).at("image");
+  return recipe.sample(checkpoint, {.count = count, .seed = seed}).images;
 }
 
 }  // namespace thimble::bench

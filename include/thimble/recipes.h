@@ -1,30 +1,68 @@
 // The named models that ship with thimble.
 #pragma once
 
+#include <thimble/data.h>
 #include <thimble/graph.h>
 #include <thimble/optimizers.h>
 #include <thimble/schedule.h>
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace thimble {
+
+// What a generative recipe is asked for.
+struct SampleOptions {
+  int64_t count = 100;         // images or texts
+  uint64_t seed = 0;           // the same seed gives the same samples, for any number of threads
+  std::string prompt;          // texts: what each begins with
+  int64_t length = 256;        // texts: characters or bytes to add
+  double temperature = 1.0;    // texts: below 1 likelier ones, 0 always the likeliest
+  int64_t steps = 0;           // of recipes with sample_steps: how many; 0: the recipe's
+  int threads = 0;             // 0: one per processor
+  std::function<bool()> stop;  // asked again and again; true: return what is complete, or nothing
+  std::function<void(int64_t done, int64_t total)> on_progress;  // in units of the recipe's own
+};
+
+// Images or texts, as the recipe's `makes` says.
+struct Samples {
+  Shape image;                // of one image, [height, width, channels]
+  std::vector<float> images;  // [count, height, width, channels], 0 to 1
+  std::vector<std::string> texts;
+};
+
+enum class SampleKind : uint8_t { none, images, texts };
 
 // A model with the settings that train it well.
 struct Recipe {
   const char* name;
   const char* doc;   // one line
-  Graph (*build)();  // inputs "image", label "digit" where it has one, loss, outputs
+  Graph (*build)();  // inputs and labels by the names of the data's fields, loss, outputs
+  // Its samples. path: of real data, a folder or a file; empty: the built-in ones. Throws Error
+  // where there is no such data.
+  data::Dataset (*data)(const std::string& path, data::Split split);
+  const char* data_doc;       // what path takes, one line
+  const char* built_in_name;  // "built-in digits"
+  const char* real_name;      // "MNIST"
   int64_t batch;
   int64_t epochs;
   Optimizer (*optimizer)();
   // The schedule for a peak learning rate over all steps; null: constant.
-  Schedule (*schedule)(double learning_rate, int64_t steps);
+  Schedule (*schedule)(double learning_rate, int64_t steps) = nullptr;
+  double ema_decay = 0.0;  // TrainerOptions::ema_decay
+
+  // New samples with the weights of a checkpoint; null where makes is none. Throws Error.
+  SampleKind makes = SampleKind::none;
+  Samples (*sample)(const std::string& checkpoint, const SampleOptions& options) = nullptr;
+  int64_t sample_steps = 0;  // steps that sampling takes where options leave it open; 0: has none
+  const char* judge =
+      nullptr;         // of images: the recipe whose classifier of the same data scores them
+  int64_t judged = 0;  // how many of them a score takes
   // The part that turns latent codes into samples: input "z", output "image"; null: none.
-  Graph (*decoder)();
+  Graph (*decoder)() = nullptr;
   int64_t latent = 0;  // numbers in a latent code
 };
 

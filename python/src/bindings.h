@@ -55,6 +55,9 @@ nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle ow
 void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count);
 void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count);
 
+// "train" or "test"; throws Error.
+data::Split split_of(const std::string& name);
+
 // Runs a function whose failures are not the caller's arguments: files, devices.
 template <class F>
 auto as_runtime_error(F&& f) {

@@ -50,12 +50,6 @@ nb::dict arrays_of(const data::Dataset& dataset) {
   return arrays;
 }
 
-data::Split split_of(const std::string& name) {
-  if (name == "train") return data::Split::train;
-  if (name == "test") return data::Split::test;
-  throw Error("split", "expected \"train\" or \"test\", got \"" + name + "\"");
-}
-
 void bind_dataset(nb::module_& m) {
   nb::class_<data::Dataset>(m, "Dataset",
                             "Samples of named fields: immutable, cheap to copy. What thimble.data "
@@ -92,6 +86,12 @@ void bind_dataset(nb::module_& m) {
 }
 
 }  // namespace
+
+data::Split split_of(const std::string& name) {
+  if (name == "train") return data::Split::train;
+  if (name == "test") return data::Split::test;
+  throw Error("split", "expected \"train\" or \"test\", got \"" + name + "\"");
+}
 
 void bind_data(nb::module_& m) {
   bind_dataset(m);

@@ -144,6 +144,37 @@ def test_a_predictor_runs_a_part_of_a_trained_model(digits, tmp_path):
         decoder.predict(mean, "mean")
 
 
+def test_a_recipe_draws_samples(digits, tmp_path):
+    recipe = tb.recipes.vae()
+    assert recipe.makes == "images"
+    trainer = recipe.trainer(seed=1, ema_decay=0.5)
+    trainer.fit(digits["image"])
+    trainer.save(tmp_path / "c.safetensors")
+    images = recipe.sample(trainer, count=5, seed=7)
+    assert images.shape == (5, 28, 28, 1) and 0 <= images.min() < images.max() <= 1
+    np.testing.assert_array_equal(
+        recipe.sample(tmp_path / "c.safetensors", count=5, seed=7, threads=1), images
+    )
+    # A dictionary holds the weights themselves, not their averages.
+    assert not np.array_equal(recipe.sample(trainer.state_dict(), count=5, seed=7), images)
+    assert not np.array_equal(recipe.sample(trainer, count=5, seed=8), images)
+    with pytest.raises(ValueError, match="makes no samples"):
+        tb.recipes.mlp().sample(trainer)
+    with pytest.raises(ValueError, match="count"):
+        recipe.sample(trainer, count=0)
+
+
+def test_a_recipe_brings_its_data(tmp_path):
+    recipe = tb.recipes.lenet5()
+    assert len(recipe.data()) == 10000 and len(recipe.data(split="test")) == 2000
+    assert recipe.data().fields == tb.data.digits(1).fields
+    assert "MNIST" in recipe.data_doc
+    with pytest.raises(RuntimeError, match="train-images-idx3-ubyte"):
+        recipe.data(tmp_path)
+    with pytest.raises(ValueError, match="valid"):
+        recipe.data(split="valid")
+
+
 def test_the_vae_learns(digits):
     recipe = tb.recipes.vae()
     trainer = recipe.trainer(schedule=recipe.schedule(40))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +11,9 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, as_array
-from ._core import Graph, Schedule
+from ._core import Dataset, Graph, Schedule
+from ._weights import Weights
+from .files import save_safetensors
 from .trainer import Trainer
 
 # Which axis of these arrays runs over an image that was flattened as (height, width, channels):
@@ -34,7 +38,11 @@ def _turned(array: Array, axis: int, image: tuple[int, int, int], order: tuple[i
 
 
 class Recipe:
-    """A model with the settings that train it well."""
+    """A model with the settings that train it well.
+
+    graph, batch, epochs, optimizer, lr, ema_decay: the model and those settings.
+    data_doc: what `data` takes. makes: what `sample` makes, "images", "texts" or "none".
+    """
 
     def __init__(self, name: str) -> None:
         settings: dict[str, Any] = _core.recipe(name)
@@ -44,6 +52,10 @@ class Recipe:
         self.epochs: int = settings["epochs"]
         self.optimizer: str = settings["optimizer"]
         self.lr: float = settings["lr"]
+        self.ema_decay: float = settings["ema_decay"]
+        self.data_doc: str = settings["data_doc"]
+        self.makes: str = settings["makes"]
+        self.sample_steps: int = settings["sample_steps"]
         self.latent: int = settings["latent"]
         self.graph: Graph = _core.recipe_graph(name)
 
@@ -59,8 +71,52 @@ class Recipe:
         return _core.recipe_schedule(self.name, self.lr, steps)
 
     def trainer(self, **settings: Any) -> Trainer:
-        """A trainer with the recipe's optimizer and batch, or the settings given instead."""
-        return Trainer(self.graph, **{"optimizer": self.optimizer, "batch": self.batch, **settings})
+        """A trainer with the recipe's optimizer, batch and average of weights, or the settings
+        given instead."""
+        own = {"optimizer": self.optimizer, "batch": self.batch, "ema_decay": self.ema_decay}
+        return Trainer(self.graph, **{**own, **settings})
+
+    def data(self, path: str | os.PathLike[str] = "", split: str = "train") -> Dataset:
+        """Its samples: real ones from that folder or file, of which data_doc tells, else the
+        built-in ones. split: "train" or "test"."""
+        return _core.recipe_data(self.name, os.fspath(path), split)
+
+    def sample(
+        self,
+        weights: str | os.PathLike[str] | Mapping[str, Any] | Weights,
+        *,
+        count: int = 1,
+        seed: int = 0,
+        prompt: str = "",
+        length: int = 256,
+        temperature: float = 1.0,
+        steps: int = 0,
+        threads: int = 0,
+    ) -> Any:
+        """New samples: an array [count, height, width, channels] of numbers from 0 to 1, or a list
+        of texts. ValueError where the recipe makes none.
+
+        weights: a checkpoint, a dictionary, or the Trainer, whose averages are taken if it has any.
+        seed: the same seed gives the same samples. threads: 0 for one per processor.
+        prompt, length, temperature: of texts: the beginning, how much to add, and how bold.
+        steps: of diffusion, from noise to image; 0: sample_steps.
+        """
+        if isinstance(weights, (str, os.PathLike)):
+            return _core.recipe_sample(
+                self.name, os.fspath(weights), count, seed, prompt, length, temperature, steps,
+                threads,
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "weights.safetensors")
+            if isinstance(weights, Trainer):
+                weights.save(file)
+            else:
+                state = weights.parameters if isinstance(weights, Weights) else weights
+                save_safetensors(file, state)
+            return self.sample(
+                file, count=count, seed=seed, prompt=prompt, length=length,
+                temperature=temperature, steps=steps, threads=threads,
+            )
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions

@@ -2,6 +2,7 @@
 // recognition", 1998; with ReLU and max pooling, as it is usually trained today.
 #include <thimble/ops.h>
 
+#include "recipes/digits_data.h"
 #include "recipes/recipes.h"
 
 namespace thimble::models {
@@ -30,11 +31,13 @@ const Recipe lenet5{
     .name = "lenet5",
     .doc = "LeNet-5, a convolutional classifier of 28x28 images",
     .build = build,
+    .data = digits_data,
+    .data_doc = kDigitsDoc,
+    .built_in_name = kDigitsBuiltInName,
+    .real_name = kDigitsRealName,
     .batch = 64,
     .epochs = 10,
     .optimizer = []() -> Optimizer { return Adam{.lr = 1e-3}; },
-    .schedule = nullptr,
-    .decoder = nullptr,
 };
 
 }  // namespace thimble::models

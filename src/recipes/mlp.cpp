@@ -1,6 +1,7 @@
 // Multilayer perceptron 784-512-512-10 for 28x28 images.
 #include <thimble/ops.h>
 
+#include "recipes/digits_data.h"
 #include "recipes/recipes.h"
 
 namespace thimble::models {
@@ -25,11 +26,13 @@ const Recipe mlp{
     .name = "mlp",
     .doc = "multilayer perceptron 784-512-512-10, a classifier of 28x28 images",
     .build = build,
+    .data = digits_data,
+    .data_doc = kDigitsDoc,
+    .built_in_name = kDigitsBuiltInName,
+    .real_name = kDigitsRealName,
     .batch = 64,
     .epochs = 10,
     .optimizer = []() -> Optimizer { return Adam{.lr = 1e-3}; },
-    .schedule = nullptr,
-    .decoder = nullptr,
 };
 
 }  // namespace thimble::models

@@ -1,7 +1,10 @@
 // Variational autoencoder for 28x28 images. Kingma and Welling, "Auto-Encoding Variational Bayes",
 // ICLR 2014; convolutional, with batch normalisation.
 #include <thimble/ops.h>
+#include <thimble/predictor.h>
 
+#include "exec/memory.h"
+#include "recipes/digits_data.h"
 #include "recipes/recipes.h"
 
 namespace thimble::models {
@@ -65,12 +68,24 @@ Graph decoder() {
   return g;
 }
 
+Samples sample(const std::string& checkpoint, const SampleOptions& options) {
+  Predictor images(decoder(), checkpoint, 32, options.threads);
+  const Shape shape{options.count, kLatent};
+  std::vector<float> z(static_cast<size_t>(shape.elements()));
+  exec::fill_initial(init::normal(0.0, 1.0), "z", options.seed, shape, z.data());
+  return {.image = {28, 28, 1}, .images = images.run({{"z", z}}).at("image"), .texts = {}};
+}
+
 }  // namespace
 
 const Recipe vae{
     .name = "vae",
     .doc = "convolutional variational autoencoder, 28x28 images, 16 latent numbers",
     .build = build,
+    .data = digits_data,
+    .data_doc = kDigitsDoc,
+    .built_in_name = kDigitsBuiltInName,
+    .real_name = kDigitsRealName,
     .batch = 32,
     .epochs = 15,
     .optimizer = []() -> Optimizer { return AdamW{.lr = 1e-2, .weight_decay = 0.01}; },
@@ -78,6 +93,10 @@ const Recipe vae{
         [](double lr, int64_t steps) {
           return Schedule::cosine_annealing({.max = lr, .min = 1e-5, .decay_steps = steps});
         },
+    .makes = SampleKind::images,
+    .sample = sample,
+    .judge = "lenet5",
+    .judged = 2000,
     .decoder = decoder,
     .latent = kLatent,
 };

@@ -14,8 +14,10 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kTrainKeys =
-    "recipe epochs steps train_loss test_loss test_accuracy inception_score seconds "
-    "ms_per_step_median planned_peak_bytes peak_rss_bytes parameters weights_sha256";
+    "recipe epochs steps train_loss test_loss test_accuracy inception_score recognition "
+    "seconds ms_per_step_median planned_peak_bytes peak_rss_bytes parameters weights_sha256";
+constexpr const char* kRecognitionKeys =
+    "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
     "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes activation_peak_bytes "
     "workspace_bytes buffers";
@@ -36,6 +38,7 @@ TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
   EXPECT_GE(json["test_accuracy"], 0.0);
   EXPECT_LE(json["test_accuracy"], 1.0);
   EXPECT_TRUE(json["inception_score"].is_null());
+  EXPECT_TRUE(json["recognition"].is_null());
   EXPECT_GT(json["seconds"], 0.0);
   EXPECT_GT(json["ms_per_step_median"], 0.0);
   EXPECT_GT(json["peak_rss_bytes"], json["planned_peak_bytes"]);
@@ -57,6 +60,8 @@ TEST(cli_json, of_a_generator_has_an_inception_score_and_no_accuracy) {
   EXPECT_TRUE(json["test_accuracy"].is_null());
   EXPECT_GE(json["inception_score"], 1.0);
   EXPECT_LE(json["inception_score"], 10.0);
+  EXPECT_EQ(keys(json["recognition"]), kRecognitionKeys);
+  EXPECT_EQ(json["recognition"]["images"], 2000);
   for (const char* file : {"report.html", "reconstructions.png", "samples.png",
                            "checkpoint.safetensors", "classifier.safetensors"}) {
     EXPECT_TRUE(std::filesystem::exists(folder / (std::string("out/") + file))) << file;
@@ -112,6 +117,29 @@ TEST(cli_json, of_the_other_commands_is_one_object) {
     EXPECT_TRUE(last_line_json(outcome.out).is_object()) << command[0];
   }
   EXPECT_THAT(read_text(folder / "s.png"), StartsWith("\x89PNG\r\n"));
+}
+
+TEST(cli_json, of_sample_judges_images_where_there_is_a_classifier) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(short_training("vae", folder / "out", {"--epochs", "1"})).code, 0);
+  const std::vector<std::string> sample{"sample",       "vae",
+                                        "--checkpoint", folder / "out/checkpoint.safetensors",
+                                        "--count",      "4",
+                                        "--limit-test", "32",
+                                        "--out",        folder / "s.png",
+                                        "--json"};
+  const auto with = last_line_json(run(sample).out);
+  EXPECT_EQ(keys(with), "recipe count file recognition");
+  EXPECT_EQ(keys(with["recognition"]), kRecognitionKeys);
+  EXPECT_EQ(with["recognition"]["images"], 4);
+  EXPECT_EQ(with["recognition"]["real_images"], 4);
+  std::filesystem::rename(folder / "out/classifier.safetensors", folder / "judge");
+  const Outcome without = run(sample);
+  EXPECT_TRUE(last_line_json(without.out)["recognition"].is_null());
+  EXPECT_THAT(without.err, HasSubstr("classifier.safetensors"));
+  std::vector<std::string> named = sample;
+  named.insert(named.end(), {"--classifier", folder / "judge"});
+  EXPECT_EQ(last_line_json(run(named).out), with);
 }
 
 TEST(cli_summary, has_name_type_shape_parameters_and_inputs_per_layer) {

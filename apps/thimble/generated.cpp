@@ -1,0 +1,127 @@
+#include "generated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "console.h"
+#include "io/atomic_file.h"
+#include "io/png/png.h"
+#include "ir/graph.h"
+
+namespace thimble::cli {
+namespace {
+
+constexpr int64_t kColumns = 10;
+constexpr int64_t kShown = 100;
+constexpr const char* kReconstruction = "reconstruction";
+
+bool reconstructs(const Graph& graph) {
+  const auto& outputs = graph.ir().outputs;
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const auto& output) { return output.first == kReconstruction; });
+}
+
+// Rows of originals, each above the row of its reconstructions.
+std::string reconstructions_png(const GenerationTask& task) {
+  constexpr int64_t kRows = 5;
+  const int64_t columns = std::min(kColumns, task.test.size());
+  const int64_t rows = std::min(kRows, task.test.size() / columns);
+  const data::Dataset shown = task.test.take(rows * columns);
+  const std::vector<float> rebuilt = task.trainer.predict(shown, kReconstruction);
+  const Shape& image = shown.fields()[0].shape;
+  const int64_t pixels = image.elements();
+  std::vector<float> original(static_cast<size_t>(pixels));
+  std::vector<std::vector<std::byte>> rest;
+  std::vector<void*> fields{original.data()};
+  for (size_t f = 1; f < shown.fields().size(); ++f) {
+    const data::Field& field = shown.fields()[f];
+    rest.emplace_back(static_cast<size_t>(size_bytes(field.dtype, field.shape)));
+    fields.push_back(rest.back().data());
+  }
+  std::vector<float> grid;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t begin = row * columns;
+    const int64_t end = begin + columns;
+    for (int64_t i = begin; i < end; ++i) {
+      shown.read(i, fields);
+      grid.insert(grid.end(), original.begin(), original.end());
+    }
+    grid.insert(grid.end(), rebuilt.begin() + begin * pixels, rebuilt.begin() + end * pixels);
+  }
+  return picture({.image = image, .images = std::move(grid), .texts = {}}, 2 * rows * columns,
+                 columns);
+}
+
+void add_picture(const GenerationTask& task, const char* file, io::ReportImage image,
+                 io::TrainingReport& report, Generated& generated) {
+  write_file(task.out + "/" + file, image.png);
+  generated.files += fmt::format(", {}", file);
+  report.images.push_back(std::move(image));
+}
+
+}  // namespace
+
+Samples draw(const Recipe& recipe, const std::string& checkpoint, SampleOptions options) {
+  ProgressBar bar;
+  options.stop = interrupted;
+  options.on_progress = [&](int64_t done, int64_t total) {
+    if (bar.due()) bar.show(done, total, "sampling", "");
+  };
+  Samples samples = recipe.sample(checkpoint, options);
+  bar.clear();
+  return samples;
+}
+
+std::string picture(const Samples& samples, int64_t count, int64_t columns) {
+  const int64_t pixels = samples.image.elements();
+  const auto all = static_cast<int64_t>(samples.images.size());
+  return io::png_grid(std::span(samples.images).first(std::min(all, count * pixels)),
+                      {.height = samples.image[0],
+                       .width = samples.image[1],
+                       .channels = samples.image[2],
+                       .columns = columns});
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+  io::AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+Generated generate(const GenerationTask& task, io::TrainingReport& report) {
+  Generated generated;
+  if (reconstructs(task.recipe.build())) {
+    add_picture(task, "reconstructions.png",
+                {"Reconstructions", "Rows of test images, each above what the model made of it.",
+                 reconstructions_png(task)},
+                report, generated);
+  }
+  const int threads = task.trainer.options().threads;
+  const bool images = task.recipe.makes == SampleKind::images;
+  const Samples samples = draw(task.recipe, task.out + "/checkpoint.safetensors",
+                               {.count = images ? std::max(kShown, task.recipe.judged) : 1,
+                                .seed = task.seed,
+                                .threads = threads});
+  if (interrupted()) return generated;
+  if (!images) {
+    generated.text = samples.texts.at(0);
+    write_file(task.out + "/samples.txt", generated.text + "\n");
+    generated.files += ", samples.txt";
+    return generated;
+  }
+  add_picture(
+      task, "samples.png",
+      {"Samples", "New images drawn from random numbers.", picture(samples, kShown, kColumns)},
+      report, generated);
+  if (task.recipe.judge == nullptr) return generated;
+  note("training a classifier on the same data to score the samples");
+  std::optional<Judge> judge = Judge::trained(task.recipe, task.train, task.seed, threads);
+  if (!judge) return generated;
+  judge->save(task.out + "/classifier.safetensors");
+  generated.files += ", classifier.safetensors";
+  generated.verdict = judge->judge(samples, task.test);
+  return generated;
+}
+
+}  // namespace thimble::cli

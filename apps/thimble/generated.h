@@ -1,0 +1,45 @@
+// What a generative recipe makes at the end of its training, and its score.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "io/html/training_report.h"
+#include "judge.h"
+
+namespace thimble::cli {
+
+struct GenerationTask {
+  const Recipe& recipe;  // makes images or texts
+  Trainer& trainer;      // trained; its checkpoint is out/checkpoint.safetensors
+  const data::Dataset& train;
+  const data::Dataset& test;
+  const std::string& out;
+  uint64_t seed;
+};
+
+struct Generated {
+  std::string files;               // ", samples.png ...": what was written, for the closing line
+  std::string text;                // of recipes that make text: a sample
+  std::optional<Verdict> verdict;  // of recipes with a judge
+};
+
+// Writes samples.png or samples.txt and, where the model has an output "reconstruction",
+// reconstructions.png, and adds them to the report; where the recipe has a judge, trains that on
+// the same data and saves it as classifier.safetensors. Incomplete where Ctrl-C came in between.
+[[nodiscard]] Generated generate(const GenerationTask& task, io::TrainingReport& report);
+
+// As Recipe::sample, with a progress bar; Ctrl-C ends it early.
+[[nodiscard]] Samples draw(const Recipe& recipe, const std::string& checkpoint,
+                           SampleOptions options);
+
+// The first `count` images as one picture.
+[[nodiscard]] std::string picture(const Samples& samples, int64_t count, int64_t columns);
+
+// Writes the bytes beside the old file, and renames.
+void write_file(const std::string& path, const std::string& bytes);
+
+}  // namespace thimble::cli

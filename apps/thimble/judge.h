@@ -1,0 +1,45 @@
+// The classifier that says how good generated images are.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/recognition.h"
+
+namespace thimble::cli {
+
+// What a judge says of generated images, and of as many real ones.
+struct Verdict {
+  double inception_score = 0.0;
+  train::Recognition generated;
+  train::Recognition real;
+};
+
+// A trained classifier.
+class Judge {
+ public:
+  // Trains the recipe named by recipe.judge on the data. Nothing where Ctrl-C came in between.
+  static std::optional<Judge> trained(const Recipe& recipe, const data::Dataset& train,
+                                      uint64_t seed, int threads);
+  // Takes it from a file that save wrote.
+  Judge(const Recipe& recipe, const std::string& checkpoint, int threads);
+
+  void save(const std::string& path) const { trainer_.save(path); }
+  // samples: images of the real ones' shape and range.
+  [[nodiscard]] Verdict judge(const Samples& samples, const data::Dataset& real);
+
+ private:
+  Judge(const Recipe& judge, uint64_t seed, int threads);
+  Trainer trainer_;
+};
+
+// "93 of 100 recognised by the classifier (real ones: 99 of 100), 9.7 kinds (real ones: 9.9)"
+[[nodiscard]] std::string to_text(const Verdict& verdict);
+// {"images", "recognised", "kinds", "real_images", "real_recognised", "real_kinds"}
+[[nodiscard]] nlohmann::ordered_json to_json(const Verdict& verdict);
+
+}  // namespace thimble::cli
