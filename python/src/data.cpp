@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <thimble/data_text.h>
 
 #include <cstring>
 
@@ -148,6 +149,36 @@ void bind_data(nb::module_& m) {
       },
       nb::arg("dir"), nb::arg("split") = "train",
       "MNIST or a set in its format: the four usual IDX files, plain or .gz, in dir or dir/mnist.");
+  m.def(
+      "text",
+      [](const std::filesystem::path& path, int64_t window, int64_t stride,
+         const std::string& split) {
+        const data::Split part = split_of(split);
+        return as_runtime_error(
+            [&] { return data::text(path.string(), {.window = window, .stride = stride}, part); });
+      },
+      nb::arg("path"), nb::arg("window") = 256, nb::arg("stride") = 0, nb::arg("split") = "train",
+      "Windows of the bytes of any file, or of the files *.txt of a folder. Fields: tokens i32 "
+      "[window], next i32 [window], the byte after each. stride: from one window to the next, 0 "
+      "for window. The test set is the last tenth.");
+  m.def(
+      "text_of",
+      [](const nb::bytes& bytes, int64_t window, int64_t stride, const std::string& split) {
+        return data::text_of({bytes.c_str(), bytes.size()}, {.window = window, .stride = stride},
+                             split_of(split));
+      },
+      nb::arg("data"), nb::arg("window") = 256, nb::arg("stride") = 0, nb::arg("split") = "train",
+      "The same for bytes in memory.");
+  m.def(
+      "generated_text",
+      [](int64_t size, uint64_t seed) {
+        data::GeneratedText made = data::generated_text(size, seed);
+        return nb::make_tuple(std::move(made.text), made.nats_per_byte);
+      },
+      nb::arg("size"), nb::arg("seed") = 0,
+      nb::sig("def generated_text(size: int, seed: int = 0) -> tuple[str, float]"),
+      "The built-in text, at least that many bytes, and its entropy in nats per byte: no model can "
+      "have a smaller loss.");
   m.def(
       "idx",
       [](const std::filesystem::path& images, const std::filesystem::path& labels) {

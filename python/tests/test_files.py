@@ -129,3 +129,21 @@ def test_first_values_follow_their_rule():
     assert (rule.array((40, 50), seed=1) != rule.array((40, 50))).any()
     with pytest.raises(ValueError, match="weight_init must be an initializer"):
         tb.dense(x, units=4, weight_init=0.5)
+
+
+def test_text_is_windows_of_bytes(tmp_path):
+    text, nats = tb.data.generated_text(5000, seed=3)
+    assert len(text) >= 5000 and text.isascii() and 0.1 < nats < 0.3
+    path = tmp_path / "story.txt"
+    path.write_text(text, encoding="ascii")
+    for train in (tb.data.text(path, 100), tb.data.text(tmp_path, 100)):
+        arrays = train.arrays()
+        assert train.fields == {"tokens": ("i32", (100,)), "next": ("i32", (100,))}
+        assert bytes(arrays["tokens"].ravel().astype(np.uint8)) == text.encode()[: 100 * len(train)]
+        np.testing.assert_array_equal(arrays["tokens"][:, 1:], arrays["next"][:, :-1])
+    test = tb.data.text_of(text.encode(), window=100, stride=50, split="test")
+    assert bytes(test.arrays()["tokens"][1].astype(np.uint8)) in text.encode()[-600:]
+    with pytest.raises(RuntimeError, match="no such file"):
+        tb.data.text(tmp_path / "none.txt")
+    with pytest.raises(ValueError, match="holds 3 bytes"):
+        tb.data.text_of(b"abc")
