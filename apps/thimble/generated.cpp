@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kColumns = 10;
 constexpr int64_t kShown = 100;
+constexpr int64_t kTextBytes = 800;
 constexpr const char* kReconstruction = "reconstruction";
 
 bool reconstructs(const Graph& graph) {
@@ -102,10 +103,12 @@ Generated generate(const GenerationTask& task, io::TrainingReport& report) {
   const Samples samples = draw(task.recipe, task.out + "/checkpoint.safetensors",
                                {.count = images ? std::max(kShown, task.recipe.judged) : 1,
                                 .seed = task.seed,
+                                .length = kTextBytes,
                                 .threads = threads});
   if (interrupted()) return generated;
   if (!images) {
     generated.text = samples.texts.at(0);
+    report.texts.push_back({"Sample", "A text drawn byte by byte.", generated.text});
     write_file(task.out + "/samples.txt", generated.text + "\n");
     generated.files += ", samples.txt";
     return generated;

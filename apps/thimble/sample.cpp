@@ -10,6 +10,7 @@
 #include "generated.h"
 #include "judge.h"
 #include "options.h"
+#include "text_printer.h"
 
 namespace thimble::cli {
 namespace {
@@ -54,7 +55,7 @@ void check(const CLI::App& command, const Recipe& recipe) {
     }
   };
   only(SampleKind::images, {"--columns", "--classifier"});
-  only(SampleKind::texts, {"--prompt", "--length", "--temperature"});
+  only(SampleKind::texts, {"--prompt", "--length", "--temperature", "--top-k"});
   if (recipe.sample_steps == 0 && command.count("--steps") > 0) {
     refuse(fmt::format("--steps means nothing to {}", recipe.name),
            "its samples are made in one go");
@@ -95,10 +96,30 @@ int report_images(const Options& options, const Recipe& recipe, const std::strin
   return kOk;
 }
 
+// Texts go to the terminal while they are made, unless they are wanted elsewhere.
+Samples print_texts(const Recipe& recipe, const std::string& checkpoint, SampleOptions options) {
+  TextPrinter printer(stdout);
+  int64_t last = 0;
+  options.stop = interrupted;
+  options.on_text = [&](int64_t number, std::string_view piece) {
+    if (number != last) {
+      printer.end();
+      printer.add("\n");
+    }
+    last = number;
+    printer.add(piece);
+  };
+  Samples samples = recipe.sample(checkpoint, options);
+  printer.end();
+  return samples;
+}
+
 int report_texts(const Options& options, const Recipe& recipe, const Samples& samples) {
-  std::string all;
-  for (const std::string& text : samples.texts) all += (all.empty() ? "" : "\n") + text + "\n";
-  if (!options.out.empty()) write_file(options.out, all);
+  if (!options.out.empty()) {
+    std::string all;
+    for (const std::string& text : samples.texts) all += (all.empty() ? "" : "\n") + text + "\n";
+    write_file(options.out, all);
+  }
   if (options.json) {
     nlohmann::ordered_json json{{"recipe", recipe.name}, {"count", options.samples.count}};
     if (options.out.empty()) {
@@ -107,9 +128,7 @@ int report_texts(const Options& options, const Recipe& recipe, const Samples& sa
       json["file"] = options.out;
     }
     print_json(json);
-  } else if (options.out.empty()) {
-    fmt::print("{}", all);
-  } else {
+  } else if (!options.out.empty()) {
     fmt::print("{} texts in {}\n", options.samples.count, options.out);
   }
   return kOk;
@@ -122,9 +141,11 @@ int run(Options options, const CLI::App& command) {
   if (options.samples.count == 0) options.samples.count = images ? 100 : 1;
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   catch_interrupt();
-  const Samples samples = draw(recipe, checkpoint, options.samples);
+  const bool print = !images && !options.json && options.out.empty();
+  const Samples samples = print ? print_texts(recipe, checkpoint, options.samples)
+                                : draw(recipe, checkpoint, options.samples);
   if (interrupted()) {
-    note("stopped; nothing is written");
+    note(print ? "stopped" : "stopped; nothing is written");
     return kStopped;
   }
   return images ? report_images(options, recipe, checkpoint, samples)
@@ -150,7 +171,7 @@ void add_image_options(CLI::App& command, Options& options) {
 void add_text_options(CLI::App& command, SampleOptions& samples) {
   command.add_option("--prompt", samples.prompt, "of texts: how each begins [empty]")
       ->type_name("TEXT");
-  command.add_option("--length", samples.length, "of texts: characters to add [256]")
+  command.add_option("--length", samples.length, "of texts: bytes to add [256]")
       ->check(whole_number(1))
       ->type_name("N");
   command
@@ -158,6 +179,9 @@ void add_text_options(CLI::App& command, SampleOptions& samples) {
                   "of texts: below 1 likelier ones, 0 always the likeliest [1]")
       ->check(zero_or_above())
       ->type_name("X");
+  command.add_option("--top-k", samples.top_k, "of texts: take the likeliest K bytes alone [all]")
+      ->check(whole_number(1))
+      ->type_name("K");
 }
 
 }  // namespace
@@ -184,7 +208,8 @@ void add_sample(CLI::App& app, Action& action) {
   add_threads(*command, options->samples.threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(
-      "Example:\n  thimble sample vae --count 25 --columns 5 --seed 7 --out digits.png");
+      "Examples:\n  thimble sample vae --count 25 --columns 5 --seed 7 --out digits.png\n"
+      "  thimble sample gpt --prompt \"Say boat, \" --length 400 --temperature 0.8 --top-k 40");
   command->callback([&action, options, command] {
     action = [options, command] { return run(*options, *command); };
   });

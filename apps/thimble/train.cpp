@@ -10,6 +10,7 @@
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
 #include "options.h"
+#include "text_printer.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
@@ -146,6 +147,7 @@ class Training {
         {"test_loss", number(test.loss)},
         {"test_accuracy",
          accuracy == test.metrics.end() ? nlohmann::ordered_json() : number(accuracy->second)},
+        {"test_metrics", test.metrics},
         {"inception_score",
          generated.verdict ? number(generated.verdict->inception_score) : nlohmann::ordered_json()},
         {"recognition", generated.verdict ? to_json(*generated.verdict) : nlohmann::ordered_json()},
@@ -192,6 +194,14 @@ class Training {
     };
     add("test loss", "test_loss", "{:.5g}");
     add("test accuracy", "test_accuracy", "{:.4f}");
+    for (const auto& [name, value] : json["test_metrics"].items()) {
+      if (name == "accuracy" || !value.is_number()) continue;
+      list.emplace_back("test " + name, fmt::format("{:.5g}", value.get<double>()));
+      if (name == "bits_per_byte") {
+        list.emplace_back("test perplexity of a byte",
+                          fmt::format("{:.5g}", std::exp2(value.get<double>())));
+      }
+    }
     add("inception score of the samples", "inception_score", "{:.3f}");
     add("training loss, last epoch", "train_loss", "{:.5g}");
     list.emplace_back("planned peak of a step", format_bytes(plan_.planned_peak_bytes));
@@ -207,7 +217,7 @@ class Training {
   }
 
   void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {
-    if (!generated.text.empty()) fmt::print("\n{}\n", generated.text);
+    if (!generated.text.empty()) fmt::print("\n{}\n", printable(generated.text));
     fmt::print("\ntest loss {:.5g}",
                json["test_loss"].is_null() ? NAN : json["test_loss"].get<double>());
     if (json["test_accuracy"].is_number()) {

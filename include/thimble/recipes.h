@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace thimble {
@@ -19,12 +20,15 @@ struct SampleOptions {
   int64_t count = 100;         // images or texts
   uint64_t seed = 0;           // the same seed gives the same samples, for any number of threads
   std::string prompt;          // texts: what each begins with
-  int64_t length = 256;        // texts: characters or bytes to add
+  int64_t length = 256;        // texts: bytes to add
   double temperature = 1.0;    // texts: below 1 likelier ones, 0 always the likeliest
+  int64_t top_k = 0;           // texts: take the likeliest k bytes alone; 0: all
   int64_t steps = 0;           // of recipes with sample_steps: how many; 0: the recipe's
   int threads = 0;             // 0: one per processor
   std::function<bool()> stop;  // asked again and again; true: return what is complete, or nothing
   std::function<void(int64_t done, int64_t total)> on_progress;  // in units of the recipe's own
+  // Of texts: each piece of text `number` (from 0) as soon as it is there.
+  std::function<void(int64_t number, std::string_view piece)> on_text;
 };
 
 // Images or texts, as the recipe's `makes` says.

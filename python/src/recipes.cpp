@@ -111,7 +111,7 @@ void bind_recipes(nb::module_& m) {
       "recipe_sample",
       [](const std::string& name, const std::filesystem::path& checkpoint, int64_t count,
          uint64_t seed, const std::string& prompt, int64_t length, double temperature,
-         int64_t steps, int threads) {
+         int64_t top_k, int64_t steps, int threads) {
         if (count < 1) throw Error("count", "expected 1 or more, got " + std::to_string(count));
         return drawn(name, checkpoint.string(),
                      {.count = count,
@@ -119,11 +119,13 @@ void bind_recipes(nb::module_& m) {
                       .prompt = prompt,
                       .length = length,
                       .temperature = temperature,
+                      .top_k = top_k,
                       .steps = steps,
                       .threads = threads});
       },
       nb::arg("name"), nb::arg("checkpoint"), nb::arg("count"), nb::arg("seed"), nb::arg("prompt"),
-      nb::arg("length"), nb::arg("temperature"), nb::arg("steps"), nb::arg("threads"));
+      nb::arg("length"), nb::arg("temperature"), nb::arg("top_k"), nb::arg("steps"),
+      nb::arg("threads"));
 }
 
 }  // namespace thimble::python

@@ -90,6 +90,7 @@ class Recipe:
         prompt: str = "",
         length: int = 256,
         temperature: float = 1.0,
+        top_k: int = 0,
         steps: int = 0,
         threads: int = 0,
     ) -> Any:
@@ -98,13 +99,14 @@ class Recipe:
 
         weights: a checkpoint, a dictionary, or the Trainer, whose averages are taken if it has any.
         seed: the same seed gives the same samples. threads: 0 for one per processor.
-        prompt, length, temperature: of texts: the beginning, how much to add, and how bold.
+        prompt, length, temperature, top_k: of texts: the beginning, the bytes to add, how bold,
+        and among how many of the likeliest bytes (0: all).
         steps: of diffusion, from noise to image; 0: sample_steps.
         """
         if isinstance(weights, (str, os.PathLike)):
             return _core.recipe_sample(
-                self.name, os.fspath(weights), count, seed, prompt, length, temperature, steps,
-                threads,
+                self.name, os.fspath(weights), count, seed, prompt, length, temperature, top_k,
+                steps, threads,
             )
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "weights.safetensors")
@@ -115,7 +117,7 @@ class Recipe:
                 save_safetensors(file, state)
             return self.sample(
                 file, count=count, seed=seed, prompt=prompt, length=length,
-                temperature=temperature, steps=steps, threads=threads,
+                temperature=temperature, top_k=top_k, steps=steps, threads=threads,
             )
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:

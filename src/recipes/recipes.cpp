@@ -5,7 +5,7 @@
 namespace thimble {
 
 std::span<const Recipe> recipes() {
-  static const Recipe all[] = {models::lenet5, models::mlp, models::vae};
+  static const Recipe all[] = {models::gpt, models::lenet5, models::lstm, models::mlp, models::vae};
   return all;
 }
 

@@ -5,7 +5,9 @@
 
 namespace thimble::models {
 
+extern const Recipe gpt;
 extern const Recipe lenet5;
+extern const Recipe lstm;
 extern const Recipe mlp;
 extern const Recipe vae;
 

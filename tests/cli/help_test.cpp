@@ -84,6 +84,8 @@ const BadLine kBadLines[] = {
     {"average_that_never_moves", {"plan", "vae", "--ema-decay", "1"}, {"--ema-decay", "below 1"}},
     {"recipe_that_draws_nothing", {"sample", "mlp"}, {"mlp", "images: ", "vae"}},
     {"option_for_texts", {"sample", "vae", "--prompt", "Once"}, {"--prompt", "vae", "texts: "}},
+    {"option_for_images", {"sample", "gpt", "--columns", "3"}, {"--columns", "gpt", "images: "}},
+    {"none_of_the_bytes", {"sample", "gpt", "--top-k", "0"}, {"--top-k", "1 or more"}},
     {"steps_of_no_diffusion", {"sample", "vae", "--steps", "9"}, {"--steps", "vae", "in one go"}},
     {"negative_temperature", {"sample", "vae", "--temperature", "-1"}, {"--temperature", "0 or"}},
     {"too_many_threads", {"eval", "vae", "--threads", "99999"}, {"--threads", "1024"}},

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kTrainKeys =
-    "recipe epochs steps train_loss test_loss test_accuracy inception_score recognition "
+    "recipe epochs steps train_loss test_loss test_accuracy test_metrics inception_score recognition "
     "seconds ms_per_step_median planned_peak_bytes peak_rss_bytes parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
@@ -37,6 +37,7 @@ TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
   EXPECT_GT(json["test_loss"], 0.0);
   EXPECT_GE(json["test_accuracy"], 0.0);
   EXPECT_LE(json["test_accuracy"], 1.0);
+  EXPECT_EQ(json["test_metrics"]["accuracy"], json["test_accuracy"]);
   EXPECT_TRUE(json["inception_score"].is_null());
   EXPECT_TRUE(json["recognition"].is_null());
   EXPECT_GT(json["seconds"], 0.0);

@@ -69,7 +69,7 @@ TEST(cli_resume, of_a_finished_training_changes_nothing) {
 }
 
 TEST(cli_resume, same_bits_with_one_two_and_four_threads) {
-  for (const char* recipe : {"vae", "lenet5", "mlp"}) {
+  for (const char* recipe : {"vae", "lenet5", "mlp", "lstm"}) {
     std::vector<std::string> hashes;
     for (const char* threads : {"1", "2", "4"}) {
       const TemporaryFolder folder;

@@ -17,6 +17,7 @@ TrainingReport small_report() {
   report.plan.steps = {{"relu", "relu_1", 64}};
   report.plan.buffers = {{"x", "activation", DType::f32, {16}, 64, 0, 0, 1}};
   report.images = {{"Samples", "new ones", "abcd"}};
+  report.texts = {{"Sample", "a new one", "Say boat,\n\"<b>\xff"}};
   return report;
 }
 
@@ -53,6 +54,12 @@ TEST(training_report, encodes_pictures_in_base64) {
     report.images[0].png = bytes;
     EXPECT_TRUE(contains(training_report_html(report), text)) << bytes;
   }
+}
+
+TEST(training_report, holds_texts_as_data) {
+  const std::string page = training_report_html(small_report());
+  EXPECT_TRUE(contains(page, "Say boat,\\n\\\""));
+  EXPECT_FALSE(contains(page, "\xff"));
 }
 
 TEST(training_report, renders_an_empty_run) {

@@ -257,6 +257,13 @@ function fill() {
     figure.lastChild.alt = image.title;
     add(figure, 'figcaption', image.caption);
   }
+  for (const text of DATA.texts) {
+    byId('pictures').hidden = false;
+    const figure = add(byId('pictures'), 'figure');
+    add(figure, 'h2', text.title);
+    add(figure, 'pre', text.text);
+    add(figure, 'figcaption', text.caption);
+  }
 }
 function draw() { drawCurves(); drawTimeline(); }
 fill();

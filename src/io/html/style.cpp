@@ -37,6 +37,8 @@ summary { cursor: pointer; color: var(--soft); }
 [hidden] { display: none; }
 figure { margin: 0; }
 figure img { max-width: 100%; image-rendering: pixelated; border-radius: 8px; display: block; }
+figure pre { background: var(--panel); border-radius: 8px; padding: 12px; margin: 0;
+  white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 ui-monospace, monospace; }
 figcaption { color: var(--soft); font-size: 13px; margin-top: 6px; }
 #tip { position: fixed; pointer-events: none; display: none; z-index: 9; max-width: 340px;
   background: var(--ink); color: var(--paper); padding: 6px 10px; border-radius: 6px;

@@ -103,6 +103,11 @@ std::string training_report_html(const TrainingReport& report) {
     data["images"].push_back(
         {{"title", image.title}, {"caption", image.caption}, {"png", base64(image.png)}});
   }
+  data["texts"] = json::array();
+  for (const ReportText& text : report.texts) {
+    data["texts"].push_back(
+        {{"title", text.title}, {"caption", text.caption}, {"text", text.text}});
+  }
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

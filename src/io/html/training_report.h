@@ -17,6 +17,13 @@ struct ReportImage {
   std::string png;
 };
 
+// Text that a model wrote, shown as it is.
+struct ReportText {
+  std::string title;
+  std::string caption;
+  std::string text;
+};
+
 struct ReportEpoch {
   int64_t epoch = 0;  // from 1
   int64_t steps = 0;  // done at its end, of the whole training
@@ -36,10 +43,11 @@ struct TrainingReport {
   std::vector<ReportEpoch> epochs;
   Plan plan;
   std::vector<ReportImage> images;
+  std::vector<ReportText> texts;
 };
 
 // The page: facts, loss and learning-rate curves, the memory timeline of the step with every
-// buffer, the images. One HTML file without references to anything outside.
+// buffer, the images and texts. One HTML file without references to anything outside.
 [[nodiscard]] std::string training_report_html(const TrainingReport& report);
 
 }  // namespace thimble::io

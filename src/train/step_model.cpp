@@ -1,0 +1,63 @@
+#include "train/step_model.h"
+
+#include <thimble/error.h>
+
+#include <cstring>
+
+#include "train/checkpoint.h"
+#include "train/compile.h"
+
+namespace thimble::train {
+namespace {
+
+constexpr const char* kToken = "token";
+constexpr const char* kPosition = "position";
+constexpr const char* kLogits = "logits";
+const ProgramKey kKey{0, 1};
+
+void set(std::span<std::byte> input, int64_t value) {
+  const auto number = static_cast<int32_t>(value);
+  if (input.size() == sizeof(number)) std::memcpy(input.data(), &number, sizeof(number));
+}
+
+}  // namespace
+
+StepModel::StepModel(const Graph& graph, const std::string& checkpoint, int threads)
+    : model_(graph.ir()), runner_(threads) {
+  runner_.add(kKey, inference_graph(model_, 1, false));
+  runner_.seal();
+  load_weights(runner_.store(), model_, checkpoint);
+  const exec::Session& session = *runner_.at(kKey).session;
+  for (const auto& [name, id] : model_.outputs) {
+    if (name == kLogits) continue;
+    Carried carried{session.source(name), session.output(name), {}};
+    if (carried.input.size() != carried.output.size()) {
+      throw Error(name, "this output has no input of its name and type to be carried to");
+    }
+    carried.kept.resize(carried.input.size());
+    carried_.push_back(std::move(carried));
+  }
+}
+
+void StepModel::restart() {
+  for (Carried& carried : carried_) carried.kept.assign(carried.kept.size(), std::byte{0});
+  position_ = 0;
+}
+
+std::span<const float> StepModel::step(int32_t token) {
+  exec::Session& session = *runner_.at(kKey).session;
+  for (const Carried& carried : carried_) {
+    std::memcpy(carried.input.data(), carried.kept.data(), carried.kept.size());
+  }
+  set(session.source(kToken), token);
+  set(session.source(kPosition), position_);
+  static_cast<void>(session.run());  // without a loss there is nothing that could stop it
+  for (Carried& carried : carried_) {
+    std::memcpy(carried.kept.data(), carried.output.data(), carried.kept.size());
+  }
+  ++position_;
+  const std::span<const std::byte> logits = session.output(kLogits);
+  return {reinterpret_cast<const float*>(logits.data()), logits.size() / sizeof(float)};
+}
+
+}  // namespace thimble::train

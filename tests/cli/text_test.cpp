@@ -1,0 +1,98 @@
+// Recipes that write texts, from the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cli/process.h"
+
+namespace thimble::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::vector<std::string> training(const std::string& out, const std::vector<std::string>& more) {
+  std::vector<std::string> all{"train",        "lstm", "--out",    out, "--limit-train", "64",
+                               "--limit-test", "32",   "--epochs", "1", "--threads",     "2"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(cli_text, training_tells_bits_and_shows_a_sample) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(training(folder / "out", {"--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::ordered_json json = last_line_json(outcome.out);
+  EXPECT_NEAR(json["test_metrics"]["bits_per_byte"].get<double>(),
+              json["test_loss"].get<double>() / std::log(2.0), 1e-4);
+  EXPECT_TRUE(json["test_accuracy"].is_null());
+  EXPECT_THAT(outcome.err, HasSubstr("built-in text: 64 training and 32 test samples"));
+  const std::string report = read_text(folder / "out/report.html");
+  EXPECT_THAT(report, HasSubstr("lstm on built-in text"));
+  EXPECT_THAT(report, HasSubstr("perplexity of a byte"));
+  EXPECT_THAT(report, HasSubstr("\"texts\":[{"));
+  EXPECT_EQ(read_text(folder / "out/samples.txt").size(), 801U);
+}
+
+TEST(cli_text, sampling_takes_a_prompt_and_is_a_function_of_its_options) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(training(folder / "out", {})).code, 0);
+  const auto sample = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"sample", "lstm", "--checkpoint", folder / "out/checkpoint.safetensors"});
+    return run(more);
+  };
+  const auto texts = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"--json", "--prompt", "The ", "--length", "30"};
+    all.insert(all.end(), more.begin(), more.end());
+    return last_line_json(sample(all).out)["texts"];
+  };
+  const auto two = texts({"--count", "2", "--seed", "3", "--top-k", "20"});
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_THAT(two[0].get<std::string>(), StartsWith("The "));
+  EXPECT_NE(two[0], two[1]);
+  EXPECT_EQ(two[0], texts({"--seed", "3", "--top-k", "20", "--threads", "1"})[0]);
+  EXPECT_NE(two[0], texts({"--seed", "4", "--top-k", "20"})[0]);
+  EXPECT_EQ(texts({"--temperature", "0"}), texts({"--top-k", "1", "--seed", "9"}));
+  // As it streams, and into a file.
+  const Outcome streamed = sample({"--prompt", "The ", "--length", "30", "--temperature", "0"});
+  EXPECT_EQ(streamed.out, texts({"--temperature", "0"})[0].get<std::string>() + "\n");
+  ASSERT_EQ(sample({"--length", "7", "--out", folder / "text"}).code, 0);
+  EXPECT_EQ(read_text(folder / "text").size(), 8U);
+}
+
+// A model that has learnt nothing draws every byte; none may reach the terminal as a command.
+TEST(cli_text, prints_utf8_without_control_characters) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(training(folder / "out", {"--lr", "1e-9"})).code, 0);
+  const std::string text =
+      run({"sample", "lstm", "--checkpoint", folder / "out/checkpoint.safetensors", "--length",
+           "2000", "--prompt", "\x1b[31m \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xc0\x80"})
+          .out;
+  EXPECT_THAT(text, StartsWith("\xef\xbf\xbd[31m \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 "
+                               "\xef\xbf\xbd\xef\xbf\xbd"));
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    ASSERT_TRUE(byte >= 0x20 || c == '\n' || c == '\t') << static_cast<int>(byte);
+    ASSERT_NE(byte, 0x7f);
+  }
+  EXPECT_NO_THROW(static_cast<void>(nlohmann::json(text).dump()));  // throws where no UTF-8 stands
+}
+
+TEST(cli_text, learns_from_any_file) {
+  const TemporaryFolder folder;
+  std::string noise;
+  for (int i = 0; i < 4000; ++i) noise += static_cast<char>(i * i >> 3);
+  write_text(folder / "noise.bin", noise);
+  const Outcome outcome = run(training(folder / "out", {"--data", folder / "noise.bin"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the text given: 56 training and 6 test samples"));
+  write_text(folder / "short.txt", "too short");
+  const Outcome refused = run(training(folder / "out", {"--data", folder / "short.txt"}));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("short.txt] holds 9 bytes"));
+}
+
+}  // namespace
+}  // namespace thimble::test
