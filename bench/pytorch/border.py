@@ -18,8 +18,16 @@ def part(arrays, prefix):
     return {name[len(prefix):]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def field_to_torch(array):
+    """A field of several samples: images [N, H, W, C] as [N, C, H, W], whole numbers as int64."""
+    if array.ndim == 4:
+        return images_to_torch(array)
+    tensor = torch.from_numpy(array)
+    return tensor.long() if array.dtype == np.int32 else tensor
+
+
 def images_to_torch(images):
-    """[N, 28, 28, 1] to [N, 1, 28, 28]."""
+    """[N, H, W, C] to [N, C, H, W]."""
     count, height, width, channels = images.shape
     # A copy: with the strides of one channel, both layouts at once, PyTorch would take the images
     # for channels_last, whose batch norm sums in float32 and loses three digits.
@@ -57,6 +65,11 @@ def load_weights(model, weights):
     missing = [name for name in missing if not name.endswith("num_batches_tracked")]
     if missing or unexpected:
         raise SystemExit(f"the models differ: thimble lacks {missing}, PyTorch lacks {unexpected}")
+
+
+def names(metadata, key):
+    """The data set's fields in order (key "fields"), or those stored as bytes (key "bytes")."""
+    return [name for name in metadata[key].split(",") if name]
 
 
 def weights_of(model):

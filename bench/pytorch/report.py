@@ -120,8 +120,8 @@ def memory_table(recipes):
 
 
 def agreement_table(recipes):
-    table = Table("20 steps from equal weights, batches and noise",
-                  ["recipe, seed", "to PyTorch float32", "to PyTorch double",
+    table = Table("Some steps from equal weights, batches and noise",
+                  ["recipe, seed", "steps", "to PyTorch float32", "to PyTorch double",
                    "PyTorch float32 to double", "within 1e-4"],
                   "Norm of the difference over the norm, for the array that differs most, running "
                   "statistics included. A ReLU whose input is zero but for rounding goes one way or "
@@ -133,17 +133,29 @@ def agreement_table(recipes):
                      for key in ("to_float32", "to_double", "pytorch_to_itself")]
             within = [word for key, word in (("to_float32", "float32"), ("to_double", "double"))
                       if run[key]["difference"] <= run["tolerance"]]
-            table.add(f"{name}, {seed}", *cells, " and ".join(within) or "neither")
+            table.add(f"{name}, {seed}", run["steps"], *cells, " and ".join(within) or "neither")
     return table
 
 
+def datasets(recipes):
+    """The recipes of each data set."""
+    names = {}
+    for name, result in recipes.items():
+        samples = result["samples"]
+        data = (f"{samples['data']}, {samples['train']} training and {samples['test']} test "
+                "samples")
+        names.setdefault(data, []).append(name)
+    return names
+
+
 def heading(results):
-    machine, samples = results["machine"], results["samples"]
+    machine = results["machine"]
     torch = next(iter(results["recipes"].values()))["training"][0]["torch"]["torch"]
     busy = max(results["load_before"], results["load_after"])
     lines = [f"{machine['processor']}, {machine['cores']} cores, {machine['system']}. "
-             f"PyTorch {torch}. {samples['data']}: {samples['train']} training and "
-             f"{samples['test']} test images. Command: {results['command']}."]
+             f"PyTorch {torch}. Command: {results['command']}."]
+    for data, names in datasets(results["recipes"]).items():
+        lines.append(f"{', '.join(names)}: {data}.")
     if busy > machine["cores"] / 2 + 1:
         lines.append(f"Other work ran on the machine: its load was {busy:.1f} on "
                      f"{machine['cores']} cores. Times on several threads mean little then.")

@@ -31,30 +31,50 @@ IMPORT_BYTES = resident_bytes()  # what torch takes before it does anything
 
 import border  # noqa: E402
 
-WARM_UP_STEPS = 50
-TIMED_SECONDS = 5
+WARM_UP_STEPS = 50  # a quarter of few steps
 GENERATED = 2000
 
 
 class Split:
     """The samples of one split: bytes, made numbers a batch at a time."""
 
-    def __init__(self, arrays, name):
-        self.images = border.images_to_torch(arrays[f"{name}.images"])
-        self.labels = torch.from_numpy(arrays[f"{name}.labels"]).long()
+    def __init__(self, arrays, metadata, name):
+        stored = border.names(metadata, "bytes")
+        self.fields = [(border.field_to_torch(arrays[f"{name}.{field}"]), field in stored)
+                       for field in border.names(metadata, "fields")]
 
     def __len__(self):
-        return len(self.labels)
+        return len(self.fields[0][0])
 
     def batch(self, indices):
-        return self.images[indices].float().div_(255), self.labels[indices]
+        return [field[indices].float().div_(255) if is_bytes else field[indices]
+                for field, is_bytes in self.fields]
+
+
+class Means:
+    """Loss and, of models that count hits, accuracy over samples."""
+
+    def __init__(self):
+        self.count, self.loss, self.hits = 0, 0.0, 0
+
+    def add(self, count, loss, hits):
+        self.count += count
+        self.loss += loss * count
+        self.hits = None if hits is None else self.hits + hits
+
+    def answer(self):
+        means = {"loss": self.loss / self.count}
+        if self.hits is not None:
+            means["accuracy"] = self.hits / self.count
+        return means
 
 
 class Training:
     def __init__(self, options):
-        arrays, _ = border.read(options.samples)
+        arrays, metadata = border.read(options.samples)
         start, _ = border.read(options.start)
-        self.train, self.test = Split(arrays, "train"), Split(arrays, "test")
+        self.train = Split(arrays, metadata, "train")
+        self.test = Split(arrays, metadata, "test")
         self.order = torch.from_numpy(start["order"]).long()
         module = border.recipe(options.recipe)
         self.model = module.Model()
@@ -71,64 +91,55 @@ class Training:
 
     def batches(self, split, order):
         for indices in order.split(self.model.batch):
-            images, labels = split.batch(indices)
-            yield images.contiguous(memory_format=self.format), labels
+            yield [field.contiguous(memory_format=self.format) if field.ndim == 4 else field
+                   for field in split.batch(indices)]
 
-    def step(self, images, labels):
+    def step(self, fields):
         """One step, timed without the making of the batch; the loss and the hits."""
         begin = time.perf_counter()
         self.optimizer.zero_grad()
-        loss, hits = self.run(images, labels)
+        loss, hits = self.run(*fields)
         loss.backward()
         self.optimizer.step()
         if self.schedule:
             self.schedule.step()
         value = loss.item()
-        if len(labels) == self.model.batch:  # a last batch of fewer samples is no step to time
+        if len(fields[0]) == self.model.batch:  # a last batch of fewer samples is no step to time
             self.step_ms.append(1e3 * (time.perf_counter() - begin))
-        return value, 0 if hits is None else hits.item()
+        return value, None if hits is None else hits.item()
 
     def steps(self, count, seconds=math.inf):
         """Some steps of the training, epoch after epoch; fewer where the time is over."""
         end = math.inf
         while True:
             for order in self.order:
-                for images, labels in self.batches(self.train, order):
+                for fields in self.batches(self.train, order):
                     if count == 0 or time.perf_counter() > end:
                         return
-                    self.step(images, labels)
+                    self.step(fields)
                     count -= 1
                     end = min(end, time.perf_counter() + seconds)  # the first step may compile
 
     def evaluate(self):
         self.model.eval()
-        loss_sum = hit_sum = 0.0
+        means = Means()
         with torch.no_grad():
-            for images, labels in self.batches(self.test, torch.arange(len(self.test))):
-                loss, hits = self.model(images, labels)
-                loss_sum += loss.item() * len(labels)
-                hit_sum += 0 if hits is None else hits.item()
+            for fields in self.batches(self.test, torch.arange(len(self.test))):
+                loss, hits = self.model(*fields)
+                means.add(len(fields[0]), loss.item(), None if hits is None else hits.item())
         self.model.train()
-        return self.means(loss_sum, hit_sum, len(self.test))
-
-    def means(self, loss_sum, hit_sum, count):
-        means = {"loss": loss_sum / count}
-        if not hasattr(self.model, "draw"):
-            means["accuracy"] = hit_sum / count
-        return means
+        return means.answer()
 
     def epochs(self):
         for order in self.order:
-            loss_sum = hit_sum = 0.0
-            for images, labels in self.batches(self.train, order):
-                loss, hits = self.step(images, labels)
-                loss_sum += loss * len(labels)
-                hit_sum += hits
-            yield {"train": self.means(loss_sum, hit_sum, len(order)), "test": self.evaluate()}
+            means = Means()
+            for fields in self.batches(self.train, order):
+                means.add(len(fields[0]), *self.step(fields))
+            yield {"train": means.answer(), "test": self.evaluate()}
 
     def times(self):
         times = self.step_ms
-        times = times[WARM_UP_STEPS:] if len(times) > 2 * WARM_UP_STEPS else times
+        times = times[min(WARM_UP_STEPS, len(times) // 4):]
         return {"ms_per_step": statistics.median(times), "ms_fastest": min(times)}
 
 
@@ -150,10 +161,10 @@ def train(training, options):
     return answer
 
 
-def memory(training):
+def memory(training, seconds):
     """The most memory of a step: the tensors that stand between steps, and what malloc hands out
     on top during one. Caches and code that libraries keep are left out."""
-    training.steps(WARM_UP_STEPS)
+    training.steps(WARM_UP_STEPS, seconds)
     standing = list(training.model.state_dict().values())
     standing += [parameter.grad for parameter in training.model.parameters()]
     for state in training.optimizer.state.values():
@@ -163,7 +174,7 @@ def memory(training):
     gc.collect()
     count_malloc("reset_peak")
     live = count_malloc("live")
-    training.steps(WARM_UP_STEPS)
+    training.steps(WARM_UP_STEPS, seconds)
     return {"peak_bytes": standing_bytes + count_malloc("peak") - live}
 
 
@@ -177,6 +188,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the noise")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=5, help="end a timing sooner")
     parser.add_argument("--variant", choices=["eager", "channels_last", "compile"], default="eager")
     parser.add_argument("--images", help="file for generated images")
     options = parser.parse_args()
@@ -186,10 +198,10 @@ def main():
     if options.command == "train":
         answer = train(training, options)
     elif options.command == "time":
-        training.steps(options.steps, TIMED_SECONDS)
+        training.steps(options.steps, options.seconds)
         answer = training.times()
     else:
-        answer = memory(training)
+        answer = memory(training, options.seconds)
     print(json.dumps({"torch": torch.__version__, **answer}))
 
 

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "io/atomic_file.h"
@@ -15,9 +17,11 @@
 namespace thimble::bench {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int64_t kClasses = 10;
 constexpr int64_t kShownImages = 48;
-constexpr int64_t kWarmUpSteps = 50;  // the first steps touch fresh memory
+constexpr int64_t kWarmUpSteps = 50;  // the first steps touch fresh memory; a quarter of few steps
 
 struct Options {
   std::string recipe = "lenet5";
@@ -32,6 +36,8 @@ struct Options {
   int64_t epochs = 0;
   int64_t steps = 20;
   uint64_t seed = 0;
+  double seconds = HUGE_VAL;
+  bool plain_sgd = false;
   int threads = 0;
 };
 
@@ -43,9 +49,8 @@ int64_t peak_rss_bytes() {
 
 // Median and fastest of the steps, in milliseconds, the first ones left out.
 void add_times(nlohmann::ordered_json& json, std::vector<double> values) {
-  if (static_cast<int64_t>(values.size()) > 2 * kWarmUpSteps) {
-    values.erase(values.begin(), values.begin() + kWarmUpSteps);
-  }
+  const auto few = static_cast<int64_t>(values.size()) / 4;
+  values.erase(values.begin(), values.begin() + std::min(kWarmUpSteps, few));
   if (values.empty()) throw Error("steps", "none was taken");
   std::sort(values.begin(), values.end());
   json["ms_per_step"] = values[values.size() / 2];
@@ -54,8 +59,12 @@ void add_times(nlohmann::ordered_json& json, std::vector<double> values) {
 
 Setup setup_of(const Options& options) {
   const Recipe& recipe = find_recipe(options.recipe);
-  return {recipe, options.batch > 0 ? options.batch : recipe.batch,
-          options.epochs > 0 ? options.epochs : recipe.epochs, options.seed, options.threads};
+  return {recipe,
+          options.batch > 0 ? options.batch : recipe.batch,
+          options.epochs > 0 ? options.epochs : recipe.epochs,
+          options.seed,
+          options.threads,
+          options.plain_sgd};
 }
 
 nlohmann::ordered_json metrics_of(const Evaluation& evaluation) {
@@ -64,10 +73,10 @@ nlohmann::ordered_json metrics_of(const Evaluation& evaluation) {
   return json;
 }
 
-// Trains as `thimble train` does; stops early after --steps, where given, for a timing.
+// Trains as `thimble train` does; stops after --steps or --seconds for a timing.
 nlohmann::ordered_json train(const Options& options, bool timing) {
-  const Samples samples = load_samples(options.data, options.limit);
   const Setup setup = setup_of(options);
+  const Samples samples = load_samples(setup.recipe, options.data, options.limit);
   Trainer trainer = trainer_of(setup, samples.train.size());
   std::vector<double> step_ms;
   step_ms.reserve(static_cast<size_t>(setup.epochs * (samples.train.size() / setup.batch + 1)));
@@ -78,7 +87,10 @@ nlohmann::ordered_json train(const Options& options, bool timing) {
     if (!has_rest || step.batch + 1 < step.batches) step_ms.push_back(step.milliseconds);
   };
   if (timing) {
-    fit.stop = [&] { return static_cast<int64_t>(step_ms.size()) >= options.steps; };
+    const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+    fit.stop = [&, end] {
+      return static_cast<int64_t>(step_ms.size()) >= options.steps || Clock::now() >= end;
+    };
   } else {
     fit.validation = samples.test;
   }
@@ -120,7 +132,7 @@ nlohmann::ordered_json score(const Options& options) {
 
 void add_training_options(CLI::App& command, Options& options) {
   command.add_option("RECIPE", options.recipe)->required();
-  command.add_option("--data", options.data, "folder with MNIST; none: the built-in digits");
+  command.add_option("--data", options.data, "real data; none: the recipe's built-in data");
   command.add_option("--limit", options.limit, "the first N training samples only");
   command.add_option("--batch", options.batch, "samples in one step; 0: the recipe's");
   command.add_option("--epochs", options.epochs, "0: the recipe's");
@@ -135,11 +147,12 @@ int run(int argc, char** argv) {
   nlohmann::ordered_json answer;
 
   CLI::App* command = app.add_subcommand("samples", "write the samples of both splits");
-  command->add_option("--data", options.data, "folder with MNIST; none: the built-in digits");
+  command->add_option("RECIPE", options.recipe)->required();
+  command->add_option("--data", options.data, "real data; none: the recipe's built-in data");
   command->add_option("--limit", options.limit, "the first N training samples only");
   command->add_option("--out", options.out)->required();
   command->callback([&] {
-    const Samples samples = load_samples(options.data, options.limit);
+    const Samples samples = load_samples(find_recipe(options.recipe), options.data, options.limit);
     write_samples(samples, options.out);
     answer = {
         {"data", samples.name}, {"train", samples.train.size()}, {"test", samples.test.size()}};
@@ -149,16 +162,19 @@ int run(int argc, char** argv) {
   add_training_options(*command, options);
   command->add_option("--out", options.out)->required();
   command->callback([&] {
-    write_start(setup_of(options), load_samples(options.data, options.limit), options.out);
+    const Setup setup = setup_of(options);
+    write_start(setup, load_samples(setup.recipe, options.data, options.limit), options.out);
     answer = {{"file", options.out}};
   });
 
   command = app.add_subcommand("steps", "write weights, batches and noise of a few steps");
   add_training_options(*command, options);
   command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000));
+  command->add_flag("--plain-sgd", options.plain_sgd, "instead of the recipe's optimizer");
   command->add_option("--out", options.out)->required();
   command->callback([&] {
-    write_steps(setup_of(options), load_samples(options.data, options.limit), options.steps,
+    const Setup setup = setup_of(options);
+    write_steps(setup, load_samples(setup.recipe, options.data, options.limit), options.steps,
                 options.out);
     answer = {{"file", options.out}};
   });
@@ -171,6 +187,7 @@ int run(int argc, char** argv) {
   command = app.add_subcommand("time", "time a few hundred steps");
   add_training_options(*command, options);
   command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000000));
+  command->add_option("--seconds", options.seconds, "end sooner after so long");
   command->callback([&] { answer = train(options, true); });
 
   command = app.add_subcommand("score", "inception score by a classifier");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <thimble/data_loader.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -12,11 +13,6 @@
 
 namespace thimble::bench {
 namespace {
-
-constexpr int64_t kDigitsTrain = 10000;
-constexpr int64_t kDigitsTest = 2000;
-constexpr uint64_t kDigitsSeed = 1;
-constexpr int64_t kPixels = 28 * 28;
 
 // Collects named arrays and writes them as one file.
 class Exchange {
@@ -55,33 +51,118 @@ void add_weights(Exchange& exchange, const std::string& prefix, const Graph& gra
   }
 }
 
-void add_split(Exchange& exchange, const std::string& split, const data::Dataset& dataset) {
-  std::vector<uint8_t> images;
-  std::vector<int32_t> labels;
-  std::vector<float> image(static_cast<size_t>(kPixels));
-  images.reserve(static_cast<size_t>(dataset.size() * kPixels));
-  for (int64_t i = 0; i < dataset.size(); ++i) {
-    int32_t label = 0;
-    void* const fields[] = {image.data(), &label};
-    dataset.read(i, fields);
-    for (const float v : image) images.push_back(static_cast<uint8_t>(std::lround(255.0F * v)));
-    labels.push_back(label);
+// One sample at a time, and where its fields lie.
+class Reader {
+ public:
+  explicit Reader(const data::Dataset& dataset) : dataset_(dataset) {
+    for (const data::Field& field : dataset.fields()) {
+      buffers_.emplace_back(static_cast<size_t>(size_bytes(field.dtype, field.shape)));
+      out_.push_back(buffers_.back().data());
+    }
   }
-  exchange.add(split + ".images", DType::u8, {dataset.size(), 28, 28, 1}, images);
-  exchange.add(split + ".labels", DType::i32, {dataset.size()}, labels);
+  // The bytes of each field, valid until the next call.
+  const std::vector<std::vector<std::byte>>& read(int64_t index) {
+    dataset_.read(index, out_);
+    return buffers_;
+  }
+
+ private:
+  const data::Dataset& dataset_;
+  std::vector<std::vector<std::byte>> buffers_;
+  std::vector<void*> out_;
+};
+
+std::span<const float> floats_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-// The numbers that the model's random ops draw in the first steps: the same nodes, run alone.
-void add_noise(Exchange& exchange, const Graph& model, const Setup& setup, int64_t steps) {
-  ir::Graph graph =
-      passes::specialize(ir::with_batch(model.ir(), setup.batch), ir::Phase::training);
-  graph.loss.reset();
-  graph.metrics.clear();
-  graph.outputs.clear();
-  for (const ir::Node& node : graph.nodes) {
-    if (!node.op->reads_rng) continue;
-    graph.outputs.emplace_back("noise." + std::to_string(graph.outputs.size()), node.outputs[0]);
+// Whether a number is one byte's share of 255, as pixels are.
+bool is_pixel(float v) {
+  return v >= 0.0F && v <= 1.0F && v == static_cast<float>(std::lround(255.0F * v)) / 255.0F;
+}
+
+// The f32 fields that hold nothing but pixels, in both splits.
+std::vector<bool> pixel_fields(const Samples& samples) {
+  const auto& fields = samples.train.fields();
+  std::vector<bool> pixels;
+  for (const data::Field& field : fields) pixels.push_back(field.dtype == DType::f32);
+  for (const data::Dataset* dataset : {&samples.train, &samples.test}) {
+    Reader reader(*dataset);
+    for (int64_t i = 0; i < dataset->size(); ++i) {
+      const auto& sample = reader.read(i);
+      for (size_t f = 0; f < fields.size(); ++f) {
+        if (!pixels[f]) continue;
+        const std::span<const float> values = floats_of(sample[f]);
+        pixels[f] = std::all_of(values.begin(), values.end(), is_pixel);
+      }
+    }
   }
+  return pixels;
+}
+
+Shape with_front(const Shape& shape, std::vector<int64_t> front) {
+  front.insert(front.end(), shape.dims().begin(), shape.dims().end());
+  return Shape(std::move(front));
+}
+
+void add_split(Exchange& exchange, const std::string& split, const data::Dataset& dataset,
+               const std::vector<bool>& pixels) {
+  const auto& fields = dataset.fields();
+  std::vector<std::vector<std::byte>> all(fields.size());
+  Reader reader(dataset);
+  for (int64_t i = 0; i < dataset.size(); ++i) {
+    const auto& sample = reader.read(i);
+    for (size_t f = 0; f < fields.size(); ++f) {
+      if (pixels[f]) {
+        for (const float v : floats_of(sample[f])) {
+          all[f].push_back(static_cast<std::byte>(std::lround(255.0F * v)));
+        }
+      } else {
+        all[f].insert(all[f].end(), sample[f].begin(), sample[f].end());
+      }
+    }
+  }
+  for (size_t f = 0; f < fields.size(); ++f) {
+    exchange.add(split + "." + fields[f].name, pixels[f] ? DType::u8 : fields[f].dtype,
+                 with_front(fields[f].shape, {dataset.size()}), all[f]);
+  }
+}
+
+// The names of the fields, those of which `included` says so.
+std::string names_of(const std::vector<data::Field>& fields, const std::vector<bool>& included) {
+  std::string names;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (included[f]) names += (names.empty() ? "" : ",") + fields[f].name;
+  }
+  return names;
+}
+
+std::string names_of(const std::vector<data::Field>& fields) {
+  return names_of(fields, std::vector<bool>(fields.size(), true));
+}
+
+// The random nodes of a model alone, one output each: what they draw, or make of ones.
+ir::Graph noise_graph(const ir::Graph& model) {
+  ir::Graph graph;
+  for (const ir::Node& node : model.nodes) {
+    if (!node.op->reads_rng) continue;
+    std::vector<Value> inputs{graph.scalar(ir::kRngName, DType::u32, {4})};
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      const ir::TensorType& type = model.type(node.inputs[i]);
+      inputs.push_back(
+          graph.source(fmt::format("ones.{}", graph.values.size()), type, ir::Role::constant));
+      graph.values.back().data.assign(static_cast<size_t>(type.shape.elements()), 1.0F);
+    }
+    const Value drawn = graph.add(*node.op, node.attrs, inputs)[0];
+    graph.outputs.emplace_back("noise." + std::to_string(graph.outputs.size()), drawn.id());
+  }
+  return graph;
+}
+
+// What the model's random ops draw in the first steps.
+void add_noise(Exchange& exchange, const Graph& model, const Setup& setup, int64_t steps) {
+  const ir::Graph graph =
+      noise_graph(passes::specialize(ir::with_batch(model.ir(), setup.batch), ir::Phase::training));
   if (graph.outputs.empty()) return;
   train::Runner runner(1);
   const train::ProgramKey key{0, setup.batch};
@@ -102,9 +183,7 @@ void add_noise(Exchange& exchange, const Graph& model, const Setup& setup, int64
   }
   for (size_t i = 0; i < drawn.size(); ++i) {
     const auto& [name, id] = graph.outputs[i];
-    std::vector<int64_t> dims = graph.type(id).shape.dims();
-    dims.insert(dims.begin(), steps);
-    exchange.add(name, DType::f32, Shape(std::move(dims)), drawn[i]);
+    exchange.add(name, graph.type(id).dtype, with_front(graph.type(id).shape, {steps}), drawn[i]);
   }
 }
 
@@ -117,40 +196,41 @@ void add_batches(Exchange& exchange, const Setup& setup, const data::Dataset& da
                  int64_t steps) {
   data::Loader loader(dataset, {.batch = setup.batch, .seed = setup.seed, .prefetch = 0});
   loader.start(0);
-  std::vector<float> images;
-  std::vector<int32_t> labels;
+  const auto& fields = dataset.fields();
+  std::vector<std::vector<std::byte>> all(fields.size());
   for (int64_t step = 0; step < steps; ++step) {
     const data::Batch* const batch = loader.next();
     if (batch == nullptr || batch->count != setup.batch) {
       throw Error("steps", fmt::format("there are no {} whole batches in an epoch", steps));
     }
-    const auto* const pixels = static_cast<const float*>(batch->fields[0]);
-    const auto* const digits = static_cast<const int32_t*>(batch->fields[1]);
-    images.insert(images.end(), pixels, pixels + setup.batch * kPixels);
-    labels.insert(labels.end(), digits, digits + setup.batch);
+    for (size_t f = 0; f < fields.size(); ++f) {
+      const auto* const begin = static_cast<const std::byte*>(batch->fields[f]);
+      all[f].insert(all[f].end(), begin,
+                    begin + setup.batch * size_bytes(fields[f].dtype, fields[f].shape));
+    }
   }
-  exchange.add("images", DType::f32, {steps, setup.batch, 28, 28, 1}, images);
-  exchange.add("labels", DType::i32, {steps, setup.batch}, labels);
+  for (size_t f = 0; f < fields.size(); ++f) {
+    exchange.add("field." + fields[f].name, fields[f].dtype,
+                 with_front(fields[f].shape, {steps, setup.batch}), all[f]);
+  }
 }
 
 }  // namespace
 
-Samples load_samples(const std::string& dir, int64_t limit_train) {
-  const bool built_in = dir.empty();
-  data::Dataset train = built_in ? data::digits(kDigitsTrain, kDigitsSeed, data::Split::train)
-                                 : data::mnist(dir, data::Split::train);
-  data::Dataset test = built_in ? data::digits(kDigitsTest, kDigitsSeed, data::Split::test)
-                                : data::mnist(dir, data::Split::test);
+Samples load_samples(const Recipe& recipe, const std::string& dir, int64_t limit_train) {
+  data::Dataset train = recipe.data(dir, data::Split::train);
   if (limit_train > 0) train = train.take(limit_train);
-  return {std::move(train), std::move(test), built_in ? "built-in digits" : "MNIST"};
+  return {std::move(train), recipe.data(dir, data::Split::test),
+          dir.empty() ? recipe.built_in_name : recipe.real_name};
 }
 
 Trainer trainer_of(const Setup& setup, int64_t train_samples) {
-  TrainerOptions options{.optimizer = setup.recipe.optimizer(),
+  TrainerOptions options{.optimizer = setup.plain_sgd ? SGD{.lr = 1.0} : setup.recipe.optimizer(),
+                         .ema_decay = setup.recipe.ema_decay,
                          .batch = setup.batch,
                          .seed = setup.seed,
                          .threads = setup.threads};
-  if (setup.recipe.schedule != nullptr) {
+  if (setup.recipe.schedule != nullptr && !setup.plain_sgd) {
     options.schedule = setup.recipe.schedule(options.optimizer.learning_rate(),
                                              setup.epochs * batches_of(setup, train_samples));
   }
@@ -159,9 +239,13 @@ Trainer trainer_of(const Setup& setup, int64_t train_samples) {
 
 void write_samples(const Samples& samples, const std::string& path) {
   Exchange exchange;
-  add_split(exchange, "train", samples.train);
-  add_split(exchange, "test", samples.test);
-  exchange.write(path, {{"name", samples.name}});
+  const std::vector<bool> pixels = pixel_fields(samples);
+  add_split(exchange, "train", samples.train, pixels);
+  add_split(exchange, "test", samples.test, pixels);
+  const auto& fields = samples.train.fields();
+  exchange.write(
+      path,
+      {{"name", samples.name}, {"fields", names_of(fields)}, {"bytes", names_of(fields, pixels)}});
 }
 
 void write_start(const Setup& setup, const Samples& samples, const std::string& path) {
@@ -192,7 +276,9 @@ void write_steps(const Setup& setup, const Samples& samples, int64_t steps,
   add_weights(exchange, "after.", graph, trainer);
   exchange.add("loss", DType::f32, {steps}, losses);
   const int64_t total = setup.epochs * batches_of(setup, samples.train.size());
-  exchange.write(path, {{"total_steps", std::to_string(total)}});
+  exchange.write(path, {{"total_steps", std::to_string(total)},
+                        {"fields", names_of(samples.train.fields())},
+                        {"plain_sgd", setup.plain_sgd ? "1" : "0"}});
 }
 
 std::vector<float> read_images(const std::string& path) {

@@ -12,31 +12,37 @@ namespace thimble::bench {
 struct Samples {
   data::Dataset train;
   data::Dataset test;
-  std::string name;  // "MNIST" or "built-in digits"
+  std::string name;  // "MNIST", "built-in digits" ...
 };
 
-// As the command line takes them. dir: empty for the built-in digits; limit_train: 0 for all.
-[[nodiscard]] Samples load_samples(const std::string& dir, int64_t limit_train);
+// As the command line takes them. dir: empty for the recipe's built-in data; limit_train: 0 for
+// all.
+[[nodiscard]] Samples load_samples(const Recipe& recipe, const std::string& dir,
+                                   int64_t limit_train);
 
 struct Setup {
   const Recipe& recipe;
   int64_t batch;
   int64_t epochs;
   uint64_t seed;
-  int threads;  // 0: one per processor
+  int threads;     // 0: one per processor
+  bool plain_sgd;  // of rate 1, instead of the recipe's optimizer: the step is the gradient
 };
 
 // A trainer with the recipe's defaults, its schedule stretched over all epochs.
 [[nodiscard]] Trainer trainer_of(const Setup& setup, int64_t train_samples);
 
-// The files are safetensors with arrays in thimble's layout (images [N, 28, 28, 1]).
-// train.images, train.labels, test.images, test.labels: pixels u8, value / 255 in the model.
+// The files are safetensors with arrays in thimble's layout (images [N, H, W, C]). Their metadata
+// lists the data set's fields in order: "image,digit".
+// train.FIELD and test.FIELD: all samples. Fields of f32 that hold multiples of 1/255 only, which
+// the metadata lists as bytes, are u8: value / 255 in the model.
 void write_samples(const Samples& samples, const std::string& path);
 // weights.NAME: first values of parameters and running statistics; order [epochs, samples] i32.
 void write_start(const Setup& setup, const Samples& samples, const std::string& path);
-// before.NAME and after.NAME: weights; images [steps, batch, 28, 28, 1] and labels [steps, batch]
-// as fed; noise.I [steps, batch, ...]: what random op I of the model drew; loss [steps].
-// Metadata: total_steps, over which a schedule stretches.
+// before.NAME and after.NAME: weights; field.NAME [steps, batch, ...] as fed; noise.I [steps,
+// batch,
+// ...]: what random op I of the model drew, for dropout the factors of its input; loss [steps].
+// Metadata: total_steps, over which a schedule stretches; plain_sgd, 0 or 1.
 void write_steps(const Setup& setup, const Samples& samples, int64_t steps,
                  const std::string& path);
 

@@ -103,6 +103,10 @@ struct ImageAugmentation {
 // Source: He et al., "Deep residual learning for image recognition", 2016, section 4.2.
 [[nodiscard]] Dataset augmented(const Dataset& dataset, const ImageAugmentation& options = {});
 
+// The images, every f32 field [H, W, C], in another size: bilinear, as PyTorch's interpolate does it.
+// What changes them for training must come after: augmented(resized(...)).
+[[nodiscard]] Dataset resized(const Dataset& dataset, int64_t height, int64_t width);
+
 // IDX files (http://yann.lecun.com/exdb/mnist), plain or gzip, every element type. Fields:
 // "image" f32: [N, H, W] reads as [H, W, 1], other ranks as they are; u8 as value / 255.
 // "digit": integers as i32 (values 0 .. 2^31-1), floating point as f32 targets.

@@ -141,6 +141,8 @@ void bind_data(nb::module_& m) {
       "The same samples, changed at random whenever they are trained on, never when they are "
       "evaluated: every image is cut out of itself with so many zeros around it and, with flip, "
       "half of them are mirrored. What is drawn depends on (seed, epoch, sample) alone.");
+  m.def("resized", &data::resized, nb::arg("dataset"), nb::arg("height"), nb::arg("width"),
+        "The images in another size: bilinear, as torch.nn.functional.interpolate does it.");
   m.def(
       "mnist",
       [](const std::filesystem::path& dir, const std::string& split) {

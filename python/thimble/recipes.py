@@ -179,6 +179,18 @@ def lenet5() -> Recipe:
     return Recipe("lenet5")
 
 
+def mobilenetv2() -> Recipe:
+    """MobileNetV2 of width 0.35 for 96x96 colour images: input "image", label "label"; names of
+    weights as torchvision's."""
+    return Recipe("mobilenetv2")
+
+
+def resnet18() -> Recipe:
+    """ResNet-18 in its form for CIFAR-10, 32x32 colour images: input "image", label "label"; names
+    of weights as torchvision's."""
+    return Recipe("resnet18")
+
+
 def mlp() -> Recipe:
     """Multilayer perceptron 784-512-512-10: input "image", label "digit"."""
     return Recipe("mlp")

@@ -178,7 +178,6 @@ struct OpDef {
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
-  bool stops_gradient = false;  // its outputs count as constants: what reads them need have no vjp
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing
   // The node's attributes with this activation fused, or nothing where the op cannot.
   Attrs (*fuse_activation)(const Attrs&, Activation) = nullptr;

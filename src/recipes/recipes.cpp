@@ -5,7 +5,8 @@
 namespace thimble {
 
 std::span<const Recipe> recipes() {
-  static const Recipe all[] = {models::gpt, models::lenet5, models::lstm, models::mlp, models::vae};
+  static const Recipe all[] = {models::gpt,         models::lenet5,   models::lstm, models::mlp,
+                               models::mobilenetv2, models::resnet18, models::vae};
   return all;
 }
 

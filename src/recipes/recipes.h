@@ -9,6 +9,8 @@ extern const Recipe gpt;
 extern const Recipe lenet5;
 extern const Recipe lstm;
 extern const Recipe mlp;
+extern const Recipe mobilenetv2;
+extern const Recipe resnet18;
 extern const Recipe vae;
 
 }  // namespace thimble::models

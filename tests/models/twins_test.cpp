@@ -1,9 +1,11 @@
-// The recipes beside PyTorch: from equal weights, on equal batches and noise, 20 steps lead to
+// The recipes beside PyTorch: from equal weights, on equal batches and noise, some steps lead to
 // equal weights. PyTorch's side is recorded by scripts/goldens_twins.py, which says how.
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,18 +14,26 @@
 namespace thimble {
 namespace {
 
-// Of the norm of each array, against PyTorch in double precision. float32 leaves about 1e-5.
+// Of the norm of each array, against PyTorch in double precision. float32 leaves about 1e-5; more
+// in a deep network with batch norm, so there PyTorch's own float32 is the measure.
 constexpr double kTolerance = 1e-4;
+constexpr double kOwnShare = 4.0;
 // The first weights are the same numbers, but for the last bits of a platform's logarithm.
 constexpr double kStartTolerance = 1e-6;
-constexpr uint64_t kDigitsSeed = 1;
+const std::filesystem::path kGoldens = THIMBLE_SOURCE_DIR "/tests/models/twins";
 
-const nlohmann::json& goldens() {
-  static const nlohmann::json json = [] {
-    std::ifstream file(THIMBLE_SOURCE_DIR "/tests/models/twins_golden.json");
-    return nlohmann::json::parse(file);
-  }();
-  return json;
+nlohmann::json golden_of(const std::string& recipe) {
+  std::ifstream file(kGoldens / (recipe + ".json"));
+  return nlohmann::json::parse(file);
+}
+
+std::vector<std::string> recipes_with_goldens() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(kGoldens)) {
+    names.push_back(file.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // The size of a - b for two arrays known by projections on vectors of random signs.
@@ -44,18 +54,19 @@ class Twin {
  public:
   explicit Twin(const std::string& name, int64_t skipped_steps = 0)
       : recipe_(find_recipe(name)),
-        golden_(goldens()["recipes"][name]),
-        steps_(goldens()["steps"].get<int64_t>() - skipped_steps),
-        dataset_(data::digits(goldens()["samples"].get<int64_t>(), kDigitsSeed)),
+        golden_(golden_of(name)),
+        steps_(golden_["steps"].get<int64_t>() - skipped_steps),
+        dataset_(recipe_.data("", data::Split::train).take(golden_["samples"].get<int64_t>())),
         trainer_(recipe_.build(), options()) {}
 
   [[nodiscard]] TrainerOptions options() const {
-    TrainerOptions options{.optimizer = recipe_.optimizer(),
-                           .batch = recipe_.batch,
+    const bool plain_sgd = golden_.value("plain_sgd", false);
+    TrainerOptions options{.optimizer = plain_sgd ? SGD{.lr = 1.0} : recipe_.optimizer(),
+                           .batch = golden_.value("batch", recipe_.batch),
                            .seed = golden_["seed"].get<uint64_t>(),
                            .threads = 2};
-    const int64_t batches = (dataset_.size() + recipe_.batch - 1) / recipe_.batch;
-    if (recipe_.schedule != nullptr) {
+    const int64_t batches = (dataset_.size() + options.batch - 1) / options.batch;
+    if (recipe_.schedule != nullptr && !plain_sgd) {
       options.schedule =
           recipe_.schedule(options.optimizer.learning_rate(), recipe_.epochs * batches);
     }
@@ -63,19 +74,27 @@ class Twin {
   }
 
   void train() {
+    if (steps_ == 0) return;
     FitOptions fit;
     fit.on_step = [this](const StepReport& step) { losses_.push_back(step.loss); };
     fit.stop = [this] { return static_cast<int64_t>(losses_.size()) >= steps_; };
     static_cast<void>(trainer_.fit(dataset_, fit));
   }
 
-  // The largest distance to PyTorch's arrays, in norms of each.
-  [[nodiscard]] double worst(const char* when) const {
+  [[nodiscard]] double tolerance(const std::string& name) const {
+    return std::max(kTolerance, kOwnShare * golden_["arrays"][name].value("own", 0.0));
+  }
+  // The distance to PyTorch's array, in its norm.
+  [[nodiscard]] double apart(const std::string& name, const char* when) const {
+    const nlohmann::json& array = golden_["arrays"][name];
+    return distance(trainer_.parameter(name), array[when].get<std::vector<double>>()) /
+           std::max(array["norm"].get<double>(), 1e-12);
+  }
+  // The largest distance, in tolerances.
+  [[nodiscard]] double worst() const {
     double worst = 0.0;
     for (const auto& [name, array] : golden_["arrays"].items()) {
-      const double apart =
-          distance(trainer_.parameter(name), array[when].get<std::vector<double>>());
-      worst = std::max(worst, apart / std::max(array["norm"].get<double>(), 1e-12));
+      worst = std::max(worst, apart(name, "after") / tolerance(name));
     }
     return worst;
   }
@@ -86,55 +105,57 @@ class Twin {
 
  private:
   const Recipe& recipe_;
-  const nlohmann::json& golden_;
+  nlohmann::json golden_;
   int64_t steps_;
   data::Dataset dataset_;
   Trainer trainer_;
   std::vector<double> losses_;
 };
 
-class Twins : public testing::TestWithParam<const char*> {};
+class Twins : public testing::TestWithParam<std::string> {};
 
-TEST_P(Twins, agree_with_PyTorch_after_20_steps) {
+TEST_P(Twins, agree_with_PyTorch_after_some_steps) {
   Twin twin(GetParam());
-  ASSERT_LE(twin.worst("before"), kStartTolerance)
-      << "training starts from other weights than recorded: run scripts/goldens_twins.py again";
+  for (const auto& [name, array] : twin.golden()["arrays"].items()) {
+    ASSERT_LE(twin.apart(name, "before"), kStartTolerance)
+        << "training starts from other weights than recorded: run scripts/goldens_twins.py again";
+  }
   twin.train();
   const auto losses = twin.golden()["loss"].get<std::vector<double>>();
   ASSERT_EQ(twin.losses().size(), losses.size());
   for (size_t i = 0; i < losses.size(); ++i) {
     EXPECT_NEAR(twin.losses()[i], losses[i], kTolerance * std::abs(losses[i])) << "step " << i;
   }
-  EXPECT_LE(twin.worst("after"), kTolerance);
+  EXPECT_LE(twin.worst(), 1.0);
 }
 
 // The check can fail: on a small change of any one array, and on a step left out.
-TEST_P(Twins, are_told_apart_by_twice_the_tolerance) {
+TEST_P(Twins, are_told_apart_by_four_times_the_tolerance) {
   Twin twin(GetParam());
   twin.train();
   for (const auto& [name, array] : twin.golden()["arrays"].items()) {
     const std::vector<float> right = twin.trainer().parameter(name);
     std::vector<float> wrong = right;
-    const double change = 2.0 * kTolerance * array["norm"].get<double>() /
+    const double change = 4.0 * twin.tolerance(name) * array["norm"].get<double>() /
                           std::sqrt(static_cast<double>(wrong.size()));
     for (size_t i = 0; i < wrong.size(); ++i) {
       wrong[i] += static_cast<float>(i % 3 == 0 ? -change : change);
     }
     twin.trainer().set_parameter(name, wrong);
-    EXPECT_GT(twin.worst("after"), kTolerance) << name;
+    EXPECT_GT(twin.apart(name, "after"), twin.tolerance(name)) << name;
     twin.trainer().set_parameter(name, right);
   }
-  EXPECT_LE(twin.worst("after"), kTolerance);
+  EXPECT_LE(twin.worst(), 1.0);
 }
 
 TEST_P(Twins, are_told_apart_by_a_step_left_out) {
   Twin twin(GetParam(), 1);
   twin.train();
-  EXPECT_GT(twin.worst("after"), kTolerance);
+  EXPECT_GT(twin.worst(), 1.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, Twins, testing::Values("vae", "lenet5", "mlp"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Recipes, Twins, testing::ValuesIn(recipes_with_goldens()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace thimble
