@@ -1,4 +1,6 @@
 """The recipe lstm, src/recipes/lstm.cpp, in PyTorch. Weights have thimble's names."""
+import math
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -27,4 +29,12 @@ def optimizer(parameters):
 
 
 def schedule(adam, steps):
-    return None
+    """Up during the first twentieth, then down a cosine to a tenth."""
+    warm = max(1, steps // 20)
+
+    def share(step):
+        if step < warm:
+            return (step + 1) / (warm + 1)
+        return 0.55 + 0.45 * math.cos(math.pi * min(1, (step - warm) / max(1, steps - warm)))
+
+    return torch.optim.lr_scheduler.LambdaLR(adam, share)

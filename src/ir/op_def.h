@@ -177,6 +177,13 @@ struct OpDef {
   std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
+  // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
+  // other inputs, or -1; null: never so.
+  int (*gathers)(const Attrs&) = nullptr;
+  // Whether every row (last axis) of the one output depends on the same row of input 0, whatever
+  // dimensions stand before, and on the whole of the other inputs; null: never so. Outputs are not
+  // given.
+  bool (*row_wise)(const KernelContext&) = nullptr;
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing
   // The node's attributes with this activation fused, or nothing where the op cannot.

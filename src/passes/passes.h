@@ -8,6 +8,11 @@ namespace thimble::passes {
 // Lets every op take the form it has in a phase: dropout vanishes at inference, and so on.
 [[nodiscard]] ir::Graph specialize(const ir::Graph& graph, ir::Phase phase);
 
+// Work on rows that are gathered from a table of fewer rows is done on the table, before they are
+// gathered: embedding(i, table) W = embedding(i, table W). Sums are taken in another order. The
+// batch must be fixed; before gradients are appended, which then follow suit.
+[[nodiscard]] ir::Graph gather_late(const ir::Graph& graph);
+
 // Drops nodes that no result and no update needs. Sources that nothing reads are dropped too.
 [[nodiscard]] ir::Graph remove_dead_code(const ir::Graph& graph);
 
@@ -17,7 +22,7 @@ namespace thimble::passes {
 // Lets a matrix op apply the activation that alone reads its result.
 [[nodiscard]] ir::Graph fuse_epilogues(const ir::Graph& graph);
 
-// All of the above after specialize, in their order.
+// All of the above after gather_late, in their order.
 [[nodiscard]] ir::Graph optimize(const ir::Graph& graph);
 
 }  // namespace thimble::passes

@@ -17,7 +17,7 @@ constexpr int64_t kWidth = 384;
 constexpr int64_t kHeads = 6;
 constexpr int64_t kLayers = 6;
 constexpr int64_t kBytes = 256;
-constexpr int64_t kBuiltIn = int64_t{1} << 19;  // bytes
+constexpr int64_t kBuiltIn = 3 << 17;  // bytes
 
 // Keys and values of the bytes before, for the model that takes one byte at a time.
 struct Memory {
@@ -146,10 +146,11 @@ const Recipe gpt{
     .built_in_name = kTextBuiltInName,
     .real_name = kTextRealName,
     .batch = 4,
-    .epochs = 4,
+    .epochs = 3,
     .optimizer = []() -> Optimizer {
       return AdamW{.lr = 1e-3, .beta2 = 0.99, .weight_decay = 0.1};
     },
+    .schedule = text_schedule,
     .makes = SampleKind::texts,
     .sample = sample,
 };

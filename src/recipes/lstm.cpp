@@ -76,6 +76,7 @@ const Recipe lstm{
     .batch = 32,
     .epochs = 4,
     .optimizer = []() -> Optimizer { return Adam{.lr = 2e-3}; },
+    .schedule = text_schedule,
     .makes = SampleKind::texts,
     .sample = sample,
 };

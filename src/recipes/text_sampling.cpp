@@ -80,6 +80,14 @@ data::Dataset text_data(const std::string& path, int64_t built_in, int64_t windo
   return data::text_of(data::generated_text(built_in).text, options, split);
 }
 
+Schedule text_schedule(double learning_rate, int64_t steps) {
+  const int64_t warm = std::max<int64_t>(1, steps / 20);
+  return Schedule::warmup(
+      warm, Schedule::cosine_annealing({.max = learning_rate,
+                                        .min = 0.1 * learning_rate,
+                                        .decay_steps = std::max<int64_t>(1, steps - warm)}));
+}
+
 Samples sample_text(const TextModel& model, const std::string& checkpoint,
                     const SampleOptions& options) {
   TextWriter writer(model, checkpoint, options);

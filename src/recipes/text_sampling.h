@@ -1,4 +1,4 @@
-// What the recipes that write texts share: their data and their sampling.
+// What the recipes that write texts share: data, schedule and sampling.
 #pragma once
 
 #include <thimble/recipes.h>
@@ -18,6 +18,9 @@ inline constexpr const char* kTextRealName = "the text given";
 // built-in text.
 [[nodiscard]] data::Dataset text_data(const std::string& path, int64_t built_in, int64_t window,
                                       data::Split split);
+
+// Up to the learning rate during the first twentieth of the steps, then down a cosine to its tenth.
+[[nodiscard]] Schedule text_schedule(double learning_rate, int64_t steps);
 
 // A model of bytes that takes one at a time, as train::StepModel has it.
 struct TextModel {

@@ -9,6 +9,13 @@
 #include "train/update.h"
 
 namespace thimble::train {
+namespace {
+
+ir::Graph forward_graph(const ir::Graph& model, int64_t batch, ir::Phase phase) {
+  return passes::gather_late(passes::specialize(ir::with_batch(model, batch), phase));
+}
+
+}  // namespace
 
 double micro_batch_weight(const TrainerOptions& options, int64_t batch) {
   return static_cast<double>(batch) / static_cast<double>(options.batch);
@@ -16,7 +23,7 @@ double micro_batch_weight(const TrainerOptions& options, int64_t batch) {
 
 ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, int64_t batch,
                          StepKind kind) {
-  ir::Graph graph = passes::specialize(ir::with_batch(model, batch), ir::Phase::training);
+  ir::Graph graph = forward_graph(model, batch, ir::Phase::training);
   graph.outputs.clear();  // predictions are of no use to the step
   const std::vector<autodiff::Gradient> gradients = autodiff::append_loss_gradients(graph);
   if (gradients.empty()) {
@@ -39,7 +46,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
 }
 
 ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss) {
-  ir::Graph graph = passes::specialize(ir::with_batch(model, batch), ir::Phase::inference);
+  ir::Graph graph = forward_graph(model, batch, ir::Phase::inference);
   if (with_loss) {
     graph.outputs.clear();
   } else {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <thimble/ops.h>
 
+#include <cmath>
+#include <map>
+
+#include "exec/reference.h"
 #include "ir/graph.h"
 
 namespace thimble {
@@ -88,6 +92,92 @@ TEST(specialize, gives_each_phase_its_form) {
   const ir::Graph fixed = ir::with_batch(g.ir(), 2);
   EXPECT_THAT(ops_of(passes::specialize(fixed, ir::Phase::inference)), IsEmpty());
   EXPECT_THAT(ops_of(passes::specialize(fixed, ir::Phase::training)), testing::Contains("dropout"));
+}
+
+// 8 samples of 5 indices into a table of `rows`, times a matrix.
+ir::Graph small_embedding(int64_t rows, int64_t padding = -1) {
+  Graph g;
+  const Value i = g.input("i", {5}, DType::i32);
+  const Value x =
+      embedding(i, {.embeddings = rows, .width = 3, .padding_idx = padding, .name = "table"});
+  g.output("y", dense(x, {.units = 2, .name = "d"}));
+  return ir::with_batch(g.ir(), 8);
+}
+
+TEST(gather_late, multiplies_the_table_where_it_has_fewer_rows) {
+  const ir::Graph late = passes::gather_late(small_embedding(39));
+  EXPECT_THAT(ops_of(late), ElementsAre("matmul", "embedding"));
+  EXPECT_EQ(late.type(late.nodes[0].outputs[0]).shape, (Shape{39, 2}));
+  EXPECT_NO_THROW(ir::verify(late));
+  EXPECT_EQ(late.layers[static_cast<size_t>(late.nodes[1].layer)].name, "d");
+  EXPECT_THAT(ops_of(passes::gather_late(small_embedding(40))), ElementsAre("embedding", "matmul"));
+}
+
+TEST(gather_late, leaves_a_row_that_is_not_trained) {
+  EXPECT_THAT(ops_of(passes::gather_late(small_embedding(4, 1))),
+              ElementsAre("embedding", "matmul"));
+}
+
+TEST(gather_late, leaves_rows_that_are_read_otherwise_too) {
+  for (const bool as_output : {true, false}) {
+    Graph g;
+    const Value x =
+        embedding(g.input("i", {5}, DType::i32), {.embeddings = 4, .width = 3, .name = "table"});
+    g.output("y", dense(x, {.units = 2}));
+    if (as_output) {
+      g.output("x", x);
+    } else {
+      g.output("z", exp(x));
+    }
+    EXPECT_EQ(ops_of(passes::gather_late(ir::with_batch(g.ir(), 8)))[0], "embedding");
+  }
+}
+
+TEST(gather_late, leaves_products_that_mix_rows) {
+  Graph g;
+  const Value x =
+      embedding(g.input("i", {5}, DType::i32), {.embeddings = 4, .width = 5, .name = "table"});
+  const Value w = g.parameter("w", {5, 5}, init::normal(0.0, 1.0));
+  g.output("y", matmul(x, w, {.transpose_a = true}));
+  const Value v =
+      embedding(g.input("j", {5}, DType::i32), {.embeddings = 4, .width = 5, .name = "other"});
+  g.output("z", matmul(w, v));
+  EXPECT_THAT(ops_of(passes::gather_late(ir::with_batch(g.ir(), 8))),
+              ElementsAre("embedding", "matmul", "embedding", "matmul"));
+}
+
+TEST(gather_late, keeps_the_values) {
+  const ir::Graph before = small_embedding(4);
+  const ir::Graph after = passes::gather_late(before);
+  const auto run = [](const ir::Graph& graph) {
+    std::map<int, exec::Bytes> sources;
+    for (size_t id = 0; id < graph.values.size(); ++id) {
+      const ir::ValueData& data = graph.values[id];
+      if (data.producer >= 0) continue;
+      const auto count = static_cast<size_t>(data.type.shape.elements());
+      exec::Bytes bytes;
+      if (data.type.dtype == DType::i32) {
+        for (size_t i = 0; i < count; ++i) {
+          const auto index = static_cast<int32_t>(i * 7 % 4);
+          const auto* raw = reinterpret_cast<const std::byte*>(&index);
+          bytes.insert(bytes.end(), raw, raw + sizeof(index));
+        }
+      } else {
+        std::vector<float> values;
+        for (size_t i = 0; i < count; ++i) {
+          values.push_back(std::sin(static_cast<float>(i + data.name.size())));
+        }
+        bytes = exec::to_bytes(values, exec::Precision::f64);
+      }
+      sources[static_cast<int>(id)] = bytes;
+    }
+    const auto values = exec::run_reference(graph, sources, exec::Precision::f64);
+    return exec::to_doubles(values[static_cast<size_t>(graph.outputs[0].second)],
+                            exec::Precision::f64);
+  };
+  const std::vector<double> wanted = run(before);
+  EXPECT_EQ(wanted.size(), 80U);
+  EXPECT_THAT(run(after), testing::Pointwise(testing::DoubleNear(1e-12), wanted));
 }
 
 TEST(passes, keep_names_types_and_validity) {

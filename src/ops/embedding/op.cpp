@@ -107,6 +107,11 @@ const OpDef& embedding_op() {
       .ref = ir::kernel_fn<&f32::embedding_ref>(),
       .ref64 = ir::kernel_fn<&f64::embedding_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      // A row that is not trained here may be read elsewhere: then the gather has to stay.
+      .gathers =
+          [](const ir::Attrs& attrs) {
+            return attrs.as<EmbeddingAttrs>().padding_idx < 0 ? 1 : -1;
+          },
   };
   return def;
 }

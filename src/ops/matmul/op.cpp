@@ -130,6 +130,10 @@ const OpDef& matmul_op() {
       .ref = ir::kernel_fn<&f32::matmul_ref>(),
       .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
       .fast = ir::kernel_fn<&matmul_simd>(),
+      .row_wise =
+          [](const ir::KernelContext& c) {
+            return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());
+          },
       .fuse_activation = fuse_activation<MatmulAttrs>,
   };
   return def;
