@@ -73,6 +73,17 @@ OPTIMIZERS = [
      dict(lr=0.1, betas=(0.8, 0.9), eps=0.01, weight_decay=0.1)),
     ("radam:lr=0.1,weight_decay=0.2,decoupled_weight_decay,maximize", torch.optim.RAdam,
      dict(lr=0.1, weight_decay=0.2, decoupled_weight_decay=True, maximize=True)),
+    ("asgd", torch.optim.ASGD, dict()),
+    ("asgd:lr=0.1,lambd=0.05,alpha=0.5,t0=2,weight_decay=0.1", torch.optim.ASGD,
+     dict(lr=0.1, lambd=0.05, alpha=0.5, t0=2, weight_decay=0.1)),
+    ("asgd:lr=0.1,maximize", torch.optim.ASGD, dict(lr=0.1, maximize=True)),
+    ("sparse_adam", torch.optim.SparseAdam, dict()),
+    ("sparse_adam:lr=0.1,beta1=0.8,beta2=0.95,epsilon=0.01,maximize", torch.optim.SparseAdam,
+     dict(lr=0.1, betas=(0.8, 0.95), eps=0.01, maximize=True)),
+    ("rprop", torch.optim.Rprop, dict()),
+    ("rprop:lr=0.1,eta_minus=0.3,eta_plus=2,step_size_min=0.05,step_size_max=0.3",
+     torch.optim.Rprop, dict(lr=0.1, etas=(0.3, 2.0), step_sizes=(0.05, 0.3))),
+    ("rprop:lr=0.1,maximize", torch.optim.Rprop, dict(lr=0.1, maximize=True)),
     ("adafactor", torch.optim.Adafactor, dict()),
     ("adafactor:lr=0.5,beta2_decay=-0.5,epsilon1=0.001,epsilon2=0.9,d=1.5,weight_decay=0.1",
      torch.optim.Adafactor,
@@ -115,6 +126,9 @@ def trajectory(make, start, gradients, lr_factors):
             group["lr"] = rate * factor
         for param in params:
             param.grad = gradient.clone()
+            if isinstance(optimizer, torch.optim.SparseAdam):
+                rows = torch.arange(len(gradient))[None]
+                param.grad = torch.sparse_coo_tensor(rows, gradient, check_invariants=True)
         optimizer.step()
         after.append([rounded(param) for param in params])
     return after
@@ -228,6 +242,42 @@ def matrices(lr_factors):
                           "gradients": [rounded(g) for g in gradients],
                           "after": [step[0] for step in after]})
     return cases
+
+
+# For embeddings with sparse gradients.
+SPARSE = [
+    ("sgd:lr=0.1", torch.optim.SGD, dict(lr=0.1)),
+    ("sgd:lr=0.1,maximize", torch.optim.SGD, dict(lr=0.1, maximize=True)),
+    ("adagrad:lr=0.1,lr_decay=0.1", torch.optim.Adagrad, dict(lr=0.1, lr_decay=0.1)),
+    ("sparse_adam:lr=0.1", torch.optim.SparseAdam, dict(lr=0.1)),
+    ("sparse_adam:lr=0.1,beta1=0.8,beta2=0.95,epsilon=0.01,maximize", torch.optim.SparseAdam,
+     dict(lr=0.1, betas=(0.8, 0.95), eps=0.01, maximize=True)),
+]
+
+
+def sparse_trajectories(lr_factors, rows=7, width=3, places=5):
+    """An embedding whose places get given gradients: some rows often, some twice in a step, one
+    never, and one the padding."""
+    torch.manual_seed(3)
+    start = torch.randn(rows, width)
+    indices = torch.randint(0, rows - 1, (STEPS, places))
+    gradients = torch.randn(STEPS, places, width)
+    cases = []
+    for text, kind, arguments in SPARSE:
+        weight = torch.nn.Parameter(start.clone())
+        optimizer = kind([weight], **arguments)
+        rate, after = arguments["lr"], []
+        for index, gradient, factor in zip(indices, gradients, lr_factors):
+            optimizer.param_groups[0]["lr"] = rate * factor
+            optimizer.zero_grad()
+            y = torch.nn.functional.embedding(index, weight, padding_idx=1, sparse=True)
+            (y * gradient).sum().backward()
+            optimizer.step()
+            after.append(rounded(weight))
+        cases.append({"settings": text, "after": after})
+    return {"rows": rows, "width": width, "padding_idx": 1, "start": rounded(start),
+            "indices": indices.tolist(), "gradients": [rounded(g) for g in gradients],
+            "cases": cases}
 
 
 def clipped(kind, limit, clip, size=1.0):
@@ -345,6 +395,7 @@ def main():
         "lr_factors": lr_factors,
         "optimizers": cases,
         "matrices": matrices(lr_factors),
+        "sparse": sparse_trajectories(lr_factors),
         "group": {"settings": text, **group, "after": groups},
         "clips": [
             clipped("value", 0.35, torch.nn.utils.clip_grad_value_),

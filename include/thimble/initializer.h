@@ -23,6 +23,7 @@ struct Initializer {
   double a = 0.0;  // constant: the value; uniform: low; normal: mean; variance_*: scale; else gain
   double b = 0.0;  // uniform: high (excluded); normal: standard deviation
   Fan fan = Fan::in;
+  int64_t zero_row = -1;  // this row of the first dimension is 0 instead; -1: none is
   bool operator==(const Initializer&) const = default;
 };
 

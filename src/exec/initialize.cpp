@@ -86,10 +86,8 @@ void fill_orthogonal(double gain, Stream& stream, const Shape& shape, float* out
   }
 }
 
-}  // namespace
-
-void fill_initial(const Initializer& init, const std::string& name, uint64_t seed,
-                  const Shape& shape, float* out) {
+void fill_all(const Initializer& init, const std::string& name, uint64_t seed, const Shape& shape,
+              float* out) {
   Stream stream(seed, name);
   const auto n = static_cast<size_t>(shape.elements());
   if (n == 0) return;
@@ -124,6 +122,16 @@ void fill_initial(const Initializer& init, const std::string& name, uint64_t see
                     [&] { return static_cast<float>(mean + stddev * stream.normal()); });
       return;
   }
+}
+
+}  // namespace
+
+void fill_initial(const Initializer& init, const std::string& name, uint64_t seed,
+                  const Shape& shape, float* out) {
+  fill_all(init, name, seed, shape, out);
+  if (shape.rank() == 0 || init.zero_row < 0 || init.zero_row >= shape[0]) return;
+  const int64_t width = shape.elements() / shape[0];
+  std::fill_n(out + init.zero_row * width, width, 0.0F);
 }
 
 }  // namespace thimble::exec

@@ -136,6 +136,13 @@ struct StateSpec {
   double first = 0.0;  // what every element is before the first step; of f32 alone
 };
 
+// Of an op whose output is zero but for some rows of its first dimension: the inputs that hold them
+// and their numbers, each of which stands there once, before numbers of -1 for rows of no meaning.
+struct GivenRows {
+  int sums = -1;  // -1: the op is none
+  int rows = -1;
+};
+
 // Of an op that is an optimizer's rule. Its inputs are {param, grad, lr, step, states...}, its
 // attributes the optimizer's settings, with a number "lr" among them.
 struct OptimizerRule {
@@ -143,6 +150,13 @@ struct OptimizerRule {
   // Throws Error naming the setting that is out of its range.
   void (*check)(const Attrs& settings) = nullptr;
   std::vector<StateSpec> (*states)(const Attrs& settings, const Shape& param) = nullptr;
+  // The op that applies the rule to some rows of a parameter and of its states, and reads and
+  // writes no other; null: there is none. Its inputs are {param, sums, rows, lr, step, states...}
+  // (see GivenRows), its attributes the same settings.
+  const OpDef* by_rows = nullptr;
+  // What in these settings reaches rows without a gradient, so that by_rows would not be the same
+  // method any more: "momentum"; empty: nothing.
+  const char* (*reaches_all_rows)(const Attrs& settings) = nullptr;
 };
 
 // The definition of an op. Filled with designated initializers in src/ops/<op>/op.cpp.
@@ -177,6 +191,7 @@ struct OpDef {
   std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
+  GivenRows given_rows;         // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
   // other inputs, or -1; null: never so.
   int (*gathers)(const Attrs&) = nullptr;

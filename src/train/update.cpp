@@ -1,9 +1,12 @@
 #include "train/update.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <thimble/ops/accumulate_gradient.h>
 #include <thimble/ops/average_weights.h>
 #include <thimble/ops/clip_gradient.h>
+#include <thimble/ops/coalesce_rows.h>
+#include <thimble/ops/concat.h>
 #include <thimble/ops/mul.h>
 #include <thimble/ops/regularize_gradient.h>
 
@@ -20,7 +23,8 @@ namespace {
 struct Trained {
   Value param;
   Value grad;
-  int layer;  // that its update is booked under
+  Value rows;  // where the gradient is zero but for some rows: their numbers, and grad holds them
+  int layer;   // that its update is booked under
 };
 
 // The layer of the first node that reads the value, -1 for none.
@@ -28,17 +32,6 @@ int layer_of_reader(const ir::Graph& graph, const std::vector<std::vector<int>>&
                     int id) {
   const std::vector<int>& readers = consumers[static_cast<size_t>(id)];
   return readers.empty() ? -1 : graph.nodes[static_cast<size_t>(readers.front())].layer;
-}
-
-std::vector<Trained> trained_of(ir::Graph& graph, std::span<const autodiff::Gradient> gradients) {
-  const auto consumers = graph.consumers();
-  std::vector<Trained> all;
-  for (const autodiff::Gradient& gradient : gradients) {
-    if (gradient.gradient < 0) continue;
-    all.push_back({graph.value(gradient.value), graph.value(gradient.gradient),
-                   layer_of_reader(graph, consumers, gradient.value)});
-  }
-  return all;
 }
 
 // Nodes added within belong to the layer, and their values are gradients where nothing else.
@@ -62,6 +55,54 @@ class GradientScope {
   size_t first_;
 };
 
+// The parts of a sum of gradients each of which is given by some of its rows. False where one is
+// not.
+bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) {
+  const int producer = graph.data(gradient).producer;
+  if (producer < 0) return false;
+  const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
+  if (node.op->adds_gradients) {
+    return row_parts(graph, node.inputs[0], parts) && row_parts(graph, node.inputs[1], parts);
+  }
+  const ir::GivenRows given = node.op->given_rows;
+  if (given.rows < 0) return false;
+  parts.push_back({graph.value(node.input(given.sums)), graph.value(node.input(given.rows))});
+  return true;
+}
+
+// A gradient that is given by some of its rows becomes them; nobody then needs the whole of it, and
+// it is never computed.
+void take_rows(ir::Graph& graph, Trained& trained) {
+  std::vector<RowGradient> parts;
+  if (!row_parts(graph, trained.grad.id(), parts)) return;
+  RowGradient all = parts[0];
+  if (parts.size() > 1) {
+    const GradientScope scope(graph, trained.layer);
+    std::vector<Value> sums;
+    std::vector<Value> rows;
+    for (const RowGradient& part : parts) {
+      sums.push_back(part.sums);
+      rows.push_back(part.rows);
+    }
+    all = coalesce_rows(concat(sums, {.axis = 0}), concat(rows, {.axis = 0}),
+                        {.rows = trained.param.shape()[0]});
+  }
+  trained.grad = all.sums;
+  trained.rows = all.rows;
+}
+
+std::vector<Trained> trained_of(ir::Graph& graph, std::span<const autodiff::Gradient> gradients) {
+  const auto consumers = graph.consumers();
+  std::vector<Trained> all;
+  for (const autodiff::Gradient& gradient : gradients) {
+    if (gradient.gradient < 0) continue;
+    all.push_back({graph.value(graph.updated(gradient.value)), graph.value(gradient.gradient),
+                   Value(), layer_of_reader(graph, consumers, gradient.value)});
+    take_rows(graph, all.back());
+  }
+  return all;
+}
+
 Value state(const Value& param, const ir::StateSpec& spec) {
   return param.graph().source(param.name() + "." + spec.name, spec.type, ir::Role::state,
                               init::constant(spec.first));
@@ -69,6 +110,14 @@ Value state(const Value& param, const ir::StateSpec& spec) {
 
 Value gradient_sum(const Value& param) {
   return state(param, {"grad_sum", {DType::f32, param.shape()}});
+}
+
+// Throws where a parameter has its gradient as rows, which `what` would spread over all of them.
+[[noreturn]] void refuse_rows(const Trained& trained, const std::string& what,
+                              const std::string& instead) {
+  throw Error(trained.param.name(),
+              fmt::format("has a sparse gradient, but {}; {}, or leave out the embedding's sparse",
+                          what, instead));
 }
 
 const ParamGroup* group_of(const std::vector<ParamGroup>& groups, const std::string& name) {
@@ -102,6 +151,7 @@ void regularize(ir::Graph& graph, std::vector<Trained>& all,
   for (Trained& t : all) {
     const ParamGroup* group = group_of(groups, t.param.name());
     if (group == nullptr || (group->l1 == 0.0 && group->l2 == 0.0)) continue;
+    if (t.rows) refuse_rows(t, "l1 and l2 pull at every row", "set both to 0 in its group");
     const GradientScope scope(graph, t.layer);
     t.grad = regularize_gradient(t.grad, t.param, {.l1 = group->l1, .l2 = group->l2});
   }
@@ -152,14 +202,44 @@ class Rates {
   std::map<double, Value> scaled_;
 };
 
+// The optimizers that take sparse gradients: "adagrad, adam, ...".
+std::string rules_by_rows() {
+  std::vector<std::string> names;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (op->optimizer.by_rows != nullptr) names.emplace_back(op->optimizer.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Throws where a rule cannot be applied to some rows alone.
+void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir::Attrs& settings) {
+  if (rule.by_rows == nullptr) {
+    refuse_rows(trained, fmt::format("{} updates whole tensors alone", rule.name),
+                "take one of " + rules_by_rows());
+  }
+  const std::string reaching = rule.reaches_all_rows(settings);
+  if (reaching.empty()) return;
+  refuse_rows(
+      trained, fmt::format("{} of {} reaches every row", reaching, rule.name),
+      "do without it" +
+          std::string(reaching == "weight_decay" ? " (in a group for this parameter)" : ""));
+}
+
 // Appends the update of one parameter by its optimizer's rule; returns the new value.
 Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
                     Value lr) {
-  std::vector<Value> inputs{trained.param, trained.grad, lr,
-                            graph.scalar(kUpdateNumberName, DType::i32)};
-  const auto states = optimizer.op->optimizer.states(optimizer.settings, trained.param.shape());
-  for (const ir::StateSpec& spec : states) inputs.push_back(state(trained.param, spec));
-  return graph.add(*optimizer.op, optimizer.settings, inputs)[0];
+  const ir::OptimizerRule& rule = optimizer.op->optimizer;
+  std::vector<Value> inputs{trained.param, trained.grad};
+  if (trained.rows) {
+    check_rows(trained, rule, optimizer.settings);
+    inputs.push_back(trained.rows);
+  }
+  inputs.push_back(lr);
+  inputs.push_back(graph.scalar(kUpdateNumberName, DType::i32));
+  for (const ir::StateSpec& spec : rule.states(optimizer.settings, trained.param.shape())) {
+    inputs.push_back(state(trained.param, spec));
+  }
+  return graph.add(trained.rows ? *rule.by_rows : *optimizer.op, optimizer.settings, inputs)[0];
 }
 
 void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& options) {
@@ -191,6 +271,11 @@ void check_weight(double weight) {
   }
 }
 
+void refuse_accumulated_rows(const Trained& trained) {
+  if (!trained.rows) return;
+  refuse_rows(trained, "accumulation keeps sums of whole gradients", "set accumulate to 1");
+}
+
 }  // namespace
 
 void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
@@ -203,6 +288,7 @@ void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> g
                          double weight) {
   check_weight(weight);
   for (const Trained& t : trained_of(graph, gradients)) {
+    refuse_accumulated_rows(t);
     const GradientScope scope(graph, t.layer);
     accumulate_gradient(gradient_sum(t.param), t.grad, {.weight = weight});
   }
@@ -215,6 +301,7 @@ void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Grad
   const Value total = graph.scalar(kTotalWeightName, DType::f32);
   std::vector<Trained> all = trained_of(graph, gradients);
   for (Trained& t : all) {
+    refuse_accumulated_rows(t);
     const GradientScope scope(graph, t.layer);
     t.grad = mean_gradient(gradient_sum(t.param), t.grad, total, {.weight = weight});
   }

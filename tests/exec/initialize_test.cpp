@@ -56,6 +56,14 @@ Moments moments(const std::vector<float>& values) {
   return m;
 }
 
+TEST(initializer, can_leave_a_row_at_zero) {
+  const std::vector<float> all = filled(init::normal(0.0, 1.0), {3, 2});
+  Initializer but_one = init::normal(0.0, 1.0);
+  but_one.zero_row = 1;
+  EXPECT_EQ(filled(but_one, {3, 2}),
+            (std::vector<float>{all[0], all[1], 0.0F, 0.0F, all[4], all[5]}));
+}
+
 TEST(initializer, has_the_spread_its_source_says) {
   const Shape conv{64, 3, 3, 32};  // fan_in 288, fan_out 576
   const struct {

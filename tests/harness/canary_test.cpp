@@ -170,6 +170,35 @@ TEST(canary, with_a_wrong_fast_kernel_is_caught) {
   expect_caught(check_fast(op, vector_case()), "output 0 differs by");
 }
 
+// y: the code 100; the first `apart` of them are off by `by`.
+template <int apart, int by>
+struct Codes {
+  static void run(uint8_t* y, const float* /*x*/, const CanaryDims* d) {
+    for (int i = 0; i < d->n; ++i) y[i] = static_cast<uint8_t>(i < apart ? 100 + by : 100);
+  }
+};
+
+template <int apart, int by>
+std::string check_codes() {
+  ir::OpDef op = right_op();
+  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+    return {{DType::u8, c.shape(0)}};
+  };
+  op.vjp = nullptr;
+  op.ref = ir::kernel_fn<&Codes<0, 0>::run>();
+  op.ref64 = nullptr;
+  op.fast = ir::kernel_fn<&Codes<apart, by>::run>();
+  op.in_place = {};
+  return check_fast(op, {.name = "codes", .inputs = {{.shape = {2000}}}, .codes = true});
+}
+
+TEST(canary, with_codes_other_than_few_neighbours_is_caught) {
+  EXPECT_EQ((check_codes<2, 1>()), "");
+  EXPECT_EQ((check_codes<2, -1>()), "");
+  expect_caught(check_codes<3, 1>(), "output 0 differs");
+  expect_caught(check_codes<1, 2>(), "output 0 differs");
+}
+
 void square_with_nan(float* y, const float* x, const CanaryDims* d) {
   square(y, x, d);
   y[0] /= 0.0F * y[0];

@@ -18,7 +18,7 @@ struct TensorSpec {
   double low = -1.0;
   double high = 1.0;
   double gap = 0.0;       // values keep this distance from 0, where an op may have a kink
-  bool distinct = false;  // all values well apart, for maxima
+  bool distinct = false;  // all values well apart, for maxima; integers: none twice
   bool absent = false;    // an optional input left out
   bool state = false;     // parameter or state: for ops that update it
 };
@@ -27,10 +27,11 @@ struct OpCase {
   std::string name;
   std::vector<TensorSpec> inputs;
   ir::Attrs attrs;
-  std::vector<Shape> expect;      // shapes of the outputs; empty: not checked
-  double tolerance = 1e-5;        // fast against reference, relative to the largest magnitude
-  double grad_tolerance = 1e-6;   // gradient against finite differences, in double precision
-  std::vector<int> no_grad;       // inputs whose gradient is not checked
+  std::vector<Shape> expect;     // shapes of the outputs; empty: not checked
+  double tolerance = 1e-5;       // fast against reference, relative to the largest magnitude
+  bool codes = false;            // u8 outputs are codes of numbers: see same_codes in op_checks.cpp
+  double grad_tolerance = 1e-6;  // gradient against finite differences, in double precision
+  std::vector<int> no_grad;      // inputs whose gradient is not checked
   std::vector<int> no_cotangent;  // outputs that the op says no gradient flows through
 };
 

@@ -33,9 +33,18 @@ std::vector<double> random_numbers(const TensorSpec& spec, std::mt19937& random)
 
 template <class T>
 exec::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
-  std::uniform_int_distribution<int64_t> uniform(std::llround(spec.low), std::llround(spec.high));
+  const int64_t low = std::llround(spec.low);
+  const int64_t high = std::llround(spec.high);
+  std::uniform_int_distribution<int64_t> uniform(low, high);
   std::vector<T> values(static_cast<size_t>(spec.shape.elements()));
   for (T& v : values) v = static_cast<T>(uniform(random));
+  if (spec.distinct) {
+    std::vector<T> all(static_cast<size_t>(high - low + 1));
+    std::iota(all.begin(), all.end(), static_cast<T>(low));
+    std::shuffle(all.begin(), all.end(), random);
+    if (all.size() < values.size()) throw Error("test", "fewer integers than distinct values");
+    std::copy_n(all.begin(), values.size(), values.begin());
+  }
   exec::Bytes bytes(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;

@@ -37,6 +37,42 @@ inline OpCase update_case(std::string name, const Shape& shape, const Optimizer&
   return test;
 }
 
+// A case of the same rule by rows: so many rows of the parameter [rows, width] have a gradient.
+inline OpCase rows_case(std::string name, int64_t rows, int64_t width, int64_t with_gradient,
+                        const Optimizer& optimizer, const StateRanges& ranges = {},
+                        double step = 3) {
+  OpCase test = update_case(std::move(name), {rows, width}, optimizer, ranges, step);
+  test.inputs[1].shape = {with_gradient, width};
+  const TensorSpec numbers{.shape = {with_gradient},
+                           .dtype = DType::i32,
+                           .low = 0,
+                           .high = static_cast<double>(rows - 1),
+                           .distinct = true};
+  test.inputs.insert(test.inputs.begin() + 2, numbers);
+  return test;
+}
+
+// What every rule by rows is tested with: few rows, all, none, short ones, and such that do not fit
+// into one piece of work.
+inline std::vector<OpCase> rows_cases(const Optimizer& optimizer, const StateRanges& ranges = {}) {
+  return {rows_case("few", 9, 5, 3, optimizer, ranges),
+          rows_case("all", 6, 4, 6, optimizer, ranges, 1),
+          rows_case("none", 6, 4, 0, optimizer, ranges),
+          rows_case("no_width", 6, 0, 2, optimizer, ranges),
+          rows_case("of_one", 4000, 1, 3000, optimizer, ranges),
+          rows_case("over_many_tasks", 900, 70, 300, optimizer, ranges),
+          rows_case("long", 4, 5001, 3, optimizer, ranges)};
+}
+
+inline std::vector<RejectCase> rows_rejects(const Optimizer& optimizer) {
+  OpCase width = rows_case("", 4, 3, 2, optimizer);
+  width.inputs[1].shape = {2, 4};
+  OpCase number = rows_case("", 4, 3, 2, optimizer);
+  number.inputs[2].shape = {3};
+  return {{"rows_of_another_width", width.inputs, width.attrs, "as long as the parameter's"},
+          {"another_number_of_rows", number.inputs, number.attrs, "the number of each row"}};
+}
+
 // The last state of a case left out, which every rule must refuse.
 inline RejectCase without_last_state(OpCase test, const char* error = "is missing") {
   test.inputs.pop_back();

@@ -182,6 +182,9 @@ TEST(update, names_states_as_pytorch_does) {
   EXPECT_THAT(states(Adadelta{}), ElementsAre("w0.square_avg", "w0.acc_delta"));
   EXPECT_THAT(states(Adamax{}), ElementsAre("w0.exp_avg", "w0.exp_inf"));
   EXPECT_THAT(states(NAdam{}), ElementsAre("w0.exp_avg", "w0.exp_avg_sq", "w0.mu_product"));
+  EXPECT_THAT(states(ASGD{}), ElementsAre("w0.ax", "w0.eta"));
+  EXPECT_THAT(states(Rprop{}), ElementsAre("w0.prev", "w0.step_size"));
+  EXPECT_THAT(states(SparseAdam{}), ElementsAre("w0.exp_avg", "w0.exp_avg_sq"));
   EXPECT_THAT(states(Adafactor{}), ElementsAre("w0.variance"));
   EXPECT_THAT(states(RMSProp{.momentum = 0.5, .centered = true}),
               ElementsAre("w0.square_avg", "w0.grad_avg", "w0.momentum_buffer"));

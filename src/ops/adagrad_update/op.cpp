@@ -2,8 +2,7 @@
 
 #include "ops/adagrad_update/attrs.h"
 #include "ops/adagrad_update/simd.h"
-#include "ops/common/ref.h"
-#include "ops/common/update.h"
+#include "ops/common/row_update.h"
 
 #define THIMBLE_REF "ops/adagrad_update/ref.h"
 #include "ops/common/both_precisions.h"
@@ -41,6 +40,14 @@ struct AdagradRule {
     d.weight_decay = s.weight_decay;
     return d;
   }
+  static constexpr const char* rows_name = "adagrad_rows_update";
+  static constexpr const char* rows_doc =
+      "adagrad_update of the rows that have a gradient: the same, because the others would not "
+      "change.";
+  static const char* reaches_all_rows(const Adagrad& s) {
+    return s.weight_decay != 0.0 ? "weight_decay" : "";
+  }
+  static const OpDef& by_rows() { return RowUpdate<AdagradRule>::op(); }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adagrad_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adagrad_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&adagrad_update_simd>();

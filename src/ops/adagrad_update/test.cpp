@@ -13,4 +13,9 @@ THIMBLE_OP_CASES(adagrad_update) {
   };
 }
 
+THIMBLE_OP_CASES(adagrad_rows_update) {
+  const Adagrad settings{.lr_decay = 0.1, .epsilon = 1e-3, .maximize = true};
+  return {.cases = rows_cases(settings), .rejects = rows_rejects(settings)};
+}
+
 }  // namespace thimble::test

@@ -25,7 +25,9 @@ const StateRanges kQuantized = {{0, 255}, {0, 255}, {0.1, 1.0}, {0.1, 1.0}};
 OpCase quantized(const char* name, const Shape& shape, Adam settings, double step = 5) {
   settings.state_bits = 8;
   settings.min_8bit_size = 1;
-  return update_case(name, shape, settings, kQuantized, step);
+  OpCase test = update_case(name, shape, settings, kQuantized, step);
+  test.codes = true;
+  return test;
 }
 
 }  // namespace
@@ -64,6 +66,14 @@ THIMBLE_OP_CASES(adam_update) {
                    .attrs = attrs({.amsgrad = true}),
                    .error = "need 3 state tensors, got 2"}},
   };
+}
+
+THIMBLE_OP_CASES(adam_rows_update) {
+  OpCases table{.cases = rows_cases(Adam{.maximize = true}), .rejects = rows_rejects(Adam{})};
+  table.cases.push_back(rows_case("amsgrad", 9, 5, 3, Adam{.amsgrad = true}));
+  const OpCase decay = rows_case("", 5, 3, 2, Adam{.weight_decay = 0.5});
+  table.rejects.push_back({"decay", decay.inputs, decay.attrs, "weight_decay reaches rows"});
+  return table;
 }
 
 }  // namespace thimble::test

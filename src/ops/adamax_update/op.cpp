@@ -19,10 +19,7 @@ struct AdamaxRule {
       "u = max(beta2 * u, |g| + epsilon); param -= lr / (1 - beta1^step) * m / u. Equal to "
       "torch.optim.Adamax.";
   using Settings = Adamax;
-  static void check(const Adamax& s, const SettingChecks& checks) {
-    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
-    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
-  }
+  static void check(const Adamax& s, const SettingChecks& checks) { check_moments(s, checks); }
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
                                           {"exp_inf", "the shape of param"}};
@@ -32,13 +29,7 @@ struct AdamaxRule {
     return like_param(param, {"exp_avg", "exp_inf"});
   }
   static adamax_dims params(const Adamax& s, const Shape& /*param*/) {
-    adamax_dims d{};
-    d.maximize = s.maximize ? 1 : 0;
-    d.beta1 = s.beta1;
-    d.beta2 = s.beta2;
-    d.epsilon = s.epsilon;
-    d.weight_decay = s.weight_decay;
-    return d;
+    return moment_dims<adamax_dims>(s);
   }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adamax_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adamax_update_ref>();

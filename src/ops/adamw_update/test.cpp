@@ -25,7 +25,9 @@ const StateRanges kQuantized = {{0, 255}, {0, 255}, {0.1, 1.0}, {0.1, 1.0}};
 OpCase quantized(const char* name, const Shape& shape, AdamW settings, double step = 5) {
   settings.state_bits = 8;
   settings.min_8bit_size = 1;
-  return update_case(name, shape, settings, kQuantized, step);
+  OpCase test = update_case(name, shape, settings, kQuantized, step);
+  test.codes = true;
+  return test;
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ THIMBLE_OP_CASES(adamw_update) {
                 quantized("eight_bits", {3, 7}, {}),
                 quantized("eight_bits_of_a_scalar", {}, {}, 1),
                 quantized("eight_bits_of_whole_blocks", {2, 256}, {}),
-                quantized("eight_bits_of_many_blocks", {2001},
+                quantized("eight_bits_over_many_tiles", {17001},
                           {.beta1 = 0.8,
                            .beta2 = 0.95,
                            .epsilon = 1e-3,
@@ -64,6 +66,11 @@ THIMBLE_OP_CASES(adamw_update) {
                    .attrs = attrs({.amsgrad = true}),
                    .error = "need 3 state tensors, got 2"}},
   };
+}
+
+THIMBLE_OP_CASES(adamw_rows_update) {
+  const AdamW settings{.weight_decay = 0.0};
+  return {.cases = rows_cases(settings), .rejects = rows_rejects(settings)};
 }
 
 }  // namespace thimble::test

@@ -1,29 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/op_cases.h"
 #include "ops/adaptive_average_pool2d/attrs.h"
+#include "ops/common/adaptive_cases.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(adaptive_average_pool2d) {
-  const auto to = [](Pair size) { return ir::Attrs::of(AdaptiveAveragePool2dOptions{size}); };
-  const auto of = [&](const char* name, const Shape& x, Pair size, const Shape& y) {
-    return OpCase{
-        .name = name, .inputs = {{.shape = x, .distinct = true}}, .attrs = to(size), .expect = {y}};
-  };
-  return {
-      .cases = {of("uneven", {3, 5, 7, 6}, {3, 2}, {3, 3, 2, 6}),
-                of("even", {2, 6, 4, 3}, {3, 2}, {2, 3, 2, 3}),
-                of("larger", {2, 3, 2, 5}, {4, 7}, {2, 4, 7, 5}),
-                of("as_x", {2, 3, 5, 2}, {0, 2}, {2, 3, 2, 2}),
-                of("whole_image", {2, 5, 3, 4}, 1, {2, 1, 1, 4}),
-                of("one_pixel", {1, 1, 1, 2}, {3, 3}, {1, 3, 3, 2}),
-                of("empty_batch", {0, 5, 3, 4}, 2, {0, 2, 2, 4})},
-      .rejects = {{"negative", {{.shape = {1, 4, 4, 2}}}, to(-1), "a size of at least 1"},
-                  {"empty_images", {{.shape = {1, 0, 4, 2}}}, to(2), "at least 1 by 1"},
-                  {"sequences", {{.shape = {1, 4, 2}}}, to(2), "expected x to be images"}},
-  };
+  return adaptive_cases([](Pair size) { return ir::Attrs::of(AdaptiveAveragePool2dOptions{size}); },
+                        1);
 }
 
 namespace {

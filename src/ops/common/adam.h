@@ -4,8 +4,9 @@
 #include "ops/common/adam8_simd.h"
 #include "ops/common/adam_simd.h"
 #include "ops/common/block_codes.h"
+#include "ops/common/moments.h"
 #include "ops/common/ref.h"
-#include "ops/common/update.h"
+#include "ops/common/row_update.h"
 
 namespace thimble::ops {
 
@@ -21,13 +22,12 @@ using real = double;
 }  // namespace f64
 
 // A base for the types that Update takes. S: the settings; T: the type itself, with
-// bool decoupled(const S&).
+// bool decoupled(const S&) and rows_name.
 template <class S, class T>
 struct AdamFamily {
   using Settings = S;
   static void check(const S& s, const SettingChecks& checks) {
-    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
-    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+    check_moments(s, checks);
     const auto bits = static_cast<double>(s.state_bits);
     checks.require(s.state_bits == 32 || s.state_bits == 8, "state_bits must be 32 or 8", bits);
     checks.require(s.state_bits == 32 || !s.amsgrad, "amsgrad needs a state_bits of 32", bits);
@@ -63,16 +63,18 @@ struct AdamFamily {
     return specs;
   }
   static adam_dims params(const S& options, const Shape& param) {
-    adam_dims d{};
+    auto d = moment_dims<adam_dims>(options);
     d.blocks = static_cast<int>(blocks(options, param));
     d.decoupled = T::decoupled(options) ? 1 : 0;
-    d.maximize = options.maximize ? 1 : 0;
-    d.beta1 = options.beta1;
-    d.beta2 = options.beta2;
-    d.epsilon = options.epsilon;
-    d.weight_decay = options.weight_decay;
     return d;
   }
+  static constexpr const char* rows_doc =
+      "The rule for the rows that have a gradient; the moments of the others stay as they are "
+      "(\"lazy\" Adam, as torch.optim.SparseAdam).";
+  static const char* reaches_all_rows(const S& s) {
+    return s.weight_decay != 0.0 ? "weight_decay" : s.state_bits != 32 ? "state_bits=8" : "";
+  }
+  static const OpDef& by_rows() { return RowUpdate<T>::op(); }
   template <auto whole, auto quantized>
   static void either(const ir::KernelCall& call) {
     const bool has_blocks = static_cast<const adam_dims*>(call.params)->blocks > 0;

@@ -1,4 +1,4 @@
-/* Sizes and constants of adam_update and adamw_update. Plain C99. */
+/* Sizes and constants of adam_update and its relatives. Plain C99. */
 #ifndef THIMBLE_OPS_COMMON_ADAM_DIMS_H
 #define THIMBLE_OPS_COMMON_ADAM_DIMS_H
 
@@ -10,7 +10,8 @@ typedef struct adam_dims {
   int n;         /* elements */
   int decoupled; /* weight decay shrinks the parameter itself (AdamW) */
   int maximize;
-  int blocks; /* of quantized moments; 0: moments are kept as they are */
+  int biased_root; /* epsilon is added before the bias is corrected (SparseAdam) */
+  int blocks;      /* of quantized moments; 0: moments are kept as they are */
   double beta1;
   double beta2;
   double epsilon;
@@ -26,10 +27,11 @@ typedef struct adam_factors {
 
 /* step counts from 1. */
 static inline adam_factors adam_factors_at(const adam_dims* d, double lr, int step) {
+  const double bias = sqrt(1.0 - whole_power(d->beta2, step));
   adam_factors f;
   f.shrink = d->decoupled ? 1.0 - lr * d->weight_decay : 1.0;
-  f.step_size = lr / (1.0 - whole_power(d->beta1, step));
-  f.root = 1.0 / sqrt(1.0 - whole_power(d->beta2, step));
+  f.step_size = lr / (1.0 - whole_power(d->beta1, step)) * (d->biased_root ? bias : 1.0);
+  f.root = d->biased_root ? 1.0 : 1.0 / bias;
   return f;
 }
 

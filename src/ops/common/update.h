@@ -53,6 +53,8 @@ class SettingChecks {
 //     const real* lr, const int32_t* step, const real* state..., const params*) where out holds the
 //     parameter and then the states, each the same memory as the input it updates
 //   workspace, optional: as OpDef's
+//   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
+//     some rows alone
 template <class T>
 struct Update {
   using Settings = typename T::Settings;
@@ -72,8 +74,29 @@ struct Update {
 
   // What op_folder_... returns.
   static std::span<const OpDef* const> folder() {
-    static const OpDef* const defs[] = {&op()};
-    return defs;
+    if constexpr (requires { T::by_rows(); }) {
+      static const OpDef* const defs[] = {&op(), &T::by_rows()};
+      return defs;
+    } else {
+      static const OpDef* const defs[] = {&op()};
+      return defs;
+    }
+  }
+
+  // The types of the parameter and of its states, which are checked: the inputs from `first` on.
+  static std::vector<ir::TensorType> state_types(const ir::InferContext& c, int first) {
+    const std::vector<ir::StateSpec> wanted = states(c.attrs, c.shape(0));
+    const size_t given = c.inputs.size() - static_cast<size_t>(first);
+    c.require(given == wanted.size(),
+              fmt::format("these options need {} state tensors, got {}", wanted.size(), given));
+    std::vector<ir::TensorType> types{c.input(0)};
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const int input = first + static_cast<int>(i);
+      c.require(c.has(input) && c.input(input) == wanted[i].type,
+                fmt::format("expected {} of type {}", wanted[i].name, to_string(wanted[i].type)));
+      types.push_back(wanted[i].type);
+    }
+    return types;
   }
 
  private:
@@ -98,6 +121,12 @@ struct Update {
         .optimizer = {.name = T::optimizer, .check = check, .states = states},
     };
     if constexpr (requires { T::workspace; }) def.workspace = T::workspace;
+    if constexpr (requires { T::by_rows(); }) {
+      def.optimizer.by_rows = &T::by_rows();
+      def.optimizer.reaches_all_rows = [](const ir::Attrs& settings) {
+        return T::reaches_all_rows(settings.as<Settings>());
+      };
+    }
     int number = 0;
     for (const ir::ArgDoc& state : T::state_docs()) {
       def.inputs.push_back(state);
@@ -123,18 +152,7 @@ struct Update {
     c.require(c.shape(1) == c.shape(0), "expected a gradient of the parameter's shape");
     c.require(c.shape(2).rank() == 0, "expected one number as the learning rate");
     c.require(c.shape(3).rank() == 0, "expected one number as the step");
-    const std::vector<ir::StateSpec> wanted = states(c.attrs, c.shape(0));
-    const size_t given = c.inputs.size() - kFirstState;
-    c.require(given == wanted.size(),
-              fmt::format("these options need {} state tensors, got {}", wanted.size(), given));
-    std::vector<ir::TensorType> types{c.input(0)};
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const int input = kFirstState + static_cast<int>(i);
-      c.require(c.has(input) && c.input(input) == wanted[i].type,
-                fmt::format("expected {} of type {}", wanted[i].name, to_string(wanted[i].type)));
-      types.push_back(wanted[i].type);
-    }
-    return types;
+    return state_types(c, kFirstState);
   }
 
   static ir::Params params(const ir::KernelContext& c) {

@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 typedef struct embedding_dims {
-  int count;   /* indices */
-  int rows;    /* of the weight */
-  int width;   /* of a row */
-  int padding; /* -1: none */
+  int count;        /* indices */
+  int rows;         /* of the weight */
+  int width;        /* of a row */
+  int padding;      /* -1: none */
+  double max_norm;  /* of a row that is read; 0: any */
+  double norm_type; /* the p of the norm */
 } embedding_dims;
 
 #endif

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <thimble/ops/coalesce_rows.h>
 #include <thimble/ops/embedding.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/common/layer.h"
 #include "ops/common/row_tasks.h"
@@ -33,11 +35,14 @@ void grad_fast(float* dw, const float* dy, const int32_t* indices, const embeddi
   });
 }
 
-embedding_dims sizes(const Shape& weight, const Shape& indices, int64_t padding) {
+embedding_dims sizes(const Shape& weight, const Shape& indices, int64_t padding,
+                     double max_norm = 0.0, double norm_type = 2.0) {
   return {.count = static_cast<int>(indices.elements()),
           .rows = static_cast<int>(weight[0]),
           .width = static_cast<int>(weight[1]),
-          .padding = static_cast<int>(padding)};
+          .padding = static_cast<int>(padding),
+          .max_norm = max_norm,
+          .norm_type = norm_type};
 }
 
 Shape with_row(const Shape& indices, int64_t width) {
@@ -78,6 +83,61 @@ const OpDef& embedding_grad_op() {
   return def;
 }
 
+void check_norm(const ir::InferContext& c, double max_norm, double norm_type) {
+  c.require(max_norm >= 0.0 && std::isfinite(max_norm), "expected a max_norm of at least 0");
+  c.require(norm_type > 0.0 && std::isfinite(norm_type), "expected a norm_type above 0");
+}
+
+const OpDef& renorm_op() {
+  static const OpDef def{
+      .name = "embedding_renorm",
+      .doc = "Shortens the rows of a table that have these indices to max_norm, in place.",
+      .inputs = {{"weight", "[V, D]: a parameter"}, {"indices", "any shape, i32"}},
+      .outputs = {{"weight", "the same memory, updated"}},
+      .attrs = ir::Attrs::schema_of<EmbeddingRenormAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<EmbeddingRenormAttrs>();
+        c.require_dtype(0, DType::f32);
+        c.require_dtype(1, DType::i32);
+        c.require_rank(0, 2);
+        check_norm(c, attrs.max_norm, attrs.norm_type);
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<EmbeddingRenormAttrs>();
+        return sizes(c.in(0), c.in(1), -1, attrs.max_norm, attrs.norm_type);
+      },
+      .ref = ir::kernel_fn<&f32::embedding_renorm_ref>(),
+      .ref64 = ir::kernel_fn<&f64::embedding_renorm_ref>(),
+      .updates = {{0, 0}},
+  };
+  return def;
+}
+
+// Lets the training step shorten the rows of a parameter that it reads. The forward part shortens
+// what it reads and leaves the table alone: nothing may change before the loss is known.
+void append_renorm(Value weight, Value indices, const EmbeddingAttrs& attrs) {
+  ir::Graph& graph = weight.graph();
+  const ir::ValueData& data = graph.data(weight.id());
+  if (attrs.max_norm == 0.0 || data.role != ir::Role::parameter || !data.trainable) return;
+  graph.add1(renorm_op(), ir::Attrs::of(EmbeddingRenormAttrs{attrs.max_norm, attrs.norm_type}),
+             {graph.value(graph.updated(weight.id())), indices});
+}
+
+// The gradient of the weight: every row it has, or the sums or means of those that were read.
+Value weight_gradient(Value dy, Value indices, int64_t rows, const EmbeddingAttrs& attrs) {
+  EmbeddingGradAttrs whole{rows, attrs.padding_idx};
+  if (!attrs.sparse && !attrs.scale_grad_by_freq) {
+    return dy.graph().add1(embedding_grad_op(), ir::Attrs::of(whole), {dy, indices});
+  }
+  const RowGradient some = coalesce_rows(
+      dy, indices,
+      {.rows = rows, .padding_idx = attrs.padding_idx, .mean = attrs.scale_grad_by_freq});
+  if (attrs.sparse) return dense_rows(some, rows);
+  whole.padding_idx = -1;  // left out already
+  return dy.graph().add1(embedding_grad_op(), ir::Attrs::of(whole), {some.sums, some.rows});
+}
+
 const OpDef& embedding_op() {
   static const OpDef def{
       .name = "embedding",
@@ -92,25 +152,30 @@ const OpDef& embedding_op() {
         c.require_dtype(0, DType::i32);
         c.require_dtype(1, DType::f32);
         c.require_rank(1, 2);
-        check_padding(c, c.attrs.as<EmbeddingAttrs>().padding_idx, c.shape(1)[0]);
+        const auto& attrs = c.attrs.as<EmbeddingAttrs>();
+        check_padding(c, attrs.padding_idx, c.shape(1)[0]);
+        check_norm(c, attrs.max_norm, attrs.norm_type);
         return {{DType::f32, with_row(c.shape(0), c.shape(1)[1])}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        const EmbeddingGradAttrs attrs{c.input(1).shape()[0],
-                                       c.attrs.as<EmbeddingAttrs>().padding_idx};
-        return {Value(), c.grad().graph().add1(embedding_grad_op(), ir::Attrs::of(attrs),
-                                               {c.grad(), c.input(0)})};
+        const auto& attrs = c.attrs.as<EmbeddingAttrs>();
+        append_renorm(c.input(1), c.input(0), attrs);
+        return {Value(), weight_gradient(c.grad(), c.input(0), c.input(1).shape()[0], attrs)};
       },
       .params = [](const ir::KernelContext& c) -> ir::Params {
-        return sizes(c.in(1), c.in(0), c.attrs.as<EmbeddingAttrs>().padding_idx);
+        const auto& attrs = c.attrs.as<EmbeddingAttrs>();
+        return sizes(c.in(1), c.in(0), attrs.padding_idx, attrs.max_norm, attrs.norm_type);
       },
       .ref = ir::kernel_fn<&f32::embedding_ref>(),
       .ref64 = ir::kernel_fn<&f64::embedding_ref>(),
       .fast = ir::kernel_fn<&fast>(),
-      // A row that is not trained here may be read elsewhere: then the gather has to stay.
+      // Where rows differ from the table's, or their gradients are not all the table's, the gather
+      // has to stay: a row may be read elsewhere, too.
       .gathers =
           [](const ir::Attrs& attrs) {
-            return attrs.as<EmbeddingAttrs>().padding_idx < 0 ? 1 : -1;
+            const auto& a = attrs.as<EmbeddingAttrs>();
+            const bool plain = a.padding_idx < 0 && a.max_norm == 0.0 && !a.scale_grad_by_freq;
+            return plain && !a.sparse ? 1 : -1;
           },
   };
   return def;
@@ -120,7 +185,7 @@ const OpDef& embedding_op() {
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(embedding) {
-  static const OpDef* const defs[] = {&embedding_op(), &embedding_grad_op()};
+  static const OpDef* const defs[] = {&embedding_op(), &embedding_grad_op(), &renorm_op()};
   return defs;
 }
 
@@ -137,9 +202,16 @@ Value embedding(Value indices, const EmbeddingOptions& options) {
                                          options.embeddings, options.width));
   }
   const ir::LayerScope layer(indices.graph(), "embedding", options.name);
-  const Value weight = ops::layer_parameter(
-      layer, indices, "weight", {options.embeddings, options.width}, options.weight_init);
-  return embedding(indices, weight, {.padding_idx = options.padding_idx});
+  Initializer init = options.weight_init;
+  init.zero_row = options.padding_idx;
+  const Value weight =
+      ops::layer_parameter(layer, indices, "weight", {options.embeddings, options.width}, init);
+  return embedding(indices, weight,
+                   {.padding_idx = options.padding_idx,
+                    .max_norm = options.max_norm,
+                    .norm_type = options.norm_type,
+                    .scale_grad_by_freq = options.scale_grad_by_freq,
+                    .sparse = options.sparse});
 }
 
 }  // namespace thimble

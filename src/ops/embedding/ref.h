@@ -1,3 +1,13 @@
+/* What a row is multiplied by, so that its norm is at most max_norm. The divisor is PyTorch's. */
+static real embedding_factor(const real* row, const embedding_dims* d) {
+  const real p = (real)d->norm_type;
+  real norm = 0;
+  if (d->max_norm == 0) return 1;
+  for (int c = 0; c < d->width; ++c) norm += (real)pow(fabs(row[c]), p);
+  norm = (real)pow(norm, 1 / p);
+  return norm > (real)d->max_norm ? (real)d->max_norm / (norm + (real)1e-7) : (real)1;
+}
+
 /* The row of index i. */
 static void embedding_row(real* y, const int32_t* indices, const real* weight, int i,
                           const embedding_dims* d) {
@@ -5,7 +15,8 @@ static void embedding_row(real* y, const int32_t* indices, const real* weight, i
   y += i * width;
   if (indices[i] >= 0 && indices[i] < d->rows) {
     const real* row = weight + indices[i] * width;
-    for (ptrdiff_t c = 0; c < width; ++c) y[c] = row[c];
+    const real factor = embedding_factor(row, d);
+    for (ptrdiff_t c = 0; c < width; ++c) y[c] = factor * row[c];
   } else {
     for (ptrdiff_t c = 0; c < width; ++c) y[c] = (real)NAN;
   }
@@ -34,4 +45,17 @@ static void embedding_grad_rows(real* dw, const real* dy, const int32_t* indices
 static void embedding_grad_ref(real* dw, const real* dy, const int32_t* indices,
                                const embedding_dims* d) {
   embedding_grad_rows(dw, dy, indices, 0, d->rows, d);
+}
+
+/* Shortens the rows that are read. out: [rows, width], the weight's memory or a copy of it. A row
+   that is read twice is short enough the second time. */
+static void embedding_renorm_ref(real* out, const real* weight, const int32_t* indices,
+                                 const embedding_dims* d) {
+  (void)weight;
+  for (int i = 0; i < d->count; ++i) {
+    if (indices[i] < 0 || indices[i] >= d->rows) continue;
+    real* row = out + indices[i] * (ptrdiff_t)d->width;
+    const real factor = embedding_factor(row, d);
+    for (int c = 0; factor != 1 && c < d->width; ++c) row[c] *= factor;
+  }
 }

@@ -20,10 +20,7 @@ struct LAMBRule {
       "epsilon) + weight_decay * param; param -= lr * |param| / |r| * r, or lr * r where a norm is "
       "0.";
   using Settings = LAMB;
-  static void check(const LAMB& s, const SettingChecks& checks) {
-    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
-    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
-  }
+  static void check(const LAMB& s, const SettingChecks& checks) { check_moments(s, checks); }
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
                                           {"exp_avg_sq", "the shape of param"}};
@@ -33,13 +30,7 @@ struct LAMBRule {
     return like_param(param, {"exp_avg", "exp_avg_sq"});
   }
   static lamb_dims params(const LAMB& s, const Shape& /*param*/) {
-    lamb_dims d{};
-    d.maximize = s.maximize ? 1 : 0;
-    d.beta1 = s.beta1;
-    d.beta2 = s.beta2;
-    d.epsilon = s.epsilon;
-    d.weight_decay = s.weight_decay;
-    return d;
+    return moment_dims<lamb_dims>(s);
   }
   static int64_t workspace(const ir::Params& params, int /*threads*/) {
     return lamb_update_workspace_bytes(params.as<lamb_dims>());

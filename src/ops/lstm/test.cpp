@@ -2,25 +2,15 @@
 
 #include <cmath>
 
-#include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/common/recurrent.h"
+#include "ops/common/recurrent_cases.h"
 
 namespace thimble::test {
 namespace {
 
-struct Sizes {
-  int64_t n, t, units;
-};
-
-OpCase scan(const char* name, const Sizes& z, bool reverse, bool h0, bool c0) {
+OpCase scan(const ScanSizes& z, bool h0, bool c0) {
   const Shape states{z.n, z.t, z.units};
-  return {.name = name,
-          .inputs = {{.shape = {z.n, z.t, 4 * z.units}},
-                     {.shape = {4 * z.units, z.units}},
-                     {.shape = {z.n, z.units}, .absent = !h0},
-                     {.shape = {z.n, z.units}, .absent = !c0}},
-          .attrs = ir::Attrs::of(ops::ScanAttrs{.reverse = reverse}),
+  return {.inputs = scan_inputs(z, 4, {z.n, z.units}, h0, c0),
           .expect = {states, states, {z.n, z.t, 4 * z.units}},
           .no_cotangent = {2}};
 }
@@ -31,17 +21,7 @@ THIMBLE_OP_CASES(lstm_scan) {
   const auto attrs = ir::Attrs::of(ops::ScanAttrs{});
   const TensorSpec none{.absent = true};
   return {
-      .cases = {scan("plain", {2, 4, 3}, false, false, false),
-                scan("first_states", {2, 4, 3}, false, true, true),
-                scan("first_h", {1, 3, 2}, false, true, false),
-                scan("first_c", {1, 3, 2}, false, false, true),
-                scan("reverse", {2, 4, 3}, true, false, false),
-                scan("reverse_first_states", {3, 4, 5}, true, true, true),
-                scan("one_step", {1, 1, 2}, false, false, false),
-                scan("one_step_first_states", {1, 1, 2}, true, true, true),
-                scan("one_unit", {3, 5, 1}, false, true, true),
-                scan("no_batch", {0, 3, 2}, false, true, true),
-                scan("many_sequences", {19, 3, 70}, false, true, true)},
+      .cases = scan_cases(scan),
       .rejects = {{"weights",
                    {{.shape = {2, 4, 3}}, {.shape = {3, 4}}, none, none},
                    attrs,

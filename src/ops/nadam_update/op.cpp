@@ -41,13 +41,8 @@ struct NAdamRule {
     return specs;
   }
   static nadam_dims params(const NAdam& s, const Shape& /*param*/) {
-    nadam_dims d{};
+    auto d = moment_dims<nadam_dims>(s);
     d.decoupled = s.decoupled_weight_decay ? 1 : 0;
-    d.maximize = s.maximize ? 1 : 0;
-    d.beta1 = s.beta1;
-    d.beta2 = s.beta2;
-    d.epsilon = s.epsilon;
-    d.weight_decay = s.weight_decay;
     d.momentum_decay = s.momentum_decay;
     return d;
   }

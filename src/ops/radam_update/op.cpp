@@ -22,10 +22,7 @@ struct RAdamRule {
       "c *= sqrt((r - 4) * (r - 2) * r_max / ((r_max - 4) * (r_max - 2) * r)) * "
       "sqrt(1 - beta2^step) / (sqrt(v) + epsilon); param -= lr * c. Equal to torch.optim.RAdam.";
   using Settings = RAdam;
-  static void check(const RAdam& s, const SettingChecks& checks) {
-    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}, {"weight_decay", s.weight_decay}});
-    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
-  }
+  static void check(const RAdam& s, const SettingChecks& checks) { check_moments(s, checks); }
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
                                           {"exp_avg_sq", "the shape of param"}};
@@ -35,13 +32,8 @@ struct RAdamRule {
     return like_param(param, {"exp_avg", "exp_avg_sq"});
   }
   static radam_dims params(const RAdam& s, const Shape& /*param*/) {
-    radam_dims d{};
+    auto d = moment_dims<radam_dims>(s);
     d.decoupled = s.decoupled_weight_decay ? 1 : 0;
-    d.maximize = s.maximize ? 1 : 0;
-    d.beta1 = s.beta1;
-    d.beta2 = s.beta2;
-    d.epsilon = s.epsilon;
-    d.weight_decay = s.weight_decay;
     return d;
   }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::radam_update_ref>();

@@ -1,7 +1,7 @@
 #include <thimble/ops/sgd_update.h>
 
 #include "ops/common/ref.h"
-#include "ops/common/update.h"
+#include "ops/common/row_update.h"
 #include "ops/sgd_update/attrs.h"
 #include "ops/sgd_update/simd.h"
 
@@ -49,6 +49,13 @@ struct Sgd {
     d.weight_decay = options.weight_decay;
     return d;
   }
+  static constexpr const char* rows_name = "sgd_rows_update";
+  static constexpr const char* rows_doc =
+      "sgd_update of the rows that have a gradient: the same, because the others would not change.";
+  static const char* reaches_all_rows(const SGD& s) {
+    return s.momentum != 0.0 ? "momentum" : s.weight_decay != 0.0 ? "weight_decay" : "";
+  }
+  static const OpDef& by_rows() { return RowUpdate<Sgd>::op(); }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::sgd_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::sgd_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&sgd_update_simd>();

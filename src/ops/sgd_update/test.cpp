@@ -1,4 +1,4 @@
-#include "harness/op_cases.h"
+#include "harness/update_cases.h"
 #include "ops/sgd_update/attrs.h"
 
 namespace thimble::test {
@@ -51,6 +51,15 @@ THIMBLE_OP_CASES(sgd_update) {
                               {.shape = {}, .dtype = DType::i32}},
                    .error = "gradient of the parameter's shape"}},
   };
+}
+
+THIMBLE_OP_CASES(sgd_rows_update) {
+  OpCases table{.cases = rows_cases(SGD{}), .rejects = rows_rejects(SGD{})};
+  OpCase up = rows_case("up", 5, 3, 2, SGD{.maximize = true});
+  table.cases.push_back(up);
+  const OpCase momentum = rows_case("", 5, 3, 2, SGD{.momentum = 0.5});
+  table.rejects.push_back({"momentum", momentum.inputs, momentum.attrs, "momentum reaches rows"});
+  return table;
 }
 
 }  // namespace thimble::test

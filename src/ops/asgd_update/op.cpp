@@ -1,0 +1,64 @@
+#include <thimble/ops/asgd_update.h>
+
+#include "ops/asgd_update/attrs.h"
+#include "ops/asgd_update/simd.h"
+#include "ops/common/ref.h"
+#include "ops/common/update.h"
+
+#define THIMBLE_REF "ops/asgd_update/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct AsgdRule {
+  static constexpr const char* name = "asgd_update";
+  static constexpr const char* optimizer = "asgd";
+  static constexpr const char* doc =
+      "Averaged stochastic gradient descent, in place: g = grad + weight_decay * param; "
+      "param = (1 - lambd * eta) * param - eta * g; ax += (param - ax) / max(1, step - 1 - t0); "
+      "eta = lr / (1 + lambd * lr * step)^alpha for the next step, lr in the first. Equal to "
+      "torch.optim.ASGD.";
+  using Settings = ASGD;
+  static void check(const ASGD& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"weight_decay", s.weight_decay}});
+    for (const auto& [name, value] : {std::pair{"lambd must be a number", s.lambd},
+                                      {"alpha must be a number", s.alpha},
+                                      {"t0 must be a number", s.t0}}) {
+      checks.require(std::isfinite(value), name, value);
+    }
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"ax", "the shape of param: its average"},
+                                          {"eta", "one number: the rate of this step"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const ASGD& /*s*/, const Shape& param) {
+    std::vector<ir::StateSpec> specs = like_param(param, {"ax"});
+    specs.push_back({"eta", {DType::f32, {}}});
+    return specs;
+  }
+  static asgd_dims params(const ASGD& s, const Shape& /*param*/) {
+    asgd_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.lambd = s.lambd;
+    d.alpha = s.alpha;
+    d.t0 = s.t0;
+    d.weight_decay = s.weight_decay;
+    return d;
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::asgd_update_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::asgd_update_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&asgd_update_simd>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(asgd_update) { return Update<AsgdRule>::folder(); }
+
+namespace thimble {
+
+ASGD::operator Optimizer() const { return ops::Update<ops::AsgdRule>::optimizer(*this); }
+
+}  // namespace thimble

@@ -1,0 +1,15 @@
+// The fast kernel of rprop_update; shapes and aliasing as in ref.h.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ops/rprop_update/dims.h"
+
+namespace thimble::ops {
+
+void rprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                       const int32_t* step, const float* prev, const float* sizes,
+                       const rprop_dims* d, exec::ThreadPool& pool);
+
+}  // namespace thimble::ops

@@ -1,0 +1,80 @@
+#include <thimble/ops/sparse_adam_update.h>
+
+#include "ops/common/adam_simd.h"
+#include "ops/common/row_update.h"
+#include "ops/sparse_adam_update/attrs.h"
+
+#define THIMBLE_REF "ops/common/adam_ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+struct SparseAdamRule {
+  static constexpr const char* name = "sparse_adam_update";
+  static constexpr const char* optimizer = "sparse_adam";
+  static constexpr const char* doc =
+      "SparseAdam of a whole tensor, in place: m += (1 - beta1) * (grad - m); v = beta2 * v + "
+      "(1 - beta2) * grad^2; param -= lr * sqrt(1 - beta2^step) / (1 - beta1^step) * m / "
+      "(sqrt(v) + epsilon).";
+  static constexpr const char* rows_name = "sparse_adam_rows_update";
+  static constexpr const char* rows_doc =
+      "SparseAdam: the rule for the rows that have a gradient; the moments of the others stay as "
+      "they are. Equal to torch.optim.SparseAdam.";
+  using Settings = SparseAdam;
+  static void check(const SparseAdam& s, const SettingChecks& checks) {
+    checks.not_negative({{"lr", s.lr}, {"epsilon", s.epsilon}});
+    checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
+  }
+  static std::span<const ir::ArgDoc> state_docs() {
+    static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
+                                          {"exp_avg_sq", "the shape of param"}};
+    return docs;
+  }
+  static std::vector<ir::StateSpec> states(const SparseAdam& /*s*/, const Shape& param) {
+    return like_param(param, {"exp_avg", "exp_avg_sq"});
+  }
+  static adam_dims params(const SparseAdam& s, const Shape& /*param*/) {
+    adam_dims d{};
+    d.maximize = s.maximize ? 1 : 0;
+    d.biased_root = 1;
+    d.beta1 = s.beta1;
+    d.beta2 = s.beta2;
+    d.epsilon = s.epsilon;
+    return d;
+  }
+  static const char* reaches_all_rows(const SparseAdam& /*s*/) { return ""; }
+  static const OpDef& by_rows() { return RowUpdate<SparseAdamRule>::op(); }
+
+  // Without Adam's third state.
+  template <class Real>
+  static void run_ref(Real* const* out, const Real* param, const Real* grad, const Real* lr,
+                      const int32_t* step, const Real* m, const Real* v, const adam_dims* d) {
+    if constexpr (std::is_same_v<Real, float>) {
+      f32::adam_ref(out, param, grad, lr, step, m, v, nullptr, d);
+    } else {
+      f64::adam_ref(out, param, grad, lr, step, m, v, nullptr, d);
+    }
+  }
+  static void run_fast(float* const* out, const float* param, const float* grad, const float* lr,
+                       const int32_t* step, const float* m, const float* v, const adam_dims* d,
+                       exec::ThreadPool& pool) {
+    adam_simd(out, param, grad, lr, step, m, v, nullptr, d, pool);
+  }
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&run_ref<float>>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&run_ref<double>>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&run_fast>();
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sparse_adam_update) { return Update<SparseAdamRule>::folder(); }
+
+namespace thimble {
+
+SparseAdam::operator Optimizer() const {
+  return ops::Update<ops::SparseAdamRule>::optimizer(*this);
+}
+
+}  // namespace thimble
