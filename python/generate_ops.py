@@ -72,6 +72,8 @@ from ._optimizer import Optimizer
 # Capitals within a name; other optimizers have one at the beginning.
 CAPITALS = {
     "sgd": "SGD",
+    "asgd": "ASGD",
+    "sparse_adam": "SparseAdam",
     "sign_sgd": "SignSGD",
     "adamw": "AdamW",
     "rmsprop": "RMSProp",
@@ -79,6 +81,14 @@ CAPITALS = {
     "radam": "RAdam",
     "lars": "LARS",
     "lamb": "LAMB",
+}
+
+# Settings that PyTorch takes as one, as a tuple.
+PAIRS = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("eta_minus", "eta_plus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+    "eps": ("epsilon1", "epsilon2"),
 }
 
 
@@ -260,27 +270,28 @@ def class_name(name):
 
 
 def torch_settings(spec):
-    """The settings under PyTorch's names: betas and eps."""
+    """The settings under PyTorch's names, and which of them stand for two of ours."""
     settings = [dict(option) for option in spec["options"]]
-    betas = [s for s in settings if s["name"] in ("beta1", "beta2")]
-    if len(betas) == 2:
-        at = settings.index(betas[0])
-        settings[at : at + 1] = [
-            {
-                "name": "betas",
-                "type": "tuple[float, float]",
-                "default": tuple(s["default"] for s in betas),
-                "doc": f"{betas[0]['doc']}; {betas[1]['doc']}",
-            }
-        ]
-        settings.remove(betas[1])
+    pairs = {}
+    for name, parts in PAIRS.items():
+        both = [s for s in settings if s["name"] in parts]
+        if len(both) != 2:
+            continue
+        pairs[name] = parts
+        settings[settings.index(both[0])] = {
+            "name": name,
+            "type": "tuple[float, float]",
+            "default": tuple(s["default"] for s in both),
+            "doc": f"{both[0]['doc']}; {both[1]['doc']}",
+        }
+        settings.remove(both[1])
     for setting in settings:
         setting["name"] = {"epsilon": "eps"}.get(setting["name"], setting["name"])
-    return settings
+    return settings, pairs
 
 
 def optimizer(name, spec):
-    settings = torch_settings(spec)
+    settings, pairs = torch_settings(spec)
     lines = textwrap.wrap(spec["doc"], 94, initial_indent=" " * 4, subsequent_indent=" " * 4)
     lines += ["", "    Args:"]
     for setting in settings:
@@ -291,7 +302,8 @@ def optimizer(name, spec):
     )
     return (
         f"@dataclasses.dataclass(frozen=True)\nclass {class_name(name)}(Optimizer):\n"
-        f'    """{doc}\n    """\n\n    _name: ClassVar[str] = "{name}"\n\n{fields}'
+        f'    """{doc}\n    """\n\n    _name: ClassVar[str] = "{name}"\n'
+        f"    _pairs: ClassVar[dict[str, tuple[str, str]]] = {pairs!r}\n\n{fields}"
     )
 
 

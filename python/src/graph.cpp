@@ -1,7 +1,9 @@
 // Graph and Value.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cstring>
+#include <map>
 
 #include "bindings.h"
 #include "initializers.h"
@@ -157,6 +159,14 @@ void bind_graph(nb::module_& m) {
             return {self, self->ir().source(name, type, ir::Role::input)};
           },
           nb::arg("name"), nb::arg("shape"), nb::arg("dtype"))
+      .def(
+          "_give",
+          [](Graph& self, const std::map<std::string, PyValue>& parameters) {
+            std::map<std::string, Value> values;
+            for (const auto& [name, given] : parameters) values[name] = given.value;
+            self.ir().give(values);
+          },
+          nb::arg("parameters"))
       .def(
           "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },
           nb::arg("loss"), "The scalar to make small. One loss a graph.")

@@ -136,3 +136,33 @@ def test_threads_may_call_at_once():
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, range(64))) == [2.0 * i for i in range(64)]
+
+
+def test_functional_call_gives_layers_their_weights():
+    def loss(p, x):
+        y, _ = tb.functional_call(tb.gru, p, x, units=2, bias=False, name="g")
+        return tb.sum(y)
+
+    rng = np.random.default_rng(3)
+    p = {"g.weight_ih_l0": rng.normal(size=(6, 3)), "g.weight_hh_l0": rng.normal(size=(6, 2))}
+    x = rng.normal(size=(2, 4, 3))
+    _, grads = tb.value_and_grad(loss)(p, x)
+    assert {name: g.shape for name, g in grads.items()} == {k: v.shape for k, v in p.items()}
+    nudged = {**p, "g.weight_hh_l0": p["g.weight_hh_l0"] + 1e-3 * np.eye(6, 2)}
+    slope = (tb.jit(loss)(nudged, x) - tb.jit(loss)(p, x)) / 1e-3
+    assert slope == pytest.approx(grads["g.weight_hh_l0"][[0, 1], [0, 1]].sum(), rel=2e-2)
+
+
+def test_functional_call_names_weights_of_another_shape():
+    p = {"g.weight_ih_l0": np.ones((6, 3)), "g.weight_hh_l0": np.ones((6, 3))}
+
+    def fn(p, x):
+        return tb.functional_call(tb.gru, p, x, units=2, bias=False, name="g")
+
+    with pytest.raises(ValueError, match=r"\[g.weight_hh_l0\] expected weights f32\[6, 2\]"):
+        tb.jit(fn)(p, np.ones((1, 4, 3)))
+
+
+def test_functional_call_needs_values():
+    with pytest.raises(ValueError, match="must be Values"):
+        tb.functional_call(tb.gru, {"g.weight_ih_l0": np.ones((6, 3))}, np.ones((1, 2, 3)), units=2)

@@ -37,7 +37,7 @@ from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
 from .trainer import Trainer
-from .transforms import jit, value_and_grad
+from .transforms import functional_call, jit, value_and_grad
 
 __all__ = [
     "Callback",

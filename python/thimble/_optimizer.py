@@ -11,6 +11,7 @@ class Optimizer:
     """Settings of an optimizer, which a Trainer takes. lr: the learning rate."""
 
     _name: ClassVar[str] = ""
+    _pairs: ClassVar[dict[str, tuple[str, str]]] = {}
 
     lr: float = 1e-3
 
@@ -19,8 +20,9 @@ class Optimizer:
         settings = []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.name == "betas":
-                settings += [f"beta{i}={beta!r}" for i, beta in enumerate(value, 1)]
+            if field.name in self._pairs:
+                names = self._pairs[field.name]
+                settings += [f"{name}={part}" for name, part in zip(names, value, strict=True)]
             elif isinstance(value, bool):
                 settings += [field.name] if value else []
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,3 +137,25 @@ def jit(fn: Callable[..., Any], *, training: bool = False) -> Callable[..., Any]
         return traced.run(args, kwargs)[0]
 
     return wrapper
+
+
+def functional_call(
+    function: Callable[..., Any], weights: Mapping[str, Value], *args: Any, **kwargs: Any
+) -> Any:
+    """function(*args, **kwargs), whose layers take their parameters from weights instead of creating
+    them: torch.func.functional_call. For use in the functions given to value_and_grad and jit.
+
+    function: a layer, or a plain function of layers; each needs a name that stays the same.
+    weights: the parameters by their names, "<layer>.weight_ih_l0"; those missing are created, which
+        only a Graph for a Trainer allows. Running statistics of norms are no parameters: give these to
+        the function.
+    """
+    graph = next((weight.graph for weight in weights.values() if isinstance(weight, Value)), None)
+    if graph is None:
+        raise ValueError("[functional_call] weights must be Values, of a function given to jit or "
+                         "value_and_grad")
+    graph._give(dict(weights))
+    try:
+        return function(*args, **kwargs)
+    finally:
+        graph._give({})

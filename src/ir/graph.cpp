@@ -54,6 +54,11 @@ const char* to_string(Role role) {
 Value Graph::source(const std::string& name, TensorType type, Role role, Initializer init) {
   if (name.empty()) throw Error("graph", "a source needs a name");
   check_size(name, type);
+  if (const auto given = given_.find(name); given != given_.end() && role == Role::parameter) {
+    const TensorType& have = this->type(given->second);
+    if (have == type) return value(given->second);
+    throw Error(name, fmt::format("expected weights {}, got {}", to_string(type), to_string(have)));
+  }
   const int id = static_cast<int>(values.size());
   if (!sources_.emplace(name, id).second) {
     throw Error(name, "the name is taken; give every input, label and parameter its own");
@@ -65,6 +70,14 @@ Value Graph::source(const std::string& name, TensorType type, Role role, Initial
   data.init = init;
   values.push_back(std::move(data));
   return value(id);
+}
+
+void Graph::give(const std::map<std::string, Value>& parameters) {
+  given_.clear();
+  for (const auto& [name, value] : parameters) {
+    if (!value || &value.graph() != this) throw Error(name, "the weights belong to another graph");
+    given_[name] = value.id();
+  }
 }
 
 Value Graph::scalar(const std::string& name, DType dtype, const Shape& shape) {
@@ -142,6 +155,15 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
 
 Value Graph::add1(const OpDef& op, Attrs attrs, std::initializer_list<Value> inputs) {
   return add(op, std::move(attrs), std::span<const Value>(inputs.begin(), inputs.size()))[0];
+}
+
+int Graph::updated(int id) const {
+  for (const Node& node : nodes) {
+    for (const Alias& update : node.op->updates) {
+      if (node.input(update.in) == id) id = node.outputs[static_cast<size_t>(update.out)];
+    }
+  }
+  return id;
 }
 
 std::vector<std::vector<int>> Graph::consumers() const {

@@ -82,6 +82,9 @@ class Graph {
 
   // Adds a value without producer. The name must be new. Throws Error.
   Value source(const std::string& name, TensorType type, Role role, Initializer init = {});
+  // Until the next call, parameters of these names are these values and no new sources: layers
+  // become functions of given weights.
+  void give(const std::map<std::string, Value>& parameters);
   // The scalar source of that name, added on first use.
   Value scalar(const std::string& name, DType dtype, const Shape& shape = {});
   // A source by its name, or none.
@@ -96,6 +99,9 @@ class Graph {
   [[nodiscard]] const ValueData& data(int id) const { return values[static_cast<size_t>(id)]; }
   [[nodiscard]] const TensorType& type(int id) const { return data(id).type; }
 
+  // What the storage of a parameter or state holds in the end: the value itself, or the output of
+  // the last node that updates it.
+  [[nodiscard]] int updated(int id) const;
   // Nodes that read each value.
   [[nodiscard]] std::vector<std::vector<int>> consumers() const;
   // Values that must be computed: loss, outputs, metrics.
@@ -110,6 +116,7 @@ class Graph {
 
  private:
   std::map<std::string, int> sources_;
+  std::map<std::string, int> given_;
   std::map<std::string, int> layer_counts_;
   int open_layers_ = 0;
   int current_layer_ = -1;
