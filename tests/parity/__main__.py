@@ -11,6 +11,7 @@ import canaries
 import cases
 import coverage
 import report
+import trajectories
 from not_offered import NOT_OFFERED
 from registry import MODULES, OPS, OPTIMIZERS
 from runner import Job, Result, run_all
@@ -27,6 +28,7 @@ for path in sorted(HERE.glob("*.py")):
 DATABASES = {
     "op": (OPS, cases.OP_ENTRIES, cases.run_op),
     "module": (MODULES, cases.MODULE_ENTRIES, cases.run_module),
+    "optimizer": (OPTIMIZERS, trajectories.OPTIMIZER_ENTRIES, trajectories.run_optimizer),
 }
 
 

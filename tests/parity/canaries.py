@@ -4,6 +4,7 @@ from typing import Any
 
 import cases
 import thimble as tb
+import trajectories
 from registry import Adapter, Refused
 from runner import Job
 
@@ -48,8 +49,13 @@ def _module(module: Any, weights: Any, x: Any) -> Any:
     return tb.dense(x, weights["weight"], weights["bias"] * 1.001 if "bias" in weights else None)
 
 
+def _optimizer(**settings: Any) -> Any:
+    return tb.Adam(**{"lr": 1e-3, **settings, "eps": 1e-3})
+
+
 def jobs() -> list[Job]:
-    """One for each canary: the ops on the samples of exp, the module on those of nn.Linear."""
+    """One for each canary: the ops on the samples of exp, the module on those of nn.Linear, the
+    optimizer on those of Adam."""
     calls = [_wrong_value, _wrong_shape, _wrong_type, _wrong_gradient, _no_gradient, _too_many, _missing,
              _excuse, _crash]
     made = []
@@ -57,4 +63,6 @@ def jobs() -> list[Job]:
         adapter = Adapter("exp", (call.__name__.strip("_"),), call, 1, True, None, True)
         made.append(Job("canary", adapter, cases.run_op))
     adapter = Adapter("nn.Linear", ("module",), _module, 1, True, None, True)
-    return [*made, Job("canary", adapter, cases.run_module)]
+    made.append(Job("canary", adapter, cases.run_module))
+    adapter = Adapter("Adam", ("optimizer",), _optimizer, 1, True, None, False)
+    return [*made, Job("canary", adapter, trajectories.run_optimizer)]

@@ -118,7 +118,7 @@ def _thimble_side(
     return outputs, gradients
 
 
-def _compare(what: str, ours: Any, theirs: Any, times: float) -> None:
+def compare(what: str, ours: Any, theirs: Any, times: float) -> None:
     ours = torch.from_numpy(np.array(ours))
     if ours.shape != theirs.shape:
         raise Mismatch(f"{what}: shape {tuple(ours.shape)}, expected {tuple(theirs.shape)}")
@@ -139,6 +139,6 @@ def run(case: Case, adapter: Adapter) -> None:
     if len(ours) != len(outputs):
         raise Mismatch(f"{len(ours)} results, expected {len(outputs)}")
     for i, (mine, theirs) in enumerate(zip(ours, outputs)):
-        _compare(f"output {i}", mine, theirs, adapter.times)
+        compare(f"output {i}", mine, theirs, adapter.times)
     for i, (mine, theirs) in enumerate(zip(our_gradients, gradients)):
-        _compare(f"gradient {i}", mine, theirs, adapter.times)
+        compare(f"gradient {i}", mine, theirs, adapter.times)

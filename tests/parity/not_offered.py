@@ -123,9 +123,23 @@ _OPS = {
         nn.functional.max_unpool2d nn.functional.max_unpool2d/grad""",
 }
 
-_MODULES: dict[str, str] = {}
+_MODULES = {
+    "images of three dimensions": """
+        nn.AdaptiveAvgPool3d nn.AdaptiveMaxPool3d nn.AvgPool3d nn.Conv3d nn.ConvTranspose3d
+        nn.LazyConv3d nn.LazyConvTranspose3d nn.FractionalMaxPool3d nn.LPPool3d nn.MaxPool3d""",
+    "random numbers: thimble's own generator draws others": "nn.FractionalMaxPool2d",
+    "losses": """
+        nn.MarginRankingLoss nn.MultiLabelMarginLoss nn.MultiMarginLoss nn.SoftMarginLoss
+        nn.MultiLabelSoftMarginLoss nn.NLLLoss nn.GaussianNLLLoss nn.PoissonNLLLoss
+        nn.HingeEmbeddingLoss nn.BCELoss nn.LinearCrossEntropyLoss""",
+    "layers": "nn.Bilinear nn.LPPool1d nn.LPPool2d",
+    "elementary functions that no layer needs": "nn.Hardshrink nn.Softshrink nn.Threshold",
+}
 
-_OPTIMIZERS: dict[str, str] = {}
+_OPTIMIZERS = {
+    "asks for the loss several times in a step, which is one program of known length": "LBFGS",
+    "matrices alone: a model's other parameters would need another optimizer beside it": "Muon",
+}
 
 NOT_OFFERED = {
     kind: {reason: names.split() for reason, names in groups.items()}
@@ -138,6 +152,7 @@ _NO_COUNTERPART: dict[str, str] = {
     "random numbers: thimble's own, tested by their distribution":
         "random_uniform random_normal reparametrize",
     "of optimizers: torch.nn.utils, not in the databases": "clip_by_norm clip_by_value sum_squares",
+    "optimizers of papers, held against these in tests/train": "Lion LAMB LARS SignSGD",
     "shorthands of others": """
         depthwise_conv1d depthwise_conv2d global_average_pool2d global_max_pool2d""",
     "about training alone: torch.Tensor.detach, torch.nn.Module.training": "stop_gradient by_phase",

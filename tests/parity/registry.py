@@ -20,7 +20,9 @@ VALUE_SHAPES = "the shape of the result depends on values: shapes are fixed when
 VALUE_PLACES = "where a slice starts depends on values: slices are fixed when compiling"
 RANDOM = "random: thimble's own generator draws other numbers"
 THREE = "images of three dimensions: images have a height and a width"
-REASONS = [COMPLEX, FLOAT64, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE]
+PACKED = "packed sequences: sequences of one batch have one length"
+PROJECTED = "LSTM with a projection of its hidden state inside the recurrence (proj_size)"
+REASONS = [COMPLEX, FLOAT64, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED, PROJECTED]
 
 
 class Refused(Exception):
