@@ -36,8 +36,8 @@ def images_to_torch(images):
 
 
 def weight_to_torch(name, array, flattened):
-    if array.ndim == 4:  # [out, height, width, in] of a convolution
-        array = array.transpose(0, 3, 1, 2)
+    if array.ndim >= 3:  # [out, height, width, in] of a convolution, [out, steps, in] of a 1-D one
+        array = np.moveaxis(array, -1, 1)
     elif name in flattened:
         axis, *image = flattened[name]
         shape = array.shape
@@ -47,8 +47,8 @@ def weight_to_torch(name, array, flattened):
 
 
 def weight_to_thimble(name, array, flattened):
-    if array.ndim == 4:
-        array = array.transpose(0, 2, 3, 1)
+    if array.ndim >= 3:
+        array = np.moveaxis(array, 1, -1)
     elif name in flattened:
         axis, height, width, channels = flattened[name]
         shape = array.shape

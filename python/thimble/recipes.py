@@ -28,6 +28,20 @@ _FLATTENED: dict[str, dict[str, tuple[int, int, int, int]]] = {
     },
 }
 
+# Names under which PyTorch's state dict holds an array a second time.
+_TIED: dict[str, dict[str, str]] = {"gpt": {"lm_head.weight": "transformer.wte.weight"}}
+# Buffers of a PyTorch module that are no weights: counters, and the causal mask of older nanoGPTs.
+_BUFFERS = ("num_batches_tracked", ".attn.bias", ".attn.masked_bias")
+
+
+def _to_torch_layout(array: Array) -> Array:
+    """Weights of convolutions, [out, ..., in] here and [out, in, ...] there."""
+    return np.moveaxis(array, -1, 1) if array.ndim >= 3 else array
+
+
+def _from_torch_layout(array: Array) -> Array:
+    return np.moveaxis(array, 1, -1) if array.ndim >= 3 else array
+
 
 def _turned(array: Array, axis: int, image: tuple[int, int, int], order: tuple[int, ...]) -> Array:
     """The axis as an image, its dimensions in another order, flattened again."""
@@ -122,30 +136,36 @@ class Recipe:
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions
-        [out, in, kh, kw]; what follows or precedes a flattened image in its order)."""
+        [out, in, kh, kw], in one dimension [out, in, k]; what follows or precedes a flattened
+        image in its order; what is tied there under both names)."""
         flattened = _FLATTENED.get(self.name, {})
         out = {}
         for name, tensor in state.items():
-            array = as_array(tensor)
-            if array.ndim == 4:
-                array = array.transpose(0, 3, 1, 2)
-            elif name in flattened:
+            array = _to_torch_layout(as_array(tensor))
+            if name in flattened:
                 axis, h, w, c = flattened[name]
                 array = _turned(array, axis, (h, w, c), (2, 0, 1))
             out[name] = np.ascontiguousarray(array)
+        for second, first in _TIED.get(self.name, {}).items():
+            if first in out:
+                out[second] = out[first]
         return out
 
     def from_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
-        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays."""
+        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays. Throws
+        ValueError where arrays that the recipe ties differ."""
         flattened = _FLATTENED.get(self.name, {})
+        tied = _TIED.get(self.name, {})
         out = {}
         for name, tensor in state.items():
-            if name.endswith("num_batches_tracked"):
+            if name.endswith(_BUFFERS):
                 continue
-            array = as_array(tensor)
-            if array.ndim == 4:
-                array = array.transpose(0, 2, 3, 1)
-            elif name in flattened:
+            array = _from_torch_layout(as_array(tensor))
+            if name in tied:
+                if tied[name] in state and not np.array_equal(array, as_array(state[tied[name]])):
+                    raise ValueError(f"{name} differs from {tied[name]}, of which it is a copy")
+                continue
+            if name in flattened:
                 axis, h, w, c = flattened[name]
                 array = _turned(array, axis, (c, h, w), (1, 2, 0))
             out[name] = np.ascontiguousarray(array)
@@ -194,3 +214,14 @@ def resnet18() -> Recipe:
 def mlp() -> Recipe:
     """Multilayer perceptron 784-512-512-10: input "image", label "digit"."""
     return Recipe("mlp")
+
+
+def lstm() -> Recipe:
+    """Two layers of LSTM over the bytes of a text: input "tokens", label "next", each [64]."""
+    return Recipe("lstm")
+
+
+def gpt() -> Recipe:
+    """GPT-2's form of transformer over the bytes of a text: input "tokens", label "next", each
+    [256]; names of weights as nanoGPT's."""
+    return Recipe("gpt")
