@@ -40,8 +40,9 @@ struct Padding {
 enum class Activation : uint8_t { none, relu };
 
 // How a loss over many elements becomes one number: their mean, their sum, or batch_mean, the sum
-// divided by the size of axis 0 (per image, say, all pixels summed).
-enum class Reduction : uint8_t { mean, sum, batch_mean };
+// divided by the size of axis 0 (per image, say, all pixels summed). none: it does not, the terms
+// are the result.
+enum class Reduction : uint8_t { mean, sum, batch_mean, none };
 
 // Options of most losses.
 struct LossOptions {

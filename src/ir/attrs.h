@@ -46,7 +46,7 @@ class FieldVisitor {
 
  private:
   static constexpr const char* kActivations[] = {"none", "relu"};
-  static constexpr const char* kReductions[] = {"mean", "sum", "batch_mean"};
+  static constexpr const char* kReductions[] = {"mean", "sum", "batch_mean", "none"};
 };
 
 // What generic code must know of an attribute struct.

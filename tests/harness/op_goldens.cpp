@@ -149,8 +149,8 @@ class OptionReader final : public ir::OptionVisitor {
   const json& object_;
 };
 
-// The outputs of the op or, where there is none of that name or the golden has the outputs of the
-// function that hides it, of the builder function.
+// The outputs of the op or, where there is none of that name or the golden has the inputs or outputs
+// of the function that hides it, of the builder function.
 std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& golden,
                          std::vector<Value> inputs) {
   const json& attrs = golden.at("attrs");
@@ -158,7 +158,7 @@ std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& 
   const ir::FunctionDef* function = ir::find_function(name);
   const size_t outputs = golden.at("outputs").size();
   const bool hidden = op != nullptr && function != nullptr && function->outputs.size() == outputs &&
-                      op->outputs.size() != outputs;
+                      (op->outputs.size() != outputs || inputs.size() > op->inputs.size());
   if (op != nullptr && !hidden) {
     return graph.add(*op, io::attrs_from_json(op->attrs, attrs, name + " golden"), inputs);
   }

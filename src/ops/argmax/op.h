@@ -9,6 +9,7 @@ namespace thimble {
 struct ArgmaxOptions {
   int64_t axis = -1;      // negative counts from the last
   bool keepdims = false;  // keep the axis with size 1
+  bool flat = false;      // of all elements in their order, whatever the axis
 };
 
 // The index of the largest element along an axis, i32; of equal ones the first, and NaN counts as

@@ -6,4 +6,8 @@ def case(name, shape, axis, keepdims=False):
                 torch=lambda x: torch.argmin(x, axis, keepdims))
 
 
-CASES = [case("last", [3, 4], -1), case("middle", [2, 3, 2], 1), case("first_kept", [4, 2], 0, True)]
+CASES = [dict(name="all", attrs=dict(flat=True), inputs=[{"shape": [2, 3]}],
+              torch=torch.argmin),
+         dict(name="all_kept", attrs=dict(flat=True, keepdims=True), inputs=[{"shape": [2, 3]}],
+              torch=lambda x: torch.argmin(x, None, True).reshape(1, 1)),
+         case("last", [3, 4], -1), case("middle", [2, 3, 2], 1), case("first_kept", [4, 2], 0, True)]

@@ -1,8 +1,6 @@
 #include <thimble/ops/argmin.h>
 
-#include "ir/graph.h"
 #include "ops/argmax/attrs.h"
-#include "ops/common/axes.h"
 #include "ops/common/extremum.h"
 
 #define THIMBLE_REF "ops/argmin/ref.h"
@@ -11,37 +9,19 @@
 namespace thimble::ops {
 namespace {
 
-std::vector<ir::TensorType> infer(const ir::InferContext& c) {
-  const auto& options = c.attrs.as<ArgmaxOptions>();
-  const Shape& x = c.shape(0);
-  c.require_dtype(0, DType::f32);
-  const int axis = checked_axis(c, options.axis, x.rank());
-  c.require(x[axis] > 0, "there is no smallest element of nothing");
-  std::vector<char> chosen(static_cast<size_t>(x.rank()), 0);
-  chosen[static_cast<size_t>(axis)] = 1;
-  return {{DType::i32, reduced_shape(x, chosen, options.keepdims)}};
-}
-
 void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
   d->inner == 1 ? place_of_smallest_simd(y, x, d, pool) : f32::argmin_ref(y, x, d);
 }
 
 const OpDef& argmin_op() {
-  static const OpDef def{
+  static const OpDef def = extremum_place_op({
       .name = "argmin",
       .doc = "The index of the smallest element along an axis; of equal ones the first.",
       .example = "auto nearest = argmin(distances);",
-      .inputs = {{"x", "any shape of at least one dimension"}},
-      .outputs = {{"y", "i32: x without the axis, or with size 1 in its place"}},
-      .attrs = ir::Attrs::schema_of<ArgmaxOptions>(),
-      .infer = infer,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return axis_dims_of(c.in(0), c.attrs.as<ArgmaxOptions>().axis);
-      },
       .ref = ir::kernel_fn<&f32::argmin_ref>(),
       .ref64 = ir::kernel_fn<&f64::argmin_ref>(),
       .fast = ir::kernel_fn<&fast>(),
-  };
+  });
   return def;
 }
 
@@ -54,7 +34,7 @@ THIMBLE_OP_FOLDER(argmin) {
 }
 
 namespace thimble {
-Value argmin(Value x, const ArgmaxOptions& options) {
+Value argmin(Value x, const ArgminOptions& options) {
   return x.graph().add1(ops::argmin_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -27,11 +27,10 @@ void bce_target(float* y, const float* x, const float* t, void* workspace, const
 
 void bce_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
                      exec::ThreadPool& pool) {
-  const F32 f;
-  const Vec scale = hn::Set(f, *dy / static_cast<float>(d.divisor));
+  const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec difference = hn::Sub(vm::sigmoid(io.load(x, i)), io.load(t, i));
-    io.store(hn::Mul(scale, difference), dx, i);
+    io.store(hn::Mul(scale(io, i), difference), dx, i);
   });
 }
 

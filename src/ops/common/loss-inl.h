@@ -36,11 +36,15 @@ HWY_INLINE float sum_terms(int64_t begin, int64_t end, const Term& term) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// *y = the sum of term(io, i) over [0, n), / divisor. parts: one float a tile, where there are
-// several (loss_workspace).
+// *y = the sum of term(io, i) over [0, n), / divisor, or y[i] = term(io, i). parts: one float a
+// tile, where there are several (loss_workspace).
 template <class Term>
 HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, exec::ThreadPool& pool,
                              const Term& term) {
+  if (d.divisor == LOSS_TERMS) {
+    over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR { io.store(term(io, i), y, i); });
+    return;
+  }
   const int64_t tiles = (d.n + kLossTile - 1) / kLossTile;
   float* const sums = tiles > 1 ? static_cast<float*>(parts) : y;
   *y = 0.0F;
@@ -52,6 +56,21 @@ HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, exec::Th
   for (int64_t tile = 0; tile < tiles; ++tile) total += static_cast<double>(sums[tile]);
   *y = static_cast<float>(total / d.divisor);
 }
+
+// What the derivatives of the terms are multiplied by: dy / divisor, or each its own dy.
+struct LossScale {
+  const float* each;  // null for the same
+  float same;
+
+  LossScale(const float* dy, const loss_dims& d)
+      : each(d.divisor == LOSS_TERMS ? dy : nullptr),
+        same(d.divisor == LOSS_TERMS ? 0.0F : *dy / static_cast<float>(d.divisor)) {}
+
+  template <class Io>
+  HWY_INLINE Vec operator()(const Io& io, int64_t i) const {
+    return each != nullptr ? io.load(each, i) : hn::Set(F32(), same);
+  }
+};
 
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -11,15 +11,29 @@ int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms) {
       return static_cast<int>(terms);
     case Reduction::sum:
       return 1;
+    case Reduction::none:
+      return LOSS_TERMS;
     case Reduction::batch_mean:
       break;
   }
   return static_cast<int>(shape[0]);
 }
 
+Shape rows_of(const Shape& shape) {
+  std::vector<int64_t> rows = shape.dims();
+  rows.pop_back();
+  return Shape(rows);
+}
+
 void require_reducible(const ir::InferContext& c, Reduction reduction, const Shape& shape) {
   c.require(reduction != Reduction::batch_mean || shape.rank() > 0,
             "batch_mean needs a batch: at least one dimension");
+}
+
+void require_loss_grad(const ir::InferContext& c, Reduction reduction, const Shape& terms) {
+  const Shape shape = loss_shape(reduction, terms);
+  c.require(c.input(0) == ir::TensorType{DType::f32, shape},
+            "expected dy of the loss's shape " + to_string(shape) + ", of type f32");
 }
 
 void refuse_gradient(const ir::VjpContext& c, int input, const OpDef& op) {

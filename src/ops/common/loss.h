@@ -12,11 +12,22 @@ inline void describe(LossOptions& a, ir::FieldVisitor& v) {
 
 namespace ops {
 
-// What the sum of `terms` numbers over a tensor of that shape is divided by.
+// What the sum of `terms` numbers over a tensor of that shape is divided by; LOSS_TERMS for none.
 int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms);
+
+// The shape of a loss whose terms have that one.
+inline Shape loss_shape(Reduction reduction, const Shape& terms) {
+  return reduction == Reduction::none ? terms : Shape{};
+}
+
+// The shape without its last dimension: of one number a row.
+Shape rows_of(const Shape& shape);
 
 // Refuses batch_mean where there is no batch.
 void require_reducible(const ir::InferContext& c, Reduction reduction, const Shape& shape);
+
+// Refuses an input 0 that is no gradient of a loss whose terms have that shape.
+void require_loss_grad(const ir::InferContext& c, Reduction reduction, const Shape& terms);
 
 // Throws Error unless no gradient by that input is wanted.
 void refuse_gradient(const ir::VjpContext& c, int input, const OpDef& op);
@@ -33,6 +44,7 @@ int64_t loss_workspace(const ir::Params& params, int threads);
 //   ref, ref64, fast, grad_ref, grad_ref64, grad_fast: kernels
 //     op:   (real* y, const real* x, const real* t[, void* workspace], const loss_dims*[, pool])
 //     grad: (real* dx, const real* dy, const real* x, const real* t, const loss_dims*[, pool])
+//   where it is not symmetric: target_grad_name, target_grad_ref, target_grad_ref64, the same by t
 template <class T>
 struct ElementLoss {
   using Options = typename T::Options;
@@ -43,14 +55,14 @@ struct ElementLoss {
         .doc = T::doc,
         .example = T::example,
         .inputs = {{T::x, "any shape"}, {T::t, "the same shape"}},
-        .outputs = {{"loss", "one number"}},
+        .outputs = {{"loss", "one number, or the terms"}},
         .attrs = ir::Attrs::schema_of<Options>(),
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
           const auto& options = c.attrs.as<Options>();
           require_pair(c, 0);
           require_reducible(c, options.reduction, c.shape(0));
           T::check(c, options);
-          return {{DType::f32, {}}};
+          return {{DType::f32, loss_shape(options.reduction, c.shape(0))}};
         },
         .vjp = vjp,
         .params = [](const ir::KernelContext& c) { return params(c, c.in(0)); },
@@ -63,23 +75,15 @@ struct ElementLoss {
   }
 
   static const OpDef& grad() {
-    static const OpDef def{
-        .name = T::grad_name,
-        .doc = "The gradient of the loss it is named after by its first input.",
-        .inputs = {{"dy", "one number"}, {T::x, "any shape"}, {T::t, "the same shape"}},
-        .outputs = {{"dx", "the same shape"}},
-        .attrs = ir::Attrs::schema_of<Options>(),
-        .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-          c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
-          require_pair(c, 1);
-          return {c.input(1)};
-        },
-        .params = [](const ir::KernelContext& c) { return params(c, c.in(1)); },
-        .ref = T::grad_ref,
-        .ref64 = T::grad_ref64,
-        .fast = T::grad_fast,
-        .in_place = {{0, 1}, {0, 2}},
-    };
+    static const OpDef def = grad_op(
+        {.name = T::grad_name, .ref = T::grad_ref, .ref64 = T::grad_ref64, .fast = T::grad_fast});
+    return def;
+  }
+
+  // By t.
+  static const OpDef& target_grad() requires(!T::symmetric) {
+    static const OpDef def = grad_op(
+        {.name = T::target_grad_name, .ref = T::target_grad_ref, .ref64 = T::target_grad_ref64});
     return def;
   }
 
@@ -89,11 +93,31 @@ struct ElementLoss {
 
   // What op_folder_... returns.
   static std::span<const OpDef* const> folder() {
-    static const OpDef* const defs[] = {&op(), &grad()};
-    return defs;
+    if constexpr (T::symmetric) {
+      static const OpDef* const defs[] = {&op(), &grad()};
+      return defs;
+    } else {
+      static const OpDef* const defs[] = {&op(), &grad(), &target_grad()};
+      return defs;
+    }
   }
 
  private:
+  // The rest of a gradient op.
+  static OpDef grad_op(OpDef def) {
+    def.doc = "The gradient of the loss it is named after by one of its inputs.";
+    def.inputs = {{"dy", "the shape of the loss"}, {T::x, "any shape"}, {T::t, "the same shape"}};
+    def.outputs = {{"dx", "the same shape"}};
+    def.attrs = ir::Attrs::schema_of<Options>();
+    def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+      require_pair(c, 1);
+      require_loss_grad(c, c.attrs.as<Options>().reduction, c.shape(1));
+      return {c.input(1)};
+    };
+    def.params = [](const ir::KernelContext& c) { return params(c, c.in(1)); };
+    def.in_place = {{0, 1}, {0, 2}};
+    return def;
+  }
   static void require_pair(const ir::InferContext& c, int first) {
     c.require_dtype(first, DType::f32);
     c.require_dtype(first + 1, DType::f32);
@@ -111,10 +135,11 @@ struct ElementLoss {
     std::vector<Value> grads(2);
     ir::Graph& graph = x.graph();
     if (c.need(0)) grads[0] = graph.add1(grad(), c.attrs, {c.grad(), x, t});
+    if (!c.need(1)) return grads;
     if constexpr (T::symmetric) {
-      if (c.need(1)) grads[1] = graph.add1(grad(), c.attrs, {c.grad(), t, x});
+      grads[1] = graph.add1(grad(), c.attrs, {c.grad(), t, x});
     } else {
-      refuse_gradient(c, 1, op());
+      grads[1] = graph.add1(target_grad(), c.attrs, {c.grad(), x, t});
     }
     return grads;
   }

@@ -28,6 +28,8 @@ struct UnaryInfo {
   const ir::AttrSchema* (*attrs)() = nullptr;
   unary_dims (*constants)(const ir::Attrs&) = nullptr;
   void (*check)(const ir::InferContext&) = nullptr;
+  // With these attributes the output does not tell the derivative, so that it reads the input.
+  bool (*reads_input)(const ir::Attrs&) = nullptr;
   Activation activation = Activation::none;  // a matrix op may apply it while storing
 };
 
@@ -89,7 +91,9 @@ struct Unary {
     return {c.input(0)};
   }
   static std::vector<Value> vjp(const ir::VjpContext& c) {
-    return {apply_grad(c.grad(), info.reads == Reads::input ? c.input(0) : c.output(), c.attrs)};
+    const bool input =
+        info.reads == Reads::input || (info.reads_input != nullptr && info.reads_input(c.attrs));
+    return {apply_grad(c.grad(), input ? c.input(0) : c.output(), c.attrs)};
   }
   static ir::Params params(const ir::KernelContext& c) {
     unary_dims dims = info.constants == nullptr ? unary_dims{} : info.constants(c.attrs);

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/common/loss_dims.h"
+
 typedef struct cosine_embedding_dims {
   int rows;
   int size;        /* of a row */
-  int divisor;     /* what the sum over rows is divided by */
+  int divisor;     /* what the sum over rows is divided by, or LOSS_TERMS */
   int real_target; /* 1: targets are real; 0: int32 */
   double margin;
 } cosine_embedding_dims;

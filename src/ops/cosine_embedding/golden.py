@@ -11,6 +11,7 @@ def case(name, shape, target, reduction="mean", margin=0.0):
 
 CASES = [
     case("mean", [4, 3], [1, -1, -1, 1]),
+    case("none", [4, 3], [1, -1, -1, 1], reduction="none"),
     case("sum_and_margin", [4, 3], [-1, -1, -1, 1], reduction="sum", margin=0.25),
     case("other_targets", [3, 2], [1, 0, -1]),
     case("one_pair", [3], 1),

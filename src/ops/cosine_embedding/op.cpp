@@ -14,12 +14,13 @@ namespace {
 // workspace: one float a row.
 void fast(float* y, const float* a, const float* b, const void* target, void* workspace,
           const cosine_embedding_dims* d, exec::ThreadPool& pool) {
-  auto* const losses = static_cast<float*>(workspace);
+  auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     const int like = f32::cosine_target(target, static_cast<int>(row), d);
     losses[row] = f32::cosine_row(a + at, b + at, like, d);
   });
+  if (d->divisor == LOSS_TERMS) return;
   double total = 0.0;
   for (int row = 0; row < d->rows; ++row) total += static_cast<double>(losses[row]);
   *y = static_cast<float>(total / d->divisor);
@@ -27,11 +28,12 @@ void fast(float* y, const float* a, const float* b, const void* target, void* wo
 
 void grad_fast(float* da, float* db, const float* dy, const float* a, const float* b,
                const void* target, const cosine_embedding_dims* d, exec::ThreadPool& pool) {
-  const float scale = *dy / static_cast<float>(d->divisor);
   for_each_row(pool, d->rows, int64_t{6} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     const int like = f32::cosine_target(target, static_cast<int>(row), d);
-    f32::cosine_embedding_grad_row(da + at, db + at, scale, a + at, b + at, like, d);
+    f32::cosine_embedding_grad_row(da + at, db + at,
+                                   f32::cosine_embedding_scale(dy, static_cast<int>(row), d),
+                                   a + at, b + at, like, d);
   });
 }
 
@@ -39,13 +41,11 @@ void check(const ir::InferContext& c, int first) {
   c.require_dtype(first, DType::f32);
   c.require(c.input(first) == c.input(first + 1), "expected a and b of one type and shape");
   c.require(c.shape(first).rank() >= 1, "expected rows [N, ..., D]");
-  std::vector<int64_t> rows = c.shape(first).dims();
-  rows.pop_back();
+  const Shape rows = rows_of(c.shape(first));
   const ir::TensorType& target = c.input(first + 2);
   c.require(target.dtype == DType::i32 || target.dtype == DType::f32,
             "expected targets of type i32 or f32");
-  c.require(target.shape == Shape(rows),
-            "expected one target a row: shape " + to_string(Shape(rows)));
+  c.require(target.shape == rows, "expected one target a row: shape " + to_string(rows));
 }
 
 ir::Params params_of(const ir::KernelContext& c, int first) {
@@ -54,7 +54,8 @@ ir::Params params_of(const ir::KernelContext& c, int first) {
   cosine_embedding_dims d{};
   d.rows = static_cast<int>(c.in(first + 2).elements());
   d.size = static_cast<int>(x[-1]);
-  d.divisor = x.rank() == 1 ? 1 : loss_divisor(options.reduction, x, d.rows);
+  const bool alone = x.rank() == 1 && options.reduction == Reduction::batch_mean;
+  d.divisor = alone ? 1 : loss_divisor(options.reduction, x, d.rows);
   d.real_target = c.inputs[static_cast<size_t>(first) + 2]->dtype == DType::f32 ? 1 : 0;
   d.margin = options.margin;
   return d;
@@ -64,15 +65,15 @@ const OpDef& cosine_embedding_grad_op() {
   static const OpDef def{
       .name = "cosine_embedding_grad",
       .doc = "The gradients of cosine_embedding by a and b.",
-      .inputs = {{"dy", "one number"},
+      .inputs = {{"dy", "the shape of the loss"},
                  {"a", "[N, ..., D]"},
                  {"b", "[N, ..., D]"},
                  {"target", "[N, ...] of i32 or f32"}},
       .outputs = {{"da", "[N, ..., D]"}, {"db", "[N, ..., D]"}},
       .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
         check(c, 1);
+        require_loss_grad(c, c.attrs.as<CosineEmbeddingOptions>().reduction, rows_of(c.shape(1)));
         return {c.input(1), c.input(2)};
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
@@ -94,11 +95,12 @@ const OpDef& cosine_embedding_op() {
       .inputs = {{"a", "[N, ..., D]"},
                  {"b", "[N, ..., D]"},
                  {"target", "[N, ...] of i32 or f32: 1 or -1"}},
-      .outputs = {{"loss", "one number"}},
+      .outputs = {{"loss", "one number, or one a row"}},
       .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
-        return {{DType::f32, {}}};
+        return {{DType::f32,
+                 loss_shape(c.attrs.as<CosineEmbeddingOptions>().reduction, rows_of(c.shape(0)))}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         refuse_gradient(c, 2, cosine_embedding_op());

@@ -29,15 +29,23 @@ static real cosine_row(const real* a, const real* b, int target, const cosine_em
   return target > 0 ? 1 - cosine : target < 0 && over > 0 ? over : 0;
 }
 
-/* y[0] = sum over rows of the loss, / divisor. a, b: [rows, size]; target: [rows]. */
+/* y[0] = sum over rows of the loss, / divisor, or y[r] = the loss of row r. a, b: [rows, size];
+ * target: [rows]. */
 static void cosine_embedding_ref(real* y, const real* a, const real* b, const void* target,
                                  const cosine_embedding_dims* d) {
   real total = 0;
   for (int r = 0; r < d->rows; ++r) {
     const ptrdiff_t at = (ptrdiff_t)r * d->size;
-    total += cosine_row(a + at, b + at, cosine_target(target, r, d), d);
+    const real loss = cosine_row(a + at, b + at, cosine_target(target, r, d), d);
+    if (d->divisor == LOSS_TERMS) y[r] = loss;
+    total += loss;
   }
-  y[0] = total / (real)d->divisor;
+  if (d->divisor != LOSS_TERMS) y[0] = total / (real)d->divisor;
+}
+
+/* What the gradients of a row are multiplied by. */
+static real cosine_embedding_scale(const real* dy, int row, const cosine_embedding_dims* d) {
+  return LOSS_SCALE(dy, row, d);
 }
 
 /* The gradients of one row, times scale. */
@@ -55,13 +63,13 @@ static void cosine_embedding_grad_row(real* da, real* db, real scale, const real
   }
 }
 
-/* da, db = dy[0] / divisor times the gradients of the rows' losses; da may be a, db may be b. */
+/* da, db = scale times the gradients of the rows' losses; da may be a, db may be b. */
 static void cosine_embedding_grad_ref(real* da, real* db, const real* dy, const real* a,
                                       const real* b, const void* target,
                                       const cosine_embedding_dims* d) {
   for (int r = 0; r < d->rows; ++r) {
     const ptrdiff_t at = (ptrdiff_t)r * d->size;
-    cosine_embedding_grad_row(da + at, db + at, dy[0] / (real)d->divisor, a + at, b + at,
+    cosine_embedding_grad_row(da + at, db + at, cosine_embedding_scale(dy, r, d), a + at, b + at,
                               cosine_target(target, r, d), d);
   }
 }

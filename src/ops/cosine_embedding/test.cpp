@@ -9,7 +9,7 @@ THIMBLE_OP_CASES(cosine_embedding) {
     return OpCase{.name = name,
                   .inputs = {{.shape = x}, {.shape = x}, {.shape = rows, .dtype = DType::i32}},
                   .attrs = ir::Attrs::of(options),
-                  .expect = {{}}};
+                  .expect = {options.reduction == Reduction::none ? rows : Shape{}}};
   };
   const TensorSpec row{.shape = {4, 3}};
   const ir::Attrs attrs = ir::Attrs::of(CosineEmbeddingOptions{});
@@ -19,6 +19,7 @@ THIMBLE_OP_CASES(cosine_embedding) {
   return {
       .cases = {of("mean", {7, 5}, {7}), of("sum", {7, 5}, {7}, {.reduction = Reduction::sum}),
                 of("batch_mean", {3, 4, 5}, {3, 4}, {.reduction = Reduction::batch_mean}),
+                of("rows", {3, 4, 5}, {3, 4}, {.reduction = Reduction::none}),
                 of("margin", {9, 5}, {9}, {.margin = 0.3}), of("one_row", {5}, {}),
                 of("many", {3000, 7}, {3000}),
                 of("no_rows", {0, 5}, {0}, {.reduction = Reduction::sum}), real_targets},

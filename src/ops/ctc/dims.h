@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/common/loss_dims.h"
+
 typedef struct ctc_dims {
   int n;
   int steps; /* T */
@@ -14,7 +16,7 @@ typedef struct ctc_dims {
   int blank;
   int zero_infinity;
   int by_length; /* 1: each loss is divided by its target's length */
-  int divisor;   /* what their sum is divided by */
+  int divisor;   /* what their sum is divided by, or LOSS_TERMS */
 } ctc_dims;
 
 /* The logarithm of a probability of nothing, and what is taken for one: sums of it stay finite. */

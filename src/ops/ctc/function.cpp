@@ -15,7 +15,7 @@ THIMBLE_FUNCTION_FOLDER(ctc) {
                  {"targets", "[N, S], i32: classes without the blank"},
                  {"input_lengths", "[N], i32; none: T", true},
                  {"target_lengths", "[N], i32; none: S", true}},
-      .outputs = {{"loss", "one number"}},
+      .outputs = {{"loss", "one number, or one a sequence"}},
       .options = ir::OptionSchema::of<CtcOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {ctc(in[0], in[1], in[2], in[3], options_as<CtcOptions>(options))};

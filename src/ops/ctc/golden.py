@@ -23,6 +23,7 @@ def case(name, reduction="mean", lengths=None, blank=0, targets=TARGETS, zero_in
 
 CASES = [
     case("mean"),
+    case("none", reduction="none"),
     case("sum", reduction="sum"),
     case("lengths", lengths=([5, 6], [3, 1])),
     case("no_labels", lengths=([5, 6], [2, 0])),

@@ -47,7 +47,7 @@ ir::Params params_of(const ir::KernelContext& c, int logits, int targets) {
   d.blank = static_cast<int>(options.blank);
   d.zero_infinity = options.zero_infinity ? 1 : 0;
   d.by_length = options.reduction == Reduction::mean ? 1 : 0;
-  d.divisor = options.reduction == Reduction::sum ? 1 : d.n;
+  d.divisor = options.reduction == Reduction::mean ? d.n : loss_divisor(options.reduction, x, d.n);
   return d;
 }
 
@@ -57,7 +57,7 @@ const OpDef& ctc_grad_op() {
       .doc =
           "The gradient of ctc by its logits: softmax(x) - the probability of each class at each "
           "step given the target, times the loss's share.",
-      .inputs = {{"dy", "one number"},
+      .inputs = {{"dy", "the shape of the loss"},
                  {"logits", "[N, T, classes]"},
                  {"alpha", "[N, T, 2 S + 1], of ctc"},
                  {"targets", "[N, S], i32"},
@@ -66,8 +66,8 @@ const OpDef& ctc_grad_op() {
       .outputs = {{"dx", "[N, T, classes]"}, {"beta", "[N, 2 S + 1], scratch"}},
       .attrs = ir::Attrs::schema_of<CtcOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
         const Shape alpha = checked_alpha(c, 1, 3);
+        require_loss_grad(c, c.attrs.as<CtcOptions>().reduction, {alpha[0]});
         c.require(c.input(2) == ir::TensorType{DType::f32, alpha}, "expected the alpha of ctc");
         return {c.input(1), {DType::f32, {alpha[0], alpha[2]}}};
       },
@@ -93,11 +93,13 @@ const OpDef& ctc_op() {
                  {"targets", "[N, S], i32: classes without the blank"},
                  {"input_lengths", "[N], i32; none: T", true},
                  {"target_lengths", "[N], i32; none: S", true}},
-      .outputs = {{"loss", "one number"},
+      .outputs = {{"loss", "one number, or one a sequence"},
                   {"alpha", "[N, T, 2 S + 1]: log probabilities of the states, for the gradient"}},
       .attrs = ir::Attrs::schema_of<CtcOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        return {{DType::f32, {}}, {DType::f32, checked_alpha(c, 0, 1)}};
+        const Shape alpha = checked_alpha(c, 0, 1);
+        return {{DType::f32, loss_shape(c.attrs.as<CtcOptions>().reduction, {alpha[0]})},
+                {DType::f32, alpha}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};

@@ -56,8 +56,8 @@ static void ctc_alpha(real* alpha, const real* x, const ctc_sequence* q, const c
   }
 }
 
-/* y[0] = sum of the sequences' losses, / divisor. x: [n, steps, classes]; targets: [n, labels];
-   lengths: [n] or NULL; alpha: [n, steps, states]. */
+/* y[0] = sum of the sequences' losses, / divisor, or y: [n], each. x: [n, steps, classes]; targets:
+   [n, labels]; lengths: [n] or NULL; alpha: [n, steps, states]. */
 static void ctc_ref(real* y, real* alpha, const real* x, const int32_t* targets,
                     const int32_t* input_lengths, const int32_t* target_lengths,
                     const ctc_dims* d) {
@@ -66,9 +66,11 @@ static void ctc_ref(real* y, real* alpha, const real* x, const int32_t* targets,
     const ctc_sequence q = ctc_sequence_of(n, targets, input_lengths, target_lengths, d);
     real* own = alpha + (ptrdiff_t)n * d->steps * d->states;
     ctc_alpha(own, x + (ptrdiff_t)n * d->steps * d->classes, &q, d);
-    sum += ctc_share(ctc_total(own, &q, d), &q, d);
+    const real loss = ctc_share(ctc_total(own, &q, d), &q, d);
+    if (d->divisor == LOSS_TERMS) y[n] = loss;
+    sum += loss;
   }
-  y[0] = sum / (real)d->divisor;
+  if (d->divisor != LOSS_TERMS) y[0] = sum / (real)d->divisor;
 }
 
 /* dx of one sequence = scale (softmax(x) - the probability of each class at each step given the
@@ -107,9 +109,9 @@ static void ctc_grad_sequence(real* dx, real* beta, real scale, const real* x, c
 }
 
 /* What a sequence's gradient is multiplied by. */
-static real ctc_scale(real dy, const ctc_sequence* q, const ctc_dims* d) {
+static real ctc_scale(const real* dy, int n, const ctc_sequence* q, const ctc_dims* d) {
   const int labels = q->states / 2;
-  return dy / (real)d->divisor / (real)(d->by_length && labels > 1 ? labels : 1);
+  return LOSS_SCALE(dy, n, d) / (real)(d->by_length && labels > 1 ? labels : 1);
 }
 
 /* dx: [n, steps, classes]; beta: [n, states], scratch. */
@@ -120,6 +122,6 @@ static void ctc_grad_ref(real* dx, real* beta, const real* dy, const real* x, co
     const ctc_sequence q = ctc_sequence_of(n, targets, input_lengths, target_lengths, d);
     const ptrdiff_t at = (ptrdiff_t)n * d->steps;
     ctc_grad_sequence(dx + at * d->classes, beta + (ptrdiff_t)n * d->states,
-                      ctc_scale(dy[0], &q, d), x + at * d->classes, alpha + at * d->states, &q, d);
+                      ctc_scale(dy, n, &q, d), x + at * d->classes, alpha + at * d->states, &q, d);
   }
 }

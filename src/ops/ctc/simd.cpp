@@ -143,6 +143,10 @@ void ctc_target(float* y, float* alpha, const float* x, const int32_t* targets,
     losses[n] =
         CTC_IS_NEVER(total) ? (d.zero_infinity != 0 ? 0.0F : INFINITY) : -total / ctc_length(q, d);
   });
+  if (d.divisor == LOSS_TERMS) {
+    std::copy(losses, losses + d.n, y);
+    return;
+  }
   double sum = 0.0;
   for (int n = 0; n < d.n; ++n) sum += static_cast<double>(losses[n]);
   *y = static_cast<float>(sum / d.divisor);
@@ -216,7 +220,8 @@ void ctc_grad_target(float* dx, float* beta, const float* dy, const float* x, co
       std::fill(dx + at * d.classes, dx + (at + d.steps) * d.classes, NAN);
       return;
     }
-    const float scale = *dy / static_cast<float>(d.divisor) / ctc_length(q, d);
+    const float share = d.divisor == LOSS_TERMS ? dy[n] : *dy / static_cast<float>(d.divisor);
+    const float scale = share / ctc_length(q, d);
     ctc_grad_sequence_target(dx + at * d.classes, own, scale, x + at * d.classes,
                              alpha + at * d.states, q, ctc_scratch_of(scratch, worker, q, d), d);
   });

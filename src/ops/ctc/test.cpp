@@ -29,7 +29,8 @@ OpCase labelled(const char* name, int64_t n, int64_t steps, int64_t classes, int
                       .high = static_cast<double>(labels),
                       .absent = !lengths}},
           .attrs = ir::Attrs::of(options),
-          .expect = {{}, {n, steps, 2 * labels + 1}},
+          .expect = {options.reduction == Reduction::none ? Shape{n} : Shape{},
+                     {n, steps, 2 * labels + 1}},
           .tolerance = kTolerance,
           .no_cotangent = {1}};
 }
@@ -43,6 +44,7 @@ THIMBLE_OP_CASES(ctc) {
   return {
       .cases = {labelled("mean", 3, 12, 5, 4), labelled("sum", 3, 12, 5, 4, {Reduction::sum}),
                 labelled("batch_mean", 3, 12, 5, 4, {Reduction::batch_mean}),
+                labelled("each", 3, 12, 5, 4, {Reduction::none}),
                 labelled("whole_sequences", 2, 9, 4, 3, {}, false),
                 labelled("many_states", 2, 90, 30, 40), labelled("one_label", 2, 3, 3, 1),
                 labelled("one_step", 2, 1, 3, 1, {}, false), labelled("no_labels", 2, 4, 3, 0),

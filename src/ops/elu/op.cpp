@@ -13,13 +13,11 @@ namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
   const auto& a = attrs.as<EluAttrs>();
-  return {.a = static_cast<float>(a.alpha)};
+  return {.a = static_cast<float>(a.alpha)};  // below 0: the gradient reads x
 }
 
-void check(const ir::InferContext& c) {
-  const auto& a = c.attrs.as<EluAttrs>();
-  c.require(a.alpha >= 0.0, "expected an alpha of at least 0");
-}
+// The output may be positive for either sign of x then.
+bool reads_input(const ir::Attrs& attrs) { return attrs.as<EluAttrs>().alpha < 0.0; }
 
 constexpr UnaryInfo kElu{
     .name = "elu",
@@ -30,7 +28,7 @@ constexpr UnaryInfo kElu{
     .kernels = UNARY_KERNELS(elu),
     .attrs = &ir::Attrs::schema_of<EluAttrs>,
     .constants = constants,
-    .check = check,
+    .reads_input = reads_input,
 };
 
 }  // namespace

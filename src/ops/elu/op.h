@@ -5,7 +5,7 @@
 namespace thimble {
 
 struct EluAttrs {
-  double alpha = 1.0;  // minus the limit for small x
+  double alpha = 1.0;  // minus the limit for small x; of any sign
 };
 
 // y = x for x > 0, else alpha * (exp(x) - 1), element by element. x: any shape, f32.

@@ -11,7 +11,12 @@ namespace thimble::ops::HWY_NAMESPACE {
 
 // -0 is kept by the first branch.
 UNARY_SIMD(elu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), x, hn::Mul(a, math::expm1_negative(x))))
-UNARY_GRAD_SIMD(elu, y, hn::IfThenElse(hn::Gt(y, hn::Zero(f)), dy, hn::Mul(dy, hn::Add(y, a))))
+
+// y is x where alpha is negative.
+HWY_INLINE Vec elu_slope(Vec y, Vec a) {
+  return hn::GetLane(a) < 0.0F ? hn::Mul(a, math::exp_below(y)) : hn::Add(y, a);
+}
+UNARY_GRAD_SIMD(elu, y, hn::IfThenElse(hn::Gt(y, hn::Zero(f)), dy, hn::Mul(dy, elu_slope(y, a))))
 
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -6,9 +6,10 @@ namespace thimble::test {
 THIMBLE_OP_CASES(elu) {
   return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}) +
                    unary_cases({.low = -3, .high = 3, .gap = 0.01},
-                               ir::Attrs::of(EluAttrs{.alpha = 0.6}), "_alpha"),
-          .rejects = unary_rejects("negative_alpha", ir::Attrs::of(EluAttrs{.alpha = -1.0}),
-                                   "alpha of at least 0")};
+                               ir::Attrs::of(EluAttrs{.alpha = 0.6}), "_alpha") +
+                   unary_cases({.low = -3, .high = 3, .gap = 0.01},
+                               ir::Attrs::of(EluAttrs{.alpha = -0.6}), "_negative_alpha"),
+          .rejects = unary_rejects()};
 }
 
 }  // namespace thimble::test

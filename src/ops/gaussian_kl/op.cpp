@@ -24,12 +24,12 @@ const OpDef& gaussian_kl_grad_op() {
   static const OpDef def{
       .name = "gaussian_kl_grad",
       .doc = "The gradients of gaussian_kl: dy / divisor times mean and (exp(logvar) - 1) / 2.",
-      .inputs = {{"dy", "one number"}, {"mean", "[N, ...]"}, {"logvar", "[N, ...]"}},
+      .inputs = {{"dy", "the shape of the loss"}, {"mean", "[N, ...]"}, {"logvar", "[N, ...]"}},
       .outputs = {{"dmean", "[N, ...]"}, {"dlogvar", "[N, ...]"}},
       .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
         require_pair(c, 1);
+        require_loss_grad(c, c.attrs.as<GaussianKlOptions>().reduction, c.shape(1));
         return {c.input(1), c.input(2)};
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
@@ -50,12 +50,13 @@ const OpDef& gaussian_kl_op() {
           "and averaged over the batch.",
       .example = "auto loss = gaussian_kl(mean, logvar);",
       .inputs = {{"mean", "[N, ...]"}, {"logvar", "[N, ...]: logarithms of the variances"}},
-      .outputs = {{"loss", "one number"}},
+      .outputs = {{"loss", "one number, or the terms"}},
       .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_pair(c, 0);
-        require_reducible(c, c.attrs.as<GaussianKlOptions>().reduction, c.shape(0));
-        return {{DType::f32, {}}};
+        const Reduction reduction = c.attrs.as<GaussianKlOptions>().reduction;
+        require_reducible(c, reduction, c.shape(0));
+        return {{DType::f32, loss_shape(reduction, c.shape(0))}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value inputs[] = {c.grad(), c.input(0), c.input(1)};

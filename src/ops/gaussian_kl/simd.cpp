@@ -33,13 +33,13 @@ void gaussian_kl_target(float* y, const float* mean, const float* logvar, void* 
 void gaussian_kl_grad_target(float* dmean, float* dlogvar, const float* dy, const float* mean,
                              const float* logvar, const loss_dims& d, exec::ThreadPool& pool) {
   const F32 f;
-  const float scale = *dy / static_cast<float>(d.divisor);
-  const Vec whole = hn::Set(f, scale);
-  const Vec half = hn::Set(f, 0.5F * scale);
+  const LossScale scale(dy, d);
+  const Vec half = hn::Set(f, 0.5F);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec v = io.load(logvar, i);
+    const Vec whole = scale(io, i);
     io.store(hn::Mul(whole, io.load(mean, i)), dmean, i);
-    io.store(hn::Mul(half, exp_minus_1(v)), dlogvar, i);
+    io.store(hn::Mul(hn::Mul(half, whole), exp_minus_1(v)), dlogvar, i);
   });
 }
 

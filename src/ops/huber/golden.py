@@ -11,4 +11,4 @@ def case(name, reduction, delta=1.0):
     return dict(name=name, attrs=dict(reduction=reduction, delta=delta), inputs=inputs, torch=run)
 
 
-CASES = [case("mean", "mean"), case("narrow", "sum", 0.25), case("batch_mean", "batch_mean", 3.0)]
+CASES = [case("mean", "mean"), case("none", "none", 0.5), case("narrow", "sum", 0.25), case("batch_mean", "batch_mean", 3.0)]

@@ -27,13 +27,13 @@ void huber_target(float* y, const float* x, const float* t, void* workspace, con
 void huber_grad_target(float* dx, const float* dy, const float* x, const float* t,
                        const loss_dims& d, exec::ThreadPool& pool) {
   const F32 f;
-  const Vec scale = hn::Set(f, *dy / static_cast<float>(d.divisor));
+  const LossScale scale(dy, d);
   const Vec delta = hn::Set(f, static_cast<float>(d.a));
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec difference = hn::Sub(io.load(x, i), io.load(t, i));
     const Vec below = hn::IfThenElse(hn::Gt(difference, delta), delta, difference);
     const Vec slope = hn::IfThenElse(hn::Lt(difference, hn::Neg(delta)), hn::Neg(delta), below);
-    io.store(hn::Mul(scale, slope), dx, i);
+    io.store(hn::Mul(scale(io, i), slope), dx, i);
   });
 }
 

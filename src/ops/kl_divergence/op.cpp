@@ -12,6 +12,7 @@ namespace {
 struct KlDivergence {
   static constexpr const char* name = "kl_divergence";
   static constexpr const char* grad_name = "kl_divergence_grad";
+  static constexpr const char* target_grad_name = "kl_divergence_target_grad";
   static constexpr const char* doc =
       "Kullback-Leibler divergence of a distribution from its estimate: reduce of t (log t - x) "
       "with x = log of the estimate; with log_target, of exp(t) (t - x).";
@@ -30,6 +31,10 @@ struct KlDivergence {
   static constexpr ir::KernelFn grad_ref = ir::kernel_fn<&f32::kl_divergence_grad_ref>();
   static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<&f64::kl_divergence_grad_ref>();
   static constexpr ir::KernelFn grad_fast = ir::kernel_fn<&kl_divergence_grad_simd>();
+  static constexpr ir::KernelFn target_grad_ref =
+      ir::kernel_fn<&f32::kl_divergence_target_grad_ref>();
+  static constexpr ir::KernelFn target_grad_ref64 =
+      ir::kernel_fn<&f64::kl_divergence_target_grad_ref>();
 };
 
 }  // namespace

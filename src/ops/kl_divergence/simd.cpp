@@ -35,13 +35,12 @@ void kl_divergence_target(float* y, const float* x, const float* t, void* worksp
 
 void kl_divergence_grad_target(float* dx, const float* dy, const float* /*x*/, const float* t,
                                const loss_dims& d, exec::ThreadPool& pool) {
-  const F32 f;
-  const Vec scale = hn::Set(f, -*dy / static_cast<float>(d.divisor));
+  const LossScale scale(dy, d);
   const bool is_log = d.a != 0.0;
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec target = io.load(t, i);
     const Vec share = is_log ? vm::exp(target) : target;
-    io.store(hn::Mul(scale, share), dx, i);
+    io.store(hn::Neg(hn::Mul(scale(io, i), share)), dx, i);
   });
 }
 

@@ -16,10 +16,8 @@ unary_dims constants(const ir::Attrs& attrs) {
   return {.a = static_cast<float>(a.slope)};
 }
 
-void check(const ir::InferContext& c) {
-  const auto& a = c.attrs.as<LeakyReluAttrs>();
-  c.require(a.slope >= 0.0, "expected a slope of at least 0");
-}
+// The output may be positive for either sign of x then.
+bool reads_input(const ir::Attrs& attrs) { return attrs.as<LeakyReluAttrs>().slope < 0.0; }
 
 constexpr UnaryInfo kLeakyRelu{
     .name = "leaky_relu",
@@ -30,7 +28,7 @@ constexpr UnaryInfo kLeakyRelu{
     .kernels = UNARY_KERNELS(leaky_relu),
     .attrs = &ir::Attrs::schema_of<LeakyReluAttrs>,
     .constants = constants,
-    .check = check,
+    .reads_input = reads_input,
 };
 
 }  // namespace

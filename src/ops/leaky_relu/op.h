@@ -5,7 +5,7 @@
 namespace thimble {
 
 struct LeakyReluAttrs {
-  double slope = 0.01;  // for negative x
+  double slope = 0.01;  // for negative x; of any sign
 };
 
 // y = x for x > 0, else slope * x, element by element. x: any shape, f32.

@@ -11,4 +11,4 @@ def case(reduction):
                 torch=run)
 
 
-CASES = [case("mean"), case("sum"), case("batch_mean")]
+CASES = [case("mean"), case("sum"), case("batch_mean"), case("none")]

@@ -21,14 +21,14 @@ void mae_target(float* y, const float* x, const float* t, void* workspace, const
 void mae_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
                      exec::ThreadPool& pool) {
   const F32 f;
-  const Vec scale = hn::Set(f, *dy / static_cast<float>(d.divisor));
+  const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec a = io.load(x, i);
     const Vec b = io.load(t, i);
     // 0 where they are equal, be they infinite; NaN where one is.
     const Vec other = hn::IfThenZeroElse(hn::Eq(a, b), hn::Sub(a, b));
     const Vec above = hn::IfThenElse(hn::Gt(a, b), hn::Set(f, 1.0F), other);
-    io.store(hn::Mul(scale, hn::IfThenElse(hn::Lt(a, b), hn::Set(f, -1.0F), above)), dx, i);
+    io.store(hn::Mul(scale(io, i), hn::IfThenElse(hn::Lt(a, b), hn::Set(f, -1.0F), above)), dx, i);
   });
 }
 

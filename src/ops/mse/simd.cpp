@@ -21,9 +21,10 @@ void mse_target(float* y, const float* x, const float* t, void* workspace, const
 
 void mse_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
                      exec::ThreadPool& pool) {
-  const Vec scale = hn::Set(F32(), 2.0F * (*dy / static_cast<float>(d.divisor)));
+  const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
-    io.store(hn::Mul(scale, hn::Sub(io.load(x, i), io.load(t, i))), dx, i);
+    const Vec difference = hn::Sub(io.load(x, i), io.load(t, i));
+    io.store(hn::Mul(scale(io, i), hn::Add(difference, difference)), dx, i);
   });
 }
 

@@ -11,6 +11,8 @@ inline void describe(SoftmaxCrossEntropyOptions& a, ir::FieldVisitor& v) {
   v.field("label_smoothing", a.label_smoothing,
           "share of each label that is spread over all classes, 0 to 1");
   v.field("ignore_index", a.ignore_index, "class index of rows that count nothing");
+  v.field("log_probabilities", a.log_probabilities,
+          "the logits are logarithms of probabilities: no softmax");
 }
 
 }  // namespace thimble

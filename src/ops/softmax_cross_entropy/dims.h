@@ -5,13 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/common/loss_dims.h"
+
 typedef struct cross_entropy_dims {
   int rows;
   int classes;
-  int sparse;   /* 1: labels are class indices [rows], int32; 0: probabilities [rows, classes] */
-  int weighted; /* 1: the divisor is the weight of the rows that count */
-  int divisor;  /* else this */
-  int ignore;   /* the label of rows that count nothing, where labels are indices */
+  int sparse;     /* 1: labels are class indices [rows], int32; 0: probabilities [rows, classes] */
+  int weighted;   /* 1: the divisor is the weight of the rows that count */
+  int divisor;    /* else this; LOSS_TERMS: the rows are not summed */
+  int ignore;     /* the label of rows that count nothing, where labels are indices */
+  int normalized; /* 1: the logits are logarithms of probabilities */
   double smoothing;
 } cross_entropy_dims;
 

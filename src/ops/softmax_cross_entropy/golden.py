@@ -6,7 +6,7 @@ def case(name, logits, labels, reduction="mean", weight=False, smoothing=0.0, ig
 
     def run(x, t, w=None):
         probabilities = t.dtype == x.dtype
-        t = t.detach().movedim(-1, 1) if probabilities else t.long()
+        t = t.movedim(-1, 1) if probabilities else t.long()
         loss = torch.nn.functional.cross_entropy(
             x.movedim(-1, 1), t, None if w is None else w.detach(), ignore_index=ignore,
             label_smoothing=smoothing, reduction="sum" if reduction == "batch_mean" else reduction)
@@ -34,6 +34,9 @@ CASES = [
     case("weighted_and_smoothed", [3, 4], INDICES, weight=True, smoothing=0.25),
     case("weighted_sum", [3, 4], INDICES, "sum", weight=True, smoothing=0.125),
     case("ignored", [3, 4], INDICES, weight=True, smoothing=0.25, ignore=0),
+    case("none", [2, 2, 3], {"values": [[2, 0], [1, 1]], "dtype": "i32"}, "none"),
+    case("none_weighted", [3, 4], INDICES, "none", weight=True, smoothing=0.25, ignore=0),
+    case("none_probabilities", [2, 4], {"shape": [2, 4], "low": 0, "high": 0.5}, "none"),
     case("pixels_ignored", [2, 2, 3], {"values": [[2, -1], [1, -1]], "dtype": "i32"}, ignore=-1),
     case("weighted_probabilities", [2, 4], {"shape": [2, 4], "low": 0, "high": 0.5}, weight=True,
          smoothing=0.25),

@@ -12,10 +12,9 @@
 namespace thimble::ops {
 namespace {
 
-ir::Params params_of(const ir::KernelContext& c, int logits) {
-  const auto& options = c.attrs.as<SoftmaxCrossEntropyOptions>();
-  const Shape& x = c.in(logits);
-  const class_dims classes = class_dims_of(x, c.inputs[static_cast<size_t>(logits) + 1]->dtype);
+ir::Params params_of(const ir::Attrs& attrs, const Shape& x, DType labels) {
+  const auto& options = attrs.as<SoftmaxCrossEntropyOptions>();
+  const class_dims classes = class_dims_of(x, labels);
   cross_entropy_dims d{};
   d.rows = classes.rows;
   d.classes = classes.classes;
@@ -23,8 +22,13 @@ ir::Params params_of(const ir::KernelContext& c, int logits) {
   d.weighted = d.sparse != 0 && options.reduction == Reduction::mean ? 1 : 0;
   d.divisor = loss_divisor(options.reduction, x, d.rows);
   d.ignore = static_cast<int>(options.ignore_index);
+  d.normalized = options.log_probabilities ? 1 : 0;
   d.smoothing = options.label_smoothing;
   return d;
+}
+
+ir::Params params_of(const ir::KernelContext& c, int logits) {
+  return params_of(c.attrs, c.in(logits), c.inputs[static_cast<size_t>(logits) + 1]->dtype);
 }
 
 // The logits, followed by labels and perhaps weights of the classes.
@@ -47,21 +51,44 @@ const OpDef& softmax_cross_entropy_grad_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy_grad",
       .doc = "The gradient of softmax_cross_entropy by its logits.",
-      .inputs = {{"dy", "one number"},
+      .inputs = {{"dy", "the shape of the loss"},
                  {"logits", "[N, ..., classes]"},
                  {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
                  {"weight", "[classes]", true}},
       .outputs = {{"dx", "[N, ..., classes]"}},
       .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
         check(c, 1);
+        require_loss_grad(c, c.attrs.as<SoftmaxCrossEntropyOptions>().reduction,
+                          rows_of(c.shape(1)));
         return {c.input(1)};
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
       .ref = ir::kernel_fn<&f32::softmax_cross_entropy_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_grad_ref>(),
       .fast = ir::kernel_fn<&softmax_cross_entropy_grad_simd>(),
+      .in_place = {{0, 1}},
+  };
+  return def;
+}
+
+const OpDef& softmax_cross_entropy_target_grad_op() {
+  static const OpDef def{
+      .name = "softmax_cross_entropy_target_grad",
+      .doc = "The gradient of softmax_cross_entropy by labels that are probabilities.",
+      .inputs = {{"dy", "the shape of the loss"},
+                 {"logits", "[N, ..., classes]"},
+                 {"weight", "[classes]", true}},
+      .outputs = {{"dt", "[N, ..., classes]"}},
+      .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_loss_grad(c, c.attrs.as<SoftmaxCrossEntropyOptions>().reduction,
+                          rows_of(c.shape(1)));
+        return {c.input(1)};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c.attrs, c.in(1), DType::f32); },
+      .ref = ir::kernel_fn<&f32::softmax_cross_entropy_target_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_target_grad_ref>(),
       .in_place = {{0, 1}},
   };
   return def;
@@ -79,17 +106,26 @@ const OpDef& softmax_cross_entropy_op() {
       .inputs = {{"logits", "[N, ..., classes]"},
                  {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
                  {"weight", "[classes]", true}},
-      .outputs = {{"loss", "one number"}},
+      .outputs = {{"loss", "one number, or one a row"}},
       .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
-        return {{DType::f32, {}}};
+        const Reduction reduction = c.attrs.as<SoftmaxCrossEntropyOptions>().reduction;
+        return {{DType::f32, loss_shape(reduction, rows_of(c.shape(0)))}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        refuse_gradient(c, 1, softmax_cross_entropy_op());
         refuse_gradient(c, 2, softmax_cross_entropy_op());
-        return {c.grad().graph().add1(softmax_cross_entropy_grad_op(), c.attrs,
-                                      {c.grad(), c.input(0), c.input(1), c.input(2)})};
+        ir::Graph& graph = c.grad().graph();
+        std::vector<Value> grads(2);
+        if (c.need(0)) {
+          grads[0] = graph.add1(softmax_cross_entropy_grad_op(), c.attrs,
+                                {c.grad(), c.input(0), c.input(1), c.input(2)});
+        }
+        if (c.need(1) && c.input(1).dtype() == DType::f32) {
+          grads[1] = graph.add1(softmax_cross_entropy_target_grad_op(), c.attrs,
+                                {c.grad(), c.input(0), c.input(2)});
+        }
+        return grads;
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
       .workspace = softmax_cross_entropy_workspace,
@@ -104,8 +140,8 @@ const OpDef& softmax_cross_entropy_op() {
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(softmax_cross_entropy) {
-  static const OpDef* const defs[] = {&softmax_cross_entropy_op(),
-                                      &softmax_cross_entropy_grad_op()};
+  static const OpDef* const defs[] = {&softmax_cross_entropy_op(), &softmax_cross_entropy_grad_op(),
+                                      &softmax_cross_entropy_target_grad_op()};
   return defs;
 }
 

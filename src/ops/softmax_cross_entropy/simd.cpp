@@ -42,7 +42,8 @@ struct RowLevel {
   float sum;
 };
 
-HWY_INLINE RowLevel row_level(const float* x, int n) {
+HWY_INLINE RowLevel row_level(const float* x, int n, const cross_entropy_dims& d) {
+  if (d.normalized != 0) return {0.0F, 1.0F};
   const float largest = row_max(x, n);
   const Vec shift = hn::Set(F32(), largest);
   return {largest, row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
@@ -97,7 +98,7 @@ void losses_target(float* losses, const float* x, const void* labels, const floa
       return;
     }
     const float* from = x + row * n;
-    const RowLevel level = row_level(from, n);
+    const RowLevel level = row_level(from, n, d);
     const float log_sum = level.largest + std::log(level.sum);
     const Targets targets = targets_of(labels, weight, d, row, label);
     float loss = targets.label < 0 ? 0.0F : targets.spike * (log_sum - from[label]);
@@ -115,19 +116,28 @@ void grad_target(float* dx, const float* dy, const float* x, const void* labels,
                  const float* weight, const cross_entropy_dims& d, exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.classes;
-  const float scale = static_cast<float>(*dy / divisor_of(labels, weight, d));
-  const Vec scales = hn::Set(f, scale);
+  const bool terms = d.divisor == LOSS_TERMS;
+  const auto shared = terms ? 0.0F : static_cast<float>(*dy / divisor_of(labels, weight, d));
   over_rows(d.rows, n, pool, [&](int64_t row) HWY_ATTR {
     const float* from = x + row * n;
     float* to = dx + row * n;
+    const float scale = terms ? dy[row] : shared;
+    const Vec scales = hn::Set(f, scale);
     const int label = d.sparse != 0 ? class_of(labels, static_cast<int>(row), &d) : 0;
     if (label < 0) {
       std::fill(to, to + n, label == CLASS_IGNORED ? 0.0F : NAN);
       return;
     }
-    const RowLevel level = row_level(from, n);
+    const RowLevel level = row_level(from, n, d);
     const Vec shift = hn::Set(f, level.largest);
     const Targets targets = targets_of(labels, weight, d, row, label);
+    if (d.normalized != 0) {
+      over_vectors(0, n, [=](auto io, int64_t i) HWY_ATTR {
+        io.store(hn::Neg(hn::Mul(scales, targets(io, i))), to, i);
+      });
+      if (targets.label >= 0) to[label] -= scale * targets.spike;
+      return;
+    }
     if (!targets.in_vectors()) {
       const Vec factor = hn::Set(f, scale * targets.spike / level.sum);
       over_vectors(0, n, [&](auto io, int64_t i) HWY_ATTR {
@@ -161,8 +171,9 @@ int64_t softmax_cross_entropy_workspace(const ir::Params& params, int /*threads*
 void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, const float* weight,
                                 void* workspace, const cross_entropy_dims* d,
                                 exec::ThreadPool& pool) {
-  auto* const losses = static_cast<float*>(workspace);
+  auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   HWY_DYNAMIC_DISPATCH(losses_target)(losses, x, labels, weight, *d, pool);
+  if (d->divisor == LOSS_TERMS) return;
   double total = 0.0;
   for (int row = 0; row < d->rows; ++row) total += static_cast<double>(losses[row]);
   *y = static_cast<float>(total / divisor_of(labels, weight, *d));

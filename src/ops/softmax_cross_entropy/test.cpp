@@ -19,15 +19,16 @@ OpCase indices(const char* name, const Shape& logits, const Shape& labels, Reduc
                       .low = 0,
                       .high = static_cast<double>(logits[-1] - 1)}},
           .attrs = by(reduction),
-          .expect = {{}}};
+          .expect = {reduction == Reduction::none ? labels : Shape{}}};
 }
 
 OpCase probabilities(const char* name, const Shape& shape, Reduction reduction) {
   return {.name = name,
           .inputs = {{.shape = shape, .low = -3.0, .high = 3.0}, {.shape = shape, .low = 0.0}},
           .attrs = by(reduction),
-          .expect = {{}},
-          .no_grad = {1}};
+          .expect = {reduction == Reduction::none
+                         ? Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 1))
+                         : Shape{}}};
 }
 
 OpCase with(const char* name, OpCase test, const SoftmaxCrossEntropyOptions& options,
@@ -47,15 +48,25 @@ THIMBLE_OP_CASES(softmax_cross_entropy) {
   constexpr auto kMean = Reduction::mean;
   const TensorSpec logits{.shape = {3, 4}};
   return {
-      .cases = {indices("mean", {3, 10}, {3}, kMean), indices("sum", {3, 10}, {3}, Reduction::sum),
+      .cases = {indices("mean", {3, 10}, {3}, kMean),
+                indices("sum", {3, 10}, {3}, Reduction::sum),
                 indices("batch_mean", {3, 5, 10}, {3, 5}, Reduction::batch_mean),
-                indices("batch_of_1", {1, 37}, {1}, kMean), indices("one_row", {6}, {}, kMean),
+                with("log_probabilities", indices("", {7, 19}, {7}, kMean),
+                     {.label_smoothing = 0.1, .log_probabilities = true}, true),
+                with("log_probabilities_of_shares", probabilities("", {7, 19}, kMean),
+                     {.log_probabilities = true}),
+                indices("rows", {3, 5, 10}, {3, 5}, Reduction::none),
+                with("weighted_rows", indices("", {7, 19}, {7}, Reduction::none),
+                     {.reduction = Reduction::none, .label_smoothing = 0.1}, true),
+                indices("batch_of_1", {1, 37}, {1}, kMean),
+                indices("one_row", {6}, {}, kMean),
                 indices("one_class", {3, 1}, {3}, kMean),
                 indices("no_rows", {0, 4}, {0}, Reduction::sum),
                 indices("many", {1001, 17}, {1001}, kMean),
                 indices("many_classes", {3, 10007}, {3}, kMean),
                 probabilities("probabilities", {3, 10}, kMean),
                 probabilities("probabilities_sum", {2, 3, 5}, Reduction::sum),
+                probabilities("rows_of_probabilities", {2, 3, 5}, Reduction::none),
                 probabilities("probabilities_batch_mean", {3, 5, 17}, Reduction::batch_mean),
                 probabilities("many_probabilities", {701, 33}, kMean),
                 with("smoothed", indices("", {7, 19}, {7}, kMean), {.label_smoothing = 0.2}),

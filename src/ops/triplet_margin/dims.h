@@ -4,10 +4,12 @@
 
 #include <stddef.h>
 
+#include "ops/common/loss_dims.h"
+
 typedef struct triplet_margin_dims {
   int rows;
   int size;    /* of a row */
-  int divisor; /* what the sum over rows is divided by */
+  int divisor; /* what the sum over rows is divided by, or LOSS_TERMS */
   int swap;
   double margin;
   double p;

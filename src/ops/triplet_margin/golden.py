@@ -12,6 +12,7 @@ def case(name, shape, reduction="mean", margin=1.0, p=2.0, swap=False):
 
 CASES = [
     case("mean", [4, 3]),
+    case("none", [4, 3], reduction="none"),
     case("sum", [4, 3], reduction="sum", margin=0.25),
     case("magnitudes", [4, 3], p=1.0),
     case("cubes", [3, 2], p=3.0),

@@ -14,11 +14,12 @@ namespace {
 // workspace: one float a row.
 void fast(float* y, const float* a, const float* p, const float* n, void* workspace,
           const triplet_margin_dims* d, exec::ThreadPool& pool) {
-  auto* const losses = static_cast<float*>(workspace);
+  auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     losses[row] = f32::triplet_row(a + at, p + at, n + at, d);
   });
+  if (d->divisor == LOSS_TERMS) return;
   double total = 0.0;
   for (int row = 0; row < d->rows; ++row) total += static_cast<double>(losses[row]);
   *y = static_cast<float>(total / d->divisor);
@@ -26,10 +27,11 @@ void fast(float* y, const float* a, const float* p, const float* n, void* worksp
 
 void grad_fast(float* da, float* dp, float* dn, const float* dy, const float* a, const float* p,
                const float* n, const triplet_margin_dims* d, exec::ThreadPool& pool) {
-  const float scale = *dy / static_cast<float>(d->divisor);
   for_each_row(pool, d->rows, int64_t{8} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
-    f32::triplet_margin_grad_row(da + at, dp + at, dn + at, scale, a + at, p + at, n + at, d);
+    f32::triplet_margin_grad_row(da + at, dp + at, dn + at,
+                                 f32::triplet_margin_scale(dy, static_cast<int>(row), d), a + at,
+                                 p + at, n + at, d);
   });
 }
 
@@ -50,7 +52,8 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
   d.rows = 1;
   for (int axis = 0; axis + 1 < x.rank(); ++axis) d.rows *= static_cast<int>(x[axis]);
   d.size = static_cast<int>(x[-1]);
-  d.divisor = x.rank() == 1 ? 1 : loss_divisor(options.reduction, x, d.rows);
+  const bool alone = x.rank() == 1 && options.reduction == Reduction::batch_mean;
+  d.divisor = alone ? 1 : loss_divisor(options.reduction, x, d.rows);
   d.swap = options.swap ? 1 : 0;
   d.margin = options.margin;
   d.p = options.p;
@@ -62,7 +65,7 @@ const OpDef& triplet_margin_grad_op() {
   static const OpDef def{
       .name = "triplet_margin_grad",
       .doc = "The gradients of triplet_margin by anchor, positive and negative.",
-      .inputs = {{"dy", "one number"},
+      .inputs = {{"dy", "the shape of the loss"},
                  {"anchor", "[N, ..., D]"},
                  {"positive", "[N, ..., D]"},
                  {"negative", "[N, ..., D]"}},
@@ -71,8 +74,8 @@ const OpDef& triplet_margin_grad_op() {
                   {"dnegative", "[N, ..., D]"}},
       .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(c.input(0) == ir::TensorType{}, "expected dy as one number of type f32");
         check(c, 1);
+        require_loss_grad(c, c.attrs.as<TripletMarginOptions>().reduction, rows_of(c.shape(1)));
         return {c.input(1), c.input(1), c.input(1)};
       },
       .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
@@ -93,11 +96,12 @@ const OpDef& triplet_margin_op() {
       .inputs = {{"anchor", "[N, ..., D]"},
                  {"positive", "[N, ..., D]"},
                  {"negative", "[N, ..., D]"}},
-      .outputs = {{"loss", "one number"}},
+      .outputs = {{"loss", "one number, or one a row"}},
       .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
-        return {{DType::f32, {}}};
+        return {{DType::f32,
+                 loss_shape(c.attrs.as<TripletMarginOptions>().reduction, rows_of(c.shape(0)))}};
       },
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value inputs[] = {c.grad(), c.input(0), c.input(1), c.input(2)};

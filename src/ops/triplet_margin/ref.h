@@ -35,15 +35,23 @@ static real triplet_row(const real* a, const real* p, const real* n, const tripl
   return loss < 0 ? 0 : loss;
 }
 
-/* y[0] = sum over rows of the loss, / divisor. a, p, n: [rows, size]. */
+/* y[0] = sum over rows of the loss, / divisor, or y[r] = the loss of row r. a, p, n: [rows, size].
+ */
 static void triplet_margin_ref(real* y, const real* a, const real* p, const real* n,
                                const triplet_margin_dims* d) {
   real total = 0;
   for (int r = 0; r < d->rows; ++r) {
     const ptrdiff_t at = (ptrdiff_t)r * d->size;
-    total += triplet_row(a + at, p + at, n + at, d);
+    const real loss = triplet_row(a + at, p + at, n + at, d);
+    if (d->divisor == LOSS_TERMS) y[r] = loss;
+    total += loss;
   }
-  y[0] = total / (real)d->divisor;
+  if (d->divisor != LOSS_TERMS) y[0] = total / (real)d->divisor;
+}
+
+/* What the gradients of a row are multiplied by. */
+static real triplet_margin_scale(const real* dy, int row, const triplet_margin_dims* d) {
+  return LOSS_SCALE(dy, row, d);
 }
 
 /* The gradients of row r, times scale. */
@@ -63,12 +71,12 @@ static void triplet_margin_grad_row(real* da, real* dp, real* dn, real scale, co
   }
 }
 
-/* da, dp, dn = dy[0] / divisor times the gradients of the rows' losses. All: [rows, size]. */
+/* da, dp, dn = scale times the gradients of the rows' losses. All: [rows, size]. */
 static void triplet_margin_grad_ref(real* da, real* dp, real* dn, const real* dy, const real* a,
                                     const real* p, const real* n, const triplet_margin_dims* d) {
   for (int r = 0; r < d->rows; ++r) {
     const ptrdiff_t at = (ptrdiff_t)r * d->size;
-    triplet_margin_grad_row(da + at, dp + at, dn + at, dy[0] / (real)d->divisor, a + at, p + at,
-                            n + at, d);
+    triplet_margin_grad_row(da + at, dp + at, dn + at, triplet_margin_scale(dy, r, d), a + at,
+                            p + at, n + at, d);
   }
 }

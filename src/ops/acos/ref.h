@@ -1,0 +1,2 @@
+UNARY_REF(acos, acos(x))
+UNARY_GRAD_REF(acos, x, -dy / sqrt((1 - x) * (1 + x)))

@@ -1,0 +1,25 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/acos/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/unary-inl.h"
+#include "simd/trigonometry-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// sqrt(1 - x^2), without cancellation.
+HWY_INLINE Vec root_of_rest(Vec x) {
+  const Vec one = hn::Set(F32(), 1.0F);
+  return hn::Sqrt(hn::Mul(hn::Sub(one, x), hn::Add(one, x)));
+}
+
+UNARY_SIMD(acos, math::acos(x))
+UNARY_GRAD_SIMD(acos, x, hn::Div(hn::Neg(dy), root_of_rest(x)))
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+UNARY_SIMD_EXPORT(acos)

@@ -1,0 +1,31 @@
+#include <thimble/ops/acosh.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/acosh/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(acosh)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kAcosh{
+    .name = "acosh",
+    .grad_name = "acosh_grad",
+    .doc = "The inverse of the hyperbolic cosine: y = log(x + sqrt(x^2 - 1)), NaN where x < 1.",
+    .example = "auto y = acosh(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(acosh),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(acosh) { return Unary<kAcosh>::folder(); }
+
+namespace thimble {
+
+Value acosh(Value x) { return ops::Unary<ops::kAcosh>::apply(x); }
+
+}  // namespace thimble

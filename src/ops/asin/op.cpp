@@ -1,0 +1,31 @@
+#include <thimble/ops/asin.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/asin/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(asin)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kAsin{
+    .name = "asin",
+    .grad_name = "asin_grad",
+    .doc = "The inverse of the sine: y = asin(x), NaN where |x| > 1.",
+    .example = "auto y = asin(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(asin),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(asin) { return Unary<kAsin>::folder(); }
+
+namespace thimble {
+
+Value asin(Value x) { return ops::Unary<ops::kAsin>::apply(x); }
+
+}  // namespace thimble

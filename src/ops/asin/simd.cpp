@@ -1,0 +1,25 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/asin/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/unary-inl.h"
+#include "simd/trigonometry-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// sqrt(1 - x^2), without cancellation.
+HWY_INLINE Vec root_of_rest(Vec x) {
+  const Vec one = hn::Set(F32(), 1.0F);
+  return hn::Sqrt(hn::Mul(hn::Sub(one, x), hn::Add(one, x)));
+}
+
+UNARY_SIMD(asin, math::asin(x))
+UNARY_GRAD_SIMD(asin, x, hn::Div(dy, root_of_rest(x)))
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+UNARY_SIMD_EXPORT(asin)

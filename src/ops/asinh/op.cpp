@@ -1,0 +1,31 @@
+#include <thimble/ops/asinh.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/asinh/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(asinh)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kAsinh{
+    .name = "asinh",
+    .grad_name = "asinh_grad",
+    .doc = "The inverse of the hyperbolic sine: y = log(x + sqrt(x^2 + 1)).",
+    .example = "auto y = asinh(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(asinh),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(asinh) { return Unary<kAsinh>::folder(); }
+
+namespace thimble {
+
+Value asinh(Value x) { return ops::Unary<ops::kAsinh>::apply(x); }
+
+}  // namespace thimble

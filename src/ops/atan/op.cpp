@@ -1,0 +1,31 @@
+#include <thimble/ops/atan.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/atan/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(atan)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kAtan{
+    .name = "atan",
+    .grad_name = "atan_grad",
+    .doc = "The inverse of the tangent: y = atan(x).",
+    .example = "auto y = atan(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(atan),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(atan) { return Unary<kAtan>::folder(); }
+
+namespace thimble {
+
+Value atan(Value x) { return ops::Unary<ops::kAtan>::apply(x); }
+
+}  // namespace thimble

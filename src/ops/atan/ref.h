@@ -1,0 +1,2 @@
+UNARY_REF(atan, atan(x))
+UNARY_GRAD_REF(atan, x, dy / (1 + x * x))

@@ -1,0 +1,32 @@
+#include <thimble/ops/atanh.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/atanh/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(atanh)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kAtanh{
+    .name = "atanh",
+    .grad_name = "atanh_grad",
+    .doc =
+        "The inverse of the hyperbolic tangent: y = log((1 + x) / (1 - x)) / 2, NaN where |x| > 1.",
+    .example = "auto y = atanh(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(atanh),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(atanh) { return Unary<kAtanh>::folder(); }
+
+namespace thimble {
+
+Value atanh(Value x) { return ops::Unary<ops::kAtanh>::apply(x); }
+
+}  // namespace thimble

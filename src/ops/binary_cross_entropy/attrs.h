@@ -1,0 +1,5 @@
+#pragma once
+
+#include <thimble/ops/binary_cross_entropy.h>
+
+#include "ops/common/loss.h"

@@ -1,0 +1,62 @@
+#include "ops/binary_cross_entropy/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/binary_cross_entropy/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/loss-inl.h"
+#include "simd/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+namespace vm = simd::HWY_NAMESPACE;
+
+HWY_INLINE Vec bounded_log(Vec x) { return vm::at_least(hn::Set(F32(), -100.0F), vm::log(x)); }
+
+void binary_cross_entropy_target(float* y, const float* x, const float* t, void* workspace,
+                                 const loss_dims& d, exec::ThreadPool& pool) {
+  const Vec one = hn::Set(F32(), 1.0F);
+  reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec value = io.load(x, i);
+    const Vec target = io.load(t, i);
+    const Vec other = hn::Mul(hn::Sub(one, target), bounded_log(hn::Sub(one, value)));
+    return hn::Neg(hn::MulAdd(target, bounded_log(value), other));
+  });
+}
+
+void binary_cross_entropy_grad_target(float* dx, const float* dy, const float* x, const float* t,
+                                      const loss_dims& d, exec::ThreadPool& pool) {
+  const Vec one = hn::Set(F32(), 1.0F);
+  const Vec least = hn::Set(F32(), 1e-12F);
+  const LossScale scale(dy, d);
+  over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
+    const Vec value = io.load(x, i);
+    const Vec variance = vm::at_least(least, hn::Mul(value, hn::Sub(one, value)));
+    const Vec slope = hn::Div(hn::Sub(value, io.load(t, i)), variance);
+    io.store(hn::Mul(scale(io, i), slope), dx, i);
+  });
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(binary_cross_entropy_target);
+HWY_EXPORT(binary_cross_entropy_grad_target);
+
+void binary_cross_entropy_simd(float* y, const float* x, const float* t, void* workspace,
+                               const loss_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(binary_cross_entropy_target)(y, x, t, workspace, *d, pool);
+}
+
+void binary_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const float* t,
+                                    const loss_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(binary_cross_entropy_grad_target)(dx, dy, x, t, *d, pool);
+}
+
+}  // namespace thimble::ops
+#endif

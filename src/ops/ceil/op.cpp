@@ -1,0 +1,38 @@
+#include <thimble/ops/ceil.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/ceil/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE_LINEAR(ceil)
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& ceil_op() {
+  static const OpDef def = unary_op({
+      .name = "ceil",
+      .doc = "The smallest whole number that is not below x; its gradient is 0.",
+      .example = "auto y = ceil(x);",
+      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
+      .ref = ir::kernel_fn<&f32::ceil_ref>(),
+      .ref64 = ir::kernel_fn<&f64::ceil_ref>(),
+      .fast = ir::kernel_fn<&ceil_simd>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(ceil) {
+  static const OpDef* const defs[] = {&ceil_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value ceil(Value x) { return x.graph().add1(ops::ceil_op(), {}, {x}); }
+
+}  // namespace thimble

@@ -1,0 +1,1 @@
+UNARY_REF(ceil, ceil(x))

@@ -1,0 +1,49 @@
+#include <thimble/ops/celu.h>
+
+#include "ops/celu/attrs.h"
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/celu/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(celu)
+
+namespace thimble::ops {
+namespace {
+
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<CeluAttrs>();
+  return {.a = static_cast<float>(a.alpha)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<CeluAttrs>();
+  c.require(a.alpha != 0.0, "expected an alpha other than 0");
+}
+
+constexpr UnaryInfo kCelu{
+    .name = "celu",
+    .grad_name = "celu_grad",
+    .doc =
+        "Continuously differentiable exponential linear unit: y = x for x > 0, else alpha * (exp(x "
+        "/ alpha) - 1).",
+    .example = "auto y = celu(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(celu),
+    .attrs = &ir::Attrs::schema_of<CeluAttrs>,
+    .constants = constants,
+    .check = check,
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(celu) { return Unary<kCelu>::folder(); }
+
+namespace thimble {
+
+Value celu(Value x, const CeluAttrs& attrs) {
+  return ops::Unary<ops::kCelu>::apply(x, ir::Attrs::of(attrs));
+}
+
+}  // namespace thimble

@@ -1,0 +1,31 @@
+#include <thimble/ops/cos.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/cos/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(cos)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kCos{
+    .name = "cos",
+    .grad_name = "cos_grad",
+    .doc = "The cosine: y = cos(x).",
+    .example = "auto y = cos(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(cos),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(cos) { return Unary<kCos>::folder(); }
+
+namespace thimble {
+
+Value cos(Value x) { return ops::Unary<ops::kCos>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,31 @@
+#include <thimble/ops/cosh.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/cosh/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(cosh)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kCosh{
+    .name = "cosh",
+    .grad_name = "cosh_grad",
+    .doc = "The hyperbolic cosine: y = (exp(x) + exp(-x)) / 2.",
+    .example = "auto y = cosh(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(cosh),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(cosh) { return Unary<kCosh>::folder(); }
+
+namespace thimble {
+
+Value cosh(Value x) { return ops::Unary<ops::kCosh>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,31 @@
+#include <thimble/ops/erf.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/erf/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(erf)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kErf{
+    .name = "erf",
+    .grad_name = "erf_grad",
+    .doc = "The error function: y = 2 / sqrt(pi) * the integral of exp(-t^2) from 0 to x.",
+    .example = "auto y = erf(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(erf),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(erf) { return Unary<kErf>::folder(); }
+
+namespace thimble {
+
+Value erf(Value x) { return ops::Unary<ops::kErf>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(erf, erf(x))
+UNARY_GRAD_REF(erf, x, dy*(real)1.1283791670955126 * exp(-x * x))

@@ -1,0 +1,32 @@
+#include <thimble/ops/erfc.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/erfc/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(erfc)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kErfc{
+    .name = "erfc",
+    .grad_name = "erfc_grad",
+    .doc =
+        "The complement of the error function: y = 1 - erf(x), without cancellation for large x.",
+    .example = "auto y = erfc(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(erfc),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(erfc) { return Unary<kErfc>::folder(); }
+
+namespace thimble {
+
+Value erfc(Value x) { return ops::Unary<ops::kErfc>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(erfc, erfc(x))
+UNARY_GRAD_REF(erfc, x, -dy*(real)1.1283791670955126 * exp(-x * x))

@@ -1,0 +1,31 @@
+#include <thimble/ops/exp2.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/exp2/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(exp2)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kExp2{
+    .name = "exp2",
+    .grad_name = "exp2_grad",
+    .doc = "The power of two: y = 2^x.",
+    .example = "auto y = exp2(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(exp2),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(exp2) { return Unary<kExp2>::folder(); }
+
+namespace thimble {
+
+Value exp2(Value x) { return ops::Unary<ops::kExp2>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,31 @@
+#include <thimble/ops/expm1.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/expm1/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(expm1)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kExpm1{
+    .name = "expm1",
+    .grad_name = "expm1_grad",
+    .doc = "y = exp(x) - 1, without cancellation for small x.",
+    .example = "auto y = expm1(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(expm1),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(expm1) { return Unary<kExpm1>::folder(); }
+
+namespace thimble {
+
+Value expm1(Value x) { return ops::Unary<ops::kExpm1>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(expm1, expm1(x))
+UNARY_GRAD_REF(expm1, y, dy*(y + 1))

@@ -1,0 +1,38 @@
+#include <thimble/ops/floor.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/floor/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE_LINEAR(floor)
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& floor_op() {
+  static const OpDef def = unary_op({
+      .name = "floor",
+      .doc = "The largest whole number that is not above x; its gradient is 0.",
+      .example = "auto y = floor(x);",
+      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
+      .ref = ir::kernel_fn<&f32::floor_ref>(),
+      .ref64 = ir::kernel_fn<&f64::floor_ref>(),
+      .fast = ir::kernel_fn<&floor_simd>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(floor) {
+  static const OpDef* const defs[] = {&floor_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value floor(Value x) { return x.graph().add1(ops::floor_op(), {}, {x}); }
+
+}  // namespace thimble

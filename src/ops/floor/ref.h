@@ -1,0 +1,1 @@
+UNARY_REF(floor, floor(x))

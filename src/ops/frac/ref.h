@@ -1,0 +1,1 @@
+UNARY_REF(frac, x - trunc(x))

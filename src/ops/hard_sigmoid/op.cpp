@@ -1,0 +1,31 @@
+#include <thimble/ops/hard_sigmoid.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/hard_sigmoid/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(hard_sigmoid)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kHardSigmoid{
+    .name = "hard_sigmoid",
+    .grad_name = "hard_sigmoid_grad",
+    .doc = "Piecewise linear sigmoid: y = min(max(x + 3, 0), 6) / 6.",
+    .example = "auto y = hard_sigmoid(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(hard_sigmoid),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(hard_sigmoid) { return Unary<kHardSigmoid>::folder(); }
+
+namespace thimble {
+
+Value hard_sigmoid(Value x) { return ops::Unary<ops::kHardSigmoid>::apply(x); }
+
+}  // namespace thimble

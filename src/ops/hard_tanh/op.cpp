@@ -1,0 +1,49 @@
+#include <thimble/ops/hard_tanh.h>
+
+#include "ops/common/unary.h"
+#include "ops/hard_tanh/attrs.h"
+
+#define THIMBLE_REF "ops/hard_tanh/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(hard_tanh)
+
+namespace thimble::ops {
+namespace {
+
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<HardTanhAttrs>();
+  return {.a = static_cast<float>(a.min_val), .b = static_cast<float>(a.max_val)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<HardTanhAttrs>();
+  c.require(a.min_val <= a.max_val, "expected min_val <= max_val");
+}
+
+constexpr UnaryInfo kHardTanh{
+    .name = "hard_tanh",
+    .grad_name = "hard_tanh_grad",
+    .doc =
+        "Piecewise linear tanh: y = min(max(x, min_val), max_val); no gradient at the limits and "
+        "beyond.",
+    .example = "auto y = hard_tanh(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(hard_tanh),
+    .attrs = &ir::Attrs::schema_of<HardTanhAttrs>,
+    .constants = constants,
+    .check = check,
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(hard_tanh) { return Unary<kHardTanh>::folder(); }
+
+namespace thimble {
+
+Value hard_tanh(Value x, const HardTanhAttrs& attrs) {
+  return ops::Unary<ops::kHardTanh>::apply(x, ir::Attrs::of(attrs));
+}
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(hard_tanh, x<d->a ? d->a : x> d->b ? d->b : x)
+UNARY_GRAD_REF(hard_tanh, y, y <= d->a || y >= d->b ? 0 : dy)

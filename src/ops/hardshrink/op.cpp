@@ -1,0 +1,41 @@
+#include <thimble/ops/hardshrink.h>
+
+#include "ops/common/unary.h"
+#include "ops/hardshrink/attrs.h"
+
+#define THIMBLE_REF "ops/hardshrink/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(hardshrink)
+
+namespace thimble::ops {
+namespace {
+
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<HardshrinkAttrs>();
+  return {.a = static_cast<float>(a.lambd)};
+}
+
+constexpr UnaryInfo kHardshrink{
+    .name = "hardshrink",
+    .grad_name = "hardshrink_grad",
+    .doc = "Hard thresholding: y = x where |x| > lambd, else 0.",
+    .example = "auto y = hardshrink(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(hardshrink),
+    .attrs = &ir::Attrs::schema_of<HardshrinkAttrs>,
+    .constants = constants,
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(hardshrink) { return Unary<kHardshrink>::folder(); }
+
+namespace thimble {
+
+Value hardshrink(Value x, const HardshrinkAttrs& attrs) {
+  return ops::Unary<ops::kHardshrink>::apply(x, ir::Attrs::of(attrs));
+}
+
+}  // namespace thimble

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+namespace thimble {
+
+struct HardshrinkAttrs {
+  double lambd = 0.5;  // half the width of the interval that becomes 0
+};
+
+// y = x where |x| > lambd, else 0, element by element. x: any shape, f32.
+Value hardshrink(Value x, const HardshrinkAttrs& attrs = {});
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(hardshrink, x <= d->a && x >= -d->a ? 0 : x)
+UNARY_GRAD_REF(hardshrink, x, x <= d->a && x >= -d->a ? 0 : dy)

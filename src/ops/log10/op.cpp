@@ -1,0 +1,31 @@
+#include <thimble/ops/log10.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/log10/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(log10)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kLog10{
+    .name = "log10",
+    .grad_name = "log10_grad",
+    .doc = "The logarithm to the base 10: y = log10(x).",
+    .example = "auto y = log10(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(log10),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(log10) { return Unary<kLog10>::folder(); }
+
+namespace thimble {
+
+Value log10(Value x) { return ops::Unary<ops::kLog10>::apply(x); }
+
+}  // namespace thimble

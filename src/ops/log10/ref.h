@@ -1,0 +1,2 @@
+UNARY_REF(log10, log10(x))
+UNARY_GRAD_REF(log10, x, dy / (x * (real)2.302585092994046))

@@ -1,0 +1,31 @@
+#include <thimble/ops/log1p.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/log1p/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(log1p)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kLog1p{
+    .name = "log1p",
+    .grad_name = "log1p_grad",
+    .doc = "y = log(1 + x), without cancellation for small x.",
+    .example = "auto y = log1p(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(log1p),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(log1p) { return Unary<kLog1p>::folder(); }
+
+namespace thimble {
+
+Value log1p(Value x) { return ops::Unary<ops::kLog1p>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(log1p, log1p(x))
+UNARY_GRAD_REF(log1p, x, dy / (1 + x))

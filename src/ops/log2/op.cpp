@@ -1,0 +1,31 @@
+#include <thimble/ops/log2.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/log2/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(log2)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kLog2{
+    .name = "log2",
+    .grad_name = "log2_grad",
+    .doc = "The logarithm to the base 2: y = log2(x).",
+    .example = "auto y = log2(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(log2),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(log2) { return Unary<kLog2>::folder(); }
+
+namespace thimble {
+
+Value log2(Value x) { return ops::Unary<ops::kLog2>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(log2, log2(x))
+UNARY_GRAD_REF(log2, x, dy / (x * (real)0.6931471805599453))

@@ -1,0 +1,31 @@
+#include <thimble/ops/log_sigmoid.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/log_sigmoid/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(log_sigmoid)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kLogSigmoid{
+    .name = "log_sigmoid",
+    .grad_name = "log_sigmoid_grad",
+    .doc = "The logarithm of the sigmoid: y = -log(1 + exp(-x)).",
+    .example = "auto y = log_sigmoid(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(log_sigmoid),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(log_sigmoid) { return Unary<kLogSigmoid>::folder(); }
+
+namespace thimble {
+
+Value log_sigmoid(Value x) { return ops::Unary<ops::kLogSigmoid>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(log_sigmoid, -SOFTPLUS(-x))
+UNARY_GRAD_REF(log_sigmoid, y, -dy* expm1(y))

@@ -1,0 +1,49 @@
+#include <thimble/ops/logit.h>
+
+#include "ops/common/unary.h"
+#include "ops/logit/attrs.h"
+
+#define THIMBLE_REF "ops/logit/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(logit)
+
+namespace thimble::ops {
+namespace {
+
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<LogitAttrs>();
+  return {.a = static_cast<float>(a.eps)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<LogitAttrs>();
+  c.require(a.eps <= 0.5, "expected an eps of at most 1/2");
+}
+
+constexpr UnaryInfo kLogit{
+    .name = "logit",
+    .grad_name = "logit_grad",
+    .doc =
+        "The inverse of the sigmoid: y = log(x / (1 - x)), of x limited to [eps, 1 - eps] where "
+        "eps is not negative.",
+    .example = "auto y = logit(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(logit),
+    .attrs = &ir::Attrs::schema_of<LogitAttrs>,
+    .constants = constants,
+    .check = check,
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(logit) { return Unary<kLogit>::folder(); }
+
+namespace thimble {
+
+Value logit(Value x, const LogitAttrs& attrs) {
+  return ops::Unary<ops::kLogit>::apply(x, ir::Attrs::of(attrs));
+}
+
+}  // namespace thimble

@@ -1,0 +1,24 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/error.h>
+#include <thimble/ops.h>
+
+namespace thimble {
+namespace {
+
+TEST(multilabel_soft_margin, is_one_number_or_the_terms) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  const Value t = g.input("t", {4});
+  EXPECT_EQ(to_string(multilabel_soft_margin(x, t).shape()), "[]");
+  EXPECT_EQ(to_string(multilabel_soft_margin(x, t, {.reduction = Reduction::none}).shape()), "[N]");
+}
+
+TEST(multilabel_soft_margin, refuses_other_shapes) {
+  Graph g;
+  EXPECT_THAT([&] { multilabel_soft_margin(g.input("a", {3}), g.input("b", {4})); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("shape")));
+}
+
+}  // namespace
+}  // namespace thimble

@@ -1,0 +1,35 @@
+#include <thimble/ops/prod.h>
+
+#include "ops/common/reduction.h"
+#include "ops/sum/attrs.h"
+
+#define THIMBLE_REF "ops/prod/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+double constant(const ReduceOptions&) { return 0.0; }
+
+constexpr ReductionInfo kProd{
+    .name = "prod",
+    .grad_name = "prod_grad",
+    .doc = "The product over axes (all where none is named).",
+    .example = "auto y = prod(x, {.axes = {1}});",
+    REDUCTION_KERNELS(prod),
+};
+using Prod = AxesReduction<kProd, ReduceOptions, constant>;
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(prod) {
+  static const OpDef* const defs[] = {&Prod::op(), &Prod::grad()};
+  return defs;
+}
+
+namespace thimble {
+
+Value prod(Value x, const ReduceOptions& options) { return ops::Prod::apply(x, options); }
+
+}  // namespace thimble

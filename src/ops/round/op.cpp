@@ -1,0 +1,39 @@
+#include <thimble/ops/round.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/round/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE_LINEAR(round)
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& round_op() {
+  static const OpDef def = unary_op({
+      .name = "round",
+      .doc = "The nearest whole number, halves to even; its gradient is 0 (see "
+             "straight_through_round).",
+      .example = "auto y = round(x);",
+      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
+      .ref = ir::kernel_fn<&f32::round_ref>(),
+      .ref64 = ir::kernel_fn<&f64::round_ref>(),
+      .fast = ir::kernel_fn<&round_simd>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(round) {
+  static const OpDef* const defs[] = {&round_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value round(Value x) { return x.graph().add1(ops::round_op(), {}, {x}); }
+
+}  // namespace thimble

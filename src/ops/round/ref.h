@@ -1,0 +1,1 @@
+UNARY_REF(round, rint(x))

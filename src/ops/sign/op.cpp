@@ -1,0 +1,38 @@
+#include <thimble/ops/sign.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/sign/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE_LINEAR(sign)
+
+namespace thimble::ops {
+namespace {
+
+const OpDef& sign_op() {
+  static const OpDef def = unary_op({
+      .name = "sign",
+      .doc = "-1, 0 or 1, the sign of x, and NaN of NaN; its gradient is 0.",
+      .example = "auto y = sign(x);",
+      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
+      .ref = ir::kernel_fn<&f32::sign_ref>(),
+      .ref64 = ir::kernel_fn<&f64::sign_ref>(),
+      .fast = ir::kernel_fn<&sign_simd>(),
+  });
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sign) {
+  static const OpDef* const defs[] = {&sign_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value sign(Value x) { return x.graph().add1(ops::sign_op(), {}, {x}); }
+
+}  // namespace thimble

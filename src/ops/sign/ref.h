@@ -1,0 +1,1 @@
+UNARY_REF(sign, x > 0 ? 1 : x < 0 ? -1 : x)

@@ -1,0 +1,23 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/sign/simd.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+#include "ops/common/unary-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// Of what is not 0.
+HWY_INLINE Vec sign_of(Vec x) {
+  const Vec unit = hn::CopySign(hn::Set(F32(), 1.0F), x);
+  return hn::IfThenElse(hn::IsNaN(x), x, unit);
+}
+
+UNARY_SIMD(sign, hn::IfThenElse(hn::Ne(x, hn::Zero(f)), sign_of(x), x))
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+UNARY_SIMD_EXPORT_LINEAR(sign)

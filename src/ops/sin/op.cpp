@@ -1,0 +1,31 @@
+#include <thimble/ops/sin.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/sin/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(sin)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kSin{
+    .name = "sin",
+    .grad_name = "sin_grad",
+    .doc = "The sine: y = sin(x).",
+    .example = "auto y = sin(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(sin),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sin) { return Unary<kSin>::folder(); }
+
+namespace thimble {
+
+Value sin(Value x) { return ops::Unary<ops::kSin>::apply(x); }
+
+}  // namespace thimble

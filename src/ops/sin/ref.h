@@ -1,0 +1,2 @@
+UNARY_REF(sin, sin(x))
+UNARY_GRAD_REF(sin, x, dy* cos(x))

@@ -1,0 +1,31 @@
+#include <thimble/ops/sinh.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/sinh/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(sinh)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kSinh{
+    .name = "sinh",
+    .grad_name = "sinh_grad",
+    .doc = "The hyperbolic sine: y = (exp(x) - exp(-x)) / 2.",
+    .example = "auto y = sinh(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(sinh),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(sinh) { return Unary<kSinh>::folder(); }
+
+namespace thimble {
+
+Value sinh(Value x) { return ops::Unary<ops::kSinh>::apply(x); }
+
+}  // namespace thimble

@@ -1,0 +1,2 @@
+UNARY_REF(sinh, sinh(x))
+UNARY_GRAD_REF(sinh, x, dy* cosh(x))

@@ -1,0 +1,47 @@
+#include <thimble/ops/softshrink.h>
+
+#include "ops/common/unary.h"
+#include "ops/softshrink/attrs.h"
+
+#define THIMBLE_REF "ops/softshrink/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(softshrink)
+
+namespace thimble::ops {
+namespace {
+
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<SoftshrinkAttrs>();
+  return {.a = static_cast<float>(a.lambd)};
+}
+
+void check(const ir::InferContext& c) {
+  const auto& a = c.attrs.as<SoftshrinkAttrs>();
+  c.require(a.lambd >= 0.0, "expected a lambd of at least 0");
+}
+
+constexpr UnaryInfo kSoftshrink{
+    .name = "softshrink",
+    .grad_name = "softshrink_grad",
+    .doc = "Soft thresholding: y = x - lambd for x > lambd, x + lambd for x < -lambd, else 0.",
+    .example = "auto y = softshrink(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(softshrink),
+    .attrs = &ir::Attrs::schema_of<SoftshrinkAttrs>,
+    .constants = constants,
+    .check = check,
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(softshrink) { return Unary<kSoftshrink>::folder(); }
+
+namespace thimble {
+
+Value softshrink(Value x, const SoftshrinkAttrs& attrs) {
+  return ops::Unary<ops::kSoftshrink>::apply(x, ir::Attrs::of(attrs));
+}
+
+}  // namespace thimble

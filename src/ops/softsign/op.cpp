@@ -1,0 +1,31 @@
+#include <thimble/ops/softsign.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/softsign/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(softsign)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kSoftsign{
+    .name = "softsign",
+    .grad_name = "softsign_grad",
+    .doc = "Softsign: y = x / (1 + |x|).",
+    .example = "auto y = softsign(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(softsign),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(softsign) { return Unary<kSoftsign>::folder(); }
+
+namespace thimble {
+
+Value softsign(Value x) { return ops::Unary<ops::kSoftsign>::apply(x); }
+
+}  // namespace thimble

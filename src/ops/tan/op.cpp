@@ -1,0 +1,31 @@
+#include <thimble/ops/tan.h>
+
+#include "ops/common/unary.h"
+
+#define THIMBLE_REF "ops/tan/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(tan)
+
+namespace thimble::ops {
+namespace {
+
+constexpr UnaryInfo kTan{
+    .name = "tan",
+    .grad_name = "tan_grad",
+    .doc = "The tangent: y = tan(x).",
+    .example = "auto y = tan(x);",
+    .reads = Reads::output,
+    .kernels = UNARY_KERNELS(tan),
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(tan) { return Unary<kTan>::folder(); }
+
+namespace thimble {
+
+Value tan(Value x) { return ops::Unary<ops::kTan>::apply(x); }
+
+}  // namespace thimble

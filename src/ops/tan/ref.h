@@ -1,0 +1,2 @@
+UNARY_REF(tan, tan(x))
+UNARY_GRAD_REF(tan, y, dy*(1 + y * y))

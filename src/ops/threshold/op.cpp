@@ -1,0 +1,41 @@
+#include <thimble/ops/threshold.h>
+
+#include "ops/common/unary.h"
+#include "ops/threshold/attrs.h"
+
+#define THIMBLE_REF "ops/threshold/ref.h"
+#include "ops/common/both_precisions.h"
+
+UNARY_SIMD_DECLARE(threshold)
+
+namespace thimble::ops {
+namespace {
+
+unary_dims constants(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<ThresholdAttrs>();
+  return {.a = static_cast<float>(a.threshold), .b = static_cast<float>(a.value)};
+}
+
+constexpr UnaryInfo kThreshold{
+    .name = "threshold",
+    .grad_name = "threshold_grad",
+    .doc = "y = x where x > threshold, else value.",
+    .example = "auto y = threshold(x);",
+    .reads = Reads::input,
+    .kernels = UNARY_KERNELS(threshold),
+    .attrs = &ir::Attrs::schema_of<ThresholdAttrs>,
+    .constants = constants,
+};
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(threshold) { return Unary<kThreshold>::folder(); }
+
+namespace thimble {
+
+Value threshold(Value x, const ThresholdAttrs& attrs) {
+  return ops::Unary<ops::kThreshold>::apply(x, ir::Attrs::of(attrs));
+}
+
+}  // namespace thimble

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+namespace thimble {
+
+struct ThresholdAttrs {
+  double threshold = 0.0;  // what x must exceed
+  double value = 0.0;      // what stands for the rest
+};
+
+// y = x where x > threshold, else value, element by element. x: any shape, f32.
+Value threshold(Value x, const ThresholdAttrs& attrs = {});
+
+}  // namespace thimble

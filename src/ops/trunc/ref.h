@@ -1,0 +1,1 @@
+UNARY_REF(trunc, trunc(x))

@@ -1,0 +1,51 @@
+#include <thimble/ops/variance.h>
+
+#include "ops/common/reduction.h"
+#include "ops/variance/attrs.h"
+
+#define THIMBLE_REF "ops/variance/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+namespace {
+
+double constant(const VarianceOptions& options) { return options.correction; }
+
+constexpr ReductionInfo kVariance{
+    .name = "variance",
+    .grad_name = "variance_grad",
+    .doc =
+        "The variance over axes (all where none is named): the sum of (x - mean)^2 / (count - "
+        "correction).",
+    .example = "auto y = variance(x, {.axes = {0}});",
+    REDUCTION_KERNELS(variance),
+};
+using Variance = AxesReduction<kVariance, VarianceOptions, constant>;
+
+constexpr ReductionInfo kStandardDeviation{
+    .name = "standard_deviation",
+    .grad_name = "standard_deviation_grad",
+    .doc = "The standard deviation over axes: the square root of the variance.",
+    .example = "auto y = standard_deviation(x, {.axes = {0}});",
+    REDUCTION_KERNELS(standard_deviation),
+};
+using StandardDeviation = AxesReduction<kStandardDeviation, VarianceOptions, constant>;
+
+}  // namespace
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(variance) {
+  static const OpDef* const defs[] = {&Variance::op(), &Variance::grad(), &StandardDeviation::op(),
+                                      &StandardDeviation::grad()};
+  return defs;
+}
+
+namespace thimble {
+
+Value variance(Value x, const VarianceOptions& options) { return ops::Variance::apply(x, options); }
+
+Value standard_deviation(Value x, const VarianceOptions& options) {
+  return ops::StandardDeviation::apply(x, options);
+}
+
+}  // namespace thimble

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace thimble {
+
+struct VarianceOptions {
+  std::vector<int64_t> axes;  // none: all; negative ones count from the last
+  bool keepdims = false;      // keep them with size 1
+  double correction = 1.0;  // taken from the number of elements: 1 for a sample, 0 for all there is
+};
+
+// The variance over axes: the sum of (x - mean)^2, divided by the number of elements less the
+// correction. x: at most 8 dimensions, f32. NaN where nothing is left to divide by. Equal to
+// torch.var. Throws Error for axes that do not exist.
+Value variance(Value x, const VarianceOptions& options = {});
+
+// Its square root, whose gradient is 0 where it is 0. Equal to torch.std.
+Value standard_deviation(Value x, const VarianceOptions& options = {});
+
+}  // namespace thimble
