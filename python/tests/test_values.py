@@ -55,6 +55,37 @@ def test_indexing_is_numpys(key):
     np.testing.assert_array_equal(tb.jit(lambda a: a[key])(A), A[key])
 
 
+C = np.random.default_rng(5).normal(size=(3, 4, 5)).astype(np.float32)
+ARRAY_KEYS = [
+    np.s_[[0, 2]], np.s_[[]], np.s_[:, [1, -1]], np.s_[[0, 1], [2, 3]], np.s_[[[0], [1]], :, [2, 3]],
+    np.s_[1, [0, 2]], np.s_[..., np.array([[4, 0]])], np.s_[[2, 2], None, 1:3], np.s_[C > 0],
+    np.s_[:, np.array([True, False, True, True])], np.s_[0, :, [1, 2]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ARRAY_KEYS, ids=str)
+def test_arrays_of_indices_are_numpys(key):
+    np.testing.assert_array_equal(tb.jit(lambda a: a[key])(C), C[key])
+
+
+def test_values_are_indices():
+    rows, columns = np.array([0, -1, 2], np.int32), np.array([3, 1, -4], np.int32)
+    got = tb.jit(lambda a, i, j: (a[i], a[:, j], a[i, j], a[i, [1, 0, 1]]))(C, rows, columns)
+    for array, key in zip(got, [np.s_[rows], np.s_[:, columns], np.s_[rows, columns],
+                                np.s_[rows, [1, 0, 1]]]):  # fmt: skip
+        np.testing.assert_array_equal(array, C[key])
+    _, gradient = tb.value_and_grad(lambda a, i: tb.sum(a[i]))(C, np.array([1, 1, 0], np.int32))
+    np.testing.assert_array_equal(gradient[:, 0, 0], [1, 2, 0])
+    with pytest.raises(IndexError, match="use where"):
+        tb.jit(lambda a: a[a > 0])(C)
+
+
+@pytest.mark.parametrize("key", [np.s_[[3]], np.s_[[0.5]], np.s_[[0], [0], [0], [0]]], ids=str)
+def test_bad_arrays_of_indices_are_index_errors(key):
+    with pytest.raises(IndexError):
+        tb.jit(lambda a: a[key])(C)
+
+
 @pytest.mark.parametrize("key", [np.s_[4], np.s_[0, 0, 0], np.s_[::-1]], ids=str)
 def test_bad_indices_are_index_errors(key):
     with pytest.raises(IndexError):

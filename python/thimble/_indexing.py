@@ -1,17 +1,24 @@
-"""value[...] with whole numbers, slices, ... and None, as on NumPy arrays."""
+"""value[...] with whole numbers, slices, ..., None and arrays of indices, as on NumPy arrays."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from . import _core
+from ._arrays import Array
+from ._calls import constant
 from ._core import Value
 
 
 def _expanded(key: Any, ndim: int) -> list[Any]:
     """One entry an axis (or None for a new one), the ellipsis written out."""
-    entries = list(key) if isinstance(key, tuple) else [key]
+    entries = []
+    for entry in key if isinstance(key, tuple) else (key,):
+        entries += _array_entries(entry) if _is_array(entry) else [entry]
     used = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if used > ndim:
         raise IndexError(f"too many indices: the value has {ndim} dimensions, {used} were indexed")
@@ -37,15 +44,105 @@ def rows(value: Value) -> Iterator[Value]:
     return iter([index(value, i) for i in range(length(value))])
 
 
+def _is_array(entry: Any) -> bool:
+    return isinstance(entry, (Value, list, np.ndarray))
+
+
+def _array_entries(entry: Any) -> list[Any]:
+    """One array of indices an axis; a mask names those of its ones."""
+    if isinstance(entry, Value):
+        if entry.dtype != "i32":
+            raise IndexError(
+                f"a value that indexes must be of type i32, got {entry.dtype}; the shape of what a "
+                "mask picks would depend on values: use where or multiply"
+            )
+        return [entry]
+    array = np.asarray(entry)
+    if array.size == 0 and isinstance(entry, list):
+        array = array.astype(np.int32)
+    if array.dtype.kind == "b":
+        return list(np.nonzero(array))
+    if array.dtype.kind not in "iu":
+        raise IndexError(f"indices must be whole numbers, got an array of {array.dtype}")
+    return [array]
+
+
+def _numbers(graph: _core.Graph, entry: Any, axis: int, size: int) -> Any:
+    """Indices along an axis, none negative: an array, or a value as f32."""
+    if not isinstance(entry, Value):
+        array: Array = np.asarray(entry)
+        if array.size and not (-size <= array.min() and array.max() < size):
+            raise IndexError(f"an index is out of bounds for axis {axis} of size {size}")
+        return np.where(array < 0, array + size, array)
+    number = _core.build_op("cast", [entry], {"dtype": "f32"})[0]
+    zero = constant(graph, 0.0, "index")
+    negative = _core.build_op("lt", [number, zero], {})[0]
+    moved = _core.build_op("affine", [number], {"shift": float(size)})[0]
+    return _core.build_op("where", [negative, moved, number], {})[0]
+
+
+def _flat(value: Value, entries: list[Any], places: list[int]) -> tuple[Value, tuple[int, ...]]:
+    """The places of the picked parts when the indexed axes are one, and the shape of the indices."""
+    graph, flat, step = value.graph, None, 1
+    for entry, place in reversed(list(zip(entries, places))):
+        size = value.shape[place]
+        number = _numbers(graph, entry, place, size)
+        if isinstance(number, Value):
+            number = _core.build_op("affine", [number], {"scale": float(step)})[0]
+        else:
+            number = number * step
+        if flat is None:
+            flat = number
+        else:  # beside a value as f32, which holds these numbers exactly
+            mixed = isinstance(flat, Value) != isinstance(number, Value)
+            flat, number = (
+                x if isinstance(x, Value) or not mixed else np.asarray(x, np.float32)
+                for x in (flat, number)
+            )
+            flat = flat + number
+        step *= size
+    if not isinstance(flat, Value):
+        flat = np.asarray(flat)
+        return constant(graph, flat.reshape(-1).astype(np.int32), "index"), flat.shape
+    if step >= 2**24:
+        raise IndexError("values index at most 16,777,216 elements of several axes together")
+    whole = _core.build_op("cast", [flat], {"dtype": "i32"})[0]
+    return _core.build_op("reshape", [whole], {"shape": [-1]})[0], flat.shape
+
+
+def _picked(value: Value, entries: list[Any]) -> Value:
+    """With arrays among the entries; numbers beside them count as arrays."""
+    is_array = [_is_array(entry) or hasattr(entry, "__index__") for entry in entries]
+    value = index(value, tuple(slice(None) if a else e for e, a in zip(entries, is_array)))
+    places = [i for i, array in enumerate(is_array) if array]
+    rest = [i for i in range(value.ndim) if i not in places]
+    if any(value.shape[place] < 0 for place in places):
+        raise IndexError("the open batch cannot be indexed; only ':' stands for it")
+    flat, shape = _flat(value, [entries[place] for place in places], places)
+    lines = _core.build_op("transpose", [value], {"axes": places + rest})[0]
+    sizes = [value.shape[i] for i in rest]
+    together = math.prod(value.shape[place] for place in places)
+    lines = _core.build_op("reshape", [lines], {"shape": [together, *sizes]})[0]
+    result = _core.build_op("index_select", [lines, flat], {"axis": 0})[0]
+    result = _core.build_op("reshape", [result], {"shape": [*shape, *sizes]})[0]
+    # Where the arrays stand side by side, their axes stay there; else they come first.
+    first = places[0] if places[-1] - places[0] == len(places) - 1 else 0
+    new, old = list(range(len(shape))), list(range(len(shape), result.ndim))
+    return _core.build_op("transpose", [result], {"axes": old[:first] + new + old[first:]})[0]
+
+
 def index(value: Value, key: Any) -> Value:
     """The part of a value that the key names."""
+    entries = _expanded(key, value.ndim)
+    if any(_is_array(entry) for entry in entries):
+        return _picked(value, entries)
     axes: list[int] = []
     starts: list[int] = []
     stops: list[int] = []
     steps: list[int] = []
     dims: list[int] = []  # of the result
     axis = 0
-    for entry in _expanded(key, value.ndim):
+    for entry in entries:
         if entry is None:
             dims.append(1)
             continue

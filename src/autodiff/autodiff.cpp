@@ -24,6 +24,7 @@ std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted
   std::vector<char> depends(graph.values.size(), 0);
   for (int id : wanted) depends[static_cast<size_t>(id)] = 1;
   for (const ir::Node& node : graph.nodes) {
+    if (node.op->stops_gradient) continue;
     const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) {
       return id >= 0 && depends[static_cast<size_t>(id)] != 0;
     });

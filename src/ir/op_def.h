@@ -200,6 +200,7 @@ struct OpDef {
   // given.
   bool (*row_wise)(const KernelContext&) = nullptr;
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
+  bool stops_gradient = false;  // its outputs count as constants: what reads them need have no vjp
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing
   // The node's attributes with this activation fused, or nothing where the op cannot.
   Attrs (*fuse_activation)(const Attrs&, Activation) = nullptr;

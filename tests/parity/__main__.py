@@ -55,10 +55,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help="write docs/parity.md")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
                         help="processes at a time")
+    parser.add_argument("--counts", metavar="FILE", type=pathlib.Path,
+                        help="write what passed, failed and was refused, and for each refusal why")
     options = parser.parse_args()
     if options.only and options.write:
         parser.error("--write needs all entries")
     return options
+
+
+def write_counts(path: pathlib.Path, results: list[Result], problems: list[str]) -> None:
+    passed, failed = sum(r.passed for r in results), sum(len(r.failures) for r in results)
+    refusals = [reason for r in results for reason, n in r.refused.items() for _ in range(n)]
+    lines = [f"{passed} {failed + len(problems)} {len(refusals)}"]
+    path.write_text("\n".join([*lines, *(f"refused: {reason}" for reason in refusals)]) + "\n")
 
 
 def show(result: Result) -> None:
@@ -94,6 +103,8 @@ def main() -> int:
     print(report.table(results))
     for problem in problems:
         print(f"parity: {problem}")
+    if options.counts:
+        write_counts(options.counts, results, problems)
     return 1 if problems or any(result.failures for result in results) else 0
 
 

@@ -80,7 +80,7 @@ _OPS = {
     "memory: copies, strides and changes in place are the compiler's": """
         clone contiguous positive alias_copy as_strided as_strided/partial_views as_strided_copy
         as_strided_scatter resize_ resize_as_ to_sparse sparse.sampled_addmm sparse.mm/reduce
-        put index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate _chunk_cat""",
+        put index_put take _unsafe_masked_index _unsafe_masked_index_put_accumulate _chunk_cat""",
     "PyTorch's internals and other devices": """
         torch._scaled_mm_v2 torch._scaled_mm torch.ops.aten._safe_softmax.default
         torch.ops.aten._flash_attention_forward torch.ops.aten._efficient_attention_forward

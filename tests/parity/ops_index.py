@@ -103,12 +103,6 @@ def msort(x):
     return _sorted(x, 0, False)[0]
 
 
-@op("take", "gather")
-def take(x, index):
-    flat = tb.gather(tb.reshape(x, (-1,)), tb.reshape(index, (-1,)), axis=0)
-    return tb.reshape(flat, index.shape)
-
-
 @op("index_add", "scatter_add broadcast_to")
 def index_add(x, dim, index, source, alpha=1):
     y, source = vector(x), vector(source)

@@ -56,6 +56,9 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
 
 
 def _batch_norm(x, mean, variance, weight, bias, training, eps):
+    if x.shape == (0,):  # PyTorch asks of no numbers neither channels nor statistics
+        none, one = tb.reshape(x, (0, 1)), np.ones(1, np.float32)
+        return tb.reshape(_batch_norm(none, one, one, weight, bias, training, eps), (0,))
     x = channels_last(x)
     if not training:
         return channels_first(tb.batch_norm_inference(x, weight, bias, mean, variance, epsilon=eps))
@@ -72,7 +75,8 @@ def batch_norm(x, mean, variance, weight=None, bias=None, training=False, moment
 
 @op(["native_batch_norm", "_native_batch_norm_legit"], "batch_norm batch_norm_inference", times=4,
     outputs=_first)
-def native_batch_norm(x, weight, bias, mean, variance, training, momentum=0.1, eps=1e-5):
+def native_batch_norm(x, weight, bias, *rest):
+    mean, variance, training, _, eps = rest if len(rest) == 5 else (None, None, *rest)
     return _batch_norm(x, mean, variance, weight, bias, training, eps)
 
 

@@ -1,4 +1,11 @@
+#include <thimble/ops/affine.h>
 #include <thimble/ops/batch_norm_inference.h>
+#include <thimble/ops/mul.h>
+#include <thimble/ops/neg.h>
+#include <thimble/ops/rsqrt.h>
+#include <thimble/ops/square.h>
+#include <thimble/ops/sub.h>
+#include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
 #include "ops/batch_norm_inference/attrs.h"
@@ -26,6 +33,29 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
+// With the statistics given, every value is scaled and shifted on its own.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<BatchNormInferenceAttrs>();
+  const Value x = c.input(0);
+  const Value gamma = c.input(1);
+  const Value mean = c.input(3);
+  const Shape channels = mean.shape();
+  const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
+  const Value rstd = rsqrt(affine(c.input(4), {.shift = attrs.epsilon}));
+  std::vector<Value> grads(5);
+  if (c.need(1)) grads[1] = mul(sum_to(mul(dy, sub(x, mean)), channels), rstd);
+  if (c.need(2)) grads[2] = sum_to(dy, channels);
+  if (!c.need(0) && !c.need(3) && !c.need(4)) return grads;
+  const Value dx = mul(dy, gamma ? mul(gamma, rstd) : rstd);
+  grads[0] = dx;
+  if (c.need(3)) grads[3] = neg(sum_to(dx, channels));
+  if (c.need(4)) {
+    const Value pull = mul(sum_to(mul(dx, sub(x, mean)), channels), square(rstd));
+    grads[4] = affine(pull, {.scale = -0.5});
+  }
+  return grads;
+}
+
 const OpDef& batch_norm_inference_op() {
   static const OpDef def{
       .name = "batch_norm_inference",
@@ -41,6 +71,7 @@ const OpDef& batch_norm_inference_op() {
       .outputs = {{"y", "[N, ..., C]"}},
       .attrs = ir::Attrs::schema_of<BatchNormInferenceAttrs>(),
       .infer = infer,
+      .vjp = vjp,
       .params = params,
       .workspace =
           [](const ir::Params& p, int) {

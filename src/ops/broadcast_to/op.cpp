@@ -5,8 +5,10 @@
 
 #include "ir/graph.h"
 #include "ops/broadcast_to/attrs.h"
+#include "ops/broadcast_to/dims.h"
 #include "ops/common/axes.h"
 #include "ops/common/broadcast.h"
+#include "ops/common/copy.h"
 
 #define THIMBLE_REF "ops/broadcast_to/ref.h"
 #include "ops/common/both_precisions.h"
@@ -16,12 +18,28 @@ namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& shape = c.attrs.as<BroadcastToAttrs>().shape;
-  c.require_dtype(0, DType::f32);
+  require_addressable(c, 0);
   c.require(shape.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   if (!broadcasts_to(c.shape(0), shape)) {
     c.fail(fmt::format("x cannot be repeated to fill shape {}", to_string(shape)));
   }
-  return {{DType::f32, shape}};
+  return {{c.input(0).dtype, shape}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  return broadcast_to_dims{broadcast_dims_of(c.in(0), c.out(), 1),
+                           copy_element_of(c.outputs[0].dtype)};
+}
+
+// Numbers in vectors and threads; indices are few.
+void fast(unsigned char* y, const unsigned char* x, const broadcast_to_dims* d,
+          exec::ThreadPool& pool) {
+  if (d->element.is_real) {
+    broadcast_simd(reinterpret_cast<float*>(y), reinterpret_cast<const float*>(x), &d->values,
+                   pool);
+  } else {
+    f32::broadcast_to_ref(y, x, d);
+  }
 }
 
 const OpDef& broadcast_to_op() {
@@ -29,19 +47,17 @@ const OpDef& broadcast_to_op() {
       .name = "broadcast_to",
       .doc = "x repeated along new leading axes and along its axes of size 1, as in NumPy.",
       .example = "auto y = broadcast_to(x, {3, 28, 28, 1});",
-      .inputs = {{"x", "any shape that fits"}},
+      .inputs = {{"x", "any type, any shape that fits"}},
       .outputs = {{"y", "the new shape"}},
       .attrs = ir::Attrs::schema_of<BroadcastToAttrs>(),
       .infer = infer,
       .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {sum_to(c.grad(), c.input(0).shape())};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return broadcast_dims_of(c.in(0), c.out(), 1);
-      },
+      .params = params,
       .ref = ir::kernel_fn<&f32::broadcast_to_ref>(),
       .ref64 = ir::kernel_fn<&f64::broadcast_to_ref>(),
-      .fast = ir::kernel_fn<&broadcast_simd>(),
+      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

@@ -21,6 +21,14 @@ THIMBLE_OP_CASES(broadcast_to) {
               {"same", {{.shape = {2, 3}}}, to({2, 3}), {{2, 3}}},
               {"to_nothing", {{.shape = {1, 3}}}, to({0, 3}), {{0, 3}}},
               {"empty", {{.shape = {0}}}, to({4, 0}), {{4, 0}}},
+              {"integers",
+               {{.shape = {3, 1}, .dtype = DType::i32, .low = -9, .high = 9}},
+               to({2, 3, 5}),
+               {{2, 3, 5}}},
+              {"bytes",
+               {{.shape = {1, 5}, .dtype = DType::u8, .low = 0, .high = 9}},
+               to({3, 5}),
+               {{3, 5}}},
               {"eight_axes",
                {{.shape = {2, 1, 2, 1, 2, 1, 2}}},
                to({3, 2, 3, 2, 3, 2, 3, 2}),
@@ -31,7 +39,7 @@ THIMBLE_OP_CASES(broadcast_to) {
               {"other_size", {{.shape = {3}}}, to({3, 4}), "cannot be repeated"},
               {"fewer_axes", {{.shape = {1, 3}}}, to({3}), "cannot be repeated"},
               {"nine_axes", {{.shape = {1}}}, to({1, 1, 1, 1, 1, 1, 1, 1, 1}), "at most 8"},
-              {"integers", {{.shape = {1}, .dtype = DType::i32}}, to({3}), "of type f32"},
+              {"packed_bits", {{.shape = {1}, .dtype = DType::boolean}}, to({3}), "packed bits"},
           },
   };
 }

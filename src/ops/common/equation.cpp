@@ -24,15 +24,15 @@ std::string dots(int count) {
 
 // One operand or the result. `rest`: the axes that "..." stands for, found from the letters.
 template <class Rest>
-std::string labels_of(const std::string& equation, const std::string& term, const Rest& rest) {
+std::string labels_of(const std::string& equation, const std::string& term, bool repeats,
+                      const Rest& rest) {
   const size_t at = term.find("...");
   std::string letters = term;
   if (at != std::string::npos) letters.erase(at, 3);
   for (size_t i = 0; i < letters.size(); ++i) {
     if (!is_letter(letters[i])) fail(equation, fmt::format("'{}' is no axis", letters[i]));
-    if (letters.find(letters[i], i + 1) != std::string::npos) {
-      fail(equation,
-           fmt::format("axis {} occurs twice in one place; diagonals are not offered", letters[i]));
+    if (!repeats && letters.find(letters[i], i + 1) != std::string::npos) {
+      fail(equation, fmt::format("axis {} occurs twice in the result", letters[i]));
     }
   }
   const std::string inner = dots(rest(static_cast<int>(letters.size()), at != std::string::npos));
@@ -72,7 +72,7 @@ Equation parse_equation(const std::string& text, const std::vector<int>& ranks) 
   Equation equation;
   int most_dots = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
-    equation.operands.push_back(labels_of(text, terms[i], [&](int letters, bool has_dots) {
+    equation.operands.push_back(labels_of(text, terms[i], true, [&](int letters, bool has_dots) {
       const int rest = ranks[i] - letters;
       if (rest < 0 || (rest > 0 && !has_dots)) {
         fail(text, fmt::format("operand {} has {} dimensions", i + 1, ranks[i]));
@@ -85,7 +85,7 @@ Equation parse_equation(const std::string& text, const std::vector<int>& ranks) 
     equation.result = implied(equation.operands, most_dots);
     return equation;
   }
-  equation.result = labels_of(text, plain.substr(arrow + 2),
+  equation.result = labels_of(text, plain.substr(arrow + 2), false,
                               [&](int, bool has_dots) { return has_dots ? most_dots : 0; });
   for (const char label : equation.result) {
     const bool known = std::any_of(

@@ -6,7 +6,8 @@
 
 namespace thimble::ops {
 
-// One character an axis: a letter, or for the axes of "..." numbers from 1 at the last.
+// One character an axis: a letter, or for the axes of "..." numbers from 1 at the last. An operand
+// may have a letter twice, for its diagonal.
 struct Equation {
   std::vector<std::string> operands;
   std::string result;

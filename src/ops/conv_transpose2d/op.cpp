@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/common/activation_grad.h"
 #include "ops/common/conv.h"
 #include "ops/common/layer.h"
@@ -17,6 +19,21 @@
 
 namespace thimble::ops {
 namespace {
+
+// Rows added below that padding cut off are cut off no longer: with output_padding of stride and
+// more the convolution would otherwise lead from the result to a larger image than x.
+ConvTranspose2dAttrs canonical(ConvTranspose2dAttrs attrs) {
+  const auto move = [](int64_t& extra, int64_t& cut, int64_t stride) {
+    if (extra < stride) return;
+    const int64_t both = std::min(extra, cut);
+    extra -= both;
+    cut -= both;
+  };
+  if (attrs.padding.automatic) return attrs;
+  move(attrs.output_padding.h, attrs.padding.bottom, attrs.stride.h);
+  move(attrs.output_padding.w, attrs.padding.right, attrs.stride.w);
+  return attrs;
+}
 
 Convolution convolution(const ConvTranspose2dAttrs& attrs, const Shape& weight) {
   return convolution_of(attrs, image_size(weight));
@@ -36,14 +53,14 @@ Pair result_size(const ConvTranspose2dAttrs& attrs, const Window& window, Pair x
 void check_output_padding(const ir::InferContext& c, const ConvTranspose2dAttrs& attrs) {
   const Pair extra = attrs.output_padding;
   c.require(extra.h >= 0 && extra.w >= 0 && extra.h < attrs.stride.h && extra.w < attrs.stride.w,
-            "expected output_padding of at least 0 and below stride: it only chooses among the "
-            "sizes that the convolution maps to the size of x");
+            "expected output_padding of at least 0 and, less the padding below and to the right, "
+            "below stride: it only chooses among the sizes that the convolution maps to that of x");
   c.require(!attrs.padding.automatic || extra == Pair(0),
             "Padding::same() sets the size of the result; leave output_padding out");
 }
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
-  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
   check_image(c, 0);
   c.require_rank(1, 4);
   const Shape& x = c.shape(0);
@@ -63,7 +80,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 }
 
 ir::Params params(const ir::KernelContext& c) {
-  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
   conv_transpose2d_dims d =
       conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.out()));
   d.activation = kernel_activation_of(attrs.activation);
@@ -73,7 +90,7 @@ ir::Params params(const ir::KernelContext& c) {
 // The adjoint of the adjoint is the convolution itself; its weight gradient is that of the
 // convolution with the two images in each other's place.
 std::vector<Value> vjp(const ir::VjpContext& c) {
-  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
   const Value x = c.input(0);
   const Value weight = c.input(1);
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());

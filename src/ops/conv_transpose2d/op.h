@@ -14,9 +14,10 @@ struct ConvTranspose2dAttrs {
   Pair stride = 1;  // the result is about this many times as large
   Padding padding;  // cells cut off the result: 1, {1, 2}, {top, bottom, left, right}, or
                     // Padding::same() for a result of size * stride
-  Pair output_padding = Pair(0);  // rows and columns added below and to the right; below stride
-  Pair dilation = 1;              // distance between neighbouring taps of the window
-  int64_t groups = 1;             // divides both numbers of channels
+  // Rows and columns added below and to the right; below stride, or by what padding cuts off more.
+  Pair output_padding = Pair(0);
+  Pair dilation = 1;                         // distance between neighbouring taps of the window
+  int64_t groups = 1;                        // divides both numbers of channels
   Activation activation = Activation::none;  // applied to the result
 };
 
@@ -25,7 +26,7 @@ struct ConvTranspose2dAttrs {
 // x: [N, H, W, C], weight: [C, kh, kw, K / groups], bias: [K] or none; y: [N, P, Q, K] with
 // P = (H - 1) * stride - padding + dilation * (kh - 1) + 1 + output_padding; f32.
 // Source: Dumoulin and Visin, "A guide to convolution arithmetic for deep learning", 2016.
-// Errors: Error where sizes do not fit or output_padding is not below stride.
+// Errors: Error where sizes do not fit or output_padding is too large.
 Value conv_transpose2d(Value x, Value weight, Value bias, const ConvTranspose2dAttrs& attrs = {});
 
 struct ConvTranspose2dOptions {

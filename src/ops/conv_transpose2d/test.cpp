@@ -47,6 +47,10 @@ THIMBLE_OP_CASES(conv_transpose2d) {
                          {.stride = 4}),
               transposed("stride_larger_than_kernel_output_padding", {1, 3, 3, 2}, {2, 2, 1, 3},
                          {1, 13, 12, 3}, {.stride = 4, .output_padding = 3}, kBias),
+              transposed(
+                  "output_padding_of_what_padding_cuts", {2, 4, 4, 2}, {2, 4, 5, 4}, {2, 22, 22, 4},
+                  {.stride = {3, 2}, .padding = {1, 2}, .output_padding = {2, 3}, .dilation = 4},
+                  kBias),
               transposed("padding_of_each_side", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 8, 11, 4},
                          {.stride = 2, .padding = {2, 1, 0, 2}}),
               transposed("same", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 10, 12, 4},
@@ -68,8 +72,7 @@ THIMBLE_OP_CASES(conv_transpose2d) {
       .rejects =
           {
               refused("output_padding_larger_than_stride", {1, 4, 4, 2}, {2, 3, 3, 2},
-                      "output_padding of at least 0 and below stride",
-                      {.stride = 2, .output_padding = {0, 2}}),
+                      "output_padding of at least 0 and", {.stride = 2, .output_padding = {0, 2}}),
               refused("negative_output_padding", {1, 4, 4, 2}, {2, 3, 3, 2},
                       "output_padding of at least 0", {.stride = 2, .output_padding = {-1, 0}}),
               refused("output_padding_with_same", {1, 4, 4, 2}, {2, 3, 3, 2},
@@ -103,6 +106,8 @@ void expect_adjoint(const OpCase& test) {
   // Each side is a sum of thousands of products in double.
   constexpr double kRounding = 1e-12;
   const auto& attrs = test.attrs.as<ConvTranspose2dAttrs>();
+  // No convolution of the same padding leads back.
+  if (attrs.output_padding.w >= attrs.stride.w) return;
   Graph g;
   ir::Graph& graph = g.ir();
   const auto source = [&graph](const char* name, const Shape& shape) {

@@ -22,5 +22,8 @@ CASES = [
     case("scaled", "bij,b->bij", [2, 2, 2], [2]),
     case("dots", "...i,ij->...j", [2, 1, 3], [3, 2]),
     case("bilinear", "bi,oij,bj->bo", [2, 2], [2, 2, 3], [2, 3]),
+    case("trace", "ii", [3, 3]),
+    case("diagonal", "iji->ji", [2, 3, 2]),
+    case("one_for_all", "ij,jk->ik", [2, 3], [1, 2]),
     case("unshared", "ij,kl->il", [2, 3], [2, 2]),
 ]

@@ -3,6 +3,7 @@
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/mul.h>
 #include <thimble/ops/reshape.h>
+#include <thimble/ops/slice.h>
 #include <thimble/ops/sum.h>
 #include <thimble/ops/transpose.h>
 
@@ -60,6 +61,51 @@ Named ordered(const Named& x, const std::string& labels) {
   std::vector<int64_t> axes;
   for (const char label : labels) axes.push_back(static_cast<int64_t>(x.labels.find(label)));
   return {transpose(x.value, axes), labels};
+}
+
+// A letter that occurs twice stands for the diagonal of its two axes: of both as one, of size n *
+// n, every n + 1st element.
+Named without_repeats(Named x) {
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    const size_t again = x.labels.find(x.labels[i], i + 1);
+    if (again == std::string::npos) continue;
+    const int64_t size = x.value.shape()[static_cast<int>(i)];
+    if (size != x.value.shape()[static_cast<int>(again)]) {
+      throw Error("einsum",
+                  fmt::format("axis {} occurs twice in a tensor of shape {}, with two sizes",
+                              x.labels[i], to_string(x.value.shape())));
+    }
+    std::vector<int64_t> axes;
+    std::vector<int64_t> dims;
+    std::string labels;
+    for (size_t axis = 0; axis < x.labels.size(); ++axis) {
+      if (axis == i || axis == again) continue;
+      axes.push_back(static_cast<int64_t>(axis));
+      dims.push_back(x.value.shape()[static_cast<int>(axis)]);
+      labels += x.labels[axis];
+    }
+    const auto last = static_cast<int64_t>(axes.size());
+    axes.insert(axes.end(), {static_cast<int64_t>(i), static_cast<int64_t>(again)});
+    dims.push_back(size * size);
+    const Value pairs = reshaped(transpose(x.value, axes), dims);
+    return without_repeats(
+        {slice(pairs, {.axes = {last}, .starts = {0}, .stops = {size * size}, .steps = {size + 1}}),
+         labels + x.labels[i]});
+  }
+  return x;
+}
+
+// Without the axes of size 1 that are larger elsewhere: one element serves all.
+Named without_ones(const Named& x, const Sizes& sizes) {
+  std::string labels;
+  std::vector<int64_t> dims;
+  for (size_t axis = 0; axis < x.labels.size(); ++axis) {
+    const int64_t size = x.value.shape()[static_cast<int>(axis)];
+    if (size == 1 && sizes.at(x.labels[axis]) != 1) continue;
+    labels += x.labels[axis];
+    dims.push_back(size);
+  }
+  return labels == x.labels ? x : Named{reshaped(x.value, std::move(dims)), labels};
 }
 
 // Sums over the axes that are not in `keep`.
@@ -141,17 +187,23 @@ Value einsum(const std::string& equation, const std::vector<Value>& operands) {
   for (size_t i = 0; i < operands.size(); ++i) {
     for (size_t axis = 0; axis < parsed.operands[i].size(); ++axis) {
       const int64_t size = operands[i].shape()[static_cast<int>(axis)];
-      const auto [known, is_new] = sizes.try_emplace(parsed.operands[i][axis], size);
-      if (is_new || known->second == size) continue;
-      throw Error("einsum", fmt::format("an axis of \"{}\" has the sizes {} and {}", equation,
-                                        known->second, size));
+      int64_t& known = sizes.try_emplace(parsed.operands[i][axis], size).first->second;
+      if (known == 1) known = size;
+      if (size == 1 || known == size) continue;
+      throw Error("einsum",
+                  fmt::format("an axis of \"{}\" has the sizes {} and {}", equation, known, size));
     }
   }
-  ops::Named result{operands[0], parsed.operands[0]};
-  for (size_t i = 1; i < operands.size(); ++i) {
+  std::vector<ops::Named> named;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const ops::Named plain = ops::without_repeats({operands[i], parsed.operands[i]});
+    named.push_back(ops::without_ones(plain, sizes));
+  }
+  ops::Named result = named[0];
+  for (size_t i = 1; i < named.size(); ++i) {
     std::string keep = parsed.result;
-    for (size_t later = i + 1; later < operands.size(); ++later) keep += parsed.operands[later];
-    result = ops::combined(result, {operands[i], parsed.operands[i]}, keep, sizes);
+    for (size_t later = i + 1; later < named.size(); ++later) keep += named[later].labels;
+    result = ops::combined(result, named[i], keep, sizes);
   }
   return ops::ordered(ops::summed(result, parsed.result), parsed.result).value;
 }

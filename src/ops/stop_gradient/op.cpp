@@ -24,6 +24,7 @@ const OpDef& stop_gradient_op() {
       .ref = ir::kernel_fn<&f32::stop_gradient_ref>(),
       .ref64 = ir::kernel_fn<&f64::stop_gradient_ref>(),
       .views = {{0, 0}},
+      .stops_gradient = true,
   };
   return def;
 }

@@ -27,4 +27,12 @@ TEST(stop_gradient, lets_the_gradient_of_other_ways_through) {
   EXPECT_EQ(autodiff::append_loss_gradients(stopped.ir())[0].gradient, -1);
 }
 
+// sum_squares has no gradient, and needs none by what is stopped before it.
+TEST(stop_gradient, makes_a_constant_for_ops_without_gradients) {
+  Graph g;
+  const Value w = g.parameter("w", {3}, init::ones());
+  g.minimize(sum(mul(w, sum_squares(stop_gradient(w)))));
+  EXPECT_GE(autodiff::append_loss_gradients(g.ir())[0].gradient, 0);
+}
+
 }  // namespace thimble::test
