@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <set>
 
 #include "io/safetensors/safetensors.h"
 #include "train/update.h"
@@ -58,16 +60,16 @@ io::Metadata settings_of(const State& state) {
 
 // name: the tensor's in the file.
 // Nothing good comes of going on from weights that are not finite.
-void check_finite(const io::Safetensors& file, const exec::Store::Entry& entry) {
-  if (entry.type.dtype != DType::f32) return;
-  const std::span<const std::byte> bytes = file.find(entry.name)->bytes;
+void check_finite(const io::Safetensors& file, const io::TensorView& tensor) {
+  if (tensor.dtype != DType::f32) return;
+  const std::span<const std::byte> bytes = tensor.bytes;
   for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
     float value = 0.0F;
     std::memcpy(&value, &bytes[at], sizeof value);
     if (!std::isfinite(value)) {
       throw Error(file.name(), fmt::format("the tensor {} holds {} at element {}; take an earlier "
                                            "checkpoint",
-                                           entry.name, value, at / sizeof(float)));
+                                           tensor.name, value, at / sizeof(float)));
     }
   }
 }
@@ -85,7 +87,7 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
                                          to_string(tensor->dtype), to_string(tensor->shape),
                                          ir::to_string(entry.type)));
   }
-  check_finite(file, entry);
+  check_finite(file, *tensor);
 }
 
 void copy_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
@@ -171,7 +173,14 @@ void load_checkpoint(State& state, const std::string& path) {
 }
 
 void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path) {
-  const io::Safetensors file = io::Safetensors::read(path);
+  std::set<std::string, std::less<>> names;
+  for (const ir::ValueData& data : model.values) {
+    names.insert(data.name);
+    names.insert(data.name + kAverageSuffix);
+  }
+  // The optimizer's state may be most of the file.
+  const io::Safetensors file = io::Safetensors::read(
+      path, [&](std::string_view name) { return names.find(name) != names.end(); });
   // Each entry with the name it has in the file.
   std::vector<std::pair<const exec::Store::Entry*, std::string>> wanted;
   for (const ir::ValueData& data : model.values) {

@@ -4,6 +4,7 @@
 #include <thimble/error.h>
 
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "io/atomic_file.h"
@@ -61,6 +62,28 @@ TEST(safetensors, gives_back_what_it_wrote) {
   ASSERT_EQ(file.tensors().size(), 2U);
   EXPECT_EQ(0, std::memcmp(file.find("a")->bytes.data(), values.data(), 12));
   EXPECT_EQ(file.find("empty")->shape, (Shape{0, 4}));
+}
+
+TEST(safetensors, holds_what_is_wanted_alone) {
+  const test::TemporaryFolder folder;
+  const std::vector<float> large(1000, 1.0F);
+  const std::vector<float> values{1.5F, -2.0F, 3.25F};
+  const TensorView tensors[] = {{"a", DType::f32, {1000}, std::as_bytes(std::span(large))},
+                                {"b", DType::f32, {3}, std::as_bytes(std::span(values))},
+                                {"c", DType::f32, {1000}, std::as_bytes(std::span(large))}};
+  write_safetensors(folder / "t", tensors, {{"step", "12"}});
+  const auto wanted = [](std::string_view name) { return name == "b" || name == "d"; };
+  const Safetensors file = Safetensors::read(folder / "t", wanted);
+  ASSERT_EQ(file.tensors().size(), 1U);
+  EXPECT_EQ(0, std::memcmp(file.find("b")->bytes.data(), values.data(), 12));
+  EXPECT_EQ(file.find("a"), nullptr);
+  EXPECT_EQ(file.meta("step"), "12");
+  // What is not wanted is checked, too.
+  std::filesystem::resize_file(folder / "t", std::filesystem::file_size(folder / "t") - 1);
+  EXPECT_NE(error_of([&] {
+              static_cast<void>(Safetensors::read(folder / "t", wanted));
+            }).find("tensor c"),
+            std::string::npos);
 }
 
 TEST(safetensors, refuses_a_file_cut_off_anywhere) {

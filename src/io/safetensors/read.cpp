@@ -2,6 +2,8 @@
 #include <thimble/error.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -87,8 +89,15 @@ Shape shape_of(const std::string& file, const std::string& tensor, const json& v
   return Shape(std::move(dims));
 }
 
-TensorView tensor_of(const std::string& file, const std::string& name, const json& entry,
-                     std::span<const std::byte> data) {
+// A tensor as the header has it: its place in the data, and no bytes yet.
+struct Entry {
+  TensorView view;
+  int64_t begin;
+  int64_t end;
+};
+
+Entry entry_of(const std::string& file, const std::string& name, const json& entry,
+               int64_t data_bytes) {
   for (const char* const field : {"dtype", "shape", "data_offsets"}) {
     if (!entry.is_object() || !entry.contains(field)) {
       throw Error(file, fmt::format("tensor {}: field {} is missing", name, field));
@@ -100,84 +109,154 @@ TensorView tensor_of(const std::string& file, const std::string& name, const jso
   }
   const int64_t begin = whole_number(file, "tensor " + name + ": data_offsets", offsets[0]);
   const int64_t end = whole_number(file, "tensor " + name + ": data_offsets", offsets[1]);
-  if (begin > end || static_cast<uint64_t>(end) > data.size()) {
+  if (begin > end || end > data_bytes) {
     throw Error(file, fmt::format("tensor {}: data_offsets {} lie outside the {} bytes of data; "
                                   "the file may be truncated",
-                                  name, printable(offsets), data.size()));
+                                  name, printable(offsets), data_bytes));
   }
   TensorView view;
   view.name = name;
   view.dtype = dtype_of(file, name, entry["dtype"]);
   view.shape = shape_of(file, name, entry["shape"]);
-  view.bytes = data.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   if (size_bytes(view.dtype, view.shape) != end - begin) {
     throw Error(file, fmt::format("tensor {}: {}{} takes {} bytes, data_offsets give it {}", name,
                                   to_string(view.dtype), to_string(view.shape),
                                   size_bytes(view.dtype, view.shape), end - begin));
   }
-  return view;
+  return {std::move(view), begin, end};
 }
 
-// The tensors must cover the data without overlap or hole, as the format says.
-void check_cover(const std::string& file, std::vector<TensorView> tensors,
-                 std::span<const std::byte> data) {
-  std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
-    return std::pair(a.bytes.data(), a.bytes.size()) < std::pair(b.bytes.data(), b.bytes.size());
+// The tensors must cover the data without overlap or hole, as the format says. In their order
+// there.
+void sort_and_check_cover(const std::string& file, std::vector<Entry>& entries,
+                          int64_t data_bytes) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
-  const std::byte* at = data.data();
-  for (const TensorView& tensor : tensors) {
-    if (tensor.bytes.data() != at) {
-      throw Error(file,
-                  fmt::format("tensor {}: there is an overlap or a hole before it", tensor.name));
+  int64_t at = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != at) {
+      throw Error(
+          file, fmt::format("tensor {}: there is an overlap or a hole before it", entry.view.name));
     }
-    at += tensor.bytes.size();
+    at = entry.end;
   }
-  if (at != data.data() + data.size()) throw Error(file, "there are bytes after the last tensor");
+  if (at != data_bytes) throw Error(file, "there are bytes after the last tensor");
+}
+
+// Reads a file front to back, from memory or disk, and checks before every read what is left.
+class Input {
+ public:
+  Input(std::string_view bytes) : memory_(bytes), size_(bytes.size()) {}  // NOLINT: implicit
+  Input(std::ifstream& stream, size_t size) : stream_(&stream), size_(size) {}
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] size_t left() const { return size_ - at_; }
+  // count: at most left(). Throws Error where the disk fails, or the file has become shorter.
+  void read(const std::string& file, char* to, size_t count) {
+    if (stream_ == nullptr) {
+      std::copy_n(memory_.data() + at_, count, to);
+    } else if (!stream_->read(to, static_cast<std::streamsize>(count))) {
+      throw Error(file, fmt::format("cannot be read past byte {} of {}", at_, size_));
+    }
+    at_ += count;
+  }
+  void skip(size_t count) {
+    if (stream_ != nullptr) stream_->seekg(static_cast<std::streamoff>(count), std::ios::cur);
+    at_ += count;
+  }
+
+ private:
+  std::string_view memory_;
+  std::ifstream* stream_ = nullptr;
+  size_t size_;
+  size_t at_ = 0;
+};
+
+// The header, after its length.
+std::string header_text(const std::string& file, Input& input) {
+  if (input.size() < kLengthBytes) {
+    throw Error(file, fmt::format("has {} bytes, a header's length alone takes 8", input.size()));
+  }
+  char length_bytes[kLengthBytes];
+  input.read(file, length_bytes, kLengthBytes);
+  uint64_t length = 0;
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    length |= static_cast<uint64_t>(static_cast<unsigned char>(length_bytes[i])) << (8 * i);
+  }
+  if (length > kMaxHeaderBytes || length > input.left()) {
+    throw Error(file, fmt::format("the header's length, {} bytes at offset 0, is more than "
+                                  "the file holds ({} bytes); it is truncated or not a "
+                                  "safetensors file",
+                                  length, input.size()));
+  }
+  std::string text(static_cast<size_t>(length), ' ');
+  input.read(file, text.data(), text.size());
+  return text;
+}
+
+Metadata metadata_of(const std::string& file, const json& header) {
+  Metadata metadata;
+  const auto found = header.find("__metadata__");
+  if (found == header.end()) return metadata;
+  if (!found->is_object()) throw Error(file, "__metadata__ is not an object");
+  for (const auto& [meta, value] : found->items()) {
+    if (!value.is_string()) throw Error(file, "__metadata__." + meta + " is not a text");
+    metadata[meta] = value.get<std::string>();
+  }
+  return metadata;
 }
 
 }  // namespace
 
-Safetensors Safetensors::read(const std::string& path) {
-  return parse(path, read_file(path, kMaxFileBytes));
+struct Safetensors::Reader {
+  static Safetensors read(std::string name, Input input, const Wanted& wanted) {
+    Safetensors file;
+    file.name_ = std::move(name);
+    const json header = parse_header(file.name_, header_text(file.name_, input));
+    const auto data_bytes = static_cast<int64_t>(input.left());
+    std::vector<Entry> entries;
+    for (const auto& [key, entry] : header.items()) {
+      if (key == "__metadata__") continue;
+      entries.push_back(entry_of(file.name_, key, entry, data_bytes));
+    }
+    file.metadata_ = metadata_of(file.name_, header);
+    sort_and_check_cover(file.name_, entries, data_bytes);
+    size_t held = 0;
+    for (const Entry& entry : entries) {
+      if (!wanted || wanted(entry.view.name)) held += static_cast<size_t>(entry.end - entry.begin);
+    }
+    file.bytes_.resize(held);
+    char* to = file.bytes_.data();
+    for (Entry& entry : entries) {
+      const auto count = static_cast<size_t>(entry.end - entry.begin);
+      if (wanted && !wanted(entry.view.name)) {
+        input.skip(count);
+        continue;
+      }
+      input.read(file.name_, to, count);
+      entry.view.bytes = std::as_bytes(std::span(to, count));
+      file.tensors_.push_back(std::move(entry.view));
+      to += count;
+    }
+    return file;
+  }
+};
+
+Safetensors Safetensors::read(const std::string& path, const Wanted& wanted) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::is_regular_file(status)) {  // a pipe has no size, what is missing a reason
+    return parse(path, read_file(path, kMaxFileBytes));
+  }
+  const auto size = std::filesystem::file_size(path, error);
+  std::ifstream stream(path, std::ios::binary);
+  if (error || !stream) return parse(path, read_file(path, kMaxFileBytes));
+  return Reader::read(path, Input(stream, static_cast<size_t>(size)), wanted);
 }
 
-Safetensors Safetensors::parse(std::string name, std::string bytes) {
-  Safetensors file;
-  file.name_ = std::move(name);
-  file.bytes_.assign(bytes.begin(), bytes.end());
-  bytes = {};
-  const std::vector<char>& all = file.bytes_;
-  if (all.size() < kLengthBytes) {
-    throw Error(file.name_,
-                fmt::format("has {} bytes, a header's length alone takes 8", all.size()));
-  }
-  uint64_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i) {
-    length |= static_cast<uint64_t>(static_cast<unsigned char>(all[i])) << (8 * i);
-  }
-  if (length > kMaxHeaderBytes || length > all.size() - kLengthBytes) {
-    throw Error(file.name_, fmt::format("the header's length, {} bytes at offset 0, is more than "
-                                        "the file holds ({} bytes); it is truncated or not a "
-                                        "safetensors file",
-                                        length, all.size()));
-  }
-  const std::string_view text(all.data() + kLengthBytes, static_cast<size_t>(length));
-  const json header = parse_header(file.name_, text);
-  const std::span<const std::byte> data =
-      std::as_bytes(std::span(all)).subspan(kLengthBytes + static_cast<size_t>(length));
-  for (const auto& [key, entry] : header.items()) {
-    if (key != "__metadata__") {
-      file.tensors_.push_back(tensor_of(file.name_, key, entry, data));
-      continue;
-    }
-    if (!entry.is_object()) throw Error(file.name_, "__metadata__ is not an object");
-    for (const auto& [meta, value] : entry.items()) {
-      if (!value.is_string()) throw Error(file.name_, "__metadata__." + meta + " is not a text");
-      file.metadata_[meta] = value.get<std::string>();
-    }
-  }
-  check_cover(file.name_, file.tensors_, data);
-  return file;
+Safetensors Safetensors::parse(std::string name, std::string_view bytes) {
+  return Reader::read(std::move(name), bytes, {});
 }
 
 const TensorView* Safetensors::find(std::string_view name) const {

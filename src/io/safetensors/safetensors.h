@@ -5,6 +5,7 @@
 #include <thimble/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -31,11 +32,15 @@ void write_safetensors(const std::string& path, std::span<const TensorView> tens
 // A file's contents, owned.
 class Safetensors {
  public:
-  // Throws Error naming file and field where anything is not as the format says.
-  [[nodiscard]] static Safetensors read(const std::string& path);
+  // Says by its name whether a tensor is to be held.
+  using Wanted = std::function<bool(std::string_view name)>;
+  // Throws Error naming file and field where anything is not as the format says, of tensors that
+  // are not wanted too; holds those that are (none given: all).
+  [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {});
   // The same from memory; name stands in errors.
-  [[nodiscard]] static Safetensors parse(std::string name, std::string bytes);
+  [[nodiscard]] static Safetensors parse(std::string name, std::string_view bytes);
 
+  // In the order of their bytes.
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }
   [[nodiscard]] const Metadata& metadata() const { return metadata_; }
   // Null where there is none of that name.
@@ -50,6 +55,7 @@ class Safetensors {
   Safetensors& operator=(const Safetensors&) = delete;
 
  private:
+  struct Reader;
   Safetensors() = default;
   std::string name_;
   std::vector<char> bytes_;  // not a string: moving must not move the views' bytes
