@@ -32,22 +32,12 @@ std::string reconstructions_png(const GenerationTask& task) {
   const std::vector<float> rebuilt = task.trainer.predict(shown, kReconstruction);
   const Shape& image = shown.fields()[0].shape;
   const int64_t pixels = image.elements();
-  std::vector<float> original(static_cast<size_t>(pixels));
-  std::vector<std::vector<std::byte>> rest;
-  std::vector<void*> fields{original.data()};
-  for (size_t f = 1; f < shown.fields().size(); ++f) {
-    const data::Field& field = shown.fields()[f];
-    rest.emplace_back(static_cast<size_t>(size_bytes(field.dtype, field.shape)));
-    fields.push_back(rest.back().data());
-  }
+  const std::vector<float> original = train::first_images(shown, shown.size());
   std::vector<float> grid;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t begin = row * columns;
     const int64_t end = begin + columns;
-    for (int64_t i = begin; i < end; ++i) {
-      shown.read(i, fields);
-      grid.insert(grid.end(), original.begin(), original.end());
-    }
+    grid.insert(grid.end(), original.begin() + begin * pixels, original.begin() + end * pixels);
     grid.insert(grid.end(), rebuilt.begin() + begin * pixels, rebuilt.begin() + end * pixels);
   }
   return picture({.image = image, .images = std::move(grid), .texts = {}}, 2 * rows * columns,

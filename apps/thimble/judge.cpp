@@ -2,44 +2,59 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "console.h"
 #include "train/inception_score.h"
 
 namespace thimble::cli {
 namespace {
 
-constexpr int64_t kEpochs = 3;  // a LeNet-5 sees more than 96 % of the digits right then
+// Of training and of test images, to say how far images are apart that are of a kind.
+constexpr int64_t kCompared = 5000;
+constexpr int64_t kMeasured = 500;
 
 }  // namespace
 
-Judge::Judge(const Recipe& judge, uint64_t seed, int threads)
-    : trainer_(judge.build(), {.optimizer = judge.optimizer(),
+Judge::Judge(const Recipe& judge, const data::Dataset& train, uint64_t seed, int threads)
+    : train_(train),
+      trainer_(judge.build(), {.optimizer = judge.optimizer(),
                                .batch = judge.batch,
                                .seed = seed,
                                .threads = threads}) {}
 
-Judge::Judge(const Recipe& recipe, const std::string& checkpoint, int threads)
-    : Judge(find_recipe(recipe.judge), 0, threads) {
+Judge::Judge(const Recipe& recipe, const std::string& checkpoint, const data::Dataset& train,
+             int threads)
+    : Judge(find_recipe(recipe.judge), train, 0, threads) {
   trainer_.load_weights(checkpoint);
 }
 
 std::optional<Judge> Judge::trained(const Recipe& recipe, const data::Dataset& train, uint64_t seed,
                                     int threads) {
-  Judge judge(find_recipe(recipe.judge), seed, threads);
-  const FitResult result = judge.trainer_.fit(train, {.epochs = kEpochs, .stop = interrupted});
+  Judge judge(find_recipe(recipe.judge), train, seed, threads);
+  const FitResult result =
+      judge.trainer_.fit(train, {.epochs = recipe.judge_epochs, .stop = interrupted});
   if (result.end == FitResult::End::stopped) return std::nullopt;
   return judge;
 }
 
 Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {
-  const int64_t count = static_cast<int64_t>(samples.images.size()) / samples.image.elements();
+  const int64_t pixels = samples.image.elements();
+  const int64_t count = static_cast<int64_t>(samples.images.size()) / pixels;
   const data::Dataset drawn = data::in_memory({{"image", samples.image}}, {samples.images});
   const std::vector<float> logits = trainer_.predict(drawn, "logits");
   const int64_t classes = static_cast<int64_t>(logits.size()) / count;
   const std::vector<float> real_logits = trainer_.predict(real.take(count), "logits");
+  const std::vector<float> real_images = train::first_images(real, std::max(count, kMeasured));
+  const auto first = [&](int64_t images) {
+    const auto size = static_cast<size_t>(images * pixels);
+    return std::span(real_images).first(std::min(real_images.size(), size));
+  };
+  const train::Neighbourhood near(train::first_images(train_, kCompared), first(kMeasured), pixels);
   return {.inception_score = train::inception_score(logits, classes),
-          .generated = train::recognition(logits, classes),
-          .real = train::recognition(real_logits, classes)};
+          .generated = train::recognition(samples.images, logits, classes, near),
+          .real = train::recognition(first(count), real_logits, classes, near)};
 }
 
 std::string to_text(const Verdict& verdict) {

@@ -19,21 +19,23 @@ struct Verdict {
   train::Recognition real;
 };
 
-// A trained classifier.
+// A trained classifier, and the real images that it learnt from.
 class Judge {
  public:
   // Trains the recipe named by recipe.judge on the data. Nothing where Ctrl-C came in between.
   static std::optional<Judge> trained(const Recipe& recipe, const data::Dataset& train,
                                       uint64_t seed, int threads);
   // Takes it from a file that save wrote.
-  Judge(const Recipe& recipe, const std::string& checkpoint, int threads);
+  Judge(const Recipe& recipe, const std::string& checkpoint, const data::Dataset& train,
+        int threads);
 
   void save(const std::string& path) const { trainer_.save(path); }
   // samples: images of the real ones' shape and range.
   [[nodiscard]] Verdict judge(const Samples& samples, const data::Dataset& real);
 
  private:
-  Judge(const Recipe& judge, uint64_t seed, int threads);
+  Judge(const Recipe& judge, const data::Dataset& train, uint64_t seed, int threads);
+  data::Dataset train_;
   Trainer trainer_;
 };
 

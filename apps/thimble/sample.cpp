@@ -74,8 +74,8 @@ std::optional<Verdict> judged(const Options& options, const Recipe& recipe,
       return std::nullopt;
     }
   }
-  const data::Dataset real = load_test(recipe, options.data);
-  return Judge(recipe, file, options.samples.threads).judge(samples, real);
+  Judge judge(recipe, file, load_train(recipe, options.data), options.samples.threads);
+  return judge.judge(samples, load_test(recipe, options.data));
 }
 
 int report_images(const Options& options, const Recipe& recipe, const std::string& checkpoint,

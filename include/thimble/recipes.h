@@ -62,9 +62,10 @@ struct Recipe {
   SampleKind makes = SampleKind::none;
   Samples (*sample)(const std::string& checkpoint, const SampleOptions& options) = nullptr;
   int64_t sample_steps = 0;  // steps that sampling takes where options leave it open; 0: has none
-  const char* judge =
-      nullptr;         // of images: the recipe whose classifier of the same data scores them
-  int64_t judged = 0;  // how many of them a score takes
+  // Of images: the recipe whose classifier, trained on the same data, scores them; null: none.
+  const char* judge = nullptr;
+  int64_t judge_epochs = 0;  // how long that is trained
+  int64_t judged = 0;        // how many of them a score takes
   // The part that turns latent codes into samples: input "z", output "image"; null: none.
   Graph (*decoder)() = nullptr;
   int64_t latent = 0;  // numbers in a latent code

@@ -5,8 +5,9 @@
 namespace thimble {
 
 std::span<const Recipe> recipes() {
-  static const Recipe all[] = {models::gpt,         models::lenet5,   models::lstm, models::mlp,
-                               models::mobilenetv2, models::resnet18, models::vae};
+  static const Recipe all[] = {models::gpt,       models::lenet5,      models::lstm,
+                               models::mlp,       models::mobilenetv2, models::resnet18,
+                               models::unet_ddpm, models::vae};
   return all;
 }
 

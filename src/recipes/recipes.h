@@ -11,6 +11,7 @@ extern const Recipe lstm;
 extern const Recipe mlp;
 extern const Recipe mobilenetv2;
 extern const Recipe resnet18;
+extern const Recipe unet_ddpm;
 extern const Recipe vae;
 
 }  // namespace thimble::models

@@ -96,6 +96,7 @@ const Recipe vae{
     .makes = SampleKind::images,
     .sample = sample,
     .judge = "lenet5",
+    .judge_epochs = 3,
     .judged = 2000,
     .decoder = decoder,
     .latent = kLatent,

@@ -1,14 +1,40 @@
-// How many generated images a classifier is sure of, and of how many kinds they are.
+// How many generated images are of a kind that a classifier knows, and of how many kinds they are.
 #pragma once
+
+#include <thimble/data.h>
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace thimble::train {
 
-// An image counts as recognised from this probability of its likeliest class on. A classifier of
-// digits is as sure of nearly all real ones, and of few that people call doubtful.
-inline constexpr double kRecognised = 0.95;
+// A classifier must give an image's likeliest class at least this probability. Alone that would not
+// do: classifiers are as sure of noise, which they never saw, as of what they have learnt.
+inline constexpr double kSure = 0.9;
+// So an image must also be as near to one of the training images, in the sum of squared differences
+// of pixels, as this share of the real test images are.
+inline constexpr double kNear = 0.99;
+
+// The first field of the first `count` samples, of type f32, one after the other. Throws Error
+// where it is of another type.
+[[nodiscard]] std::vector<float> first_images(const data::Dataset& dataset, int64_t count);
+
+// What it takes to be near: images to compare with, and the largest distance.
+class Neighbourhood {
+ public:
+  // train, real: [images, pixels], of a training set and a test set; neither empty.
+  Neighbourhood(std::vector<float> train, std::span<const float> real, int64_t pixels);
+  [[nodiscard]] bool holds(std::span<const float> image) const;
+
+ private:
+  // The smallest sum of squared differences; looks no further below `enough`.
+  [[nodiscard]] float nearest(std::span<const float> image, float enough) const;
+
+  std::vector<float> train_;
+  int64_t pixels_;
+  float limit_ = 0.0F;
+};
 
 struct Recognition {
   int64_t images = 0;
@@ -18,7 +44,9 @@ struct Recognition {
   double kinds = 0.0;
 };
 
-// logits: [images, classes]. Throws Error where there is no image or the sizes do not fit.
-[[nodiscard]] Recognition recognition(std::span<const float> logits, int64_t classes);
+// images: [count, pixels]; logits: [count, classes], of a classifier. Throws Error where there is
+// no image or the sizes do not fit.
+[[nodiscard]] Recognition recognition(std::span<const float> images, std::span<const float> logits,
+                                      int64_t classes, const Neighbourhood& neighbourhood);
 
 }  // namespace thimble::train

@@ -146,6 +146,23 @@ void State::prepare(int64_t samples, ProgramKind kind) {
   if (rest != 0) program(kind, rest);
 }
 
+namespace {
+
+void set_rng(const exec::Session& session, uint64_t seed, uint64_t step) {
+  const auto low = [](uint64_t word) { return static_cast<uint32_t>(word); };
+  const auto high = [](uint64_t word) { return static_cast<uint32_t>(word >> 32); };
+  const uint32_t rng[4] = {low(seed), high(seed), low(step), high(step)};
+  set(session, ir::kRngName, rng);
+}
+
+// Noise at inference depends on the batch's number alone, so that one model gives one result: no
+// step of a training has these numbers.
+void set_inference_rng(const exec::Session& session, int64_t batch) {
+  set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch));
+}
+
+}  // namespace
+
 void State::set_sources(const exec::Session& session, const data::Batch& batch,
                         const Feed& feed) const {
   feed.copy(batch, batch.count, session);
@@ -154,11 +171,7 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch,
   set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
   set(session, kTotalWeightName,
       static_cast<float>(progress.weight + micro_batch_weight(options, batch.count)));
-  const auto low = [](uint64_t word) { return static_cast<uint32_t>(word); };
-  const auto high = [](uint64_t word) { return static_cast<uint32_t>(word >> 32); };
-  const auto step = static_cast<uint64_t>(progress.step);
-  const uint32_t rng[4] = {low(options.seed), high(options.seed), low(step), high(step)};
-  set(session, ir::kRngName, rng);
+  set_rng(session, options.seed, static_cast<uint64_t>(progress.step));
 }
 
 double State::step(const data::Batch& batch, const Feed& feed) {
@@ -196,9 +209,13 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
   while (const data::Batch* batch = stream.next()) {
     check_count(*batch);
     exec::Session& session = *program(ProgramKind::evaluate, batch->count).session;
-    feed.copy(*batch, batch->count, session);
-    if (!session.run() && while_training) {
+    const auto fill = [&] {
       feed.copy(*batch, batch->count, session);
+      set_inference_rng(session, batch->number);
+    };
+    fill();
+    if (!session.run() && while_training) {
+      fill();
       throw Error(
           "training",
           fmt::format("the validation loss is not finite after step {} (epoch {}); the "
@@ -220,6 +237,7 @@ void State::predict(BatchStream& stream,
     check_count(*batch);
     exec::Session& session = *program(ProgramKind::predict, batch->count).session;
     feed.copy(*batch, batch->count, session);
+    set_inference_rng(session, batch->number);
     static_cast<void>(session.run());
     sink(session, batch->count);
   }
