@@ -58,7 +58,7 @@ class Model(nn.Module):
             1 - torch.linspace(1e-4, 0.02, TIMES, dtype=torch.float64), 0)
 
     def guess(self, x, time):
-        """The noise in x [N, 1, 32, 32] at a time [N]."""
+        """v of x [N, 1, 32, 32] at a time [N]: a mixture of noise and image."""
         rates = 10000.0 ** -(torch.arange(FREQUENCIES, dtype=torch.float64) / (FREQUENCIES - 1))
         angles = time[:, None] * rates
         waves = torch.cat([angles.sin(), angles.cos()], 1).to(x.dtype)
@@ -71,15 +71,16 @@ class Model(nn.Module):
         return self.out["conv"](self.out["norm"](h))
 
     def forward(self, images, digits, time=None, noise=None):
-        """The loss of a batch, averaged over pixels; no accuracy. time, in 0..1000, and noise
-        [N, 1, 32, 32] are drawn where not given."""
+        """The loss of a batch, averaged over pixels; no accuracy. time [N], in 0..1000, and
+        noise [N, 1, 32, 32] are drawn where not given."""
         x = 2 * F.pad(images, (2, 2, 2, 2)) - 1
         if time is None:
             time, noise = TIMES * torch.rand(len(x)), torch.randn_like(x)
         time = time.long()
         share = self.alpha_bars[time][:, None, None, None]
-        noisy = share.sqrt().to(x.dtype) * x + (1 - share).sqrt().to(x.dtype) * noise
-        return F.mse_loss(self.guess(noisy, time), noise), None
+        signal, disturbance = share.sqrt().to(x.dtype), (1 - share).sqrt().to(x.dtype)
+        v = self.guess(signal * x + disturbance * noise, time)
+        return F.mse_loss(v, signal * noise - disturbance * x), None
 
 
 def optimizer(parameters):

@@ -225,3 +225,8 @@ def gpt() -> Recipe:
     """GPT-2's form of transformer over the bytes of a text: input "tokens", label "next", each
     [256]; names of weights as nanoGPT's."""
     return Recipe("gpt")
+
+
+def unet_ddpm() -> Recipe:
+    """Denoising diffusion of 28x28 images by a U-net: input "image"; sample draws new ones."""
+    return Recipe("unet_ddpm")

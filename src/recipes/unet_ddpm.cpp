@@ -62,20 +62,24 @@ Value time_features(Graph& g, Value time) {
   return swish(dense(x, {.units = kTimeFeatures, .name = "time.2"}));
 }
 
-Value conv(Value x, int64_t channels, int64_t kernel, const std::string& name) {
-  return conv2d(
-      x, {.channels = channels, .kernel = kernel, .padding = (kernel - 1) / 2, .name = name});
+Value conv(Value x, int64_t channels, int64_t kernel, const std::string& name,
+           const Initializer& weight = init::torch_default()) {
+  return conv2d(x, {.channels = channels,
+                    .kernel = kernel,
+                    .padding = (kernel - 1) / 2,
+                    .weight_init = weight,
+                    .name = name});
 }
 
 Value norm(Value x, const std::string& name) {
   return swish(group_norm(x, {.groups = kGroups, .name = name}));
 }
 
-// A residual block that is told the time.
+// A residual block that is told the time. At first it passes x on.
 Value block(Value x, Value time, int64_t channels, const std::string& name) {
   Value h = conv(norm(x, name + ".norm1"), channels, 3, name + ".conv1");
   h = h + reshape(dense(time, {.units = channels, .name = name + ".time"}), {-1, 1, 1, channels});
-  h = conv(norm(h, name + ".norm2"), channels, 3, name + ".conv2");
+  h = conv(norm(h, name + ".norm2"), channels, 3, name + ".conv2", init::zeros());
   return h + (x.shape()[3] == channels ? x : conv(x, channels, 1, name + ".skip"));
 }
 
@@ -88,7 +92,8 @@ Value up(Value x, int64_t channels, const std::string& name) {
       x, {.channels = channels, .kernel = 4, .stride = 2, .padding = 1, .name = name});
 }
 
-// The noise that the network sees in x [N, 32, 32, 1] at a time [N], i32.
+// v = sqrt(a) noise - sqrt(1 - a) image, for x = sqrt(a) image + sqrt(1 - a) noise [N, 32, 32, 1]
+// and a the alpha_bar of the time [N], i32.
 Value guess(Graph& g, Value x, Value time) {
   const Value features = time_features(g, time);
   const Value first = block(conv(x, 32, 3, "in"), features, 32, "encoder.1");
@@ -97,7 +102,7 @@ Value guess(Graph& g, Value x, Value time) {
   h = block(h, features, 128, "middle");
   h = block(concat({up(h, 64, "up.2"), second}), features, 64, "decoder.2");
   h = block(concat({up(h, 32, "up.1"), first}), features, 32, "decoder.1");
-  return conv(norm(h, "out.norm"), 1, 3, "out.conv");
+  return conv(norm(h, "out.norm"), 1, 3, "out.conv", init::zeros());
 }
 
 Graph build() {
@@ -114,20 +119,21 @@ Graph build() {
     });
     return reshape(column, {-1, 1, 1, 1});
   };
-  const Value noisy = x * factor("signal", [](double a) { return std::sqrt(a); }) +
-                      noise * factor("noise", [](double a) { return std::sqrt(1.0 - a); });
+  const Value signal = factor("signal", [](double a) { return std::sqrt(a); });
+  const Value disturbance = factor("disturbance", [](double a) { return std::sqrt(1.0 - a); });
+  const Value noisy = signal * x + disturbance * noise;
   const Value guessed = guess(g, noisy, time);
-  g.minimize(mse(guessed, noise));
+  g.minimize(mse(guessed, signal * noise - disturbance * x));
   g.output("noisy", noisy);
   g.output("time", cast(time, DType::f32));
-  g.output("guess", guessed);
+  g.output("v", guessed);
   return g;
 }
 
 Graph denoiser() {
   Graph g;
   const Value x = g.input("x", {kSide, kSide, 1});
-  g.output("guess", guess(g, x, cast(g.input("time", {}), DType::i32)));
+  g.output("v", guess(g, x, cast(g.input("time", {}), DType::i32)));
   return g;
 }
 
@@ -146,8 +152,8 @@ void add_noise(std::vector<float>& x, double factor, int64_t step, int64_t first
 // One step from a time to an earlier one (-1: the image). With as many steps as times it draws from
 // the distribution, with fewer it takes the likely way. Song, Meng and Ermon, "Denoising diffusion
 // implicit models", ICLR 2021, equation 12 with eta 1 and 0. Returns the size of the noise to add.
-double step_back(std::vector<float>& x, const std::vector<float>& guess, int64_t time,
-                 int64_t earlier, bool ancestral) {
+double step_back(std::vector<float>& x, const std::vector<float>& v, int64_t time, int64_t earlier,
+                 bool ancestral) {
   const double now = alpha_bars()[static_cast<size_t>(time)];
   const double then = earlier < 0 ? 1.0 : alpha_bars()[static_cast<size_t>(earlier)];
   const double variance = ancestral ? (1.0 - then) / (1.0 - now) * (1.0 - now / then) : 0.0;
@@ -155,7 +161,7 @@ double step_back(std::vector<float>& x, const std::vector<float>& guess, int64_t
   for (size_t i = 0; i < x.size(); ++i) {
     const double noisy = x[i];
     const double image = std::clamp(
-        (noisy - std::sqrt(1.0 - now) * static_cast<double>(guess[i])) / std::sqrt(now), -1.0, 1.0);
+        std::sqrt(now) * noisy - std::sqrt(1.0 - now) * static_cast<double>(v[i]), -1.0, 1.0);
     const double noise = (noisy - std::sqrt(now) * image) / std::sqrt(1.0 - now);
     x[i] = static_cast<float>(std::sqrt(then) * image + along * noise);
   }
@@ -196,7 +202,7 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
       };
       const int64_t time = time_of(step);
       const std::vector<float> times(static_cast<size_t>(count), static_cast<float>(time));
-      const std::vector<float> guessed = network.run({{"x", x}, {"time", times}}).at("guess");
+      const std::vector<float> guessed = network.run({{"x", x}, {"time", times}}).at("v");
       const double more = step_back(x, guessed, time, time_of(step - 1), steps == kTimes);
       if (more > 0.0) add_noise(x, more, step, first, options.seed);
       if (options.on_progress) options.on_progress(++done, chunks * steps);
@@ -226,10 +232,10 @@ const Recipe unet_ddpm{
               Schedule::linear({.max = lr, .min = 0.0, .decay_steps = steps - rise});
           return rise > 0 ? Schedule::warmup(rise, fall) : fall;
         },
-    .ema_decay = 0.995,
+    .ema_decay = 0.998,
     .makes = SampleKind::images,
     .sample = sample,
-    .sample_steps = 100,
+    .sample_steps = 50,
     .judge = "lenet5",
     .judge_epochs = 10,
     .judged = 100,
