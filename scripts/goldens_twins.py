@@ -32,8 +32,10 @@ LARGE = {"steps": 1, "samples": 64, "projections": 8, "seeds": 4, "batch": 8, "p
 # few steps to show is shown by the smaller model of text.
 GPT = {**LARGE, "samples": 2, "seeds": 1, "batch": 1}
 LSTM = {"samples": 80, "projections": 16, "seeds": 4, "batch": 4}
+# Its last layers start at zero: it takes a few steps until every weight is reached by a gradient.
+UNET = {"steps": 5, "samples": 40, "projections": 8, "seeds": 3, "batch": 4}
 RECIPES = {"vae": {}, "lenet5": {}, "mlp": {}, "mobilenetv2": LARGE, "resnet18": LARGE, "gpt": GPT,
-           "lstm": LSTM}
+           "lstm": LSTM, "unet_ddpm": UNET}
 OUT = ROOT / "tests/models/twins"
 
 

@@ -12,7 +12,7 @@ namespace thimble::cli {
 namespace {
 
 // Of training and of test images, to say how far images are apart that are of a kind.
-constexpr int64_t kCompared = 5000;
+constexpr int64_t kCompared = 2000;
 constexpr int64_t kMeasured = 500;
 
 }  // namespace

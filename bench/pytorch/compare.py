@@ -20,7 +20,7 @@ RECIPES = ["vae", "lenet5", "mlp"]
 # Compared where they are named: one seed, trained on all processors. One equal step is taken, of
 # plain SGD of rate 1, which shows the gradient: Adam makes full steps out of gradients that are
 # nothing but rounding, and rounding grows with every step of a deep network with batch norm.
-LARGE_RECIPES = ["mobilenetv2", "resnet18", "lstm", "gpt"]
+LARGE_RECIPES = ["mobilenetv2", "resnet18", "lstm", "gpt", "unet_ddpm"]
 # An allocator that keeps its memory: giving it back every step costs PyTorch time.
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "33554432"}
 TIMED_STEPS = 300
