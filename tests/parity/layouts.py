@@ -45,6 +45,12 @@ def like(y: Any, x: Any) -> Any:
     return tb.reshape(y, ()) if x.ndim == 0 else y
 
 
+def wrapped(index: Any, size: int) -> Any:
+    """Indices of which negative ones count from the end, as thimble's ops want them."""
+    number = tb.cast(index, "f32")
+    return tb.cast(tb.where(number < 0, number + size, number), "i32")
+
+
 def moved(x: Any, source: int, target: int) -> Any:
     axes = list(range(x.ndim))
     axes.insert(target % x.ndim, axes.pop(source % x.ndim))

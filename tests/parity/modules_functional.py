@@ -9,6 +9,8 @@ import ops_norm  # noqa: F401
 import ops_pool  # noqa: F401
 import ops_shape  # noqa: F401
 import ops_unary  # noqa: F401
+import thimble as tb
+from layouts import channels_first, channels_last
 from registry import OPS, THREE, Refused, module
 
 _CONV = "stride padding dilation groups"
@@ -67,6 +69,19 @@ _TABLE = {
     "nn.HuberLoss": ("nn.functional.huber_loss", "", "reduction delta"),
     "nn.KLDivLoss": ("nn.functional.kl_div", "", "reduction log_target"),
     "nn.CosineEmbeddingLoss": ("nn.functional.cosine_embedding_loss", "", "margin reduction"),
+    "nn.Hardshrink": ("nn.functional.hardshrink", "", "lambd"),
+    "nn.Softshrink": ("nn.functional.softshrink", "", "lambd"),
+    "nn.Threshold": ("nn.functional.threshold", "", "threshold value"),
+    "nn.MarginRankingLoss": ("nn.functional.margin_ranking_loss", "", "margin reduction"),
+    "nn.HingeEmbeddingLoss": ("nn.functional.hinge_embedding_loss", "", "margin reduction"),
+    "nn.SoftMarginLoss": ("nn.functional.soft_margin_loss", "", "reduction"),
+    "nn.MultiLabelMarginLoss": ("nn.functional.multilabel_margin_loss", "", "reduction"),
+    "nn.PoissonNLLLoss": ("nn.functional.poisson_nll_loss", "", "log_input full eps reduction"),
+    "nn.GaussianNLLLoss": ("nn.functional.gaussian_nll_loss", "", "full eps reduction"),
+    "nn.NLLLoss": ("nn.functional.nll_loss", "weight", "ignore_index reduction"),
+    "nn.BCELoss": ("nn.functional.binary_cross_entropy", "weight", "reduction"),
+    "nn.MultiLabelSoftMarginLoss": ("nn.functional.multilabel_soft_margin_loss", "weight",
+                                    "reduction"),
     "nn.CTCLoss": ("nn.functional.ctc_loss", "", "blank reduction zero_infinity"),
 }
 
@@ -77,6 +92,8 @@ def _functional(name, function, weights, settings):
     @module(name, " ".join(OPS[function].ours), times=OPS[function].times)
     def call(m, w, *inputs, **others):
         options = {pair[-1]: getattr(m, pair[0]) for pair in pairs}
+        if "input" in others:
+            inputs = (others.pop("input"), *inputs)
         return OPS[function].call(*inputs, *(w.get(each) for each in weights.split()), **options,
                                   **others)
 
@@ -108,6 +125,29 @@ def cross_entropy(m, w, x, target):
         x, target, w.get("weight"), m.ignore_index, m.reduction, m.label_smoothing)
 
 
+@module("nn.MultiMarginLoss", "multi_margin")
+def multi_margin(m, w, x, target):
+    return OPS["nn.functional.multi_margin_loss"].call(x, target, m.p, m.margin, w.get("weight"),
+                                                       m.reduction)
+
+
+def _lp_pool(dims):
+    @module(f"nn.LPPool{dims}d", "lp_pool2d", times=10)
+    def call(m, w, x):
+        sides = {"kernel": m.kernel_size, "stride": m.stride}
+        if dims == 1:  # of images one row high
+            sides = {name: n and (1, n) for name, n in sides.items()}
+            x = tb.reshape(x, (*x.shape[:-1], 1, x.shape[-1]))
+        sides = {name: n for name, n in sides.items() if n is not None}
+        y = tb.lp_pool2d(channels_last(x, 2), p=m.norm_type, ceil_mode=m.ceil_mode, **sides)
+        y = channels_first(y, 2)
+        return tb.reshape(y, (*y.shape[:-2], y.shape[-1])) if dims == 1 else y
+
+
+_lp_pool(1)
+_lp_pool(2)
+
+
 # The sides that images have, by the module's name.
 _SIDES = {"1d": 1, "2d": 2, "3d": 3}
 
@@ -118,7 +158,7 @@ def _pad(name, mode):
         if _SIDES[name[-2:]] == 3 and mode != "constant":
             raise Refused(THREE)
         pads = m.padding if isinstance(m.padding, tuple) else (m.padding,) * 2 * _SIDES[name[-2:]]
-        return OPS[f"nn.functional.pad/{mode}"].call(x, pads, value=getattr(m, "value", 0.0))
+        return OPS[f"nn.functional.pad/{mode}"].call(x, pads, mode, getattr(m, "value", 0.0))
 
 
 for _kind, _mode in {"Constant": "constant", "Zero": "constant", "Reflection": "reflect",

@@ -1,7 +1,8 @@
 """Normalisations with weights and running statistics of their own."""
 import ops_norm  # noqa: F401  the functions' adapters
 import thimble as tb
-from registry import OPS, THREE, Refused, module
+from layouts import channels_first, channels_last
+from registry import OPS, module
 
 
 @module("nn.LayerNorm", "layer_norm", times=4)
@@ -20,20 +21,27 @@ def group_norm(m, w, x):
     return OPS["nn.functional.group_norm"].call(x, m.num_groups, w.get("weight"), w.get("bias"), m.eps)
 
 
-@module(["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"], "batch_norm batch_norm_inference",
-        times=4)
+def _by_the_batch(m, w, x):
+    """Without running statistics the batch's serve in evaluation, too: rows of one channel each."""
+    y = channels_last(x)
+    rows = tb.transpose(tb.reshape(y, (-1, y.shape[-1])))
+    y = tb.reshape(tb.transpose(tb.layer_norm(rows, affine=False, epsilon=m.eps)), y.shape)
+    return channels_first(y * w["weight"] + w["bias"] if "weight" in w else y)
+
+
+@module(["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"],
+        "batch_norm batch_norm_inference layer_norm", times=4)
 def batch_norm(m, w, x):
-    training = m.training or "running_mean" not in w
+    if not m.training and "running_mean" not in w:
+        return _by_the_batch(m, w, x)
     return OPS["nn.functional.batch_norm"].call(
-        x, w.get("running_mean"), w.get("running_var"), w.get("weight"), w.get("bias"), training,
+        x, w.get("running_mean"), w.get("running_var"), w.get("weight"), w.get("bias"), m.training,
         m.momentum, m.eps)
 
 
 def _instance_norm(name, dims):
     @module(name, "instance_norm batch_norm_inference", times=4)
     def call(m, w, x):
-        if dims == 3:
-            raise Refused(THREE)
         batch = x if x.ndim == dims + 2 else tb.reshape(x, (1, *x.shape))
         y = OPS["nn.functional.instance_norm"].call(
             batch, w.get("running_mean"), w.get("running_var"), w.get("weight"), w.get("bias"),

@@ -1,7 +1,7 @@
 """What PyTorch has and thimble has not, and the reverse: by kind and reason."""
 
 # Entries of PyTorch's databases without a counterpart, by kind and reason.
-_OPS = {
+_OPS: dict[str, str] = {
     "complex numbers: tensors are real": """
         conj conj_physical resolve_conj resolve_neg view_as_real view_as_complex complex imag
         real polar angle cdouble cfloat chalf isreal nn.functional.silu/complex""",
@@ -19,13 +19,12 @@ _OPS = {
         linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.lstsq
         linalg.lstsq/grad_oriented linalg.matrix_power linalg.norm
         linalg.norm/subgradients_at_zero linalg.matrix_norm linalg.qr linalg.slogdet
-        linalg.vander linalg.vector_norm linalg.lu_factor linalg.lu_factor_ex linalg.lu
-        linalg.lu_solve linalg.inv linalg.inv_ex linalg.solve linalg.solve_ex
-        linalg.solve_triangular linalg.matrix_rank linalg.matrix_rank/hermitian linalg.pinv
-        linalg.pinv/singular linalg.pinv/hermitian linalg.svd linalg.svdvals linalg.tensorinv
-        linalg.tensorsolve cholesky cholesky_inverse cholesky_solve geqrf lu_unpack lu lu_solve
-        matrix_exp ormqr qr triangular_solve svd svd_lowrank pca_lowrank pinverse logdet
-        corrcoef cov cross""",
+        linalg.vander linalg.lu_factor linalg.lu_factor_ex linalg.lu linalg.lu_solve linalg.inv
+        linalg.inv_ex linalg.solve linalg.solve_ex linalg.solve_triangular linalg.matrix_rank
+        linalg.matrix_rank/hermitian linalg.pinv linalg.pinv/singular linalg.pinv/hermitian
+        linalg.svd linalg.svdvals linalg.tensorinv linalg.tensorsolve cholesky cholesky_inverse
+        cholesky_solve geqrf lu_unpack lu lu_solve matrix_exp ormqr qr triangular_solve svd
+        svd_lowrank pca_lowrank pinverse logdet corrcoef cov cross""",
     "special functions": """
         mvlgamma/mvlgamma_p_1 mvlgamma/mvlgamma_p_3 mvlgamma/mvlgamma_p_5
         polygamma/polygamma_n_0 polygamma/polygamma_n_1 polygamma/polygamma_n_2
@@ -41,15 +40,13 @@ _OPS = {
         special.scaled_modified_bessel_k1 special.shifted_chebyshev_polynomial_t
         special.shifted_chebyshev_polynomial_u special.shifted_chebyshev_polynomial_v
         special.shifted_chebyshev_polynomial_w special.spherical_bessel_j0 i0 igamma igammac
-        digamma lgamma erfc erfinv logit xlogy sinc hypot heaviside nextafter logaddexp
-        logaddexp2 logcumsumexp logsumexp""",
-    "elementary functions that no layer needs": """
-        acos acosh asin asinh atan atan2 atanh cosh sinh exp2 expm1 log10 log1p log2 float_power
-        copysign ldexp frexp sign sgn signbit fmax fmin nan_to_num nn.functional.threshold
-        nn.functional.hardshrink nn.functional.softshrink""",
-    "rounding and remainders, whose gradient is none": """
-        ceil floor trunc frac fmod remainder floor_divide div/trunc_rounding div/floor_rounding
-        round/decimals_0 round/decimals_3 round/decimals_neg_3 __rmod__""",
+        digamma lgamma erfinv xlogy sinc hypot heaviside nextafter logaddexp logaddexp2
+        logcumsumexp""",
+    "elementary functions": """
+        atan2 float_power copysign ldexp frexp sgn signbit fmax fmin nan_to_num""",
+    "remainders and rounding to decimals": """
+        fmod remainder floor_divide div/trunc_rounding div/floor_rounding round/decimals_3
+        round/decimals_neg_3 __rmod__""",
     "bits and whole numbers": """
         bitwise_not bitwise_left_shift bitwise_right_shift bitwise_and bitwise_or bitwise_xor
         __rand__ __ror__ __rxor__ logical_not logical_and logical_or logical_xor lcm gcd short
@@ -80,7 +77,7 @@ _OPS = {
     "memory: copies, strides and changes in place are the compiler's": """
         clone contiguous positive alias_copy as_strided as_strided/partial_views as_strided_copy
         as_strided_scatter resize_ resize_as_ to_sparse sparse.sampled_addmm sparse.mm/reduce
-        put index_put take _unsafe_masked_index _unsafe_masked_index_put_accumulate _chunk_cat""",
+        put index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate _chunk_cat""",
     "PyTorch's internals and other devices": """
         torch._scaled_mm_v2 torch._scaled_mm torch.ops.aten._safe_softmax.default
         torch.ops.aten._flash_attention_forward torch.ops.aten._efficient_attention_forward
@@ -94,10 +91,8 @@ _OPS = {
         masked.softmax masked.log_softmax masked.softmin masked.normalize masked.logaddexp
         masked.logsumexp""",
     "statistics": """
-        std std/unbiased var var/unbiased var_mean var_mean/unbiased std_mean std_mean/unbiased
-        nanmean nansum nanmedian median mode quantile nanquantile kthvalue renorm norm norm/nuc
-        norm/fro norm/inf dist trace prod trapz trapezoid cumulative_trapezoid cumprod cummax
-        cummin diff""",
+        nanmean nansum nanmedian median mode quantile nanquantile kthvalue renorm norm/nuc trace
+        trapz trapezoid cumulative_trapezoid cummax cummin diff""",
     "parts written back, and other ways to scatter": """
         masked_scatter scatter scatter_reduce/sum scatter_reduce/prod scatter_reduce/mean
         scatter_reduce/amin scatter_reduce/amax index_fill index_copy index_reduce/mean
@@ -108,35 +103,24 @@ _OPS = {
         repeat_interleave roll rot90 unfold unfold_copy nn.functional.unfold""",
     "losses": """
         nn.functional.linear_cross_entropy nn.functional.linear_cross_entropy/chunked
-        nn.functional.linear_cross_entropy/chunked_none nn.functional.soft_margin_loss
-        nn.functional.margin_ranking_loss nn.functional.multi_margin_loss
-        nn.functional.multilabel_margin_loss nn.functional.multilabel_soft_margin_loss
-        nn.functional.binary_cross_entropy nn.functional.nll_loss
-        nn.functional.gaussian_nll_loss nn.functional.hinge_embedding_loss
-        nn.functional.poisson_nll_loss""",
-    "distances": """
-        cdist nn.functional.pdist nn.functional.pairwise_distance
-        nn.functional.cosine_similarity""",
+        nn.functional.linear_cross_entropy/chunked_none""",
+    "distances": "cdist nn.functional.pdist",
     "layers": """
         nn.functional.bilinear nn.functional.embedding_bag nn.functional.grid_sample
         grid_sampler_2d nn.functional.max_unpool1d nn.functional.max_unpool1d/grad
         nn.functional.max_unpool2d nn.functional.max_unpool2d/grad""",
 }
 
-_MODULES = {
+_MODULES: dict[str, str] = {
     "images of three dimensions": """
         nn.AdaptiveAvgPool3d nn.AdaptiveMaxPool3d nn.AvgPool3d nn.Conv3d nn.ConvTranspose3d
         nn.LazyConv3d nn.LazyConvTranspose3d nn.FractionalMaxPool3d nn.LPPool3d nn.MaxPool3d""",
     "random numbers: thimble's own generator draws others": "nn.FractionalMaxPool2d",
-    "losses": """
-        nn.MarginRankingLoss nn.MultiLabelMarginLoss nn.MultiMarginLoss nn.SoftMarginLoss
-        nn.MultiLabelSoftMarginLoss nn.NLLLoss nn.GaussianNLLLoss nn.PoissonNLLLoss
-        nn.HingeEmbeddingLoss nn.BCELoss nn.LinearCrossEntropyLoss""",
-    "layers": "nn.Bilinear nn.LPPool1d nn.LPPool2d",
-    "elementary functions that no layer needs": "nn.Hardshrink nn.Softshrink nn.Threshold",
+    "losses": "nn.LinearCrossEntropyLoss",
+    "layers": "nn.Bilinear",
 }
 
-_OPTIMIZERS = {
+_OPTIMIZERS: dict[str, str] = {
     "asks for the loss several times in a step, which is one program of known length": "LBFGS",
     "matrices alone: a model's other parameters would need another optimizer beside it": "Muon",
 }
@@ -149,13 +133,15 @@ NOT_OFFERED = {
 # Functions and optimizers of thimble that PyTorch's databases have no entry for.
 _NO_COUNTERPART: dict[str, str] = {
     "metrics": "accuracy",
-    "random numbers: thimble's own, tested by their distribution":
-        "random_uniform random_normal reparametrize",
-    "of optimizers: torch.nn.utils, not in the databases": "clip_by_norm clip_by_value sum_squares",
+    "random numbers: thimble's own, tested by their distribution": """
+        random_uniform random_normal reparametrize""",
+    "of optimizers: torch.nn.utils, not in the databases": """
+        clip_by_norm clip_by_value sum_squares""",
     "optimizers of papers, held against these in tests/train": "Lion LAMB LARS SignSGD",
     "shorthands of others": """
-        depthwise_conv1d depthwise_conv2d global_average_pool2d global_max_pool2d""",
-    "about training alone: torch.Tensor.detach, torch.nn.Module.training": "stop_gradient by_phase",
+        clip depthwise_conv1d depthwise_conv2d global_average_pool2d global_max_pool2d""",
+    "about training alone: torch.Tensor.detach, torch.nn.Module.training": """
+        stop_gradient by_phase straight_through_round""",
     "not in PyTorch": """
         additive_attention gaussian_kl geglu swiglu nearest_centroid positional_encoding
         rotary_embedding""",

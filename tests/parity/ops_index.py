@@ -1,6 +1,6 @@
 """Elements by their place."""
 import thimble as tb
-from layouts import is_value, like, vector
+from layouts import is_value, like, vector, wrapped
 from registry import VALUE_PLACES, VALUE_SHAPES, Refused, op
 
 
@@ -43,8 +43,9 @@ def gather(x, dim, index):
 @op("take_along_dim", "gather broadcast_to")
 def take_along_dim(x, index, dim=None):
     if dim is None:
-        return tb.gather(tb.reshape(x, (-1,)), tb.reshape(index, (-1,)), axis=0)
+        return take(x, tb.reshape(index, (-1,)))
     dim %= x.ndim
+    index = wrapped(index, x.shape[dim])
     rest = [max(a, b) for a, b in zip(x.shape, index.shape)]
     wide = tb.broadcast_to(x, [*rest[:dim], x.shape[dim], *rest[dim + 1 :]])
     index = tb.broadcast_to(index, [*rest[:dim], index.shape[dim], *rest[dim + 1 :]])
@@ -101,6 +102,13 @@ def argsort(x, dim=-1, descending=False, stable=False):
 @op("msort", "topk")
 def msort(x):
     return _sorted(x, 0, False)[0]
+
+
+@op("take", "gather")
+def take(x, index):
+    flat = tb.reshape(x, (-1,))
+    places = wrapped(tb.reshape(index, (-1,)), flat.shape[0])
+    return tb.reshape(tb.gather(flat, places, axis=0), index.shape)
 
 
 @op("index_add", "scatter_add broadcast_to")

@@ -26,30 +26,26 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
     return channels_first(y, 2)
 
 
-@op("nn.functional.max_pool1d", "max_pool1d")
+@op("nn.functional.max_pool1d", "max_pool1d max_pool1d_with_indices")
 def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                return_indices=False):
-    return _max(tb.max_pool1d, x, 1, return_indices, kernel=single(kernel_size),
+    return _max("max_pool1d", x, 1, return_indices, kernel=single(kernel_size),
                 padding=single(padding),
-                **_options(stride=single(stride), ceil_mode=ceil_mode, dilation=_set(single(dilation))))
+                **_options(stride=single(stride), ceil_mode=ceil_mode, dilation=single(dilation)))
 
 
-@op("nn.functional.max_pool2d", "max_pool2d")
+@op("nn.functional.max_pool2d", "max_pool2d max_pool2d_with_indices")
 def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                return_indices=False):
-    return _max(tb.max_pool2d, x, 2, return_indices, kernel=pair(kernel_size), padding=pair(padding),
-                **_options(stride=pair(stride), ceil_mode=ceil_mode, dilation=_set(pair(dilation))))
+    return _max("max_pool2d", x, 2, return_indices, kernel=pair(kernel_size), padding=pair(padding),
+                **_options(stride=pair(stride), ceil_mode=ceil_mode, dilation=pair(dilation)))
 
 
-def _set(dilation):
-    return None if dilation in (1, (1, 1)) else dilation
-
-
-def _max(function, x, dims, return_indices, **options):
+def _max(name, x, dims, return_indices, **options):
     if return_indices:
-        values, places = function(channels_last(x, dims), return_indices=True, **options)
-        return channels_first(values, dims), channels_first(places, dims)
-    return channels_first(function(channels_last(x, dims), **options), dims)
+        both = getattr(tb, name + "_with_indices")(channels_last(x, dims), **options)
+        return [channels_first(y, dims) for y in both]
+    return channels_first(getattr(tb, name)(channels_last(x, dims), **options), dims)
 
 
 def _size(size):
@@ -67,11 +63,11 @@ def adaptive_avg_pool2d(x, size):
     return channels_first(tb.adaptive_average_pool2d(channels_last(x, 2), size=_size(size)), 2)
 
 
-@op("nn.functional.adaptive_max_pool1d", "adaptive_max_pool1d")
+@op("nn.functional.adaptive_max_pool1d", "adaptive_max_pool1d adaptive_max_pool1d_with_indices")
 def adaptive_max_pool1d(x, size, return_indices=False):
-    return _max(tb.adaptive_max_pool1d, x, 1, return_indices, size=single(size))
+    return _max("adaptive_max_pool1d", x, 1, return_indices, size=single(size))
 
 
-@op("nn.functional.adaptive_max_pool2d", "adaptive_max_pool2d")
+@op("nn.functional.adaptive_max_pool2d", "adaptive_max_pool2d adaptive_max_pool2d_with_indices")
 def adaptive_max_pool2d(x, size, return_indices=False):
-    return _max(tb.adaptive_max_pool2d, x, 2, return_indices, size=_size(size))
+    return _max("adaptive_max_pool2d", x, 2, return_indices, size=_size(size))

@@ -8,7 +8,9 @@ from layouts import channels_first, channels_last, dtype_name, like, only_f32, v
 from registry import op
 
 SAME_NAME = ["abs", "exp", "log", "neg", "reciprocal", "rsqrt", "sqrt", "square", "sigmoid", "tanh",
-             "sin", "cos", "tan", "erf"]
+             "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh",
+             "erf", "erfc", "exp2", "expm1", "log10", "log1p", "log2", "ceil", "floor", "frac",
+             "trunc", "sign"]
 RENAMED = {
     "nn.functional.relu": "relu", "nn.functional.relu6": "relu6", "nn.functional.selu": "selu",
     "nn.functional.silu": "swish", "nn.functional.mish": "mish", "nn.functional.softsign": "softsign",
@@ -17,8 +19,12 @@ RENAMED = {
 }
 
 
+# The gradients divide by 1 - x * x, which cancels near 1.
+CANCELS = {"asin": 4, "acos": 4, "atanh": 10}
+
+
 def _unary(name, ours):
-    @op(name, ours)
+    @op(name, ours, times=CANCELS.get(name, 1))
     def call(x, inplace=False):
         return getattr(tb, ours)(x)
 
@@ -27,10 +33,9 @@ for _name, _ours in {**{name: name for name in SAME_NAME}, **RENAMED}.items():
     _unary(_name, _ours)
 
 
-# PyTorch's round has no gradient; thimble's passes it straight through, which is what it is for.
-@op("round", "straight_through_round", gradients=False)
-def round_to_even(x):
-    return tb.straight_through_round(x)
+@op(["round", "round/decimals_0"], "round")
+def round_to_even(x, decimals=0):
+    return tb.round(x)
 
 
 @op("deg2rad", "affine")
@@ -48,9 +53,9 @@ def elu(x, alpha=1.0, inplace=False):
     return tb.elu(x, alpha=alpha)
 
 
-@op("nn.functional.celu", "elu")
+@op("nn.functional.celu", "celu")
 def celu(x, alpha=1.0, inplace=False):
-    return alpha * tb.elu(x / alpha)
+    return tb.celu(x, alpha=alpha)
 
 
 @op("nn.functional.leaky_relu", "leaky_relu")
@@ -58,11 +63,29 @@ def leaky_relu(x, negative_slope=0.01, inplace=False):
     return tb.leaky_relu(x, slope=negative_slope)
 
 
-@op("nn.functional.hardtanh", "hard_tanh clip")
+@op("nn.functional.hardtanh", "hard_tanh")
 def hardtanh(x, min_val=-1.0, max_val=1.0, inplace=False):
-    if (min_val, max_val) == (-1.0, 1.0):
-        return tb.hard_tanh(x)
-    return tb.clip(x, low=min_val, high=max_val)
+    return tb.hard_tanh(x, min_val=min_val, max_val=max_val)
+
+
+@op("nn.functional.hardshrink", "hardshrink")
+def hardshrink(x, lambd=0.5):
+    return tb.hardshrink(x, lambd=lambd)
+
+
+@op("nn.functional.softshrink", "softshrink")
+def softshrink(x, lambd=0.5):
+    return tb.softshrink(x, lambd=lambd)
+
+
+@op("nn.functional.threshold", "threshold")
+def threshold(x, threshold, value, inplace=False):
+    return tb.threshold(x, threshold=threshold, value=value)
+
+
+@op("logit", "logit")
+def logit(x, eps=None):
+    return tb.logit(x, eps=-1.0 if eps is None else eps)
 
 
 @op("nn.functional.softplus", "softplus")
@@ -75,9 +98,9 @@ def gelu(x, approximate="none"):
     return tb.gelu(x, tanh_approximation=approximate == "tanh")
 
 
-@op("nn.functional.tanhshrink", "sub tanh")
+@op("nn.functional.tanhshrink", "tanhshrink")
 def tanhshrink(x):
-    return x - tb.tanh(x)
+    return tb.tanhshrink(x)
 
 
 @op("nn.functional.glu", "glu")
