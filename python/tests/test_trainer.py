@@ -453,3 +453,26 @@ def test_progress_is_one_line_an_epoch(digits, capfd):
     assert "epoch 2/2" in shown and "8/8" in shown and "validation accuracy" in shown
     trainer.fit(digits, epochs=3)
     assert capfd.readouterr().err == ""  # nobody looks
+
+
+def test_a_sparse_embedding_needs_no_memory_for_rows_that_were_not_read():
+    def trainer(rows, sparse):
+        g = tb.Graph()
+        y = tb.embedding(
+            g.input("tokens", (4,), dtype="i32"), embeddings=rows, width=8, sparse=sparse, name="e")
+        g.minimize(tb.mean(tb.square(y)))
+        return tb.Trainer(g, optimizer=tb.SparseAdam(lr=0.1), batch=2)
+
+    arena = [trainer(rows, True).plan().arena_bytes for rows in (100, 10000)]
+    assert arena[0] == arena[1] < trainer(10000, False).plan().arena_bytes
+    sparse = trainer(100, True)
+    before = sparse.state_dict()["e.weight"]
+    sparse.fit({"tokens": np.array([[1, 2, 2, 5], [7, 1, 1, 1]], np.int32)}, epochs=3)
+    changed = (sparse.state_dict()["e.weight"] != before).any(axis=1)
+    assert np.flatnonzero(changed).tolist() == [1, 2, 5, 7]
+
+
+def test_optimizers_take_pairs_under_pytorchs_names():
+    assert tb.Rprop(etas=(0.4, 1.5))._text() == (
+        "rprop:lr=0.01,eta_minus=0.4,eta_plus=1.5,step_size_min=1e-06,step_size_max=50.0")
+    assert "epsilon1=0.001,epsilon2=0.5" in tb.Adafactor(eps=(1e-3, 0.5))._text()

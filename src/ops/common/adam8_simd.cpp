@@ -17,6 +17,7 @@ namespace thimble::ops::HWY_NAMESPACE {
 
 using I32 = hn::Rebind<int32_t, F32>;
 using U8 = hn::Rebind<uint8_t, F32>;
+using I8 = hn::Rebind<int8_t, F32>;
 
 // Blocks of one task.
 constexpr int kTaskBlocks = static_cast<int>(kTileElements) / BLOCK_ELEMENTS;
@@ -27,35 +28,88 @@ struct Moment {
   alignas(64) uint8_t codes[BLOCK_ELEMENTS];
 };
 
+// The factor where the condition holds, else x.
+template <class Mask>
+HWY_INLINE Vec times_where(Mask condition, Vec x, float factor) {
+  return hn::IfThenElse(condition, hn::Mul(x, hn::Set(F32(), factor)), x);
+}
+
+// What codes mean: block_code_value for vectors, in the same operations.
+template <bool kHasSign>
+HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
+  const F32 f;
+  Vec code;
+  if constexpr (kHasSign) {
+    const I8 bytes;
+    code = hn::ConvertTo(
+        f, hn::PromoteTo(I32(), hn::Load(bytes, reinterpret_cast<const int8_t*>(codes))));
+  } else {
+    code = hn::ConvertTo(f, hn::PromoteTo(I32(), hn::Load(U8(), codes)));
+  }
+  const Vec size = hn::Abs(code);
+  Vec place = hn::Add(size, hn::Set(f, book.shift + 0.5F));
+  Vec decade = hn::Set(f, book.lowest);
+  const auto four = hn::Ge(place, hn::Set(f, 16.0F));
+  place = times_where(four, place, 0.0625F);
+  decade = times_where(four, decade, 1e4F);
+  const auto two = hn::Ge(place, hn::Set(f, 4.0F));
+  place = times_where(two, place, 0.25F);
+  decade = times_where(two, decade, 1e2F);
+  const auto more = hn::Ge(place, hn::Set(f, 2.0F));
+  place = times_where(more, place, 0.5F);
+  decade = times_where(more, decade, 10.0F);
+  const Vec part = hn::Mul(hn::Set(f, 0.9F), hn::Sub(place, hn::Set(f, 1.0F)));
+  Vec value = hn::Mul(decade, hn::Add(hn::Set(f, 0.1F), part));
+  // As signed bytes the code of 1 is -128.
+  value = hn::IfThenElse(hn::Eq(size, hn::Set(f, book.one)), hn::Set(f, 1.0F), value);
+  value = hn::IfThenZeroElse(hn::Eq(size, hn::Zero(f)), value);
+  if constexpr (!kHasSign) return value;
+  const auto negative = hn::And(hn::Lt(code, hn::Zero(f)), hn::Lt(size, hn::Set(f, book.one)));
+  return hn::IfThenElse(negative, hn::Neg(value), value);
+}
+
 // values = scale * what the codes mean; nothing where there is no element.
+template <bool kHasSign>
 void open_block(Moment& moment, const uint8_t* codes, int count, float scale_of,
                 const block_book& book) {
   const F32 f;
   if (count < BLOCK_ELEMENTS) std::memset(moment.codes, 0, BLOCK_ELEMENTS);
   std::memcpy(moment.codes, codes, static_cast<size_t>(count));
-  // One by one: several loads a cycle are no slower than gathering.
-  for (int i = 0; i < BLOCK_ELEMENTS; ++i) moment.values[i] = book.value[moment.codes[i]];
   const Vec scale = hn::Set(f, scale_of);
   for (int i = 0; i < BLOCK_ELEMENTS; i += lanes()) {
-    hn::Store(hn::Mul(scale, hn::Load(f, moment.values + i)), f, moment.values + i);
+    hn::Store(hn::Mul(scale, meaning<kHasSign>(moment.codes + i, book)), f, moment.values + i);
   }
 }
 
-// The codes of magnitudes, as numbers; as block_encode.
-HWY_INLINE Vec codes_of(Vec size, const block_book& book) {
+// block_encode for vectors, in the same operations.
+template <bool kHasSign>
+HWY_INLINE void encode(Vec x, uint8_t* codes, const block_book& book) {
   const F32 f;
-  Vec codes = hn::Set(f, book.codes[0]);
-  Vec inverse = hn::Zero(f);
-  for (int level = 1; level < BLOCK_LEVELS; ++level) {
-    const auto reached = hn::Ge(size, hn::Set(f, book.threshold[level]));
-    codes = hn::IfThenElse(reached, hn::Set(f, book.codes[level]), codes);
-    inverse = hn::IfThenElse(reached, hn::Set(f, book.inverse[level]), inverse);
+  const I32 whole;
+  const Vec size = hn::Abs(x);
+  const auto threshold = [&](int level) HWY_ATTR { return hn::Set(f, book.threshold[level]); };
+  const auto four = hn::Lt(size, threshold(3));
+  const auto two = hn::Lt(size, hn::IfThenElse(four, threshold(5), threshold(1)));
+  const auto more =
+      hn::Lt(size, hn::IfThenElse(four, hn::IfThenElse(two, threshold(6), threshold(4)),
+                                  hn::IfThenElse(two, threshold(2), threshold(0))));
+  Vec place = times_where(four, size, 1e4F);
+  Vec count = times_where(four, hn::Set(f, book.top), 0.0625F);
+  place = times_where(two, place, 1e2F);
+  count = times_where(two, count, 0.25F);
+  place = times_where(more, place, 10.0F);
+  count = times_where(more, count, 0.5F);
+  place = hn::Sub(hn::Mul(place, hn::Set(f, BLOCK_STRETCH)), hn::Set(f, BLOCK_START));
+  place = hn::Max(hn::Min(place, hn::Set(f, BLOCK_LAST)), hn::Zero(f));
+  Vec code = hn::Sub(hn::Add(count, hn::Mul(count, place)), hn::Set(f, book.shift));
+  code = hn::IfThenElse(hn::Ge(x, hn::Set(f, book.largest)), hn::Set(f, book.one), code);
+  code = hn::IfThenElseZero(hn::Ge(size, hn::Set(f, book.smallest)), code);
+  auto bytes = hn::ConvertTo(whole, code);
+  if constexpr (kHasSign) {
+    const auto sign = hn::BroadcastSignBit(hn::BitCast(whole, x));
+    bytes = hn::And(hn::Sub(hn::Xor(bytes, sign), sign), hn::Set(whole, 255));
   }
-  const Vec start = hn::Set(f, BLOCK_START);
-  const Vec place = hn::Mul(codes, hn::Sub(hn::Mul(inverse, size), start));
-  const Vec last = hn::Sub(codes, hn::Set(f, 1.0F));
-  const Vec in_level = hn::Trunc(hn::Max(hn::Min(place, last), hn::Zero(f)));
-  return hn::Add(hn::Sub(codes, hn::Set(f, book.unsigned_by)), in_level);
+  hn::Store(hn::DemoteTo(U8(), bytes), U8(), codes);
 }
 
 // Finds the codes of the values; returns their scale.
@@ -69,14 +123,7 @@ float close_block(Moment& moment, uint8_t* codes, int count, const block_book& b
   const float top = hn::GetLane(hn::MaxOfLanes(f, tops));
   const Vec inverse = hn::Set(f, top > 0.0F ? 1.0F / top : 0.0F);
   for (int i = 0; i < BLOCK_ELEMENTS; i += lanes()) {
-    const Vec x = hn::Mul(hn::Load(f, moment.values + i), inverse);
-    Vec code = codes_of(hn::Abs(x), book);
-    if (kHasSign) {
-      const Vec negative = hn::Sub(set(256.0), hn::Min(code, set(127.0)));
-      const auto turns = hn::And(hn::Lt(x, hn::Zero(f)), hn::Gt(code, hn::Zero(f)));
-      code = hn::IfThenElse(turns, negative, code);
-    }
-    hn::StoreU(hn::DemoteTo(U8(), hn::ConvertTo(I32(), code)), U8(), moment.codes + i);
+    encode<kHasSign>(hn::Mul(hn::Load(f, moment.values + i), inverse), moment.codes + i, book);
   }
   std::memcpy(codes, moment.codes, static_cast<size_t>(count));
   return top;
@@ -139,8 +186,8 @@ void adam8_target(float* const* out, const float* param, const float* grad, cons
   auto* const v_out = reinterpret_cast<uint8_t*>(out[2]);
   block_book m_book;
   block_book v_book;
-  block_book_fill(&m_book, 1);
-  block_book_fill(&v_book, 0);
+  block_book_limits(&m_book, 1);
+  block_book_limits(&v_book, 0);
   pool.run((d->blocks + kTaskBlocks - 1) / kTaskBlocks, [&](int64_t task) {
     Moment m;
     Moment v;
@@ -148,8 +195,8 @@ void adam8_target(float* const* out, const float* param, const float* grad, cons
     for (int block = static_cast<int>(task) * kTaskBlocks; block < end; ++block) {
       const int begin = block * BLOCK_ELEMENTS;
       const int count = std::min(BLOCK_ELEMENTS, d->n - begin);
-      open_block(m, m_codes + begin, count, m_scale[block], m_book);
-      open_block(v, v_codes + begin, count, v_scale[block], v_book);
+      open_block<true>(m, m_codes + begin, count, m_scale[block], m_book);
+      open_block<false>(v, v_codes + begin, count, v_scale[block], v_book);
       adam.run(out[0] + begin, param + begin, grad + begin, m.values, v.values, count);
       out[3][block] = close_block<true>(m, m_out + begin, count, m_book);
       out[4][block] = close_block<false>(v, v_out + begin, count, v_book);

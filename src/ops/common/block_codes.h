@@ -6,74 +6,107 @@
 #define THIMBLE_OPS_COMMON_BLOCK_CODES_H_
 
 #define BLOCK_ELEMENTS 256
-#define BLOCK_LEVELS 9
+#define BLOCK_LEVELS 7 /* decades */
 
-/* Level 0 is the number 0, level 8 the number 1. Level k between covers the decade from 10^(k-8) to
-   10^(k-7) with 2^(k-1) codes at equal distances, twice as many without signs. Code 0 means 0.
-   With signs, code c stands for the positive number c, 256 - c for its negative; -1 has none. */
+/* A place in a decade from its 0.1 to its 1, as a share of the way. */
+#define BLOCK_STRETCH (1.0F / 0.9F)
+#define BLOCK_START (1.0F / 9.0F)
+#define BLOCK_LAST 0.998F /* within the last code of every decade */
+
+/* Code 0 means 0. With signs, codes from 1 on, and without signs codes plus 1 from 2 on, are
+   numbers with a leading bit e and a rest: e says the decade, from 10^-6 to 10^-7 at the lowest,
+   and the rest the place in it, each decade with twice as many codes as the one below. One code
+   more means 1. With signs, 256 - c stands for the negative of c; -1 has none. */
 typedef struct block_book {
   float value[256];              /* of each code */
-  float threshold[BLOCK_LEVELS]; /* smallest magnitude of a level */
-  float codes[BLOCK_LEVELS];     /* in a level; its first code is codes - unsigned_by */
-  float inverse[BLOCK_LEVELS]; /* of a level's width: its decade times 0.9; 0 for single numbers */
-  float unsigned_by;           /* 1 without signs, else 0 */
+  float shift;                   /* added to a code: 0 with signs, 1 without */
+  float lowest;                  /* 10^-6 over 10^e of the lowest decade */
+  float top;                     /* codes of the highest decade */
+  float one;                     /* the code of 1 */
+  float threshold[BLOCK_LEVELS]; /* below it a number belongs to a lower decade; highest first */
+  float smallest;                /* below it a number becomes 0 */
+  float largest;                 /* from it on a number becomes 1 */
 } block_book;
 
-/* A magnitude's place among the codes of its level is codes * (inverse * x - BLOCK_START). */
-#define BLOCK_START (1.0F / 9.0F)
-
-/* The number of a code without sign. count: codes of the lowest decade. */
-static inline double block_code_value(int code, int count) {
-  int level_codes = count;
-  double decade = 1e-6;
-  int first = 1;
-  if (code == 0) return 0.0;
-  while (first + level_codes <= code) {
-    first += level_codes;
-    level_codes *= 2;
-    decade *= 10.0;
+/* The magnitude of a code between those of 0 and 1. */
+static inline float block_code_value(const block_book* book, int code) {
+  float place = (float)code + book->shift + 0.5F;
+  float decade = book->lowest;
+  if (place >= 16.0F) {
+    place *= 0.0625F;
+    decade *= 1e4F;
   }
-  return decade > 5.0 ? 1.0 : decade * (0.1 + 0.9 * (code - first + 0.5) / level_codes);
+  if (place >= 4.0F) {
+    place *= 0.25F;
+    decade *= 1e2F;
+  }
+  if (place >= 2.0F) {
+    place *= 0.5F;
+    decade *= 10.0F;
+  }
+  return decade * (0.1F + 0.9F * (place - 1.0F));
 }
 
-/* A number above 0 never becomes 0 where there are no signs: a second moment of 0 would make the
-   step that it divides too large. */
+/* All but the values. A number above 0 never becomes 0 where there are no signs: a second moment of
+   0 would make the step that it divides too large. */
+static inline void block_book_limits(block_book* book, int has_sign) {
+  const int one = has_sign ? 128 : 255;
+  int first = one; /* code of a decade */
+  book->shift = has_sign ? 0.0F : 1.0F;
+  book->lowest = has_sign ? 1e-6F : 1e-7F;
+  book->top = has_sign ? 64.0F : 128.0F;
+  book->one = (float)one;
+  for (int level = 0, codes = (int)book->top; level < BLOCK_LEVELS; ++level, codes /= 2) {
+    float below = 0.0F;
+    first -= codes;
+    if (first > 1) below = block_code_value(book, first - 1);
+    book->threshold[level] = 0.5F * (block_code_value(book, first) + below);
+  }
+  book->smallest = has_sign ? book->threshold[BLOCK_LEVELS - 1] : 1e-38F;
+  book->threshold[BLOCK_LEVELS - 1] = 0.0F; /* nothing is lower than the lowest */
+  book->largest = 0.5F * (block_code_value(book, one - 1) + 1.0F);
+}
+
 static inline void block_book_fill(block_book* book, int has_sign) {
-  const int count = has_sign ? 1 : 2;
-  double decade = 1e-6;
-  int first = 1;
+  int one;
+  block_book_limits(book, has_sign);
+  one = (int)book->one;
   for (int code = 0; code < 256; ++code) {
-    book->value[code] = (float)(has_sign && code > 128 ? -block_code_value(256 - code, count)
-                                                       : block_code_value(code, count));
+    const int size = code > one ? 256 - code : code;
+    const float value = size == 0 ? 0.0F : size == one ? 1.0F : block_code_value(book, size);
+    book->value[code] = code > one ? -value : value;
   }
-  book->unsigned_by = has_sign ? 0.0F : 1.0F;
-  book->threshold[0] = book->inverse[0] = 0.0F;
-  book->codes[0] = book->unsigned_by;
-  for (int level = 1, codes = count; level < BLOCK_LEVELS; ++level) {
-    const double below = block_code_value(first - 1, count);
-    book->threshold[level] = (float)((below + block_code_value(first, count)) / 2.0);
-    book->codes[level] = (float)codes;
-    book->inverse[level] = level == BLOCK_LEVELS - 1 ? 0.0F : (float)(1.0 / (0.9 * decade));
-    first += codes;
-    codes *= 2;
-    decade *= 10.0;
-  }
-  if (!has_sign) book->threshold[1] = 1e-38F;
 }
 
 /* The nearest code of a number; NaN becomes 0. */
 static inline int block_encode(const block_book* book, float x, int has_sign) {
+  const float* threshold = book->threshold;
   const float size = x < 0.0F ? -x : x;
-  int level = 0;
-  float place;
+  const int four = size < threshold[3];
+  const int two = size < threshold[four ? 5 : 1];
+  const int more = size < threshold[(four ? 4 : 0) + (two ? 2 : 0)];
+  float codes = book->top;
+  float place = size;
   int code;
-  while (level + 1 < BLOCK_LEVELS && size >= book->threshold[level + 1]) ++level;
-  place = book->codes[level] * (book->inverse[level] * size - BLOCK_START);
-  if (place > book->codes[level] - 1.0F) place = book->codes[level] - 1.0F;
-  if (!(place > 0.0F)) place = 0.0F;
-  code = (int)(book->codes[level] - book->unsigned_by) + (int)place;
-  if (!has_sign || x >= 0.0F || code == 0) return code;
-  return 256 - (code > 127 ? 127 : code);
+  if (!(size >= book->smallest)) return 0;
+  if (x >= book->largest) return (int)book->one;
+  if (four) {
+    place *= 1e4F;
+    codes *= 0.0625F;
+  }
+  if (two) {
+    place *= 1e2F;
+    codes *= 0.25F;
+  }
+  if (more) {
+    place *= 10.0F;
+    codes *= 0.5F;
+  }
+  place = place * BLOCK_STRETCH - BLOCK_START;
+  if (place > BLOCK_LAST) place = BLOCK_LAST;
+  if (place < 0.0F) place = 0.0F;
+  code = (int)(codes + codes * place - book->shift);
+  return has_sign && x < 0.0F ? (256 - code) % 256 : code;
 }
 
 #endif
