@@ -308,6 +308,39 @@ def schedule(text, make, steps=STEPS):
     return {"settings": text, "rates": rates}
 
 
+def cycle(text, make, kind, arguments, start, gradients):
+    """Parameters while the rate and the momentum go through a cycle of PyTorch's OneCycleLR."""
+    params = [torch.nn.Parameter(start.clone())]
+    optimizer = kind(params, **arguments)
+    scheduler = make(optimizer)
+    after = []
+    for gradient in gradients:
+        params[0].grad = gradient.clone()
+        optimizer.step()
+        scheduler.step()
+        after.append(rounded(params[0]))
+    return {**text, "after": after}
+
+
+def cycles(start, gradients):
+    lrs = torch.optim.lr_scheduler
+    steps = len(gradients)
+    return [
+        cycle({"optimizer": "sgd:lr=0.1,momentum=0.9", "schedule": "one_cycle:cycle_momentum"},
+              lambda o: lrs.OneCycleLR(o, 0.1, steps + 1), torch.optim.SGD,
+              dict(lr=0.1, momentum=0.9), start, gradients),
+        cycle({"optimizer": "adamw:lr=0.1",
+               "schedule": "one_cycle:three_phase,cycle_momentum,base_momentum=0.6,"
+                           "max_momentum=0.9"},
+              lambda o: lrs.OneCycleLR(o, 0.1, steps + 1, three_phase=True, base_momentum=0.6,
+                                       max_momentum=0.9),
+              torch.optim.AdamW, dict(lr=0.1), start, gradients),
+        cycle({"optimizer": "nadam:lr=0.1", "schedule": "one_cycle:anneal=linear,cycle_momentum"},
+              lambda o: lrs.OneCycleLR(o, 0.1, steps + 1, anneal_strategy="linear"),
+              torch.optim.NAdam, dict(lr=0.1), start, gradients),
+    ]
+
+
 def plateaus():
     """Rates after each epoch of some losses."""
     losses = [1.0, 0.9, 0.95, 0.9, 0.89995, 0.91, 0.5, 0.5, 0.5, 0.6, 0.7, 0.499, 0.49, 0.8, 0.8,
@@ -408,6 +441,7 @@ def main():
         ],
         "schedules": schedules(),
         "plateaus": plateaus(),
+        "cycles": cycles(start, gradients),
     }
     lines = json.dumps(goldens, indent=1)
     # One list of numbers a line.

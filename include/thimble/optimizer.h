@@ -23,6 +23,8 @@ class Optimizer {
   // "adamw"
   [[nodiscard]] std::string name() const;
   [[nodiscard]] double learning_rate() const;
+  // What a schedule may cycle: momentum, or beta1 of the Adam family; 0 where there is none.
+  [[nodiscard]] double momentum() const;
   // The same with another learning rate or weight decay.
   [[nodiscard]] Optimizer with_learning_rate(double lr) const;
   [[nodiscard]] Optimizer with_weight_decay(double weight_decay) const;

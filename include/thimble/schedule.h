@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,9 @@ class Schedule {
   [[nodiscard]] double at(int64_t step, const ScheduleFeedback& feedback = {}) const {
     return rule_->at(step, feedback);
   }
+  // Whether steps have a momentum of the schedule's, and that of a step; none: the optimizer's own.
+  [[nodiscard]] bool cycles_momentum() const { return rule_->cycles_momentum(); }
+  [[nodiscard]] std::optional<double> momentum(int64_t step) const { return rule_->momentum(step); }
   // Takes in the watched value of an epoch. Does nothing where the schedule watches none.
   void observe(double value, ScheduleFeedback& feedback) const { rule_->observe(value, feedback); }
   // The metric that it watches; empty: the loss, or nothing.
@@ -76,6 +80,8 @@ class Schedule {
     virtual ~Rule() = default;
     [[nodiscard]] virtual double at(int64_t step, const ScheduleFeedback& feedback) const = 0;
     [[nodiscard]] virtual std::string text() const = 0;
+    [[nodiscard]] virtual bool cycles_momentum() const { return false; }
+    [[nodiscard]] virtual std::optional<double> momentum(int64_t /*step*/) const { return {}; }
     virtual void observe(double /*value*/, ScheduleFeedback& /*feedback*/) const {}
     [[nodiscard]] virtual std::string metric() const { return ""; }
     [[nodiscard]] virtual bool watches() const { return false; }

@@ -63,6 +63,11 @@ struct OneCycle {
   double div_factor = 25.0;
   double final_div_factor = 1e4;
   bool three_phase = false;
+  // The optimizer's momentum (beta1 of the Adam family) from max_momentum down to base_momentum as
+  // the rate goes up, and back.
+  bool cycle_momentum = false;
+  double base_momentum = 0.85;
+  double max_momentum = 0.95;
 };
 
 // lr, times factor whenever more than `patience` epochs in a row have not bettered the watched

@@ -18,14 +18,18 @@ E choice(const std::string& given, const char* first, const char* second, const 
 }
 
 Schedule one_cycle(double max, int64_t total_steps, double pct_start, const std::string& anneal,
-                   double div_factor, double final_div_factor, bool three_phase) {
+                   double div_factor, double final_div_factor, bool three_phase,
+                   bool cycle_momentum, double base_momentum, double max_momentum) {
   return Schedule::one_cycle({.max = max,
                               .total_steps = total_steps,
                               .pct_start = pct_start,
                               .anneal = choice<OneCycle::Anneal>(anneal, "cos", "linear", "anneal"),
                               .div_factor = div_factor,
                               .final_div_factor = final_div_factor,
-                              .three_phase = three_phase});
+                              .three_phase = three_phase,
+                              .cycle_momentum = cycle_momentum,
+                              .base_momentum = base_momentum,
+                              .max_momentum = max_momentum});
 }
 
 Schedule reduce_on_plateau(double lr, const std::string& mode, double factor, int64_t patience,
@@ -64,13 +68,16 @@ void bind_longer_makers(nb::class_<Schedule>& schedule) {
           },
           nb::arg("max"), nb::arg("decay_steps"), nb::arg("min") = 0.0, nb::arg("power") = 1.0,
           "min + (max - min) * (1 - step / decay_steps)^power, then min; PyTorch's PolynomialLR.")
-      .def_static("one_cycle", &one_cycle, nb::arg("max"), nb::arg("total_steps"),
-                  nb::arg("pct_start") = OneCycle{}.pct_start, nb::arg("anneal") = "cos",
-                  nb::arg("div_factor") = OneCycle{}.div_factor,
-                  nb::arg("final_div_factor") = OneCycle{}.final_div_factor,
-                  nb::arg("three_phase") = false,
-                  "From max / div_factor up to max and down to max / div_factor / "
-                  "final_div_factor; PyTorch's OneCycleLR without cycle_momentum.")
+      .def_static(
+          "one_cycle", &one_cycle, nb::arg("max"), nb::arg("total_steps"),
+          nb::arg("pct_start") = OneCycle{}.pct_start, nb::arg("anneal") = "cos",
+          nb::arg("div_factor") = OneCycle{}.div_factor,
+          nb::arg("final_div_factor") = OneCycle{}.final_div_factor, nb::arg("three_phase") = false,
+          nb::arg("cycle_momentum") = false, nb::arg("base_momentum") = OneCycle{}.base_momentum,
+          nb::arg("max_momentum") = OneCycle{}.max_momentum,
+          "From max / div_factor up to max and down to max / div_factor / "
+          "final_div_factor; PyTorch's OneCycleLR. cycle_momentum: the optimizer's momentum "
+          "(beta1 of the Adam family) falls as the rate rises, and back.")
       .def_static("reduce_on_plateau", &reduce_on_plateau, nb::arg("lr"), nb::arg("mode") = "min",
                   nb::arg("factor") = ReduceOnPlateau{}.factor,
                   nb::arg("patience") = ReduceOnPlateau{}.patience,

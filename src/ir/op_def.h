@@ -154,6 +154,9 @@ struct OptimizerRule {
   // writes no other; null: there is none. Its inputs are {param, sums, rows, lr, step, states...}
   // (see GivenRows), its attributes the same settings.
   const OpDef* by_rows = nullptr;
+  // The setting that may differ from step to step ("momentum", "beta1"); null: there is none. Where
+  // there is one, the op's last input is this number, or nothing.
+  const char* momentum = nullptr;
   // What in these settings reaches rows without a gradient, so that by_rows would not be the same
   // method any more: "momentum"; empty: nothing.
   const char* (*reaches_all_rows)(const Attrs& settings) = nullptr;

@@ -29,7 +29,8 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");
   }
-  const UpdateOptions update{options.optimizer, options.groups, options.clip, options.ema_decay};
+  const UpdateOptions update{options.optimizer, options.groups, options.clip, options.ema_decay,
+                             options.schedule && options.schedule->cycles_momentum()};
   const double weight = micro_batch_weight(options, batch);
   switch (kind) {
     case StepKind::update:

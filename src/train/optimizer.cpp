@@ -89,6 +89,13 @@ double Optimizer::learning_rate() const {
   return lr.found.value_or(0.0);
 }
 
+double Optimizer::momentum() const {
+  if (value_->op->optimizer.momentum == nullptr) return 0.0;
+  OneSetting<double> momentum(value_->op->optimizer.momentum);
+  value_->settings.visit(momentum);
+  return momentum.found.value_or(0.0);
+}
+
 Optimizer Optimizer::with_learning_rate(double lr) const { return changed(*value_, "lr", lr); }
 
 Optimizer Optimizer::with_weight_decay(double weight_decay) const {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <thimble/schedule.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -102,6 +103,10 @@ class WarmupRule final : public Schedule::Rule {
   void observe(double value, ScheduleFeedback& feedback) const override {
     then_.observe(value, feedback);
   }
+  [[nodiscard]] bool cycles_momentum() const override { return then_.cycles_momentum(); }
+  [[nodiscard]] std::optional<double> momentum(int64_t step) const override {
+    return then_.momentum(std::max<int64_t>(0, step - steps_));
+  }
   [[nodiscard]] std::string metric() const override { return then_.metric(); }
   [[nodiscard]] bool watches() const override { return then_.watches(); }
 
@@ -114,11 +119,16 @@ class SequenceRule final : public Schedule::Rule {
  public:
   explicit SequenceRule(const std::vector<ScheduleStage>& stages) : stages_(stages) {}
   [[nodiscard]] double at(int64_t step, const ScheduleFeedback& feedback) const override {
-    size_t stage = 0;
-    while (stage + 1 < stages_.size() && step >= stages_[stage].steps) {
-      step -= stages_[stage++].steps;
-    }
-    return stages_[stage].schedule.at(step, feedback);
+    const Schedule& schedule = stage_of(step);
+    return schedule.at(step, feedback);
+  }
+  [[nodiscard]] bool cycles_momentum() const override {
+    return std::any_of(stages_.begin(), stages_.end(),
+                       [](const auto& stage) { return stage.schedule.cycles_momentum(); });
+  }
+  [[nodiscard]] std::optional<double> momentum(int64_t step) const override {
+    const Schedule& schedule = stage_of(step);
+    return schedule.momentum(step);
   }
   [[nodiscard]] std::string text() const override {
     std::string text;
@@ -135,6 +145,15 @@ class SequenceRule final : public Schedule::Rule {
   [[nodiscard]] bool watches() const override { return stages_.back().schedule.watches(); }
 
  private:
+  // The stage that a step falls into; makes the step one of the stage.
+  [[nodiscard]] const Schedule& stage_of(int64_t& step) const {
+    size_t stage = 0;
+    while (stage + 1 < stages_.size() && step >= stages_[stage].steps) {
+      step -= stages_[stage++].steps;
+    }
+    return stages_[stage].schedule;
+  }
+
   std::vector<ScheduleStage> stages_;
 };
 

@@ -66,26 +66,38 @@ class OneCycleRule final : public Schedule::Rule {
   explicit OneCycleRule(const OneCycle& s) : s_(s) {}
   [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
     const double first = s_.max / s_.div_factor;
-    const double last = first / s_.final_div_factor;
-    const double total = static_cast<double>(s_.total_steps);
-    const double up = s_.pct_start * total;
-    const double now = std::min(static_cast<double>(step), total - 1.0);
-    if (now <= up - 1.0) return between(first, s_.max, now, 0.0, up - 1.0);
-    if (!s_.three_phase) return between(s_.max, last, now, up - 1.0, total - 1.0);
-    const double down = 2.0 * up - 2.0;
-    if (now <= down) return between(s_.max, first, now, up - 1.0, down);
-    return between(first, last, now, down, total - 1.0);
+    return phase(step, first, s_.max, first / s_.final_div_factor);
+  }
+  [[nodiscard]] bool cycles_momentum() const override { return s_.cycle_momentum; }
+  [[nodiscard]] std::optional<double> momentum(int64_t step) const override {
+    if (!s_.cycle_momentum) return {};
+    return phase(step, s_.max_momentum, s_.base_momentum, s_.max_momentum);
   }
   [[nodiscard]] std::string text() const override {
     return fmt::format(
         "one_cycle:max={},total_steps={},pct_start={},anneal={},div_factor={},final_div_factor={},"
-        "three_phase={}",
+        "three_phase={}{}",
         s_.max, s_.total_steps, s_.pct_start, s_.anneal == OneCycle::Anneal::cos ? "cos" : "linear",
-        s_.div_factor, s_.final_div_factor, s_.three_phase);
+        s_.div_factor, s_.final_div_factor, s_.three_phase,
+        s_.cycle_momentum ? fmt::format(",cycle_momentum=true,base_momentum={},max_momentum={}",
+                                        s_.base_momentum, s_.max_momentum)
+                          : "");
   }
 
  private:
-  // The rate at a time from begin to end.
+  // What goes from first to peak and then to last; with three phases to first in between.
+  [[nodiscard]] double phase(int64_t step, double first, double peak, double last) const {
+    const double total = static_cast<double>(s_.total_steps);
+    const double up = s_.pct_start * total;
+    const double now = std::min(static_cast<double>(step), total - 1.0);
+    if (now <= up - 1.0) return between(first, peak, now, 0.0, up - 1.0);
+    if (!s_.three_phase) return between(peak, last, now, up - 1.0, total - 1.0);
+    const double down = 2.0 * up - 2.0;
+    if (now <= down) return between(peak, first, now, up - 1.0, down);
+    return between(first, last, now, down, total - 1.0);
+  }
+
+  // Its value at a time from begin to end.
   [[nodiscard]] double between(double start, double goal, double now, double begin,
                                double end) const {
     const double part = end > begin ? (now - begin) / (end - begin) : 1.0;
@@ -126,6 +138,12 @@ Schedule Schedule::one_cycle(const OneCycle& settings) {
     require(factor >= 1.0 && std::isfinite(factor), kName,
             fmt::format("div_factor and final_div_factor must be at least 1, got {}", factor));
   }
+  require(settings.base_momentum >= 0.0 && settings.base_momentum <= settings.max_momentum &&
+              settings.max_momentum < 1.0,
+          kName,
+          fmt::format("base_momentum and max_momentum must be from 0 to below 1 in this order, got "
+                      "{} and {}",
+                      settings.base_momentum, settings.max_momentum));
   return Schedule(std::make_shared<OneCycleRule>(settings));
 }
 

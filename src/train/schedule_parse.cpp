@@ -33,6 +33,9 @@ Schedule parse_one_cycle(train::Settings& words, const Defaults& defaults) {
   s.div_factor = words.number("div_factor", s.div_factor);
   s.final_div_factor = words.number("final_div_factor", s.final_div_factor);
   s.three_phase = words.flag("three_phase", s.three_phase);
+  s.cycle_momentum = words.flag("cycle_momentum", s.cycle_momentum);
+  s.base_momentum = words.number("base_momentum", s.base_momentum);
+  s.max_momentum = words.number("max_momentum", s.max_momentum);
   return Schedule::one_cycle(s);
 }
 

@@ -66,7 +66,8 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
-      runner(wanted.threads) {
+      runner(wanted.threads),
+      own_momentum(wanted.optimizer.momentum()) {
   if (options.batch < 1)
     throw Error("batch", fmt::format("expected 1 or more, got {}", options.batch));
   if (options.accumulate < 1) {
@@ -169,6 +170,7 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch,
   set(session, kLearningRateName, static_cast<float>(learning_rate));
   // Bias corrections count updates, this one counted in.
   set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
+  set(session, kMomentumName, static_cast<float>(momentum));
   set(session, kTotalWeightName,
       static_cast<float>(progress.weight + micro_batch_weight(options, batch.count)));
   set_rng(session, options.seed, static_cast<uint64_t>(progress.step));
@@ -180,6 +182,7 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   exec::Session& session = *program(kind, batch.count).session;
   learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
                               progress.schedule);
+  momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);
   set_sources(session, batch, feed);
   if (!session.run()) {
     set_sources(session, batch, feed);

@@ -67,8 +67,10 @@ struct State {
   Runner runner;
   Progress progress;
   double learning_rate = 0.0;  // of the last step
+  double momentum = 0.0;       // likewise, where it is scheduled
 
  private:
+  double own_momentum = 0.0;  // the optimizer's
   // The forward part, with the averages of the weights where there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   // Fills the session's sources for a batch.

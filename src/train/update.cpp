@@ -202,11 +202,13 @@ class Rates {
   std::map<double, Value> scaled_;
 };
 
-// The optimizers that take sparse gradients: "adagrad, adam, ...".
-std::string rules_by_rows() {
+// The optimizers of a kind: "adagrad, adam, ...".
+std::string names_of(bool (*wanted)(const ir::OptimizerRule&)) {
   std::vector<std::string> names;
   for (const ir::OpDef* op : ir::all_ops()) {
-    if (op->optimizer.by_rows != nullptr) names.emplace_back(op->optimizer.name);
+    if (op->optimizer.name != nullptr && wanted(op->optimizer)) {
+      names.emplace_back(op->optimizer.name);
+    }
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -215,7 +217,9 @@ std::string rules_by_rows() {
 void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir::Attrs& settings) {
   if (rule.by_rows == nullptr) {
     refuse_rows(trained, fmt::format("{} updates whole tensors alone", rule.name),
-                "take one of " + rules_by_rows());
+                "take one of " + names_of([](const ir::OptimizerRule& each) {
+                  return each.by_rows != nullptr;
+                }));
   }
   const std::string reaching = rule.reaches_all_rows(settings);
   if (reaching.empty()) return;
@@ -227,7 +231,7 @@ void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir:
 
 // Appends the update of one parameter by its optimizer's rule; returns the new value.
 Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
-                    Value lr) {
+                    Value lr, bool scheduled_momentum) {
   const ir::OptimizerRule& rule = optimizer.op->optimizer;
   std::vector<Value> inputs{trained.param, trained.grad};
   if (trained.rows) {
@@ -239,6 +243,11 @@ Value append_update(ir::Graph& graph, const Trained& trained, const ir::Optimize
   for (const ir::StateSpec& spec : rule.states(optimizer.settings, trained.param.shape())) {
     inputs.push_back(state(trained.param, spec));
   }
+  if (scheduled_momentum) {
+    if (trained.rows) refuse_rows(trained, "a cycled momentum reaches every row", "do without it");
+    inputs.resize(optimizer.op->inputs.size() - 1);  // states that it does not keep
+    inputs.push_back(graph.scalar(kMomentumName, DType::f32));
+  }
   return graph.add(trained.rows ? *rule.by_rows : *optimizer.op, optimizer.settings, inputs)[0];
 }
 
@@ -246,6 +255,14 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
   if (!(options.ema_decay >= 0.0) || options.ema_decay >= 1.0) {
     throw Error("ema_decay",
                 fmt::format("must be at least 0 and below 1, got {}", options.ema_decay));
+  }
+  if (options.scheduled_momentum && options.optimizer.momentum() == 0.0) {
+    throw Error("schedule",
+                fmt::format("cycles the momentum, which {} has not; give it one above 0, "
+                            "or take one of {}",
+                            options.optimizer.name(), names_of([](const ir::OptimizerRule& rule) {
+                              return rule.momentum != nullptr;
+                            })));
   }
   regularize(graph, all, options.groups);
   limit(graph, all, options.clip);
@@ -258,7 +275,8 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     }
     const GradientScope scope(graph, t.layer);
     const Value lr = rates.scaled(group == nullptr ? 1.0 : group->lr_scale);
-    const Value updated = append_update(graph, t, optimizer.value(), lr);
+    const Value updated =
+        append_update(graph, t, optimizer.value(), lr, options.scheduled_momentum);
     if (options.ema_decay == 0.0) continue;
     average_weights(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}), updated,
                     graph.scalar(kUpdateNumberName, DType::i32), {.decay = options.ema_decay});

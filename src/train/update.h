@@ -16,11 +16,14 @@ inline constexpr const char* kLearningRateName = "lr";           // f32
 inline constexpr const char* kUpdateNumberName = "step";         // i32: updates so far, plus 1
 inline constexpr const char* kTotalWeightName = "total_weight";  // f32: see below
 
+inline constexpr const char* kMomentumName = "momentum";  // f32: where it is scheduled
+
 struct UpdateOptions {
   Optimizer optimizer = AdamW{};
   std::vector<ParamGroup> groups;  // the first whose pattern matches counts
   GradientClip clip;
-  double ema_decay = 0.0;  // 0: no averages
+  double ema_decay = 0.0;           // 0: no averages
+  bool scheduled_momentum = false;  // the momentum is a scalar, too
 };
 
 // The average of a parameter is the state "<parameter>.ema".

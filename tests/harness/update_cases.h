@@ -37,6 +37,14 @@ inline OpCase update_case(std::string name, const Shape& shape, const Optimizer&
   return test;
 }
 
+// The same with a momentum from the schedule, as the last input.
+inline OpCase with_momentum(OpCase test, const Optimizer& optimizer, double momentum = 0.7) {
+  const size_t last = optimizer.value().op->inputs.size() - 1;
+  while (test.inputs.size() < last) test.inputs.push_back({.absent = true});
+  test.inputs.push_back({.shape = {}, .low = momentum, .high = momentum});
+  return test;
+}
+
 // A case of the same rule by rows: so many rows of the parameter [rows, width] have a gradient.
 inline OpCase rows_case(std::string name, int64_t rows, int64_t width, int64_t with_gradient,
                         const Optimizer& optimizer, const StateRanges& ranges = {},

@@ -169,7 +169,8 @@ TEST(schedule, parses_names_with_settings_left_out) {
 TEST(schedule, parses_what_text_says) {
   for (const char* text :
        {"step:step_size=7", "cosine_restarts:t_0=3,t_mult=3", "polynomial:min=0.1,power=0.5",
-        "one_cycle:three_phase", "warmup:steps=5/reduce_on_plateau:patience=2,metric=accuracy",
+        "one_cycle:three_phase", "one_cycle:cycle_momentum,base_momentum=0.5",
+        "warmup:steps=5/reduce_on_plateau:patience=2,metric=accuracy",
         "warmup:steps=10/constant:steps=20/linear:min=0.1",
         "cosine:steps=40/exponential:gamma=0.5,steps=3/constant"}) {
     const Schedule schedule = Schedule::parse(text, 0.5, 100);

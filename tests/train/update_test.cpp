@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
+#include <thimble/schedule.h>
 
 #include <cmath>
 #include <functional>
@@ -100,6 +101,45 @@ TEST(update, follows_pytorchs_trajectories) {
     }
   }
   for (const std::string& name : Optimizer::names()) EXPECT_TRUE(followed.count(name)) << name;
+}
+
+TEST(update, cycles_the_momentum_as_pytorch_does) {
+  const json& goldens = test::optimizer_goldens();
+  const auto steps = static_cast<int64_t>(goldens["gradients"].size());
+  for (const json& golden : goldens["cycles"]) {
+    const Optimizer optimizer = Optimizer::parse(golden["optimizer"].get<std::string>());
+    const Schedule schedule = Schedule::parse(golden["schedule"].get<std::string>(),
+                                              optimizer.learning_rate(), steps + 1);
+    ASSERT_TRUE(schedule.cycles_momentum());
+    GivenGradients model(Shapes{{5}});
+    append_updates(model.graph, model.gradients,
+                   {.optimizer = optimizer, .scheduled_momentum = true});
+    Stepper stepper({&model.graph});
+    set_stored(stepper, "w0", numbers(goldens["start"]));
+    for (int64_t step = 0; step < steps; ++step) {
+      const auto number = static_cast<size_t>(step);
+      stepper.set("g0", numbers(goldens["gradients"][number]));
+      stepper.set<float>(kLearningRateName, {static_cast<float>(schedule.at(step))});
+      stepper.set<float>(kMomentumName, {static_cast<float>(*schedule.momentum(step))});
+      stepper.set<int32_t>(kUpdateNumberName, {static_cast<int32_t>(step) + 1});
+      ASSERT_TRUE(stepper.run());
+      expect_close(stepper.stored("w0"), numbers(golden["after"][number]), kTrajectoryTolerance,
+                   1.0, optimizer.text() + ", step " + std::to_string(step));
+    }
+  }
+}
+
+TEST(update, refuses_to_cycle_a_momentum_that_is_not_there) {
+  for (const Optimizer& optimizer : {Optimizer(SGD{}), Optimizer(Adagrad{})}) {
+    GivenGradients model(Shapes{{5}});
+    EXPECT_THAT(
+        [&] {
+          append_updates(model.graph, model.gradients,
+                         {.optimizer = optimizer, .scheduled_momentum = true});
+        },
+        testing::ThrowsMessage<Error>(
+            HasSubstr("has not; give it one above 0, or take one of adam, adamax, adamw")));
+  }
 }
 
 TEST(update, gives_groups_their_own_rate_and_weight_decay) {

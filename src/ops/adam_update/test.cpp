@@ -34,7 +34,8 @@ OpCase quantized(const char* name, const Shape& shape, Adam settings, double ste
 
 THIMBLE_OP_CASES(adam_update) {
   return {
-      .cases = {{.name = "plain",
+      .cases = {with_momentum(update_case("scheduled_momentum", {19}, Adam{}), Adam{}),
+                {.name = "plain",
                  .inputs = inputs({3, 7}, false, 1),
                  .expect = {{3, 7}, {3, 7}, {3, 7}}},
                 {.name = "scalar", .inputs = inputs({}, false, 2)},

@@ -20,6 +20,8 @@ struct AdamaxRule {
       "torch.optim.Adamax.";
   using Settings = Adamax;
   static void check(const Adamax& s, const SettingChecks& checks) { check_moments(s, checks); }
+  static constexpr const char* momentum_name = "beta1";
+  static constexpr double adamax_dims::*momentum = &adamax_dims::beta1;
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
                                           {"exp_inf", "the shape of param"}};

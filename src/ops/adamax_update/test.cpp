@@ -5,7 +5,8 @@ namespace thimble::test {
 THIMBLE_OP_CASES(adamax_update) {
   const StateRanges ranges = {{-1.0, 1.0}, {0.1, 1.0}};
   return {
-      .cases = {update_case("plain", {3, 7}, Adamax{}, ranges),
+      .cases = {with_momentum(update_case("scheduled_momentum", {19}, Adamax{}), Adamax{}),
+                update_case("plain", {3, 7}, Adamax{}, ranges),
                 update_case("scalar", {}, Adamax{}, ranges),
                 update_case("empty", {0}, Adamax{}, ranges),
                 update_case("first_step", {19}, Adamax{}, ranges, 1),

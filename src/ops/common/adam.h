@@ -68,6 +68,8 @@ struct AdamFamily {
     d.decoupled = T::decoupled(options) ? 1 : 0;
     return d;
   }
+  static constexpr const char* momentum_name = "beta1";
+  static constexpr double adam_dims::*momentum = &adam_dims::beta1;
   static constexpr const char* rows_doc =
       "The rule for the rows that have a gradient; the moments of the others stay as they are "
       "(\"lazy\" Adam, as torch.optim.SparseAdam).";

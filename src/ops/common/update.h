@@ -53,6 +53,8 @@ class SettingChecks {
 //     const real* lr, const int32_t* step, const real* state..., const params*) where out holds the
 //     parameter and then the states, each the same memory as the input it updates
 //   workspace, optional: as OpDef's
+//   momentum, optional: double P::*, the kernels' constant that a schedule may change from step to
+//     step, and momentum_name, the setting that it is
 //   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
 //     some rows alone
 template <class T>
@@ -86,7 +88,9 @@ struct Update {
   // The types of the parameter and of its states, which are checked: the inputs from `first` on.
   static std::vector<ir::TensorType> state_types(const ir::InferContext& c, int first) {
     const std::vector<ir::StateSpec> wanted = states(c.attrs, c.shape(0));
-    const size_t given = c.inputs.size() - static_cast<size_t>(first);
+    const int end = first + static_cast<int>(T::state_docs().size());
+    size_t given = 0;
+    for (int i = first; i < end; ++i) given += c.has(i) ? 1 : 0;
     c.require(given == wanted.size(),
               fmt::format("these options need {} state tensors, got {}", wanted.size(), given));
     std::vector<ir::TensorType> types{c.input(0)};
@@ -134,7 +138,30 @@ struct Update {
       def.updates.push_back({1 + number, kFirstState + number});
       ++number;
     }
+    if constexpr (kCycles) {
+      def.inputs.push_back({"momentum", "one number in the place of the setting", true});
+      def.optimizer.momentum = T::momentum_name;
+      def.ref = with_momentum<float, 0>;
+      def.ref64 = with_momentum<double, 1>;
+      def.fast = with_momentum<float, 2>;
+    }
     return def;
+  }
+
+  static constexpr bool kCycles = requires { T::momentum_name; };
+
+  // The kernel with the constant from its last input, where that is given.
+  template <class Real, int which>
+  static void with_momentum(const ir::KernelCall& call) {
+    constexpr ir::KernelFn kKernel = which == 0 ? T::ref : which == 1 ? T::ref64 : T::fast;
+    using Params = decltype(T::params(std::declval<const Settings&>(), std::declval<Shape>()));
+    const void* const momentum = call.inputs[kFirstState + T::state_docs().size()];
+    if (momentum == nullptr) return kKernel(call);
+    Params params = *static_cast<const Params*>(call.params);
+    params.*T::momentum = static_cast<double>(*static_cast<const Real*>(momentum));
+    ir::KernelCall changed = call;
+    changed.params = &params;
+    kKernel(changed);
   }
 
   static void check(const ir::Attrs& settings) {
@@ -152,6 +179,11 @@ struct Update {
     c.require(c.shape(1) == c.shape(0), "expected a gradient of the parameter's shape");
     c.require(c.shape(2).rank() == 0, "expected one number as the learning rate");
     c.require(c.shape(3).rank() == 0, "expected one number as the step");
+    const int momentum = kFirstState + static_cast<int>(T::state_docs().size());
+    if (c.has(momentum)) {
+      c.require_dtype(momentum, DType::f32);
+      c.require(c.shape(momentum).rank() == 0, "expected one number as the momentum");
+    }
     return state_types(c, kFirstState);
   }
 

@@ -28,6 +28,8 @@ struct NAdamRule {
                          {"momentum_decay", s.momentum_decay}});
     checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
   }
+  static constexpr const char* momentum_name = "beta1";
+  static constexpr double nadam_dims::*momentum = &nadam_dims::beta1;
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {
         {"exp_avg", "the shape of param"},

@@ -5,7 +5,8 @@ namespace thimble::test {
 THIMBLE_OP_CASES(nadam_update) {
   const StateRanges ranges = {{-1.0, 1.0}, {0.01, 1.0}, {0.2, 0.8}};
   return {
-      .cases = {update_case("plain", {3, 7}, NAdam{}, ranges),
+      .cases = {with_momentum(update_case("scheduled_momentum", {19}, NAdam{}), NAdam{}),
+                update_case("plain", {3, 7}, NAdam{}, ranges),
                 update_case("scalar", {}, NAdam{}, ranges),
                 update_case("empty", {0}, NAdam{}, ranges),
                 update_case("first_step", {19}, NAdam{}, {{0.0, 0.0}, {0.0, 0.0}, {1.0, 1.0}}, 1),

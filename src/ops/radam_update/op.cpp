@@ -23,6 +23,8 @@ struct RAdamRule {
       "sqrt(1 - beta2^step) / (sqrt(v) + epsilon); param -= lr * c. Equal to torch.optim.RAdam.";
   using Settings = RAdam;
   static void check(const RAdam& s, const SettingChecks& checks) { check_moments(s, checks); }
+  static constexpr const char* momentum_name = "beta1";
+  static constexpr double radam_dims::*momentum = &radam_dims::beta1;
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {{"exp_avg", "the shape of param"},
                                           {"exp_avg_sq", "the shape of param"}};

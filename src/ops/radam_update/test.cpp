@@ -5,7 +5,8 @@ namespace thimble::test {
 THIMBLE_OP_CASES(radam_update) {
   const StateRanges ranges = {{-1.0, 1.0}, {0.01, 1.0}};
   return {
-      .cases = {update_case("plain", {3, 7}, RAdam{}, ranges),
+      .cases = {with_momentum(update_case("scheduled_momentum", {19}, RAdam{}), RAdam{}),
+                update_case("plain", {3, 7}, RAdam{}, ranges),
                 update_case("scalar", {}, RAdam{}, ranges),
                 update_case("empty", {0}, RAdam{}, ranges),
                 update_case("adaptive", {19}, RAdam{}, ranges, 8),

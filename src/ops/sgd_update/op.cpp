@@ -49,6 +49,8 @@ struct Sgd {
     d.weight_decay = options.weight_decay;
     return d;
   }
+  static constexpr const char* momentum_name = "momentum";
+  static constexpr double sgd_dims::*momentum = &sgd_dims::momentum;
   static constexpr const char* rows_name = "sgd_rows_update";
   static constexpr const char* rows_doc =
       "sgd_update of the rows that have a gradient: the same, because the others would not change.";

@@ -21,7 +21,9 @@ ir::Attrs attrs(const SGD& options) { return ir::Attrs::of(options); }
 
 THIMBLE_OP_CASES(sgd_update) {
   return {
-      .cases = {{.name = "plain", .inputs = inputs({3, 7}, false), .expect = {{3, 7}}},
+      .cases = {with_momentum(update_case("scheduled_momentum", {19}, SGD{.momentum = 0.9}),
+                              SGD{.momentum = 0.9}),
+                {.name = "plain", .inputs = inputs({3, 7}, false), .expect = {{3, 7}}},
                 {.name = "scalar", .inputs = inputs({}, false)},
                 {.name = "empty", .inputs = inputs({0}, false)},
                 {.name = "weight_decay_up",
