@@ -53,6 +53,11 @@ FORWARD = {
     "tanh": lambda x, y: torch.tanh(x, out=y),
 }
 
+for op in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "erfc", "exp2",
+           "expm1", "floor", "frac", "log10", "log1p", "log2", "logit", "round", "sign", "sin", "sinh",
+           "tan", "trunc"):
+    FORWARD[op] = lambda x, y, torch_op=getattr(torch, op): torch_op(x, out=y)
+
 # These see positive numbers alone.
 POSITIVE = re.compile("log|r?sqrt|pow")
 

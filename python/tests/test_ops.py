@@ -39,6 +39,15 @@ AS_NUMPY = [
     ("matmul", lambda: tb.matmul(X, Y, transpose_b=True), X @ Y.T),
     ("reshape", lambda: tb.reshape(X, (2, -1)), X.reshape(2, -1)),
     ("transpose", lambda: tb.transpose(X, (1, 0)), X.T),
+    ("matmul of vectors", lambda: tb.matmul(X[0], Y[0]), X[0] @ Y[0]),
+    ("matmul of batches", lambda: tb.matmul(X[:, None, None], Y.T), (X[:, None, None] @ Y.T)),
+    ("slice backwards", lambda: tb.slice(X, axes=1, starts=3, stops=0, steps=-2), X[:, 3:0:-2]),
+    ("pad", lambda: tb.pad(X, (0, 2), (1, 0), mode="reflect"), np.pad(X, ((0, 1), (2, 0)), "reflect")),
+    ("sin", lambda: tb.sin(X), np.sin(X)),
+    ("variance", lambda: tb.variance(X, axes=0), X.var(0, ddof=1)),
+    ("norm", lambda: tb.norm(X, axes=1, p=np.inf), np.abs(X).max(1)),
+    ("argmin of all", lambda: tb.argmin(X, flat=True), X.argmin()),
+    ("mse of each", lambda: tb.mse(X, Y, reduction="none"), (X - Y) ** 2),
     ("concat", lambda: tb.concat([X, Y], axis=0), np.concatenate([X, Y])),
     ("flatten", lambda: tb.flatten(X[None]), X.reshape(1, -1)),
     ("cast", lambda: tb.cast(X, "int32"), X.astype(np.int32)),
@@ -52,6 +61,17 @@ def test_computes_at_once_on_arrays(name, call, expected):
     assert isinstance(got, np.ndarray)
     assert got.shape == np.shape(expected)
     np.testing.assert_allclose(got, expected, rtol=2e-6, atol=2e-6)
+
+
+def test_takes_one_sample_in_place_of_a_batch():
+    image = np.random.default_rng(3).normal(size=(6, 5, 3)).astype(np.float32)
+    weight = np.random.default_rng(4).normal(size=(2, 3, 3, 3)).astype(np.float32)
+    np.testing.assert_array_equal(tb.conv2d(image, weight), tb.conv2d(image[None], weight)[0])
+    values, places = tb.max_pool2d_with_indices(image, kernel=2)
+    assert values.shape == places.shape == (3, 2, 3)
+    np.testing.assert_array_equal(values, tb.max_pool2d(image))
+    with pytest.raises(ValueError, match="images"):
+        tb.conv2d(image[0], weight)
 
 
 def test_returns_lists_where_an_op_has_many_outputs():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,10 +31,47 @@ def constant(graph: _core.Graph, x: Any, what: str) -> Value:
     return _core.build_op("cast", [made], {"dtype": thimble_dtype(array)})[0]
 
 
+# "[N, H, W, C]": a batch of so many dimensions.
+_BATCH = re.compile(r"\[N(, [^,.\]]+)*\]")
+
+
+def _batch_rank(argument: dict[str, Any]) -> int:
+    """The dimensions of a tensor that is said to be a batch of fixed dimensions, or -1."""
+    found = _BATCH.match(argument["doc"])
+    return found[0].count(",") + 1 if found else -1
+
+
+def _reshaped(value: Value, shape: tuple[int, ...]) -> Value:
+    return _core.build_op("reshape", [value], {"shape": shape})[0]
+
+
+def _without_batch(
+    spec: dict[str, Any], values: Sequence[Value | None]
+) -> list[Value | None] | None:
+    """The inputs as batches of one where the first is one sample of what should be a batch; None
+    where it is not."""
+    rank = _batch_rank(spec["inputs"][0])
+    first = values[0]
+    # An open batch (-1) is there already: something else is missing.
+    if rank < 3 or first is None or len(first.shape) != rank - 1 or first.shape[0] < 0:
+        return None
+    batches: list[Value | None] = []
+    for argument, value in zip(spec["inputs"], values):
+        one = value is not None and len(value.shape) == _batch_rank(argument) - 1
+        batches.append(_reshaped(value, (1, *value.shape)) if one and value is not None else value)
+    return batches
+
+
 def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[str, Any]) -> Any:
     build = _core.build_op if kind == "op" else _core.build_function
-    outputs = build(name, list(values), options)
+    batches = _without_batch(SPECS[name][kind], values)
+    outputs = build(name, list(batches or values), options)
     seen = main_part(SPECS[name])
+    if batches is not None:
+        outputs = [
+            _reshaped(y, y.shape[1:]) if _BATCH.match(argument["doc"]) else y
+            for y, argument in zip(outputs, SPECS[name][kind]["outputs"])
+        ]
     if seen["many_outputs"]:
         return outputs
     wanted = outputs[: len(seen["outputs"])]

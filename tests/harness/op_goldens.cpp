@@ -149,16 +149,19 @@ class OptionReader final : public ir::OptionVisitor {
   const json& object_;
 };
 
-// The outputs of the op or, where there is none of that name or the golden has the inputs or outputs
-// of the function that hides it, of the builder function.
+// The outputs of the op or, where there is none of that name or users call a builder function in
+// its place, of that function; a layer's only where the golden has its inputs or outputs.
 std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& golden,
                          std::vector<Value> inputs) {
   const json& attrs = golden.at("attrs");
   const ir::OpDef* op = ir::find_op(name);
   const ir::FunctionDef* function = ir::find_function(name);
   const size_t outputs = golden.at("outputs").size();
-  const bool hidden = op != nullptr && function != nullptr && function->outputs.size() == outputs &&
-                      (op->outputs.size() != outputs || inputs.size() > op->inputs.size());
+  const bool same_outputs = function != nullptr && function->outputs.size() == outputs;
+  const bool more = op != nullptr && function != nullptr &&
+                    (op->outputs.size() != outputs || inputs.size() > op->inputs.size() ||
+                     (!function->is_layer() && function->inputs.size() == op->inputs.size()));
+  const bool hidden = same_outputs && more;
   if (op != nullptr && !hidden) {
     return graph.add(*op, io::attrs_from_json(op->attrs, attrs, name + " golden"), inputs);
   }

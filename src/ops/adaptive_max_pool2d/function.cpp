@@ -38,6 +38,34 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
         return {adaptive_max_pool1d(in[0], options_as<AdaptiveMaxPool1dOptions>(options))};
       },
   };
-  static const FunctionDef* const defs[] = {&two_sides, &one_side};
+  static const FunctionDef two_sides_indices{
+      .name = "adaptive_max_pool2d_with_indices",
+      .doc =
+          "adaptive_max_pool2d, and where in the image the largest values stood: row * W + column.",
+      .example = "auto [y, index] = adaptive_max_pool2d_with_indices(x, {.size = 7});",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32"}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled =
+            adaptive_max_pool2d_with_indices(in[0], options_as<AdaptiveMaxPool2dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef one_side_indices{
+      .name = "adaptive_max_pool1d_with_indices",
+      .doc = "adaptive_max_pool1d, and where in the sequence the largest values stood.",
+      .example = "auto [y, index] = adaptive_max_pool1d_with_indices(x, {.size = 4});",
+      .inputs = {{"x", "[N, L, C]"}},
+      .outputs = {{"y", "[N, Q, C]"}, {"index", "[N, Q, C], i32"}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled =
+            adaptive_max_pool1d_with_indices(in[0], options_as<AdaptiveMaxPool1dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides, &one_side, &two_sides_indices,
+                                            &one_side_indices};
   return defs;
 }

@@ -112,6 +112,21 @@ Value adaptive_max_pool2d(Value x, const AdaptiveMaxPool2dOptions& options) {
   return x.graph().add(ops::adaptive_max_pool2d_op(), ir::Attrs::of(options), inputs)[0];
 }
 
+AdaptiveMaxPoolResult adaptive_max_pool2d_with_indices(Value x,
+                                                       const AdaptiveMaxPool2dOptions& options) {
+  const Value inputs[] = {x};
+  const auto pooled = x.graph().add(ops::adaptive_max_pool2d_op(), ir::Attrs::of(options), inputs);
+  return {pooled[0], pooled[1]};
+}
+
+AdaptiveMaxPoolResult adaptive_max_pool1d_with_indices(Value x,
+                                                       const AdaptiveMaxPool1dOptions& options) {
+  ops::check_sequence("adaptive_max_pool1d_with_indices", x);
+  const auto pooled =
+      adaptive_max_pool2d_with_indices(ops::as_image(x), {.size = {1, options.size}});
+  return {ops::as_sequence(pooled.y), ops::as_sequence(pooled.index)};
+}
+
 Value adaptive_max_pool1d(Value x, const AdaptiveMaxPool1dOptions& options) {
   ops::check_sequence("adaptive_max_pool1d", x);
   return ops::as_sequence(adaptive_max_pool2d(ops::as_image(x), {.size = {1, options.size}}));

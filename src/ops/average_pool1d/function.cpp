@@ -10,6 +10,7 @@ void describe(AveragePool1dOptions& o, ir::FieldVisitor& v) {
   v.field("padding", o.padding, "zeros at the ends; of four numbers the last two count");
   v.field("count_include_pad", o.count_include_pad,
           "divide by the whole window, else by its cells in the sequence");
+  v.field("ceil_mode", o.ceil_mode, "a last window that reaches beyond the padding counts, too");
 }
 
 }  // namespace thimble

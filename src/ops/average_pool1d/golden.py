@@ -17,5 +17,6 @@ CASES = [
     case("overlapping_padded", [1, 6, 2], kernel=3, stride=2, padding=1),
     case("padding_that_does_not_count", [1, 6, 2], kernel=3, stride=2, padding=1,
          count_include_pad=False),
+    case("ceil_mode", [1, 6, 2], kernel=3, stride=2, padding=1, ceil_mode=True),
     case("one_step", [2, 1, 2], kernel=1),
 ]

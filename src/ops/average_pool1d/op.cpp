@@ -15,7 +15,8 @@ Value average_pool1d(Value x, const AveragePool1dOptions& options) {
       average_pool2d(ops::as_image(x), {.kernel = {1, options.kernel},
                                         .stride = {1, stride},
                                         .padding = ops::end_padding(options.padding),
-                                        .count_include_pad = options.count_include_pad}));
+                                        .count_include_pad = options.count_include_pad,
+                                        .ceil_mode = options.ceil_mode}));
 }
 
 }  // namespace thimble

@@ -12,6 +12,7 @@ struct AveragePool1dOptions {
   int64_t stride = 0;  // 0: as large as the kernel
   Padding padding;     // zeros at the ends: 1 for both, {0, 0, left, right}; below the kernel
   bool count_include_pad = true;  // divide by the whole window, else by its cells in the sequence
+  bool ceil_mode = false;         // a last window that reaches beyond the padding counts, too
 };
 
 // The mean of every window: y[n, q, c] = sum over s of x[n, q*stride + s - padding, c] / count.

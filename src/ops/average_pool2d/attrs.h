@@ -12,6 +12,8 @@ inline void describe(AveragePool2dAttrs& a, ir::FieldVisitor& v) {
   v.field("stride", a.stride, "places the window moves at a time; 0: its size");
   v.field("padding", a.padding, "zeros around the image");
   v.field("count_include_pad", a.count_include_pad, "divide by the whole window");
+  v.field("ceil_mode", a.ceil_mode, "a last window that reaches beyond the padding counts, too");
+  v.field("divisor", a.divisor, "divide by this; 0: by the cells");
 }
 
 inline void describe(AveragePool2dGradAttrs& a, ir::FieldVisitor& v) {
@@ -20,6 +22,8 @@ inline void describe(AveragePool2dGradAttrs& a, ir::FieldVisitor& v) {
   v.field("stride", a.stride, "of the pooling");
   v.field("padding", a.padding, "of the pooling");
   v.field("count_include_pad", a.count_include_pad, "of the pooling");
+  v.field("ceil_mode", a.ceil_mode, "of the pooling");
+  v.field("divisor", a.divisor, "of the pooling");
 }
 
 }  // namespace thimble

@@ -16,7 +16,10 @@ namespace {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   check_image(c, 0);
   const Shape& x = c.shape(0);
-  const Pair places = pool_places(c, pool_window(c.attrs.as<AveragePool2dAttrs>()), image_size(x));
+  const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
+  c.require(attrs.divisor == static_cast<int32_t>(attrs.divisor),
+            "expected a divisor that i32 holds, 0 for none");
+  const Pair places = pool_places(c, pool_window(attrs), image_size(x), attrs.ceil_mode);
   return {{DType::f32, {x[0], places.h, places.w, x[3]}}};
 }
 
@@ -26,7 +29,9 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
                                          .kernel = attrs.kernel,
                                          .stride = attrs.stride,
                                          .padding = attrs.padding,
-                                         .count_include_pad = attrs.count_include_pad})};
+                                         .count_include_pad = attrs.count_include_pad,
+                                         .ceil_mode = attrs.ceil_mode,
+                                         .divisor = attrs.divisor})};
 }
 
 const OpDef& average_pool2d_op() {
@@ -45,6 +50,7 @@ const OpDef& average_pool2d_op() {
         const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
         pool_dims d = pool_sizes(pool_window(attrs), c.in(0), c.out());
         d.count_include_pad = attrs.count_include_pad ? 1 : 0;
+        d.divisor = static_cast<int>(attrs.divisor);
         return d;
       },
       .ref = ir::kernel_fn<&f32::average_pool2d_ref>(),
@@ -58,7 +64,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<AveragePool2dGradAttrs>();
   check_image(c, 0);
   const Shape& dy = c.shape(0);
-  c.require(pool_places(c, pool_window(attrs), attrs.size) == image_size(dy),
+  c.require(pool_places(c, pool_window(attrs), attrs.size, attrs.ceil_mode) == image_size(dy),
             "expected dy to be as large as the pooling's result");
   return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
 }
@@ -77,6 +83,7 @@ const OpDef& grad_op() {
         const auto& attrs = c.attrs.as<AveragePool2dGradAttrs>();
         pool_dims d = pool_sizes(pool_window(attrs), c.out(), c.in(0));
         d.count_include_pad = attrs.count_include_pad ? 1 : 0;
+        d.divisor = static_cast<int>(attrs.divisor);
         return d;
       },
       .ref = ir::kernel_fn<&f32::average_pool2d_grad_ref>(),

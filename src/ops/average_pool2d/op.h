@@ -3,6 +3,8 @@
 #include <thimble/attributes.h>
 #include <thimble/graph.h>
 
+#include <cstdint>
+
 namespace thimble {
 
 struct AveragePool2dAttrs {
@@ -10,11 +12,15 @@ struct AveragePool2dAttrs {
   Pair stride = Pair(0);          // 0: as large as the kernel
   Padding padding;                // zeros around the image; below the kernel
   bool count_include_pad = true;  // divide by the whole window, else by its cells in the image
+  bool ceil_mode = false;  // a last window that reaches beyond the padding counts, too; what lies
+                           // beyond is never divided by
+  int64_t divisor = 0;     // divide by this; 0: by the cells
 };
 
 // The mean of every window: y[n, p, q, c] = sum over r, s of x[n, p*stride + r - padding, ..., c]
 // / count. x: [N, H, W, C], f32; y: [N, P, Q, C] with
-// P = floor((H + padding - kernel) / stride) + 1. Errors: Error where sizes do not fit.
+// P = floor((H + padding - kernel) / stride) + 1. Errors: Error where sizes do not fit. Equal to
+// torch.nn.functional.avg_pool2d.
 Value average_pool2d(Value x, const AveragePool2dAttrs& attrs = {});
 
 // The mean of every channel of an image. x: [N, H, W, C]; y: [N, C].
@@ -27,6 +33,8 @@ struct AveragePool2dGradAttrs {
   Pair stride = Pair(0);
   Padding padding;
   bool count_include_pad = true;
+  bool ceil_mode = false;
+  int64_t divisor = 0;
 };
 
 // The gradient of average_pool2d by its input. dy: [N, P, Q, C]; returns

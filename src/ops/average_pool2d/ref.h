@@ -1,9 +1,3 @@
-/* What the sum over the window with these cells inside the image is divided by. */
-static int average_pool2d_count(pool_range rows, pool_range columns, const pool_dims* d) {
-  if (d->count_include_pad) return d->r * d->s;
-  return (rows.end - rows.begin) * (columns.end - columns.begin);
-}
-
 /* y[n,p,q,c] = sum over the window at (p, q) of x[n,.,.,c] / count.
    x: [n,h,w,c], y: [n,p,q,c]; nothing aliases. */
 static void average_pool2d_ref(real* y, const real* x, const pool_dims* d) {
@@ -11,10 +5,10 @@ static void average_pool2d_ref(real* y, const real* x, const pool_dims* d) {
   for (int n = 0; n < d->n; ++n) {
     const real* image = x + (ptrdiff_t)n * d->h * d->w * d->c;
     for (int p = 0; p < d->p; ++p) {
-      const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, d->r, d->h);
+      const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, 1, d->r, d->h);
       for (int q = 0; q < d->q; ++q) {
-        const pool_range columns = pool_cells(q, d->stride_w, d->pad_left, d->s, d->w);
-        const real count = (real)average_pool2d_count(rows, columns, d);
+        const pool_range columns = pool_cells(q, d->stride_w, d->pad_left, 1, d->s, d->w);
+        const real count = (real)average_pool2d_count(p, q, rows, columns, d);
         for (int c = 0; c < d->c; ++c, ++out) {
           real sum = 0;
           for (int row = rows.begin; row < rows.end; ++row) {
@@ -43,11 +37,11 @@ static void average_pool2d_grad_ref(real* dx, const real* dy, const pool_dims* d
         for (int c = 0; c < d->c; ++c, ++out) {
           real sum = 0;
           for (int p = over_row.begin; p < over_row.end; ++p) {
-            const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, d->r, d->h);
+            const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, 1, d->r, d->h);
             for (int q = over_column.begin; q < over_column.end; ++q) {
-              const pool_range columns = pool_cells(q, d->stride_w, d->pad_left, d->s, d->w);
+              const pool_range columns = pool_cells(q, d->stride_w, d->pad_left, 1, d->s, d->w);
               const ptrdiff_t from = (((ptrdiff_t)n * d->p + p) * d->q + q) * d->c + c;
-              sum += dy[from] / (real)average_pool2d_count(rows, columns, d);
+              sum += dy[from] / (real)average_pool2d_count(p, q, rows, columns, d);
             }
           }
           dx[out] = sum;

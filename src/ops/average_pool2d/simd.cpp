@@ -25,14 +25,25 @@ struct Source {
 class Factor {
  public:
   explicit Factor(const pool_dims& d)
-      : whole_(d.count_include_pad != 0), factor_(1.0F / static_cast<float>(d.r * d.s)) {}
-  HWY_INLINE Vec operator()(pool_range rows, pool_range columns) const {
-    const int cells = (rows.end - rows.begin) * (columns.end - columns.begin);
-    return hn::Set(F32(), whole_ ? factor_ : 1.0F / static_cast<float>(cells));
+      : dims_(d), same_(is_same(d)), factor_(1.0F / static_cast<float>(whole(d))) {}
+  HWY_INLINE Vec operator()(int p, int q, pool_range rows, pool_range columns) const {
+    if (same_) return hn::Set(F32(), factor_);
+    const int count = average_pool2d_count(p, q, rows, columns, &dims_);
+    return hn::Set(F32(), 1.0F / static_cast<float>(count));
   }
 
  private:
-  bool whole_;
+  static int whole(const pool_dims& d) { return d.divisor != 0 ? d.divisor : d.r * d.s; }
+  // Whether it is so for all windows.
+  static bool is_same(const pool_dims& d) {
+    if (d.divisor != 0) return true;
+    return d.count_include_pad != 0 &&
+           (d.p - 1) * d.stride_h + d.r <= d.h + d.pad_top + d.pad_bottom &&
+           (d.q - 1) * d.stride_w + d.s <= d.w + d.pad_left + d.pad_right;
+  }
+
+  const pool_dims& dims_;
+  bool same_;
   float factor_;
 };
 
@@ -41,12 +52,12 @@ void pool_row(float* y, Source x, int64_t row, const pool_dims& d) {
   const int p = static_cast<int>(row % d.p);
   const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.w) * d.c;
   const float* image = x.data + static_cast<ptrdiff_t>(row / d.p) * d.h * pitch;
-  const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.r, d.h);
+  const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, 1, d.r, d.h);
   float* out = y + static_cast<ptrdiff_t>(row) * d.q * d.c;
   const float* const end = out + static_cast<ptrdiff_t>(d.q) * d.c;
   const Factor factor(d);
   for (int q = 0; q < d.q; ++q) {
-    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
+    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, 1, d.s, d.w);
     for (int c = 0; c < d.c; c += lanes()) {
       const int count = std::min(lanes(), d.c - c);
       Vec sum = hn::Zero(F32());
@@ -56,7 +67,7 @@ void pool_row(float* y, Source x, int64_t row, const pool_dims& d) {
           sum = hn::Add(sum, load_within(cell, count, x.end));
         }
       }
-      store_within(hn::Mul(sum, factor(rows, columns)), out, count, end);
+      store_within(hn::Mul(sum, factor(p, q, rows, columns)), out, count, end);
       out += count;
     }
   }
@@ -64,13 +75,13 @@ void pool_row(float* y, Source x, int64_t row, const pool_dims& d) {
 
 // A row of dx, from front to back, where windows do not overlap: each of its cells takes the
 // gradient of at most one window. dy: the row of windows that covers it.
-void spread_row(float* out, const float* dy, const float* dy_end, pool_range rows,
+void spread_row(float* out, const float* dy, const float* dy_end, int p, pool_range rows,
                 const pool_dims& d) {
   const float* const end = out + static_cast<ptrdiff_t>(d.w) * d.c;
   const Factor factor(d);
   for (int q = 0; q < d.q; ++q, dy += d.c) {
-    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
-    const Vec share = factor(rows, columns);
+    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, 1, d.s, d.w);
+    const Vec share = factor(p, q, rows, columns);
     float* to = out + static_cast<ptrdiff_t>(columns.begin) * d.c;
     for (int w = columns.begin; w < columns.end; ++w, to += d.c) {
       for (int c = 0; c < d.c; c += lanes()) {
@@ -91,8 +102,8 @@ void grad_row(float* dx, Source dy, int64_t row, const pool_dims& d) {
   if (d.stride_h >= d.r && d.stride_w == d.s && d.q * d.s >= d.w + d.pad_left &&
       over_row.begin < over_row.end) {
     const int p = over_row.begin;
-    spread_row(out, image + static_cast<ptrdiff_t>(p) * d.q * d.c, dy.end,
-               pool_cells(p, d.stride_h, d.pad_top, d.r, d.h), d);
+    spread_row(out, image + static_cast<ptrdiff_t>(p) * d.q * d.c, dy.end, p,
+               pool_cells(p, d.stride_h, d.pad_top, 1, d.r, d.h), d);
     return;
   }
   const Factor factor(d);
@@ -103,11 +114,11 @@ void grad_row(float* dx, Source dy, int64_t row, const pool_dims& d) {
       const int count = std::min(lanes(), d.c - c);
       Vec sum = hn::Zero(F32());
       for (int p = over_row.begin; p < over_row.end; ++p) {
-        const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.r, d.h);
+        const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, 1, d.r, d.h);
         for (int q = over_column.begin; q < over_column.end; ++q) {
-          const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
+          const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, 1, d.s, d.w);
           const float* from = image + (static_cast<ptrdiff_t>(p) * d.q + q) * d.c + c;
-          sum = hn::MulAdd(load_within(from, count, dy.end), factor(rows, columns), sum);
+          sum = hn::MulAdd(load_within(from, count, dy.end), factor(p, q, rows, columns), sum);
         }
       }
       store_within(sum, out, count, end);

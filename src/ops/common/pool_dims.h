@@ -13,29 +13,36 @@ typedef struct pool_dims {
   int p, q;
   int r, s;
   int stride_h, stride_w;
-  int pad_top, pad_left;
-  int count_include_pad; /* average: 1 divides by r * s, 0 by the cells inside the image */
+  int dilation_h, dilation_w; /* from one cell of the window to the next */
+  int pad_top, pad_left, pad_bottom, pad_right;
+  int count_include_pad; /* average: 1 divides by the cells inside the padded image, 0 by those
+                            inside the image */
+  int divisor;           /* average: divides by this where it is not 0 */
   int wide_index;        /* max: 1 keeps places in the window as int32, 0 as uint8 */
 } pool_dims;
 
-/* The cells [begin, end) of an image of `size` that the window at `place` covers. */
+/* The cells begin, begin + dilation, ... < end of an image of `size` that the window at `place`
+   covers. */
 typedef struct pool_range {
   int begin, end;
 } pool_range;
 
-static inline pool_range pool_cells(int place, int stride, int pad, int window, int size) {
+static inline pool_range pool_cells(int place, int stride, int pad, int dilation, int window,
+                                    int size) {
   const int first = place * stride - pad;
-  const pool_range range = {first < 0 ? 0 : first, first + window > size ? size : first + window};
+  const int end = first + (window - 1) * dilation + 1;
+  const int outside = first < 0 ? (dilation - 1 - first) / dilation * dilation : 0;
+  const pool_range range = {first + outside, end > size ? size : end};
   return range;
 }
 
-/* The windows [begin, end) of `places` that cover a cell, from those that cover the cell before it;
-   start from {0, 0} and cell 0. */
-static inline pool_range pool_windows(pool_range before, int cell, int stride, int pad, int window,
+/* The windows [begin, end) of `places` that reach over a cell, from those that cover the cell
+   before it; start from {0, 0} and cell 0. */
+static inline pool_range pool_windows(pool_range before, int cell, int stride, int pad, int extent,
                                       int places) {
   pool_range range = before;
   while (range.end < places && range.end * stride - pad <= cell) ++range.end;
-  while (range.begin < range.end && range.begin * stride - pad + window <= cell) ++range.begin;
+  while (range.begin < range.end && range.begin * stride - pad + extent <= cell) ++range.begin;
   return range;
 }
 

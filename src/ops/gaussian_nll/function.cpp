@@ -20,8 +20,8 @@ THIMBLE_FUNCTION_FOLDER(gaussian_nll) {
           "with v = max(variance, epsilon).",
       .example = "auto loss = gaussian_nll(mean, target, variance);",
       .inputs = {{"mean", "any shape"},
-                 {"target", "the same shape"},
-                 {"variance", "the same shape, or 1 in the last dimension"}},
+                 {"target", "a shape that broadcasts with it"},
+                 {"variance", "a shape that broadcasts with them"}},
       .outputs = {{"loss", "one number, or the terms"}},
       .options = ir::OptionSchema::of<GaussianNllOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

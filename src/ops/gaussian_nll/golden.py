@@ -13,4 +13,5 @@ def loss(mean, target, var, full=False, epsilon=1e-6, reduction="mean"):
 
 VAR = {"shape": [3, 4], "low": 0.25, "high": 2}
 CASES = [case("mean", [[3, 4], [3, 4], VAR]), case("full", [[3, 4], [3, 4], VAR], full=True, reduction="sum"),
-         case("one_variance_a_row", [[3, 4], [3, 4], {"shape": [3, 1], "low": 0.25, "high": 2}], reduction="none")]
+         case("one_variance_a_row", [[3, 4], [3, 4], {"shape": [3, 1], "low": 0.25, "high": 2}], reduction="none"),
+         case("one_target", [[5], [1], {"values": [0.5]}], reduction="none")]

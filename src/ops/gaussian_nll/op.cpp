@@ -17,7 +17,6 @@ THIMBLE_OP_FOLDER(gaussian_nll) { return {}; }
 namespace thimble {
 
 Value gaussian_nll(Value mean, Value target, Value variance, const GaussianNllOptions& options) {
-  ops::require_same_shape("gaussian_nll", mean, target);
   const Value v =
       clip(variance, {.low = options.epsilon, .high = std::numeric_limits<float>::max()});
   const Value terms = 0.5 * (log(v) + square(mean - target) / v);

@@ -12,9 +12,9 @@ struct GaussianNllOptions {
 };
 
 // Negative log likelihood of targets under normal distributions: reduce of (log v + (mean -
-// target)^2 / v) / 2 with v = max(variance, epsilon), plus log(2 pi) / 2 where full. mean,
-// target: any one shape; variance: that shape, or 1 in its last dimension; f32. Equal to
-// torch.nn.functional.gaussian_nll_loss. Throws Error where the shapes do not fit.
+// target)^2 / v) / 2 with v = max(variance, epsilon), plus log(2 pi) / 2 where full. mean, target,
+// variance: shapes that broadcast, f32. Equal to torch.nn.functional.gaussian_nll_loss. Throws
+// Error where the shapes do not fit.
 Value gaussian_nll(Value mean, Value target, Value variance,
                    const GaussianNllOptions& options = {});
 

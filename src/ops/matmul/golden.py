@@ -20,5 +20,13 @@ CASES = [
          lambda x, w, b: torch.relu(torch.nn.functional.linear(x, w, b)), bias=[4],
          transpose_b=True, activation="relu"),
     case("batch", [2, 2, 3], [2, 3, 2], torch.matmul),
+    case("vectors", [3], [3], torch.matmul),
+    case("row", [3], [3, 2], torch.matmul),
+    case("column", [2, 3], [3], torch.matmul),
+    case("rows_of_a_batch", [3], [2, 3, 2], torch.matmul),
+    case("columns_of_a_batch", [2, 2, 3], [3], torch.matmul),
+    case("dense_of_a_vector", [5], [4, 5], torch.nn.functional.linear, bias=[4], transpose_b=True),
+    case("broadcast_batches", [2, 1, 2, 3], [3, 3, 2], torch.matmul),
+    case("sums_of_nothing", [2, 0], [0, 3], torch.matmul),
     case("one_a_for_all", [2, 3], [2, 3, 2], torch.matmul),
 ]

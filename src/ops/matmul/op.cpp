@@ -1,6 +1,9 @@
+#include <thimble/ops/broadcast_to.h>
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/sum_to.h>
+
+#include <algorithm>
 
 #include "ir/graph.h"
 #include "ops/common/activation_grad.h"
@@ -76,10 +79,15 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
+int64_t rows_of(const Shape& x) {
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < x.rank(); ++axis) rows *= x[axis];
+  return rows;
+}
+
 // [..., rows, columns] as one matrix of all rows.
 Value all_rows(Value x) {
-  return x.shape().rank() == 2 ? x
-                               : reshape(x, {x.shape().elements() / x.shape()[-1], x.shape()[-1]});
+  return x.shape().rank() == 2 ? x : reshape(x, {rows_of(x.shape()), x.shape()[-1]});
 }
 
 Value gradient_of_a(const MatmulAttrs& attrs, Value a, Value b, Value dy) {
@@ -110,6 +118,19 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+bool is_empty(const matmul_dims& d) { return d.batch == 0 || d.m == 0 || d.n == 0 || d.k == 0; }
+
+// Empty sums leave the bias; the fast kernel shares out work, of which there is none.
+void fast(float* y, const float* a, const float* b, const float* bias, void* workspace,
+          const matmul_dims* d, exec::ThreadPool& pool) {
+  is_empty(*d) ? f32::matmul_ref(y, a, b, bias, d) : matmul_simd(y, a, b, bias, workspace, d, pool);
+}
+
+int64_t workspace(const ir::Params& params, int threads) {
+  const auto d = params.as<matmul_dims>();
+  return is_empty(d) ? 0 : matmul_workspace_bytes(d, threads);
+}
+
 const OpDef& matmul_op() {
   static const OpDef def{
       .name = "matmul",
@@ -125,11 +146,10 @@ const OpDef& matmul_op() {
       .infer = infer,
       .vjp = vjp,
       .params = params,
-      .workspace = [](const ir::Params& p,
-                      int threads) { return matmul_workspace_bytes(p.as<matmul_dims>(), threads); },
+      .workspace = workspace,
       .ref = ir::kernel_fn<&f32::matmul_ref>(),
       .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
-      .fast = ir::kernel_fn<&matmul_simd>(),
+      .fast = ir::kernel_fn<&fast>(),
       .row_wise =
           [](const ir::KernelContext& c) {
             return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());
@@ -137,6 +157,30 @@ const OpDef& matmul_op() {
       .fuse_activation = fuse_activation<MatmulAttrs>,
   };
   return def;
+}
+
+// Repeats a and b until their dimensions before the last two are equal, as in NumPy; leaves to the
+// op what it can do itself, and what does not fit.
+void same_batches(Value& a, Value& b) {
+  if (a.shape().rank() <= 2 || b.shape().rank() <= 2) return;
+  const std::vector<int64_t> of_a = batch_dims(a.shape());
+  const std::vector<int64_t> of_b = batch_dims(b.shape());
+  if (of_a == of_b) return;
+  std::vector<int64_t> both(std::max(of_a.size(), of_b.size()), 1);
+  for (const auto& dims : {of_a, of_b}) {
+    for (size_t i = 0; i < dims.size(); ++i) {
+      int64_t& size = both[both.size() - dims.size() + i];
+      if (size != 1 && dims[i] != 1 && size != dims[i]) return;
+      if (size == 1) size = dims[i];
+    }
+  }
+  for (Value* const x : {&a, &b}) {
+    const Shape shape = x->shape();
+    std::vector<int64_t> dims = both;
+    dims.push_back(shape[-2]);
+    dims.push_back(shape[-1]);
+    *x = broadcast_to(*x, Shape(std::move(dims)));
+  }
 }
 
 }  // namespace
@@ -152,7 +196,24 @@ namespace thimble {
 Value matmul(Value a, Value b, const MatmulAttrs& attrs) { return matmul(a, b, Value(), attrs); }
 
 Value matmul(Value a, Value b, Value bias, const MatmulAttrs& attrs) {
-  return a.graph().add1(ops::matmul_op(), ir::Attrs::of(attrs), {a, b, bias});
+  const bool row = a.shape().rank() == 1;
+  const bool column = b.shape().rank() == 1;
+  MatmulAttrs own = attrs;
+  if (row) {
+    a = reshape(a, {1, a.shape()[0]});
+    own.transpose_a = false;
+  }
+  if (column) {
+    b = reshape(b, {b.shape()[0], 1});
+    own.transpose_b = false;
+  }
+  ops::same_batches(a, b);
+  const Value y = a.graph().add1(ops::matmul_op(), ir::Attrs::of(own), {a, b, bias});
+  if (!row && !column) return y;
+  std::vector<int64_t> dims = y.shape().dims();
+  if (column) dims.pop_back();
+  if (row) dims.erase(dims.end() - (column ? 1 : 2));
+  return reshape(y, Shape(std::move(dims)));
 }
 
 }  // namespace thimble

@@ -13,7 +13,8 @@ struct MatmulAttrs {
 
 // y[..., i, j] = act(sum over l of a[..., i, l] * b[..., l, j] + bias[j]).
 // a: [..., m, k], b: [..., k, n], bias: [n] or none; y: [..., m, n]; f32. The dimensions before the
-// last two must be equal, or one of a and b is a single matrix that serves all the others.
+// last two broadcast as in NumPy; an operand of one dimension is a row a or a column b, and y is
+// without that dimension. Sums of nothing are 0.
 // Errors: Error where the sizes do not fit.
 Value matmul(Value a, Value b, const MatmulAttrs& attrs = {});
 Value matmul(Value a, Value b, Value bias, const MatmulAttrs& attrs = {});

@@ -8,13 +8,27 @@ THIMBLE_OP_FOLDER(max_pool1d) { return {}; }
 
 namespace thimble {
 
+namespace {
+
+MaxPool2dAttrs as_rows(const MaxPool1dOptions& options) {
+  return {.kernel = {1, options.kernel},
+          .stride = {1, options.stride == 0 ? options.kernel : options.stride},
+          .padding = ops::end_padding(options.padding),
+          .dilation = {1, options.dilation},
+          .ceil_mode = options.ceil_mode};
+}
+
+}  // namespace
+
 Value max_pool1d(Value x, const MaxPool1dOptions& options) {
   ops::check_sequence("max_pool1d", x);
-  const int64_t stride = options.stride == 0 ? options.kernel : options.stride;
-  return ops::as_sequence(
-      max_pool2d(ops::as_image(x), {.kernel = {1, options.kernel},
-                                    .stride = {1, stride},
-                                    .padding = ops::end_padding(options.padding)}));
+  return ops::as_sequence(max_pool2d(ops::as_image(x), as_rows(options)));
+}
+
+MaxPool1dResult max_pool1d_with_indices(Value x, const MaxPool1dOptions& options) {
+  ops::check_sequence("max_pool1d_with_indices", x);
+  const auto pooled = max_pool2d_with_indices(ops::as_image(x), as_rows(options));
+  return {ops::as_sequence(pooled.y), ops::as_sequence(pooled.index)};
 }
 
 }  // namespace thimble

@@ -8,12 +8,24 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
       .name = "max_pool2d",
       .doc =
           "The largest value of every window: y[n, p, q, c] = max over r, s of "
-          "x[n, p*stride + r - padding, ..., c]; NaN where the window holds one.",
+          "x[n, p*stride + r*dilation - padding, ..., c]; NaN where the window holds one.",
       .inputs = {{"x", "[N, H, W, C]"}},
       .outputs = {{"y", "[N, P, Q, C]"}},
       .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {max_pool2d(in[0], options_as<MaxPool2dAttrs>(options))};
+      },
+  };
+  static const FunctionDef with_indices_function{
+      .name = "max_pool2d_with_indices",
+      .doc = "max_pool2d, and where in the image the largest values stood.",
+      .example = "auto [y, index] = max_pool2d_with_indices(x, {.kernel = 2});",
+      .inputs = {{"x", "[N, H, W, C]"}},
+      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32: row * W + column"}},
+      .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled = max_pool2d_with_indices(in[0], options_as<MaxPool2dAttrs>(options));
+        return {pooled.y, pooled.index};
       },
   };
   static const FunctionDef global_max_pool2d_function{
@@ -26,6 +38,7 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
         return {global_max_pool2d(in[0])};
       },
   };
-  static const FunctionDef* const defs[] = {&max_pool2d_function, &global_max_pool2d_function};
+  static const FunctionDef* const defs[] = {&max_pool2d_function, &with_indices_function,
+                                            &global_max_pool2d_function};
   return defs;
 }

@@ -23,7 +23,8 @@ bool has_wide_index(const Window& window) {
 Shape pooled_shape(const ir::InferContext& c) {
   check_image(c, 0);
   const Shape& x = c.shape(0);
-  const Pair places = pool_places(c, pool_window(c.attrs.as<MaxPool2dAttrs>()), image_size(x));
+  const auto& attrs = c.attrs.as<MaxPool2dAttrs>();
+  const Pair places = pool_places(c, pool_window(attrs), image_size(x), attrs.ceil_mode);
   return {x[0], places.h, places.w, x[3]};
 }
 
@@ -40,6 +41,19 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
+std::vector<Value> gradient(const ir::VjpContext& c, Value index) {
+  const auto& attrs = c.attrs.as<MaxPool2dAttrs>();
+  return {max_pool2d_grad(c.grad(), index,
+                          {.size = image_size(c.input(0).shape()),
+                           .kernel = attrs.kernel,
+                           .stride = attrs.stride,
+                           .padding = attrs.padding,
+                           .dilation = attrs.dilation,
+                           .ceil_mode = attrs.ceil_mode})};
+}
+
+const OpDef& with_places_op();
+
 const OpDef& inference_op() {
   static const OpDef def{
       .name = "max_pool2d_inference",
@@ -50,6 +64,11 @@ const OpDef& inference_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::f32, pooled_shape(c)}};
       },
+      // Finds the places after all.
+      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        const Value x = c.input(0);
+        return gradient(c, x.graph().add(with_places_op(), c.attrs, {&x, 1})[1]);
+      },
       .params = params,
       .ref = ir::kernel_fn<&f32::max_pool2d_inference_ref>(),
       .ref64 = ir::kernel_fn<&f64::max_pool2d_inference_ref>(),
@@ -58,14 +77,7 @@ const OpDef& inference_op() {
   return def;
 }
 
-std::vector<Value> vjp(const ir::VjpContext& c) {
-  const auto& attrs = c.attrs.as<MaxPool2dAttrs>();
-  return {max_pool2d_grad(c.grad(), c.output(1),
-                          {.size = image_size(c.input(0).shape()),
-                           .kernel = attrs.kernel,
-                           .stride = attrs.stride,
-                           .padding = attrs.padding})};
-}
+std::vector<Value> vjp(const ir::VjpContext& c) { return gradient(c, c.output(1)); }
 
 // Nothing reads the places at inference.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
@@ -78,7 +90,8 @@ const OpDef& max_pool2d_op() {
       .name = "max_pool2d",
       .doc =
           "The largest value of every window: y[n, p, q, c] = max over r, s of "
-          "x[n, p*stride + r - padding, ..., c], and its place r * kw + s in the window, in a "
+          "x[n, p*stride + r*dilation - padding, ..., c], and its place r * kw + s in the window, "
+          "in a "
           "byte for windows of up to 255 cells.",
       .example = "auto y = max_pool2d(x, {.kernel = 2});",
       .inputs = {{"x", "[N, H, W, C]"}},
@@ -100,7 +113,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   check_image(c, 0);
   const Shape& dy = c.shape(0);
   const Window window = pool_window(attrs);
-  c.require(pool_places(c, window, attrs.size) == image_size(dy),
+  c.require(pool_places(c, window, attrs.size, attrs.ceil_mode) == image_size(dy),
             "expected dy to be as large as the pooling's result");
   c.require_dtype(1, has_wide_index(window) ? DType::i32 : DType::u8);
   c.require(c.shape(1) == dy, "expected index of the shape of dy");
@@ -130,11 +143,51 @@ const OpDef& grad_op() {
   return def;
 }
 
+// The places stay at inference, too.
+const OpDef& with_places_op() {
+  static const OpDef def = [] {
+    OpDef copy = max_pool2d_op();
+    copy.name = "max_pool2d_with_places";
+    copy.doc = "max_pool2d whose places are wanted for themselves.";
+    copy.example = "";
+    copy.specialize = nullptr;
+    return copy;
+  }();
+  return def;
+}
+
+const OpDef& cells_op() {
+  static const OpDef def{
+      .name = "max_pool2d_cells",
+      .doc = "Where in the image the places of max_pool2d are: row * W + column.",
+      .inputs = {{"index", "[N, P, Q, C], of max_pool2d"}},
+      .outputs = {{"cells", "[N, P, Q, C], i32"}},
+      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+        c.require_dtype(0, has_wide_index(window) ? DType::i32 : DType::u8);
+        return {{DType::i32, c.shape(0)}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
+        const Window window = pool_window(attrs);
+        const Shape& y = c.in(0);
+        pool_dims d = pool_sizes(window, {y[0], attrs.size.h, attrs.size.w, y[3]}, y);
+        d.wide_index = has_wide_index(window) ? 1 : 0;
+        return d;
+      },
+      .ref = ir::kernel_fn<&f32::max_pool2d_cells_ref>(),
+      .ref64 = ir::kernel_fn<&f64::max_pool2d_cells_ref>(),
+  };
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(max_pool2d) {
-  static const OpDef* const defs[] = {&max_pool2d_op(), &inference_op(), &grad_op()};
+  static const OpDef* const defs[] = {&max_pool2d_op(), &inference_op(), &grad_op(),
+                                      &with_places_op(), &cells_op()};
   return defs;
 }
 
@@ -142,6 +195,18 @@ namespace thimble {
 
 Value max_pool2d(Value x, const MaxPool2dAttrs& attrs) {
   return x.graph().add(ops::max_pool2d_op(), ir::Attrs::of(attrs), {&x, 1})[0];
+}
+
+MaxPool2dResult max_pool2d_with_indices(Value x, const MaxPool2dAttrs& attrs) {
+  ir::Graph& graph = x.graph();
+  const std::vector<Value> pooled = graph.add(ops::with_places_op(), ir::Attrs::of(attrs), {&x, 1});
+  const MaxPool2dGradAttrs of{.size = ops::image_size(x.shape()),
+                              .kernel = attrs.kernel,
+                              .stride = attrs.stride,
+                              .padding = attrs.padding,
+                              .dilation = attrs.dilation,
+                              .ceil_mode = attrs.ceil_mode};
+  return {pooled[0], graph.add1(ops::cells_op(), ir::Attrs::of(of), {pooled[1]})};
 }
 
 Value global_max_pool2d(Value x) {

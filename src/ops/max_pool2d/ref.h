@@ -11,15 +11,16 @@ static void max_pool2d_ref(real* y, uint8_t* index, const real* x, const pool_di
   for (int n = 0; n < d->n; ++n) {
     const real* image = x + (ptrdiff_t)n * d->h * d->w * d->c;
     for (int p = 0; p < d->p; ++p) {
-      const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, d->r, d->h);
+      const pool_range rows = pool_cells(p, d->stride_h, d->pad_top, d->dilation_h, d->r, d->h);
       for (int q = 0; q < d->q; ++q) {
-        const pool_range columns = pool_cells(q, d->stride_w, d->pad_left, d->s, d->w);
+        const pool_range columns =
+            pool_cells(q, d->stride_w, d->pad_left, d->dilation_w, d->s, d->w);
         for (int c = 0; c < d->c; ++c, ++out) {
           int best_row = rows.begin;
           int best_column = columns.begin;
           real best = image[((ptrdiff_t)best_row * d->w + best_column) * d->c + c];
-          for (int row = rows.begin; row < rows.end; ++row) {
-            for (int column = columns.begin; column < columns.end; ++column) {
+          for (int row = rows.begin; row < rows.end; row += d->dilation_h) {
+            for (int column = columns.begin; column < columns.end; column += d->dilation_w) {
               const real value = image[((ptrdiff_t)row * d->w + column) * d->c + c];
               if (value > best || value != value) {
                 best = value;
@@ -30,8 +31,9 @@ static void max_pool2d_ref(real* y, uint8_t* index, const real* x, const pool_di
           }
           y[out] = best;
           if (index) {
-            const int place = (best_row - p * d->stride_h + d->pad_top) * d->s +
-                              (best_column - q * d->stride_w + d->pad_left);
+            const int r = (best_row - p * d->stride_h + d->pad_top) / d->dilation_h;
+            const int s = (best_column - q * d->stride_w + d->pad_left) / d->dilation_w;
+            const int place = r * d->s + s;
             if (d->wide_index) {
               ((int32_t*)(void*)index)[out] = place;
             } else {
@@ -53,21 +55,25 @@ static void max_pool2d_inference_ref(real* y, const real* x, const pool_dims* d)
    dy, index: [n,p,q,c], dx: [n,h,w,c]; nothing aliases. */
 static void max_pool2d_grad_ref(real* dx, const real* dy, const uint8_t* index,
                                 const pool_dims* d) {
+  const int extent_h = (d->r - 1) * d->dilation_h + 1;
+  const int extent_w = (d->s - 1) * d->dilation_w + 1;
   ptrdiff_t out = 0;
   for (int n = 0; n < d->n; ++n) {
     pool_range rows = {0, 0};
     for (int h = 0; h < d->h; ++h) {
-      rows = pool_windows(rows, h, d->stride_h, d->pad_top, d->r, d->p);
+      rows = pool_windows(rows, h, d->stride_h, d->pad_top, extent_h, d->p);
       pool_range columns = {0, 0};
       for (int w = 0; w < d->w; ++w) {
-        columns = pool_windows(columns, w, d->stride_w, d->pad_left, d->s, d->q);
+        columns = pool_windows(columns, w, d->stride_w, d->pad_left, extent_w, d->q);
         for (int c = 0; c < d->c; ++c, ++out) {
           real sum = 0;
           for (int p = rows.begin; p < rows.end; ++p) {
             for (int q = columns.begin; q < columns.end; ++q) {
               const ptrdiff_t from = (((ptrdiff_t)n * d->p + p) * d->q + q) * d->c + c;
-              const int place =
-                  (h - p * d->stride_h + d->pad_top) * d->s + (w - q * d->stride_w + d->pad_left);
+              const int row = h - p * d->stride_h + d->pad_top;
+              const int column = w - q * d->stride_w + d->pad_left;
+              if (row % d->dilation_h != 0 || column % d->dilation_w != 0) continue;
+              const int place = row / d->dilation_h * d->s + column / d->dilation_w;
               if (max_pool2d_place(index, from, d) == place) sum += dy[from];
             }
           }
@@ -75,5 +81,18 @@ static void max_pool2d_grad_ref(real* dx, const real* dy, const uint8_t* index,
         }
       }
     }
+  }
+}
+
+/* cells = where in the image the places of maxima are: row * w + column. cells, index: [n,p,q,c].
+ */
+static void max_pool2d_cells_ref(int32_t* cells, const uint8_t* index, const pool_dims* d) {
+  const ptrdiff_t count = (ptrdiff_t)d->n * d->p * d->q * d->c;
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    const int window = (int)(i / d->c % (d->p * d->q));
+    const int place = max_pool2d_place(index, i, d);
+    const int row = window / d->q * d->stride_h - d->pad_top + place / d->s * d->dilation_h;
+    const int column = window % d->q * d->stride_w - d->pad_left + place % d->s * d->dilation_w;
+    cells[i] = row * d->w + column;
   }
 }

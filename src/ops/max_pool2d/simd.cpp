@@ -56,10 +56,13 @@ HWY_INLINE Vec window_max(Source image, pool_range rows, pool_range columns, int
   const float* first = image.data + static_cast<ptrdiff_t>(columns.begin) * d.c;
   Vec best = load_within(first + rows.begin * pitch, count, image.end);
   places = hn::Set(di, first_place);
-  for (int row = rows.begin; row < rows.end; ++row) {
-    int place = first_place + (row - rows.begin) * d.s;
+  const ptrdiff_t step = static_cast<ptrdiff_t>(d.dilation_w) * d.c;
+  int row_place = first_place;
+  for (int row = rows.begin; row < rows.end; row += d.dilation_h, row_place += d.s) {
+    int place = row_place;
     const float* cell = first + row * pitch;
-    for (int column = columns.begin; column < columns.end; ++column, ++place, cell += d.c) {
+    for (int column = columns.begin; column < columns.end;
+         column += d.dilation_w, ++place, cell += step) {
       const Vec value = load_within(cell, count, image.end);
       const auto larger = hn::Or(hn::Gt(value, best), hn::IsNaN(value));
       best = hn::IfThenElse(larger, value, best);
@@ -74,14 +77,14 @@ template <class T>
 void pool_row(float* y, T* index, Source x, int64_t row, const pool_dims& d) {
   const int p = static_cast<int>(row % d.p);
   x.data += static_cast<ptrdiff_t>(row / d.p) * d.h * d.w * d.c;
-  const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.r, d.h);
+  const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.dilation_h, d.r, d.h);
   const ptrdiff_t row_size = static_cast<ptrdiff_t>(d.q) * d.c;
   ptrdiff_t out = row * row_size;
   const ptrdiff_t end = out + row_size;
   for (int q = 0; q < d.q; ++q) {
-    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.s, d.w);
-    const int first_place = (rows.begin - p * d.stride_h + d.pad_top) * d.s +
-                            (columns.begin - q * d.stride_w + d.pad_left);
+    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.dilation_w, d.s, d.w);
+    const int first_place = (rows.begin - p * d.stride_h + d.pad_top) / d.dilation_h * d.s +
+                            (columns.begin - q * d.stride_w + d.pad_left) / d.dilation_w;
     for (int c = 0; c < d.c; c += lanes()) {
       const int count = std::min(lanes(), d.c - c);
       Places places;
@@ -146,7 +149,8 @@ void max_pool2d_inference_simd(float* y, const float* x, const pool_dims* d,
 void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, const pool_dims* d,
                           exec::ThreadPool& pool) {
   const auto offset_of = [d](int place) {
-    return (static_cast<ptrdiff_t>(place / d->s) * d->w + place % d->s) * d->c;
+    const ptrdiff_t row = static_cast<ptrdiff_t>(place / d->s) * d->dilation_h;
+    return (row * d->w + place % d->s * d->dilation_w) * d->c;
   };
   std::array<ptrdiff_t, 256> offsets{};
   for (int place = 0; place < std::min(d->r * d->s, 256); ++place) {

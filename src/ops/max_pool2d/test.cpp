@@ -44,6 +44,18 @@ THIMBLE_OP_CASES(max_pool2d) {
               pooled("same", {1, 7, 6, 3}, {1, 4, 3, 3},
                      {.kernel = 3, .stride = 2, .padding = Padding::same()}),
               pooled("window_of_each_axis", {1, 7, 6, 3}, {1, 7, 2, 3}, {.kernel = {1, 3}}),
+              pooled("dilated", {2, 9, 8, 3}, {2, 5, 2, 3},
+                     {.kernel = 3, .stride = {1, 2}, .dilation = 2}),
+              pooled("dilated_padded", {2, 7, 6, 3}, {2, 3, 3, 3},
+                     {.kernel = {2, 3},
+                      .stride = {3, 2},
+                      .padding = 1,
+                      .dilation = {3, 2},
+                      .ceil_mode = true}),
+              pooled("last_window_beyond_the_image", {2, 6, 5, 3}, {2, 3, 2, 3},
+                     {.kernel = 2, .stride = {2, 3}, .ceil_mode = true}),
+              pooled("last_window_beyond_the_padding", {2, 6, 6, 3}, {2, 4, 4, 3},
+                     {.kernel = 3, .stride = 2, .padding = 1, .ceil_mode = true}),
               pooled("one_pixel", {1, 1, 1, 2}, {1, 1, 1, 2}, {.kernel = 1}),
               pooled("window_of_255_cells", {1, 15, 17, 2}, {1, 1, 1, 2}, {.kernel = {15, 17}}),
               pooled("window_of_more_than_255_cells", {1, 18, 19, 17}, {1, 2, 2, 17},
@@ -58,6 +70,8 @@ THIMBLE_OP_CASES(max_pool2d) {
                       {.kernel = 4}),
               refused("padding_as_wide_as_the_window", {1, 3, 3, 2}, "padding below the size",
                       {.kernel = 2, .padding = 2}),
+              refused("windows_in_the_padding", {1, 1, 3, 2}, "hold a cell",
+                      {.kernel = 2, .stride = 1, .padding = 1, .dilation = 2}),
               refused("no_window", {1, 3, 3, 2}, "a window of at least 1 by 1", {.kernel = 0}),
               refused("a_negative_stride", {1, 3, 3, 2}, "stride of at least 1", {.stride = -1}),
           },
@@ -67,12 +81,33 @@ THIMBLE_OP_CASES(max_pool2d) {
 THIMBLE_OP_CASES(max_pool2d_inference) {
   const auto pooled = [](const char* name, const Shape& x, const Shape& y,
                          const MaxPool2dAttrs& attrs = {}) {
-    return OpCase{
-        .name = name, .inputs = {{.shape = x}}, .attrs = ir::Attrs::of(attrs), .expect = {y}};
+    return OpCase{.name = name,
+                  .inputs = {{.shape = x, .distinct = true}},
+                  .attrs = ir::Attrs::of(attrs),
+                  .expect = {y}};
   };
   return {.cases = {pooled("halves", {3, 8, 6, 6}, {3, 4, 3, 6}),
                     pooled("overlapping_padded", {3, 9, 8, 4}, {3, 5, 4, 4},
                            {.kernel = 3, .stride = 2, .padding = 1})}};
+}
+
+THIMBLE_OP_CASES(max_pool2d_cells) {
+  const auto of = [](const char* name, const Shape& shape, DType dtype, double cells,
+                     const MaxPool2dGradAttrs& attrs) {
+    return OpCase{.name = name,
+                  .inputs = {{.shape = shape, .dtype = dtype, .low = 0, .high = cells - 1}},
+                  .attrs = ir::Attrs::of(attrs),
+                  .expect = {shape}};
+  };
+  return {.cases = {of("halves", {2, 3, 2, 4}, DType::u8, 4, {.size = {6, 4}}),
+                    of("dilated", {2, 4, 2, 3}, DType::u8, 6,
+                       {.size = {8, 9}, .kernel = {2, 3}, .stride = 2, .dilation = 2}),
+                    of("wide", {1, 1, 2, 3}, DType::i32, 256,
+                       {.size = {16, 18}, .kernel = 16, .stride = 2})},
+          .rejects = {{"wide_places",
+                       {{.shape = {1, 1, 1, 1}, .dtype = DType::i32}},
+                       ir::Attrs::of(MaxPool2dGradAttrs{.size = {2, 2}}),
+                       "of type u8"}}};
 }
 
 namespace {
@@ -90,7 +125,7 @@ TEST(max_pool2d, keeps_one_byte_an_output_for_training_and_none_at_inference) {
 TEST(max_pool2d, passes_nan_on) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   pool_dims d{};
-  d.n = d.p = d.q = d.stride_h = d.stride_w = 1;
+  d.n = d.p = d.q = d.stride_h = d.stride_w = d.dilation_h = d.dilation_w = 1;
   d.h = d.w = d.r = d.s = 2;
   d.c = 3;
   const std::vector<float> x = {kNan, 1, 1, 2, kNan, 2, 3, 3, 3, 4, 4, 4};

@@ -7,9 +7,13 @@
 namespace thimble {
 
 inline void describe(PadOptions& a, ir::FieldVisitor& v) {
-  v.field("before", a.before, "elements before each axis");
+  v.field("before", a.before, "elements before each axis; below 0: cut off");
   v.field("after", a.after, "elements after each axis");
-  v.field("value", a.value, "what they hold");
+  v.field("value", a.value, "what they hold, of constant");
+  static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
+  v.enumeration("mode", a.mode, kModes,
+                "what they hold: the value, the elements mirrored, the outermost or those of the "
+                "other end");
 }
 
 }  // namespace thimble

@@ -1,7 +1,13 @@
+#include <thimble/ops/broadcast_to.h>
+#include <thimble/ops/concat.h>
+#include <thimble/ops/flip.h>
 #include <thimble/ops/pad.h>
 #include <thimble/ops/slice.h>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
 
 #include "ir/graph.h"
 #include "ops/common/axes.h"
@@ -23,12 +29,14 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require_dtype(0, DType::f32);
   c.require(x.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   const auto rank = static_cast<size_t>(x.rank());
+  c.require(options.mode == PadMode::constant, "other modes are built by pad() from several ops");
   c.require(options.before.size() == rank && options.after.size() == rank,
             fmt::format("expected {} numbers before and after", rank));
   std::vector<int64_t> dims = x.dims();
   for (size_t i = 0; i < rank; ++i) {
     for (const int64_t more : {options.before[i], options.after[i]}) {
-      c.require(more >= 0 && more < kMostPadding, "padding must be at least 0 and below 2^31");
+      c.require(more >= 0 && more < kMostPadding,
+                "padding must be below 2^31, and at least 0 but in pad()");
       dims[i] += more;
     }
   }
@@ -83,7 +91,76 @@ THIMBLE_OP_FOLDER(pad) {
 }
 
 namespace thimble {
-Value pad(Value x, const PadOptions& options) {
-  return x.graph().add1(ops::pad_op(), ir::Attrs::of(options), {x});
+namespace {
+
+// The elements of an axis from `start` on, `count` of them.
+Value part(Value x, int64_t axis, int64_t start, int64_t count) {
+  const int64_t stop = start + count;
+  return slice(x, axis, start, start < 0 && stop == 0 ? kEnd : stop);
 }
+
+// What stands on one side of an axis.
+Value side(Value x, int64_t axis, int64_t count, bool before, PadMode mode) {
+  if (mode == PadMode::circular) return part(x, axis, before ? -count : 0, count);
+  if (mode == PadMode::reflect) {
+    return flip(part(x, axis, before ? 1 : -1 - count, count), {.axes = {axis}});
+  }
+  const Value edge = part(x, axis, before ? 0 : -1, 1);
+  std::vector<int64_t> dims = edge.shape().dims();
+  dims[static_cast<size_t>(axis)] = count;
+  return broadcast_to(edge, Shape(std::move(dims)));
+}
+
+Value repeated(Value x, int64_t axis, int64_t before, int64_t after, PadMode mode) {
+  if (before == 0 && after == 0) return x;
+  const int64_t size = x.shape()[static_cast<int>(axis)];
+  const int64_t most = mode == PadMode::reflect    ? size - 1
+                       : mode == PadMode::circular ? size
+                       : size > 0                  ? std::numeric_limits<int64_t>::max()
+                                                   : 0;
+  if (std::max(before, after) > most) {
+    throw Error("pad", fmt::format("expected at most {} elements around axis {} of {}, got {}",
+                                   most, axis, size, std::max(before, after)));
+  }
+  std::vector<Value> parts;
+  if (before > 0) parts.push_back(side(x, axis, before, true, mode));
+  parts.push_back(x);
+  if (after > 0) parts.push_back(side(x, axis, after, false, mode));
+  return concat(parts, {.axis = axis});
+}
+
+// Cuts off what negative numbers say.
+Value cut(Value x, const PadOptions& options) {
+  SliceOptions inner;
+  for (size_t i = 0; i < options.before.size(); ++i) {
+    const int64_t before = options.before[i];
+    const int64_t after = options.after[i];
+    if (before >= 0 && after >= 0) continue;
+    inner.axes.push_back(static_cast<int64_t>(i));
+    inner.starts.push_back(std::max<int64_t>(0, -before));
+    inner.stops.push_back(after < 0 ? after : kEnd);
+  }
+  return inner.axes.empty() ? x : slice(x, inner);
+}
+
+}  // namespace
+
+Value pad(Value x, const PadOptions& options) {
+  const auto rank = static_cast<size_t>(x.shape().rank());
+  const bool fits = options.before.size() == rank && options.after.size() == rank;
+  if (options.mode == PadMode::constant || !fits) {
+    PadOptions outer{options.before, options.after, options.value};
+    for (auto* const numbers : {&outer.before, &outer.after}) {
+      for (int64_t& number : *numbers) number = fits ? std::max<int64_t>(number, 0) : number;
+    }
+    x = x.graph().add1(ops::pad_op(), ir::Attrs::of(outer), {x});
+  } else {
+    for (size_t i = 0; i < rank; ++i) {
+      x = repeated(x, static_cast<int64_t>(i), std::max<int64_t>(options.before[i], 0),
+                   std::max<int64_t>(options.after[i], 0), options.mode);
+    }
+  }
+  return cut(x, options);
+}
+
 }  // namespace thimble

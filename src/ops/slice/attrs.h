@@ -10,7 +10,7 @@ inline void describe(SliceOptions& a, ir::FieldVisitor& v) {
   v.field("axes", a.axes, "the axes cut; none: the first ones");
   v.field("starts", a.starts, "first index of each");
   v.field("stops", a.stops, "one past the last index of each");
-  v.field("steps", a.steps, "from one index to the next; none: 1");
+  v.field("steps", a.steps, "from one index to the next; none: 1; below 0: backwards");
 }
 
 struct SliceGradAttrs {

@@ -1,6 +1,8 @@
+#include <thimble/ops/flip.h>
 #include <thimble/ops/slice.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/graph.h"
 #include "ops/common/axes.h"
@@ -56,7 +58,8 @@ void check(const ir::InferContext& c, const Shape& x, const SliceOptions& option
     c.require(mark == 0, "an axis is named twice");
     mark = 1;
   }
-  for (const int64_t step : options.steps) c.require(step >= 1, "steps must be at least 1");
+  for (const int64_t step : options.steps)
+    c.require(step >= 1, "steps must be at least 1, or below 0 in slice()");
 }
 
 Shape sliced(const Shape& x, const SliceOptions& options) {
@@ -132,6 +135,26 @@ const OpDef& slice_op() {
   return def;
 }
 
+// Makes negative steps positive ones over an axis that is turned around; returns those axes.
+std::vector<int64_t> turned(SliceOptions& options) {
+  // Place i of an axis is place -1 - i of the turned one, counted from the other end.
+  const auto other_end = [](int64_t place) { return place == kEnd ? kEnd : -1 - place; };
+  std::vector<int64_t> axes;
+  const size_t given =
+      std::min({options.steps.size(), options.starts.size(), options.stops.size(),
+                options.axes.empty() ? options.steps.size() : options.axes.size()});
+  for (size_t i = 0; i < given; ++i) {
+    int64_t& step = options.steps[i];
+    if (step >= 0 || step == std::numeric_limits<int64_t>::min()) continue;
+    step = -step;
+    const int64_t start = options.starts[i];
+    options.starts[i] = start == kEnd ? 0 : other_end(start);
+    options.stops[i] = other_end(options.stops[i]);
+    axes.push_back(options.axes.empty() ? static_cast<int64_t>(i) : options.axes[i]);
+  }
+  return axes;
+}
+
 }  // namespace
 }  // namespace thimble::ops
 
@@ -143,7 +166,10 @@ THIMBLE_OP_FOLDER(slice) {
 namespace thimble {
 
 Value slice(Value x, const SliceOptions& options) {
-  return x.graph().add1(ops::slice_op(), ir::Attrs::of(options), {x});
+  SliceOptions forward = options;
+  const std::vector<int64_t> backwards = ops::turned(forward);
+  if (!backwards.empty()) x = flip(x, {.axes = backwards});
+  return x.graph().add1(ops::slice_op(), ir::Attrs::of(forward), {x});
 }
 
 Value slice(Value x, int64_t axis, int64_t start, int64_t stop, int64_t step) {

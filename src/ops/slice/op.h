@@ -17,11 +17,12 @@ struct SliceOptions {
   std::vector<int64_t> axes;    // none: the first ones
   std::vector<int64_t> starts;  // first index
   std::vector<int64_t> stops;   // one past the last index
-  std::vector<int64_t> steps;   // none: 1; at least 1
+  std::vector<int64_t> steps;   // none: 1; negative ones go backwards
 };
 
-// The elements at start, start + step, ... before stop. x: any type, at most 8 dimensions.
-// Throws Error for axes that do not exist, steps below 1, and lists of different lengths.
+// The elements at start, start + step, ... before stop; where the step is negative from the start
+// down to one after the stop, and a stop of kEnd is before the first. x: any type, at most 8
+// dimensions. Throws Error for axes that do not exist, steps of 0, and lists of different lengths.
 Value slice(Value x, const SliceOptions& options);
 
 // slice along one axis.

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+
+namespace thimble {
+
+struct CosineSimilarityOptions {
+  int64_t axis = -1;      // along which vectors lie; negative counts from the last
+  double epsilon = 1e-8;  // the least length
+};
+
+// The cosine of the angle between vectors along an axis: a b / (max(||a||, epsilon) max(||b||,
+// epsilon)). a, b: shapes that broadcast, f32; y: the broadcast shape without the axis. Equal to
+// torch.nn.functional.cosine_similarity. Throws Error where the shapes do not fit.
+Value cosine_similarity(Value a, Value b, const CosineSimilarityOptions& options = {});
+
+}  // namespace thimble
