@@ -38,7 +38,7 @@ class InvertedResidual(nn.Module):
 
 
 class Model(nn.Module):
-    batch, epochs = 8, 6
+    batch, epochs = 8, 12
     flattened = {}
 
     def __init__(self):
@@ -67,9 +67,9 @@ class Model(nn.Module):
 
 
 def optimizer(parameters):
-    return torch.optim.AdamW(parameters, lr=2e-3, weight_decay=0.01, fused=True)
+    return torch.optim.AdamW(parameters, lr=5e-3, weight_decay=0.01, fused=True)
 
 
 def schedule(adamw, steps):
-    return torch.optim.lr_scheduler.OneCycleLR(adamw, max_lr=2e-3, total_steps=steps,
+    return torch.optim.lr_scheduler.OneCycleLR(adamw, max_lr=5e-3, total_steps=steps,
                                                cycle_momentum=False)

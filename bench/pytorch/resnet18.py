@@ -49,10 +49,10 @@ class Model(nn.Module):
 
 
 def optimizer(parameters):
-    return torch.optim.SGD(parameters, lr=0.05, momentum=0.9, nesterov=True, weight_decay=5e-4,
+    return torch.optim.SGD(parameters, lr=0.02, momentum=0.9, nesterov=True, weight_decay=5e-4,
                            fused=True)
 
 
 def schedule(sgd, steps):
-    return torch.optim.lr_scheduler.OneCycleLR(sgd, max_lr=0.05, total_steps=steps,
+    return torch.optim.lr_scheduler.OneCycleLR(sgd, max_lr=0.02, total_steps=steps,
                                                cycle_momentum=False)

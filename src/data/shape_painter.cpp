@@ -31,7 +31,7 @@ Color any_color(Random& random) {
 
 // A colour that can be told from the other.
 Color other_color(Color from, Random& random) {
-  constexpr float kContrast = 0.2F;
+  constexpr float kContrast = 0.3F;
   for (;;) {
     const Color color = any_color(random);
     const Color d = color - from;
@@ -164,7 +164,7 @@ class Pattern {
 };
 
 void paint_background(const Canvas& canvas, Color color, Random& random) {
-  const float strength = random.uniform(0, 0.35F);
+  const float strength = random.uniform(0, 0.3F);
   const Color across = strength * (any_color(random) - Color{0.5F, 0.5F, 0.5F});
   const Vec along = any_direction(random);
   const float scale = 1 / static_cast<float>(canvas.side);
@@ -189,12 +189,12 @@ void paint_clutter(const Canvas& canvas, Random& random) {
   const auto plain = [color](Vec) { return color; };
   if (random.below(2) == 0) {
     place.radius = side * random.uniform(0.1F, 0.35F);
-    const float half = random.uniform(0.02F, 0.035F) * side / place.radius;
+    const float half = random.uniform(0.015F, 0.03F) * side / place.radius;
     canvas.paint(
         place, 1.2F, [half](Vec p) { return std::min(half - std::abs(p.y), 1 - std::abs(p.x)); },
         plain);
   } else {
-    place.radius = side * random.uniform(0.03F, 0.07F);
+    place.radius = side * random.uniform(0.025F, 0.055F);
     canvas.paint(place, 1, disc, plain);
   }
 }
@@ -202,8 +202,8 @@ void paint_clutter(const Canvas& canvas, Random& random) {
 void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random& random) {
   const auto side = static_cast<float>(canvas.side);
   Place place{};
-  place.radius = side * random.uniform(0.22F, 0.36F);
-  const float room = 0.5F * side - 0.85F * place.radius;
+  place.radius = side * random.uniform(0.28F, 0.4F);
+  const float room = 0.5F * side - place.radius;
   const float middle = 0.5F * (side - 1);
   place.centre = {middle + random.uniform(-room, room), middle + random.uniform(-room, room)};
   place.turn = any_direction(random);
@@ -243,10 +243,10 @@ void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random
 
 // Light from one side, the camera's noise, and rounding to bytes.
 void expose(const Canvas& canvas, Random& random) {
-  const float gain = random.uniform(0.65F, 1.1F);
+  const float gain = random.uniform(0.7F, 1.1F);
   const Vec along = any_direction(random);
   const float slope = random.uniform(0, 0.5F) / static_cast<float>(canvas.side);
-  const float noise = random.uniform(0, 0.12F);
+  const float noise = random.uniform(0, 0.1F);
   const float middle = 0.5F * static_cast<float>(canvas.side);
   float* at = canvas.image;
   for (int y = 0; y < canvas.side; ++y) {
@@ -269,10 +269,10 @@ void paint_shape(ShapeClass what, Random random, int side, float* image) {
   const Canvas canvas{image, side, random.uniform(0.8F, 1.6F)};
   const Color background = any_color(random);
   paint_background(canvas, background, random);
-  const uint64_t behind = random.below(5);
+  const uint64_t behind = random.below(4);
   for (uint64_t i = 0; i < behind; ++i) paint_clutter(canvas, random);
   paint_thing(canvas, what, background, random);
-  if (random.below(3) == 0) paint_clutter(canvas, random);
+  if (random.below(4) == 0) paint_clutter(canvas, random);
   expose(canvas, random);
 }
 

@@ -119,8 +119,8 @@ const Recipe mobilenetv2{
     .built_in_name = "built-in shapes",
     .real_name = "CIFAR-10",
     .batch = 8,
-    .epochs = 6,
-    .optimizer = []() -> Optimizer { return AdamW{.lr = 2e-3, .weight_decay = 0.01}; },
+    .epochs = 12,
+    .optimizer = []() -> Optimizer { return AdamW{.lr = 5e-3, .weight_decay = 0.01}; },
     .schedule =
         [](double lr, int64_t steps) {
           return Schedule::one_cycle({.max = lr, .total_steps = steps});

@@ -63,10 +63,9 @@ Graph build() {
 
 data::Dataset data_of(const std::string& path, data::Split split) {
   const bool training = split == data::Split::train;
-  const data::Dataset images = path.empty()
-                                   ? data::shapes(training ? kTrain : kTest, kSeed, split, kSide)
-                                   : data::cifar10(path, split);
-  return training ? data::augmented(images) : images;
+  if (path.empty()) return data::shapes(training ? kTrain : kTest, kSeed, split, kSide);
+  const data::Dataset photos = data::cifar10(path, split);
+  return training ? data::augmented(photos) : photos;
 }
 
 }  // namespace
@@ -84,7 +83,7 @@ const Recipe resnet18{
     .batch = 32,
     .epochs = 4,
     .optimizer = []() -> Optimizer {
-      return SGD{.lr = 0.05, .momentum = 0.9, .nesterov = true, .weight_decay = 5e-4};
+      return SGD{.lr = 0.02, .momentum = 0.9, .nesterov = true, .weight_decay = 5e-4};
     },
     .schedule =
         [](double lr, int64_t steps) {
