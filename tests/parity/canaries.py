@@ -1,4 +1,4 @@
-"""Adapters that are wrong on purpose: each must be reported as a failure, or the suite proves nothing."""
+"""Adapters that are wrong on purpose: were one not reported, the suite would prove nothing."""
 import os
 from typing import Any
 

@@ -20,7 +20,7 @@ class Mismatch(Exception):
 
 @dataclasses.dataclass
 class Case:
-    """reference(*args, **kwargs) is PyTorch's; the adapter is given the same, with Values for tensors."""
+    """reference(*args, **kwargs) is PyTorch's; the adapter is given Values for the tensors."""
 
     reference: Callable[..., Any]
     args: tuple[Any, ...]

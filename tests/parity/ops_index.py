@@ -36,7 +36,8 @@ def narrow(x, dim, start, length):
 @op("gather", "gather")
 def gather(x, dim, index):
     if 0 in index.shape:  # PyTorch takes one of any rank
-        return tb.reshape(tb.gather(vector(x), tb.reshape(tb.cast(index, "i32"), (0,)), axis=0), index.shape)
+        none = tb.gather(vector(x), tb.reshape(tb.cast(index, "i32"), (0,)), axis=0)
+        return tb.reshape(none, index.shape)
     return like(tb.gather(vector(x), tb.cast(vector(index), "i32"), axis=dim), index)
 
 

@@ -50,6 +50,8 @@ def poisson_nll_loss(x, target, log_input=True, full=False, size_average=None, e
 
 @op("nn.functional.gaussian_nll_loss", "gaussian_nll", times=4)
 def gaussian_nll_loss(x, target, var, full=False, eps=1e-6, reduction="mean"):
+    if var.shape == x.shape[:-1] and var.ndim:  # of rows
+        var = tb.reshape(var, (*var.shape, 1))
     return tb.gaussian_nll(x, target, var, full=full, epsilon=eps, reduction=REDUCTIONS[reduction])
 
 

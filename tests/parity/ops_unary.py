@@ -144,11 +144,16 @@ def _cast(name, dtype):
 
 
 for _name, _dtype in {
-    "bool": torch.bool, "byte": torch.uint8, "char": torch.int8, "int": torch.int32,
+    "byte": torch.uint8, "char": torch.int8, "int": torch.int32,
     "long": torch.int64, "half": torch.float16, "bfloat16": torch.bfloat16, "float": torch.float32,
     "double": torch.float64,
 }.items():
     _cast(_name, _dtype)
+
+
+@op("bool", "ne")
+def to_bool(x, memory_format=None):
+    return tb.ne(x, 0.0)
 
 
 @op("to", "cast")

@@ -16,13 +16,14 @@ from typing import Any
 # What thimble refuses on purpose, and why. Nothing else may be refused.
 COMPLEX = "complex numbers: tensors are real"
 FLOAT64 = "double precision: thimble computes in float32"
+HALF = "half precision: float16 and bfloat16 are types of storage, ops compute in float32"
 VALUE_SHAPES = "the shape of the result depends on values: shapes are fixed when compiling"
 VALUE_PLACES = "where a slice starts depends on values: slices are fixed when compiling"
 RANDOM = "random: thimble's own generator draws other numbers"
 THREE = "images of three dimensions: images have a height and a width"
 PACKED = "packed sequences: sequences of one batch have one length"
 PROJECTED = "LSTM with a projection of its hidden state inside the recurrence (proj_size)"
-REASONS = [COMPLEX, FLOAT64, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED, PROJECTED]
+REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED, PROJECTED]
 
 
 class Refused(Exception):
