@@ -158,10 +158,15 @@ inline void inside_columns(const ConvPlan& plan, const DepthwiseTap* taps, int c
   last = std::max(first, last);
 }
 
+// Panels of channels [first, last).
+struct DepthwisePanels {
+  int first, last;
+};
+
 // Row i of a phase of one image.
 inline void run_depthwise_row(const ConvPlan& plan, const ConvPhase& phase, const float* weights,
                               const float* bias, DepthwiseTap* taps, int image, int i,
-                              const float* x, float* y) {
+                              const DepthwisePanels& part, const float* x, float* y) {
   const int64_t pitch = padded_channels(plan.out_c);
   int count = 0;
   for (int t = 0; t < phase.tap_count; ++t) {
@@ -188,7 +193,7 @@ inline void run_depthwise_row(const ConvPlan& plan, const ConvPhase& phase, cons
   row.relu = plan.relu;
   row.add_previous = plan.add_previous;
   const Panels panels = split_columns(plan.out_c);
-  for (int panel = 0; panel < panels.count; ++panel) {
+  for (int panel = part.first; panel < part.last; ++panel) {
     row.channel = panel * panels.width;
     const int channels = std::min(panels.width, plan.out_c - row.channel);
     const int vectors = (channels + lanes() - 1) / lanes();
@@ -220,20 +225,29 @@ inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const
   Workspace counter(nullptr);
   carve_depthwise_scratch(counter, plan);
   const int rows = depthwise_rows(plan);
+  const int panels = split_columns(plan.out_c).count;
+  // An input row serves several output rows: with few channels at a time it is still in the cache.
+  const int64_t window_rows = plan.tap_rows.last - plan.tap_rows.first + 1;
+  const bool panel_by_panel =
+      plan.row_step == 1 && exceeds_first_cache(window_rows * plan.in_w * plan.in_c);
+  const int together = panel_by_panel ? 1 : panels;
   const int64_t runs = divide_up(plan.phase_rows(), rows);
   pool.run_with_worker(plan.images * runs, [&](int64_t task, int worker) {
     Workspace own(scratch_base + worker * counter.bytes());
     DepthwiseTap* taps = carve_depthwise_scratch(own, plan);
     const int image = static_cast<int>(task / runs);
     const int first = static_cast<int>(task % runs) * rows;
-    const float* weights = tables.weights;
-    for (int p = 0; p < plan.phase_count; ++p) {
-      const ConvPhase& phase = plan.phases[p];
-      const int last = std::min(first + rows, phase.rows);
-      for (int i = first; i < last; ++i) {
-        run_depthwise_row(plan, phase, weights, tables.bias, taps, image, i, x, y);
+    for (int panel = 0; panel < panels; panel += together) {
+      const DepthwisePanels part{panel, std::min(panel + together, panels)};
+      const float* weights = tables.weights;
+      for (int p = 0; p < plan.phase_count; ++p) {
+        const ConvPhase& phase = plan.phases[p];
+        const int last = std::min(first + rows, phase.rows);
+        for (int i = first; i < last; ++i) {
+          run_depthwise_row(plan, phase, weights, tables.bias, taps, image, i, part, x, y);
+        }
+        weights += phase.tap_count * padded_channels(plan.out_c);
       }
-      weights += phase.tap_count * padded_channels(plan.out_c);
     }
   });
 }

@@ -41,6 +41,12 @@ inline DepthwiseTap* carve_depthwise_scratch(Workspace& workspace, const ConvPla
   return workspace.take<DepthwiseTap>(plan.tap_count);
 }
 
+// Whether so many floats, with what else is in use, leave the first-level cache.
+inline bool exceeds_first_cache(int64_t floats) {
+  constexpr int64_t kFloats = (24 << 10) / 4;
+  return floats > kFloats;
+}
+
 // Output rows per task.
 inline int depthwise_rows(const ConvPlan& plan) {
   constexpr int64_t kTaskMultiplyAdds = int64_t{1} << 18;

@@ -87,6 +87,7 @@ struct DepthwiseWeightRow {
   const float* dy;  // the row
   int p;
   float* sums;  // [taps, padded channels]
+  int first_channel, last_channel;
 };
 
 // Taps [first, first + count) of the window, in columns [first_q, last_q) of the output, where all
@@ -100,8 +101,8 @@ inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int cou
   job.dy_step = d.c;
   job.pixels = last_q - first_q;
   constexpr int kChannels = kDepthwiseVectors * lanes();
-  for (int channel = 0; channel < d.c; channel += kChannels) {
-    const int channels = std::min(kChannels, d.c - channel);
+  for (int channel = row.first_channel; channel < row.last_channel; channel += kChannels) {
+    const int channels = std::min(kChannels, row.last_channel - channel);
     const int vectors = (channels + lanes() - 1) / lanes();
     job.last_count = channels - (vectors - 1) * lanes();
     job.dy = row.dy + static_cast<ptrdiff_t>(first_q) * d.c + channel;
@@ -174,13 +175,21 @@ inline void conv_weights_depthwise(float* dw, const float* x, const float* dy, f
   const DepthwiseWeightSplit split = split_depthwise_weights(d);
   const int64_t pitch = padded_channels(d.c);
   const int64_t floats = static_cast<int64_t>(d.r) * d.s * pitch;
+  // An image row serves several output rows: with few channels at a time it is still in the cache.
+  const int64_t window_rows = int64_t{d.r - 1} * d.dilation_h + 1;
+  const bool panel_by_panel =
+      d.stride_h == 1 && exceeds_first_cache((window_rows * d.w + d.q) * d.c);
+  const int together = panel_by_panel ? kDepthwiseVectors * lanes() : d.c;
   pool.run(split.partials, [&](int64_t partial) {
     float* own = sums + partial * floats;
     std::fill_n(own, floats, 0.0f);
     const int64_t last = std::min(static_cast<int64_t>(d.n) * d.p, (partial + 1) * split.rows);
-    for (int64_t row = partial * split.rows; row < last; ++row) {
-      const float* image = x + row / d.p * d.h * d.w * d.c;
-      add_depthwise_row({d, image, dy + row * d.q * d.c, static_cast<int>(row % d.p), own});
+    for (int channel = 0; channel < d.c; channel += together) {
+      for (int64_t row = partial * split.rows; row < last; ++row) {
+        const float* image = x + row / d.p * d.h * d.w * d.c;
+        add_depthwise_row({d, image, dy + row * d.q * d.c, static_cast<int>(row % d.p), own,
+                           channel, std::min(channel + together, d.c)});
+      }
     }
   });
   for (int partial = 1; partial < split.partials; ++partial) {
