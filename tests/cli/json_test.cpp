@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kTrainKeys =
-    "recipe epochs steps train_loss test_loss test_accuracy test_metrics inception_score recognition "
+    "recipe epochs steps train_loss test_loss test_accuracy test_metrics inception_score "
+    "recognition "
     "seconds ms_per_step_median planned_peak_bytes peak_rss_bytes parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";

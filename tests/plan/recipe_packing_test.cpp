@@ -32,7 +32,8 @@ TEST_P(recipe_packing, is_within_one_percent_of_the_bound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(recipes, recipe_packing, ::testing::Values("vae", "lenet5", "mlp", "lstm", "gpt"),
+INSTANTIATE_TEST_SUITE_P(recipes, recipe_packing,
+                         ::testing::Values("vae", "lenet5", "mlp", "lstm", "gpt"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
