@@ -22,5 +22,6 @@ def around(mode, before, after, shape=(2, 4, 3, 1)):
 
 CASES += [around("reflect", [3, 1], [0, 2]), around("replicate", [2, 1], [0, 3]),
           around("circular", [3, 1], [0, 2]),
+          dict(around("circular", [-1, 1], [1, -2]), name="cut_and_circular"),
           dict(around("replicate", [2, -1], [-3, 1]), name="replicated_and_cut"),
           dict(around("reflect", [1, 1], [0, 2], (0, 4, 3, 1)), name="reflected_batch_of_0")]

@@ -148,6 +148,9 @@ Value cut(Value x, const PadOptions& options) {
 Value pad(Value x, const PadOptions& options) {
   const auto rank = static_cast<size_t>(x.shape().rank());
   const bool fits = options.before.size() == rank && options.after.size() == rank;
+  // As in PyTorch: what is cut off does not come round, but is still repeated or mirrored.
+  const bool cut_first = options.mode == PadMode::circular && fits;
+  if (cut_first) x = cut(x, options);
   if (options.mode == PadMode::constant || !fits) {
     PadOptions outer{options.before, options.after, options.value};
     for (auto* const numbers : {&outer.before, &outer.after}) {
@@ -160,7 +163,7 @@ Value pad(Value x, const PadOptions& options) {
                    std::max<int64_t>(options.after[i], 0), options.mode);
     }
   }
-  return cut(x, options);
+  return cut_first || !fits ? x : cut(x, options);
 }
 
 }  // namespace thimble

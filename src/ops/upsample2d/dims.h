@@ -16,6 +16,7 @@ typedef struct upsample2d_dims {
   int n;
   int c;
   int linear; /* 1: between neighbours; 0: the nearest */
+  int cubic;  /* 1: a curve through four of a side */
   upsample_axis h;
   upsample_axis w;
 } upsample2d_dims;
@@ -41,6 +42,32 @@ static inline upsample_cells upsample_place(int i, const upsample_axis* a, int l
   cells.second = cells.first + 1 < a->from ? cells.first + 1 : cells.first;
   cells.weight = at - cells.first;
   return cells;
+}
+
+/* The four cells around a place, those beyond the image being its outermost, and their weights.
+   Source: Keys, "Cubic convolution interpolation for digital image processing", 1981. */
+typedef struct upsample_taps {
+  int cell[4];
+  double weight[4];
+} upsample_taps;
+
+static inline upsample_taps upsample_curve(int i, const upsample_axis* a) {
+  const double k = -0.75;
+  const double at = a->scale * (i + a->shift) - a->shift;
+  int first = (int)at;
+  if (first > at) --first; /* floor */
+  const double t = at - first;
+  const double u = 1 - t;
+  upsample_taps taps;
+  taps.weight[0] = ((k * (t + 1) - 5 * k) * (t + 1) + 8 * k) * (t + 1) - 4 * k;
+  taps.weight[1] = ((k + 2) * t - (k + 3)) * t * t + 1;
+  taps.weight[2] = ((k + 2) * u - (k + 3)) * u * u + 1;
+  taps.weight[3] = ((k * (u + 1) - 5 * k) * (u + 1) + 8 * k) * (u + 1) - 4 * k;
+  for (int j = 0; j < 4; ++j) {
+    const int cell = first - 1 + j;
+    taps.cell[j] = cell < 0 ? 0 : cell < a->from ? cell : a->from - 1;
+  }
+  return taps;
 }
 
 #endif

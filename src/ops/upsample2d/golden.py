@@ -1,13 +1,13 @@
 import torch
 
-MODES = {"nearest": "nearest", "nearest_exact": "nearest-exact", "bilinear": "bilinear"}
+MODES = {"nearest": "nearest", "nearest_exact": "nearest-exact", "bilinear": "bilinear", "bicubic": "bicubic"}
 
 
 def case(name, x, mode, size=None, scale=None, align_corners=False):
     """x: [N, H, W, C]; scale: of height and width."""
 
     def run(x):
-        corners = align_corners if mode == "bilinear" else None
+        corners = align_corners if mode in ("bilinear", "bicubic") else None
         y = torch.nn.functional.interpolate(x.movedim(-1, 1), size, scale, MODES[mode], corners)
         return y.movedim(1, -1)
 
@@ -41,6 +41,9 @@ CASES = [
     case("bilinear_by_a_fraction", [1, 3, 5, 1], "bilinear", scale=[1.7, 0.6]),
     case("bilinear_with_corners", [1, 3, 4, 1], "bilinear", size=[5, 7], align_corners=True),
     case("bilinear_to_one_pixel", [1, 3, 4, 1], "bilinear", size=[1, 1], align_corners=True),
+    case("bicubic_twice", [1, 2, 3, 2], "bicubic", scale=[2.0, 2.0]),
+    case("bicubic_by_a_fraction", [1, 5, 4, 1], "bicubic", scale=[1.7, 0.6]),
+    case("bicubic_with_corners", [1, 3, 4, 1], "bicubic", size=[5, 7], align_corners=True),
     sequence_case("sequence", [1, 4, 2], 6, "nearest"),
     sequence_case("linear_sequence", [1, 4, 2], 6, "bilinear"),
 ]

@@ -42,8 +42,8 @@ upsample_axis axis(int64_t from, int64_t to, double scale, const Upsample2dOptio
   upsample_axis a{};
   a.from = static_cast<int>(from);
   a.to = static_cast<int>(to);
-  const bool linear = o.mode == Upsampling::bilinear;
-  if (linear && o.align_corners) {
+  const bool between = o.mode == Upsampling::bilinear || o.mode == Upsampling::bicubic;
+  if (between && o.align_corners) {
     a.scale = to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0.0;
     return a;
   }
@@ -57,9 +57,37 @@ upsample2d_dims dims_of(const Shape& x, const Shape& y, const Upsample2dOptions&
   d.n = static_cast<int>(x[0]);
   d.c = static_cast<int>(x[3]);
   d.linear = o.mode == Upsampling::bilinear ? 1 : 0;
+  d.cubic = o.mode == Upsampling::bicubic ? 1 : 0;
   d.h = axis(x[1], y[1], o.scale, o);
   d.w = axis(x[2], y[2], scale_of_width(o), o);
   return d;
+}
+
+// Of bicubic each image is a task.
+void fast(float* y, const float* x, void* workspace, const upsample2d_dims* d,
+          exec::ThreadPool& pool) {
+  if (d->cubic == 0) {
+    upsample2d_simd(y, x, workspace, d, pool);
+    return;
+  }
+  upsample2d_dims one = *d;
+  one.n = 1;
+  const int64_t from = int64_t{d->h.from} * d->w.from * d->c;
+  const int64_t to = int64_t{d->h.to} * d->w.to * d->c;
+  pool.run(d->n, [&](int64_t n) { f32::upsample2d_cubic(y + n * to, x + n * from, &one); });
+}
+
+void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
+               exec::ThreadPool& pool) {
+  if (d->cubic == 0) {
+    upsample2d_grad_simd(dx, dy, workspace, d, pool);
+    return;
+  }
+  upsample2d_dims one = *d;
+  one.n = 1;
+  const int64_t from = int64_t{d->h.from} * d->w.from * d->c;
+  const int64_t to = int64_t{d->h.to} * d->w.to * d->c;
+  pool.run(d->n, [&](int64_t n) { f32::upsample2d_cubic_grad(dx + n * from, dy + n * to, &one); });
 }
 
 const OpDef& upsample2d_grad_op() {
@@ -85,7 +113,7 @@ const OpDef& upsample2d_grad_op() {
       .workspace = upsample2d_grad_workspace,
       .ref = ir::kernel_fn<&f32::upsample2d_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::upsample2d_grad_ref>(),
-      .fast = ir::kernel_fn<&upsample2d_grad_simd>(),
+      .fast = ir::kernel_fn<&grad_fast>(),
   };
   return def;
 }
@@ -95,8 +123,8 @@ const OpDef& upsample2d_op() {
       .name = "upsample2d",
       .doc =
           "Images of another size: every pixel is the nearest of the image, or lies between the "
-          "four "
-          "around its place (bilinear). Equal to torch.nn.functional.interpolate.",
+          "four around its place (bilinear), or on a curve through sixteen (bicubic). Equal to "
+          "torch.nn.functional.interpolate.",
       .example = "auto y = upsample2d(x, {.scale = 2, .mode = Upsampling::bilinear});",
       .inputs = {{"x", "[N, H, W, C]"}},
       .outputs = {{"y", "[N, P, Q, C]"}},
@@ -118,7 +146,7 @@ const OpDef& upsample2d_op() {
       .workspace = upsample2d_workspace,
       .ref = ir::kernel_fn<&f32::upsample2d_ref>(),
       .ref64 = ir::kernel_fn<&f64::upsample2d_ref>(),
-      .fast = ir::kernel_fn<&upsample2d_simd>(),
+      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

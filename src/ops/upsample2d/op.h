@@ -8,16 +8,16 @@
 namespace thimble {
 
 // nearest: the pixel at floor(i / scale); nearest_exact: the pixel whose middle is nearest,
-// floor((i
-// + 1/2) / scale); bilinear: between the four pixels around (i + 1/2) / scale - 1/2.
-enum class Upsampling : uint8_t { nearest, nearest_exact, bilinear };
+// floor((i + 1/2) / scale); bilinear: between the four pixels around (i + 1/2) / scale - 1/2;
+// bicubic: a smooth curve through the sixteen around it (Keys 1981, a = -3/4).
+enum class Upsampling : uint8_t { nearest, nearest_exact, bilinear, bicubic };
 
 struct Upsample2dOptions {
   Pair size = Pair(0);   // height and width of the result; 0: found from scale
   double scale = 0.0;    // of height and width; 0: result / input
   double scale_w = 0.0;  // of the width, where it differs
   Upsampling mode = Upsampling::nearest;
-  bool align_corners = false;  // of bilinear: the middles of the corners stay in place
+  bool align_corners = false;  // of bilinear and bicubic: the middles of the corners stay
 };
 
 // Images of another size, larger or smaller. x: [N, H, W, C], f32; y: [N, P, Q, C] with (P, Q) =

@@ -1,6 +1,51 @@
+/* Bicubic: sums over the four by four cells around a place. */
+static void upsample2d_cubic(real* y, const real* x, const upsample2d_dims* d) {
+  const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
+  for (int n = 0; n < d->n; ++n, x += d->h.from * row) {
+    for (int p = 0; p < d->h.to; ++p) {
+      const upsample_taps over = upsample_curve(p, &d->h);
+      for (int q = 0; q < d->w.to; ++q, y += d->c) {
+        const upsample_taps beside = upsample_curve(q, &d->w);
+        for (int c = 0; c < d->c; ++c) y[c] = 0;
+        for (int r = 0; r < 4; ++r) {
+          for (int s = 0; s < 4; ++s) {
+            const real weight = (real)(over.weight[r] * beside.weight[s]);
+            const real* from = x + over.cell[r] * row + (ptrdiff_t)beside.cell[s] * d->c;
+            for (int c = 0; c < d->c; ++c) y[c] += weight * from[c];
+          }
+        }
+      }
+    }
+  }
+}
+
+static void upsample2d_cubic_grad(real* dx, const real* dy, const upsample2d_dims* d) {
+  const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
+  for (int n = 0; n < d->n; ++n, dx += d->h.from * row) {
+    for (ptrdiff_t i = 0; i < d->h.from * row; ++i) dx[i] = 0;
+    for (int p = 0; p < d->h.to; ++p) {
+      const upsample_taps over = upsample_curve(p, &d->h);
+      for (int q = 0; q < d->w.to; ++q, dy += d->c) {
+        const upsample_taps beside = upsample_curve(q, &d->w);
+        for (int r = 0; r < 4; ++r) {
+          for (int s = 0; s < 4; ++s) {
+            const real weight = (real)(over.weight[r] * beside.weight[s]);
+            real* to = dx + over.cell[r] * row + (ptrdiff_t)beside.cell[s] * d->c;
+            for (int c = 0; c < d->c; ++c) to[c] += weight * dy[c];
+          }
+        }
+      }
+    }
+  }
+}
+
 /* Each pixel of y from the nearest pixel of x, or between the four around its place.
    x: [n, h.from, w.from, c], y: [n, h.to, w.to, c]; no aliasing. */
 static void upsample2d_ref(real* y, const real* x, const upsample2d_dims* d) {
+  if (d->cubic) {
+    upsample2d_cubic(y, x, d);
+    return;
+  }
   const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
   for (int n = 0; n < d->n; ++n, x += d->h.from * row) {
     for (int p = 0; p < d->h.to; ++p) {
@@ -26,6 +71,10 @@ static void upsample2d_ref(real* y, const real* x, const upsample2d_dims* d) {
 /* dx = the sum of dy over the pixels of y that a pixel of x is part of, by its weight in each.
    dy: [n, h.to, w.to, c], dx: [n, h.from, w.from, c]; no aliasing. */
 static void upsample2d_grad_ref(real* dx, const real* dy, const upsample2d_dims* d) {
+  if (d->cubic) {
+    upsample2d_cubic_grad(dx, dy, d);
+    return;
+  }
   const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
   for (int n = 0; n < d->n; ++n, dx += d->h.from * row) {
     for (ptrdiff_t i = 0; i < d->h.from * row; ++i) dx[i] = 0;
