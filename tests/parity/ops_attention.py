@@ -9,7 +9,7 @@ def _steps_first(x):
     return tb.transpose(x, (0, 2, 1, 3))
 
 
-@op("nn.functional.scaled_dot_product_attention", "scaled_dot_product_attention", times=4)
+@op("nn.functional.scaled_dot_product_attention", "scaled_dot_product_attention", times=10)
 def scaled_dot_product_attention(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
                                  enable_gqa=False):
     if dropout_p > 0:

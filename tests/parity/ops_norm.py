@@ -16,12 +16,13 @@ def _first(result):
     return result[0]
 
 
-@op("nn.functional.layer_norm", "layer_norm", times=4)
+# A row of one number is its mean but for rounding, which 1 / sqrt(epsilon) makes 300 times as large.
+@op("nn.functional.layer_norm", "layer_norm", times=10)
 def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
     return tb.layer_norm(x, **_weights(weight, bias), dims=len(shape), epsilon=eps)
 
 
-@op("native_layer_norm", "layer_norm", times=4, outputs=_first)
+@op("native_layer_norm", "layer_norm", times=10, outputs=_first)
 def native_layer_norm(x, shape, weight, bias, eps):
     return layer_norm(x, shape, weight, bias, eps)
 
