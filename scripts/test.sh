@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every test: the development build, then the address, undefined-behaviour and thread sanitizers,
-# then each fuzzer for a few seconds. The last line counts them all.
+# Every test: the development build, the comparison with PyTorch, then the address,
+# undefined-behaviour and thread sanitizers, then each fuzzer for a few seconds. The last line counts
+# them all.
 # usage: ./run test [quick]      quick: the fast tests of the development build alone
 # Environment: THIMBLE_DATA=DIR, real data for the tests that want it; THIMBLE_FUZZ_SECONDS.
 set -euo pipefail
@@ -66,6 +67,22 @@ run_python() {
   sed -n 's/^SKIPPED \[[0-9]*\] //p' "$text" >>"$reasons"
 }
 
+# thimble beside PyTorch on the samples of PyTorch's own databases.
+run_parity() {
+  local start=$SECONDS counts=$PWD/build/dev/parity.txt passed failed refused
+  if ! torch_environment; then
+    record parity 0 0 1 $((SECONDS - start))
+    echo "parity: pip could not install PyTorch" >>"$reasons"
+    return
+  fi
+  rm -f "$counts"
+  PYTHONPATH=build/dev/python "$torch_python" tests/parity --counts "$counts" || true
+  [ -s "$counts" ] || die "the parity suite left no counts in build/dev"
+  read -r passed failed refused <"$counts"
+  record parity "$passed" "$failed" "$refused" $((SECONDS - start))
+  sed -n 's/^refused: /parity refuses /p' "$counts" >>"$reasons"
+}
+
 # The wheel, in an environment that holds NumPy and nothing else.
 run_wheel() {
   local start=$SECONDS passed=0 clean
@@ -119,7 +136,10 @@ else
 fi
 if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
   run_python
-  if [ "${1-}" != quick ]; then run_wheel; fi
+  if [ "${1-}" != quick ]; then
+    run_parity
+    run_wheel
+  fi
 else
   record python 0 0 1 0
   echo "the Python package: pip could not install python/tests/requirements.txt" >>"$reasons"

@@ -106,7 +106,7 @@ _OPS: dict[str, str] = {
         nn.functional.linear_cross_entropy/chunked_none""",
     "distances": "cdist nn.functional.pdist",
     "layers": """
-        nn.functional.bilinear nn.functional.interpolate/bicubic nn.functional.embedding_bag
+        nn.functional.bilinear nn.functional.embedding_bag
         nn.functional.grid_sample grid_sampler_2d nn.functional.max_unpool1d
         nn.functional.max_unpool1d/grad nn.functional.max_unpool2d
         nn.functional.max_unpool2d/grad""",

@@ -46,12 +46,12 @@ def _upsampled(x, size, scale_factor, mode, align_corners=None, recompute=False)
 
 
 MODES = {"nearest": "nearest", "nearest-exact": "nearest_exact", "linear": "bilinear",
-         "bilinear": "bilinear"}
+         "bilinear": "bilinear", "bicubic": "bicubic"}
 
 
 @op(["nn.functional.interpolate/nearest", "nn.functional.interpolate/nearest-exact",
-     "nn.functional.interpolate/linear", "nn.functional.interpolate/bilinear"],
-    "upsample1d upsample2d", times=4)
+     "nn.functional.interpolate/linear", "nn.functional.interpolate/bilinear",
+     "nn.functional.interpolate/bicubic"], "upsample1d upsample2d", times=4)
 def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=None,
                 recompute_scale_factor=None, antialias=False):
     return _upsampled(x, size, scale_factor, MODES[mode], align_corners, recompute_scale_factor)
