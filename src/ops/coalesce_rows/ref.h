@@ -33,6 +33,7 @@ static void dense_rows_ref(real* dense, const real* sums, const int32_t* indices
   const ptrdiff_t width = d->width;
   for (ptrdiff_t at = 0; at < d->rows * width; ++at) dense[at] = 0;
   for (int slot = 0; slot < d->count && indices[slot] >= 0; ++slot) {
+    if (indices[slot] >= d->rows) continue;
     for (ptrdiff_t c = 0; c < width; ++c) dense[indices[slot] * width + c] = sums[slot * width + c];
   }
 }
