@@ -8,16 +8,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<EOT
-usage: ./run bench [--quick] [--recipe NAME]... [--data DIR]
+usage: ./run bench [--quick] [--recipe NAME]... [--data PATH]
 
 Trains the recipes vae, lenet5 and mlp with thimble and with PyTorch $torch_version, from the same
 weights on the same samples, and compares losses, time and memory; then the kernels of both.
 Writes build/bench/report.md and report.html. PyTorch is installed under build/torch with pip.
 
   --quick        two epochs, one round of each timing, no kernels: to see that it works
-  --recipe NAME  this recipe alone (vae, lenet5 or mlp), no kernels; may be given again
-  --data DIR     a folder with MNIST, as for 'thimble train'; else THIMBLE_DATA, else the built-in
-                 digits
+  --recipe NAME  this recipe alone, of all that have a twin in bench/pytorch, no kernels; may be
+                 given again
+  --data PATH    real data of the recipes, as for 'thimble train'; else THIMBLE_DATA, else the
+                 built-in data
 EOT
 }
 
@@ -43,11 +44,11 @@ while [ $# -gt 0 ]; do
   shift
 done
 for recipe in "${recipes[@]+"${recipes[@]}"}"; do
-  case $recipe in vae | lenet5 | mlp) ;; *)
-    echo "bench: there is no recipe '$recipe' to compare; take vae, lenet5 or mlp" >&2
+  if ! grep -qs '^class Model' "bench/pytorch/$recipe.py"; then
+    twins=$(grep -l '^class Model' bench/pytorch/*.py | sed 's:.*/::; s:\.py$::' | paste -sd, -)
+    echo "bench: there is no recipe '$recipe' to compare; take one of ${twins//,/, }" >&2
     exit 2
-    ;;
-  esac
+  fi
 done
 # A folder is the caller's.
 case $data in '' | /*) ;; *) data=$caller/$data ;; esac
