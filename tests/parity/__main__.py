@@ -4,6 +4,7 @@ import importlib
 import os
 import pathlib
 import sys
+import warnings
 
 import torch
 
@@ -15,6 +16,9 @@ import trajectories
 from not_offered import NOT_OFFERED
 from registry import MODULES, OPS, OPTIMIZERS
 from runner import Job, Result, run_all
+
+# PyTorch's, about its own samples.
+warnings.simplefilter("ignore")
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "parity.md"

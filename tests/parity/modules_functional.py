@@ -11,7 +11,7 @@ import ops_shape  # noqa: F401
 import ops_unary  # noqa: F401
 import thimble as tb
 from layouts import channels_first, channels_last
-from registry import OPS, THREE, Refused, module
+from registry import OPS, module
 
 _CONV = "stride padding dilation groups"
 _TRANSPOSED = "stride padding output_padding groups dilation"
@@ -155,8 +155,6 @@ _SIDES = {"1d": 1, "2d": 2, "3d": 3}
 def _pad(name, mode):
     @module(name, "pad")
     def call(m, w, x):
-        if _SIDES[name[-2:]] == 3 and mode != "constant":
-            raise Refused(THREE)
         pads = m.padding if isinstance(m.padding, tuple) else (m.padding,) * 2 * _SIDES[name[-2:]]
         return OPS[f"nn.functional.pad/{mode}"].call(x, pads, mode, getattr(m, "value", 0.0))
 
