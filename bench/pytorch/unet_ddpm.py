@@ -39,7 +39,7 @@ def up(before, after):
 
 
 class Model(nn.Module):
-    batch, epochs = 16, 8
+    batch, epochs = 16, 12
     flattened = {}
 
     def __init__(self):
@@ -84,7 +84,7 @@ class Model(nn.Module):
 
 
 def optimizer(parameters):
-    return torch.optim.AdamW(parameters, lr=1e-3, weight_decay=0.0, fused=True)
+    return torch.optim.AdamW(parameters, lr=2e-3, weight_decay=0.0, fused=True)
 
 
 def schedule(adamw, steps):

@@ -223,8 +223,8 @@ const Recipe unet_ddpm{
     .built_in_name = kDigitsBuiltInName,
     .real_name = kDigitsRealName,
     .batch = 16,
-    .epochs = 8,
-    .optimizer = []() -> Optimizer { return AdamW{.lr = 1e-3, .weight_decay = 0.0}; },
+    .epochs = 12,
+    .optimizer = []() -> Optimizer { return AdamW{.lr = 2e-3, .weight_decay = 0.0}; },
     .schedule =
         [](double lr, int64_t steps) {
           const int64_t rise = std::min<int64_t>(200, steps / 10);
