@@ -171,12 +171,14 @@ TEST(canary, with_a_wrong_fast_kernel_is_caught) {
 }
 
 // y: the code 100; the first `apart` of them are off by `by`.
+void codes(uint8_t* y, const CanaryDims* d, int apart, int by) {
+  for (int i = 0; i < d->n; ++i) y[i] = static_cast<uint8_t>(i < apart ? 100 + by : 100);
+}
+void right_codes(uint8_t* y, const float* /*x*/, const CanaryDims* d) { codes(y, d, 0, 0); }
 template <int apart, int by>
-struct Codes {
-  static void run(uint8_t* y, const float* /*x*/, const CanaryDims* d) {
-    for (int i = 0; i < d->n; ++i) y[i] = static_cast<uint8_t>(i < apart ? 100 + by : 100);
-  }
-};
+void codes_apart(uint8_t* y, const float* /*x*/, const CanaryDims* d) {
+  codes(y, d, apart, by);
+}
 
 template <int apart, int by>
 std::string check_codes() {
@@ -185,9 +187,9 @@ std::string check_codes() {
     return {{DType::u8, c.shape(0)}};
   };
   op.vjp = nullptr;
-  op.ref = ir::kernel_fn<&Codes<0, 0>::run>();
+  op.ref = ir::kernel_fn<&right_codes>();
   op.ref64 = nullptr;
-  op.fast = ir::kernel_fn<&Codes<apart, by>::run>();
+  op.fast = ir::kernel_fn<&codes_apart<apart, by>>();
   op.in_place = {};
   return check_fast(op, {.name = "codes", .inputs = {{.shape = {2000}}}, .codes = true});
 }
