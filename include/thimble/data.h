@@ -103,8 +103,8 @@ struct ImageAugmentation {
 // Source: He et al., "Deep residual learning for image recognition", 2016, section 4.2.
 [[nodiscard]] Dataset augmented(const Dataset& dataset, const ImageAugmentation& options = {});
 
-// The images, every f32 field [H, W, C], in another size: bilinear, as PyTorch's interpolate does it.
-// What changes them for training must come after: augmented(resized(...)).
+// The images, every f32 field [H, W, C], in another size: bilinear, as PyTorch's interpolate does
+// it. What changes them for training must come after: augmented(resized(...)).
 [[nodiscard]] Dataset resized(const Dataset& dataset, int64_t height, int64_t width);
 
 // IDX files (http://yann.lecun.com/exdb/mnist), plain or gzip, every element type. Fields:

@@ -80,7 +80,7 @@ THIMBLE_OP_FOLDER(adaptive_average_pool2d) {
 namespace thimble {
 
 Value adaptive_average_pool2d(Value x, const AdaptiveAveragePool2dOptions& options) {
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   const Pair size = options.size;
   if (shape.rank() == 4 && size.h > 0 && size.w > 0 && shape[1] > 0 && shape[2] > 0 &&
       shape[1] % size.h == 0 && shape[2] % size.w == 0) {

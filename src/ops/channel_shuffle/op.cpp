@@ -12,7 +12,7 @@ THIMBLE_OP_FOLDER(channel_shuffle) { return {}; }
 namespace thimble {
 
 Value channel_shuffle(Value x, const ChannelShuffleOptions& options) {
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   const int64_t groups = options.groups;
   if (s.rank() < 2 || groups < 1 || s[-1] % groups != 0) {
     throw Error("channel_shuffle",

@@ -17,13 +17,13 @@ inline void check_sequence(const char* op, Value x) {
 
 // [N, L, C] as [N, 1, L, C]; weights [K, k, C] as [K, 1, k, C] too.
 inline Value as_image(Value x) {
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   return reshape(x, {s[0], 1, s[1], s[2]});
 }
 
 // [N, 1, L, C] as [N, L, C].
 inline Value as_sequence(Value x) {
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   return reshape(x, {s[0], s[2], s[3]});
 }
 

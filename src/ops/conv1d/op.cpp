@@ -26,7 +26,7 @@ Value conv1d(Value x, Value weight, Value bias, const Conv1dAttrs& attrs) {
 
 Value conv1d(Value x, const Conv1dOptions& options) {
   ops::check_sequence("conv1d", x);
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   ops::check_layer("conv1d", {s[0], 1, s[1], s[2]}, options.channels, {1, options.kernel},
                    options.groups);
   const ir::LayerScope layer(x.graph(), "conv1d", options.name);

@@ -23,7 +23,7 @@ Value conv_transpose1d(Value x, Value weight, Value bias, const ConvTranspose1dA
 
 Value conv_transpose1d(Value x, const ConvTranspose1dOptions& options) {
   ops::check_sequence("conv_transpose1d", x);
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   ops::check_layer("conv_transpose1d", {s[0], 1, s[1], s[2]}, options.channels, {1, options.kernel},
                    options.groups);
   const ir::LayerScope layer(x.graph(), "conv_transpose1d", options.name);

@@ -26,7 +26,7 @@ void check(const char* op, const Shape& x, int64_t r) {
 }  // namespace
 
 Value pixel_shuffle(Value x, const PixelShuffleOptions& options) {
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   const int64_t r = options.factor;
   check("pixel_shuffle", s, r);
   if (s[3] % (r * r) != 0) {
@@ -39,7 +39,7 @@ Value pixel_shuffle(Value x, const PixelShuffleOptions& options) {
 }
 
 Value pixel_unshuffle(Value x, const PixelShuffleOptions& options) {
-  const Shape s = x.shape();
+  const Shape& s = x.shape();
   const int64_t r = options.factor;
   check("pixel_unshuffle", s, r);
   if (s[1] % r != 0 || s[2] % r != 0) {
