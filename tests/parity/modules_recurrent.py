@@ -1,7 +1,7 @@
 """Recurrent layers and their cells, batch in front."""
 import thimble as tb
 from layouts import moved
-from registry import PACKED, PROJECTED, Refused, module
+from registry import PACKED, Refused, module
 
 _TIMES = 4
 
@@ -10,14 +10,14 @@ def _layer(function, m, w, x, given):
     """PyTorch's results: steps in front unless batch_first, and no batch where x has none."""
     if not hasattr(x, "ndim"):
         raise Refused(PACKED)
-    if m.proj_size > 0:
-        raise Refused(PROJECTED)
     bare = x.ndim == 2
     steps = 0 if bare or m.batch_first else 1  # the axis that the batch is moved to and from
     x = tb.reshape(x, (1, *x.shape)) if bare else moved(x, steps, 0)
     given = given if isinstance(given, (tuple, list)) else (given,) * (given is not None)
     before = [tb.reshape(s, (1, *s.shape)) if s.ndim == 2 else moved(s, 1, 0) for s in given]
     options = {"relu": m.nonlinearity == "relu"} if m.mode.startswith("RNN") else {}
+    if m.proj_size > 0:
+        options["projection"] = m.proj_size
     y, *after = tb.functional_call(
         function, {f"layer.{name}": each for name, each in w.items()}, x, *before,
         units=m.hidden_size, layers=m.num_layers, bidirectional=m.bidirectional, bias=m.bias,

@@ -22,8 +22,7 @@ VALUE_PLACES = "where a slice starts depends on values: slices are fixed when co
 RANDOM = "random: thimble's own generator draws other numbers"
 THREE = "images of three dimensions: images have a height and a width"
 PACKED = "packed sequences: sequences of one batch have one length"
-PROJECTED = "LSTM with a projection of its hidden state inside the recurrence (proj_size)"
-REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED, PROJECTED]
+REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED]
 
 
 class Refused(Exception):

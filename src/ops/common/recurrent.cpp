@@ -20,6 +20,17 @@ namespace {
 // [N, width] as [N, 1, width].
 Value one_step(Value state) { return reshape(state, {-1, 1, state.shape()[-1]}); }
 
+int64_t directions_of(const RecurrentOptions& o) { return o.bidirectional ? 2 : 1; }
+int64_t hidden_width(const RecurrentOptions& o) {
+  return o.projection > 0 ? o.projection : o.units;
+}
+
+void check_state(const char* type, Value given, const Shape& expected) {
+  if (!given || given.shape() == expected) return;
+  throw Error(type, fmt::format("expected first states {} (N, layers * directions, width), got {}",
+                                to_string(expected), to_string(given.shape())));
+}
+
 void check_layers(const char* type, Value x, Value h0, Value c0, const RecurrentOptions& o) {
   const Shape& shape = x.shape();
   if (shape.rank() != 3 || shape[1] < 1 || shape[2] < 1) {
@@ -29,14 +40,12 @@ void check_layers(const char* type, Value x, Value h0, Value c0, const Recurrent
     throw Error(type, fmt::format("expected units and layers of at least 1, got {} and {}", o.units,
                                   o.layers));
   }
-  const Shape state{shape[0], o.layers * (o.bidirectional ? 2 : 1), o.units};
-  for (const Value given : {h0, c0}) {
-    if (given && given.shape() != state) {
-      throw Error(type, fmt::format("expected first states {} (N, layers * directions, units), "
-                                    "got {}",
-                                    to_string(state), to_string(given.shape())));
-    }
+  if (o.projection < 0 || o.projection >= o.units) {
+    throw Error(type, fmt::format("expected a projection of fewer than {} units, got {}", o.units,
+                                  o.projection));
   }
+  check_state(type, h0, {shape[0], o.layers * directions_of(o), hidden_width(o)});
+  check_state(type, c0, {shape[0], o.layers * directions_of(o), o.units});
 }
 
 // The state of layer and direction i, [N, units].
@@ -96,18 +105,20 @@ Value states_before(Value h, Value h0, bool reverse) {
 Value all_steps(Value sequence) { return reshape(sequence, {-1, sequence.shape()[-1]}); }
 
 RecurrentWeights recurrent_weights(const ir::LayerScope& layer, Value x, int64_t gates,
-                                   int64_t units, bool bias, const std::string& suffix) {
+                                   const RecurrentOptions& options, const std::string& suffix) {
+  const int64_t units = options.units;
   const double bound = 1.0 / std::sqrt(static_cast<double>(units));
   const auto parameter = [&](const char* name, const Shape& shape) {
     return layer_parameter(layer, x, (name + suffix).c_str(), shape, init::uniform(-bound, bound));
   };
   RecurrentWeights weights;
   weights.ih = parameter("weight_ih", {gates * units, x.shape()[-1]});
-  weights.hh = parameter("weight_hh", {gates * units, units});
-  if (bias) {
+  weights.hh = parameter("weight_hh", {gates * units, hidden_width(options)});
+  if (options.bias) {
     weights.bias_ih = parameter("bias_ih", {gates * units});
     weights.bias_hh = parameter("bias_hh", {gates * units});
   }
+  if (options.projection > 0) weights.hr = parameter("weight_hr", {options.projection, units});
   return weights;
 }
 
@@ -121,7 +132,7 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
                                  const RecurrentOptions& options) {
   check_layers(kind.type, x, h0, c0, options);
   const ir::LayerScope layer(x.graph(), kind.type, options.name);
-  const int64_t directions = options.bidirectional ? 2 : 1;
+  const int64_t directions = directions_of(options);
   std::vector<Value> h;
   std::vector<Value> c;
   for (int64_t level = 0; level < options.layers; ++level) {
@@ -130,8 +141,7 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
     for (int64_t direction = 0; direction < directions; ++direction) {
       const bool reverse = direction == 1;
       const std::string suffix = fmt::format("_l{}{}", level, reverse ? "_reverse" : "");
-      const RecurrentWeights weights =
-          recurrent_weights(layer, x, kind.gates, options.units, options.bias, suffix);
+      const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, suffix);
       const int64_t state = level * directions + direction;
       const Scanned scanned = kind.scan(x, weights, state_of(h0, state), state_of(c0, state),
                                         {.reverse = reverse, .relu = options.relu});
@@ -144,17 +154,18 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
   return {x, joined(h, 1), c.empty() ? Value() : joined(c, 1)};
 }
 
-Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c, int64_t units,
-                       bool bias, bool relu, const std::string& name) {
+Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
+                       const RecurrentOptions& options) {
   const Shape& shape = x.shape();
+  const int64_t units = options.units;
   if (shape.rank() != 2 || shape[1] < 1 || units < 1) {
     throw Error(kind.type, fmt::format("expected x [N, features] and units of at least 1, got {} "
                                        "and {}",
                                        to_string(shape), units));
   }
-  const ir::LayerScope layer(x.graph(), kind.type, name);
-  const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, units, bias, "");
-  const Scanned next = kind.scan(one_step(x), weights, h, c, {.relu = relu});
+  const ir::LayerScope layer(x.graph(), kind.type, options.name);
+  const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, "");
+  const Scanned next = kind.scan(one_step(x), weights, h, c, {.relu = options.relu});
   return {reshape(next.h, {-1, units}), next.c ? reshape(next.c, {-1, units}) : Value()};
 }
 

@@ -34,21 +34,35 @@ Value all_steps(Value sequence);
 // The parameters of one layer in one direction, as PyTorch has them.
 struct RecurrentWeights {
   Value ih;       // [gates * units, features]
-  Value hh;       // [gates * units, units]
+  Value hh;       // [gates * units, units], or [.., projection]
   Value bias_ih;  // [gates * units], or none
   Value bias_hh;
+  Value hr;  // [projection, units], or none
 };
-RecurrentWeights recurrent_weights(const ir::LayerScope& layer, Value x, int64_t gates,
-                                   int64_t units, bool bias, const std::string& suffix);
 
 // x times the weights, [N, T, gates * units]. with_hidden_bias: adds both biases.
 Value project(Value x, const RecurrentWeights& weights, bool with_hidden_bias);
 
-// A kind of recurrent layer.
 struct Scanned {
   Value h;  // [N, T, units]
   Value c;  // the cell state of an LSTM, likewise
 };
+struct RecurrentOptions {
+  int64_t units;
+  int64_t layers = 1;
+  bool bidirectional = false;
+  double dropout = 0.0;
+  bool bias = true;
+  bool relu = false;
+  std::string name;
+  int64_t projection = 0;  // width of the hidden state where it is not that of the cell
+};
+
+// The parameters of a layer that takes x.
+RecurrentWeights recurrent_weights(const ir::LayerScope& layer, Value x, int64_t gates,
+                                   const RecurrentOptions& options, const std::string& suffix);
+
+// A kind of recurrent layer.
 struct RecurrentKind {
   const char* type;
   int64_t gates;
@@ -56,31 +70,22 @@ struct RecurrentKind {
                   const ScanAttrs& attrs);
 };
 
-struct RecurrentOptions {
-  int64_t units;
-  int64_t layers;
-  bool bidirectional;
-  double dropout;
-  bool bias;
-  bool relu;
-  std::string name;
-};
 template <class T>
 RecurrentOptions recurrent_options(const T& o, bool relu = false) {
   return {o.units, o.layers, o.bidirectional, o.dropout, o.bias, relu, o.name};
 }
 
 struct RecurrentResult {
-  Value y;  // [N, T, directions * units]
-  Value h;  // [N, layers * directions, units]
-  Value c;  // likewise, or none
+  Value y;  // [N, T, directions * width of the hidden state]
+  Value h;  // [N, layers * directions, width of the hidden state]
+  Value c;  // [N, layers * directions, units], or none
 };
-// h0, c0: [N, layers * directions, units] or none. Throws Error.
+// h0, c0: of the shapes of h and c, or none. Throws Error.
 RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
                                  const RecurrentOptions& options);
 
 // One step of a layer. x: [N, features]; h, c: [N, units] or none. Returns [N, units].
-Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c, int64_t units,
-                       bool bias, bool relu, const std::string& name);
+Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
+                       const RecurrentOptions& options);
 
 }  // namespace thimble::ops

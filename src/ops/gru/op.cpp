@@ -115,8 +115,8 @@ RnnResult gru(Value x, Value h0, const GruOptions& options) {
 RnnResult gru(Value x, const GruOptions& options) { return gru(x, Value(), options); }
 
 Value gru_cell(Value x, Value h, const GruCellOptions& options) {
-  return ops::recurrent_cell({"gru_cell", 3, ops::scan}, x, h, {}, options.units, options.bias,
-                             false, options.name)
+  return ops::recurrent_cell({"gru_cell", 3, ops::scan}, x, h, {},
+                             {.units = options.units, .bias = options.bias, .name = options.name})
       .h;
 }
 

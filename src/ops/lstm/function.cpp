@@ -10,6 +10,7 @@ void describe(LstmOptions& o, ir::OptionVisitor& v) {
   v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
   v.field("dropout", o.dropout, "between layers");
   v.field("bias", o.bias, "with biases");
+  v.field("projection", o.projection, "width that the hidden state is projected to; 0: none");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
@@ -28,15 +29,16 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
       .name = "lstm",
       .doc = "Long short-term memory, the gates in the order input, forget, cell, output.",
       .inputs = {{"x", "[N, T, features]"},
-                 {"h0", "[N, layers * directions, units]; none: zeros", true},
+                 {"h0", "[N, layers * directions, units or projection]; none: zeros", true},
                  {"c0", "[N, layers * directions, units]; none: zeros", true}},
-      .outputs = {{"y", "[N, T, directions * units]"},
-                  {"h", "[N, layers * directions, units], after the last step"},
+      .outputs = {{"y", "[N, T, directions * units or projection]"},
+                  {"h", "[N, layers * directions, units or projection], after the last step"},
                   {"c", "[N, layers * directions, units]: the cells"}},
       .parameters = {{"weight_ih_l0", "[4 units, features]; likewise for layers and _reverse"},
-                     {"weight_hh_l0", "[4 units, units]"},
+                     {"weight_hh_l0", "[4 units, units or projection]"},
                      {"bias_ih_l0", "[4 units]", true},
-                     {"bias_hh_l0", "[4 units]", true}},
+                     {"bias_hh_l0", "[4 units]", true},
+                     {"weight_hr_l0", "[projection, units]", true}},
       .options = ir::OptionSchema::of<LstmOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const LstmResult r = lstm(in[0], in[1], in[2], options_as<LstmOptions>(options));

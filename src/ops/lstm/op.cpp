@@ -3,6 +3,8 @@
 #include <thimble/ops/dropout.h>
 #include <thimble/ops/lstm.h>
 #include <thimble/ops/matmul.h>
+#include <thimble/ops/pad.h>
+#include <thimble/ops/reshape.h>
 #include <thimble/ops/sub.h>
 
 #include "ops/common/recurrent.h"
@@ -93,10 +95,29 @@ const OpDef& lstm_op() {
   return def;
 }
 
+// [N, width] at the first of so many steps, zeros at the others.
+Value at_first_step(Value x, int64_t steps, bool reverse) {
+  const int64_t others = steps - 1;
+  return pad(reshape(x, {-1, 1, x.shape()[1]}),
+             {.before = {0, reverse ? others : 0, 0}, .after = {0, reverse ? 0 : others, 0}});
+}
+
 Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value c0, const ScanAttrs& attrs) {
-  const Value inputs[] = {project(x, weights, true), weights.hh, h0, c0};
+  Value gates = project(x, weights, true);
+  Value hh = weights.hh;
+  if (weights.hr) {
+    // weight_hh (weight_hr h) is (weight_hh weight_hr) h for all steps but the first, whose hidden
+    // state is given as the projection has it.
+    hh = matmul(weights.hh, weights.hr);
+    if (h0)
+      gates = add(gates, at_first_step(matmul(h0, weights.hh, {.transpose_b = true}), x.shape()[1],
+                                       attrs.reverse));
+    h0 = Value();
+  }
+  const Value inputs[] = {gates, hh, h0, c0};
   const std::vector<Value> outputs = x.graph().add(lstm_op(), ir::Attrs::of(attrs), inputs);
-  return {outputs[0], outputs[1]};
+  const Value h = outputs[0];
+  return {weights.hr ? matmul(h, weights.hr, {.transpose_b = true}) : h, outputs[1]};
 }
 
 // The next state where some elements stay: the expectation at inference, when dropout does nothing.
@@ -118,16 +139,18 @@ THIMBLE_OP_FOLDER(lstm) {
 namespace thimble {
 
 LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
-  const auto result =
-      ops::recurrent_layers({"lstm", 4, ops::scan}, x, h0, c0, ops::recurrent_options(options));
+  ops::RecurrentOptions common = ops::recurrent_options(options);
+  common.projection = options.projection;
+  const auto result = ops::recurrent_layers({"lstm", 4, ops::scan}, x, h0, c0, common);
   return {result.y, result.h, result.c};
 }
 
 LstmResult lstm(Value x, const LstmOptions& options) { return lstm(x, Value(), Value(), options); }
 
 LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options) {
-  const auto next = ops::recurrent_cell({"lstm_cell", 4, ops::scan}, x, h, c, options.units,
-                                        options.bias, false, options.name);
+  const auto next =
+      ops::recurrent_cell({"lstm_cell", 4, ops::scan}, x, h, c,
+                          {.units = options.units, .bias = options.bias, .name = options.name});
   return {ops::zoned_out(h, next.h, options.zoneout_h),
           ops::zoned_out(c, next.c, options.zoneout_c)};
 }

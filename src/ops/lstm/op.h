@@ -13,23 +13,28 @@ struct LstmOptions {
   bool bidirectional = false;  // a second scan from the last step to the first beside each
   double dropout = 0.0;        // between layers
   bool bias = true;
+  // Width of the hidden state where it is a projection weight_hr h of fewer than `units` numbers;
+  // 0: there is none. Source: Sak, Senior and Beaufays, "Long short-term memory based recurrent
+  // neural network architectures for large vocabulary speech recognition", 2014.
+  int64_t projection = 0;
   std::string name;  // of the layer; empty: lstm_1, lstm_2, ...
 };
 
 struct LstmResult {
-  Value y;  // [N, T, directions * units]: the hidden states of the last layer at every step
-  Value h;  // [N, layers * directions, units]: of every layer and direction at its last step
-  Value c;  // likewise: the cells
+  Value y;  // [N, T, directions * width]: the hidden states of the last layer at every step
+  Value h;  // [N, layers * directions, width]: of every layer and direction at its last step
+  Value c;  // [N, layers * directions, units]: the cells
 };
 
 // Long short-term memory. With the gates i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of
 // W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh: c[t] = f c[t - 1] + i g, h[t] = o tanh(c[t]).
-// x: [N, T, features], T at least 1; h0, c0: [N, layers * directions, units], or none for zeros;
-// f32. Adds, for every layer k, the parameters <name>.weight_ih_lk [4 units, features],
-// .weight_hh_lk [4 units, units], .bias_ih_lk and .bias_hh_lk [4 units], and the same with
-// _reverse, all first U(-1/sqrt(units), 1/sqrt(units)): names, order of the gates and values as
-// torch.nn.LSTM. Source: Hochreiter and Schmidhuber, 1997; Gers et al., 2000.
-// Errors: Error where sizes do not fit.
+// x: [N, T, features], T at least 1; h0, c0: of the shapes of h and c, or none for zeros; f32. The
+// width of a hidden state is units, or the projection. Adds, for every layer k, the parameters
+// <name>.weight_ih_lk [4 units, features], .weight_hh_lk [4 units, units], .bias_ih_lk and
+// .bias_hh_lk [4 units], with a projection .weight_hr_lk [projection, units] (weight_hh then [4
+// units, projection]), and the same with _reverse, all first U(-1/sqrt(units), 1/sqrt(units)):
+// names, order of the gates and values as torch.nn.LSTM. Source: Hochreiter and Schmidhuber, 1997;
+// Gers et al., 2000. Errors: Error where sizes do not fit.
 LstmResult lstm(Value x, const LstmOptions& options);
 LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options);
 

@@ -45,6 +45,22 @@ TEST(lstm, stacks_layers_and_directions) {
   EXPECT_THROW(lstm(x, g.input("h0", {1, 4}), Value(), {.units = 4, .layers = 2}), Error);
 }
 
+TEST(lstm, projects_its_hidden_state) {
+  Graph g;
+  const Value x = g.input("x", {5, 3});
+  const LstmOptions options{
+      .units = 4, .layers = 2, .bidirectional = true, .projection = 2, .name = "l"};
+  const LstmResult r = lstm(x, g.input("h0", {4, 2}), g.input("c0", {4, 4}), options);
+  EXPECT_EQ(r.y.shape(), (Shape{kBatch, 5, 4}));
+  EXPECT_EQ(r.h.shape(), (Shape{kBatch, 4, 2}));
+  EXPECT_EQ(r.c.shape(), (Shape{kBatch, 4, 4}));
+  EXPECT_EQ(g.ir().find_source("l.weight_ih_l1").shape(), (Shape{16, 4}));
+  EXPECT_EQ(g.ir().find_source("l.weight_hh_l1").shape(), (Shape{16, 2}));
+  EXPECT_EQ(g.ir().find_source("l.weight_hr_l1_reverse").shape(), (Shape{2, 4}));
+  EXPECT_THROW(lstm(x, {.units = 4, .projection = 4}), Error);
+  EXPECT_THROW(lstm(x, g.input("wide", {1, 4}), Value(), {.units = 4, .projection = 2}), Error);
+}
+
 // A cell is a layer of one step.
 TEST(lstm, cells_make_the_layer) {
   Graph g;
