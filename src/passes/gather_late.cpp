@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ir/rewrite.h"
 #include "passes/passes.h"
 
@@ -16,7 +18,8 @@ std::vector<int> gathered_before(const ir::Graph& graph) {
     const int rows = node.input(0);
     if (node.op->row_wise == nullptr || rows < 0 || node.outputs.size() != 1) continue;
     const int producer = graph.data(rows).producer;
-    if (producer < 0 || is_result[static_cast<size_t>(rows)] != 0 ||
+    const auto reads = std::count(node.inputs.begin(), node.inputs.end(), rows);
+    if (producer < 0 || is_result[static_cast<size_t>(rows)] != 0 || reads != 1 ||
         consumers[static_cast<size_t>(rows)].size() != 1) {
       continue;
     }

@@ -135,6 +135,15 @@ TEST(gather_late, leaves_rows_that_are_read_otherwise_too) {
   }
 }
 
+TEST(gather_late, leaves_rows_that_one_product_reads_twice) {
+  Graph g;
+  const Value x =
+      embedding(g.input("i", {}, DType::i32), {.embeddings = 4, .width = 3, .name = "table"});
+  g.output("y", matmul(x, x, {.transpose_b = true}));
+  EXPECT_THAT(ops_of(passes::gather_late(ir::with_batch(g.ir(), 8))),
+              ElementsAre("embedding", "matmul"));
+}
+
 TEST(gather_late, leaves_products_that_mix_rows) {
   Graph g;
   const Value x =

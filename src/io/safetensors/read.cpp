@@ -226,6 +226,10 @@ struct Safetensors::Reader {
     for (const Entry& entry : entries) {
       if (!wanted || wanted(entry.view.name)) held += static_cast<size_t>(entry.end - entry.begin);
     }
+    if (held > kMaxFileBytes) {
+      throw Error(file.name_, fmt::format("its tensors take {} bytes; at most {} are read", held,
+                                          kMaxFileBytes));
+    }
     file.bytes_.resize(held);
     char* to = file.bytes_.data();
     for (Entry& entry : entries) {

@@ -18,6 +18,7 @@ template <class T>
 // Places along one side where the last may reach beyond the padding (ceil_mode), but must begin
 // inside the image or the padding before it, as in PyTorch.
 [[nodiscard]] inline int64_t ceil_places(int64_t free, int64_t stride, int64_t size, int64_t pad) {
+  if (free <= -stride) return 0;
   const int64_t places = (free + stride - 1) / stride + 1;
   return (places - 1) * stride >= size + pad ? places - 1 : places;
 }
@@ -45,13 +46,16 @@ template <class T>
   c.require(padding.top < extent.h && padding.bottom < extent.h && padding.left < extent.w &&
                 padding.right < extent.w,
             "expected padding below the size of the window");
-  Pair places = window_places(c, window, image);
-  if (ceil_mode) {
+  Pair places(0);
+  if (!ceil_mode) {
+    places = window_places(c, window, image);
+  } else {
     const int64_t free_h = image.h + padding.top + padding.bottom - extent.h;
     const int64_t free_w = image.w + padding.left + padding.right - extent.w;
     places = {ceil_places(free_h, window.stride.h, image.h, padding.top),
               ceil_places(free_w, window.stride.w, image.w, padding.left)};
   }
+  c.require(places.h > 0 && places.w > 0, "the window does not fit the image with its padding");
   c.require(
       window.dilation == Pair(1) || (holds_cells(places.h, window.stride.h, padding.top,
                                                  window.dilation.h, window.kernel.h, image.h) &&

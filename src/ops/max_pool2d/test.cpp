@@ -56,6 +56,8 @@ THIMBLE_OP_CASES(max_pool2d) {
                      {.kernel = 2, .stride = {2, 3}, .ceil_mode = true}),
               pooled("last_window_beyond_the_padding", {2, 6, 6, 3}, {2, 4, 4, 3},
                      {.kernel = 3, .stride = 2, .padding = 1, .ceil_mode = true}),
+              pooled("window_beyond_the_image", {2, 2, 3, 2}, {2, 1, 1, 2},
+                     {.kernel = {3, 4}, .stride = 2, .ceil_mode = true}),
               pooled("one_pixel", {1, 1, 1, 2}, {1, 1, 1, 2}, {.kernel = 1}),
               pooled("window_of_255_cells", {1, 15, 17, 2}, {1, 1, 1, 2}, {.kernel = {15, 17}}),
               pooled("window_of_more_than_255_cells", {1, 18, 19, 17}, {1, 2, 2, 17},

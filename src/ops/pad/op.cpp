@@ -137,7 +137,7 @@ Value cut(Value x, const PadOptions& options) {
     const int64_t after = options.after[i];
     if (before >= 0 && after >= 0) continue;
     inner.axes.push_back(static_cast<int64_t>(i));
-    inner.starts.push_back(std::max<int64_t>(0, -before));
+    inner.starts.push_back(std::max<int64_t>(0, -std::max(before, -kEnd)));
     inner.stops.push_back(after < 0 ? after : kEnd);
   }
   return inner.axes.empty() ? x : slice(x, inner);
