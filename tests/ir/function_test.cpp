@@ -25,6 +25,8 @@ class Setter final : public OptionVisitor {
     if (value == 0 && std::string_view(doc).find("must be set") != std::string_view::npos) {
       value = 4;
     }
+    const bool is_switch = std::string_view(doc).find("0: none") != std::string_view::npos;
+    if (switches_ && is_switch) value = 2;
   }
   void field(const char* name, double&, const char*) override { names.insert(name); }
   void field(const char* name, Pair&, const char*) override { names.insert(name); }
