@@ -9,7 +9,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-UNARY_SIMD(trunc, hn::Trunc(x))
+// Some targets lose the sign of 0.
+UNARY_SIMD(trunc, hn::CopySign(hn::Trunc(x), x))
 
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
