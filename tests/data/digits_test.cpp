@@ -1,16 +1,17 @@
 #include <gmock/gmock.h>
-#include <zlib.h>
 
 #include <algorithm>
 
 #include "data/digit_styles.h"
-#include "data/test_files.h"
+#include "data/image_sets.h"
 
 namespace thimble::data {
 namespace {
 
 using namespace testing;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 
 TEST(digits, have_the_fields_of_mnist) {
   const Dataset set = digits(20, 1);
@@ -18,20 +19,6 @@ TEST(digits, have_the_fields_of_mnist) {
   EXPECT_EQ(set.fields()[0], (Field{"image", {28, 28, 1}, DType::f32, false}));
   EXPECT_EQ(set.fields()[1], (Field{"digit", {}, DType::i32, true}));
   EXPECT_EQ(set.bytes(), 20 * 785);
-}
-
-// A checksum over the labels and the images as bytes.
-uint32_t checksum(const Dataset& set) {
-  uLong sum = crc32(0, nullptr, 0);
-  for (int64_t i = 0; i < set.size(); ++i) {
-    const Sample sample = sample_of(set, i);
-    std::vector<Bytef> bytes = {static_cast<Bytef>(sample.label)};
-    for (const float value : sample.features) {
-      bytes.push_back(static_cast<Bytef>(value * 255 + 0.5f));
-    }
-    sum = crc32(sum, bytes.data(), static_cast<uInt>(bytes.size()));
-  }
-  return static_cast<uint32_t>(sum);
 }
 
 TEST(digits, are_the_same_bytes_on_every_platform) {
@@ -42,31 +29,18 @@ TEST(digits, are_the_same_bytes_on_every_platform) {
 }
 
 TEST(digits, depend_on_seed_split_and_index_alone) {
-  const Dataset many = digits(100, 7);
-  const Dataset few = digits(30, 7);
-  const Dataset other_seed = digits(30, 8);
-  const Dataset test = digits(30, 7, Split::test);
-  for (int64_t i = 0; i < 30; ++i) {
-    EXPECT_EQ(sample_of(many, i).features, sample_of(few, i).features);
-    EXPECT_EQ(sample_of(many, i).label, sample_of(few, i).label);
-    EXPECT_NE(sample_of(many, i).features, sample_of(other_seed, i).features);
-    EXPECT_NE(sample_of(many, i).features, sample_of(test, i).features);
-  }
+  expect_depends_on_seed_split_and_index(
+      [](int64_t count, uint64_t seed, Split split) { return digits(count, seed, split); });
 }
 
 TEST(digits, hold_every_class_equally_in_drawn_order) {
   const Dataset set = digits(1000, 3);
-  std::vector<int> histogram(10);
+  EXPECT_THAT(histogram_of(set), Each(100));
   std::vector<int> at_first_place(10);
-  for (int64_t i = 0; i < set.size(); ++i) {
-    const auto label = static_cast<size_t>(sample_of(set, i).label);
-    ++histogram.at(label);
-    if (i % 10 == 0) ++at_first_place.at(label);
+  for (int64_t i = 0; i < set.size(); i += 10) {
+    ++at_first_place.at(static_cast<size_t>(sample_of(set, i).label));
   }
-  for (int k = 0; k < 10; ++k) {
-    EXPECT_EQ(histogram[static_cast<size_t>(k)], 100);
-    EXPECT_LT(at_first_place[static_cast<size_t>(k)], 30) << "the order is not drawn";
-  }
+  EXPECT_THAT(at_first_place, Each(Lt(30))) << "the order is not drawn";
 }
 
 TEST(digits, are_ink_on_clean_ground_inside_the_image) {
@@ -93,31 +67,10 @@ TEST(digits, are_ink_on_clean_ground_inside_the_image) {
 // Sorts out a generator whose classes cannot be told apart, or are all one picture: the mean
 // image of a class must recognize most of its digits, but not all.
 TEST(digits, classes_are_distinct_but_varied) {
-  const Dataset train = digits(2000, 1, Split::train);
-  std::vector<std::vector<double>> mean(10, std::vector<double>(784));
-  for (int64_t i = 0; i < train.size(); ++i) {
-    const Sample sample = sample_of(train, i);
-    for (size_t k = 0; k < 784; ++k) {
-      mean[static_cast<size_t>(sample.label)][k] += sample.features[k] / 200.0;
-    }
-  }
-  const Dataset test = digits(1000, 1, Split::test);
-  int right = 0;
-  for (int64_t i = 0; i < test.size(); ++i) {
-    const Sample sample = sample_of(test, i);
-    std::vector<double> distance(10);
-    for (size_t c = 0; c < 10; ++c) {
-      for (size_t k = 0; k < 784; ++k) {
-        const double difference = mean[c][k] - sample.features[k];
-        distance[c] += difference * difference;
-      }
-    }
-    const auto nearest = std::min_element(distance.begin(), distance.end()) - distance.begin();
-    right += nearest == sample.label;
-  }
+  const double right = recognized_by_mean_images(digits(2000, 1), digits(1000, 1, Split::test));
   // On MNIST this classifier gets 82 % right.
-  EXPECT_GT(right, 700);
-  EXPECT_LT(right, 950);
+  EXPECT_GT(right, 0.7);
+  EXPECT_LT(right, 0.95);
 }
 
 TEST(digits, strokes_fit_the_pen) {
