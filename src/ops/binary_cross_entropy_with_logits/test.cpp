@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "harness/op_cases.h"
 #include "harness/op_run.h"
 #include "ops/binary_cross_entropy_with_logits/attrs.h"
+#include "ops/common/loss_cases.h"
 
 namespace thimble::test {
 namespace {
@@ -14,77 +14,10 @@ ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction})
 }  // namespace
 
 THIMBLE_OP_CASES(binary_cross_entropy_with_logits) {
-  return {
-      .cases =
-          {
-              {.name = "mean",
-               .inputs = {{.shape = {3, 7}, .low = -5.0, .high = 5.0},
-                          {.shape = {3, 7}, .low = 0.0}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "terms",
-               .inputs = {{.shape = {3, 7}, .low = -5.0, .high = 5.0},
-                          {.shape = {3, 7}, .low = 0.0}},
-               .attrs = by(Reduction::none),
-               .expect = {{3, 7}}},
-              {.name = "many_terms",
-               .inputs = {{.shape = {3, 9001}, .low = -5.0, .high = 5.0},
-                          {.shape = {3, 9001}, .low = 0.0}},
-               .attrs = by(Reduction::none),
-               .expect = {{3, 9001}}},
-              {.name = "sum",
-               .inputs = {{.shape = {3, 7}, .low = -5.0, .high = 5.0},
-                          {.shape = {3, 7}, .low = 0.0}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "batch_mean",
-               .inputs = {{.shape = {3, 4, 5}, .low = -5.0, .high = 5.0},
-                          {.shape = {3, 4, 5}, .low = 0.0}},
-               .attrs = by(Reduction::batch_mean),
-               .expect = {{}}},
-              {.name = "batch_of_1",
-               .inputs = {{.shape = {1, 37}, .low = -5.0, .high = 5.0},
-                          {.shape = {1, 37}, .low = 0.0}},
-               .attrs = by(Reduction::batch_mean),
-               .expect = {{}}},
-              {.name = "scalar",
-               .inputs = {{.shape = {}, .low = -5.0, .high = 5.0}, {.shape = {}, .low = 0.0}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "sum_of_nothing",
-               .inputs = {{.shape = {0, 4}, .low = -5.0, .high = 5.0},
-                          {.shape = {0, 4}, .low = 0.0}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "many",
-               .inputs = {{.shape = {3, 9001}, .low = -5.0, .high = 5.0},
-                          {.shape = {3, 9001}, .low = 0.0}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "one_tile",
-               .inputs = {{.shape = {8192}, .low = -5.0, .high = 5.0},
-                          {.shape = {8192}, .low = 0.0}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "far_out",
-               .inputs = {{.shape = {64}, .low = -300.0, .high = 300.0},
-                          {.shape = {64}, .low = 0.0}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-          },
-      .rejects =
-          {
-              {"shapes", {{.shape = {3}}, {.shape = {4}}}, by(Reduction::mean), "of one shape"},
-              {"integers",
-               {{.shape = {3}}, {.shape = {3}, .dtype = DType::i32}},
-               by(Reduction::mean),
-               "of type f32"},
-              {"no_batch",
-               {{.shape = {}}, {.shape = {}}},
-               by(Reduction::batch_mean),
-               "needs a batch"},
-          },
-  };
+  OpCases table = loss_cases(by, {{.low = -5.0, .high = 5.0}, {.low = 0.0}});
+  table.cases.push_back(loss_case("far_out", {64}, Reduction::mean, by,
+                                  {{.low = -300.0, .high = 300.0}, {.low = 0.0}}));
+  return table;
 }
 
 TEST(binary_cross_entropy_with_logits, stays_finite_for_large_logits_and_passes_nan_on) {

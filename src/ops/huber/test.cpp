@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/common/loss_cases.h"
 #include "ops/huber/attrs.h"
 
 namespace thimble::test {
@@ -16,85 +16,17 @@ ir::Attrs by(Reduction reduction, double delta = 1.0) {
 }  // namespace
 
 THIMBLE_OP_CASES(huber) {
-  return {
-      .cases =
-          {
-              {.name = "mean",
-               .inputs = {{.shape = {3, 7}, .low = -3.0, .high = 3.0},
-                          {.shape = {3, 7}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "terms",
-               .inputs = {{.shape = {3, 7}, .low = -3.0, .high = 3.0},
-                          {.shape = {3, 7}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::none),
-               .expect = {{3, 7}}},
-              {.name = "many_terms",
-               .inputs = {{.shape = {3, 9001}, .low = -3.0, .high = 3.0},
-                          {.shape = {3, 9001}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::none),
-               .expect = {{3, 9001}}},
-              {.name = "sum",
-               .inputs = {{.shape = {3, 7}, .low = -3.0, .high = 3.0},
-                          {.shape = {3, 7}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "batch_mean",
-               .inputs = {{.shape = {3, 4, 5}, .low = -3.0, .high = 3.0},
-                          {.shape = {3, 4, 5}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::batch_mean),
-               .expect = {{}}},
-              {.name = "batch_of_1",
-               .inputs = {{.shape = {1, 37}, .low = -3.0, .high = 3.0},
-                          {.shape = {1, 37}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::batch_mean),
-               .expect = {{}}},
-              {.name = "scalar",
-               .inputs = {{.shape = {}, .low = -3.0, .high = 3.0},
-                          {.shape = {}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "sum_of_nothing",
-               .inputs = {{.shape = {0, 4}, .low = -3.0, .high = 3.0},
-                          {.shape = {0, 4}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "many",
-               .inputs = {{.shape = {3, 9001}, .low = -3.0, .high = 3.0},
-                          {.shape = {3, 9001}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "one_tile",
-               .inputs = {{.shape = {8192}, .low = -3.0, .high = 3.0},
-                          {.shape = {8192}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "narrow",
-               .inputs = {{.shape = {3, 7}}, {.shape = {3, 7}}},
-               .attrs = by(Reduction::sum, 0.1),
-               .expect = {{}}},
-              {.name = "wide",
-               .inputs = {{.shape = {3, 7}}, {.shape = {3, 7}}},
-               .attrs = by(Reduction::sum, 5.0),
-               .expect = {{}}},
-          },
-      .rejects =
-          {
-              {"shapes", {{.shape = {3}}, {.shape = {4}}}, by(Reduction::mean), "of one shape"},
-              {"integers",
-               {{.shape = {3}}, {.shape = {3}, .dtype = DType::i32}},
-               by(Reduction::mean),
-               "of type f32"},
-              {"no_batch",
-               {{.shape = {}}, {.shape = {}}},
-               by(Reduction::batch_mean),
-               "needs a batch"},
-              {"delta_0",
-               {{.shape = {3}}, {.shape = {3}}},
-               by(Reduction::mean, 0.0),
-               "delta must be positive"},
-          },
+  const auto of = [](double delta) {
+    return [=](Reduction reduction) { return by(reduction, delta); };
   };
+  OpCases table = loss_cases(of(1.0), {{.low = -3.0, .high = 3.0}, {.low = -1.1, .high = 1.1}});
+  table.cases.push_back(loss_case("narrow", {3, 7}, Reduction::sum, of(0.1), {}));
+  table.cases.push_back(loss_case("wide", {3, 7}, Reduction::sum, of(5.0), {}));
+  table.rejects.push_back({"delta_0",
+                           {{.shape = {3}}, {.shape = {3}}},
+                           by(Reduction::mean, 0.0),
+                           "delta must be positive"});
+  return table;
 }
 
 TEST(huber, passes_nan_on) {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/common/loss_cases.h"
 #include "ops/mae/attrs.h"
 
 namespace thimble::test {
@@ -14,73 +14,7 @@ ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction})
 }  // namespace
 
 THIMBLE_OP_CASES(mae) {
-  return {
-      .cases =
-          {
-              {.name = "mean",
-               .inputs = {{.shape = {3, 7}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {3, 7}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "terms",
-               .inputs = {{.shape = {3, 7}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {3, 7}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::none),
-               .expect = {{3, 7}}},
-              {.name = "many_terms",
-               .inputs = {{.shape = {3, 9001}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {3, 9001}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::none),
-               .expect = {{3, 9001}}},
-              {.name = "sum",
-               .inputs = {{.shape = {3, 7}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {3, 7}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "batch_mean",
-               .inputs = {{.shape = {3, 4, 5}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {3, 4, 5}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::batch_mean),
-               .expect = {{}}},
-              {.name = "batch_of_1",
-               .inputs = {{.shape = {1, 37}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {1, 37}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::batch_mean),
-               .expect = {{}}},
-              {.name = "scalar",
-               .inputs = {{.shape = {}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-              {.name = "sum_of_nothing",
-               .inputs = {{.shape = {0, 4}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {0, 4}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "many",
-               .inputs = {{.shape = {3, 9001}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {3, 9001}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::sum),
-               .expect = {{}}},
-              {.name = "one_tile",
-               .inputs = {{.shape = {8192}, .low = -3.0, .high = 3.0, .gap = 1.2},
-                          {.shape = {8192}, .low = -1.1, .high = 1.1}},
-               .attrs = by(Reduction::mean),
-               .expect = {{}}},
-          },
-      .rejects =
-          {
-              {"shapes", {{.shape = {3}}, {.shape = {4}}}, by(Reduction::mean), "of one shape"},
-              {"integers",
-               {{.shape = {3}}, {.shape = {3}, .dtype = DType::i32}},
-               by(Reduction::mean),
-               "of type f32"},
-              {"no_batch",
-               {{.shape = {}}, {.shape = {}}},
-               by(Reduction::batch_mean),
-               "needs a batch"},
-          },
-  };
+  return loss_cases(by, {{.low = -3.0, .high = 3.0, .gap = 1.2}, {.low = -1.1, .high = 1.1}});
 }
 
 TEST(mae, passes_nan_on) {

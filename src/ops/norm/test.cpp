@@ -1,40 +1,25 @@
 #include <cmath>
 
-#include "harness/op_cases.h"
+#include "ops/common/reduction_cases.h"
 #include "ops/norm/attrs.h"
 
 namespace thimble::test {
 
 THIMBLE_OP_CASES(norm) {
-  const auto of = [](const char* name, const Shape& x, const NormOptions& options, const Shape& y) {
-    return OpCase{.name = name,
-                  .inputs = {{.shape = x, .low = -1.5, .high = 1.5, .gap = 0.1, .distinct = false}},
-                  .attrs = ir::Attrs::of(options),
-                  .expect = {y}};
+  constexpr double kGap = 0.1;
+  OpCases table = reduction_cases<NormOptions>(kGap);
+  const auto add = [&](const char* name, double p) {
+    const NormOptions options{.axes = {1}, .p = p};
+    table.cases.push_back(reduction_case(name, {3, 7}, options, {3}, kGap));
   };
-  return {
-      .cases = {of("all", {3, 4, 5}, {}, {}), of("last", {3, 7}, {.axes = {-1}}, {3}),
-                of("first_kept", {7, 5}, {.axes = {0}, .keepdims = true}, {1, 5}),
-                of("images", {3, 4, 3, 5}, {.axes = {1, 2}}, {3, 5}),
-                of("interleaved", {3, 2, 5, 2}, {.axes = {0, 2}}, {2, 2}),
-                of("many_rows", {701, 6}, {.axes = {1}}, {701}),
-                of("magnitudes", {3, 7}, {.axes = {1}, .p = 1.0}, {3}),
-                of("cubes", {3, 7}, {.axes = {1}, .p = 3.0}, {3}),
-                of("half", {3, 7}, {.axes = {1}, .p = 0.5}, {3}),
-                of("negative", {3, 7}, {.axes = {1}, .p = -1.5}, {3}),
-                of("count", {3, 7}, {.axes = {1}, .p = 0.0}, {3}),
-                of("largest", {3, 7}, {.axes = {1}, .p = INFINITY}, {3}),
-                of("smallest", {3, 7}, {.axes = {1}, .p = -INFINITY}, {3}),
-                of("no_rows", {0, 3}, {.axes = {1}}, {0})},
-      .rejects = {{"no_such_axis",
-                   {{.shape = {3, 4}}},
-                   ir::Attrs::of(NormOptions{.axes = {2}}),
-                   "there is no axis 2"},
-                  {"integers",
-                   {{.shape = {3}, .dtype = DType::i32}},
-                   ir::Attrs::of(NormOptions{}),
-                   "of type f32"}},
-  };
+  add("magnitudes", 1.0);
+  add("cubes", 3.0);
+  add("half", 0.5);
+  add("negative", -1.5);
+  add("count", 0.0);
+  add("largest", INFINITY);
+  add("smallest", -INFINITY);
+  return table;
 }
 
 }  // namespace thimble::test
