@@ -1,36 +1,9 @@
 #include "ops/common/binary.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
+#include "ops/common/broadcast.h"
+#include "ops/common/nary.h"
 
 namespace thimble::ops {
-namespace {
-
-// The size of an axis counted from the last (-1); axes beyond the first are of size 1.
-int64_t size_from_last(const Shape& shape, int axis) {
-  return axis < -shape.rank() ? 1 : shape[axis];
-}
-
-Shape broadcast_shape(const ir::InferContext& c) {
-  const Shape& a = c.shape(0);
-  const Shape& b = c.shape(1);
-  const int rank = std::max(a.rank(), b.rank());
-  c.require(rank <= BINARY_MAX_AXES,
-            fmt::format("expected at most {} dimensions", BINARY_MAX_AXES));
-  std::vector<int64_t> dims(static_cast<size_t>(rank));
-  for (int axis = -1; axis >= -rank; --axis) {
-    const int64_t of_a = size_from_last(a, axis);
-    const int64_t of_b = size_from_last(b, axis);
-    c.require(of_a == of_b || of_a == 1 || of_b == 1,
-              "expected shapes that broadcast: from the last dimension on, sizes are equal or one "
-              "of them is 1");
-    dims[static_cast<size_t>(axis + rank)] = of_a == 1 ? of_b : of_a;
-  }
-  return Shape(std::move(dims));
-}
-
-}  // namespace
 
 binary_dims binary_dims_of(const Shape& a, const Shape& b, const Shape& y) {
   binary_dims d{};
@@ -72,7 +45,7 @@ OpDef binary_op(OpDef def) {
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require_dtype(0, DType::f32);
     c.require_dtype(1, DType::f32);
-    return {{DType::f32, broadcast_shape(c)}};
+    return {{DType::f32, broadcast_shape(c, 0, 1)}};
   };
   def.params = [](const ir::KernelContext& c) -> ir::Params {
     return binary_dims_of(c.in(0), c.in(1), c.out());

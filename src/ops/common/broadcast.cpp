@@ -1,5 +1,7 @@
 #include "ops/common/broadcast.h"
 
+#include <algorithm>
+
 namespace thimble::ops {
 
 bool broadcasts_to(const Shape& small, const Shape& large) {
@@ -8,6 +10,22 @@ bool broadcasts_to(const Shape& small, const Shape& large) {
     if (small[axis] != large[axis] && small[axis] != 1) return false;
   }
   return true;
+}
+
+std::optional<Shape> common_shape(const Shape& a, const Shape& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  std::vector<int64_t> dims(static_cast<size_t>(rank));
+  for (int axis = -1; axis >= -rank; --axis) {
+    const int64_t of_a = size_from_last(a, axis);
+    const int64_t of_b = size_from_last(b, axis);
+    if (of_a != of_b && of_a != 1 && of_b != 1) return std::nullopt;
+    dims[static_cast<size_t>(axis + rank)] = of_a == 1 ? of_b : of_a;
+  }
+  return Shape(std::move(dims));
+}
+
+int64_t size_from_last(const Shape& shape, int axis) {
+  return axis < -shape.rank() ? 1 : shape[axis];
 }
 
 broadcast_dims broadcast_dims_of(const Shape& small, const Shape& large, int divisor) {

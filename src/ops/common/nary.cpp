@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "ops/common/broadcast.h"
 
 namespace thimble::ops {
 namespace {
-
-// The size of an axis counted from the last (-1); axes beyond the first are of size 1.
-int64_t size_from_last(const Shape& shape, int axis) {
-  return axis < -shape.rank() ? 1 : shape[axis];
-}
 
 // Whether the axis being added continues the one added last for every input.
 bool continues(const nary_dims& d, const int* strides) {
@@ -24,24 +19,18 @@ bool continues(const nary_dims& d, const int* strides) {
 }  // namespace
 
 Shape broadcast_shape(const ir::InferContext& c, int first, int last) {
-  int rank = 0;
+  Shape y;
   for (int i = first; i <= last; ++i) {
-    if (c.has(i)) rank = std::max(rank, c.shape(i).rank());
+    if (!c.has(i)) continue;
+    c.require(c.shape(i).rank() <= NARY_MAX_AXES,
+              fmt::format("expected at most {} dimensions", int{NARY_MAX_AXES}));
+    std::optional<Shape> common = common_shape(y, c.shape(i));
+    c.require(common.has_value(),
+              "expected shapes that broadcast: from the last dimension on, sizes are equal or one "
+              "of them is 1");
+    y = *std::move(common);
   }
-  c.require(rank <= NARY_MAX_AXES,
-            fmt::format("expected at most {} dimensions", int{NARY_MAX_AXES}));
-  std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
-  for (int axis = -1; axis >= -rank; --axis) {
-    int64_t& size = dims[static_cast<size_t>(axis + rank)];
-    for (int i = first; i <= last; ++i) {
-      if (!c.has(i)) continue;
-      const int64_t own = size_from_last(c.shape(i), axis);
-      c.require(own == size || own == 1 || size == 1,
-                "expected shapes that broadcast: from the last dimension on, sizes are equal or 1");
-      if (size == 1) size = own;
-    }
-  }
-  return Shape(std::move(dims));
+  return y;
 }
 
 nary_dims nary_dims_of(const std::vector<const Shape*>& inputs, const Shape& y, int choice) {

@@ -3,10 +3,9 @@
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/sum_to.h>
 
-#include <algorithm>
-
 #include "ir/graph.h"
 #include "ops/common/activation_grad.h"
+#include "ops/common/broadcast.h"
 #include "ops/matmul/attrs.h"
 #include "ops/matmul/simd.h"
 
@@ -163,20 +162,14 @@ const OpDef& matmul_op() {
 // op what it can do itself, and what does not fit.
 void same_batches(Value& a, Value& b) {
   if (a.shape().rank() <= 2 || b.shape().rank() <= 2) return;
-  const std::vector<int64_t> of_a = batch_dims(a.shape());
-  const std::vector<int64_t> of_b = batch_dims(b.shape());
+  const Shape of_a(batch_dims(a.shape()));
+  const Shape of_b(batch_dims(b.shape()));
   if (of_a == of_b) return;
-  std::vector<int64_t> both(std::max(of_a.size(), of_b.size()), 1);
-  for (const auto& dims : {of_a, of_b}) {
-    for (size_t i = 0; i < dims.size(); ++i) {
-      int64_t& size = both[both.size() - dims.size() + i];
-      if (size != 1 && dims[i] != 1 && size != dims[i]) return;
-      if (size == 1) size = dims[i];
-    }
-  }
+  const std::optional<Shape> both = common_shape(of_a, of_b);
+  if (!both) return;
   for (Value* const x : {&a, &b}) {
     const Shape shape = x->shape();
-    std::vector<int64_t> dims = both;
+    std::vector<int64_t> dims = both->dims();
     dims.push_back(shape[-2]);
     dims.push_back(shape[-1]);
     *x = broadcast_to(*x, Shape(std::move(dims)));
