@@ -90,11 +90,11 @@ Generated generate(const GenerationTask& task, io::TrainingReport& report) {
   }
   const int threads = task.trainer.options().threads;
   const bool images = task.recipe.makes == SampleKind::images;
-  const Samples samples = draw(task.recipe, task.out + "/checkpoint.safetensors",
-                               {.count = images ? std::max(kShown, task.recipe.judged) : 1,
-                                .seed = task.seed,
-                                .length = kTextBytes,
-                                .threads = threads});
+  SampleOptions options{.count = images ? std::max(kShown, task.recipe.judged) : 1,
+                        .seed = task.seed,
+                        .threads = threads};
+  if (!images) options.length = kTextBytes;
+  const Samples samples = draw(task.recipe, task.out + "/checkpoint.safetensors", options);
   if (interrupted()) return generated;
   if (!images) {
     generated.text = samples.texts.at(0);

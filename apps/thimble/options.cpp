@@ -59,12 +59,12 @@ data::Dataset load_test(const Recipe& recipe, const DataOptions& options) {
   return limited(recipe.data(options.path, data::Split::test), options.limit_test);
 }
 
-void add_recipe(CLI::App& command, std::string& recipe) {
+void add_recipe(CLI::App& command, std::string& recipe, bool (*offered)(const Recipe&)) {
   size_t width = 0;
   for (const Recipe& known : recipes()) width = std::max(width, std::strlen(known.name));
   std::string help = "the model, one of";
   for (const Recipe& known : recipes()) {
-    help += fmt::format("\n{:<{}} {}", known.name, width + 1, known.doc);
+    if (offered(known)) help += fmt::format("\n{:<{}} {}", known.name, width + 1, known.doc);
   }
   command.add_option("RECIPE", recipe, help)->required();
 }
@@ -96,6 +96,8 @@ void add_threads(CLI::App& command, int& threads) {
       ->type_name("N");
 }
 
+CLI::Validator whole_number() { return whole_number(INT64_MIN); }
+
 CLI::Validator whole_number(int64_t low, int64_t high) {
   return CLI::Validator(
       [low, high](const std::string& text) {
@@ -104,10 +106,10 @@ CLI::Validator whole_number(int64_t low, int64_t high) {
         const auto [rest, error] = std::from_chars(text.data(), end, value);
         if (error == std::errc() && rest == end && value >= low && value <= high)
           return std::string();
-        return fmt::format("expected a whole number {}, got \"{}\"",
-                           high == INT64_MAX ? fmt::format("of {} or more", low)
-                                             : fmt::format("from {} to {}", low, high),
-                           text);
+        const std::string range = low == INT64_MIN    ? ""
+                                  : high == INT64_MAX ? fmt::format(" of {} or more", low)
+                                                      : fmt::format(" from {} to {}", low, high);
+        return fmt::format("expected a whole number{}, got \"{}\"", range, text);
       },
       "");
 }
@@ -131,12 +133,12 @@ CLI::Validator number(bool (*holds)(double), const char* expected) {
 
 }  // namespace
 
-CLI::Validator above_zero() {
-  return number([](double x) { return x > 0.0; }, "a number above 0");
+CLI::Validator any_number() {
+  return number([](double) { return true; }, "a number");
 }
 
-CLI::Validator zero_or_above() {
-  return number([](double x) { return x >= 0.0; }, "a number of 0 or more");
+CLI::Validator above_zero() {
+  return number([](double x) { return x > 0.0; }, "a number above 0");
 }
 
 CLI::Validator zero_to_one() {

@@ -29,8 +29,10 @@ struct DataOptions {
 [[nodiscard]] data::Dataset load_train(const Recipe& recipe, const DataOptions& options);
 [[nodiscard]] data::Dataset load_test(const Recipe& recipe, const DataOptions& options);
 
-// Adds the positional argument RECIPE with the known names in its help.
-void add_recipe(CLI::App& command, std::string& recipe);
+// Adds the positional argument RECIPE; its help names those that the command offers.
+void add_recipe(
+    CLI::App& command, std::string& recipe,
+    bool (*offered)(const Recipe&) = [](const Recipe&) { return true; });
 // The recipe of that name. Throws UsageError that lists the known ones.
 [[nodiscard]] const Recipe& chosen_recipe(const std::string& name);
 
@@ -44,8 +46,9 @@ void add_threads(CLI::App& command, int& threads);
 
 // Checks of option values that say what is expected.
 [[nodiscard]] CLI::Validator whole_number(int64_t low, int64_t high = INT64_MAX);
+[[nodiscard]] CLI::Validator whole_number();  // any
+[[nodiscard]] CLI::Validator any_number();    // finite
 [[nodiscard]] CLI::Validator above_zero();
-[[nodiscard]] CLI::Validator zero_or_above();
 [[nodiscard]] CLI::Validator zero_to_one();  // without 1
 
 // "4096", "24MiB", "1.5 GiB", "64kb" -> bytes. Throws Error otherwise.

@@ -3,13 +3,16 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "commands.h"
 #include "console.h"
 #include "generated.h"
+#include "io/base64.h"
 #include "judge.h"
 #include "options.h"
+#include "recipes/sample_options.h"
 #include "text_printer.h"
 
 namespace thimble::cli {
@@ -21,45 +24,26 @@ struct Options {
   std::string out;
   std::string classifier;
   DataOptions data;
-  SampleOptions samples{.count = 0};  // 0: 100 images, 1 text
+  std::optional<int64_t> count;  // 100 images, 1 text
+  SampleOptions samples;
   int64_t columns = 10;
   bool json = false;
 };
 
-std::string recipes_that_make(SampleKind kind) {
-  std::string names;
-  for (const Recipe& recipe : recipes()) {
-    if (recipe.makes == kind) names += (names.empty() ? "" : ", ") + std::string(recipe.name);
-  }
-  return names.empty() ? "none" : names;
-}
-
-// Names the recipes as well that take what the command line asks for.
-void refuse(const std::string& what, const std::string& others) {
-  throw UsageError(Error("sample", fmt::format("{}; {}", what, others)));
-}
-
-// Refuses options that mean nothing to the recipe.
-void check(const CLI::App& command, const Recipe& recipe) {
-  const std::string images = "images: " + recipes_that_make(SampleKind::images);
-  const std::string texts = "texts: " + recipes_that_make(SampleKind::texts);
-  if (recipe.makes == SampleKind::none) {
-    refuse(fmt::format("the recipe {} makes no samples", recipe.name),
-           fmt::format("recipes that make {}; {}", images, texts));
-  }
-  const auto only = [&](SampleKind kind, const std::vector<const char*>& names) {
-    for (const char* name : names) {
-      if (recipe.makes == kind || command.count(name) == 0) continue;
-      refuse(fmt::format("{} means nothing to {}", name, recipe.name),
-             "it is for recipes that make " + (kind == SampleKind::images ? images : texts));
+// Refuses options that mean nothing to the recipe or that it cannot take.
+void check(const CLI::App& command, const Recipe& recipe, const SampleOptions& samples) {
+  from_command_line([&] {
+    models::check_sample_options(recipe, samples, models::Spelling::flags);
+    for (const char* name : {"--columns", "--classifier"}) {
+      if (recipe.makes == SampleKind::images || command.count(name) == 0) continue;
+      throw Error("sample", fmt::format("{} takes no {}; it makes no images. Recipes make {}",
+                                        recipe.name, name, models::recipes_that_sample()));
     }
-  };
-  only(SampleKind::images, {"--columns", "--classifier"});
-  only(SampleKind::texts, {"--prompt", "--length", "--temperature", "--top-k"});
-  if (recipe.sample_steps == 0 && command.count("--steps") > 0) {
-    refuse(fmt::format("--steps means nothing to {}", recipe.name),
-           "its samples are made in one go");
-  }
+  });
+}
+
+std::string counted(int64_t count, const char* one, const char* more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
 // By the classifier named, or the one that train wrote beside the checkpoint; none: no verdict.
@@ -91,12 +75,13 @@ int report_images(const Options& options, const Recipe& recipe, const std::strin
                 {"recognition", verdict ? to_json(*verdict) : nlohmann::ordered_json()}});
     return kOk;
   }
-  fmt::print("{} images in {}\n", count, out);
+  fmt::print("{} in {}\n", counted(count, "image", "images"), out);
   if (verdict) fmt::print("{}\n", to_text(*verdict));
   return kOk;
 }
 
-// Texts go to the terminal while they are made, unless they are wanted elsewhere.
+// Texts go to standard output while they are made, unless they are wanted elsewhere: to a terminal
+// as it can show them, to anything else byte for byte, as into a file.
 Samples print_texts(const Recipe& recipe, const std::string& checkpoint, SampleOptions options) {
   TextPrinter printer(stdout);
   int64_t last = 0;
@@ -114,6 +99,13 @@ Samples print_texts(const Recipe& recipe, const std::string& checkpoint, SampleO
   return samples;
 }
 
+// Texts as UTF-8 to read, and their bytes, which need not be any.
+void add_texts(nlohmann::ordered_json& json, const std::vector<std::string>& texts) {
+  json["texts"] = texts;
+  json["texts_base64"] = nlohmann::ordered_json::array();
+  for (const std::string& text : texts) json["texts_base64"].push_back(io::base64(text));
+}
+
 int report_texts(const Options& options, const Recipe& recipe, const Samples& samples) {
   if (!options.out.empty()) {
     std::string all;
@@ -123,22 +115,22 @@ int report_texts(const Options& options, const Recipe& recipe, const Samples& sa
   if (options.json) {
     nlohmann::ordered_json json{{"recipe", recipe.name}, {"count", options.samples.count}};
     if (options.out.empty()) {
-      json["texts"] = samples.texts;
+      add_texts(json, samples.texts);
     } else {
       json["file"] = options.out;
     }
     print_json(json);
   } else if (!options.out.empty()) {
-    fmt::print("{} texts in {}\n", options.samples.count, options.out);
+    fmt::print("{} in {}\n", counted(options.samples.count, "text", "texts"), options.out);
   }
   return kOk;
 }
 
 int run(Options options, const CLI::App& command) {
   const Recipe& recipe = chosen_recipe(options.recipe);
-  check(command, recipe);
   const bool images = recipe.makes == SampleKind::images;
-  if (options.samples.count == 0) options.samples.count = images ? 100 : 1;
+  options.samples.count = options.count.value_or(images ? 100 : 1);
+  check(command, recipe, options.samples);
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   catch_interrupt();
   const bool print = !images && !options.json && options.out.empty();
@@ -159,7 +151,7 @@ void add_image_options(CLI::App& command, Options& options) {
   command
       .add_option("--steps", options.samples.steps,
                   "of diffusion: steps from noise to image [the recipe's]")
-      ->check(whole_number(1))
+      ->check(whole_number())
       ->type_name("N");
   command
       .add_option("--classifier", options.classifier,
@@ -172,15 +164,15 @@ void add_text_options(CLI::App& command, SampleOptions& samples) {
   command.add_option("--prompt", samples.prompt, "of texts: how each begins [empty]")
       ->type_name("TEXT");
   command.add_option("--length", samples.length, "of texts: bytes to add [256]")
-      ->check(whole_number(1))
+      ->check(whole_number())
       ->type_name("N");
   command
       .add_option("--temperature", samples.temperature,
                   "of texts: below 1 likelier ones, 0 always the likeliest [1]")
-      ->check(zero_or_above())
+      ->check(any_number())
       ->type_name("X");
   command.add_option("--top-k", samples.top_k, "of texts: take the likeliest K bytes alone [all]")
-      ->check(whole_number(1))
+      ->check(whole_number())
       ->type_name("K");
 }
 
@@ -190,14 +182,17 @@ void add_sample(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("sample", "Draw new images, or write new texts, with a trained recipe");
-  add_recipe(*command, options->recipe);
+  add_recipe(*command, options->recipe,
+             [](const Recipe& recipe) { return recipe.makes != SampleKind::none; });
   add_checkpoint(*command, options->checkpoint);
   command
-      ->add_option("--out", options->out,
-                   "picture to write [samples.png], or file of texts [standard output]")
+      ->add_option(
+          "--out", options->out,
+          "picture to write [samples.png], or file of texts [standard output, byte for byte "
+          "unless that is a terminal]")
       ->type_name("FILE");
-  command->add_option("--count", options->samples.count, "how many [100 images, 1 text]")
-      ->check(whole_number(1, 10000))
+  command->add_option("--count", options->count, "how many [100 images, 1 text]")
+      ->check(whole_number())
       ->type_name("N");
   command->add_option("--seed", options->samples.seed, "seed of the random numbers [0]")
       ->check(whole_number(0))

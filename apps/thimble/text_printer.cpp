@@ -1,6 +1,9 @@
 #include "text_printer.h"
 
+#include <unistd.h>
+
 #include <cstdint>
+#include <utility>
 
 namespace thimble::cli {
 namespace {
@@ -55,9 +58,12 @@ std::string taken(std::string& text) {
 
 }  // namespace
 
+TextPrinter::TextPrinter(std::FILE* stream)
+    : stream_(stream), raw_(::isatty(::fileno(stream)) != 1) {}
+
 void TextPrinter::add(std::string_view piece) {
   rest_ += piece;
-  const std::string shown = taken(rest_);
+  const std::string shown = raw_ ? std::exchange(rest_, {}) : taken(rest_);
   std::fwrite(shown.data(), 1, shown.size(), stream_);
   std::fflush(stream_);
 }

@@ -7,11 +7,12 @@
 
 namespace thimble::cli {
 
-// Prints UTF-8 that arrives in pieces. What is no UTF-8, and control characters that could drive
-// the terminal, appear as U+FFFD; line ends and tabs stay. Thread safety: none.
+// Prints text that arrives in pieces. Thread safety: none.
 class TextPrinter {
  public:
-  explicit TextPrinter(std::FILE* stream) : stream_(stream) {}
+  // To a terminal UTF-8 alone: what is none, and control characters that could drive the terminal,
+  // appear as U+FFFD; line ends and tabs stay. To anything else every byte as it is.
+  explicit TextPrinter(std::FILE* stream);
   // Prints what is complete and flushes.
   void add(std::string_view piece);
   // Prints what was left over and a line end.
@@ -19,10 +20,11 @@ class TextPrinter {
 
  private:
   std::FILE* stream_;
+  bool raw_;
   std::string rest_;  // the begin of a character
 };
 
-// The text as TextPrinter shows it.
+// The text as a terminal shows it.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace thimble::cli

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,17 +16,18 @@
 
 namespace thimble {
 
-// What a generative recipe is asked for.
+// What a generative recipe is asked for. What is left out is the recipe's; what means nothing to it
+// must be left out.
 struct SampleOptions {
-  int64_t count = 100;         // images or texts
-  uint64_t seed = 0;           // the same seed gives the same samples, for any number of threads
-  std::string prompt;          // texts: what each begins with
-  int64_t length = 256;        // texts: bytes to add
-  double temperature = 1.0;    // texts: below 1 likelier ones, 0 always the likeliest
-  int64_t top_k = 0;           // texts: take the likeliest k bytes alone; 0: all
-  int64_t steps = 0;           // of recipes with sample_steps: how many; 0: the recipe's
-  int threads = 0;             // 0: one per processor
-  std::function<bool()> stop;  // asked again and again; true: return what is complete, or nothing
+  int64_t count = 100;            // images or texts, 1 to 100,000
+  uint64_t seed = 0;              // the same seed gives the same samples, for any number of threads
+  std::string prompt;             // texts: what each begins with
+  std::optional<int64_t> length;  // texts: bytes to add, 1 or more [256]
+  std::optional<double> temperature;  // texts: below 1 likelier ones, 0 always the likeliest [1]
+  std::optional<int64_t> top_k;       // texts: take the likeliest k bytes alone, 1 to 256 [all]
+  std::optional<int64_t> steps;  // diffusion: from noise to image, 1 to the recipe's most_steps
+  int threads = 0;               // 0: one per processor
+  std::function<bool()> stop;    // asked again and again; true: return what is complete, or nothing
   std::function<void(int64_t done, int64_t total)> on_progress;  // in units of the recipe's own
   // Of texts: each piece of text `number` (from 0) as soon as it is there.
   std::function<void(int64_t number, std::string_view piece)> on_text;
@@ -58,10 +60,11 @@ struct Recipe {
   Schedule (*schedule)(double learning_rate, int64_t steps) = nullptr;
   double ema_decay = 0.0;  // TrainerOptions::ema_decay
 
-  // New samples with the weights of a checkpoint; null where makes is none. Throws Error.
   SampleKind makes = SampleKind::none;
-  Samples (*sample)(const std::string& checkpoint, const SampleOptions& options) = nullptr;
+  // What sample calls with options that it has checked; null where makes is none.
+  Samples (*sampler)(const std::string& checkpoint, const SampleOptions& options) = nullptr;
   int64_t sample_steps = 0;  // steps that sampling takes where options leave it open; 0: has none
+  int64_t most_steps = 0;    // and the most it can take
   // Of images: the recipe whose classifier, trained on the same data, scores them; null: none.
   const char* judge = nullptr;
   int64_t judge_epochs = 0;  // how long that is trained
@@ -69,6 +72,10 @@ struct Recipe {
   // The part that turns latent codes into samples: input "z", output "image"; null: none.
   Graph (*decoder)() = nullptr;
   int64_t latent = 0;  // numbers in a latent code
+
+  // New samples with the weights of a checkpoint. Throws Error naming the option where one means
+  // nothing to the recipe or is out of its range, and where the checkpoint is not the recipe's.
+  [[nodiscard]] Samples sample(const std::string& checkpoint, const SampleOptions& options) const;
 };
 
 // All recipes, sorted by name.

@@ -3,9 +3,13 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <thimble/recipes.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstring>
+#include <optional>
 
 #include "bindings.h"
+#include "option_reader.h"
 
 namespace thimble::python {
 namespace {
@@ -21,10 +25,50 @@ const char* name_of(SampleKind kind) {
   }
 }
 
-// What a recipe draws: one array of images, or a list of texts.
-nb::object drawn(const std::string& name, const std::string& checkpoint, SampleOptions options) {
-  const Recipe& recipe = find_recipe(name);
-  if (recipe.sample == nullptr) throw Error(name, "this recipe makes no samples");
+// UTF-8 of a str, or bytes as they are.
+std::string bytes_of(nb::handle text) {
+  if (text.is_none()) return {};
+  if (PyBytes_Check(text.ptr())) {
+    return {PyBytes_AS_STRING(text.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(text.ptr()))};
+  }
+  if (!PyUnicode_Check(text.ptr())) {
+    throw Error("sample",
+                std::string("prompt must be str or bytes, got ") + nb::repr(text).c_str());
+  }
+  Py_ssize_t size = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data == nullptr) throw nb::python_error();
+  return {data, static_cast<size_t>(size)};
+}
+
+template <class T>
+void read(OptionReader& reader, const nb::dict& given, const char* name, std::optional<T>& value) {
+  T number{};
+  reader.field(name, number, "");
+  if (!given[name].is_none()) value = number;
+}
+
+SampleOptions sample_options(const nb::dict& given) {
+  OptionReader reader("sample", given);
+  SampleOptions options;
+  int64_t seed = 0;
+  int64_t threads = 0;
+  reader.field("count", options.count, "");
+  reader.field("seed", seed, "");
+  reader.field("threads", threads, "");
+  if (seed < 0) throw Error("sample", "seed must be 0 or more, got " + std::to_string(seed));
+  options.seed = static_cast<uint64_t>(seed);
+  options.threads = static_cast<int>(std::clamp<int64_t>(threads, INT_MIN, INT_MAX));
+  options.prompt = bytes_of(given["prompt"]);
+  read(reader, given, "length", options.length);
+  read(reader, given, "temperature", options.temperature);
+  read(reader, given, "top_k", options.top_k);
+  read(reader, given, "steps", options.steps);
+  return options;
+}
+
+// What a recipe draws: one array of images, or a list of texts, which are bytes.
+nb::object drawn(const Recipe& recipe, const std::string& checkpoint, SampleOptions options) {
   bool interrupted = false;
   options.stop = [&interrupted] {
     const nb::gil_scoped_acquire acquire;
@@ -40,8 +84,7 @@ nb::object drawn(const std::string& name, const std::string& checkpoint, SampleO
   if (recipe.makes == SampleKind::texts) {
     nb::list texts;
     for (const std::string& text : samples.texts) {
-      texts.append(nb::steal(
-          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
+      texts.append(nb::bytes(text.data(), text.size()));
     }
     return texts;
   }
@@ -109,23 +152,11 @@ void bind_recipes(nb::module_& m) {
       nb::arg("name"), nb::arg("path"), nb::arg("split"));
   m.def(
       "recipe_sample",
-      [](const std::string& name, const std::filesystem::path& checkpoint, int64_t count,
-         uint64_t seed, const std::string& prompt, int64_t length, double temperature,
-         int64_t top_k, int64_t steps, int threads) {
-        if (count < 1) throw Error("count", "expected 1 or more, got " + std::to_string(count));
-        return drawn(name, checkpoint.string(),
-                     {.count = count,
-                      .seed = seed,
-                      .prompt = prompt,
-                      .length = length,
-                      .temperature = temperature,
-                      .top_k = top_k,
-                      .steps = steps,
-                      .threads = threads});
+      [](const std::string& name, const std::filesystem::path& checkpoint, const nb::dict& given) {
+        const Recipe& recipe = find_recipe(name);
+        return drawn(recipe, checkpoint.string(), sample_options(given));
       },
-      nb::arg("name"), nb::arg("checkpoint"), nb::arg("count"), nb::arg("seed"), nb::arg("prompt"),
-      nb::arg("length"), nb::arg("temperature"), nb::arg("top_k"), nb::arg("steps"),
-      nb::arg("threads"));
+      nb::arg("name"), nb::arg("checkpoint"), nb::arg("options"));
 }
 
 }  // namespace thimble::python

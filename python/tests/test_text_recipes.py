@@ -167,9 +167,42 @@ def test_they_bring_text_and_write_some(tmp_path):
     assert loss.metrics["bits_per_byte"] == pytest.approx(loss.loss / np.log(2), rel=1e-4)
     assert loss.loss < 4.0  # log 256 = 5.5 before
     one, two = recipe.sample(trainer, count=2, prompt="The ", length=20, temperature=0.5, top_k=9)
-    assert one.startswith("The ") and one != two
+    assert one.startswith(b"The ") and len(one) == 24 and one != two
     trainer.save(tmp_path / "c.safetensors")
-    again = recipe.sample(
-        tmp_path / "c.safetensors", prompt="The ", length=20, temperature=0.5, top_k=9
-    )
-    assert again == [one]
+    options = {"length": 20, "temperature": 0.5, "top_k": 9}
+    assert recipe.sample(tmp_path / "c.safetensors", prompt=b"The ", **options) == [one]
+    # Bytes that are no UTF-8 come back as they are.
+    (text,) = recipe.sample(trainer, prompt=b"\xff\x00\xe2", length=3)
+    assert text.startswith(b"\xff\x00\xe2") and len(text) == 6
+    (text,) = recipe.sample(trainer, prompt=None, length=3)
+    assert len(text) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"temperature": -1}, "temperature must be a finite number of 0 or more, got -1"),
+        ({"temperature": float("nan")}, "temperature must be"),
+        ({"temperature": "hot"}, "temperature must be a number, got 'hot'"),
+        ({"top_k": -3}, "top_k must be from 1 to 256, got -3"),
+        ({"length": 0}, "length must be from 1"),
+        ({"length": 1.5}, "length must be a whole number, got 1.5"),
+        ({"count": 0}, "count must be from 1 to 100000, got 0"),
+        ({"count": 100000, "length": 1 << 20}, "lower count or length"),
+        ({"seed": -1}, "seed must be 0 or more, got -1"),
+        ({"prompt": 5}, "prompt must be str or bytes, got 5"),
+        ({"steps": 5}, "lstm takes no steps; it takes count, seed, prompt"),
+    ],
+)
+def test_sample_says_which_option_is_wrong(options, said):
+    with pytest.raises(ValueError, match=said) as error:
+        tb.recipes.lstm().sample("none.safetensors", **options)
+    assert "recipe_sample" not in str(error.value)
+
+
+def test_sample_names_what_the_user_gave():
+    recipe = tb.recipes.lstm()
+    with pytest.raises(ValueError, match=r"^\[weights\] the tensor"):
+        recipe.sample({"other": np.zeros(3, np.float32)})
+    with pytest.raises(TypeError, match="weights must be a checkpoint's path, .* got int"):
+        recipe.sample(5)

@@ -52,5 +52,5 @@ def test_it_draws_images(digits):
     images = recipe.sample(trainer, count=2, steps=2)
     assert images.shape == (2, 28, 28, 1) and 0 <= images.min() <= images.max() <= 1
     np.testing.assert_array_equal(recipe.sample(trainer, count=1, steps=2), images[:1])
-    with pytest.raises(ValueError, match="1000 steps"):
+    with pytest.raises(ValueError, match="steps must be from 1 to 1000, got 1001"):
         recipe.sample(trainer, steps=1001)

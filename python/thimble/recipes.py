@@ -101,26 +101,35 @@ class Recipe:
         *,
         count: int = 1,
         seed: int = 0,
-        prompt: str = "",
-        length: int = 256,
-        temperature: float = 1.0,
-        top_k: int = 0,
-        steps: int = 0,
+        prompt: str | bytes | None = None,
+        length: int | None = None,
+        temperature: float | None = None,
+        top_k: int | None = None,
+        steps: int | None = None,
         threads: int = 0,
     ) -> Any:
         """New samples: an array [count, height, width, channels] of numbers from 0 to 1, or a list
-        of texts. ValueError where the recipe makes none.
+        of texts, each the bytes that the model wrote, which need not be UTF-8. ValueError where
+        the recipe makes none, and where an option means nothing to it or is out of its range.
 
         weights: a checkpoint, a dictionary, or the Trainer, whose averages are taken if it has any.
-        seed: the same seed gives the same samples. threads: 0 for one per processor.
-        prompt, length, temperature, top_k: of texts: the beginning, the bytes to add, how bold,
-        and among how many of the likeliest bytes (0: all).
-        steps: of diffusion, from noise to image; 0: sample_steps.
+        count: 1 to 100,000. seed: the same seed gives the same samples. threads: 0 for one per
+        processor.
+        prompt, length, temperature, top_k: of texts: the beginning (None: nothing), the bytes to
+        add (None: 256), how bold (0: always the likeliest; None: 1), and among how many of the
+        likeliest bytes, 1 to 256 (None: all).
+        steps: of diffusion, from noise to image; None: sample_steps.
         """
+        options = {
+            "count": count, "seed": seed, "prompt": prompt, "length": length,
+            "temperature": temperature, "top_k": top_k, "steps": steps, "threads": threads,
+        }
         if isinstance(weights, (str, os.PathLike)):
-            return _core.recipe_sample(
-                self.name, os.fspath(weights), count, seed, prompt, length, temperature, top_k,
-                steps, threads,
+            return _core.recipe_sample(self.name, os.fspath(weights), options)
+        if not isinstance(weights, (Trainer, Weights, Mapping)):
+            raise TypeError(
+                "weights must be a checkpoint's path, a dictionary of arrays or a Trainer, "
+                f"got {type(weights).__name__}"
             )
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "weights.safetensors")
@@ -129,10 +138,10 @@ class Recipe:
             else:
                 state = weights.parameters if isinstance(weights, Weights) else weights
                 save_safetensors(file, state)
-            return self.sample(
-                file, count=count, seed=seed, prompt=prompt, length=length,
-                temperature=temperature, top_k=top_k, steps=steps, threads=threads,
-            )
+            try:
+                return _core.recipe_sample(self.name, file, options)
+            except (ValueError, RuntimeError) as error:
+                raise type(error)(str(error).replace(file, "weights")) from None
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions

@@ -152,7 +152,7 @@ const Recipe gpt{
     },
     .schedule = text_schedule,
     .makes = SampleKind::texts,
-    .sample = sample,
+    .sampler = sample,
 };
 
 }  // namespace thimble::models

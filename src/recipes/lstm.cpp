@@ -78,7 +78,7 @@ const Recipe lstm{
     .optimizer = []() -> Optimizer { return Adam{.lr = 2e-3}; },
     .schedule = text_schedule,
     .makes = SampleKind::texts,
-    .sample = sample,
+    .sampler = sample,
 };
 
 }  // namespace thimble::models

@@ -14,12 +14,16 @@ namespace thimble::models {
 namespace {
 
 constexpr uint64_t kSampleStream = 0x7e5a;
+constexpr int64_t kLength = 256;
 
 // Writes one text after another.
 class TextWriter {
  public:
   TextWriter(const TextModel& model, const std::string& checkpoint, const SampleOptions& options)
       : options_(options),
+        length_(options.length.value_or(kLength)),
+        temperature_(options.temperature.value_or(1.0)),
+        top_k_(options.top_k.value_or(0)),
         context_(model.context),
         model_(model.step(), checkpoint, options.threads) {}
 
@@ -29,14 +33,14 @@ class TextWriter {
     std::string text = options_.prompt;
     tell(number, text);
     std::span<const float> scores = read(text);
-    for (int64_t i = 0; i < options_.length && !stopped(); ++i) {
+    for (int64_t i = 0; i < length_ && !stopped(); ++i) {
       const double uniform = static_cast<double>(random.next() >> 11U) * 0x1p-53;
-      text += static_cast<char>(drawn_index(scores, options_.temperature, options_.top_k, uniform));
+      text += static_cast<char>(drawn_index(scores, temperature_, top_k_, uniform));
       tell(number, std::string_view(text).substr(text.size() - 1));
       if (options_.on_progress) {
-        options_.on_progress(number * options_.length + i + 1, options_.count * options_.length);
+        options_.on_progress(number * length_ + i + 1, options_.count * length_);
       }
-      if (i + 1 == options_.length) break;
+      if (i + 1 == length_) break;
       const bool full = context_ > 0 && model_.position() == context_;
       scores = full ? read(text) : take(text.back());
     }
@@ -67,6 +71,9 @@ class TextWriter {
   }
 
   const SampleOptions& options_;
+  int64_t length_;
+  double temperature_;
+  int64_t top_k_;  // 0: all
   int64_t context_;
   train::StepModel model_;
 };

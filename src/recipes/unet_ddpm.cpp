@@ -181,11 +181,7 @@ void append_images(std::vector<float>& images, const std::vector<float>& x) {
 }
 
 Samples sample(const std::string& checkpoint, const SampleOptions& options) {
-  const int64_t steps = options.steps > 0 ? options.steps : unet_ddpm.sample_steps;
-  if (steps > kTimes) {
-    throw Error("sample", "expected at most " + std::to_string(kTimes) + " steps, got " +
-                              std::to_string(steps));
-  }
+  const int64_t steps = options.steps.value_or(unet_ddpm.sample_steps);
   Predictor network(denoiser(), checkpoint, std::min(kDrawnAtOnce, options.count), options.threads);
   Samples samples{.image = {28, 28, 1}, .images = {}, .texts = {}};
   int64_t done = 0;
@@ -234,8 +230,9 @@ const Recipe unet_ddpm{
         },
     .ema_decay = 0.998,
     .makes = SampleKind::images,
-    .sample = sample,
+    .sampler = sample,
     .sample_steps = 50,
+    .most_steps = kTimes,
     .judge = "lenet5",
     .judge_epochs = 10,
     .judged = 100,

@@ -94,7 +94,7 @@ const Recipe vae{
           return Schedule::cosine_annealing({.max = lr, .min = 1e-5, .decay_steps = steps});
         },
     .makes = SampleKind::images,
-    .sample = sample,
+    .sampler = sample,
     .judge = "lenet5",
     .judge_epochs = 3,
     .judged = 2000,

@@ -55,6 +55,17 @@ TEST(cli_help, says_the_default_of_every_option_with_a_value) {
   }
 }
 
+TEST(cli_help, of_sample_lists_the_recipes_that_sample) {
+  const std::string page = run({"sample", "--help"}).out;
+  const std::string list = page.substr(0, page.find("\nOptions:"));
+  for (const char* recipe : {"gpt", "lstm", "unet_ddpm", "vae"}) {
+    EXPECT_THAT(list, HasSubstr(std::string(" ") + recipe + " ")) << recipe;
+  }
+  for (const char* recipe : {"lenet5", "mlp", "mobilenetv2", "resnet18"}) {
+    EXPECT_EQ(list.find(std::string(" ") + recipe + " "), std::string::npos) << recipe;
+  }
+}
+
 TEST(cli_help, of_train_names_the_options_of_a_training) {
   const std::string page = run({"train", "--help"}).out;
   for (const char* option : {"--data", "--epochs", "--batch", "--lr", "--optimizer", "--schedule",
@@ -82,12 +93,20 @@ const BadLine kBadLines[] = {
     {"negative_rate", {"train", "vae", "--lr", "-1"}, {"--lr", "above 0"}},
     {"rate_not_finite", {"train", "vae", "--lr", "inf"}, {"--lr", "above 0"}},
     {"average_that_never_moves", {"plan", "vae", "--ema-decay", "1"}, {"--ema-decay", "below 1"}},
-    {"recipe_that_draws_nothing", {"sample", "mlp"}, {"mlp", "images: ", "vae"}},
-    {"option_for_texts", {"sample", "vae", "--prompt", "Once"}, {"--prompt", "vae", "texts: "}},
+    {"recipe_that_draws_nothing", {"sample", "mlp"}, {"mlp", "images: ", "vae", "texts: ", "gpt"}},
+    {"option_for_texts", {"sample", "vae", "--prompt", "x"}, {"vae takes no --prompt", "--count"}},
     {"option_for_images", {"sample", "gpt", "--columns", "3"}, {"--columns", "gpt", "images: "}},
-    {"none_of_the_bytes", {"sample", "gpt", "--top-k", "0"}, {"--top-k", "1 or more"}},
-    {"steps_of_no_diffusion", {"sample", "vae", "--steps", "9"}, {"--steps", "vae", "in one go"}},
-    {"negative_temperature", {"sample", "vae", "--temperature", "-1"}, {"--temperature", "0 or"}},
+    {"none_of_the_bytes", {"sample", "gpt", "--top-k", "0"}, {"--top-k", "1 to 256"}},
+    {"more_than_all_bytes", {"sample", "gpt", "--top-k", "257"}, {"--top-k", "1 to 256"}},
+    {"steps_of_no_diffusion", {"sample", "vae", "--steps", "9"}, {"vae takes no --steps"}},
+    {"too_many_steps", {"sample", "unet_ddpm", "--steps", "2000"}, {"--steps", "1 to 1000"}},
+    {"negative_temperature", {"sample", "gpt", "--temperature", "-1"}, {"--temperature", "0 or"}},
+    {"no_temperature", {"sample", "gpt", "--temperature", "nan"}, {"--temperature", "number"}},
+    {"no_sample", {"sample", "vae", "--count", "0"}, {"--count", "1 to 100000"}},
+    {"no_length", {"sample", "gpt", "--length", "-3"}, {"--length", "from 1", "-3"}},
+    {"too_much_text",
+     {"sample", "gpt", "--count", "9999", "--length", "999999"},
+     {"--count", "--length", "1073741824"}},
     {"too_many_threads", {"eval", "vae", "--threads", "99999"}, {"--threads", "1024"}},
     {"number_too_long", {"plan", "vae", "--batch", "99999999999999999999"}, {"--batch"}},
     {"unknown_optimizer", {"plan", "vae", "--optimizer", "sdg"}, {"\"sdg\"", "sgd", "adamw"}},

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,27 @@ Outcome Process::wait() {
   child_ = -1;
   const int code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
   return {code, read_text(folder_ / "out"), read_text(folder_ / "err")};
+}
+
+Terminal::Terminal(int columns) : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+  if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0) return;
+  winsize size{};
+  size.ws_col = static_cast<unsigned short>(columns);
+  size.ws_row = 24;
+  ::ioctl(master_, TIOCSWINSZ, &size);
+  path_ = ::ptsname(master_);
+}
+
+Terminal::~Terminal() {
+  if (master_ >= 0) ::close(master_);
+}
+
+std::string Terminal::read() const {
+  std::string seen;
+  char part[4096];
+  ssize_t count = 0;
+  while ((count = ::read(master_, part, sizeof part)) > 0) seen.append(part, count);
+  return seen;
 }
 
 Outcome run(const std::vector<std::string>& arguments, const RunOptions& options) {

@@ -46,6 +46,24 @@ class Process {
   int status_ = 0;
 };
 
+// A pseudo terminal to be a process's standard output or error.
+class Terminal {
+ public:
+  explicit Terminal(int columns);
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  // To open; empty where this system gives none.
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Everything written to it, until nobody has it open any more.
+  [[nodiscard]] std::string read() const;
+
+ private:
+  int master_;
+  std::string path_;
+};
+
 // Starts it and waits for its end.
 [[nodiscard]] Outcome run(const std::vector<std::string>& arguments,
                           const RunOptions& options = {});

@@ -1,11 +1,6 @@
 // What a person at a terminal sees while training.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "cli/process.h"
 
@@ -15,22 +10,13 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-// Everything a training writes to a terminal of the given width that is its standard error.
 std::string seen_in_terminal(int columns) {
   const TemporaryFolder folder;
-  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return {};
-  winsize size{};
-  size.ws_col = static_cast<unsigned short>(columns);
-  size.ws_row = 24;
-  ::ioctl(terminal, TIOCSWINSZ, &size);
+  Terminal terminal(columns);
+  if (terminal.path().empty()) return {};
   Process process(short_training("mlp", folder / "out", {"--epochs", "40"}),
-                  {.standard_error = ::ptsname(terminal)});
-  std::string seen;
-  char part[4096];
-  ssize_t count = 0;
-  while ((count = ::read(terminal, part, sizeof part)) > 0) seen.append(part, count);
-  ::close(terminal);
+                  {.standard_error = terminal.path()});
+  std::string seen = terminal.read();
   EXPECT_EQ(process.wait().code, 0);
   return seen;
 }

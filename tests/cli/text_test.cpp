@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "cli/process.h"
+#include "io/base64.h"
 
 namespace thimble::test {
 namespace {
@@ -62,22 +64,56 @@ TEST(cli_text, sampling_takes_a_prompt_and_is_a_function_of_its_options) {
   EXPECT_EQ(read_text(folder / "text").size(), 8U);
 }
 
-// A model that has learnt nothing draws every byte; none may reach the terminal as a command.
-TEST(cli_text, prints_utf8_without_control_characters) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(run(training(folder / "out", {"--lr", "1e-9"})).code, 0);
-  const std::string text =
-      run({"sample", "lstm", "--checkpoint", folder / "out/checkpoint.safetensors", "--length",
-           "2000", "--prompt", "\x1b[31m \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xc0\x80"})
-          .out;
+constexpr const char* kHardPrompt = "\x1b[31m \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xc0\x80";
+
+// A model that has learnt nothing draws every byte.
+class Untrained : public testing::Test {
+ protected:
+  Untrained() { EXPECT_EQ(run(training(folder_ / "out", {"--lr", "1e-9"})).code, 0); }
+
+  [[nodiscard]] std::vector<std::string> sample(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"sample",   "lstm", "--checkpoint", checkpoint(),
+                                 "--length", "2000", "--prompt",     kHardPrompt};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  [[nodiscard]] std::string checkpoint() const { return folder_ / "out/checkpoint.safetensors"; }
+
+  TemporaryFolder folder_;
+};
+
+using CliUntrainedText = Untrained;
+
+TEST_F(CliUntrainedText, reaches_a_terminal_as_utf8_without_control_characters) {
+  const Terminal terminal(100);
+  if (terminal.path().empty()) GTEST_SKIP() << "this system gives no pseudo terminal";
+  Process process(sample({}), {.standard_output = terminal.path()});
+  const std::string text = terminal.read();
+  EXPECT_EQ(process.wait().code, 0);
   EXPECT_THAT(text, StartsWith("\xef\xbf\xbd[31m \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 "
                                "\xef\xbf\xbd\xef\xbf\xbd"));
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
-    ASSERT_TRUE(byte >= 0x20 || c == '\n' || c == '\t') << static_cast<int>(byte);
+    // The terminal itself puts a carriage return before the line's end.
+    ASSERT_TRUE(byte >= 0x20 || c == '\n' || c == '\t' || c == '\r') << static_cast<int>(byte);
     ASSERT_NE(byte, 0x7f);
   }
   EXPECT_NO_THROW(static_cast<void>(nlohmann::json(text).dump()));  // throws where no UTF-8 stands
+}
+
+TEST_F(CliUntrainedText, reaches_files_pipes_and_json_byte_for_byte) {
+  const std::string file = folder_ / "text";
+  const Outcome written = run(sample({"--out", file}));
+  EXPECT_THAT(written.out, StartsWith("1 text in "));
+  const std::string text = read_text(file);
+  ASSERT_EQ(text.size(), std::strlen(kHardPrompt) + 2001);
+  EXPECT_THAT(text, StartsWith(kHardPrompt));
+  EXPECT_EQ(run(sample({})).out, text);
+  EXPECT_EQ(run(sample({"--count", "2", "--out", file})).out, "2 texts in " + file + "\n");
+  EXPECT_EQ(run(sample({"--count", "2"})).out, read_text(file));
+  const auto json = last_line_json(run(sample({"--json"})).out);
+  EXPECT_EQ(json["texts_base64"][0], io::base64(text.substr(0, text.size() - 1)));
+  EXPECT_THAT(json["texts"][0].get<std::string>(), HasSubstr("\xef\xbf\xbd"));
 }
 
 TEST(cli_text, learns_from_any_file) {

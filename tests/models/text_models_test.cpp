@@ -1,9 +1,11 @@
 // The recipes that write texts: byte by byte they compute what they were trained to compute.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/data_text.h>
 #include <thimble/thimble.h>
 
 #include <cmath>
+#include <limits>
 
 #include "io/temporary_folder.h"
 #include "recipes/text_sampling.h"
@@ -110,6 +112,47 @@ TEST(gpt, goes_on_beyond_its_context) {
   const std::string all = next(long_prompt, 130);
   EXPECT_EQ(all.size(), 130U);
   EXPECT_EQ(all.substr(129), next((long_prompt + all.substr(0, 129)).substr(1129 - 128), 1));
+}
+
+struct BadOptions {
+  const char* recipe;
+  SampleOptions options;
+  std::vector<const char*> said;
+};
+
+TEST(sample_options, that_mean_nothing_or_are_out_of_range_are_refused_by_name) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const BadOptions cases[] = {
+      {"mlp", {}, {"mlp makes no samples", "images: unet_ddpm, vae", "texts: gpt, lstm"}},
+      {"vae", {.prompt = "x"}, {"vae takes no prompt", "it takes count, seed, threads"}},
+      {"vae", {.length = 256}, {"vae takes no length"}},
+      {"vae", {.temperature = 1.0}, {"vae takes no temperature"}},
+      {"vae", {.top_k = 3}, {"vae takes no top_k"}},
+      {"vae", {.steps = 3}, {"vae takes no steps"}},
+      {"gpt", {.steps = 3}, {"gpt takes no steps", "prompt, length, temperature, top_k"}},
+      {"unet_ddpm", {.steps = 0}, {"steps must be from 1 to 1000, got 0"}},
+      {"unet_ddpm", {.steps = 1001}, {"steps must be from 1 to 1000, got 1001"}},
+      {"gpt", {.temperature = -1.0}, {"temperature must be", "0 or more", "-1"}},
+      {"gpt", {.temperature = kNan}, {"temperature must be"}},
+      {"gpt", {.temperature = kInfinity}, {"temperature must be"}},
+      {"gpt", {.top_k = -3}, {"top_k must be from 1 to 256, got -3"}},
+      {"gpt", {.top_k = 257}, {"top_k must be from 1 to 256, got 257"}},
+      {"gpt", {.length = 0}, {"length must be from 1"}},
+      {"gpt", {.length = INT64_MAX}, {"length must be from 1"}},
+      {"gpt", {.count = 0}, {"count must be from 1 to 100000, got 0"}},
+      {"gpt", {.count = INT64_MAX}, {"count must be from 1 to 100000"}},
+      {"gpt", {.count = 100000, .length = 1 << 20}, {"100000 texts", "lower count or length"}},
+      {"gpt", {.threads = -1}, {"threads must be from 0 to 1024, got -1"}},
+  };
+  for (const BadOptions& bad : cases) {
+    try {
+      static_cast<void>(find_recipe(bad.recipe).sample("no such file", bad.options));
+      ADD_FAILURE() << bad.recipe << ": " << bad.said[0];
+    } catch (const Error& error) {
+      for (const char* part : bad.said) EXPECT_THAT(error.what(), testing::HasSubstr(part));
+    }
+  }
 }
 
 TEST(drawn_index, follows_the_scores) {

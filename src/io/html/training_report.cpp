@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "io/base64.h"
 #include "io/html/assets.h"
 
 namespace thimble::io {
@@ -18,24 +19,6 @@ json numbers(const std::vector<float>& values) {
   json list = json::array();
   for (const float value : values) list.push_back(number(static_cast<double>(value)));
   return list;
-}
-
-std::string base64(const std::string& bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t word = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      const auto byte = i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0;
-      word = word << 8 | byte;
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      text += i + k <= bytes.size() ? kDigits[word >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
 }
 
 json plan_data(const Plan& plan) {
