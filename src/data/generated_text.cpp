@@ -128,9 +128,8 @@ class Writer {
     text += "Nest: ";
     for (size_t length = 0; length < kLongest; ++length) {
       // The text alone tells which of these choices there were.
-      const bool may_open = open.size() < kDeepest;
-      const size_t kinds = may_open ? kPairs.size() : 0;
-      const size_t choice = draw(kinds + (open.empty() ? 0 : 1));
+      const size_t kinds = open.size() < kDeepest ? kPairs.size() : 0;
+      const size_t choice = open.empty() ? draw(kPairs.size()) : draw(kinds + 1);
       if (choice < kinds) {
         text += kPairs[choice][0];
         open += kPairs[choice][1];

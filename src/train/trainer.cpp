@@ -13,8 +13,6 @@
 
 namespace thimble {
 
-using train::ProgramKind;
-
 Trainer::Trainer(const Graph& graph, const TrainerOptions& options)
     : state_(std::make_unique<train::State>(graph, options)) {
   train::check_budget(plan(), options.memory_budget);

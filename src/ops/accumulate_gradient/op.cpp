@@ -3,19 +3,12 @@
 #include "ir/graph.h"
 #include "ops/accumulate_gradient/attrs.h"
 #include "ops/accumulate_gradient/simd.h"
-#include "ops/common/ref.h"
+
+#define THIMBLE_REF "ops/accumulate_gradient/ref.h"
+#include "ops/common/both_precisions.h"
 
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/accumulate_gradient/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/accumulate_gradient/ref.h"
-}  // namespace f64
 
 ir::Params params(const ir::KernelContext& c) {
   accumulate_dims d{};

@@ -3,19 +3,12 @@
 #include "ir/graph.h"
 #include "ops/clip_gradient/attrs.h"
 #include "ops/clip_gradient/simd.h"
-#include "ops/common/ref.h"
+
+#define THIMBLE_REF "ops/clip_gradient/ref.h"
+#include "ops/common/both_precisions.h"
 
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/clip_gradient/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/clip_gradient/ref.h"
-}  // namespace f64
 
 ir::Params elements_of_first(const ir::KernelContext& c) {
   clip_dims d{};

@@ -145,11 +145,13 @@ void normalise_groups_target(float* y, float* mean, float* variance, const float
     for (int g = 0; g < d.groups; ++g) {
       merge_group(means + g, variances + g, t, r, g * width, width, d.positions);
     }
-    for (int c = 0; c < r.channels; ++c) {
-      const int g = c / width;
-      t.wide[0][c] = means[g];
-      t.wide[1][c] = (gamma ? gamma[c] : 1.0F) / std::sqrt(variances[g] + d.epsilon);
-      t.wide[2][c] = beta ? beta[c] : 0.0F;
+    for (int g = 0; g < d.groups; ++g) {
+      const float deviation = std::sqrt(variances[g] + d.epsilon);
+      for (int c = g * width; c < (g + 1) * width; ++c) {
+        t.wide[0][c] = means[g];
+        t.wide[1][c] = (gamma ? gamma[c] : 1.0F) / deviation;
+        t.wide[2][c] = beta ? beta[c] : 0.0F;
+      }
     }
     for (int i = 0; i < 3; ++i) {
       for (int at = r.channels; at < r.width; ++at) t.wide[i][at] = t.wide[i][at - r.channels];

@@ -32,14 +32,14 @@ static inline void nary_offsets(ptrdiff_t* at, int begin, const nary_dims* d) {
 }
 
 /* Runs over the result: `i` is the element, at[0], at[1], ... the elements of the inputs. */
-#define NARY_FOR_EACH(d, at, body)                                          \
-  for (int begin = 0; begin < (d)->n; begin += (d)->size[0]) {              \
-    ptrdiff_t at[NARY_MAX_INPUTS];                                          \
-    nary_offsets(at, begin, d);                                             \
-    for (int i = begin; i < begin + (d)->size[0]; ++i) {                    \
-      body;                                                                 \
-      for (int k = 0; k < NARY_MAX_INPUTS; ++k) at[k] += (d)->stride[k][0]; \
-    }                                                                       \
+#define NARY_FOR_EACH(d, at, body)                                            \
+  for (int begin = 0; begin < (d)->n; begin += (d)->size[0]) {                \
+    ptrdiff_t at[NARY_MAX_INPUTS];                                            \
+    nary_offsets(at, begin, d);                                               \
+    for (int i = begin; i < begin + (d)->size[0]; ++i) {                      \
+      body;                                                                   \
+      for (int k = 0; k < NARY_MAX_INPUTS; ++k) (at)[k] += (d)->stride[k][0]; \
+    }                                                                         \
   }
 
 #endif

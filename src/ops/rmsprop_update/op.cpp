@@ -1,21 +1,14 @@
 #include <thimble/ops/rmsprop_update.h>
 
-#include "ops/common/ref.h"
 #include "ops/common/update.h"
 #include "ops/rmsprop_update/attrs.h"
 #include "ops/rmsprop_update/simd.h"
 
+#define THIMBLE_REF "ops/rmsprop_update/ref.h"
+#include "ops/common/both_precisions.h"
+
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/rmsprop_update/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/rmsprop_update/ref.h"
-}  // namespace f64
 
 struct Rmsprop {
   static constexpr const char* name = "rmsprop_update";

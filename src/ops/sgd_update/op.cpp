@@ -1,21 +1,14 @@
 #include <thimble/ops/sgd_update.h>
 
-#include "ops/common/ref.h"
 #include "ops/common/row_update.h"
 #include "ops/sgd_update/attrs.h"
 #include "ops/sgd_update/simd.h"
 
+#define THIMBLE_REF "ops/sgd_update/ref.h"
+#include "ops/common/both_precisions.h"
+
 namespace thimble::ops {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/sgd_update/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/sgd_update/ref.h"
-}  // namespace f64
 
 struct Sgd {
   static constexpr const char* name = "sgd_update";
