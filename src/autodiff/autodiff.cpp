@@ -104,6 +104,19 @@ class Reverse {
   std::vector<Value> grads_;
 };
 
+// Moves the nodes from `first` on that update parameters behind the others: gradient rules append
+// them on their way, and a rule that comes later may still read what they change.
+void move_updates_last(ir::Graph& graph, size_t first) {
+  const auto begin = graph.nodes.begin() + static_cast<std::ptrdiff_t>(first);
+  std::stable_partition(begin, graph.nodes.end(),
+                        [](const ir::Node& node) { return node.op->updates.empty(); });
+  for (size_t n = first; n < graph.nodes.size(); ++n) {
+    for (int output : graph.nodes[n].outputs) {
+      graph.values[static_cast<size_t>(output)].producer = static_cast<int>(n);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
@@ -112,6 +125,7 @@ std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotange
   const size_t forward_nodes = graph.nodes.size();
   for (const Cotangent& seed : seeds) reverse.accumulate(seed.output.id(), seed.cotangent);
   for (size_t n = forward_nodes; n-- > 0;) reverse.visit(n);
+  move_updates_last(graph, forward_nodes);
   std::vector<Gradient> gradients;
   for (int id : wanted) gradients.push_back({id, reverse.gradient_of(id)});
   return gradients;

@@ -196,5 +196,36 @@ TEST(sparse, shortens_rows_that_were_read) {
   }
 }
 
+// The table is also a factor of a product that stands before the embedding, whose gradients come
+// after the embedding's.
+TEST(sparse, shortens_rows_after_every_gradient) {
+  ir::Graph graph;
+  const Value w = graph.source("w", {DType::f32, {2, 2}}, ir::Role::parameter);
+  const Value m = graph.source("m", {DType::f32, {1, 2}}, ir::Role::parameter);
+  const Value i = graph.source("i", {DType::i32, {1}}, ir::Role::input);
+  const Value g = graph.source("g", {DType::f32, {1, 2}}, ir::Role::input);
+  const Value ones = graph.source("ones", {DType::f32, {1, 2}}, ir::Role::input);
+  const Value product = matmul(m, w);
+  const std::vector<autodiff::Cotangent> seeds{{product, ones},
+                                               {embedding(i, w, {.max_norm = 1.0}), g}};
+  const std::vector<int> wanted{w.id(), m.id()};
+  append_updates(graph, autodiff::append_gradients(graph, seeds, wanted), {.optimizer = SGD{}});
+  Stepper stepper({&graph});
+  const std::vector<float> table{3.0F, 4.0F, 0.3F, 0.4F};
+  std::memcpy(stepper.store().find("w")->data, table.data(), sizeof(float) * table.size());
+  const std::vector<float> factor{1.0F, 2.0F};
+  std::memcpy(stepper.store().find("m")->data, factor.data(), sizeof(float) * factor.size());
+  stepper.set<int32_t>("i", {0});
+  stepper.set<float>("g", {1.0F, 0.0F});
+  stepper.set<float>("ones", {1.0F, 1.0F});
+  stepper.set<float>(kLearningRateName, {0.1F});
+  stepper.set<int32_t>(kUpdateNumberName, {1});
+  ASSERT_TRUE(stepper.run());
+  EXPECT_THAT(stepper.stored("w"), testing::Pointwise(testing::FloatNear(1e-6F),
+                                                      std::vector<float>{0.4F, 0.7F, 0.1F, 0.2F}));
+  EXPECT_THAT(stepper.stored("m"),
+              testing::Pointwise(testing::FloatNear(1e-6F), std::vector<float>{0.3F, 1.93F}));
+}
+
 }  // namespace
 }  // namespace thimble::train
