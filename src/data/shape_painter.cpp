@@ -199,6 +199,32 @@ void paint_clutter(const Canvas& canvas, Random& random) {
   }
 }
 
+// Paints a thing of the outline; color(p): there.
+template <class Paint>
+void paint_outline(const Canvas& canvas, const Place& place, ShapeClass outline,
+                   const Paint& color) {
+  switch (outline) {
+    case ShapeClass::disc:
+      return canvas.paint(place, kReach, disc, color);
+    case ShapeClass::ring:
+      return canvas.paint(place, kReach, ring, color);
+    case ShapeClass::triangle:
+      return canvas.paint(place, kReach, triangle, color);
+    case ShapeClass::square:
+      return canvas.paint(place, kReach, square, color);
+    case ShapeClass::star:
+      return canvas.paint(place, kReach, star, color);
+    case ShapeClass::cross:
+      return canvas.paint(place, kReach, cross, color);
+    case ShapeClass::crescent:
+      return canvas.paint(place, kReach, crescent, color);
+    case ShapeClass::striped:
+    case ShapeClass::checked:
+    case ShapeClass::dotted:
+      break;  // patterns, which lie on an outline
+  }
+}
+
 void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random& random) {
   const auto side = static_cast<float>(canvas.side);
   Place place{};
@@ -208,37 +234,12 @@ void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random
   place.centre = {middle + random.uniform(-room, room), middle + random.uniform(-room, room)};
   place.turn = any_direction(random);
   const Color color = other_color(background, random);
-  const auto plain = [color](Vec) { return color; };
-  switch (what) {
-    case ShapeClass::disc:
-      return canvas.paint(place, kReach, disc, plain);
-    case ShapeClass::ring:
-      return canvas.paint(place, kReach, ring, plain);
-    case ShapeClass::triangle:
-      return canvas.paint(place, kReach, triangle, plain);
-    case ShapeClass::square:
-      return canvas.paint(place, kReach, square, plain);
-    case ShapeClass::star:
-      return canvas.paint(place, kReach, star, plain);
-    case ShapeClass::cross:
-      return canvas.paint(place, kReach, cross, plain);
-    case ShapeClass::crescent:
-      return canvas.paint(place, kReach, crescent, plain);
-    case ShapeClass::striped:
-    case ShapeClass::checked:
-    case ShapeClass::dotted:
-      break;
+  if (what < ShapeClass::striped) {
+    return paint_outline(canvas, place, what, [color](Vec) { return color; });
   }
-  // A pattern may lie on any outline.
   const Pattern pattern(what, color, place.radius, canvas.softness, random);
-  switch (random.below(3)) {
-    case 0:
-      return canvas.paint(place, kReach, disc, pattern);
-    case 1:
-      return canvas.paint(place, kReach, square, pattern);
-    default:
-      return canvas.paint(place, kReach, triangle, pattern);
-  }
+  constexpr ShapeClass kOutlines[] = {ShapeClass::disc, ShapeClass::square, ShapeClass::triangle};
+  paint_outline(canvas, place, kOutlines[random.below(3)], pattern);
 }
 
 // Light from one side, the camera's noise, and rounding to bytes.

@@ -39,7 +39,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const Value x = c.input(0);
   const Value gamma = c.input(1);
   const Value mean = c.input(3);
-  const Shape channels = mean.shape();
+  const Shape& channels = mean.shape();
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   const Value rstd = rsqrt(affine(c.input(4), {.shift = attrs.epsilon}));
   std::vector<Value> grads(5);
