@@ -6,11 +6,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+
+#include "progress_line.h"
 
 namespace thimble::cli {
 namespace {
@@ -44,15 +45,9 @@ void ProgressBar::show(int64_t done, int64_t total, const std::string& before,
                        const std::string& after) {
   if (!terminal_) return;
   last_ = seconds_now();
-  const double part = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0.0;
-  const int room = terminal_columns() - static_cast<int>(before.size() + after.size()) - 6;
-  // A line that is broken could not be drawn over.
-  if (room < 0) return;
-  const int width = std::min(room, 30);
-  const int filled = static_cast<int>(part * width + 0.5);
-  std::string bar;
-  for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
-  fmt::print(stderr, "\r\033[K{} {} {}", before, bar, after);
+  const std::string line = progress_line(terminal_columns(), done, total, before, after);
+  if (line.empty()) return;
+  fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/process.h"
+#include "progress_line.h"
 
 namespace thimble::test {
 namespace {
@@ -10,6 +13,23 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
+TEST(progress_line, fills_the_bar_in_proportion) {
+  EXPECT_EQ(cli::progress_line(16, 0, 4, "a", "bc"), "a ░░░░░░░ bc");
+  EXPECT_EQ(cli::progress_line(16, 2, 4, "a", "bc"), "a ████░░░ bc");
+  EXPECT_EQ(cli::progress_line(16, 4, 4, "a", "bc"), "a ███████ bc");
+  EXPECT_EQ(cli::progress_line(16, 0, 0, "a", "bc"), "a ░░░░░░░ bc");
+}
+
+TEST(progress_line, has_a_bar_of_at_most_30_columns_and_none_without_room) {
+  const auto cells = [](const std::string& line) {
+    return std::count(line.begin(), line.end(), '\x96');  // the middle byte of both
+  };
+  EXPECT_EQ(cells(cli::progress_line(500, 1, 3, "a", "bc")), 30);
+  EXPECT_EQ(cells(cli::progress_line(10, 1, 3, "a", "bc")), 1);
+  EXPECT_EQ(cli::progress_line(8, 1, 3, "a", "bc"), "");
+}
+
+// Everything a training writes to a terminal of the given width that is its standard error.
 std::string seen_in_terminal(int columns) {
   const TemporaryFolder folder;
   Terminal terminal(columns);
