@@ -94,11 +94,7 @@ Graph build() {
   const Value table = byte_table(g);
   Value x = embedding(tokens, table) + position_table(g);
   for (int64_t layer = 0; layer < kLayers; ++layer) x = block(g, x, nullptr, block_name(layer));
-  const Value logits = scores(x, table);
-  const Value loss = softmax_cross_entropy(logits, next);
-  g.minimize(loss);
-  g.metric("bits_per_byte", loss / std::log(2.0));
-  g.output("logits", logits);
+  learn_next_byte(g, scores(x, table), next);
   return g;
 }
 
@@ -137,22 +133,17 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
 
 }  // namespace
 
-const Recipe gpt{
+constinit const Recipe gpt = text_recipe({
     .name = "gpt",
     .doc = "GPT-2's form of transformer: bytes of a text, 6 layers of 384, 256 bytes of context",
     .build = build,
     .data = models::data,
-    .data_doc = kTextDoc,
-    .built_in_name = kTextBuiltInName,
-    .real_name = kTextRealName,
     .batch = 4,
     .epochs = 3,
     .optimizer = []() -> Optimizer {
       return AdamW{.lr = 1e-3, .beta2 = 0.99, .weight_decay = 0.1};
     },
-    .schedule = text_schedule,
-    .makes = SampleKind::texts,
     .sampler = sample,
-};
+});
 
 }  // namespace thimble::models

@@ -2,8 +2,6 @@
 // "Generating sequences with recurrent neural networks", 2013.
 #include <thimble/ops.h>
 
-#include <cmath>
-
 #include "recipes/recipes.h"
 #include "recipes/text_sampling.h"
 
@@ -34,11 +32,7 @@ Graph build() {
   Graph g;
   const Value tokens = g.input("tokens", {kSteps}, DType::i32);
   const Value next = g.label("next", {kSteps});
-  const Value logits = scores(tokens, Value(), Value()).logits;
-  const Value loss = softmax_cross_entropy(logits, next);
-  g.minimize(loss);
-  g.metric("bits_per_byte", loss / std::log(2.0));
-  g.output("logits", logits);
+  learn_next_byte(g, scores(tokens, Value(), Value()).logits, next);
   return g;
 }
 
@@ -65,20 +59,15 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
 
 }  // namespace
 
-const Recipe lstm{
+constinit const Recipe lstm = text_recipe({
     .name = "lstm",
     .doc = "two layers of LSTM over bytes of a text, 256 units, windows of 64 bytes",
     .build = build,
     .data = models::data,
-    .data_doc = kTextDoc,
-    .built_in_name = kTextBuiltInName,
-    .real_name = kTextRealName,
     .batch = 32,
     .epochs = 4,
     .optimizer = []() -> Optimizer { return Adam{.lr = 2e-3}; },
-    .schedule = text_schedule,
-    .makes = SampleKind::texts,
     .sampler = sample,
-};
+});
 
 }  // namespace thimble::models

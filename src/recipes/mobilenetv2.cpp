@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "recipes/photos_data.h"
 #include "recipes/recipes.h"
 
 namespace thimble::models {
@@ -15,10 +16,6 @@ constexpr int64_t kClasses = 10;
 constexpr Initializer kInit{
     .kind = Initializer::Kind::variance_normal, .a = 2.0, .fan = Initializer::Fan::out};
 constexpr int64_t kLastChannels = 1280;  // not made narrower
-// Of the built-in images: what four cores learn in a few minutes.
-constexpr int64_t kTrain = 4000;
-constexpr int64_t kTest = 1000;
-constexpr uint64_t kSeed = 1;
 
 // Channels at this width: a multiple of 8, and no more than a tenth below what was asked for.
 int64_t scaled(int64_t channels) {
@@ -102,8 +99,8 @@ Graph build() {
 }
 
 data::Dataset data_of(const std::string& path, data::Split split) {
-  if (!path.empty()) return data::resized(data::cifar10(path, split), kSide, kSide);
-  return data::shapes(split == data::Split::train ? kTrain : kTest, kSeed, split, kSide);
+  if (path.empty()) return built_in_photos(split, kSide);
+  return data::resized(data::cifar10(path, split), kSide, kSide);
 }
 
 }  // namespace
@@ -113,18 +110,13 @@ const Recipe mobilenetv2{
     .doc = "MobileNetV2 of width 0.35, a classifier of 96x96 colour images",
     .build = build,
     .data = data_of,
-    .data_doc =
-        "folder with CIFAR-10's binary files, data_batch_1.bin ... test_batch.bin, or with a "
-        "folder cifar-10-batches-bin that has them",
-    .built_in_name = "built-in shapes",
-    .real_name = "CIFAR-10",
+    .data_doc = kPhotosDoc,
+    .built_in_name = kPhotosBuiltInName,
+    .real_name = kPhotosRealName,
     .batch = 8,
     .epochs = 12,
     .optimizer = []() -> Optimizer { return AdamW{.lr = 5e-3, .weight_decay = 0.01}; },
-    .schedule =
-        [](double lr, int64_t steps) {
-          return Schedule::one_cycle({.max = lr, .total_steps = steps});
-        },
+    .schedule = photos_schedule,
 };
 
 }  // namespace thimble::models

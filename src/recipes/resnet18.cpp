@@ -3,6 +3,7 @@
 // names of torchvision's model.
 #include <thimble/ops.h>
 
+#include "recipes/photos_data.h"
 #include "recipes/recipes.h"
 
 namespace thimble::models {
@@ -14,10 +15,6 @@ constexpr int64_t kClasses = 10;
 constexpr Initializer kInit{
     .kind = Initializer::Kind::variance_normal, .a = 2.0, .fan = Initializer::Fan::out};
 constexpr int64_t kBlocks = 2;  // a stage
-// Of the built-in images: what four cores learn in a few minutes.
-constexpr int64_t kTrain = 4000;
-constexpr int64_t kTest = 1000;
-constexpr uint64_t kSeed = 1;
 
 Value conv(Value x, int64_t channels, int64_t kernel, int64_t stride, const std::string& name) {
   return conv2d(x, {.channels = channels,
@@ -62,10 +59,9 @@ Graph build() {
 }
 
 data::Dataset data_of(const std::string& path, data::Split split) {
-  const bool training = split == data::Split::train;
-  if (path.empty()) return data::shapes(training ? kTrain : kTest, kSeed, split, kSide);
+  if (path.empty()) return built_in_photos(split, kSide);
   const data::Dataset photos = data::cifar10(path, split);
-  return training ? data::augmented(photos) : photos;
+  return split == data::Split::train ? data::augmented(photos) : photos;
 }
 
 }  // namespace
@@ -75,20 +71,15 @@ const Recipe resnet18{
     .doc = "ResNet-18 in its form for CIFAR-10, a classifier of 32x32 colour images",
     .build = build,
     .data = data_of,
-    .data_doc =
-        "folder with CIFAR-10's binary files, data_batch_1.bin ... test_batch.bin, or with a "
-        "folder cifar-10-batches-bin that has them",
-    .built_in_name = "built-in shapes",
-    .real_name = "CIFAR-10",
+    .data_doc = kPhotosDoc,
+    .built_in_name = kPhotosBuiltInName,
+    .real_name = kPhotosRealName,
     .batch = 32,
     .epochs = 4,
     .optimizer = []() -> Optimizer {
       return SGD{.lr = 0.02, .momentum = 0.9, .nesterov = true, .weight_decay = 5e-4};
     },
-    .schedule =
-        [](double lr, int64_t steps) {
-          return Schedule::one_cycle({.max = lr, .total_steps = steps});
-        },
+    .schedule = photos_schedule,
 };
 
 }  // namespace thimble::models

@@ -1,6 +1,7 @@
 #include "recipes/text_sampling.h"
 
 #include <thimble/data_text.h>
+#include <thimble/ops.h>
 
 #include <algorithm>
 #include <cmath>
@@ -93,6 +94,13 @@ Schedule text_schedule(double learning_rate, int64_t steps) {
       warm, Schedule::cosine_annealing({.max = learning_rate,
                                         .min = 0.1 * learning_rate,
                                         .decay_steps = std::max<int64_t>(1, steps - warm)}));
+}
+
+void learn_next_byte(Graph& g, Value logits, Value next) {
+  const Value loss = softmax_cross_entropy(logits, next);
+  g.minimize(loss);
+  g.metric("bits_per_byte", loss / std::log(2.0));
+  g.output("logits", logits);
 }
 
 Samples sample_text(const TextModel& model, const std::string& checkpoint,

@@ -1,4 +1,4 @@
-// What the recipes that write texts share: data, schedule and sampling.
+// What the recipes that write texts share: data, loss, schedule and sampling.
 #pragma once
 
 #include <thimble/recipes.h>
@@ -8,12 +8,6 @@
 
 namespace thimble::models {
 
-inline constexpr const char* kTextDoc =
-    "any file, its bytes as they are, or a folder with files *.txt or with a folder text that has "
-    "them";
-inline constexpr const char* kTextBuiltInName = "built-in text";
-inline constexpr const char* kTextRealName = "the text given";
-
 // Windows of the text at path, or, where none is named, of the first `built_in` bytes of the
 // built-in text.
 [[nodiscard]] data::Dataset text_data(const std::string& path, int64_t built_in, int64_t window,
@@ -21,6 +15,41 @@ inline constexpr const char* kTextRealName = "the text given";
 
 // Up to the learning rate during the first twentieth of the steps, then down a cosine to its tenth.
 [[nodiscard]] Schedule text_schedule(double learning_rate, int64_t steps);
+
+// Loss, metric and output of a model that gives scores of the next byte, [N, T, 256].
+void learn_next_byte(Graph& g, Value logits, Value next);
+
+// What tells one such recipe from another; the fields are Recipe's.
+struct TextRecipe {
+  const char* name;
+  const char* doc;
+  Graph (*build)();
+  data::Dataset (*data)(const std::string& path, data::Split split);
+  int64_t batch;
+  int64_t epochs;
+  Optimizer (*optimizer)();
+  Samples (*sampler)(const std::string& checkpoint, const SampleOptions& options);
+};
+
+constexpr Recipe text_recipe(const TextRecipe& own) {
+  return {
+      .name = own.name,
+      .doc = own.doc,
+      .build = own.build,
+      .data = own.data,
+      .data_doc =
+          "any file, its bytes as they are, or a folder with files *.txt or with a folder "
+          "text that has them",
+      .built_in_name = "built-in text",
+      .real_name = "the text given",
+      .batch = own.batch,
+      .epochs = own.epochs,
+      .optimizer = own.optimizer,
+      .schedule = text_schedule,
+      .makes = SampleKind::texts,
+      .sampler = own.sampler,
+  };
+}
 
 // A model of bytes that takes one at a time, as train::StepModel has it.
 struct TextModel {
