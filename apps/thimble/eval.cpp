@@ -22,7 +22,8 @@ struct Options {
 int run(const Options& options) {
   const Recipe& recipe = chosen_recipe(options.recipe);
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
-  const data::Dataset samples = load_test(recipe, options.data);
+  DataSource source(recipe, options.data);
+  const data::Dataset samples = source.test();
   Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
                                    .batch = options.batch > 0 ? options.batch : recipe.batch,
                                    .threads = options.threads});
@@ -35,8 +36,7 @@ int run(const Options& options) {
                 {"metrics", test.metrics}});
     return kOk;
   }
-  fmt::print("{} test samples of {}: loss {:.6g}", test.samples, options.data.name(recipe),
-             test.loss);
+  fmt::print("{} test samples of {}: loss {:.6g}", test.samples, source.name(), test.loss);
   for (const auto& [name, value] : test.metrics) fmt::print(", {} {:.6g}", name, value);
   fmt::print("\n");
   return kOk;

@@ -109,6 +109,10 @@ Generated generate(const GenerationTask& task, io::TrainingReport& report) {
       report, generated);
   if (task.recipe.judge == nullptr) return generated;
   note("training a classifier on the same data to score the samples");
+  if (task.limited) {
+    note(fmt::format("it sees {} training images alone (--limit-train): its scores mean little",
+                     task.train.size()));
+  }
   std::optional<Judge> judge = Judge::trained(task.recipe, task.train, task.seed, threads);
   if (!judge) return generated;
   judge->save(task.out + "/classifier.safetensors");

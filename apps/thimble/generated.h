@@ -19,6 +19,7 @@ struct GenerationTask {
   const data::Dataset& test;
   const std::string& out;
   uint64_t seed;
+  bool limited;  // train is not all the training data
 };
 
 struct Generated {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 
 #include "console.h"
+#include "io/safetensors/safetensors.h"
 #include "train/inception_score.h"
 
 namespace thimble::cli {
@@ -37,6 +39,22 @@ std::optional<Judge> Judge::trained(const Recipe& recipe, const data::Dataset& t
       judge.trainer_.fit(train, {.epochs = recipe.judge_epochs, .stop = interrupted});
   if (result.end == FitResult::End::stopped) return std::nullopt;
   return judge;
+}
+
+std::string Judge::doubt(const Recipe& recipe, const std::string& checkpoint,
+                         int64_t train_images) {
+  const io::Safetensors file =
+      io::Safetensors::read(checkpoint, [](std::string_view) { return false; });
+  const auto found = file.metadata().find("step");
+  if (found == file.metadata().end()) return {};
+  const int64_t steps = std::strtoll(found->second.c_str(), nullptr, 10);
+  const int64_t batch = find_recipe(recipe.judge).batch;
+  const int64_t wanted = recipe.judge_epochs * ((train_images + batch - 1) / batch);
+  if (steps >= wanted) return {};
+  return fmt::format(
+      "the classifier {} was trained for {} steps, not the {} of all {} training "
+      "images: its scores mean little",
+      checkpoint, steps, wanted, train_images);
 }
 
 Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {

@@ -29,6 +29,12 @@ class Judge {
   Judge(const Recipe& recipe, const std::string& checkpoint, const data::Dataset& train,
         int threads);
 
+  // Why the scores of the judge in a file mean little: it was trained for fewer steps than
+  // trained() takes on so many images. Empty: no reason. Throws Error where the file is no
+  // checkpoint.
+  static std::string doubt(const Recipe& recipe, const std::string& checkpoint,
+                           int64_t train_images);
+
   void save(const std::string& path) const { trainer_.save(path); }
   // samples: images of the real ones' shape and range.
   [[nodiscard]] Verdict judge(const Samples& samples, const data::Dataset& real);

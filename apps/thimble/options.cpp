@@ -6,13 +6,18 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "commands.h"
+#include "console.h"
+#include "data/file.h"
 
 namespace thimble::cli {
 namespace {
+
+constexpr const char* kDataVariable = "THIMBLE_DATA";
 
 data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
   return limit > 0 ? dataset.take(limit) : dataset;
@@ -31,7 +36,8 @@ std::string data_help() {
     }
   }
   std::string help =
-      "real data; without it THIMBLE_DATA is taken, and without that what is built in. Of";
+      "real data; without it THIMBLE_DATA is taken, where that has data for the recipe, and "
+      "without that what is built in. Of";
   for (const auto& [what, names] : lines) help += fmt::format("\n{}: {}", names, what);
   return help;
 }
@@ -39,7 +45,7 @@ std::string data_help() {
 }  // namespace
 
 void DataOptions::add_to(CLI::App& command) {
-  command.add_option("--data", path, data_help())->envname("THIMBLE_DATA")->type_name("PATH");
+  command.add_option("--data", path, data_help())->type_name("PATH");
   command.add_option("--limit-test", limit_test, "use the first N test samples only")
       ->check(whole_number(1))
       ->type_name("N");
@@ -51,12 +57,53 @@ void DataOptions::add_limit_train_to(CLI::App& command) {
       ->type_name("N");
 }
 
-data::Dataset load_train(const Recipe& recipe, const DataOptions& options) {
-  return limited(recipe.data(options.path, data::Split::train), options.limit_train);
+DataSource::DataSource(const Recipe& recipe, const DataOptions& options)
+    : recipe_(recipe), options_(options), path_(options.path) {
+  const char* const named = std::getenv(kDataVariable);
+  if (!path_.empty() || named == nullptr) return;
+  path_ = named;
+  from_environment_ = !path_.empty();
 }
 
-data::Dataset load_test(const Recipe& recipe, const DataOptions& options) {
-  return limited(recipe.data(options.path, data::Split::test), options.limit_test);
+data::Dataset DataSource::train() {
+  return limited(load(data::Split::train), options_.limit_train);
+}
+
+data::Dataset DataSource::test() { return limited(load(data::Split::test), options_.limit_test); }
+
+const char* DataSource::name() const {
+  return path_.empty() ? recipe_.built_in_name : recipe_.real_name;
+}
+
+bool DataSource::has(data::Split split) const {
+  try {
+    static_cast<void>(recipe_.data(path_, split));
+  } catch (const data::NotFound&) {
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+  return true;
+}
+
+data::Dataset DataSource::load(data::Split split) {
+  try {
+    return recipe_.data(path_, split);
+  } catch (const data::NotFound& error) {
+    // One half alone was meant to be used, and the other is missing.
+    const bool lacking = from_environment_ && !has(data::Split::train) && !has(data::Split::test);
+    if (!lacking) {
+      const std::string what = std::string(error.what()).substr(error.where().size() + 3);
+      throw Error(error.where(), fmt::format("{}; name other data with --data, or give neither it "
+                                             "nor {} to use the {}",
+                                             what, kDataVariable, recipe_.built_in_name));
+    }
+  }
+  note(fmt::format("{}={} has no data for {}; the {} are taken", kDataVariable, path_, recipe_.name,
+                   recipe_.built_in_name));
+  path_.clear();
+  from_environment_ = false;
+  return recipe_.data(path_, split);
 }
 
 void add_recipe(CLI::App& command, std::string& recipe, bool (*offered)(const Recipe&)) {
@@ -160,8 +207,9 @@ int64_t parse_bytes(const std::string& text) {
       unit.end());
   for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   constexpr std::pair<const char*, double> kUnits[] = {
-      {"", 1.0},   {"b", 1.0},  {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0},
-      {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}};
+      {"", 1.0},       {"b", 1.0},         {"bytes", 1.0},
+      {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0},
+      {"kb", 1e3},     {"mb", 1e6},        {"gb", 1e9}};
   for (const auto& [name, factor] : kUnits) {
     if (unit == name && number * factor < 9e18) return static_cast<int64_t>(number * factor);
   }

@@ -10,24 +10,39 @@
 
 namespace thimble::cli {
 
-// Where the samples come from.
 struct DataOptions {
-  std::string path;         // --data, else THIMBLE_DATA; empty: the recipe's built-in data
+  std::string path;         // --data
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
 
   // Adds --data and --limit-test; the other adds --limit-train, for commands that train.
   void add_to(CLI::App& command);
   void add_limit_train_to(CLI::App& command);
-  // For reports: "MNIST" or "built-in digits".
-  [[nodiscard]] const char* name(const Recipe& recipe) const {
-    return path.empty() ? recipe.built_in_name : recipe.real_name;
-  }
 };
 
-// The recipe's data. Throw Error where a path is named that holds no such data.
-[[nodiscard]] data::Dataset load_train(const Recipe& recipe, const DataOptions& options);
-[[nodiscard]] data::Dataset load_test(const Recipe& recipe, const DataOptions& options);
+// Where a recipe's samples come from: --data; else THIMBLE_DATA, where it has data for this recipe;
+// else what is built in.
+class DataSource {
+ public:
+  DataSource(const Recipe& recipe, const DataOptions& options);
+
+  // Throw Error where --data holds no such data, or either path broken ones. Where THIMBLE_DATA has
+  // none for the recipe, a line on standard error says so.
+  [[nodiscard]] data::Dataset train();
+  [[nodiscard]] data::Dataset test();
+  // For reports: "MNIST" or "built-in digits". Settled once something was loaded.
+  [[nodiscard]] const char* name() const;
+
+ private:
+  [[nodiscard]] data::Dataset load(data::Split split);
+  // Whether there are such data at the path, whole or broken.
+  [[nodiscard]] bool has(data::Split split) const;
+
+  const Recipe& recipe_;
+  const DataOptions& options_;
+  std::string path_;  // empty: built in
+  bool from_environment_ = false;
+};
 
 // Adds the positional argument RECIPE; its help names those that the command offers.
 void add_recipe(

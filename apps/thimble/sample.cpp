@@ -58,8 +58,13 @@ std::optional<Verdict> judged(const Options& options, const Recipe& recipe,
       return std::nullopt;
     }
   }
-  Judge judge(recipe, file, load_train(recipe, options.data), options.samples.threads);
-  return judge.judge(samples, load_test(recipe, options.data));
+  DataSource source(recipe, options.data);
+  const data::Dataset train = source.train();
+  if (const std::string doubt = Judge::doubt(recipe, file, train.size()); !doubt.empty()) {
+    note(doubt);
+  }
+  Judge judge(recipe, file, train, options.samples.threads);
+  return judge.judge(samples, source.test());
 }
 
 int report_images(const Options& options, const Recipe& recipe, const std::string& checkpoint,

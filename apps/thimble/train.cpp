@@ -22,6 +22,7 @@ struct Options {
   int64_t epochs = 0;
   std::string out;
   std::string resume;
+  std::string weights;
   bool json = false;
 };
 
@@ -33,8 +34,9 @@ class Training {
         recipe_(chosen_recipe(options.setup.recipe)),
         epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
         out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
-        train_(load_train(recipe_, options.data)),
-        test_(load_test(recipe_, options.data)),
+        source_(recipe_, options.data),
+        train_(source_.train()),
+        test_(source_.test()),
         graph_(recipe_.build()),
         trainer_(graph_, trainer_options(options.setup, recipe_, updates())),
         plan_(trainer_.plan()) {}
@@ -43,6 +45,7 @@ class Training {
     io::make_directories(out_);
     { const io::AtomicFile probe(checkpoint()); }  // a folder that takes no files fails now
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
+    if (!options_.weights.empty()) trainer_.load_weights(options_.weights);
     print_start();
     catch_interrupt();
     const FitResult result = fit();
@@ -67,13 +70,14 @@ class Training {
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
     fmt::print(stream, "{}\n{}\n", graph_.summary(), plan_.text());
-    fmt::print(stream, "{}: {} training and {} test samples\n", options_.data.name(recipe_),
-               train_.size(), test_.size());
+    fmt::print(stream, "{}: {} training and {} test samples\n", source_.name(), train_.size(),
+               test_.size());
     std::fflush(stream);
   }
 
   [[nodiscard]] int stopped(const std::string& what) const {
-    note(fmt::format("{}. To go on, run the same command with --resume {}", what, checkpoint()));
+    note(fmt::format("{}. To go on, run the same command with --resume {}{}", what, checkpoint(),
+                     options_.weights.empty() ? "" : " in the place of --weights"));
     return kStopped;
   }
 
@@ -135,7 +139,9 @@ class Training {
     if (result.epochs.empty()) trainer_.save(checkpoint());
     Generated generated;
     if (recipe_.makes != SampleKind::none) {
-      generated = generate({recipe_, trainer_, train_, test_, out_, options_.setup.seed}, report_);
+      generated = generate({recipe_, trainer_, train_, test_, out_, options_.setup.seed,
+                            options_.data.limit_train > 0},
+                           report_);
     }
     const auto accuracy = test.metrics.find("accuracy");
     nlohmann::ordered_json json{
@@ -152,7 +158,9 @@ class Training {
          generated.verdict ? number(generated.verdict->inception_score) : nlohmann::ordered_json()},
         {"recognition", generated.verdict ? to_json(*generated.verdict) : nlohmann::ordered_json()},
         {"seconds", seconds},
-        {"ms_per_step_median", result.ms_per_step_median},
+        {"ms_per_step_median", result.ms_per_step_median > 0.0
+                                   ? nlohmann::ordered_json(result.ms_per_step_median)
+                                   : nlohmann::ordered_json()},
         {"planned_peak_bytes", plan_.planned_peak_bytes},
         {"peak_rss_bytes", peak_rss_bytes()},
         {"parameters", plan_.parameter_bytes / 4},
@@ -173,7 +181,7 @@ class Training {
   }
 
   void write_report(const nlohmann::ordered_json& json, const Generated& generated) {
-    report_.title = fmt::format("{} on {}", recipe_.name, options_.data.name(recipe_));
+    report_.title = fmt::format("{} on {}", recipe_.name, source_.name());
     report_.facts = facts(json);
     if (generated.verdict) {
       report_.facts.insert(report_.facts.begin() + 2, {"samples", to_text(*generated.verdict)});
@@ -227,10 +235,15 @@ class Training {
       fmt::print(", inception score {:.3f}", json["inception_score"].get<double>());
     }
     if (generated.verdict) fmt::print("\nsamples: {}", to_text(*generated.verdict));
+    if (json["ms_per_step_median"].is_number()) {
+      fmt::print("\n{:.3f} ms per step (median), ", json["ms_per_step_median"].get<double>());
+    } else {
+      fmt::print("\nno step was left to train, ");
+    }
     fmt::print(
-        "\n{:.3f} ms per step (median), {} in all\nmemory: planned peak {}, whole process {}\n"
+        "{} in all\nmemory: planned peak {}, whole process {}\n"
         "written to {}: report.html, checkpoint.safetensors{}\n",
-        json["ms_per_step_median"].get<double>(), format_seconds(json["seconds"].get<double>()),
+        format_seconds(json["seconds"].get<double>()),
         format_bytes(json["planned_peak_bytes"].get<int64_t>()),
         format_bytes(json["peak_rss_bytes"].get<int64_t>()), out_, generated.files);
   }
@@ -239,6 +252,7 @@ class Training {
   const Recipe& recipe_;
   int64_t epochs_;
   std::string out_;
+  DataSource source_;
   data::Dataset train_;
   data::Dataset test_;
   Graph graph_;
@@ -264,10 +278,18 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_option("--out", options->out, "folder for what is written [out/RECIPE]")
       ->type_name("DIR");
+  CLI::Option* const resume =
+      command
+          ->add_option("--resume", options->resume,
+                       "checkpoint to go on from; give the other options as in its own run. More "
+                       "--epochs only where the schedule does not stretch over them: constant, say")
+          ->type_name("FILE");
   command
-      ->add_option("--resume", options->resume,
-                   "checkpoint to go on from; give the other options as in its own run")
-      ->type_name("FILE");
+      ->add_option("--weights", options->weights,
+                   "checkpoint whose weights alone a new training begins with, with any options "
+                   "[new weights]")
+      ->type_name("FILE")
+      ->excludes(resume);
   command->add_flag(
       "--json", options->json,
       "print one JSON object as the last line of standard output, all else to standard error");

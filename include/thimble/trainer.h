@@ -80,7 +80,7 @@ struct FitResult {
   End end = End::finished;
   std::vector<EpochReport> epochs;  // of this call
   int64_t steps = 0;                // of the whole training
-  double ms_per_step_median = 0.0;
+  double ms_per_step_median = 0.0;  // 0 where no step was left
   int64_t input_pipeline_bytes = 0;
 };
 

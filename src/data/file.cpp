@@ -13,7 +13,7 @@ namespace thimble::data {
 std::vector<std::byte> read_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw Error(path, "no such file; check the path");
+  if (!std::filesystem::exists(status)) throw NotFound(path, "no such file; check the path");
   if (!std::filesystem::is_regular_file(status)) throw Error(path, "is not a regular file");
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
@@ -32,9 +32,7 @@ std::string find_file(const std::string& what, const std::vector<std::string>& p
   }
   std::string tried;
   for (const std::string& path : paths) tried += (tried.empty() ? "" : ", ") + path;
-  throw Error(what, fmt::format("not found; tried {}; name the folder with --data or THIMBLE_DATA, "
-                                "or give neither to use the built-in data",
-                                tried));
+  throw NotFound(what, fmt::format("not found; tried {}", tried));
 }
 
 int64_t checked_elements(const std::string& file, std::span<const int64_t> dims, int64_t limit) {

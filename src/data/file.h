@@ -1,6 +1,8 @@
 // Reading files from outside: nothing in them is believed before it is checked.
 #pragma once
 
+#include <thimble/error.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,11 +12,18 @@
 
 namespace thimble::data {
 
-// The whole of a regular file. Throws Error if it is missing, not a regular file or unreadable.
+// There are no such data where they were looked for. Data that are there but broken are an Error.
+class NotFound : public Error {
+ public:
+  using Error::Error;
+};
+
+// The whole of a regular file. Throws NotFound if it is missing, Error if it is not a regular file
+// or unreadable.
 [[nodiscard]] std::vector<std::byte> read_file(const std::string& path);
 
-// The first of the paths that exists. Throws Error that names what was looked for, every path
-// tried, and what the user can do.
+// The first of the paths that exists. Throws NotFound that names what was looked for and every path
+// tried.
 [[nodiscard]] std::string find_file(const std::string& what, const std::vector<std::string>& paths);
 
 [[nodiscard]] bool is_gzip(std::span<const std::byte> bytes);

@@ -68,7 +68,8 @@ std::vector<std::string> files_of(const std::string& path) {
   std::vector<std::string> paths = texts_in(path);
   if (paths.empty()) paths = texts_in(path + "/text");
   if (paths.empty()) {
-    throw Error(path, "this folder has no files *.txt, nor has a folder text in it; name a file");
+    throw NotFound(path,
+                   "this folder has no files *.txt, nor has a folder text in it; name a file");
   }
   return paths;
 }

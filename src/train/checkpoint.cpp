@@ -118,6 +118,21 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
   return progress;
 }
 
+[[noreturn]] void refuse_setting(const std::string& path, const std::string& key,
+                                 const std::string& there, const std::string& here) {
+  const std::string name = key == "batch_size" ? "batch" : key;  // as users say it
+  const auto readable = [&](const std::string& value) {  // the file has every bit of a number
+    return key == "ema_decay" ? fmt::format("{}", std::strtod(value.c_str(), nullptr)) : value;
+  };
+  const char* const stretches = key == "schedule" ? " and the same number of epochs" : "";
+  const char* const longer = key == "schedule" ? ", longer if you like," : "";
+  throw Error(
+      path, fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the same {}{}, "
+                        "or begin a new training{} with its weights alone (load_weights; on the "
+                        "command line --weights)",
+                        name, readable(there), readable(here), name, stretches, longer));
+}
+
 }  // namespace
 
 void save_checkpoint(const State& state, const std::string& path) {
@@ -156,11 +171,7 @@ void load_checkpoint(State& state, const std::string& path) {
     if (entry.role == ir::Role::parameter) check_tensor(file, entry, entry.name);
   }
   for (const auto& [key, value] : settings_of(state)) {
-    if (file.meta(key) != value) {
-      throw Error(path, fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the "
-                                    "same settings, or start from its weights alone",
-                                    key, file.meta(key), value));
-    }
+    if (file.meta(key) != value) refuse_setting(path, key, file.meta(key), value);
   }
   const Progress progress = progress_of(state, file);
   for (const exec::Store::Entry& entry : entries) {

@@ -56,6 +56,25 @@ TEST(cli_failure, reads_idx_files_from_the_folder_or_the_environment) {
   EXPECT_THAT(named.out, HasSubstr("64 training and 32 test samples"));
 }
 
+TEST(cli_failure, of_the_environment_to_have_data_for_a_recipe_is_none) {
+  const TemporaryFolder data, out;
+  const auto training = [&] {
+    return run(short_training("lenet5", out / "out", {"--epochs", "1"}),
+               {.environment = {{"THIMBLE_DATA", data.path()}}});
+  };
+  const Outcome lacking = training();
+  EXPECT_EQ(lacking.code, 0) << lacking.err;
+  EXPECT_THAT(lacking.out, HasSubstr("built-in digits: 160 training"));
+  const std::string said = "THIMBLE_DATA=" + data.path() + " has no data for lenet5";
+  EXPECT_THAT(lacking.err, HasSubstr(said));
+  EXPECT_EQ(lacking.err.find(said), lacking.err.rfind(said));
+  // What is there in part, or broken, was meant.
+  write_mnist(data, 28, 1000);
+  expect_failure(training(), {data / "train-images-idx3-ubyte"});
+  std::filesystem::remove(data / "train-images-idx3-ubyte");
+  expect_failure(training(), {"train-images-idx3-ubyte", "not found", "built-in digits"});
+}
+
 TEST(cli_failure, names_missing_files) {
   const TemporaryFolder folder;
   expect_failure(run({"train", "lenet5", "--data", folder / "none"}),
@@ -102,13 +121,18 @@ TEST(cli_failure, of_a_broken_checkpoint_says_what_is_wrong_with_it) {
   expect_failure(eval(broken, "lenet5"), {broken});
 }
 
-TEST(cli_failure, of_a_resume_with_other_settings_names_the_setting) {
+TEST(cli_failure, of_a_resume_with_other_settings_names_the_setting_and_the_way_out) {
   const TemporaryFolder folder;
-  ASSERT_EQ(run(short_training("lenet5", folder / "out", {"--epochs", "1"})).code, 0);
   const std::string checkpoint = folder / "out/checkpoint.safetensors";
-  expect_failure(run(short_training("lenet5", folder / "out",
-                                    {"--epochs", "2", "--batch", "16", "--resume", checkpoint})),
-                 {"batch"});
+  const auto training = [&](const std::vector<std::string>& more) {
+    return run(short_training("vae", folder / "out", more));
+  };
+  ASSERT_EQ(training({"--epochs", "1"}).code, 0);
+  expect_failure(training({"--epochs", "1", "--batch", "16", "--resume", checkpoint}),
+                 {"made with batch \"32\", this run has \"16\"", "--weights"});
+  expect_failure(training({"--epochs", "2", "--resume", checkpoint}),
+                 {"made with schedule ", "same number of epochs", "--weights"});
+  EXPECT_EQ(training({"--resume", checkpoint, "--weights", checkpoint}).code, 2);
 }
 
 TEST(cli_failure, of_a_full_disk_keeps_the_old_checkpoint) {
@@ -124,10 +148,10 @@ TEST(cli_failure, of_a_full_disk_keeps_the_old_checkpoint) {
 }
 
 TEST(cli_failure, of_standard_output_is_no_success) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"version"}, {"plan", "mlp", "--json"}, {"ops"}}) {
-    expect_failure(run(command, {.standard_output = "/dev/full"}), {"standard output"});
+    expect_failure(run(command, {.file_bytes = kSmallDiskBytes, .output_full = true}),
+                   {"standard output"});
   }
 }
 
@@ -155,11 +179,13 @@ TEST(cli_failure, of_a_picture_names_its_path) {
 
 TEST(cli_failure, of_a_budget_names_the_nearest_that_works) {
   const Outcome refused = run({"plan", "mlp", "--memory-budget", "64KiB"});
-  expect_failure(refused, {"64.00 KiB", "Nearest budget that works: "});
+  expect_failure(refused, {"64.00 KiB (65,536 B)", "Nearest budget that works: "});
   const std::string key = "Nearest budget that works: ";
   const std::string bytes = refused.err.substr(refused.err.find(key) + key.size());
   const std::string nearest = bytes.substr(0, bytes.find_first_not_of("0123456789"));
+  EXPECT_EQ(bytes.find(nearest + " bytes"), 0U);
   EXPECT_EQ(run({"plan", "mlp", "--memory-budget", nearest}).code, 0);
+  EXPECT_EQ(run({"plan", "mlp", "--memory-budget", nearest + " bytes"}).code, 0);
 }
 
 // The rate blows the weights up: the step, and the value that went bad first, are named.

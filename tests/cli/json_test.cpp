@@ -123,14 +123,19 @@ TEST(cli_json, of_the_other_commands_is_one_object) {
 
 TEST(cli_json, of_sample_judges_images_where_there_is_a_classifier) {
   const TemporaryFolder folder;
-  ASSERT_EQ(run(short_training("vae", folder / "out", {"--epochs", "1"})).code, 0);
+  const Outcome trained = run(short_training("vae", folder / "out", {"--epochs", "1"}));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("160 training images alone (--limit-train)"));
   const std::vector<std::string> sample{"sample",       "vae",
                                         "--checkpoint", folder / "out/checkpoint.safetensors",
                                         "--count",      "4",
                                         "--limit-test", "32",
                                         "--out",        folder / "s.png",
                                         "--json"};
-  const auto with = last_line_json(run(sample).out);
+  const Outcome judged = run(sample);
+  const auto with = last_line_json(judged.out);
+  // Of a judge that has seen little it is said.
+  EXPECT_THAT(judged.err, HasSubstr("was trained for 9 steps, not the "));
   EXPECT_EQ(keys(with), "recipe count file recognition");
   EXPECT_EQ(keys(with["recognition"]), kRecognitionKeys);
   EXPECT_EQ(with["recognition"]["images"], 4);

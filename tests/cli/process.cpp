@@ -46,6 +46,7 @@ Process::Process(const std::vector<std::string>& arguments, const RunOptions& op
     const rlimit limit{static_cast<rlim_t>(options.file_bytes),
                        static_cast<rlim_t>(options.file_bytes)};
     ::setrlimit(RLIMIT_FSIZE, &limit);
+    if (options.output_full) ::lseek(STDOUT_FILENO, options.file_bytes, SEEK_SET);
   }
   ::execv(kProgram, argv.data());
   ::_exit(127);

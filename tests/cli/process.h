@@ -17,6 +17,7 @@ struct RunOptions {
   std::string standard_output;                     // a file that takes it; empty: collected
   std::string standard_error;                      // likewise
   long file_bytes = -1;                            // no file may grow past this; -1: no limit
+  bool output_full = false;  // standard output stands at file_bytes, so that it takes nothing
 };
 
 struct Outcome {

@@ -65,7 +65,33 @@ TEST(cli_resume, of_a_finished_training_changes_nothing) {
   const std::vector<std::string> training =
       short_training("vae", folder / "out", {"--epochs", "1", "--json"});
   const std::string first = hash_of(run(training));
-  EXPECT_EQ(hash_of(run(resumed(training, folder / "out/checkpoint.safetensors"))), first);
+  const Outcome again = run(resumed(training, folder / "out/checkpoint.safetensors"));
+  EXPECT_EQ(hash_of(again), first);
+  EXPECT_TRUE(last_line_json(again.out)["ms_per_step_median"].is_null());
+}
+
+TEST(cli_resume, takes_more_epochs_where_the_schedule_does_not_depend_on_them) {
+  const TemporaryFolder folder;
+  const auto training = [&](const char* epochs) {
+    return short_training("mlp", folder / epochs,
+                          {"--schedule", "constant", "--epochs", epochs, "--json"});
+  };
+  const std::string straight = hash_of(run(training("2")));
+  ASSERT_EQ(run(training("1")).code, 0);
+  EXPECT_EQ(hash_of(run(resumed(training("2"), folder / "1/checkpoint.safetensors"))), straight);
+}
+
+// The first steps of a new training do little to weights that have learnt.
+TEST(cli_resume, weights_alone_begin_a_new_training) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(short_training("mlp", folder / "old", {"--epochs", "8"})).code, 0);
+  std::vector<std::string> training =
+      short_training("mlp", folder / "new", {"--epochs", "1", "--lr", "1e-9", "--json"});
+  const auto fresh = last_line_json(run(training).out);
+  training.insert(training.end(), {"--weights", folder / "old/checkpoint.safetensors"});
+  const auto warm = last_line_json(run(training).out);
+  EXPECT_EQ(warm["steps"], fresh["steps"]);
+  EXPECT_LT(warm["test_loss"].get<double>(), 0.8 * fresh["test_loss"].get<double>());
 }
 
 TEST(cli_resume, same_bits_with_one_two_and_four_threads) {

@@ -56,13 +56,12 @@ TEST(mnist, keeps_training_and_test_apart) {
   EXPECT_EQ(sample_of(mnist(folder.path(), Split::test), 0).label, 2);
 }
 
-TEST(mnist, says_where_it_looked_and_what_to_do) {
+TEST(mnist, says_where_it_looked) {
   ScratchFolder folder;
   EXPECT_THAT(error_of([&] { (void)mnist(folder.path("d")); }),
               AllOf(HasSubstr("[train-images-idx3-ubyte] not found"),
                     HasSubstr(folder.path("d/train-images-idx3-ubyte.gz")),
-                    HasSubstr(folder.path("d/mnist/train-images-idx3-ubyte")), HasSubstr("--data"),
-                    HasSubstr("THIMBLE_DATA"), HasSubstr("built-in data")));
+                    HasSubstr(folder.path("d/mnist/train-images-idx3-ubyte"))));
   folder.write("d/t10k-images-idx3-ubyte", images_of(1, 28, 2));
   EXPECT_THAT(error_of([&] { (void)mnist(folder.path("d"), Split::test); }),
               HasSubstr("[t10k-labels-idx1-ubyte] not found"));
