@@ -64,7 +64,7 @@ TEST(pages, name_files_that_exist) {
   for (const fs::path& page : pages()) {
     const auto found = all_matches(
         read_text(page),
-        "`((?:src|include|tests|docs|bench|scripts|examples|apps|cmake)/[A-Za-z0-9_./-]*)`");
+        "`((?:src|include|tests|docs|bench|scripts|examples|apps|cmake|python)/[A-Za-z0-9_./-]*)`");
     for (const std::string& name : found) {
       ++names;
       EXPECT_TRUE(fs::exists(kRoot / name)) << page << ": " << name;

@@ -65,6 +65,14 @@ TEST(accuracy, counts_the_first_of_equal_scores) {
   EXPECT_FLOAT_EQ(share({1, 1, 0, 1, 1, 0}, {1, 2}, 2), 0.5F);
 }
 
+TEST(accuracy, of_top_k_is_that_of_k_guesses) {
+  Graph g;
+  const Value logits = g.input("logits", {4});
+  const Value best = top_k_accuracy(logits, g.label("label"), 3);
+  EXPECT_EQ(best.shape(), Shape{});
+  EXPECT_EQ(g.ir().nodes.back().attrs.as<AccuracyOptions>().k, 3);
+}
+
 TEST(accuracy, takes_nan_and_unknown_classes_for_wrong) {
   EXPECT_FLOAT_EQ(share({NAN, NAN, 1, 2, 1, 2}, {0, -1, 2}), 0.0F);
 }
