@@ -86,13 +86,8 @@ void batch_norm_target(float* y, float* mean, float* variance, const float* x, c
   widen(s.wide[0], mean, r);
   widen(s.wide[1], scale, r);
   widen(s.wide[2], shift, r);
-  pool.run(r.blocks, [&](int64_t i) {
-    const ChannelBlock block = channel_block(r, i);
-    map_rows(y + block.first,
-             Affine{x + block.first, s.wide[0], s.wide[1], s.wide[2],
-                    d.activation == KERNEL_ACTIVATION_RELU},
-             block, r.width);
-  });
+  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation == KERNEL_ACTIVATION_RELU, r,
+             pool);
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE

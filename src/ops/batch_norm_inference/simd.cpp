@@ -43,13 +43,8 @@ void batch_norm_inference_target(float* y, const float* x, const float* gamma, c
     s.wide[1][at] = (gamma ? gamma[c] : 1.0F) / std::sqrt(variance[c] + d.epsilon);
     s.wide[2][at] = beta ? beta[c] : 0.0F;
   }
-  pool.run(r.blocks, [&](int64_t i) {
-    const ChannelBlock block = channel_block(r, i);
-    map_rows(y + block.first,
-             Affine{x + block.first, s.wide[0], s.wide[1], s.wide[2],
-                    d.activation == KERNEL_ACTIVATION_RELU},
-             block, r.width);
-  });
+  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation == KERNEL_ACTIVATION_RELU, r,
+             pool);
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE

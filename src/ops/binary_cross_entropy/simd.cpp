@@ -1,5 +1,3 @@
-#include "ops/binary_cross_entropy/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/binary_cross_entropy/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -43,20 +41,4 @@ void binary_cross_entropy_grad_target(float* dx, const float* dy, const float* x
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(binary_cross_entropy_target);
-HWY_EXPORT(binary_cross_entropy_grad_target);
-
-void binary_cross_entropy_simd(float* y, const float* x, const float* t, void* workspace,
-                               const loss_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(binary_cross_entropy_target)(y, x, t, workspace, *d, pool);
-}
-
-void binary_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const float* t,
-                                    const loss_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(binary_cross_entropy_grad_target)(dx, dy, x, t, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+LOSS_SIMD_EXPORT(binary_cross_entropy)

@@ -5,19 +5,19 @@
 #include <thimble/ops/sub.h>
 
 #include "ops/binary_cross_entropy_with_logits/attrs.h"
-#include "ops/binary_cross_entropy_with_logits/simd.h"
 #include "ops/common/compose.h"
 
 #define THIMBLE_REF "ops/binary_cross_entropy_with_logits/ref.h"
 #include "ops/common/both_precisions.h"
 
+LOSS_SIMD_DECLARE(binary_cross_entropy_with_logits)
+
 namespace thimble::ops {
 namespace {
 
-struct BinaryCrossEntropy {
-  static constexpr const char* name = "binary_cross_entropy_with_logits";
-  static constexpr const char* grad_name = "binary_cross_entropy_with_logits_grad";
-  static constexpr const char* target_grad_name = "binary_cross_entropy_with_logits_target_grad";
+struct BinaryCrossEntropy : PlainLoss {
+  LOSS_KERNELS(binary_cross_entropy_with_logits);
+  LOSS_TARGET_GRAD(binary_cross_entropy_with_logits);
   static constexpr const char* doc =
       "Cross-entropy between probabilities t and sigmoid(x): reduce of max(x, 0) - x t + "
       "log(1 + exp(-|x|)); the reduction is mean, sum, or batch_mean = sum / N.";
@@ -27,22 +27,6 @@ struct BinaryCrossEntropy {
   static constexpr const char* x = "logits";
   static constexpr const char* t = "targets";
   static constexpr bool symmetric = false;
-  using Options = LossOptions;
-  static double a(const Options&) { return 0.0; }
-  static void check(const ir::InferContext&, const Options&) {}
-  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::binary_cross_entropy_with_logits_ref>();
-  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::binary_cross_entropy_with_logits_ref>();
-  static constexpr ir::KernelFn fast = ir::kernel_fn<&binary_cross_entropy_with_logits_simd>();
-  static constexpr ir::KernelFn grad_ref =
-      ir::kernel_fn<&f32::binary_cross_entropy_with_logits_grad_ref>();
-  static constexpr ir::KernelFn grad_ref64 =
-      ir::kernel_fn<&f64::binary_cross_entropy_with_logits_grad_ref>();
-  static constexpr ir::KernelFn grad_fast =
-      ir::kernel_fn<&binary_cross_entropy_with_logits_grad_simd>();
-  static constexpr ir::KernelFn target_grad_ref =
-      ir::kernel_fn<&f32::binary_cross_entropy_with_logits_target_grad_ref>();
-  static constexpr ir::KernelFn target_grad_ref64 =
-      ir::kernel_fn<&f64::binary_cross_entropy_with_logits_target_grad_ref>();
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "ops/binary_cross_entropy_with_logits/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/binary_cross_entropy_with_logits/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -14,8 +12,9 @@ namespace thimble::ops::HWY_NAMESPACE {
 
 namespace vm = simd::HWY_NAMESPACE;
 
-void bce_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
-                exec::ThreadPool& pool) {
+void binary_cross_entropy_with_logits_target(float* y, const float* x, const float* t,
+                                             void* workspace, const loss_dims& d,
+                                             exec::ThreadPool& pool) {
   const F32 f;
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec logit = io.load(x, i);
@@ -25,8 +24,9 @@ void bce_target(float* y, const float* x, const float* t, void* workspace, const
   });
 }
 
-void bce_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
-                     exec::ThreadPool& pool) {
+void binary_cross_entropy_with_logits_grad_target(float* dx, const float* dy, const float* x,
+                                                  const float* t, const loss_dims& d,
+                                                  exec::ThreadPool& pool) {
   const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec difference = hn::Sub(vm::sigmoid(io.load(x, i)), io.load(t, i));
@@ -37,22 +37,4 @@ void bce_grad_target(float* dx, const float* dy, const float* x, const float* t,
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(bce_target);
-HWY_EXPORT(bce_grad_target);
-
-void binary_cross_entropy_with_logits_simd(float* y, const float* x, const float* t,
-                                           void* workspace, const loss_dims* d,
-                                           exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(bce_target)(y, x, t, workspace, *d, pool);
-}
-
-void binary_cross_entropy_with_logits_grad_simd(float* dx, const float* dy, const float* x,
-                                                const float* t, const loss_dims* d,
-                                                exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(bce_grad_target)(dx, dy, x, t, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+LOSS_SIMD_EXPORT(binary_cross_entropy_with_logits)

@@ -7,6 +7,7 @@
 #define THIMBLE_OPS_CHANNEL_ROWS_INL_H_
 #endif
 
+#include "exec/thread_pool.h"
 #include "ops/common/channel_rows.h"
 #include "ops/common/lanes-inl.h"
 
@@ -137,6 +138,16 @@ struct Affine {
     };
   }
 };
+
+// The same of all rows, block by block. wide: mean, scale and shift.
+HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], bool relu,
+                           const ChannelRows& r, exec::ThreadPool& pool) {
+  pool.run(r.blocks, [&](int64_t i) {
+    const ChannelBlock block = channel_block(r, i);
+    map_rows(y + block.first, Affine{x + block.first, wide[0], wide[1], wide[2], relu}, block,
+             r.width);
+  });
+}
 
 // Mean and squared deviations from it of one block, for every channel. wide_sums, wide_mean: wide
 // rows of scratch.

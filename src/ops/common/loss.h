@@ -45,6 +45,8 @@ int64_t loss_workspace(const ir::Params& params, int threads);
 //     op:   (real* y, const real* x, const real* t[, void* workspace], const loss_dims*[, pool])
 //     grad: (real* dx, const real* dy, const real* x, const real* t, const loss_dims*[, pool])
 //   where it is not symmetric: target_grad_name, target_grad_ref, target_grad_ref64, the same by t
+//   Names and kernels come from LOSS_KERNELS(op) and LOSS_TARGET_GRAD(op), the rest, where it is as
+//   usual, from PlainLoss.
 template <class T>
 struct ElementLoss {
   using Options = typename T::Options;
@@ -145,5 +147,41 @@ struct ElementLoss {
   }
 };
 
+// What most of these losses have.
+struct PlainLoss {
+  static constexpr const char* x = "prediction";
+  static constexpr const char* t = "target";
+  static constexpr bool symmetric = true;
+  using Options = LossOptions;
+  static double a(const Options&) { return 0.0; }
+  template <class Any>
+  static void check(const ir::InferContext&, const Any&) {}
+};
+
 }  // namespace ops
 }  // namespace thimble
+
+// The fast kernels of <op>/simd.cpp; as in ref.h, to rounding. workspace: loss_workspace() bytes.
+// dx may alias x or t.
+#define LOSS_SIMD_DECLARE(op)                                                                   \
+  namespace thimble::ops {                                                                      \
+  void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
+                 exec::ThreadPool& pool);                                                       \
+  void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
+                      const loss_dims* d, exec::ThreadPool& pool);                              \
+  }
+
+#define LOSS_KERNELS(op)                                                           \
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::op##_ref>();             \
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::op##_ref>();           \
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&op##_simd>();                \
+  static constexpr ir::KernelFn grad_ref = ir::kernel_fn<&f32::op##_grad_ref>();   \
+  static constexpr ir::KernelFn grad_ref64 = ir::kernel_fn<&f64::op##_grad_ref>(); \
+  static constexpr ir::KernelFn grad_fast = ir::kernel_fn<&op##_grad_simd>();      \
+  static constexpr const char* name = #op;                                         \
+  static constexpr const char* grad_name = #op "_grad"
+
+#define LOSS_TARGET_GRAD(op)                                                                   \
+  static constexpr const char* target_grad_name = #op "_target_grad";                          \
+  static constexpr ir::KernelFn target_grad_ref = ir::kernel_fn<&f32::op##_target_grad_ref>(); \
+  static constexpr ir::KernelFn target_grad_ref64 = ir::kernel_fn<&f64::op##_target_grad_ref>()

@@ -1,21 +1,16 @@
 #include <thimble/ops/gru.h>
 
-#include "ir/function_def.h"
+#include "ops/common/recurrent_options.h"
 
 namespace thimble {
 
 void describe(GruOptions& o, ir::OptionVisitor& v) {
-  v.field("units", o.units, "width of the hidden state; must be set");
-  v.field("layers", o.layers, "one upon the other");
-  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
-  v.field("dropout", o.dropout, "between layers");
-  v.field("bias", o.bias, "with biases");
+  ops::describe_layers(o, v);
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
 void describe(GruCellOptions& o, ir::OptionVisitor& v) {
-  v.field("units", o.units, "width of the hidden state; must be set");
-  v.field("bias", o.bias, "with biases");
+  ops::describe_cell(o, v);
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 

@@ -1,5 +1,3 @@
-#include "ops/huber/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/huber/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -40,20 +38,4 @@ void huber_grad_target(float* dx, const float* dy, const float* x, const float* 
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(huber_target);
-HWY_EXPORT(huber_grad_target);
-
-void huber_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d,
-                exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(huber_target)(y, x, t, workspace, *d, pool);
-}
-
-void huber_grad_simd(float* dx, const float* dy, const float* x, const float* t, const loss_dims* d,
-                     exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(huber_grad_target)(dx, dy, x, t, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+LOSS_SIMD_EXPORT(huber)

@@ -1,5 +1,3 @@
-#include "ops/kl_divergence/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/kl_divergence/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -47,20 +45,4 @@ void kl_divergence_grad_target(float* dx, const float* dy, const float* /*x*/, c
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(kl_divergence_target);
-HWY_EXPORT(kl_divergence_grad_target);
-
-void kl_divergence_simd(float* y, const float* x, const float* t, void* workspace,
-                        const loss_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(kl_divergence_target)(y, x, t, workspace, *d, pool);
-}
-
-void kl_divergence_grad_simd(float* dx, const float* dy, const float* x, const float* t,
-                             const loss_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(kl_divergence_grad_target)(dx, dy, x, t, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+LOSS_SIMD_EXPORT(kl_divergence)

@@ -1,22 +1,17 @@
 #include <thimble/ops/lstm.h>
 
-#include "ir/function_def.h"
+#include "ops/common/recurrent_options.h"
 
 namespace thimble {
 
 void describe(LstmOptions& o, ir::OptionVisitor& v) {
-  v.field("units", o.units, "width of the hidden state; must be set");
-  v.field("layers", o.layers, "one upon the other");
-  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
-  v.field("dropout", o.dropout, "between layers");
-  v.field("bias", o.bias, "with biases");
+  ops::describe_layers(o, v);
   v.field("projection", o.projection, "width that the hidden state is projected to; 0: none");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
 void describe(LstmCellOptions& o, ir::OptionVisitor& v) {
-  v.field("units", o.units, "width of the hidden state; must be set");
-  v.field("bias", o.bias, "with biases");
+  ops::describe_cell(o, v);
   v.field("zoneout_h", o.zoneout_h, "share of the hidden state that stays as it was, in training");
   v.field("zoneout_c", o.zoneout_c, "share of the cell that stays as it was, in training");
   v.field("name", o.name, "of the layer; empty: numbered");

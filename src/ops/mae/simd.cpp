@@ -1,5 +1,3 @@
-#include "ops/mae/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/mae/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -35,20 +33,4 @@ void mae_grad_target(float* dx, const float* dy, const float* x, const float* t,
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(mae_target);
-HWY_EXPORT(mae_grad_target);
-
-void mae_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d,
-              exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(mae_target)(y, x, t, workspace, *d, pool);
-}
-
-void mae_grad_simd(float* dx, const float* dy, const float* x, const float* t, const loss_dims* d,
-                   exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(mae_grad_target)(dx, dy, x, t, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+LOSS_SIMD_EXPORT(mae)

@@ -1,5 +1,3 @@
-#include "ops/mse/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/mse/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -31,20 +29,4 @@ void mse_grad_target(float* dx, const float* dy, const float* x, const float* t,
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(mse_target);
-HWY_EXPORT(mse_grad_target);
-
-void mse_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d,
-              exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(mse_target)(y, x, t, workspace, *d, pool);
-}
-
-void mse_grad_simd(float* dx, const float* dy, const float* x, const float* t, const loss_dims* d,
-                   exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(mse_grad_target)(dx, dy, x, t, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+LOSS_SIMD_EXPORT(mse)

@@ -20,7 +20,7 @@ THIMBLE_OP_FOLDER(multilabel_margin) { return {}; }
 namespace thimble {
 
 Value multilabel_margin(Value x, Value labels, const LossOptions& options) {
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   if (shape.rank() != 2 || labels.shape() != shape) {
     throw Error("multilabel_margin", "expected x and labels of one shape [N, C], got " +
                                          to_string(shape) + ", " + to_string(labels.shape()));

@@ -1,22 +1,17 @@
 #include <thimble/ops/rnn.h>
 
-#include "ir/function_def.h"
+#include "ops/common/recurrent_options.h"
 
 namespace thimble {
 
 void describe(RnnOptions& o, ir::OptionVisitor& v) {
-  v.field("units", o.units, "width of the hidden state; must be set");
-  v.field("layers", o.layers, "one upon the other");
-  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
-  v.field("dropout", o.dropout, "between layers");
-  v.field("bias", o.bias, "with biases");
+  ops::describe_layers(o, v);
   v.field("relu", o.relu, "in place of tanh");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
 void describe(RnnCellOptions& o, ir::OptionVisitor& v) {
-  v.field("units", o.units, "width of the hidden state; must be set");
-  v.field("bias", o.bias, "with biases");
+  ops::describe_cell(o, v);
   v.field("relu", o.relu, "in place of tanh");
   v.field("name", o.name, "of the layer; empty: numbered");
 }

@@ -63,18 +63,25 @@ upsample2d_dims dims_of(const Shape& x, const Shape& y, const Upsample2dOptions&
   return d;
 }
 
-// Of bicubic each image is a task.
+// Bicubic: each image is a task, image(where it begins in x, where in y, the sizes of one).
+template <class Image>
+void for_each_image(const upsample2d_dims& d, exec::ThreadPool& pool, const Image& image) {
+  upsample2d_dims one = d;
+  one.n = 1;
+  const int64_t from = int64_t{d.h.from} * d.w.from * d.c;
+  const int64_t to = int64_t{d.h.to} * d.w.to * d.c;
+  pool.run(d.n, [&](int64_t n) { image(n * from, n * to, &one); });
+}
+
 void fast(float* y, const float* x, void* workspace, const upsample2d_dims* d,
           exec::ThreadPool& pool) {
   if (d->cubic == 0) {
     upsample2d_simd(y, x, workspace, d, pool);
     return;
   }
-  upsample2d_dims one = *d;
-  one.n = 1;
-  const int64_t from = int64_t{d->h.from} * d->w.from * d->c;
-  const int64_t to = int64_t{d->h.to} * d->w.to * d->c;
-  pool.run(d->n, [&](int64_t n) { f32::upsample2d_cubic(y + n * to, x + n * from, &one); });
+  for_each_image(*d, pool, [&](int64_t in, int64_t out, const upsample2d_dims* one) {
+    f32::upsample2d_cubic(y + out, x + in, one);
+  });
 }
 
 void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
@@ -83,11 +90,9 @@ void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dim
     upsample2d_grad_simd(dx, dy, workspace, d, pool);
     return;
   }
-  upsample2d_dims one = *d;
-  one.n = 1;
-  const int64_t from = int64_t{d->h.from} * d->w.from * d->c;
-  const int64_t to = int64_t{d->h.to} * d->w.to * d->c;
-  pool.run(d->n, [&](int64_t n) { f32::upsample2d_cubic_grad(dx + n * from, dy + n * to, &one); });
+  for_each_image(*d, pool, [&](int64_t in, int64_t out, const upsample2d_dims* one) {
+    f32::upsample2d_cubic_grad(dx + in, dy + out, one);
+  });
 }
 
 const OpDef& upsample2d_grad_op() {

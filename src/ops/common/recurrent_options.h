@@ -1,0 +1,23 @@
+// What the options of rnn, gru and lstm, and of their cells, have in common.
+#pragma once
+
+#include "ir/function_def.h"
+
+namespace thimble::ops {
+
+template <class Options>
+void describe_layers(Options& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("layers", o.layers, "one upon the other");
+  v.field("bidirectional", o.bidirectional, "a second scan from the last step to the first");
+  v.field("dropout", o.dropout, "between layers");
+  v.field("bias", o.bias, "with biases");
+}
+
+template <class Options>
+void describe_cell(Options& o, ir::OptionVisitor& v) {
+  v.field("units", o.units, "width of the hidden state; must be set");
+  v.field("bias", o.bias, "with biases");
+}
+
+}  // namespace thimble::ops
