@@ -15,7 +15,7 @@ import sys
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "thimble"))
-from _specs import arguments, is_layer, main_part  # noqa: E402
+from _specs import arguments, is_layer, keeps_statistics, main_part, weights_of  # noqa: E402
 
 HEADER = '''"""The ops and layers of thimble. Written by generate_ops.py from the op definitions: do not edit.
 
@@ -180,6 +180,17 @@ def entry(name, text):
     return textwrap.wrap(f"{name}: {text}", 94, initial_indent=" " * 8, subsequent_indent=" " * 12)
 
 
+def functional_example(name, spec):
+    """How a layer is called on arrays."""
+    part = main_part(spec)
+    weights = ", ".join(f'"l.{p["name"]}": ...' for p in part["parameters"][:2])
+    more = ", ..." if len(part["parameters"]) > 2 else ""
+    inputs = [a["name"] for a in arguments(spec) if not a["weight"] and not a["optional"]]
+    required = [f"{o['name']}=..." for o in options_of(name, spec) if "must be set" in o["doc"]]
+    given = ", ".join([*inputs, *required, 'name="l"'])
+    return f"tb.functional_call(tb.{name}, {{{weights}{more}}}, {given})"
+
+
 def python_example(name, text, names):
     """A line of C++ in Python; nothing where it shows another spelling of the op."""
     text = text.removeprefix("auto ").removesuffix(";")
@@ -187,6 +198,7 @@ def python_example(name, text, names):
         return ""
     text = re.sub(r"\{(\.[^{}]*(?:\{[^{}]*\}[^{}]*)*)\}", r"\1", text)  # {.a = 1} to a = 1
     text = re.sub(r"\.(\w+) = ", r"\1=", text)
+    text = re.sub(r"^\[([^]]*)\] =", r"\1 =", text)  # [y, h] = to y, h =
     text = text.replace("{", "[").replace("}", "]")
     text = re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))
     text = re.sub(r"\w+::(\w+)(\(\))?", r'"\1"', text)
@@ -226,7 +238,12 @@ def docstring(name, spec, takes):
         lines += ["", "    Without weights it is a layer of a Graph, which creates these parameters:"]
         for argument in part["parameters"]:
             lines += entry("<name>." + argument["name"], argument["doc"])
-        lines += ["    With weights it is the same function of them."]
+        if weights_of(spec):
+            lines += ["    With weights it is the same function of them."]
+        if not keeps_statistics(spec):
+            lines += ["    On arrays functional_call gives the parameters by these names:"]
+            lines += textwrap.wrap(functional_example(name, spec), 94, initial_indent=" " * 8,
+                                   subsequent_indent=" " * 12)
         if op and part["doc"] != op["doc"]:
             lines[0:0] = textwrap.wrap(part["doc"], 94, initial_indent=" " * 4,
                                        subsequent_indent=" " * 4) + [""]
@@ -240,7 +257,10 @@ def docstring(name, spec, takes):
     for output in part["outputs"]:
         lines += entry(output["name"], output["doc"])
     example = python_example(name, (op or part)["example"] or part["example"], takes)
-    if example and binds(example, takes):
+    if not example or not binds(example, takes):  # C++ spells it otherwise
+        inputs = [argument["name"] for argument in arguments(spec) if not argument["optional"]]
+        example = f"{part['outputs'][0]['name']} = tb.{spelled(name)}({', '.join(inputs)})"
+    if binds(example, takes):
         lines += ["    Example:", "        " + example]
     if op and not op["differentiable"]:
         lines += ["    No gradient flows through it."]

@@ -1,6 +1,7 @@
 // Every op and layer: what they are called and take, and calls of them by name.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <thimble/ops/time_distributed.h>
 
 #include <limits>
 
@@ -200,6 +201,17 @@ nb::list build_function(const std::string& name, const std::vector<std::optional
   return wrapped(owner, function->build(values, struct_.get()));
 }
 
+PyValue over_time(const PyValue& x, const nb::callable& function) {
+  const Value y = time_distributed(x.value, [&](Value steps) {
+    PyValue result;
+    if (!nb::try_cast(function(PyValue{x.owner, steps}), result) || result.owner != x.owner) {
+      throw Error("time_distributed", "expected a function that returns a Value of x's graph");
+    }
+    return result.value;
+  });
+  return {x.owner, y};
+}
+
 }  // namespace
 
 void bind_builders(nb::module_& m) {
@@ -215,6 +227,7 @@ void bind_builders(nb::module_& m) {
   m.def("build_function", &build_function, nb::arg("name"), nb::arg("inputs"), nb::arg("options"),
         nb::sig("def build_function(name: str, inputs: collections.abc.Sequence[Value | None], "
                 "options: dict[str, object]) -> list[Value]"));
+  m.def("time_distributed", &over_time, nb::arg("x"), nb::arg("function"));
 }
 
 }  // namespace thimble::python

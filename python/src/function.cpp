@@ -27,12 +27,11 @@ std::shared_ptr<Machine>& machine() {
 class Function {
  public:
   // wanted: inputs by which the first output, a scalar, is differentiated; their gradients follow
-  // the outputs. Throws Error.
+  // the outputs. The graph has no parameters. Throws Error.
   Function(const std::shared_ptr<Graph>& owner, const std::vector<PyValue>& inputs,
            const std::vector<PyValue>& outputs, const std::vector<PyValue>& wanted, bool training)
       : machine_(machine()) {
     ir::Graph graph = owner->ir();
-    check(graph);
     graph.loss.reset();
     graph.metrics.clear();
     graph.outputs.clear();
@@ -89,16 +88,6 @@ class Function {
     std::string name;
     ir::TensorType type;
   };
-
-  static void check(const ir::Graph& graph) {
-    for (const ir::ValueData& value : graph.values) {
-      if (value.role == ir::Role::parameter || value.role == ir::Role::state) {
-        throw Error(value.name,
-                    "a layer that creates parameters needs a Graph and a Trainer; on arrays give "
-                    "its weights as arguments");
-      }
-    }
-  }
 
   void append_gradients(ir::Graph& graph, const std::vector<PyValue>& wanted) {
     const int target = graph.outputs.front().second;

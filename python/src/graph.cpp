@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "bindings.h"
 #include "initializers.h"
@@ -25,6 +26,35 @@ PyValue constant(const Owner& owner, const InputArray& array, std::string name) 
   const auto* const data = static_cast<const float*>(array.data());
   if (name.empty()) name = fresh_name(owner->ir());
   return {owner, owner->constant(name, shape_of(array), {data, data + array.size()})};
+}
+
+// {"parameter" or "state": {name: type}} of what was added to a graph since it had so many values.
+nb::dict created_since(const Graph& graph, size_t values) {
+  nb::dict created;
+  for (const ir::Role role : {ir::Role::parameter, ir::Role::state}) {
+    nb::dict names;
+    for (size_t i = values; i < graph.ir().values.size(); ++i) {
+      const ir::ValueData& value = graph.ir().values[i];
+      if (value.role == role) names[value.name.c_str()] = ir::to_string(value.type);
+    }
+    created[ir::to_string(role)] = names;
+  }
+  return created;
+}
+
+// The names of the values that no node reads, of those added since there were so many.
+std::vector<std::string> unread_since(const Graph& graph,
+                                      const std::map<std::string, PyValue>& values, size_t nodes) {
+  std::set<int> read;
+  for (size_t i = nodes; i < graph.ir().nodes.size(); ++i) {
+    const std::vector<int>& inputs = graph.ir().nodes[i].inputs;
+    read.insert(inputs.begin(), inputs.end());
+  }
+  std::vector<std::string> unread;
+  for (const auto& [name, given] : values) {
+    if (!read.contains(given.value.id())) unread.push_back(name);
+  }
+  return unread;
 }
 
 // Arithmetic is built of the generated functions.
@@ -167,6 +197,15 @@ void bind_graph(nb::module_& m) {
             self.ir().give(values);
           },
           nb::arg("parameters"))
+      .def(
+          "_size",
+          [](const Graph& self) {
+            return nb::make_tuple(self.ir().values.size(), self.ir().nodes.size());
+          },
+          nb::sig("def _size(self) -> tuple[int, int]"))
+      .def("_created", &created_since, nb::arg("values") = 0,
+           nb::sig("def _created(self, values: int = 0) -> dict[str, dict[str, str]]"))
+      .def("_unread", &unread_since, nb::arg("values"), nb::arg("nodes"))
       .def(
           "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },
           nb::arg("loss"), "The scalar to make small. One loss a graph.")

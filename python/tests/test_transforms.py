@@ -163,6 +163,70 @@ def test_functional_call_names_weights_of_another_shape():
         tb.jit(fn)(p, np.ones((1, 4, 3)))
 
 
-def test_functional_call_needs_values():
-    with pytest.raises(ValueError, match="must be Values"):
-        tb.functional_call(tb.gru, {"g.weight_ih_l0": np.ones((6, 3))}, np.ones((1, 2, 3)), units=2)
+def test_functional_call_computes_on_arrays_at_once(rng):
+    torch = pytest.importorskip("torch")
+    module = torch.nn.LSTM(3, 4, batch_first=True)
+    x = torch.from_numpy(rng.normal(size=(2, 5, 3)).astype(np.float32))
+    p = {"l." + name: tensor for name, tensor in module.named_parameters()}
+    for weights in (p, {name: tensor.detach().numpy() for name, tensor in p.items()}):
+        y, h, c = tb.functional_call(tb.lstm, weights, x, units=4, dropout=0.0, name="l")
+        theirs, (their_h, _) = module(x)
+        np.testing.assert_allclose(y, theirs.detach(), atol=1e-6)
+        np.testing.assert_allclose(h[:, 0], their_h[0].detach(), atol=1e-6)
+
+
+def test_functional_call_says_which_names_are_wrong_or_missing():
+    p = {"r.weight_ih": np.ones((2, 3)), "r.weight_hh": np.ones((2, 2))}
+    x = np.ones((1, 3))
+
+    def cell(p):
+        return tb.functional_call(tb.rnn_cell, p, x, units=2, bias=False, name="r")
+
+    assert cell(p).shape == (1, 2)
+    with pytest.raises(ValueError, match=r"takes r.weight, s.b; .* are r.weight_hh, r.weight_ih$"):
+        cell({**p, "s.b": np.ones(2), "r.weight": np.ones(2)})
+    with pytest.raises(ValueError, match=r"takes r.w; .* are r.weight_ih f32\[2, 3\], r.weight_hh f"):
+        cell({"r.w": np.ones((2, 3))})
+    missing = r"missing for r.weight_hh f32\[2, 2\]; give them with thimble.functional_call"
+    with pytest.raises(ValueError, match=missing):
+        cell({"r.weight_ih": p["r.weight_ih"]})
+    with pytest.raises(ValueError, match=r"\[value_and_grad\] .* r.weight_hh f32\[2, 2\]"):
+        tb.value_and_grad(lambda w: tb.sum(cell({"r.weight_ih": w})))(p["r.weight_ih"])
+    _, grad = tb.value_and_grad(lambda w: tb.sum(cell({**p, "r.weight_ih": w})))(p["r.weight_ih"])
+    assert grad.shape == (2, 3) and (grad != 0).all()
+
+
+def test_functional_calls_nest_and_take_part_in_a_graph():
+    def outer(x):
+        y = tb.functional_call(tb.dense, {"in.weight": 2 * np.eye(3)}, x, units=3, name="in")
+        return tb.dense(y, units=3, name="out")
+
+    p = {name: np.zeros(3) for name in ("in.bias", "out.bias")}
+    p["out.weight"] = np.eye(3)
+    np.testing.assert_array_equal(tb.functional_call(outer, p, np.ones((1, 3))), [[2, 2, 2]])
+    g = tb.Graph()
+    x = g.input("x", (3,))
+    y = tb.functional_call(tb.dense, {"d.weight": np.eye(3)}, x, units=3, name="d")
+    g.minimize(tb.mean(y))
+    assert list(tb.Trainer(g).parameters) == ["d.bias"]
+
+
+def test_norms_keep_no_statistics_on_arrays():
+    p = {"n.weight": np.ones(3), "n.bias": np.ones(3)}
+    with pytest.raises(ValueError, match="statistics .n.running_mean, .* call the norm with its"):
+        tb.functional_call(tb.batch_norm, p, np.ones((2, 3)), name="n")
+
+
+def test_time_distributed_applies_a_function_to_every_step(rng):
+    x = rng.normal(size=(2, 5, 3)).astype(np.float32)
+    w = rng.normal(size=(4, 3)).astype(np.float32)
+    y = tb.time_distributed(x, lambda step: tb.dense(step, w))
+    np.testing.assert_allclose(y, x @ w.T, rtol=1e-5, atol=1e-6)
+    g = tb.Graph()
+    video = g.input("video", (7, 8, 8, 1))
+    frames = tb.time_distributed(video, lambda f: tb.conv2d(f, channels=2, kernel=3, name="f"))
+    assert frames.shape == (-1, 7, 6, 6, 2)
+    with pytest.raises(ValueError, match="keeps the first of its dimensions"):
+        tb.time_distributed(x, lambda step: tb.reshape(step, (-1,)))
+    with pytest.raises(ValueError, match="returns a Value of x's graph"):
+        tb.time_distributed(video, lambda step: 3)

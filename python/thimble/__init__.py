@@ -37,7 +37,7 @@ from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
 from .trainer import Trainer
-from .transforms import functional_call, jit, value_and_grad
+from .transforms import functional_call, jit, time_distributed, value_and_grad
 
 __all__ = [
     "Callback",
@@ -57,6 +57,7 @@ __all__ = [
     "Trainer",
     "Value",
     "data",
+    "functional_call",
     "init",
     "jit",
     "load_safetensors",
@@ -67,6 +68,7 @@ __all__ = [
     "save_safetensors",
     "seed",
     "set_num_threads",
+    "time_distributed",
     "value_and_grad",
     # "from thimble import *" leaves Python's own abs, max, sum ... alone.
     *(name for name in ops.__all__ if name not in dir(builtins)),

@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import Array, normalized, thimble_dtype
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
-from ._specs import arguments, main_part
+from ._specs import arguments, keeps_statistics, main_part, weights_of
 
 SPECS: dict[str, dict[str, Any]] = _core.reflect()
 
@@ -78,6 +78,29 @@ def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[s
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
 
+def refuse_parameters(graph: _core.Graph, where: str, advice: str) -> None:
+    """A function of arrays has nowhere to keep parameters: an error names those it would create."""
+    created = graph._created()
+    names = [f"{name} {kind}" for name, kind in created["parameter"].items()]
+    if names:
+        raise ValueError(f"[{where}] arrays are missing for {', '.join(names)}; {advice}")
+    if created["state"]:
+        raise ValueError(
+            f"[{where}] running statistics ({', '.join(created['state'])}) are kept by a Trainer "
+            "alone; on arrays call the norm with its weights as arguments"
+        )
+
+
+def _ways_to_give_weights(name: str) -> str:
+    """How a layer gets its weights where it is called on arrays."""
+    ways = []
+    if not keeps_statistics(SPECS[name]):
+        ways.append(f"with thimble.functional_call(thimble.{name}, {{name: array, ...}}, x, ...)")
+    if weights_of(SPECS[name]):
+        ways.append("as the arguments " + ", ".join(weights_of(SPECS[name])))
+    return "give them " + " or ".join(ways)
+
+
 def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
     """Runs an op on arrays at once, compiled at first use for their shapes."""
     arrays = [None if x is None else normalized(x, name) for x in given]
@@ -91,6 +114,7 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
         left = iter(inputs)
         values = [None if missing else next(left) for missing in pattern]
         result = _build(kind, name, values, options)
+        refuse_parameters(graph, name, _ways_to_give_weights(name))
         outputs = list(result) if isinstance(result, (list, tuple)) else [result]
         return _core.Function(graph, inputs, outputs, [], True), type(result)
 
@@ -160,4 +184,4 @@ def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
     return _apply(kind, name, tensors, wanted)
 
 
-__all__ = ["Array", "call", "call_layer", "constant"]
+__all__ = ["Array", "call", "call_layer", "constant", "refuse_parameters"]

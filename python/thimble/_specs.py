@@ -13,6 +13,20 @@ def is_layer(spec: Spec) -> bool:
     return bool(spec.get("function", {}).get("parameters"))
 
 
+def weights_of(spec: Spec) -> list[str]:
+    """The parameters of a layer that its function takes as arguments; none where it lacks some."""
+    weights = [each["name"] for each in arguments(spec) if each["weight"]]
+    created = spec.get("function", {}).get("parameters", [])
+    every = "op" in spec or all(each["name"] in weights for each in created)
+    return weights if every else []
+
+
+def keeps_statistics(spec: Spec) -> bool:
+    """Whether a layer may have running statistics, which a Trainer alone keeps."""
+    created = spec.get("function", {}).get("parameters", [])
+    return any("state" in each["doc"] for each in created)
+
+
 def main_part(spec: Spec) -> dict[str, Any]:
     """What says how the function looks to a user: the op alone may have outputs for its gradient."""
     part: dict[str, Any] = spec["function"] if "function" in spec else spec["op"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, normalized
-from ._calls import constant
+from ._calls import constant, refuse_parameters
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._tree import flatten, unflatten
@@ -18,9 +19,7 @@ from ._tree import flatten, unflatten
 # Arguments of these types choose what is compiled; everything else is an array.
 _STATIC = (bool, int, str, bytes, type(None))
 
-
-def _is_static(leaf: Any) -> bool:
-    return isinstance(leaf, _STATIC) or callable(leaf)
+_GIVE_THEM = "give them with thimble.functional_call(layer, {name: array, ...}, x, ...)"
 
 
 class _Traced:
@@ -32,7 +31,11 @@ class _Traced:
         argnums: tuple[int, ...],
         has_aux: bool,
         training: bool,
+        static: tuple[type, ...] = _STATIC,
+        where: str = "jit",
     ) -> None:
+        self.static = static
+        self.where = where
         self.fn = fn
         self.argnums = argnums
         self.has_aux = has_aux
@@ -42,7 +45,7 @@ class _Traced:
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The function's result and the gradients, one a leaf of the wanted arguments."""
         leaves, structure = flatten((args, kwargs))
-        is_static = tuple(_is_static(leaf) for leaf in leaves)
+        is_static = tuple(isinstance(leaf, self.static) or callable(leaf) for leaf in leaves)
         arrays = [
             np.asarray(leaf, np.float32) if isinstance(leaf, float) else normalized(leaf, "argument")
             for leaf, static in zip(leaves, is_static)
@@ -67,6 +70,7 @@ class _Traced:
         traced = [leaf if static else next(left) for leaf, static in zip(leaves, is_static)]
         args, kwargs = unflatten(structure, iter(traced))
         outputs, result = flatten(self.fn(*args, **kwargs))
+        refuse_parameters(graph, self.where, _GIVE_THEM)
         outputs = [
             x if isinstance(x, Value) else constant(graph, x, "result") for x in outputs
         ]
@@ -111,7 +115,7 @@ def value_and_grad(
     therefore not depend on anything else that changes.
     """
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    traced = _Traced(fn, numbers, has_aux, training)
+    traced = _Traced(fn, numbers, has_aux, training, where="value_and_grad")
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -139,23 +143,84 @@ def jit(fn: Callable[..., Any], *, training: bool = False) -> Callable[..., Any]
     return wrapper
 
 
+def time_distributed(x: Any, function: Callable[[Value], Value]) -> Any:
+    """function applied to every step of sequences, with one set of parameters for all of them: the
+    steps are made a part of the batch, as in Keras's TimeDistributed.
+
+    Args:
+        x: [N, T, ...], a Value or an array
+        function: takes a Value [N * T, ...] and returns one with that first dimension
+    Returns:
+        y: [N, T, ...]
+    Example:
+        y = tb.time_distributed(video, lambda frame: tb.conv2d(frame, channels=8, name="frames"))
+    """
+    if isinstance(x, Value):
+        return _core.time_distributed(x, function)
+    return jit(lambda v: _core.time_distributed(v, function), training=True)(x)
+
+
 def functional_call(
-    function: Callable[..., Any], weights: Mapping[str, Value], *args: Any, **kwargs: Any
+    function: Callable[..., Any], weights: Mapping[str, Any], *args: Any, **kwargs: Any
 ) -> Any:
     """function(*args, **kwargs), whose layers take their parameters from weights instead of creating
-    them: torch.func.functional_call. For use in the functions given to value_and_grad and jit.
+    them: torch.func.functional_call.
 
-    function: a layer, or a plain function of layers; each needs a name that stays the same.
-    weights: the parameters by their names, "<layer>.weight_ih_l0"; those missing are created, which
-        only a Graph for a Trainer allows. Running statistics of norms are no parameters: give these to
-        the function.
+    On arrays it computes at once, as ops do; on Values, within the functions given to value_and_grad
+    and jit or in a Graph, it adds to their graph:
+
+        weights = {"r.weight_ih_l0": np.ones((12, 3)), "r.weight_hh_l0": np.ones((12, 4))}
+        y, h = tb.functional_call(tb.gru, weights, x, units=4, bias=False, name="r")
+
+    function: a layer, or a plain function of layers; layers without a name are called lstm_1, ...
+    weights: the parameters by their names. Names that no layer takes are an error. So are missing
+        ones, but in a Graph for a Trainer, which has them created. Running statistics of norms are
+        no parameters: give these to the function.
     """
-    graph = next((weight.graph for weight in weights.values() if isinstance(weight, Value)), None)
+    leaves, structure = flatten((args, kwargs))
+    values_given = (leaf for leaf in (*weights.values(), *leaves) if isinstance(leaf, Value))
+    graph = next((value.graph for value in values_given), None)
     if graph is None:
-        raise ValueError("[functional_call] weights must be Values, of a function given to jit or "
-                         "value_and_grad")
-    graph._give(dict(weights))
+        return _on_arrays(function)(dict(weights), args, kwargs)
+    given = {
+        name: w if isinstance(w, Value) else constant(graph, w, name) for name, w in weights.items()
+    }
+    outer = _given.get()
+    every = {**outer[1], **given} if outer is not None and outer[0] is graph else given
+    # A layer adds to the graph where an input of its is of it.
+    leaves = [constant(graph, x, "argument") if hasattr(x, "__array__") else x for x in leaves]
+    args, kwargs = unflatten(structure, iter(leaves))
+    values, nodes = graph._size()
+    token = _given.set((graph, every))
+    graph._give(every)
     try:
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
     finally:
-        graph._give({})
+        _given.reset(token)
+        graph._give(outer[1] if outer is not None and outer[0] is graph else {})
+    unknown = graph._unread(given, nodes)
+    if unknown:
+        known = [f"{name} {kind}" for name, kind in graph._created(values)["parameter"].items()]
+        known += [name for name in given if name not in unknown]
+        raise ValueError(
+            f"[functional_call] no layer of the function takes {', '.join(unknown)}; its parameters "
+            f"are {', '.join(known) or 'none'}"
+        )
+    return result
+
+
+# The graph and the weights of the functional_call that is under way.
+_given: contextvars.ContextVar[tuple[_core.Graph, dict[str, Value]] | None] = contextvars.ContextVar(
+    "given", default=None
+)
+
+
+@functools.lru_cache(maxsize=64)
+def _on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """functional_call of a function on arrays, compiled once for their shapes and the options."""
+
+    def call(weights: dict[str, Value], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return functional_call(function, weights, *args, **kwargs)
+
+    traced = _Traced(call, (), False, True, (*_STATIC, float), "functional_call")
+    return lambda *args: traced.run(args, {})[0]

@@ -1,12 +1,14 @@
 #include "ops/common/recurrent.h"
 
 #include <thimble/ops/add.h>
+#include <thimble/ops/affine.h>
 #include <thimble/ops/concat.h>
 #include <thimble/ops/dropout.h>
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/pad.h>
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/slice.h>
+#include <thimble/ops/sub.h>
 
 #include <fmt/format.h>
 
@@ -167,6 +169,13 @@ Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
   const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, "");
   const Scanned next = kind.scan(one_step(x), weights, h, c, {.relu = options.relu});
   return {reshape(next.h, {-1, units}), next.c ? reshape(next.c, {-1, units}) : Value()};
+}
+
+Value zoned_out(Value before, Value next, double share) {
+  if (share == 0.0) return next;
+  const Value change = before ? next - before : next;
+  const Value moved = dropout(change, {.p = share}) * (1.0 - share);
+  return before ? before + moved : moved;
 }
 
 }  // namespace thimble::ops

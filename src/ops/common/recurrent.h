@@ -88,4 +88,9 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
 Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
                        const RecurrentOptions& options);
 
+// Zoneout (Krueger et al., 2017): the next state where in training each element stays as it was
+// with this probability; at inference, when dropout does nothing, the expectation. before: none for
+// zeros.
+Value zoned_out(Value before, Value next, double share);
+
 }  // namespace thimble::ops

@@ -1,7 +1,13 @@
 // Cases of the ops that take a recurrent layer through the steps.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 #include "ops/common/recurrent.h"
 
 namespace thimble::test {
@@ -40,6 +46,30 @@ std::vector<OpCase> scan_cases(const Scan& scan) {
           named("one_unit", {3, 5, 1}, false, true, true),
           named("no_batch", {0, 3, 2}, false, true, true),
           named("many_sequences", {19, 3, 70}, false, true, true)};
+}
+
+// Zoneout of a half: makes the next state from x, [1, 1], and a state of 64 elements of 0.7, all
+// weights 0; about half of its elements are `next`, the others stay.
+inline void check_zoneout(const std::function<Value(Value x, Value h)>& cell, float next) {
+  Graph g;
+  const Value x = g.constant("x", {1, 1}, {1.0F});
+  const Value h = g.constant("h", {1, 64}, std::vector<float>(64, 0.7F));
+  const Value after = cell(x, h);
+  for (ir::ValueData& value : g.ir().values) {
+    if (value.role != ir::Role::parameter) continue;
+    value.role = ir::Role::constant;
+    value.data.assign(static_cast<size_t>(value.type.shape.elements()), 0.0F);
+  }
+  int stayed = 0;
+  for (const float value : evaluate(after, std::vector<uint32_t>{7, 0, 1, 0})) {
+    if (std::abs(value - 0.7F) < 1e-6F) {
+      ++stayed;
+    } else {
+      EXPECT_NEAR(value, next, 1e-6F);
+    }
+  }
+  EXPECT_GT(stayed, 16);
+  EXPECT_LT(stayed, 48);
 }
 
 }  // namespace thimble::test

@@ -11,6 +11,7 @@ void describe(GruOptions& o, ir::OptionVisitor& v) {
 
 void describe(GruCellOptions& o, ir::OptionVisitor& v) {
   ops::describe_cell(o, v);
+  v.field("zoneout", o.zoneout, "share of the state that stays as it was, in training");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
@@ -20,6 +21,7 @@ THIMBLE_FUNCTION_FOLDER(gru) {
   static const FunctionDef layer{
       .name = "gru",
       .doc = "Gated recurrent unit, the gates in the order reset, update, new.",
+      .example = "auto [y, h] = gru(x, {.units = 64});",
       .inputs = {{"x", "[N, T, features]"},
                  {"h0", "[N, layers * directions, units]; none: zeros", true}},
       .outputs = {{"y", "[N, T, directions * units]"},
@@ -37,6 +39,7 @@ THIMBLE_FUNCTION_FOLDER(gru) {
   static const FunctionDef cell{
       .name = "gru_cell",
       .doc = "One step of gru.",
+      .example = "auto next = gru_cell(x, h, {.units = 64});",
       .inputs = {{"x", "[N, features]"}, {"h", "[N, units]; none: zeros", true}},
       .outputs = {{"h", "[N, units]"}},
       .parameters = {{"weight_ih", "[3 units, features]"},

@@ -115,9 +115,10 @@ RnnResult gru(Value x, Value h0, const GruOptions& options) {
 RnnResult gru(Value x, const GruOptions& options) { return gru(x, Value(), options); }
 
 Value gru_cell(Value x, Value h, const GruCellOptions& options) {
-  return ops::recurrent_cell({"gru_cell", 3, ops::scan}, x, h, {},
-                             {.units = options.units, .bias = options.bias, .name = options.name})
-      .h;
+  const auto next =
+      ops::recurrent_cell({"gru_cell", 3, ops::scan}, x, h, {},
+                          {.units = options.units, .bias = options.bias, .name = options.name});
+  return ops::zoned_out(h, next.h, options.zoneout);
 }
 
 }  // namespace thimble

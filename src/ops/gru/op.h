@@ -32,6 +32,9 @@ RnnResult gru(Value x, Value h0, const GruOptions& options);
 struct GruCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
   bool bias = true;
+  // Zoneout: in training each element of the state keeps its value with this probability; at
+  // inference states move by the expectation. Source: Krueger et al., "Zoneout", 2017.
+  double zoneout = 0.0;
   std::string name;  // of the layer; empty: gru_cell_1, ...
 };
 

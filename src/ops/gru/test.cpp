@@ -28,4 +28,9 @@ THIMBLE_OP_CASES(gru_scan) {
   };
 }
 
+TEST(gru, zoneout_keeps_the_state_or_takes_the_next) {
+  check_zoneout([](Value x, Value h) { return gru_cell(x, h, {.units = 64, .zoneout = 0.5}); },
+                0.35F);
+}
+
 }  // namespace thimble::test

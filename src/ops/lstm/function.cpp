@@ -23,6 +23,7 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
   static const FunctionDef layer{
       .name = "lstm",
       .doc = "Long short-term memory, the gates in the order input, forget, cell, output.",
+      .example = "auto [y, h, c] = lstm(x, {.units = 64, .layers = 2});",
       .inputs = {{"x", "[N, T, features]"},
                  {"h0", "[N, layers * directions, units or projection]; none: zeros", true},
                  {"c0", "[N, layers * directions, units]; none: zeros", true}},
@@ -43,6 +44,7 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
   static const FunctionDef cell{
       .name = "lstm_cell",
       .doc = "One step of lstm.",
+      .example = "auto [h2, c2] = lstm_cell(x, h, c, {.units = 64});",
       .inputs = {{"x", "[N, features]"},
                  {"h", "[N, units]; none: zeros", true},
                  {"c", "[N, units]; none: zeros", true}},

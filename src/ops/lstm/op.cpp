@@ -1,11 +1,8 @@
 #include <thimble/ops/add.h>
-#include <thimble/ops/affine.h>
-#include <thimble/ops/dropout.h>
 #include <thimble/ops/lstm.h>
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/pad.h>
 #include <thimble/ops/reshape.h>
-#include <thimble/ops/sub.h>
 
 #include "ops/common/recurrent.h"
 #include "ops/lstm/simd.h"
@@ -118,14 +115,6 @@ Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value c0, const
   const std::vector<Value> outputs = x.graph().add(lstm_op(), ir::Attrs::of(attrs), inputs);
   const Value h = outputs[0];
   return {weights.hr ? matmul(h, weights.hr, {.transpose_b = true}) : h, outputs[1]};
-}
-
-// The next state where some elements stay: the expectation at inference, when dropout does nothing.
-Value zoned_out(Value before, Value next, double share) {
-  if (share == 0.0) return next;
-  const Value change = before ? next - before : next;
-  const Value moved = dropout(change, {.p = share}) * (1.0 - share);
-  return before ? before + moved : moved;
 }
 
 }  // namespace

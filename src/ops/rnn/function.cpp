@@ -13,6 +13,7 @@ void describe(RnnOptions& o, ir::OptionVisitor& v) {
 void describe(RnnCellOptions& o, ir::OptionVisitor& v) {
   ops::describe_cell(o, v);
   v.field("relu", o.relu, "in place of tanh");
+  v.field("zoneout", o.zoneout, "share of the state that stays as it was, in training");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
@@ -22,6 +23,7 @@ THIMBLE_FUNCTION_FOLDER(rnn) {
   static const FunctionDef layer{
       .name = "rnn",
       .doc = "A plain recurrent layer: h[t] = act(W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh).",
+      .example = "auto [y, h] = rnn(x, {.units = 64});",
       .inputs = {{"x", "[N, T, features]"},
                  {"h0", "[N, layers * directions, units]; none: zeros", true}},
       .outputs = {{"y", "[N, T, directions * units]"},
@@ -39,6 +41,7 @@ THIMBLE_FUNCTION_FOLDER(rnn) {
   static const FunctionDef cell{
       .name = "rnn_cell",
       .doc = "One step of rnn.",
+      .example = "auto next = rnn_cell(x, h, {.units = 64});",
       .inputs = {{"x", "[N, features]"}, {"h", "[N, units]; none: zeros", true}},
       .outputs = {{"h", "[N, units]"}},
       .parameters = {{"weight_ih", "[units, features]"},

@@ -98,12 +98,10 @@ RnnResult rnn(Value x, Value h0, const RnnOptions& options) {
 RnnResult rnn(Value x, const RnnOptions& options) { return rnn(x, Value(), options); }
 
 Value rnn_cell(Value x, Value h, const RnnCellOptions& options) {
-  return ops::recurrent_cell({"rnn_cell", 1, ops::scan}, x, h, {},
-                             {.units = options.units,
-                              .bias = options.bias,
-                              .relu = options.relu,
-                              .name = options.name})
-      .h;
+  const auto next = ops::recurrent_cell(
+      {"rnn_cell", 1, ops::scan}, x, h, {},
+      {.units = options.units, .bias = options.bias, .relu = options.relu, .name = options.name});
+  return ops::zoned_out(h, next.h, options.zoneout);
 }
 
 }  // namespace thimble

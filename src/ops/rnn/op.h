@@ -35,7 +35,10 @@ struct RnnCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
   bool bias = true;
   bool relu = false;  // in place of tanh
-  std::string name;   // of the layer; empty: rnn_cell_1, ...
+  // Zoneout: in training each element of the state keeps its value with this probability; at
+  // inference states move by the expectation. Source: Krueger et al., "Zoneout", 2017.
+  double zoneout = 0.0;
+  std::string name;  // of the layer; empty: rnn_cell_1, ...
 };
 
 // One step of rnn. x: [N, features]; h: [N, units], or none for zeros; returns the next h. Adds the

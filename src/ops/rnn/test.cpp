@@ -41,4 +41,9 @@ THIMBLE_OP_CASES(rnn_scan) {
   };
 }
 
+TEST(rnn, zoneout_keeps_the_state_or_takes_the_next) {
+  check_zoneout([](Value x, Value h) { return rnn_cell(x, h, {.units = 64, .zoneout = 0.5}); },
+                0.0F);
+}
+
 }  // namespace thimble::test

@@ -18,6 +18,7 @@ THIMBLE_FUNCTION_FOLDER(scaled_dot_product_attention) {
       .doc =
           "Attention: y = softmax over the keys of (q . k * scale + mask), times v, head by head. "
           "The weights are never stored.",
+      .example = "auto y = scaled_dot_product_attention(q, k, v, {.causal = true});",
       .inputs = {{"q", "[N, T, H, D]"},
                  {"k", "[N, S, G, D], G divides H"},
                  {"v", "[N, S, G, E]"},
