@@ -42,6 +42,26 @@ struct Samples {
 
 enum class SampleKind : uint8_t { none, images, texts };
 
+// How weights differ from those of the PyTorch model whose modules have the same names, but for the
+// order of the axes of convolutions, which always differs.
+struct TorchWeights {
+  // A weight of which one axis runs over an image flattened as [height, width, channels]; PyTorch
+  // flattens [channels, height, width].
+  struct Flattened {
+    const char* name;
+    int axis;
+    int64_t height, width, channels;
+  };
+  // A name under which PyTorch's state dict holds a weight a second time.
+  struct Tied {
+    const char* name;
+    const char* of;
+  };
+  std::span<const Flattened> flattened;
+  std::span<const Tied> tied;
+  std::span<const char* const> buffers;  // ends of names in that state dict that are no weights
+};
+
 // A model with the settings that train it well.
 struct Recipe {
   const char* name;
@@ -72,6 +92,7 @@ struct Recipe {
   // The part that turns latent codes into samples: input "z", output "image"; null: none.
   Graph (*decoder)() = nullptr;
   int64_t latent = 0;  // numbers in a latent code
+  TorchWeights torch;
 
   // New samples with the weights of a checkpoint. Throws Error naming the option where one means
   // nothing to the recipe or is out of its range, and where the checkpoint is not the recipe's.

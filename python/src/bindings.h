@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -58,14 +59,29 @@ void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count);
 // "train" or "test"; throws Error.
 data::Split split_of(const std::string& name);
 
-// Runs a function whose failures are not the caller's arguments: files, devices.
+// UTF-8 of a str, or bytes as they are. Throws Error for anything else.
+std::string bytes_of(nb::handle text, const char* where, const char* name);
+
+// An error with a file: FileNotFoundError where there is none of that name, else RuntimeError.
+[[noreturn]] void raise_file_error(const std::filesystem::path& path, const Error& error);
+
+// Runs a function that reads a file or a folder, holding the GIL. name: what stands in errors of
+// its other arguments.
 template <class F>
-auto as_runtime_error(F&& f) {
+auto from_file(const std::filesystem::path& path, F&& f, const char* name = nullptr) {
   try {
     return f();
   } catch (const Error& error) {
-    throw std::runtime_error(error.what());
+    if (name != nullptr && error.where() == name) throw;
+    raise_file_error(path, error);
   }
+}
+
+// Runs a function that writes a file.
+template <class F>
+void to_file(const std::filesystem::path& path, F&& f) {
+  const std::filesystem::path folder = path.parent_path();
+  from_file(folder.empty() ? "." : folder, f);
 }
 
 void bind_errors(nb::module_& m);

@@ -86,16 +86,7 @@ void bind_dataset(nb::module_& m) {
       });
 }
 
-}  // namespace
-
-data::Split split_of(const std::string& name) {
-  if (name == "train") return data::Split::train;
-  if (name == "test") return data::Split::test;
-  throw Error("split", "expected \"train\" or \"test\", got \"" + name + "\"");
-}
-
-void bind_data(nb::module_& m) {
-  bind_dataset(m);
+void bind_array_table(nb::module_& m) {
   nb::class_<ArrayTable>(m, "ArrayTable")
       .def(nb::init<const std::vector<std::string>&, const std::vector<InputArray>&,
                     const std::vector<bool>&>(),
@@ -106,6 +97,9 @@ void bind_data(nb::module_& m) {
       .def("dataset", [](std::shared_ptr<ArrayTable> table) {
         return data::Dataset(std::make_shared<ArraySource>(std::move(table)));
       });
+}
+
+void bind_images(nb::module_& m) {
   m.def(
       "digits",
       [](int64_t count, uint64_t seed, const std::string& split) {
@@ -124,15 +118,6 @@ void bind_data(nb::module_& m) {
       "square, star, cross, crescent, or something striped, checked or dotted. Fields: image f32 "
       "[side, side, 3] in 0..1, label i32. Sample i depends on (seed, split, i, side) alone.");
   m.def(
-      "cifar10",
-      [](const std::filesystem::path& dir, const std::string& split) {
-        const data::Split part = split_of(split);
-        return as_runtime_error([&] { return data::cifar10(dir.string(), part); });
-      },
-      nb::arg("dir"), nb::arg("split") = "train",
-      "CIFAR-10's binary version: data_batch_1.bin to data_batch_5.bin and test_batch.bin, in dir "
-      "or dir/cifar-10-batches-bin. Fields: image f32 [32, 32, 3] in 0..1, label i32.");
-  m.def(
       "augmented",
       [](const data::Dataset& dataset, int64_t padding, bool flip) {
         return data::augmented(dataset, {.padding = padding, .flip = flip});
@@ -143,21 +128,46 @@ void bind_data(nb::module_& m) {
       "half of them are mirrored. What is drawn depends on (seed, epoch, sample) alone.");
   m.def("resized", &data::resized, nb::arg("dataset"), nb::arg("height"), nb::arg("width"),
         "The images in another size: bilinear, as torch.nn.functional.interpolate does it.");
+}
+
+void bind_image_files(nb::module_& m) {
+  m.def(
+      "cifar10",
+      [](const std::filesystem::path& dir, const std::string& split) {
+        const data::Split part = split_of(split);
+        return from_file(dir, [&] { return data::cifar10(dir.string(), part); });
+      },
+      nb::arg("dir"), nb::arg("split") = "train",
+      "CIFAR-10's binary version: data_batch_1.bin to data_batch_5.bin and test_batch.bin, in dir "
+      "or dir/cifar-10-batches-bin. Fields: image f32 [32, 32, 3] in 0..1, label i32.");
   m.def(
       "mnist",
       [](const std::filesystem::path& dir, const std::string& split) {
         const data::Split part = split_of(split);
-        return as_runtime_error([&] { return data::mnist(dir.string(), part); });
+        return from_file(dir, [&] { return data::mnist(dir.string(), part); });
       },
       nb::arg("dir"), nb::arg("split") = "train",
       "MNIST or a set in its format: the four usual IDX files, plain or .gz, in dir or dir/mnist.");
+  m.def(
+      "idx",
+      [](const std::filesystem::path& images, const std::filesystem::path& labels) {
+        const auto& missing = std::filesystem::exists(images) ? labels : images;
+        return from_file(missing, [&] { return data::idx(images.string(), labels.string()); });
+      },
+      nb::arg("images_path"), nb::arg("labels_path"),
+      "A pair of IDX files, plain or gzip. Fields: image f32, digit i32.");
+}
+
+void bind_text(nb::module_& m) {
   m.def(
       "text",
       [](const std::filesystem::path& path, int64_t window, int64_t stride,
          const std::string& split) {
         const data::Split part = split_of(split);
-        return as_runtime_error(
-            [&] { return data::text(path.string(), {.window = window, .stride = stride}, part); });
+        return from_file(
+            path,
+            [&] { return data::text(path.string(), {.window = window, .stride = stride}, part); },
+            "text");
       },
       nb::arg("path"), nb::arg("window") = 256, nb::arg("stride") = 0, nb::arg("split") = "train",
       "Windows of the bytes of any file, or of the files *.txt of a folder. Fields: tokens i32 "
@@ -165,12 +175,14 @@ void bind_data(nb::module_& m) {
       "for window. The test set is the last tenth.");
   m.def(
       "text_of",
-      [](const nb::bytes& bytes, int64_t window, int64_t stride, const std::string& split) {
-        return data::text_of({bytes.c_str(), bytes.size()}, {.window = window, .stride = stride},
-                             split_of(split));
+      [](const nb::object& text, int64_t window, int64_t stride, const std::string& split) {
+        return data::text_of(bytes_of(text, "text_of", "text"),
+                             {.window = window, .stride = stride}, split_of(split));
       },
-      nb::arg("data"), nb::arg("window") = 256, nb::arg("stride") = 0, nb::arg("split") = "train",
-      "The same for bytes in memory.");
+      nb::arg("text"), nb::arg("window") = 256, nb::arg("stride") = 0, nb::arg("split") = "train",
+      nb::sig("def text_of(text: str | bytes, window: int = 256, stride: int = 0, split: str = "
+              "\"train\") -> Dataset"),
+      "The same for a text in memory: a str, of which the bytes in UTF-8 count, or bytes.");
   m.def(
       "generated_text",
       [](int64_t size, uint64_t seed) {
@@ -181,12 +193,35 @@ void bind_data(nb::module_& m) {
       nb::sig("def generated_text(size: int, seed: int = 0) -> tuple[str, float]"),
       "The built-in text, at least that many bytes, and its entropy in nats per byte: no model can "
       "have a smaller loss.");
-  m.def(
-      "idx",
-      [](const std::filesystem::path& images, const std::filesystem::path& labels) {
-        return as_runtime_error([&] { return data::idx(images.string(), labels.string()); });
-      },
-      nb::arg("images_path"), nb::arg("labels_path"), "IDX files, plain or gzip.");
+}
+
+}  // namespace
+
+data::Split split_of(const std::string& name) {
+  if (name == "train") return data::Split::train;
+  if (name == "test") return data::Split::test;
+  throw Error("split", "expected \"train\" or \"test\", got \"" + name + "\"");
+}
+
+std::string bytes_of(nb::handle text, const char* where, const char* name) {
+  if (PyBytes_Check(text.ptr())) {
+    return {PyBytes_AS_STRING(text.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(text.ptr()))};
+  }
+  if (!PyUnicode_Check(text.ptr())) {
+    throw Error(where, std::string(name) + " must be str or bytes, got " + nb::repr(text).c_str());
+  }
+  Py_ssize_t size = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data == nullptr) throw nb::python_error();
+  return {data, static_cast<size_t>(size)};
+}
+
+void bind_data(nb::module_& m) {
+  bind_dataset(m);
+  bind_array_table(m);
+  bind_images(m);
+  bind_image_files(m);
+  bind_text(m);
 }
 
 }  // namespace thimble::python

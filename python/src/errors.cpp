@@ -3,6 +3,15 @@
 
 namespace thimble::python {
 
+void raise_file_error(const std::filesystem::path& path, const Error& error) {
+  std::error_code ignored;
+  if (path.empty() || std::filesystem::exists(path, ignored)) {
+    throw std::runtime_error(error.what());
+  }
+  PyErr_SetString(PyExc_FileNotFoundError, error.what());
+  throw nb::python_error();
+}
+
 void bind_errors(nb::module_& /*m*/) {
   nb::register_exception_translator([](const std::exception_ptr& pointer, void* /*payload*/) {
     try {

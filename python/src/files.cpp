@@ -22,11 +22,11 @@ void save(const std::string& path, const std::map<std::string, InputArray>& tens
                      {static_cast<const std::byte*>(array.data()),
                       static_cast<size_t>(size_bytes(dtype, shape))}});
   }
-  as_runtime_error([&] { io::write_safetensors(path, views, metadata); });
+  to_file(path, [&] { io::write_safetensors(path, views, metadata); });
 }
 
-nb::object load(const std::string& path, bool with_metadata) {
-  const io::Safetensors file = as_runtime_error([&] { return io::Safetensors::read(path); });
+nb::dict load(const std::string& path) {
+  const io::Safetensors file = from_file(path, [&] { return io::Safetensors::read(path); });
   nb::dict tensors;
   for (const io::TensorView& t : file.tensors()) {
     // Copied: in the file, tensors need not lie as their type must.
@@ -34,8 +34,13 @@ nb::object load(const std::string& path, bool with_metadata) {
     tensors[t.name.c_str()] = new_array(t.dtype, t.shape, &data);
     std::memcpy(data, t.bytes.data(), t.bytes.size());
   }
-  if (!with_metadata) return tensors;
-  return nb::make_tuple(tensors, nb::cast(file.metadata()));
+  return tensors;
+}
+
+// Reads the header alone.
+std::map<std::string, std::string> metadata(const std::string& path) {
+  const auto none = [](std::string_view) { return false; };
+  return from_file(path, [&] { return io::Safetensors::read(path, none).metadata(); });
 }
 
 }  // namespace
@@ -44,8 +49,10 @@ void bind_files(nb::module_& m) {
   m.def("save_safetensors", &save, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"),
         nb::sig("def save_safetensors(path: str, tensors: dict[str, "
                 "numpy.typing.NDArray[typing.Any]], metadata: dict[str, str]) -> None"));
-  m.def("load_safetensors", &load, nb::arg("path"), nb::arg("with_metadata"),
-        nb::sig("def load_safetensors(path: str, with_metadata: bool) -> typing.Any"));
+  m.def("load_safetensors", &load, nb::arg("path"),
+        nb::sig("def load_safetensors(path: str) -> dict[str, "
+                "numpy.typing.NDArray[typing.Any]]"));
+  m.def("safetensors_metadata", &metadata, nb::arg("path"));
 }
 
 }  // namespace thimble::python

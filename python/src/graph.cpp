@@ -28,14 +28,14 @@ PyValue constant(const Owner& owner, const InputArray& array, std::string name) 
   return {owner, owner->constant(name, shape_of(array), {data, data + array.size()})};
 }
 
-// {"parameter" or "state": {name: type}} of what was added to a graph since it had so many values.
+// {"parameter" or "state": {name: shape}} of what was added to a graph since it had so many values.
 nb::dict created_since(const Graph& graph, size_t values) {
   nb::dict created;
   for (const ir::Role role : {ir::Role::parameter, ir::Role::state}) {
     nb::dict names;
     for (size_t i = values; i < graph.ir().values.size(); ++i) {
       const ir::ValueData& value = graph.ir().values[i];
-      if (value.role == role) names[value.name.c_str()] = ir::to_string(value.type);
+      if (value.role == role) names[value.name.c_str()] = shape_tuple(value.type.shape);
     }
     created[ir::to_string(role)] = names;
   }
@@ -204,7 +204,7 @@ void bind_graph(nb::module_& m) {
           },
           nb::sig("def _size(self) -> tuple[int, int]"))
       .def("_created", &created_since, nb::arg("values") = 0,
-           nb::sig("def _created(self, values: int = 0) -> dict[str, dict[str, str]]"))
+           nb::sig("def _created(self, values: int = 0) -> dict[str, dict[str, tuple[int, ...]]]"))
       .def("_unread", &unread_since, nb::arg("values"), nb::arg("nodes"))
       .def(
           "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },

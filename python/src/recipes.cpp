@@ -25,22 +25,6 @@ const char* name_of(SampleKind kind) {
   }
 }
 
-// UTF-8 of a str, or bytes as they are.
-std::string bytes_of(nb::handle text) {
-  if (text.is_none()) return {};
-  if (PyBytes_Check(text.ptr())) {
-    return {PyBytes_AS_STRING(text.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(text.ptr()))};
-  }
-  if (!PyUnicode_Check(text.ptr())) {
-    throw Error("sample",
-                std::string("prompt must be str or bytes, got ") + nb::repr(text).c_str());
-  }
-  Py_ssize_t size = 0;
-  const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (data == nullptr) throw nb::python_error();
-  return {data, static_cast<size_t>(size)};
-}
-
 template <class T>
 void read(OptionReader& reader, const nb::dict& given, const char* name, std::optional<T>& value) {
   T number{};
@@ -59,7 +43,7 @@ SampleOptions sample_options(const nb::dict& given) {
   if (seed < 0) throw Error("sample", "seed must be 0 or more, got " + std::to_string(seed));
   options.seed = static_cast<uint64_t>(seed);
   options.threads = static_cast<int>(std::clamp<int64_t>(threads, INT_MIN, INT_MAX));
-  options.prompt = bytes_of(given["prompt"]);
+  if (!given["prompt"].is_none()) options.prompt = bytes_of(given["prompt"], "sample", "prompt");
   read(reader, given, "length", options.length);
   read(reader, given, "temperature", options.temperature);
   read(reader, given, "top_k", options.top_k);
@@ -68,18 +52,19 @@ SampleOptions sample_options(const nb::dict& given) {
 }
 
 // What a recipe draws: one array of images, or a list of texts, which are bytes.
-nb::object drawn(const Recipe& recipe, const std::string& checkpoint, SampleOptions options) {
+nb::object drawn(const Recipe& recipe, const std::filesystem::path& checkpoint,
+                 SampleOptions options) {
   bool interrupted = false;
   options.stop = [&interrupted] {
     const nb::gil_scoped_acquire acquire;
     interrupted = interrupted || PyErr_CheckSignals() != 0;
     return interrupted;
   };
-  Samples samples;
-  {
+  const auto draw = [&] {
     const nb::gil_scoped_release release;
-    samples = recipe.sample(checkpoint, options);
-  }
+    return recipe.sample(checkpoint.string(), options);
+  };
+  const Samples samples = from_file(checkpoint, draw, "sample");
   if (interrupted) throw nb::python_error();
   if (recipe.makes == SampleKind::texts) {
     nb::list texts;
@@ -96,6 +81,30 @@ nb::object drawn(const Recipe& recipe, const std::string& checkpoint, SampleOpti
   return images;
 }
 
+nb::dict settings_of(const Recipe& recipe) {
+  nb::dict d;
+  d["doc"] = recipe.doc;
+  d["batch"] = recipe.batch;
+  d["epochs"] = recipe.epochs;
+  d["optimizer"] = recipe.optimizer().text();
+  d["lr"] = recipe.optimizer().learning_rate();
+  d["ema_decay"] = recipe.ema_decay;
+  d["data_doc"] = recipe.data_doc;
+  d["makes"] = name_of(recipe.makes);
+  d["sample_steps"] = recipe.sample_steps;
+  d["latent"] = recipe.latent;
+  nb::dict flattened;
+  for (const auto& [name, axis, height, width, channels] : recipe.torch.flattened) {
+    flattened[name] = nb::make_tuple(axis, height, width, channels);
+  }
+  nb::dict tied;
+  for (const auto& [name, of] : recipe.torch.tied) tied[name] = of;
+  nb::list buffers;
+  for (const char* const ending : recipe.torch.buffers) buffers.append(ending);
+  d["torch"] = nb::make_tuple(flattened, tied, nb::tuple(buffers));
+  return d;
+}
+
 }  // namespace
 
 void bind_recipes(nb::module_& m) {
@@ -105,23 +114,7 @@ void bind_recipes(nb::module_& m) {
     return names;
   });
   m.def(
-      "recipe",
-      [](const std::string& name) {
-        const Recipe& recipe = find_recipe(name);
-        nb::dict d;
-        d["doc"] = recipe.doc;
-        d["batch"] = recipe.batch;
-        d["epochs"] = recipe.epochs;
-        d["optimizer"] = recipe.optimizer().text();
-        d["lr"] = recipe.optimizer().learning_rate();
-        d["ema_decay"] = recipe.ema_decay;
-        d["data_doc"] = recipe.data_doc;
-        d["makes"] = name_of(recipe.makes);
-        d["sample_steps"] = recipe.sample_steps;
-        d["has_decoder"] = recipe.decoder != nullptr;
-        d["latent"] = recipe.latent;
-        return d;
-      },
+      "recipe", [](const std::string& name) { return settings_of(find_recipe(name)); },
       nb::arg("name"), nb::sig("def recipe(name: str) -> dict[str, typing.Any]"));
   m.def(
       "recipe_graph",
@@ -147,14 +140,14 @@ void bind_recipes(nb::module_& m) {
       [](const std::string& name, const std::filesystem::path& path, const std::string& split) {
         const Recipe& recipe = find_recipe(name);
         const data::Split part = split_of(split);
-        return as_runtime_error([&] { return recipe.data(path.string(), part); });
+        return from_file(path, [&] { return recipe.data(path.string(), part); });
       },
       nb::arg("name"), nb::arg("path"), nb::arg("split"));
   m.def(
       "recipe_sample",
       [](const std::string& name, const std::filesystem::path& checkpoint, const nb::dict& given) {
         const Recipe& recipe = find_recipe(name);
-        return drawn(recipe, checkpoint.string(), sample_options(given));
+        return drawn(recipe, checkpoint, sample_options(given));
       },
       nb::arg("name"), nb::arg("checkpoint"), nb::arg("options"));
 }

@@ -201,17 +201,17 @@ void bind_trainer(nb::module_& m) {
       .def("save",
            [](PyTrainer& t, const std::string& path) {
              const Use use(t);
-             as_runtime_error([&] { t.trainer.save(path); });
+             to_file(path, [&] { t.trainer.save(path); });
            })
       .def("resume",
            [](PyTrainer& t, const std::string& path) {
              const Use use(t);
-             as_runtime_error([&] { t.trainer.resume(path); });
+             from_file(path, [&] { t.trainer.resume(path); });
            })
       .def("load_weights",
            [](PyTrainer& t, const std::string& path) {
              const Use use(t);
-             as_runtime_error([&] { t.trainer.load_weights(path); });
+             from_file(path, [&] { t.trainer.load_weights(path); });
            })
       .def("tensors", &tensors,
            nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
@@ -223,6 +223,7 @@ void bind_trainer(nb::module_& m) {
           "labels", [](PyTrainer& t) { return sources(t, ir::Role::label); },
           nb::sig("def labels(self) -> dict[str, tuple[str, tuple[int, ...]]]"))
       .def_prop_ro("steps", [](PyTrainer& t) { return t.trainer.steps(); })
+      .def_prop_ro("epochs", [](PyTrainer& t) { return t.trainer.state().progress.epoch; })
       .def_prop_ro("batch", [](PyTrainer& t) { return t.trainer.options().batch; })
       .def("weights_sha256", [](PyTrainer& t) { return t.trainer.weights_sha256(); });
 }

@@ -1,6 +1,7 @@
 """Safetensors files, data sets, graphs."""
 
 import json
+import resource
 import struct
 
 import numpy as np
@@ -40,6 +41,27 @@ def test_damaged_files_are_runtime_errors(tmp_path):
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(RuntimeError, match=r"t\.safetensors"):
         tb.load_safetensors(path)
+
+
+def test_metadata_are_read_without_the_arrays(tmp_path):
+    path = tmp_path / "t.safetensors"
+    tb.save_safetensors(path, {"a": np.zeros(1 << 22, np.float32)}, {"by": "test"})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert tb.safetensors_metadata(path) == {"by": "test"}
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8 << 10  # KiB
+    with pytest.raises(RuntimeError, match="cut short|bytes"):
+        path.write_bytes(path.read_bytes()[:-8])
+        tb.safetensors_metadata(path)
+
+
+def test_missing_files_are_file_not_found_errors(tmp_path):
+    missing = tmp_path / "none" / "t.safetensors"
+    trainer = tb.recipes.mlp().trainer()
+    for use in (tb.load_safetensors, tb.safetensors_metadata, trainer.resume, trainer.load_weights,
+                trainer.save, lambda p: tb.save_safetensors(p, {}), tb.data.mnist, tb.data.cifar10,
+                lambda p: tb.data.idx(p, p), lambda p: tb.Predictor(tb.recipes.mlp().graph, p)):
+        with pytest.raises(FileNotFoundError, match="none"):
+            use(missing)
 
 
 def test_the_built_in_digits_are_arrays_too():
@@ -141,9 +163,17 @@ def test_text_is_windows_of_bytes(tmp_path):
         assert train.fields == {"tokens": ("i32", (100,)), "next": ("i32", (100,))}
         assert bytes(arrays["tokens"].ravel().astype(np.uint8)) == text.encode()[: 100 * len(train)]
         np.testing.assert_array_equal(arrays["tokens"][:, 1:], arrays["next"][:, :-1])
+    for same in (tb.data.text_of(text, 100), tb.data.text_of(text.encode(), 100)):
+        np.testing.assert_array_equal(same.arrays()["tokens"], train.arrays()["tokens"])
+    two = tb.data.text_of("\u00e9" * 9, window=4, stride=4).arrays()["tokens"][0]
+    assert bytes(two.astype(np.uint8)) == "\u00e9\u00e9".encode()
+    with pytest.raises(ValueError, match=r"\[text_of\] text must be str or bytes, got 3"):
+        tb.data.text_of(3)
+    with pytest.raises(ValueError, match=r"\[text\] windows of 0 bytes"):
+        tb.data.text(path, window=0)
     test = tb.data.text_of(text.encode(), window=100, stride=50, split="test")
     assert bytes(test.arrays()["tokens"][1].astype(np.uint8)) in text.encode()[-600:]
-    with pytest.raises(RuntimeError, match="no such file"):
+    with pytest.raises(FileNotFoundError, match="no such file"):
         tb.data.text(tmp_path / "none.txt")
     with pytest.raises(ValueError, match="holds 3 bytes"):
         tb.data.text_of(b"abc")

@@ -1,11 +1,13 @@
 """What the pages and examples show runs, and says what the pages say."""
 
+import operator
 import os
 import pathlib
 import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import thimble as tb
@@ -36,6 +38,53 @@ def test_the_guide_runs(tmp_path, monkeypatch):
     assert names["value"] < 0.2
     assert len(names["Notes"].losses) > 0
     assert (tmp_path / "plan.svg").exists()
+
+
+def test_the_page_for_pytorch_users_names_what_there_is(tmp_path, monkeypatch):
+    names = run("docs/guide/from-pytorch.md", tmp_path, monkeypatch)
+    assert names["first"][-1].train.loss < names["first"][0].train.loss
+    text = (ROOT / "docs/guide/from-pytorch.md").read_text(encoding="utf-8")
+    ours = set(re.findall(r"`tb\.([\w.]+)", text))
+    assert len(ours) > 150
+    for name in ours:
+        operator.attrgetter(name)(tb)
+    optimizers = {name for name in tb.optimizers.__all__ if name not in ours}
+    assert not optimizers, "the page leaves out optimizers"
+    torch = pytest.importorskip("torch")
+    places = {"nn": torch.nn, "F": torch.nn.functional, "optim": torch.optim}
+    for place, name in re.findall(r"`(nn|F|optim)\.([\w.]+)", text):
+        operator.attrgetter(name)(places[place])
+
+
+def test_the_compositions_for_pytorch_users_compute_the_same(tmp_path, monkeypatch, rng):
+    torch = pytest.importorskip("torch")
+    names = run("docs/guide/from-pytorch.md", tmp_path, monkeypatch)
+    indices = rng.integers(0, 9, (4, 5))
+    table = rng.normal(size=(9, 3)).astype(np.float32)
+    for mode in ("mean", "sum", "max"):
+        theirs = torch.nn.functional.embedding_bag(
+            torch.from_numpy(indices), torch.from_numpy(table), mode=mode
+        )
+        ours = names["embedding_bag"](indices, getattr(tb, mode), weight=table)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    x = rng.normal(size=(50, 50)).astype(np.float32)
+    slopes = tb.jit(names["rrelu"], training=True)(x)[x < 0] / x[x < 0]
+    assert slopes.min() >= 0.124 and slopes.max() <= 0.334 and 0.2 < slopes.mean() < 0.26
+    theirs = torch.nn.functional.rrelu(torch.from_numpy(x))
+    np.testing.assert_allclose(tb.jit(names["rrelu"])(x), theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_the_guide_lists_every_recipe_and_kind_of_data():
+    text = (ROOT / "docs/guide/python.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `tb\.recipes\.(\w+)`", text, re.M)) == set(tb.recipes.names())
+    text += (ROOT / "docs/guide/data.md").read_text(encoding="utf-8")
+    for name in tb.data.__all__:
+        assert name in text
+
+
+def test_the_page_of_data_runs(tmp_path, monkeypatch):
+    names = run("docs/guide/data.md", tmp_path, monkeypatch)
+    assert names["photos"].fields["image"] == ("f32", (64, 64, 3))
 
 
 def test_personalising_helps_as_much_as_the_page_says(tmp_path, monkeypatch):

@@ -1,5 +1,8 @@
 """The shipped models, and their weights in PyTorch's layout."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
@@ -109,6 +112,34 @@ def test_a_pytorch_state_dict_can_be_taken(name, digits):
     np.testing.assert_allclose(trainer.predict(image, OUTPUT[name]), theirs, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("where", ["to_torch", "from_torch"])
+def test_names_and_shapes_that_do_not_fit_are_one_error(where):
+    recipe = tb.recipes.lenet5()
+    state = recipe.trainer().state_dict()
+    if where == "from_torch":
+        state = recipe.to_torch(state)
+    state["dense9.weight"] = state.pop("dense2.weight")
+    state["conv1.bias"] = np.zeros(7)
+    state["dense1.weight"] = state["dense1.weight"][:, :9]
+    message = (
+        rf"\[{where}\] missing: dense2.weight \[84, 120\]; unexpected: dense9.weight; of another "
+        r"shape: (?=.*dense1.weight must be \[120, 400\], got \[120, 9\]).*conv1.bias must be \[6\]"
+    )
+    with pytest.raises(ValueError, match=message):
+        getattr(recipe, where)(state)
+
+
+def test_the_module_shows_its_recipes_alone():
+    public = dir(tb.recipes)
+    assert set(public) == {"Recipe", "names", "recipe", *tb.recipes.names()}
+    for name in tb.recipes.names():
+        make = getattr(tb.recipes, name)
+        assert make.__name__ == name and tb.recipes.recipe(name).doc in make.__doc__
+    source = pathlib.Path(tb.recipes.__file__).parent
+    for file in source.glob("*.py"):
+        assert not re.search(r"[\"'](gpt|vae|lenet5|resnet18)[\"']", file.read_text()), file
+
+
 def test_recipes_bring_settings_that_can_be_replaced():
     recipe = tb.recipes.vae()
     assert set(tb.recipes.names()) >= set(NAMES)
@@ -173,6 +204,12 @@ def test_a_recipe_brings_its_data(tmp_path):
         recipe.data(tmp_path)
     with pytest.raises(ValueError, match="valid"):
         recipe.data(split="valid")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        recipe.data(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        tb.recipes.vae().sample(tmp_path / "nowhere")
+    with pytest.raises(TypeError, match=r"\[recipe\] name must be a str, got 3"):
+        tb.recipes.recipe(3)
 
 
 def test_the_vae_learns(digits):

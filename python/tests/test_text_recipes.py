@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import thimble as tb
+from thimble._torch_weights import TorchWeights
 
 STEPS = {"gpt": 256, "lstm": 64}
 
@@ -96,7 +97,7 @@ def recipe(request):
 
 @pytest.fixture
 def windows(recipe):
-    return tb.data.text_of(tb.data.generated_text(2000)[0].encode(), STEPS[recipe.name]).take(2)
+    return tb.data.text_of(tb.data.generated_text(2000)[0], STEPS[recipe.name]).take(2)
 
 
 def theirs(model, windows):
@@ -140,18 +141,24 @@ def test_layouts_go_round(recipe):
 
 def test_tied_weights_must_be_equal():
     recipe = tb.recipes.gpt()
-    state = {"lm_head.weight": np.ones((256, 384)), "transformer.wte.weight": np.zeros((256, 384))}
+    state = recipe.to_torch(recipe.trainer(batch=1).state_dict())
+    head = state.pop("lm_head.weight")
+    assert recipe.from_torch(state).keys() == recipe.from_torch({**state, "lm_head.weight": head}).keys()
+    alone = {name: x for name, x in state.items() if name != "transformer.wte.weight"}
+    taken = recipe.from_torch({**alone, "lm_head.weight": head})
+    np.testing.assert_array_equal(taken["transformer.wte.weight"], head)
+    state["lm_head.weight"] = head + 1
     with pytest.raises(ValueError, match=r"lm_head.weight differs from transformer.wte.weight"):
         recipe.from_torch(state)
 
 
 def test_one_dimensional_convolutions_turn_too():
-    recipe = tb.recipes.mlp()
+    weights = TorchWeights({"conv.weight": (2, 4, 3)}, {}, {}, ())
     ours = {"conv.weight": np.arange(24.0).reshape(2, 4, 3)}  # [out, k, in]
-    there = recipe.to_torch(ours)["conv.weight"]
+    there = weights.to_torch(ours)["conv.weight"]
     np.testing.assert_array_equal(there, ours["conv.weight"].transpose(0, 2, 1))
     np.testing.assert_array_equal(
-        recipe.from_torch({"conv.weight": there})["conv.weight"], ours["conv.weight"]
+        weights.from_torch({"conv.weight": there})["conv.weight"], ours["conv.weight"]
     )
 
 

@@ -433,17 +433,9 @@ def test_resuming_gives_the_bits_of_never_stopping(digits, tmp_path):
     assert second.weights_sha256() == whole.weights_sha256()
 
 
-def test_missing_files_are_runtime_errors(tmp_path):
-    trainer = tb.Trainer(classifier())
-    for call in (
-        lambda: trainer.resume(tmp_path / "none"),
-        lambda: trainer.load_weights(tmp_path / "none"),
-        lambda: trainer.save(tmp_path / "no" / "folder"),
-        lambda: tb.load_safetensors(tmp_path / "none"),
-        lambda: tb.data.mnist(tmp_path),
-    ):
-        with pytest.raises(RuntimeError, match=str(tmp_path)):
-            call()
+def test_folders_without_the_files_are_runtime_errors(tmp_path):
+    with pytest.raises(RuntimeError, match=str(tmp_path)):
+        tb.data.mnist(tmp_path)
 
 
 def test_progress_is_one_line_an_epoch(digits, capfd):
@@ -476,3 +468,28 @@ def test_optimizers_take_pairs_under_pytorchs_names():
     assert tb.Rprop(etas=(0.4, 1.5))._text() == (
         "rprop:lr=0.01,eta_minus=0.4,eta_plus=1.5,step_size_min=1e-06,step_size_max=50.0")
     assert "epsilon1=0.001,epsilon2=0.5" in tb.Adafactor(eps=(1e-3, 0.5))._text()
+
+
+def test_fit_says_that_all_epochs_are_done(digits):
+    trainer = tb.recipes.mlp().trainer()
+    trainer.fit(digits, epochs=2)
+    assert trainer.epochs == 2
+    with pytest.warns(UserWarning, match=r"trains nothing: .* which are 2; fit.epochs=trainer.epoch"):
+        assert trainer.fit(digits, epochs=2).epochs == []
+    assert len(trainer.fit(digits, epochs=trainer.epochs + 1).epochs) == 1
+
+
+@pytest.mark.parametrize(
+    "call,message",
+    [
+        (lambda g: tb.Trainer(3), r"^\[Trainer\] graph must be a thimble.Graph, got 3$"),
+        (lambda g: tb.Trainer(g, batch="many"), r"^\[Trainer\] batch must be a whole number"),
+        (lambda g: tb.Trainer(g, batch=2.5), r"^\[Trainer\] batch must be a whole number"),
+        (lambda g: tb.Trainer(g, optimizer=3), r"^\[Trainer\] optimizer must be one such as"),
+        (lambda g: tb.Trainer(g).fit({}, epochs=1.5), r"^\[fit\] epochs must be a whole number"),
+        (lambda g: tb.Predictor(None, {}), r"^\[Predictor\] graph must be a thimble.Graph"),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(tb.recipes.mlp().graph)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,15 @@ def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[s
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
 
+def shown(parameters: Mapping[str, tuple[int, ...]]) -> list[str]:
+    """Names with shapes, as errors have them."""
+    return [f"{name} f32{list(shape)}" for name, shape in parameters.items()]
+
+
 def refuse_parameters(graph: _core.Graph, where: str, advice: str) -> None:
     """A function of arrays has nowhere to keep parameters: an error names those it would create."""
     created = graph._created()
-    names = [f"{name} {kind}" for name, kind in created["parameter"].items()]
+    names = shown(created["parameter"])
     if names:
         raise ValueError(f"[{where}] arrays are missing for {', '.join(names)}; {advice}")
     if created["state"]:
@@ -184,4 +189,4 @@ def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
     return _apply(kind, name, tensors, wanted)
 
 
-__all__ = ["Array", "call", "call_layer", "constant", "refuse_parameters"]
+__all__ = ["Array", "call", "call_layer", "constant", "refuse_parameters", "shown"]

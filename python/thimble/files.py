@@ -30,11 +30,9 @@ def save_safetensors(
 
 def load_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
     """The arrays of a safetensors file by name, in the file's order. bfloat16 as uint16 bits."""
-    loaded: dict[str, Array] = _core.load_safetensors(os.fspath(path), False)
-    return loaded
+    return _core.load_safetensors(os.fspath(path))
 
 
 def safetensors_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The text entries beside the arrays."""
-    metadata: dict[str, str] = _core.load_safetensors(os.fspath(path), True)[1]
-    return metadata
+    """The text entries beside the arrays, which are not read."""
+    return _core.safetensors_metadata(os.fspath(path))

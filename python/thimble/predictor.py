@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _core
 from ._batches import Feeder
+from ._check import GRAPH, WHOLE, require
 from ._core import Graph
 from ._weights import Weights, chosen
 from .files import load_safetensors
@@ -30,6 +31,7 @@ class Predictor(Weights):
         batch: int = 32,
         threads: int = 0,
     ) -> None:
+        require("Predictor", graph=(graph, GRAPH), batch=(batch, WHOLE), threads=(threads, WHOLE))
         self._core: _core.Predictor = _core.Predictor(graph, batch, threads)
         if isinstance(weights, Weights):
             state: Mapping[str, Any] = weights.parameters

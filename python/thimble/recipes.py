@@ -7,48 +7,14 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from . import _core
-from ._arrays import Array, as_array
+from ._arrays import Array
+from ._check import TEXT, WHOLE, require
 from ._core import Dataset, Graph, Schedule
+from ._torch_weights import TorchWeights
 from ._weights import Weights
 from .files import save_safetensors
 from .trainer import Trainer
-
-# Which axis of these arrays runs over an image that was flattened as (height, width, channels):
-# PyTorch flattens (channels, height, width).
-_FLATTENED: dict[str, dict[str, tuple[int, int, int, int]]] = {
-    "lenet5": {"dense1.weight": (1, 5, 5, 16)},
-    "vae": {
-        "mean.weight": (1, 7, 7, 8),
-        "logvar.weight": (1, 7, 7, 8),
-        "decoder.dense.weight": (0, 7, 7, 8),
-        "decoder.dense.bias": (0, 7, 7, 8),
-    },
-}
-
-# Names under which PyTorch's state dict holds an array a second time.
-_TIED: dict[str, dict[str, str]] = {"gpt": {"lm_head.weight": "transformer.wte.weight"}}
-# Buffers of a PyTorch module that are no weights: counters, and the causal mask of older nanoGPTs.
-_BUFFERS = ("num_batches_tracked", ".attn.bias", ".attn.masked_bias")
-
-
-def _to_torch_layout(array: Array) -> Array:
-    """Weights of convolutions, [out, ..., in] here and [out, in, ...] there."""
-    return np.moveaxis(array, -1, 1) if array.ndim >= 3 else array
-
-
-def _from_torch_layout(array: Array) -> Array:
-    return np.moveaxis(array, 1, -1) if array.ndim >= 3 else array
-
-
-def _turned(array: Array, axis: int, image: tuple[int, int, int], order: tuple[int, ...]) -> Array:
-    """The axis as an image, its dimensions in another order, flattened again."""
-    shape = array.shape
-    split = array.reshape(*shape[:axis], *image, *shape[axis + 1 :])
-    axes = [*range(axis), *(axis + i for i in order), *range(axis + 3, split.ndim)]
-    return split.transpose(axes).reshape(shape)
 
 
 class Recipe:
@@ -59,6 +25,7 @@ class Recipe:
     """
 
     def __init__(self, name: str) -> None:
+        require("recipe", name=(name, TEXT))
         settings: dict[str, Any] = _core.recipe(name)
         self.name = name
         self.doc: str = settings["doc"]
@@ -72,6 +39,9 @@ class Recipe:
         self.sample_steps: int = settings["sample_steps"]
         self.latent: int = settings["latent"]
         self.graph: Graph = _core.recipe_graph(name)
+        created = self.graph._created()
+        shapes = {**created["parameter"], **created["state"]}
+        self._torch = TorchWeights(shapes, *settings["torch"])
 
     def __repr__(self) -> str:
         return f"<thimble.Recipe {self.name}: {self.doc}>"
@@ -82,6 +52,7 @@ class Recipe:
 
     def schedule(self, steps: int) -> Schedule:
         """Its learning rate over a training of so many steps."""
+        require("schedule", steps=(steps, WHOLE))
         return _core.recipe_schedule(self.name, self.lr, steps)
 
     def trainer(self, **settings: Any) -> Trainer:
@@ -92,7 +63,9 @@ class Recipe:
 
     def data(self, path: str | os.PathLike[str] = "", split: str = "train") -> Dataset:
         """Its samples: real ones from that folder or file, of which data_doc tells, else the
-        built-in ones. split: "train" or "test"."""
+        built-in ones. split: "train" or "test". FileNotFoundError where there is none of that name,
+        RuntimeError where it lacks what data_doc says or is damaged."""
+        require("data", split=(split, TEXT))
         return _core.recipe_data(self.name, os.fspath(path), split)
 
     def sample(
@@ -141,44 +114,20 @@ class Recipe:
             try:
                 return _core.recipe_sample(self.name, file, options)
             except (ValueError, RuntimeError) as error:
-                raise type(error)(str(error).replace(file, "weights")) from None
+                raise ValueError(str(error).replace(file, "weights")) from None
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions
         [out, in, kh, kw], in one dimension [out, in, k]; what follows or precedes a flattened
-        image in its order; what is tied there under both names)."""
-        flattened = _FLATTENED.get(self.name, {})
-        out = {}
-        for name, tensor in state.items():
-            array = _to_torch_layout(as_array(tensor))
-            if name in flattened:
-                axis, h, w, c = flattened[name]
-                array = _turned(array, axis, (h, w, c), (2, 0, 1))
-            out[name] = np.ascontiguousarray(array)
-        for second, first in _TIED.get(self.name, {}).items():
-            if first in out:
-                out[second] = out[first]
-        return out
+        image in its order; what is tied there under both names). ValueError that lists all names
+        that are missing or unknown and all shapes that are wrong."""
+        return self._torch.to_torch(state)
 
     def from_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
-        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays. Throws
-        ValueError where arrays that the recipe ties differ."""
-        flattened = _FLATTENED.get(self.name, {})
-        tied = _TIED.get(self.name, {})
-        out = {}
-        for name, tensor in state.items():
-            if name.endswith(_BUFFERS):
-                continue
-            array = _from_torch_layout(as_array(tensor))
-            if name in tied:
-                if tied[name] in state and not np.array_equal(array, as_array(state[tied[name]])):
-                    raise ValueError(f"{name} differs from {tied[name]}, of which it is a copy")
-                continue
-            if name in flattened:
-                axis, h, w, c = flattened[name]
-                array = _turned(array, axis, (c, h, w), (1, 2, 0))
-            out[name] = np.ascontiguousarray(array)
-        return out
+        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays. Its buffers that
+        are no weights (num_batches_tracked) are left out. ValueError as there, and where arrays that
+        the recipe ties differ."""
+        return self._torch.from_torch(state)
 
 
 def names() -> list[str]:
@@ -191,51 +140,26 @@ def recipe(name: str) -> Recipe:
     return Recipe(name)
 
 
+def _maker(name: str) -> Callable[[], Recipe]:
+    def make() -> Recipe:
+        return Recipe(name)
+
+    settings = _core.recipe(name)
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"The recipe {name}: {settings['doc']}.\n\n    Data: {settings['data_doc']}."
+    return make
+
+
+# Every recipe by its name: thimble.recipes.vae(), ...
+globals().update({name: _maker(name) for name in names()})
+
+
 def __getattr__(name: str) -> Callable[[], Recipe]:
-    """Every recipe by its name, those without a function of their own here too."""
-    if name not in names():
-        raise AttributeError(f"thimble has no recipe {name!r}; there are {', '.join(names())}")
-    return lambda: Recipe(name)
+    raise AttributeError(f"thimble has no recipe {name!r}; there are {', '.join(names())}")
 
 
-def vae() -> Recipe:
-    """Variational autoencoder for 28x28 images: input "image"."""
-    return Recipe("vae")
+__all__ = ["Recipe", "names", "recipe", *names()]
 
 
-def lenet5() -> Recipe:
-    """LeNet-5, a classifier of 28x28 images: input "image", label "digit"."""
-    return Recipe("lenet5")
-
-
-def mobilenetv2() -> Recipe:
-    """MobileNetV2 of width 0.35 for 96x96 colour images: input "image", label "label"; names of
-    weights as torchvision's."""
-    return Recipe("mobilenetv2")
-
-
-def resnet18() -> Recipe:
-    """ResNet-18 in its form for CIFAR-10, 32x32 colour images: input "image", label "label"; names
-    of weights as torchvision's."""
-    return Recipe("resnet18")
-
-
-def mlp() -> Recipe:
-    """Multilayer perceptron 784-512-512-10: input "image", label "digit"."""
-    return Recipe("mlp")
-
-
-def lstm() -> Recipe:
-    """Two layers of LSTM over the bytes of a text: input "tokens", label "next", each [64]."""
-    return Recipe("lstm")
-
-
-def gpt() -> Recipe:
-    """GPT-2's form of transformer over the bytes of a text: input "tokens", label "next", each
-    [256]; names of weights as nanoGPT's."""
-    return Recipe("gpt")
-
-
-def unet_ddpm() -> Recipe:
-    """Denoising diffusion of 28x28 images by a U-net: input "image"; sample draws new ones."""
-    return Recipe("unet_ddpm")
+def __dir__() -> list[str]:
+    return __all__

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _core
 from ._batches import Feeder
+from ._check import GRAPH, NUMBER, WHOLE, require
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
 from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback, CallbackLike
@@ -95,6 +97,14 @@ class Trainer(Weights):
         seed: int = 0,
         threads: int = 0,
     ) -> None:
+        require(
+            "Trainer", graph=(graph, GRAPH), ema_decay=(ema_decay, NUMBER), batch=(batch, WHOLE),
+            accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
+        )
+        if not isinstance(optimizer, (Optimizer, str)):
+            raise TypeError(
+                f"[Trainer] optimizer must be one such as thimble.AdamW(), got {optimizer!r}"
+            )
         text = optimizer if isinstance(optimizer, str) else optimizer._text()
         if schedule is not None and not isinstance(schedule, Schedule):
             schedule = Schedule.function(schedule)
@@ -132,7 +142,9 @@ class Trainer(Weights):
         prefetch: int = 2,
         progress: bool | None = None,
     ) -> FitResult:
-        """Trains until `epochs` epochs are done, those before this call counted in.
+        """Trains until the model has seen `epochs` epochs in all: those before this call, and before
+        a resume, are counted. Calling it a second time with the same number therefore trains nothing,
+        with a warning; epochs=trainer.epochs + 1 trains one more.
 
         validation_data: evaluated after every epoch.
         callbacks: thimble.Callback objects, or functions called after every epoch with its report.
@@ -147,13 +159,15 @@ class Trainer(Weights):
         Ctrl-C ends training after the step, everything in order, and raises KeyboardInterrupt;
         calling fit again goes on.
         """
+        require("fit", epochs=(epochs, WHOLE), patience=(patience, WHOLE), prefetch=(prefetch, WHOLE))
         told = list(callbacks)
         bar = ProgressBar(epochs) if (is_wanted() if progress is None else progress) else None
         if bar is not None:
             told.insert(0, bar)
         functions = _Told(told, self)
+        done = self.epochs
         try:
-            return self._core.fit(
+            result = self._core.fit(
                 self._source(data, True),
                 None if validation_data is None else self._source(validation_data, True),
                 epochs=epochs,
@@ -168,6 +182,13 @@ class Trainer(Weights):
         finally:
             if bar is not None:
                 bar.close()
+        if epochs <= done:
+            warnings.warn(
+                f"fit(epochs={epochs}) trains nothing: epochs counts those done, which are "
+                f"{done}; fit(epochs=trainer.epochs + {max(epochs, 1)}) trains further",
+                stacklevel=2,
+            )
+        return result
 
     def evaluate(self, data: Any) -> Evaluation:
         """Means of the loss and the metrics over all samples, as the model computes at inference."""
@@ -204,6 +225,11 @@ class Trainer(Weights):
     def load_weights(self, path: str | os.PathLike[str]) -> None:
         """Takes parameters and running statistics alone; training starts anew from them."""
         self._core.load_weights(os.fspath(path))
+
+    @property
+    def epochs(self) -> int:
+        """Epochs done, those before a resume counted in."""
+        return self._core.epochs
 
     @property
     def steps(self) -> int:

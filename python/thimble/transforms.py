@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, normalized
-from ._calls import constant, refuse_parameters
+from ._calls import constant, refuse_parameters, shown
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._tree import flatten, unflatten
@@ -200,7 +200,7 @@ def functional_call(
         graph._give(outer[1] if outer is not None and outer[0] is graph else {})
     unknown = graph._unread(given, nodes)
     if unknown:
-        known = [f"{name} {kind}" for name, kind in graph._created(values)["parameter"].items()]
+        known = shown(graph._created(values)["parameter"])
         known += [name for name in given if name not in unknown]
         raise ValueError(
             f"[functional_call] no layer of the function takes {', '.join(unknown)}; its parameters "

@@ -74,15 +74,23 @@ std::vector<std::string> files_of(const std::string& path) {
   return paths;
 }
 
-Dataset windows(const std::string& where, std::string text, const TextOptions& options,
-                Split split) {
+// From one window to the next. Throws Error.
+int64_t stride_of(const TextOptions& options) {
   const int64_t window = options.window;
   const int64_t stride = options.stride == 0 ? window : options.stride;
   constexpr int64_t kLargest = int64_t{1} << 30;  // sums of two fit every type in use
   if (window < 1 || window > kLargest || stride < 1 || stride > kLargest) {
-    throw Error(where, fmt::format("windows of {} bytes, {} apart: both must be at least 1", window,
-                                   stride));
+    throw Error("text", fmt::format("windows of {} bytes, {} apart: both must be at least 1 and at "
+                                    "most {}",
+                                    window, stride, kLargest));
   }
+  return stride;
+}
+
+Dataset windows(const std::string& where, std::string text, const TextOptions& options,
+                Split split) {
+  const int64_t window = options.window;
+  const int64_t stride = stride_of(options);
   const auto size = static_cast<int64_t>(text.size());
   if (size < 2 * (window + 1)) {
     throw Error(where, fmt::format("holds {} bytes; {} are needed, for a window of {} bytes and "
@@ -98,6 +106,7 @@ Dataset windows(const std::string& where, std::string text, const TextOptions& o
 }  // namespace
 
 Dataset text(const std::string& path, const TextOptions& options, Split split) {
+  static_cast<void>(stride_of(options));  // before anything is read
   std::string all;
   for (const std::string& file : files_of(path)) {
     const std::vector<std::byte> bytes = read_file(file);

@@ -131,6 +131,9 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   return sample_text({.step = step, .context = kContext}, checkpoint, options);
 }
 
+constexpr TorchWeights::Tied kTied[] = {{"lm_head.weight", "transformer.wte.weight"}};
+constexpr const char* kMasks[] = {".attn.bias", ".attn.masked_bias"};  // of older nanoGPTs
+
 }  // namespace
 
 constinit const Recipe gpt = text_recipe({
@@ -144,6 +147,7 @@ constinit const Recipe gpt = text_recipe({
       return AdamW{.lr = 1e-3, .beta2 = 0.99, .weight_decay = 0.1};
     },
     .sampler = sample,
+    .torch = {.tied = kTied, .buffers = kMasks},
 });
 
 }  // namespace thimble::models

@@ -25,6 +25,8 @@ Graph build() {
   return g;
 }
 
+constexpr TorchWeights::Flattened kFlattened[] = {{"dense1.weight", 1, 5, 5, 16}};
+
 }  // namespace
 
 const Recipe lenet5{
@@ -38,6 +40,7 @@ const Recipe lenet5{
     .batch = 64,
     .epochs = 10,
     .optimizer = []() -> Optimizer { return Adam{.lr = 1e-3}; },
+    .torch = {.flattened = kFlattened},
 };
 
 }  // namespace thimble::models

@@ -76,6 +76,11 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   return {.image = {28, 28, 1}, .images = images.run({{"z", z}}).at("image"), .texts = {}};
 }
 
+constexpr TorchWeights::Flattened kFlattened[] = {{"mean.weight", 1, 7, 7, 8},
+                                                  {"logvar.weight", 1, 7, 7, 8},
+                                                  {"decoder.dense.weight", 0, 7, 7, 8},
+                                                  {"decoder.dense.bias", 0, 7, 7, 8}};
+
 }  // namespace
 
 const Recipe vae{
@@ -100,6 +105,7 @@ const Recipe vae{
     .judged = 2000,
     .decoder = decoder,
     .latent = kLatent,
+    .torch = {.flattened = kFlattened},
 };
 
 }  // namespace thimble::models

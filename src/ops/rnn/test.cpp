@@ -1,5 +1,4 @@
-#include "harness/op_cases.h"
-#include "ops/common/recurrent.h"
+#include "ops/common/recurrent_cases.h"
 
 namespace thimble::test {
 namespace {

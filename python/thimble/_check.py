@@ -1,0 +1,22 @@
+"""Arguments of the wrong type as errors in the user's words."""
+
+from __future__ import annotations
+
+import numbers
+import reprlib
+from typing import Any
+
+from ._core import Graph
+
+# What an argument must be, and how an error says so.
+GRAPH = (Graph, "a thimble.Graph")
+WHOLE = (numbers.Integral, "a whole number")
+NUMBER = (numbers.Real, "a number")
+TEXT = (str, "a str")
+
+
+def require(where: str, **given: tuple[Any, tuple[type, str]]) -> None:
+    """TypeError where a value, given by its argument's name, is not of the kind beside it."""
+    for name, (value, (kind, what)) in given.items():
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise TypeError(f"[{where}] {name} must be {what}, got {reprlib.repr(value)}")
