@@ -29,6 +29,7 @@ struct TextRecipe {
   int64_t epochs;
   Optimizer (*optimizer)();
   Samples (*sampler)(const std::string& checkpoint, const SampleOptions& options);
+  TorchWeights torch = {};
 };
 
 constexpr Recipe text_recipe(const TextRecipe& own) {
@@ -48,6 +49,7 @@ constexpr Recipe text_recipe(const TextRecipe& own) {
       .schedule = text_schedule,
       .makes = SampleKind::texts,
       .sampler = own.sampler,
+      .torch = own.torch,
   };
 }
 
