@@ -39,8 +39,12 @@ inline UpsampleScratch carve_upsample(simd::Workspace& pieces, const upsample2d_
 }
 
 inline void find_places(const UpsampleScratch& s, const upsample2d_dims& d) {
-  for (int q = 0; q < d.w.to; ++q) s.columns[q] = upsample_place(q, &d.w, d.linear);
-  for (int p = 0; p < d.h.to; ++p) s.rows[p] = upsample_place(p, &d.h, d.linear);
+  const auto find = [&](upsample_cells* cells, const upsample_axis& axis) {
+    int place = 0;
+    std::generate_n(cells, axis.to, [&] { return upsample_place(place++, &axis, d.linear); });
+  };
+  find(s.columns, d.w);
+  find(s.rows, d.h);
 }
 
 }  // namespace thimble::ops
