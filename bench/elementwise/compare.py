@@ -1,24 +1,16 @@
 #!/usr/bin/env python3
 """Compares the elementwise ops with PyTorch's: compare.py ELEMENTWISE_BENCH [FILTER].
 
-Both sides take turns over several rounds and the fastest time of each counts, because other work on
-the machine only ever slows one down. PyTorch writes into tensors allocated beforehand, without
-autograd. Gigabytes a second count every tensor read or written once. THIMBLE_BENCH_THREADS sets the
-threads of both (default 1).
+PyTorch writes into tensors allocated beforehand, without autograd. Gigabytes a second count every
+tensor read or written once.
 """
-import json
-import os
+import pathlib
 import re
-import subprocess
 import sys
-import time
 
-THREADS = int(os.environ.get("THIMBLE_BENCH_THREADS", "1"))
-os.environ["OMP_NUM_THREADS"] = str(THREADS)
-import torch  # noqa: E402  (reads OMP_NUM_THREADS)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from beside import ROUNDS, THREADS, in_turns, thimble_seconds, torch  # noqa: E402
 
-ROUNDS = int(os.environ.get("THIMBLE_BENCH_ROUNDS", "4"))
-SECONDS_PER_ROUND = 0.1
 SIZES = [1 << 16, 1 << 24]
 ROW = 250
 aten = torch.ops.aten
@@ -81,28 +73,6 @@ BACKWARD = {
 }
 
 
-def fastest(call):
-    """Seconds of the fastest call within a fixed time."""
-    call()
-    best, end = float("inf"), time.perf_counter() + SECONDS_PER_ROUND
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def thimble_seconds(bench, name):
-    """Seconds of the fastest of many short runs."""
-    out = subprocess.run(
-        [bench, f"--benchmark_filter=^{name}/real_time$", "--benchmark_format=json",
-         "--benchmark_repetitions=50", "--benchmark_min_time=0.001",
-         "--benchmark_report_aggregates_only=true"],
-        check=True, capture_output=True, text=True).stdout
-    rows = [r for r in json.loads(out)["benchmarks"] if r["aggregate_name"] == "min"]
-    return rows[0]["real_time"] * 1e-6
-
-
 def random_tensor(shape, positive=False):
     x = torch.rand(shape) * 4 - 2
     return x.abs() + 0.01 if positive else x
@@ -154,11 +124,8 @@ def main():
         for name, size, make in cases(n):
             if not pattern.search(name):
                 continue
-            call = make()
-            peer, own = float("inf"), float("inf")
-            for _ in range(ROUNDS):
-                peer = min(peer, fastest(call))
-                own = min(own, thimble_seconds(bench, f"{name}/{n}"))
+            peer, own = in_turns([make()],
+                                 lambda: thimble_seconds(bench, f"{name}/{n}", 50, 0.001))
             print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {size / own * 1e-9:.1f} | "
                   f"{peer / own:.2f} |", flush=True)
 

@@ -1,36 +1,16 @@
 #!/usr/bin/env python3
 """Compares the kernels with PyTorch, layer by layer: python compare.py KERNELS_BENCH [FILTER].
 
-Both sides take turns over several rounds and the fastest time of each counts, because other work on
-the machine only ever slows one down. PyTorch gets its best settings: one OpenMP pool, gradients of
-convolutions by their own operator (no autograd around them), outputs allocated beforehand where it
-can, and the faster of channels_last and contiguous memory.
+PyTorch gets its best settings: one OpenMP pool, gradients of convolutions by their own operator (no
+autograd around them), outputs allocated beforehand where it can, and the faster of channels_last and
+contiguous memory.
 """
 import json
-import os
 import pathlib
-import re
-import subprocess
 import sys
-import time
 
-THREADS = int(os.environ.get("THIMBLE_BENCH_THREADS", "1"))
-os.environ["OMP_NUM_THREADS"] = str(THREADS)
-import torch  # noqa: E402  (reads OMP_NUM_THREADS)
-
-ROUNDS = 4
-SECONDS_PER_ROUND = 0.1
-
-
-def fastest(call):
-    """Seconds of the fastest call within a fixed time."""
-    call()
-    best, end = float("inf"), time.perf_counter() + SECONDS_PER_ROUND
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from beside import compare_layers, torch  # noqa: E402
 
 
 def matmul_calls(layer):
@@ -67,38 +47,6 @@ def conv_calls(layer):
     return calls
 
 
-def thimble_seconds(bench, name):
-    out = subprocess.run(
-        [bench, f"--benchmark_filter=^{re.escape(name)}/real_time$", "--benchmark_format=json",
-         "--benchmark_repetitions=40", "--benchmark_min_time=0.002",
-         "--benchmark_report_aggregates_only=true"],
-        check=True, capture_output=True, text=True).stdout
-    rows = [r for r in json.loads(out)["benchmarks"] if r["aggregate_name"] == "min"]
-    return rows[0]["real_time"] * 1e-6
-
-
-def main():
-    bench, pattern = sys.argv[1], re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
-    torch.set_num_threads(THREADS)
-    torch.set_grad_enabled(False)
-    layers = json.loads((pathlib.Path(__file__).parent / "layers.json").read_text())
-    print(f"PyTorch {torch.__version__}, {THREADS} thread(s); microseconds, fastest of {ROUNDS} rounds")
-    print("| layer | PyTorch, us | thimble, us | GFLOP/s | times faster |")
-    print("| --- | ---: | ---: | ---: | ---: |")
-    for kind, make in (("matmul", matmul_calls), ("conv", conv_calls)):
-        for layer in layers[kind]:
-            for suffix, calls in make(layer).items():
-                name = layer["name"] + suffix
-                if not pattern.search(name):
-                    continue
-                peer, own = float("inf"), float("inf")
-                for _ in range(ROUNDS):
-                    peer = min(peer, *(fastest(call) for call in calls))
-                    own = min(own, thimble_seconds(bench, name))
-                print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | "
-                      f"{operations(kind, layer) / own / 1e9:.0f} | {peer / own:.2f} |", flush=True)
-
-
 def operations(kind, layer):
     if kind == "matmul":
         return 2 * layer["m"] * layer["n"] * layer["k"]
@@ -108,4 +56,5 @@ def operations(kind, layer):
 
 
 if __name__ == "__main__":
-    main()
+    compare_layers(json.loads((pathlib.Path(__file__).parent / "layers.json").read_text()),
+                   {"matmul": matmul_calls, "conv": conv_calls}, operations)

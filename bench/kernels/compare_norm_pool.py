@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Compares batch normalisation and pooling with PyTorch: compare_norm_pool.py NORM_POOL_BENCH [FILTER].
 
-Rounds and settings as in compare.py.
+Settings as in compare.py.
 """
 import json
 import pathlib
-import re
 import sys
 
-from compare import ROUNDS, THREADS, fastest, thimble_seconds, torch
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from beside import compare_layers, torch  # noqa: E402
 
 
 def norm_calls(layer):
@@ -50,27 +50,6 @@ def pool_calls(layer):
     return calls
 
 
-def main():
-    bench, pattern = sys.argv[1], re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
-    torch.set_num_threads(THREADS)
-    torch.set_grad_enabled(False)
-    layers = json.loads((pathlib.Path(__file__).parent / "layers.json").read_text())
-    print(f"PyTorch {torch.__version__}, {THREADS} thread(s); microseconds, fastest of {ROUNDS} rounds")
-    print("| layer | PyTorch, us | thimble, us | times faster |")
-    print("| --- | ---: | ---: | ---: |")
-    for kind, make in (("batch_norm", norm_calls), ("pool", pool_calls)):
-        for layer in layers[kind]:
-            for suffix, calls in make(layer).items():
-                name = layer["name"] + suffix
-                if not pattern.search(name):
-                    continue
-                peer, own = float("inf"), float("inf")
-                for _ in range(ROUNDS):
-                    peer = min(peer, *(fastest(call) for call in calls))
-                    own = min(own, thimble_seconds(bench, name))
-                print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {peer / own:.2f} |",
-                      flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    compare_layers(json.loads((pathlib.Path(__file__).parent / "layers.json").read_text()),
+                   {"batch_norm": norm_calls, "pool": pool_calls})

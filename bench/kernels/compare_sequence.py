@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Compares attention and recurrent layers with PyTorch: compare_sequence.py SEQUENCE_BENCH [FILTER].
 
-Rounds and settings as in compare.py. "training" of a recurrent layer is its forward pass and the
-gradients of all its parameters.
+Settings as in compare.py. "training" of a recurrent layer is its forward pass and the gradients of
+all its parameters.
 """
 import json
 import pathlib
-import re
 import sys
 
-from compare import ROUNDS, THREADS, fastest, thimble_seconds, torch
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from beside import compare_layers, torch  # noqa: E402
 
 
 def attention_calls(layer):
@@ -38,27 +38,6 @@ def recurrent_calls(layer):
     return {"/forward": [lambda: model(x)], "/training": [train]}
 
 
-def main():
-    bench, pattern = sys.argv[1], re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
-    torch.set_num_threads(THREADS)
-    torch.set_grad_enabled(False)
-    layers = json.loads((pathlib.Path(__file__).parent / "layers.json").read_text())
-    print(f"PyTorch {torch.__version__}, {THREADS} thread(s); microseconds, fastest of {ROUNDS} rounds")
-    print("| layer | PyTorch, us | thimble, us | times faster |")
-    print("| --- | ---: | ---: | ---: |")
-    for kind, make in (("attention", attention_calls), ("recurrent", recurrent_calls)):
-        for layer in layers[kind]:
-            for suffix, calls in make(layer).items():
-                name = layer["name"] + suffix
-                if not pattern.search(name):
-                    continue
-                peer, own = float("inf"), float("inf")
-                for _ in range(ROUNDS):
-                    peer = min(peer, *(fastest(call) for call in calls), float("inf"))
-                    own = min(own, thimble_seconds(bench, name))
-                print(f"| {name} | {peer * 1e6:.1f} | {own * 1e6:.1f} | {peer / own:.2f} |",
-                      flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    compare_layers(json.loads((pathlib.Path(__file__).parent / "layers.json").read_text()),
+                   {"attention": attention_calls, "recurrent": recurrent_calls})

@@ -1,15 +1,10 @@
-// Times batch normalisation and pooling on the layers of layers.json; settings as in
-// kernels_bench.cpp.
-#include <benchmark/benchmark.h>
+// Times batch normalisation and pooling on the layers of layers.json.
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "kernels/bench.h"
 #include "ops/average_pool2d/simd.h"
 #include "ops/batch_norm/simd.h"
 #include "ops/batch_norm_grad/simd.h"
@@ -18,21 +13,9 @@
 
 namespace {
 
+using namespace thimble;
 using namespace thimble::ops;
-using thimble::exec::ThreadPool;
-
-ThreadPool& pool() {
-  static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static ThreadPool the_pool(threads ? std::atoi(threads) : 1);
-  return the_pool;
-}
-
-std::vector<float> random_values(int64_t count) {
-  std::mt19937 random(1);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& v : values) v = static_cast<float>(random()) / 4294967296.0f - 0.5f;
-  return values;
-}
+using namespace thimble::bench;
 
 enum class Pass { forward, backward, inference };
 
@@ -104,20 +87,10 @@ pool_dims pool_of(const nlohmann::json& layer) {
   return d;
 }
 
-void add(const std::string& name, auto body) {
-  benchmark::RegisterBenchmark(name.c_str(), body)
-      ->UseRealTime()
-      ->Unit(benchmark::kMicrosecond)
-      ->ComputeStatistics("min", [](const std::vector<double>& v) {
-        return *std::min_element(v.begin(), v.end());
-      });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ifstream file(THIMBLE_BENCH_DIR "/kernels/layers.json");
-  const auto layers = nlohmann::json::parse(file);
+  const auto layers = bench::layers();
   for (const auto& layer : layers.at("batch_norm")) {
     const std::string name = layer.at("name");
     const auto d = norm_of(layer);
@@ -134,7 +107,5 @@ int main(int argc, char** argv) {
       add(name + "/backward", [=](benchmark::State& s) { run_pool(s, d, kind, Pass::backward); });
     }
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
+  return bench::run(argc, argv);
 }

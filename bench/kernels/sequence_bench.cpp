@@ -1,39 +1,22 @@
-// Times attention and recurrent layers, those of layers.json; settings as in kernels_bench.cpp.
-#include <benchmark/benchmark.h>
+// Times attention and recurrent layers, those of layers.json.
 #include <thimble/ops.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "autodiff/autodiff.h"
 #include "exec/program.h"
+#include "kernels/bench.h"
 #include "ops/scaled_dot_product_attention/simd.h"
 
 namespace {
 
 using namespace thimble;
 using namespace thimble::ops;
-using thimble::exec::ThreadPool;
-
-ThreadPool& pool() {
-  static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static ThreadPool the_pool(threads ? std::atoi(threads) : 1);
-  return the_pool;
-}
-
-std::vector<float> random_values(int64_t count) {
-  std::mt19937 random(1);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& v : values) v = static_cast<float>(random()) / 4294967296.0f - 0.5f;
-  return values;
-}
+using namespace thimble::bench;
 
 void run_attention(benchmark::State& state, const attention_dims& d, bool backward) {
   const int64_t queries = int64_t{d.batch} * d.queries * d.heads;
@@ -81,13 +64,8 @@ void add_attention(const nlohmann::json& layer) {
   d.scale = 1.0 / std::sqrt(static_cast<double>(d.width));
   const std::string name = layer.at("name");
   for (const bool backward : {false, true}) {
-    benchmark::RegisterBenchmark((name + (backward ? "/backward" : "/forward")).c_str(),
-                                 run_attention, d, backward)
-        ->UseRealTime()
-        ->Unit(benchmark::kMicrosecond)
-        ->ComputeStatistics("min", [](const std::vector<double>& times) {
-          return *std::min_element(times.begin(), times.end());
-        });
+    add(name + (backward ? "/backward" : "/forward"),
+        [=](benchmark::State& state) { run_attention(state, d, backward); });
   }
 }
 
@@ -133,24 +111,16 @@ void run_recurrent(benchmark::State& state, const nlohmann::json& layer, bool tr
 void add_recurrent(const nlohmann::json& layer) {
   const std::string name = layer.at("name");
   for (const bool training : {false, true}) {
-    benchmark::RegisterBenchmark((name + (training ? "/training" : "/forward")).c_str(),
-                                 run_recurrent, layer, training)
-        ->UseRealTime()
-        ->Unit(benchmark::kMicrosecond)
-        ->ComputeStatistics("min", [](const std::vector<double>& times) {
-          return *std::min_element(times.begin(), times.end());
-        });
+    add(name + (training ? "/training" : "/forward"),
+        [=](benchmark::State& state) { run_recurrent(state, layer, training); });
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ifstream file(THIMBLE_BENCH_DIR "/kernels/layers.json");
-  const auto layers = nlohmann::json::parse(file);
-  for (const auto& layer : layers.at("attention")) add_attention(layer);
-  for (const auto& layer : layers.at("recurrent")) add_recurrent(layer);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
+  const auto all = layers();
+  for (const auto& layer : all.at("attention")) add_attention(layer);
+  for (const auto& layer : all.at("recurrent")) add_recurrent(layer);
+  return run(argc, argv);
 }

@@ -1,36 +1,17 @@
 #!/usr/bin/env python3
 """Compares the update kernels with PyTorch's: python compare.py UPDATES_BENCH.
 
-Both sides take turns over several rounds and the fastest time of each counts, because other work on
-the machine only ever slows one down. PyTorch runs its fused kernels, called without the Python of
-torch.optim around them, where there are any, on tensors of the same sizes; the others run by
-torch.optim. What PyTorch has not is shown beside infinity.
-THIMBLE_BENCH_THREADS sets the threads of both (default 1).
+PyTorch runs its fused kernels, called without the Python of torch.optim around them, where there are
+any, on tensors of the same sizes; the others run by torch.optim. What PyTorch has not is shown beside
+infinity.
 """
-import json
-import os
-import subprocess
+import pathlib
 import sys
-import time
 
-THREADS = int(os.environ.get("THIMBLE_BENCH_THREADS", "1"))
-os.environ["OMP_NUM_THREADS"] = str(THREADS)
-import torch  # noqa: E402  (reads OMP_NUM_THREADS)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from beside import ROUNDS, THREADS, in_turns, thimble_seconds, torch  # noqa: E402
 
-ROUNDS = 4
-SECONDS_PER_ROUND = 0.2
 SIZES = [1000, 100_000, 1_000_000, 10_000_000]
-
-
-def fastest(call):
-    """Seconds of the fastest call within a fixed time."""
-    call()
-    best, end = float("inf"), time.perf_counter() + SECONDS_PER_ROUND
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def adamw(n):
@@ -71,16 +52,6 @@ KERNELS = {
     "adamw_8bit": None, "lion": None, "sign_sgd": None, "lars": None, "lamb": None, "clip": clip}
 
 
-def thimble_seconds(bench, name):
-    out = subprocess.run(
-        [bench, f"--benchmark_filter=^{name}/real_time$", "--benchmark_format=json",
-         "--benchmark_repetitions=20", "--benchmark_min_time=0.01",
-         "--benchmark_report_aggregates_only=true"],
-        check=True, capture_output=True, text=True).stdout
-    rows = [r for r in json.loads(out)["benchmarks"] if r["aggregate_name"] == "min"]
-    return rows[0]["real_time"] * 1e-9
-
-
 def main():
     bench = sys.argv[1]
     torch.set_num_threads(THREADS)
@@ -88,11 +59,8 @@ def main():
     print(f"{'kernel':<14}{'elements':>12}{'thimble':>10}{'PyTorch':>10}{'ratio':>8}")
     for name, make in KERNELS.items():
         for n in SIZES:
-            call = make(n) if make else None
-            ours, theirs = float("inf"), float("inf")
-            for _ in range(ROUNDS):
-                ours = min(ours, thimble_seconds(bench, f"{name}/{n}"))
-                theirs = min(theirs, fastest(call)) if call else theirs
+            theirs, ours = in_turns([make(n)] if make else [],
+                                    lambda: thimble_seconds(bench, f"{name}/{n}", 20, 0.01))
             print(f"{name:<14}{n:>12}{ours / n * 1e9:>10.3f}{theirs / n * 1e9:>10.3f}"
                   f"{theirs / ours:>8.2f}", flush=True)
 

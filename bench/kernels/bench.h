@@ -1,0 +1,57 @@
+// What the benchmarks of kernels share. THIMBLE_BENCH_THREADS sets the threads (default 1); the
+// statistic "min" of --benchmark_repetitions is the figure to compare on a machine with other work.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "exec/thread_pool.h"
+
+namespace thimble::bench {
+
+inline exec::ThreadPool& pool() {
+  static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
+  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  return the_pool;
+}
+
+// The same ones in [-0.5, 0.5) every time.
+inline std::vector<float> random_values(int64_t count) {
+  std::mt19937 random(1);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& v : values) v = static_cast<float>(random()) / 4294967296.0f - 0.5f;
+  return values;
+}
+
+inline void add(const std::string& name, auto body) {
+  benchmark::RegisterBenchmark(name.c_str(), body)
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->ComputeStatistics("min", [](const std::vector<double>& times) {
+        return *std::min_element(times.begin(), times.end());
+      });
+}
+
+// The layers that the comparisons with PyTorch run, too.
+inline nlohmann::json layers() {
+  std::ifstream file(THIMBLE_BENCH_DIR "/kernels/layers.json");
+  return nlohmann::json::parse(file);
+}
+
+// The end of main(): runs what was added.
+inline int run(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace thimble::bench
