@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/op_cases.h"
+#include "ops/common/pool_cases.h"
 #include "ops/max_pool2d/attrs.h"
 #include "ops/max_pool2d/simd.h"
 #include "passes/passes.h"
@@ -27,22 +27,10 @@ RejectCase refused(const char* name, const Shape& x, const char* error,
 }  // namespace
 
 THIMBLE_OP_CASES(max_pool2d) {
-  return {
+  const OpCases own{
       .cases =
           {
-              pooled("halves", {3, 8, 6, 6}, {3, 4, 3, 6}),
-              pooled("odd_sizes", {3, 9, 7, 5}, {3, 4, 3, 5}),
-              pooled("one_channel", {3, 6, 6, 1}, {3, 3, 3, 1}),
-              pooled("many_channels", {1, 5, 4, 35}, {1, 2, 2, 35}),
               pooled("overlapping", {3, 9, 8, 4}, {3, 4, 3, 4}, {.kernel = 3, .stride = 2}),
-              pooled("overlapping_padded", {3, 9, 8, 4}, {3, 5, 4, 4},
-                     {.kernel = 3, .stride = 2, .padding = 1}),
-              pooled("stride_larger_than_kernel", {1, 11, 10, 3}, {1, 4, 3, 3},
-                     {.kernel = 2, .stride = {3, 4}}),
-              pooled("padding_of_each_side", {1, 5, 6, 3}, {1, 6, 6, 3},
-                     {.kernel = 3, .stride = 1, .padding = {2, 1, 0, 2}}),
-              pooled("same", {1, 7, 6, 3}, {1, 4, 3, 3},
-                     {.kernel = 3, .stride = 2, .padding = Padding::same()}),
               pooled("window_of_each_axis", {1, 7, 6, 3}, {1, 7, 2, 3}, {.kernel = {1, 3}}),
               pooled("dilated", {2, 9, 8, 3}, {2, 5, 2, 3},
                      {.kernel = 3, .stride = {1, 2}, .dilation = 2}),
@@ -52,32 +40,21 @@ THIMBLE_OP_CASES(max_pool2d) {
                       .padding = 1,
                       .dilation = {3, 2},
                       .ceil_mode = true}),
-              pooled("last_window_beyond_the_image", {2, 6, 5, 3}, {2, 3, 2, 3},
-                     {.kernel = 2, .stride = {2, 3}, .ceil_mode = true}),
-              pooled("last_window_beyond_the_padding", {2, 6, 6, 3}, {2, 4, 4, 3},
-                     {.kernel = 3, .stride = 2, .padding = 1, .ceil_mode = true}),
               pooled("window_beyond_the_image", {2, 2, 3, 2}, {2, 1, 1, 2},
                      {.kernel = {3, 4}, .stride = 2, .ceil_mode = true}),
-              pooled("one_pixel", {1, 1, 1, 2}, {1, 1, 1, 2}, {.kernel = 1}),
               pooled("window_of_255_cells", {1, 15, 17, 2}, {1, 1, 1, 2}, {.kernel = {15, 17}}),
               pooled("window_of_more_than_255_cells", {1, 18, 19, 17}, {1, 2, 2, 17},
                      {.kernel = 16, .stride = {2, 3}}),
-              pooled("many_rows", {2, 90, 40, 7}, {2, 45, 20, 7}),
-              pooled("empty_batch", {0, 8, 6, 6}, {0, 4, 3, 6}),
           },
       .rejects =
           {
-              refused("x_that_is_no_image", {4, 4}, "expected x to be images"),
-              refused("a_window_larger_than_the_image", {1, 3, 3, 2}, "does not fit",
-                      {.kernel = 4}),
-              refused("padding_as_wide_as_the_window", {1, 3, 3, 2}, "padding below the size",
-                      {.kernel = 2, .padding = 2}),
               refused("windows_in_the_padding", {1, 1, 3, 2}, "hold a cell",
                       {.kernel = 2, .stride = 1, .padding = 1, .dilation = 2}),
               refused("no_window", {1, 3, 3, 2}, "a window of at least 1 by 1", {.kernel = 0}),
               refused("a_negative_stride", {1, 3, 3, 2}, "stride of at least 1", {.stride = -1}),
           },
   };
+  return pool_cases<MaxPool2dAttrs>(pooled, refused) + own;
 }
 
 THIMBLE_OP_CASES(max_pool2d_inference) {
