@@ -131,6 +131,14 @@ void bind_value(nb::module_& m) {
              throw nb::type_error(
                  "a Value has no truth while the graph is described; choose with thimble.where");
            })
+      .def(
+          "__array__",
+          [](const PyValue&, const nb::args&, const nb::kwargs&) -> nb::object {
+            throw nb::type_error(
+                "a Value holds no numbers while the graph is described; use the functions of "
+                "thimble on it, not those of NumPy");
+          },
+          nb::sig("def __array__(self, *args: object, **kwargs: object) -> typing.NoReturn"))
       .def("__len__",
            [](const nb::object& a) {
              return nb::cast<int64_t>(nb::module_::import_("thimble._indexing").attr("length")(a));
@@ -145,39 +153,9 @@ void bind_value(nb::module_& m) {
   value.attr("__array_ufunc__") = nb::none();
 }
 
-}  // namespace
-
-void bind_graph(nb::module_& m) {
-  bind_initializers(m);
-  nb::class_<Graph> graph(m, "Graph",
-                          "A model: inputs, labels, parameters, ops between them, a loss. The "
-                          "batch is left open and fixed by the trainer.");
-  bind_value(m);
-  const auto source = [](auto make) {
-    return [make](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
-                  nb::object dtype) -> PyValue {
-      return {self, make(*self, name, shape_from(shape, name), dtype_from(dtype, name))};
-    };
-  };
-  graph.def(nb::init<>())
-      .def("input", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
-             return g.input(name, shape, dtype);
-           }),
-           nb::arg("name"), nb::arg("shape"), nb::arg("dtype") = "f32",
-           "A model input of shape [N, *shape]; shape is that of one sample.")
-      .def("label", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
-             return g.label(name, shape, dtype);
-           }),
-           nb::arg("name"), nb::arg("shape") = std::vector<int64_t>(), nb::arg("dtype") = "i32",
-           "What the model is trained to say, of shape [N, *shape]; class indices by default.")
-      .def(
-          "parameter",
-          [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
-             const Initializer& init) -> PyValue {
-            return {self, self->parameter(name, shape_from(shape, name), init)};
-          },
-          nb::arg("name"), nb::arg("shape"), nb::arg("init") = init::torch_default(),
-          "A trainable tensor of a fixed shape, float32.")
+// What the package's own files use.
+void bind_internals(nb::class_<Graph>& graph) {
+  graph
       .def("_constant", &constant, nb::arg("array"), nb::arg("name") = "",
            nb::sig("def _constant(self, array: numpy.typing.NDArray[typing.Any], name: str = \"\") "
                    "-> Value"))
@@ -205,7 +183,43 @@ void bind_graph(nb::module_& m) {
           nb::sig("def _size(self) -> tuple[int, int]"))
       .def("_created", &created_since, nb::arg("values") = 0,
            nb::sig("def _created(self, values: int = 0) -> dict[str, dict[str, tuple[int, ...]]]"))
-      .def("_unread", &unread_since, nb::arg("values"), nb::arg("nodes"))
+      .def("_unread", &unread_since, nb::arg("values"), nb::arg("nodes"));
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  bind_initializers(m);
+  nb::class_<Graph> graph(m, "Graph",
+                          "A model: inputs, labels, parameters, ops between them, a loss. The "
+                          "batch is left open and fixed by the trainer.");
+  bind_value(m);
+  const auto source = [](auto make) {
+    return [make](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
+                  nb::object dtype) -> PyValue {
+      return {self, make(*self, name, shape_from(shape, name), dtype_from(dtype, name))};
+    };
+  };
+  bind_internals(graph);
+  graph.def(nb::init<>())
+      .def("input", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
+             return g.input(name, shape, dtype);
+           }),
+           nb::arg("name"), nb::arg("shape"), nb::arg("dtype") = "f32",
+           "A model input of shape [N, *shape]; shape is that of one sample.")
+      .def("label", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
+             return g.label(name, shape, dtype);
+           }),
+           nb::arg("name"), nb::arg("shape") = std::vector<int64_t>(), nb::arg("dtype") = "i32",
+           "What the model is trained to say, of shape [N, *shape]; class indices by default.")
+      .def(
+          "parameter",
+          [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
+             const Initializer& init) -> PyValue {
+            return {self, self->parameter(name, shape_from(shape, name), init)};
+          },
+          nb::arg("name"), nb::arg("shape"), nb::arg("init") = init::torch_default(),
+          "A trainable tensor of a fixed shape, float32.")
       .def(
           "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },
           nb::arg("loss"), "The scalar to make small. One loss a graph.")

@@ -1,4 +1,5 @@
 // What training and evaluation report.
+#include <fmt/format.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <thimble/trainer.h>
@@ -6,20 +7,33 @@
 #include "bindings.h"
 
 namespace thimble::python {
+namespace {
+
+std::string text_of_means(const Evaluation& e) {
+  std::string all = fmt::format("loss {:.5g}", e.loss);
+  for (const auto& [name, value] : e.metrics) all += fmt::format(", {} {:.5g}", name, value);
+  return all + fmt::format(" over {} samples", e.samples);
+}
+
+std::string text_of_epoch(const EpochReport& r) {
+  std::string text = fmt::format("epoch {}: {}", r.epoch, text_of_means(r.train));
+  if (r.validation) text += "; validation " + text_of_means(*r.validation);
+  return text;
+}
+
+const char* end_of(const FitResult& r) {
+  static constexpr const char* kEnds[] = {"finished", "stopped", "early"};
+  return kEnds[static_cast<size_t>(r.end)];
+}
+
+}  // namespace
 
 void bind_reports(nb::module_& m) {
   nb::class_<Evaluation>(m, "Evaluation", "Means over samples.")
       .def_ro("loss", &Evaluation::loss)
       .def_ro("metrics", &Evaluation::metrics)
       .def_ro("samples", &Evaluation::samples)
-      .def("__repr__", [](const Evaluation& e) {
-        nb::str text("loss {:.5g}");
-        std::string all = nb::cast<std::string>(text.format(e.loss));
-        for (const auto& [name, value] : e.metrics) {
-          all += ", " + name + " " + nb::cast<std::string>(nb::str("{:.5g}").format(value));
-        }
-        return all + " over " + std::to_string(e.samples) + " samples";
-      });
+      .def("__repr__", &text_of_means);
   nb::class_<StepReport>(m, "StepReport", "What a callback is told after every step.")
       .def_ro("epoch", &StepReport::epoch, "From 0.")
       .def_ro("batch", &StepReport::batch, "In its epoch, from 0.")
@@ -27,26 +41,29 @@ void bind_reports(nb::module_& m) {
       .def_ro("step", &StepReport::step, "Of the whole training, from 0.")
       .def_ro("loss", &StepReport::loss)
       .def_ro("learning_rate", &StepReport::learning_rate)
-      .def_ro("milliseconds", &StepReport::milliseconds);
+      .def_ro("milliseconds", &StepReport::milliseconds)
+      .def("__repr__",
+           [](const StepReport& r) { return fmt::format("step {}: loss {:.5g}", r.step, r.loss); });
   nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
       .def_ro("epoch", &EpochReport::epoch, "From 0.")
       .def_ro("train", &EpochReport::train, "As measured while parameters changed.")
       .def_ro("validation", &EpochReport::validation)
       .def_ro("learning_rate", &EpochReport::learning_rate)
       .def_ro("seconds", &EpochReport::seconds)
-      .def_ro("is_best", &EpochReport::is_best);
+      .def_ro("is_best", &EpochReport::is_best)
+      .def("__repr__", &text_of_epoch);
   nb::class_<FitResult>(m, "FitResult", "What fit did.")
-      .def_prop_ro(
-          "end",
-          [](const FitResult& r) {
-            static constexpr const char* kEnds[] = {"finished", "stopped", "early"};
-            return kEnds[static_cast<size_t>(r.end)];
-          },
-          "\"finished\", \"stopped\" by a callback, or \"early\" for want of gain.")
+      .def_prop_ro("end", &end_of,
+                   "\"finished\", \"stopped\" by a callback, or \"early\" for want of gain.")
       .def_ro("epochs", &FitResult::epochs, "Reports of this call's epochs.")
       .def_ro("steps", &FitResult::steps, "Of the whole training.")
       .def_ro("ms_per_step_median", &FitResult::ms_per_step_median)
-      .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes);
+      .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes)
+      .def("__repr__", [](const FitResult& r) {
+        std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
+        for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);
+        return text;
+      });
 }
 
 }  // namespace thimble::python

@@ -221,6 +221,19 @@ def test_bad_arguments_are_value_errors_with_the_librarys_words(call, message):
         call()
 
 
+def test_mistakes_with_arrays_are_type_errors():
+    with pytest.raises(TypeError, match=r"\[concat\] expected a list of tensors: concat\(\[a, b\]\)"):
+        tb.concat(X, Y)
+    value = tb.Graph().input("x", (3,))
+    with pytest.raises(TypeError, match="a Value holds no numbers"):
+        np.asarray(value)
+    with pytest.raises(TypeError, match="a Value holds no numbers"):
+        np.concatenate([value, value])
+    assert (2 * value).shape == (np.ones(3) + value).shape == (-1, 3)
+    with pytest.raises(TypeError, match="a layer or function and a dictionary"):
+        tb.functional_call(tb.dense, [np.ones((2, 3))], X)
+
+
 def test_values_of_two_graphs_do_not_mix():
     a, b = tb.Graph(), tb.Graph()
     with pytest.raises(ValueError, match="different graphs"):

@@ -13,7 +13,7 @@
 Ops are functions: on Values of a graph they add to it, on arrays they compute at once.
 """
 
-import builtins
+import builtins as _builtins
 
 from . import data, init, ops, optimizers, recipes
 from ._compiled import seed
@@ -71,6 +71,6 @@ __all__ = [
     "time_distributed",
     "value_and_grad",
     # "from thimble import *" leaves Python's own abs, max, sum ... alone.
-    *(name for name in ops.__all__ if name not in dir(builtins)),
+    *(name for name in ops.__all__ if name not in dir(_builtins)),
     *optimizers.__all__,
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,11 @@ class Feeder:
             return data
         if isinstance(data, (Mapping, tuple, np.ndarray)) or hasattr(data, "__dlpack__"):
             return self.table(data)
+        if not (callable(data) or isinstance(data, Iterable)):
+            raise TypeError(
+                "[data] expected a Dataset, arrays (a dictionary or a tuple) or an iterable of "
+                f"batches, got {data!r}"
+            )
         iterator = iter(data() if callable(data) else data)
         try:
             first = next(iterator)

@@ -160,6 +160,8 @@ def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     spec = SPECS[name]
     kind = "function" if "function" in spec else "op"
     if spec[kind]["variadic_inputs"]:
+        if isinstance(inputs[-1], Value) or hasattr(inputs[-1], "shape"):
+            raise TypeError(f"[{name}] expected a list of tensors: {name}([a, b])")
         inputs = (*inputs[:-1], *inputs[-1])
     return _apply(kind, name, inputs, options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import reprlib
+from collections.abc import Iterable
 from typing import Any
 
 from ._core import Graph
@@ -15,7 +16,18 @@ NUMBER = (numbers.Real, "a number")
 TEXT = (str, "a str")
 
 
-def require(where: str, **given: tuple[Any, tuple[type, str]]) -> None:
+def listed(where: str, name: str, given: Any, kind: Any, what: str) -> list[Any]:
+    """The things of an argument; TypeError where it holds others, or is one itself."""
+    if isinstance(given, kind) or not isinstance(given, Iterable):
+        raise TypeError(f"[{where}] {name} must be a list of {what}, got {reprlib.repr(given)}")
+    things = list(given)
+    for each in things:
+        if not isinstance(each, kind):
+            raise TypeError(f"[{where}] {name} must hold {what}, got {reprlib.repr(each)}")
+    return things
+
+
+def require(where: str, **given: tuple[Any, tuple[Any, str]]) -> None:
     """TypeError where a value, given by its argument's name, is not of the kind beside it."""
     for name, (value, (kind, what)) in given.items():
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import re
 import warnings
@@ -10,7 +11,7 @@ from typing import Any
 
 from . import _core
 from ._batches import Feeder
-from ._check import GRAPH, NUMBER, WHOLE, require
+from ._check import GRAPH, NUMBER, WHOLE, listed, require
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
 from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback, CallbackLike
@@ -101,12 +102,19 @@ class Trainer(Weights):
             "Trainer", graph=(graph, GRAPH), ema_decay=(ema_decay, NUMBER), batch=(batch, WHOLE),
             accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
         )
-        if not isinstance(optimizer, (Optimizer, str)):
-            raise TypeError(
-                f"[Trainer] optimizer must be one such as thimble.AdamW(), got {optimizer!r}"
-            )
+        require(
+            "Trainer",
+            optimizer=(optimizer, ((Optimizer, str), "one such as thimble.AdamW()")),
+            clip=(clip, ((GradientClip, numbers.Real, type(None)), "a thimble.GradientClip or a number")),
+        )
+        groups = listed("Trainer", "groups", groups, ParamGroup, "thimble.ParamGroup")
         text = optimizer if isinstance(optimizer, str) else optimizer._text()
         if schedule is not None and not isinstance(schedule, Schedule):
+            if not callable(schedule):
+                raise TypeError(
+                    "[Trainer] schedule must be a thimble.Schedule or a function of the step, got "
+                    f"{schedule!r}"
+                )
             schedule = Schedule.function(schedule)
         if isinstance(clip, (int, float)):
             clip = GradientClip(clip)
@@ -160,7 +168,7 @@ class Trainer(Weights):
         calling fit again goes on.
         """
         require("fit", epochs=(epochs, WHOLE), patience=(patience, WHOLE), prefetch=(prefetch, WHOLE))
-        told = list(callbacks)
+        told = listed("fit", "callbacks", callbacks, (Callback, Callable), "callbacks or functions")
         bar = ProgressBar(epochs) if (is_wanted() if progress is None else progress) else None
         if bar is not None:
             told.insert(0, bar)

@@ -177,6 +177,11 @@ def functional_call(
         ones, but in a Graph for a Trainer, which has them created. Running statistics of norms are
         no parameters: give these to the function.
     """
+    if not callable(function) or not isinstance(weights, Mapping):
+        raise TypeError(
+            "[functional_call] expected a layer or function and a dictionary of its weights, got "
+            f"{function!r} and {type(weights).__name__}"
+        )
     leaves, structure = flatten((args, kwargs))
     values_given = (leaf for leaf in (*weights.values(), *leaves) if isinstance(leaf, Value))
     graph = next((value.graph for value in values_given), None)
@@ -188,7 +193,10 @@ def functional_call(
     outer = _given.get()
     every = {**outer[1], **given} if outer is not None and outer[0] is graph else given
     # A layer adds to the graph where an input of its is of it.
-    leaves = [constant(graph, x, "argument") if hasattr(x, "__array__") else x for x in leaves]
+    leaves = [
+        constant(graph, x, "argument") if hasattr(x, "__array__") and not isinstance(x, Value) else x
+        for x in leaves
+    ]
     args, kwargs = unflatten(structure, iter(leaves))
     values, nodes = graph._size()
     token = _given.set((graph, every))
