@@ -1,7 +1,6 @@
 """Trainer: what it takes, what it gives, callbacks, interruption."""
 
 import os
-import re
 import signal
 import threading
 import time
@@ -469,47 +468,3 @@ def test_optimizers_take_pairs_under_pytorchs_names():
     assert tb.Rprop(etas=(0.4, 1.5))._text() == (
         "rprop:lr=0.01,eta_minus=0.4,eta_plus=1.5,step_size_min=1e-06,step_size_max=50.0")
     assert "epsilon1=0.001,epsilon2=0.5" in tb.Adafactor(eps=(1e-3, 0.5))._text()
-
-
-def test_fit_says_that_all_epochs_are_done(digits):
-    trainer = tb.recipes.mlp().trainer()
-    trainer.fit(digits, epochs=2)
-    assert trainer.epochs == 2
-    with pytest.warns(UserWarning, match=r"trains nothing: .* which are 2; fit.epochs=trainer.epoch"):
-        assert trainer.fit(digits, epochs=2).epochs == []
-    assert len(trainer.fit(digits, epochs=trainer.epochs + 1).epochs) == 1
-
-
-@pytest.mark.parametrize(
-    "call,message",
-    [
-        (lambda g: tb.Trainer(3), r"^\[Trainer\] graph must be a thimble.Graph, got 3$"),
-        (lambda g: tb.Trainer(g, batch="many"), r"^\[Trainer\] batch must be a whole number"),
-        (lambda g: tb.Trainer(g, batch=2.5), r"^\[Trainer\] batch must be a whole number"),
-        (lambda g: tb.Trainer(g, optimizer=3), r"^\[Trainer\] optimizer must be one such as"),
-        (lambda g: tb.Trainer(g).fit({}, epochs=1.5), r"^\[fit\] epochs must be a whole number"),
-        (lambda g: tb.Trainer(g, clip="1"), r"^\[Trainer\] clip must be a thimble.GradientClip or"),
-        (lambda g: tb.Trainer(g, schedule=3), r"^\[Trainer\] schedule must be .*, got 3$"),
-        (lambda g: tb.Trainer(g, groups=tb.ParamGroup("*")), r"groups must be a list of thimble.P"),
-        (lambda g: tb.Trainer(g).fit({}, callbacks=tb.Callback()), r"callbacks must be a list of"),
-        (lambda g: tb.Trainer(g).fit({}, callbacks=[3]), r"callbacks must hold callbacks .*, got 3"),
-        (lambda g: tb.Trainer(g).evaluate(None), r"^\[data\] expected a Dataset, arrays .* got None"),
-        (lambda g: tb.Predictor(None, {}), r"^\[Predictor\] graph must be a thimble.Graph"),
-    ],
-)
-def test_arguments_of_the_wrong_type_are_named(call, message):
-    with pytest.raises(TypeError, match=message):
-        call(tb.recipes.mlp().graph)
-
-
-def test_reports_show_themselves(digits):
-    steps = []
-
-    class Note(tb.Callback):
-        def on_step(self, report):
-            steps.append(repr(report))
-
-    result = tb.Trainer(classifier()).fit(digits, validation_data=digits, callbacks=[Note()])
-    assert steps[1].startswith("step 1: loss ")
-    text = r"finished after 8 steps\nepoch 0: loss [0-9.]+, accuracy .* samples; validation loss .* samples"
-    assert re.fullmatch(text, repr(result))
