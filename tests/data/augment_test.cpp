@@ -49,7 +49,7 @@ Image moved(int64_t dx, int64_t dy, bool flip) {
   return to;
 }
 
-std::vector<Image> epoch_of(const Dataset& set, LoaderOptions options, int64_t epoch) {
+std::vector<Image> epoch_of(const Dataset& set, const LoaderOptions& options, int64_t epoch) {
   Loader loader(set, options);
   loader.start(epoch);
   std::vector<Image> images(static_cast<size_t>(set.size()));

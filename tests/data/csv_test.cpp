@@ -51,10 +51,9 @@ TEST(csv, finds_the_label_by_name_and_number) {
 
 TEST(csv, accepts_the_usual_spellings) {
   const std::string spellings[] = {
-      "1,2,0\n3,4,1",        // no line feed at the end
-      "1,2,0\r\n3,4,1\r\n",  // Windows
-      "\xEF\xBB\xBF"
-      "1,2,0\n3,4,1\n",                           // byte order mark
+      "1,2,0\n3,4,1",                             // no line feed at the end
+      "1,2,0\r\n3,4,1\r\n",                       // Windows
+      "\357\273\2771,2,0\n3,4,1\n",               // byte order mark
       "\n1,2,0\n\n3,4,1\n\n",                     // empty lines
       " 1 , 2.0,0 \n3.0e0,  40e-1,1\n",           // blanks, exponents
       "\"1\",2,\"0\"\n3, \"4\" ,1\n",             // quotes

@@ -117,7 +117,7 @@ TEST(npy, names_what_is_wrong) {
     std::string message;
   };
   const Case cases[] = {
-      {"\x93NUMPX\1\0", "is no .npy file"},
+      {std::string("\x93NUMPX\1\0", 8), "is no .npy file"},
       {version, "version 4.0 is unknown"},
       {long_header, "ends inside the header: 65535 bytes needed at offset 10"},
       {npy_file(dict_of(">f4", "(2,)"), data), "element type \">f4\" is not supported"},

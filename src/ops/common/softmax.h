@@ -3,6 +3,7 @@
 
 #include <thimble/ops/softmax.h>
 
+#include "exec/thread_pool.h"
 #include "ir/graph.h"
 #include "ops/common/axis_dims.h"
 
@@ -14,9 +15,18 @@ inline void describe(SoftmaxOptions& a, ir::FieldVisitor& v) {
 
 namespace ops {
 
-// The shape of every input; throws Error for other types, shapes that differ or a wrong axis.
-std::vector<ir::TensorType> infer_softmax(const ir::InferContext& c);
-ir::Params softmax_params(const ir::KernelContext& c);
+// The definitions, but for name, doc, example, kernels and, of the op, vjp.
+ir::OpDef softmax_family_op(ir::OpDef def);       // y of x
+ir::OpDef softmax_family_grad_op(ir::OpDef def);  // dx of (dy, y)
 
 }  // namespace ops
 }  // namespace thimble
+
+// Declares the fast kernels that SOFTMAX_SIMD_EXPORT defines in the folder's simd.cpp; as in ref.h,
+// to rounding.
+#define SOFTMAX_SIMD_DECLARE(op)                                                        \
+  namespace thimble::ops {                                                              \
+  void op##_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool); \
+  void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,   \
+                      exec::ThreadPool& pool);                                          \
+  }

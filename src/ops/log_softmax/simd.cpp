@@ -1,5 +1,3 @@
-#include "ops/log_softmax/simd.h"
-
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -8,7 +6,7 @@
 //
 #include <hwy/highway.h>
 
-#include "ops/common/rows-inl.h"
+#include "ops/common/softmax-inl.h"
 #include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,16 +47,12 @@ void log_softmax_grad_columns(float* dx, const float* dy, const float* y, int n,
 void log_softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
-  if (d.inner > 1) {
-    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
-      const int64_t first = matrix * n * d.inner;
-      log_softmax_columns(y + first, x + first, n, d.inner, begin, end);
-    });
-    return;
-  }
-  over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
-    const float* from = x + r * n;
-    float* to = y + r * n;
+  const auto columns = [&](int64_t at, int64_t begin, int64_t end) {
+    log_softmax_columns(y + at, x + at, n, d.inner, begin, end);
+  };
+  over_classes(d, pool, columns, [&](int64_t at) HWY_ATTR {
+    const float* from = x + at;
+    float* to = y + at;
     const float largest = row_max(from, n);
     const Vec shift = hn::Set(f, largest);
     const float sum = row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
@@ -75,15 +69,10 @@ void log_softmax_grad_target(float* dx, const float* dy, const float* y, const a
                              exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
-  if (d.inner > 1) {
-    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
-      const int64_t first = matrix * n * d.inner;
-      log_softmax_grad_columns(dx + first, dy + first, y + first, n, d.inner, begin, end);
-    });
-    return;
-  }
-  over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
-    const int64_t at = r * n;
+  const auto columns = [&](int64_t at, int64_t begin, int64_t end) {
+    log_softmax_grad_columns(dx + at, dy + at, y + at, n, d.inner, begin, end);
+  };
+  over_classes(d, pool, columns, [&](int64_t at) HWY_ATTR {
     const Vec sum =
         hn::Set(f, row_sum(n, [&](auto io, int64_t i) HWY_ATTR { return io.load(dy + at, i); }));
     over_vectors(at, at + n, [&](auto io, int64_t i) HWY_ATTR {
@@ -96,19 +85,4 @@ void log_softmax_grad_target(float* dx, const float* dy, const float* y, const a
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(log_softmax_target);
-HWY_EXPORT(log_softmax_grad_target);
-
-void log_softmax_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(log_softmax_target)(y, x, *d, pool);
-}
-
-void log_softmax_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,
-                           exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(log_softmax_grad_target)(dx, dy, y, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+SOFTMAX_SIMD_EXPORT(log_softmax)

@@ -1,12 +1,10 @@
-#include "ops/softmax/simd.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/softmax/simd.cpp"
 #include <hwy/foreach_target.h>
 //
 #include <hwy/highway.h>
 
-#include "ops/common/rows-inl.h"
+#include "ops/common/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
@@ -50,16 +48,12 @@ void softmax_grad_columns(float* dx, const float* dy, const float* y, int n, int
 void softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
-  if (d.inner > 1) {
-    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
-      const int64_t first = matrix * n * d.inner;
-      softmax_columns(y + first, x + first, n, d.inner, begin, end);
-    });
-    return;
-  }
-  over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
-    const float* from = x + r * n;
-    float* to = y + r * n;
+  const auto columns = [&](int64_t at, int64_t begin, int64_t end) {
+    softmax_columns(y + at, x + at, n, d.inner, begin, end);
+  };
+  over_classes(d, pool, columns, [&](int64_t at) HWY_ATTR {
+    const float* from = x + at;
+    float* to = y + at;
     const Vec largest = hn::Set(f, row_max(from, n));
     const float sum = row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
       const Vec value = exp_of_negative(hn::Sub(io.load(from, i), largest));
@@ -77,15 +71,10 @@ void softmax_grad_target(float* dx, const float* dy, const float* y, const axis_
                          exec::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
-  if (d.inner > 1) {
-    over_columns(d.outer, d.inner, pool, [&](int64_t matrix, int64_t begin, int64_t end) {
-      const int64_t first = matrix * n * d.inner;
-      softmax_grad_columns(dx + first, dy + first, y + first, n, d.inner, begin, end);
-    });
-    return;
-  }
-  over_rows(d.outer, n, pool, [&](int64_t r) HWY_ATTR {
-    const int64_t at = r * n;
+  const auto columns = [&](int64_t at, int64_t begin, int64_t end) {
+    softmax_grad_columns(dx + at, dy + at, y + at, n, d.inner, begin, end);
+  };
+  over_classes(d, pool, columns, [&](int64_t at) HWY_ATTR {
     const Vec sum = hn::Set(f, row_sum(n, [&](auto io, int64_t i) HWY_ATTR {
                               return hn::Mul(io.load(dy + at, i), io.load(y + at, i));
                             }));
@@ -98,19 +87,4 @@ void softmax_grad_target(float* dx, const float* dy, const float* y, const axis_
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace thimble::ops {
-HWY_EXPORT(softmax_target);
-HWY_EXPORT(softmax_grad_target);
-
-void softmax_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(softmax_target)(y, x, *d, pool);
-}
-
-void softmax_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,
-                       exec::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(softmax_grad_target)(dx, dy, y, *d, pool);
-}
-
-}  // namespace thimble::ops
-#endif
+SOFTMAX_SIMD_EXPORT(softmax)
