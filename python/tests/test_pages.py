@@ -128,6 +128,18 @@ def test_the_docstring_of_the_package_is_the_example():
             assert line in example
 
 
+def test_the_package_keeps_its_own_types(tmp_path):
+    pytest.importorskip("mypy")
+    package = pathlib.Path(tb.__file__).parent
+    checked = subprocess.run(
+        # The stubs of the module, which nanobind writes, name generic types without arguments.
+        [sys.executable, "-m", "mypy", "--strict", "--disable-error-code", "type-arg",
+         "--cache-dir", str(tmp_path), str(package)],
+        capture_output=True, text=True, check=False, env={**os.environ, "MYPYPATH": str(package.parent)},
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
+
+
 def test_types_are_complete(tmp_path):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"

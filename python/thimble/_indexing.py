@@ -172,7 +172,7 @@ def index(value: Value, key: Any) -> Value:
         axis += 1
     result = value
     if axes:
-        options = {"axes": axes, "starts": starts, "stops": stops, "steps": steps}
+        options: dict[str, object] = {"axes": axes, "starts": starts, "stops": stops, "steps": steps}
         result = _core.build_op("slice", [value], options)[0]
     if tuple(dims) != result.shape:
         result = _core.build_op("reshape", [result], {"shape": dims})[0]

@@ -5,35 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from . import ops
-from ._core import Value
 
 
 def _is_number(x: object) -> bool:
     return isinstance(x, (int, float))
 
 
-def add(a: Any, b: Any) -> Value:
+def add(a: Any, b: Any) -> Any:
     """a + b"""
     if _is_number(b):
         return ops.affine(a, shift=b)
     return ops.affine(b, shift=a) if _is_number(a) else ops.add(a, b)
 
 
-def sub(a: Any, b: Any) -> Value:
+def sub(a: Any, b: Any) -> Any:
     """a - b"""
     if _is_number(b):
         return ops.affine(a, shift=-b)
     return ops.affine(b, scale=-1.0, shift=a) if _is_number(a) else ops.sub(a, b)
 
 
-def mul(a: Any, b: Any) -> Value:
+def mul(a: Any, b: Any) -> Any:
     """a * b"""
     if _is_number(b):
         return ops.affine(a, scale=b)
     return ops.affine(b, scale=a) if _is_number(a) else ops.mul(a, b)
 
 
-def div(a: Any, b: Any) -> Value:
+def div(a: Any, b: Any) -> Any:
     """a / b"""
     if _is_number(b) and b != 0:
         return ops.affine(a, scale=1.0 / b)
@@ -42,11 +41,11 @@ def div(a: Any, b: Any) -> Value:
     return ops.div(a, b)
 
 
-def matmul(a: Any, b: Any) -> Value:
+def matmul(a: Any, b: Any) -> Any:
     """a @ b"""
     return ops.matmul(a, b)
 
 
-def power(a: Any, b: Any) -> Value:
+def power(a: Any, b: Any) -> Any:
     """a ** b"""
     return ops.pow(a, exponent=b) if _is_number(b) else ops.pow_tensor(a, b)

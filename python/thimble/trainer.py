@@ -118,7 +118,7 @@ class Trainer(Weights):
             schedule = Schedule.function(schedule)
         if isinstance(clip, (int, float)):
             clip = GradientClip(clip)
-        self._core = _core.Trainer(
+        self._core: _core.Trainer = _core.Trainer(
             graph,
             optimizer=text,
             schedule=schedule,
