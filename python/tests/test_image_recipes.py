@@ -75,3 +75,9 @@ def test_they_bring_data_of_ten_classes(recipe):
     side = SIDES[recipe.name]
     assert train.fields == {"image": ("f32", (side, side, 3)), "label": ("i32", ())}
     assert train.fields == test.fields and len(train) > len(test) >= 500
+
+
+def test_data_that_are_missing_are_named_without_options_of_the_command_line(tmp_path):
+    with pytest.raises(RuntimeError, match="data_batch_1.bin. not found; tried") as error:
+        tb.recipes.resnet18().data(tmp_path)
+    assert "--data" not in str(error.value)

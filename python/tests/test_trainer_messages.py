@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from conftest import classifier
 
@@ -50,3 +51,16 @@ def test_reports_show_themselves(digits):
     assert steps[1].startswith("step 1: loss ")
     text = r"finished after 8 steps\nepoch 0: loss [0-9.]+, accuracy .* samples; validation loss .* samples"
     assert re.fullmatch(text, repr(result))
+
+
+def test_a_label_that_is_no_class_is_named():
+    g = tb.Graph()
+    logits = tb.dense(g.input("x", (2,)), units=3)
+    g.minimize(tb.softmax_cross_entropy(logits, g.label("kind")))
+    trainer = tb.Trainer(g, batch=4)
+    data = {"x": np.ones((6, 2), np.float32), "kind": np.array([0, 1, 2, 0, 1, 7], np.int32)}
+    said = r"\[kind\] holds 7 in sample 2 of batch 2; softmax_cross_entropy takes 0 to 2"
+    with pytest.raises(ValueError, match=said):
+        trainer.evaluate(data)
+    with pytest.raises(ValueError, match=r"\[kind\] holds 7"):
+        trainer.fit(data)

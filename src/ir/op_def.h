@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -162,6 +163,14 @@ struct OptimizerRule {
   const char* (*reaches_all_rows)(const Attrs& settings) = nullptr;
 };
 
+// An input that holds numbers of rows, places or classes, 0 to below size. With any other number
+// the result is not finite, but for one that stands for nothing.
+struct IndexInput {
+  int input = -1;  // -1: there is none
+  int64_t size = 0;
+  std::optional<int64_t> ignored;
+};
+
 // The definition of an op. Filled with designated initializers in src/ops/<op>/op.cpp.
 struct OpDef {
   const char* name = "";
@@ -202,6 +211,9 @@ struct OpDef {
   // dimensions stand before, and on the whole of the other inputs; null: never so. Outputs are not
   // given.
   bool (*row_wise)(const KernelContext&) = nullptr;
+  // The input that names what the op looks up, so that a message can say which number is none;
+  // null: there is none. Outputs are not given.
+  IndexInput (*indices)(const KernelContext&) = nullptr;
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
   bool stops_gradient = false;  // its outputs count as constants: what reads them need have no vjp
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing

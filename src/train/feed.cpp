@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace thimble::train {
@@ -68,6 +69,44 @@ void Feed::copy(const data::Batch& batch, int64_t count, const exec::Session& se
     if (destination.empty()) continue;  // the program has no use for it
     std::memcpy(destination.data(), batch.fields[link.field],
                 static_cast<size_t>(count * link.sample_bytes));
+  }
+}
+
+const Feed::Link* Feed::link_of(const ir::Graph& model, int value) const {
+  for (int node = model.data(value).producer; node >= 0; node = model.data(value).producer) {
+    const ir::Node& view = model.nodes[static_cast<size_t>(node)];
+    if (view.op->views.empty()) return nullptr;
+    value = view.input(view.op->views[0].in);
+  }
+  const auto link = std::find_if(links_.begin(), links_.end(), [&](const Link& known) {
+    return known.source == model.data(value).name;
+  });
+  return link == links_.end() ? nullptr : &*link;
+}
+
+void Feed::require_indices(const ir::Graph& model, const data::Batch& batch,
+                           const std::string& consequence) const {
+  for (const ir::Node& node : model.nodes) {
+    if (node.op->indices == nullptr) continue;
+    std::vector<const ir::TensorType*> types;
+    for (const int id : node.inputs) types.push_back(id < 0 ? nullptr : &model.type(id));
+    const ir::IndexInput index = node.op->indices({node.attrs, types, {}});
+    const Link* const link = index.input < 0 ? nullptr : link_of(model, node.input(index.input));
+    if (link == nullptr) continue;
+    const int64_t size = ir::with_batch(index.size, batch.count);
+    const int64_t each = link->sample_bytes / static_cast<int64_t>(sizeof(int32_t));
+    const auto* const numbers = static_cast<const int32_t*>(batch.fields[link->field]);
+    for (int64_t i = 0; i < batch.count * each; ++i) {
+      const int32_t number = numbers[i];
+      if ((number >= 0 && number < size) || (index.ignored && number == *index.ignored)) continue;
+      const std::string others =
+          index.ignored ? fmt::format(", and {}, which it ignores", *index.ignored) : "";
+      throw Error(link->source,
+                  fmt::format("holds {} in sample {} of batch {}{}; {} takes 0 to {}{}. {}", number,
+                              i / each + 1, batch.number + 1,
+                              each == 1 ? "" : fmt::format(", element {}", i % each), node.op->name,
+                              size - 1, others, consequence));
+    }
   }
 }
 

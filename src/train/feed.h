@@ -23,12 +23,20 @@ class Feed {
   // Copies the first `count` samples of a batch. The session's program has that batch size.
   void copy(const data::Batch& batch, int64_t count, const exec::Session& session) const;
 
+  // Throws Error naming the first number in a batch that an op of the model has to look up and
+  // cannot: its field, sample, op and the range. consequence: how the message ends. Returns where
+  // there is none.
+  void require_indices(const ir::Graph& model, const data::Batch& batch,
+                       const std::string& consequence) const;
+
  private:
   struct Link {
     std::string source;
     size_t field;
     int64_t sample_bytes;
   };
+  // The link that feeds a value, or a reshaped one; null: there is none.
+  [[nodiscard]] const Link* link_of(const ir::Graph& model, int value) const;
   std::vector<Link> links_;
 };
 

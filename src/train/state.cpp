@@ -185,6 +185,10 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);
   set_sources(session, batch, feed);
   if (!session.run()) {
+    feed.require_indices(model, batch,
+                         fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
+                                     "parameter was changed by it",
+                                     progress.step + 1, progress.epoch + 1));
     set_sources(session, batch, feed);
     throw Error("training",
                 fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
@@ -217,7 +221,12 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
       set_inference_rng(session, batch->number);
     };
     fill();
-    if (!session.run() && while_training) {
+    if (!session.run()) {
+      feed.require_indices(model, *batch, "So the loss is not finite");
+      if (!while_training) {
+        sums.add(session, batch->count);
+        continue;
+      }
       fill();
       throw Error(
           "training",

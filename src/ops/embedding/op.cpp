@@ -177,6 +177,9 @@ const OpDef& embedding_op() {
             const bool plain = a.padding_idx < 0 && a.max_norm == 0.0 && !a.scale_grad_by_freq;
             return plain && !a.sparse ? 1 : -1;
           },
+      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+        return {.input = 0, .size = c.in(1)[0], .ignored = {}};
+      },
   };
   return def;
 }

@@ -61,6 +61,11 @@ const OpDef& gather_op() {
       .ref = ir::kernel_fn<&f32::gather_ref>(),
       .ref64 = ir::kernel_fn<&f64::gather_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+        if (c.inputs[0]->dtype != DType::f32) return {};
+        const auto axis = static_cast<int>(c.attrs.as<GatherOptions>().axis);
+        return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
+      },
   };
   return def;
 }

@@ -132,6 +132,11 @@ const OpDef& softmax_cross_entropy_op() {
       .ref = ir::kernel_fn<&f32::softmax_cross_entropy_ref>(),
       .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_ref>(),
       .fast = ir::kernel_fn<&softmax_cross_entropy_simd>(),
+      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+        if (c.inputs[1]->dtype != DType::i32) return {};
+        const int64_t ignored = c.attrs.as<SoftmaxCrossEntropyOptions>().ignore_index;
+        return {.input = 1, .size = c.in(0)[-1], .ignored = ignored};
+      },
   };
   return def;
 }
