@@ -1,7 +1,6 @@
 """Safetensors files, data sets, graphs."""
 
 import json
-import resource
 import struct
 
 import numpy as np
@@ -45,12 +44,18 @@ def test_damaged_files_are_runtime_errors(tmp_path):
 
 def test_metadata_are_read_without_the_arrays(tmp_path):
     path = tmp_path / "t.safetensors"
-    tb.save_safetensors(path, {"a": np.zeros(1 << 22, np.float32)}, {"by": "test"})
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    size = 1 << 37  # beyond what is read into memory; the file is a hole
+    tensors = {"a": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}
+    header = json.dumps({"__metadata__": {"by": "test"}, **tensors}).encode()
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.truncate(8 + len(header) + size)
     assert tb.safetensors_metadata(path) == {"by": "test"}
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8 << 10  # KiB
-    with pytest.raises(RuntimeError, match="cut short|bytes"):
-        path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(RuntimeError, match="its tensors take"):
+        tb.load_safetensors(path)
+    with path.open("r+b") as file:
+        file.truncate(8 + len(header) + size - 1)
+    with pytest.raises(RuntimeError, match=r"t\.safetensors"):
         tb.safetensors_metadata(path)
 
 
