@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _core
 from ._arrays import Array
-from ._check import TEXT, WHOLE, require
+from ._check import NUMBER, TEXT, WHOLE, require
 from ._core import Dataset, Graph, Schedule
 from ._torch_weights import TorchWeights
 from ._weights import Weights
@@ -83,7 +83,8 @@ class Recipe:
     ) -> Any:
         """New samples: an array [count, height, width, channels] of numbers from 0 to 1, or a list
         of texts, each the bytes that the model wrote, which need not be UTF-8. ValueError where
-        the recipe makes none, and where an option means nothing to it or is out of its range.
+        the recipe makes none, and where an option means nothing to it or is out of its range;
+        TypeError where one is of another type.
 
         weights: a checkpoint, a dictionary, or the Trainer, whose averages are taken if it has any.
         count: 1 to 100,000. seed: the same seed gives the same samples. threads: 0 for one per
@@ -97,11 +98,17 @@ class Recipe:
             "count": count, "seed": seed, "prompt": prompt, "length": length,
             "temperature": temperature, "top_k": top_k, "steps": steps, "threads": threads,
         }
+        kinds = {
+            "count": WHOLE, "seed": WHOLE, "prompt": ((str, bytes), "str or bytes"), "length": WHOLE,
+            "temperature": NUMBER, "top_k": WHOLE, "steps": WHOLE, "threads": WHOLE,
+        }
+        given = {name: value for name, value in options.items() if value is not None}
+        require("sample", **{name: (value, kinds[name]) for name, value in given.items()})
         if isinstance(weights, (str, os.PathLike)):
             return _core.recipe_sample(self.name, os.fspath(weights), options)
         if not isinstance(weights, (Trainer, Weights, Mapping)):
             raise TypeError(
-                "weights must be a checkpoint's path, a dictionary of arrays or a Trainer, "
+                "[sample] weights must be a checkpoint's path, a dictionary of arrays or a Trainer, "
                 f"got {type(weights).__name__}"
             )
         with tempfile.TemporaryDirectory() as folder:
