@@ -353,8 +353,9 @@ std::string check_rejects(const ir::OpDef& op, const RejectCase& test) {
 
 std::vector<std::string> ops_of_case(const ir::OpDef& op, const OpCase& test) {
   std::vector<std::string> names;
-  for (const ir::Node& node : make_graph(op, test, true).graph.nodes)
-    names.push_back(node.op->name);
+  for (const ir::Node& node : make_graph(op, test, true).graph.nodes) {
+    names.emplace_back(node.op->name);
+  }
   return names;
 }
 

@@ -70,7 +70,7 @@ void add_golden_tests() {
                [golden] { return check_golden(golden); });
     }
   } catch (const std::exception& error) {
-    const std::string what = error.what();
+    std::string what = error.what();
     add_test("all_ops", "have_their_goldens", [what] { return what; });
   }
 }

@@ -44,7 +44,7 @@ TEST(atomic_file, leaves_the_old_contents_without_commit) {
 
 TEST(atomic_file, names_the_folder_that_is_missing) {
   try {
-    AtomicFile("/no/such/folder/f");
+    const AtomicFile file("/no/such/folder/f");
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("/no/such/folder/f"), std::string::npos);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <thimble/error.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <span>
 
 #include "io/atomic_file.h"
 #include "io/temporary_folder.h"
@@ -60,7 +62,7 @@ TEST(safetensors, gives_back_what_it_wrote) {
   const Safetensors file = Safetensors::read(folder / "t");
   EXPECT_EQ(file.meta("step"), "12");
   ASSERT_EQ(file.tensors().size(), 2U);
-  EXPECT_EQ(0, std::memcmp(file.find("a")->bytes.data(), values.data(), 12));
+  EXPECT_TRUE(std::ranges::equal(file.find("a")->bytes, std::as_bytes(std::span(values))));
   EXPECT_EQ(file.find("empty")->shape, (Shape{0, 4}));
 }
 
@@ -75,7 +77,7 @@ TEST(safetensors, holds_what_is_wanted_alone) {
   const auto wanted = [](std::string_view name) { return name == "b" || name == "d"; };
   const Safetensors file = Safetensors::read(folder / "t", wanted);
   ASSERT_EQ(file.tensors().size(), 1U);
-  EXPECT_EQ(0, std::memcmp(file.find("b")->bytes.data(), values.data(), 12));
+  EXPECT_TRUE(std::ranges::equal(file.find("b")->bytes, std::as_bytes(std::span(values))));
   EXPECT_EQ(file.find("a"), nullptr);
   EXPECT_EQ(file.meta("step"), "12");
   // What is not wanted is checked, too.
