@@ -87,6 +87,7 @@ const OpDef& cast_op() {
       .attrs = ir::Attrs::schema_of<CastAttrs>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const DType to = c.attrs.as<CastAttrs>().dtype;
+        c.require(to != DType::boolean, "expected a type to compute with; masks are u8: ne(x, 0)");
         c.require(kind_of(c.input(0).dtype) >= 0 && kind_of(to) >= 0,
                   "expected types among f32, i32, u32, i8 and u8");
         return {{to, c.shape(0)}};

@@ -42,6 +42,7 @@ THIMBLE_OP_CASES(cast) {
                 {"scalar", {{.shape = {}}}, to(DType::i32), {{}}},
                 {"empty", {{.shape = {0, 3}}}, to(DType::u8), {{0, 3}}}},
       .rejects = {{"bits", {{.shape = {8}, .dtype = DType::boolean}}, to(DType::f32), "among f32"},
+                  {"booleans", {numbers}, to(DType::boolean), "masks are u8"},
                   {"half", {numbers}, to(DType::f16), "among f32"}},
   };
 }
