@@ -37,7 +37,7 @@ struct Padding {
 };
 
 // A non-linearity that a matrix op can apply while it stores its result.
-enum class Activation : uint8_t { none, relu };
+enum class Activation : uint8_t { none, relu, relu6 };
 
 // How a loss over many elements becomes one number: their mean, their sum, or batch_mean, the sum
 // divided by the size of axis 0 (per image, say, all pixels summed). none: it does not, the terms

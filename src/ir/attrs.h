@@ -45,7 +45,7 @@ class FieldVisitor {
   }
 
  private:
-  static constexpr const char* kActivations[] = {"none", "relu"};
+  static constexpr const char* kActivations[] = {"none", "relu", "relu6"};
   static constexpr const char* kReductions[] = {"mean", "sum", "batch_mean", "none"};
 };
 

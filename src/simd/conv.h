@@ -11,12 +11,12 @@
 
 namespace thimble::simd {
 
-// y = relu?(conv(x, w) + bias (+ y)). x: [n, h, w, c], bias: [k] or null, y: [n, p, q, k].
+// y = act(conv(x, w) + bias (+ y)). x: [n, h, w, c], bias: [k] or null, y: [n, p, q, k].
 void conv(float* y, const float* x, const float* w, const float* bias, void* workspace,
           const conv_dims& d, exec::ThreadPool& pool);
 [[nodiscard]] int64_t conv_workspace_bytes(const conv_dims& d, int threads);
 
-// dx = relu?(adjoint of conv(., w) at dy + bias (+ dx)). dy: [n, p, q, k], bias: [c] or null,
+// dx = act(adjoint of conv(., w) at dy + bias (+ dx)). dy: [n, p, q, k], bias: [c] or null,
 // dx: [n, h, w, c].
 void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias, void* workspace,
                   const conv_dims& d, exec::ThreadPool& pool);

@@ -10,7 +10,7 @@ ConvPlan common_plan(const conv_dims& d) {
   ConvPlan plan{};
   plan.images = d.n;
   plan.groups = d.groups;
-  plan.relu = d.activation == KERNEL_ACTIVATION_RELU;
+  plan.activation = d.activation;
   plan.add_previous = d.accumulate != 0;
   plan.tap_count = d.r * d.s;
   plan.tap_group = 1;

@@ -50,7 +50,8 @@ struct ConvPlan {
   // Taps come in groups of this many that read neighbouring pixels, left to right: within a group,
   // taps and channels of an image without channel groups are one run of memory.
   int tap_group;
-  bool relu, add_previous;
+  int activation;  // one of kernel_activation
+  bool add_previous;
 
   // Of the largest phase, which is the first.
   [[nodiscard]] int phase_rows() const { return (out_h + out_row_step - 1) / out_row_step; }

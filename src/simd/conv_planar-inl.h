@@ -24,7 +24,7 @@ struct PlanarTile {
   const float* weights;    // [entries, channels]
   const float* bias;       // [channels]
   int entries;
-  bool relu;
+  int activation;
   float* out;  // [channels, out_pitch]
   int64_t out_pitch;
 };
@@ -57,8 +57,7 @@ HWY_INLINE void planar_step(const PlanarTile& tile, int64_t at) {
   for (int k = 0; k < kChannels; ++k) {
     THIMBLE_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      Vec sum = sums[k][v];
-      if (tile.relu) sum = hn::IfThenZeroElse(hn::Lt(sum, hn::Zero(d)), sum);
+      const Vec sum = activate(sums[k][v], tile.activation);
       hn::StoreU(sum, d, tile.out + k * tile.out_pitch + at + v * lanes());
     }
   }
@@ -170,7 +169,7 @@ inline void join_rows(const ConvPlan& plan, const PlanarShape& shape, const Plan
       for (int part = 0; part < tables.stores.count; ++part) {
         const PlanarCopy& copy = tables.stores.parts[part];
         join_row(to + copy.image, step, from + copy.plane, shape.out_floats, copy.channels,
-                 copy.pixels, plan.add_previous, plan.relu);
+                 copy.pixels, plan.add_previous, plan.activation);
       }
     }
   }
@@ -186,7 +185,7 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
   tile.planes = scratch.planes;
   tile.offsets = tables.offsets;
   tile.weights = tables.weights + task.group * group_entries(plan) * padded;
-  tile.relu = plan.relu && !plan.add_previous;
+  tile.activation = plan.add_previous ? KERNEL_ACTIVATION_NONE : plan.activation;
   tile.out_pitch = shape.out_floats;
   for (int p = 0; p < plan.phase_count; ++p) {
     tile.entries = plan.phases[p].tap_count * plan.group_in;

@@ -188,7 +188,7 @@ inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
     const bool last = s + 1 == total;
     end.bias = last && job.bias ? job.bias + job.column : nullptr;
     end.add_previous = s > 0 || plan.add_previous;
-    end.relu = last && plan.relu;
+    end.activation = last ? plan.activation : KERNEL_ACTIVATION_NONE;
     run_slice(job, slice, first, count, scratch, end);
   }
 }

@@ -33,12 +33,13 @@ struct DepthwiseRow {
   ptrdiff_t in_step, out_step;  // floats from one output column to the next, in x and in y
   int channel;
   int last_count;  // channels in the last vector
-  bool relu, add_previous;
+  int activation;
+  bool add_previous;
 };
 
 template <int kVectors>
 HWY_INLINE void finish_pixel(const Vec (&sums)[kVectors], const DepthwiseRow& row, int column) {
-  Epilogue end{nullptr, row.add_previous, row.relu};
+  Epilogue end{nullptr, row.add_previous, row.activation};
   float* to = row.out + column * row.out_step + row.channel;
   THIMBLE_UNROLL
   for (int v = 0; v < kVectors; ++v) {
@@ -190,7 +191,7 @@ inline void run_depthwise_row(const ConvPlan& plan, const ConvPhase& phase, cons
   row.tap_count = count;
   row.in_step = static_cast<ptrdiff_t>(plan.column_step) * plan.in_c;
   row.out_step = static_cast<ptrdiff_t>(plan.out_column_step) * plan.out_c;
-  row.relu = plan.relu;
+  row.activation = plan.activation;
   row.add_previous = plan.add_previous;
   const Panels panels = split_columns(plan.out_c);
   for (int panel = part.first; panel < part.last; ++panel) {

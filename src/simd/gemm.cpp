@@ -126,7 +126,7 @@ void run_slice(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   job.columns = slice.columns;
   job.end.bias = last && block.bias ? block.bias + slice.column : nullptr;
   job.end.add_previous = !first || sizes.add_previous;
-  job.end.relu = last && sizes.relu;
+  job.end.activation = last ? sizes.activation : KERNEL_ACTIVATION_NONE;
   const int tiles = (block.rows + rows - 1) / rows;
   for (int tile = 0; tile < tiles; ++tile) {
     const int row = tile * rows;

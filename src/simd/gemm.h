@@ -4,10 +4,11 @@
 #include <cstdint>
 
 #include "exec/thread_pool.h"
+#include "ops/common/activation.h"
 
 namespace thimble::simd {
 
-// y[i, j] = relu?(sum_l a[i, l] b[l, j] + bias[j] + (add_previous ? y[i, j] : 0)), for each of
+// y[i, j] = act(sum_l a[i, l] b[l, j] + bias[j] + (add_previous ? y[i, j] : 0)), for each of
 // `batch` row-major matrices. y: [m, n]; a: [m, k], or [k, m] if transpose_a; b: [k, n], or [n, k]
 // if transpose_b. Distances between the matrices of a batch are in floats; 0 repeats one matrix.
 struct GemmSizes {
@@ -15,7 +16,7 @@ struct GemmSizes {
   int m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
   int64_t a_distance = 0, b_distance = 0;
-  bool relu = false;
+  int activation = KERNEL_ACTIVATION_NONE;
   bool add_previous = false;
 };
 

@@ -64,7 +64,7 @@ inline void load_planes(const ConvPlan& plan, const PlanarShape& shape, const Pl
 
 // to[q * step + k] (+)= planes[k * pitch + q] for q < columns, k < channels.
 inline void join_row(float* to, ptrdiff_t step, const float* planes, ptrdiff_t pitch, int channels,
-                     int columns, bool add_previous, bool relu) {
+                     int columns, bool add_previous, int activation) {
   if (!add_previous) {
     transpose_copy(to, step, planes, pitch, channels, columns);
     return;
@@ -72,7 +72,7 @@ inline void join_row(float* to, ptrdiff_t step, const float* planes, ptrdiff_t p
   for (int q = 0; q < columns; ++q) {
     for (int k = 0; k < channels; ++k) {
       const float sum = to[q * step + k] + planes[k * pitch + q];
-      to[q * step + k] = relu && sum < 0 ? 0.0f : sum;
+      to[q * step + k] = static_cast<float>(kernel_activate(activation, sum));
     }
   }
 }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ops/common/activation.h"
 #include "simd/tile.h"
 
 // The accumulators must live in registers, so their loops must vanish. Clang does this by itself.
@@ -77,11 +78,20 @@ HWY_INLINE void store_first(Vec v, float* to, int count) {
 #endif
 }
 
+// activation: one of kernel_activation; NaN stays NaN.
+HWY_INLINE Vec activate(Vec v, int activation) {
+  if (activation == KERNEL_ACTIVATION_NONE) return v;
+  const F32 d;
+  const Vec six = hn::Set(d, 6.0F);
+  v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+  return activation == KERNEL_ACTIVATION_RELU6 ? hn::IfThenElse(hn::Gt(v, six), six, v) : v;
+}
+
 // What becomes of a finished tile before it is stored.
 struct Epilogue {
   const float* bias = nullptr;  // one value per column of the tile, or null
   bool add_previous = false;    // add what the output holds
-  bool relu = false;
+  int activation = KERNEL_ACTIVATION_NONE;
 };
 
 // sums[i][v] += sum_{l < depth} a[i][l * a_step] * b[l * b_pitch + v * lanes()]. Of the last vector
@@ -122,7 +132,7 @@ HWY_INLINE void finish_vector(Vec sum, float* out, int count, int column, const 
   if (end.add_previous) {
     sum = hn::Add(sum, full ? hn::LoadU(d, out) : load_first(out, count));
   }
-  if (end.relu) sum = hn::IfThenZeroElse(hn::Lt(sum, hn::Zero(d)), sum);
+  sum = activate(sum, end.activation);
   if (full) {
     hn::StoreU(sum, d, out);
   } else {

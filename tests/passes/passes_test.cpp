@@ -79,6 +79,14 @@ TEST(epilogue_fusion, lets_the_matrix_op_apply_the_activation) {
   EXPECT_NE(ir::text(fused).find("relu"), std::string::npos) << ir::text(fused);
 }
 
+TEST(epilogue_fusion, lets_batch_norm_apply_relu6) {
+  Graph g;
+  g.output("y", relu6(batch_norm(g.input("x", {4, 4, 3}), {.name = "n"})));
+  const ir::Graph fused = passes::fuse_epilogues(g.ir());
+  EXPECT_THAT(ops_of(fused), ElementsAre("batch_norm", "batch_norm_update"));
+  EXPECT_NE(ir::text(fused).find("relu6"), std::string::npos) << ir::text(fused);
+}
+
 TEST(epilogue_fusion, keeps_an_activation_whose_input_is_read_elsewhere) {
   Graph g;
   const Value d = dense(g.input("x", {4}), {.units = 2, .name = "d"});

@@ -86,8 +86,7 @@ void batch_norm_target(float* y, float* mean, float* variance, const float* x, c
   widen(s.wide[0], mean, r);
   widen(s.wide[1], scale, r);
   widen(s.wide[2], shift, r);
-  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation == KERNEL_ACTIVATION_RELU, r,
-             pool);
+  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation, r, pool);
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE

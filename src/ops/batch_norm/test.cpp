@@ -46,6 +46,9 @@ THIMBLE_OP_CASES(batch_norm) {
   // vanishes, and rounding weighs more.
   OpCase two_values = normalised("two_values_a_channel", {1, 1, 2, 5});
   two_values.tolerance = 1e-3;
+  // Scales at which all three pieces of the activation occur.
+  OpCase relu6 = normalised("relu6", {4, 3, 3, 21}, {.activation = Activation::relu6});
+  relu6.inputs[1] = {.shape = {21}, .low = 4.0, .high = 9.0};
   return {
       .cases =
           {
@@ -64,6 +67,7 @@ THIMBLE_OP_CASES(batch_norm) {
               normalised("without_scale_and_shift", {4, 3, 3, 5}, {}, false),
               normalised("epsilon", {4, 3, 3, 5}, {.epsilon = 0.5}),
               normalised("relu", {4, 3, 3, 5}, {.activation = Activation::relu}),
+              relu6,
               normalised("empty_batch", {0, 3, 3, 5}),
           },
       .rejects =

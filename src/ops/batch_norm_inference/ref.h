@@ -11,7 +11,7 @@ static void batch_norm_inference_ref(real* y, const real* x, const real* gamma, 
     const real shift = beta ? beta[c] : 0;
     for (ptrdiff_t i = c; i < size; i += d->channels) {
       const real value = (x[i] - mean[c]) * scale + shift;
-      y[i] = d->activation == KERNEL_ACTIVATION_RELU && value < 0 ? 0 : value;
+      y[i] = (real)kernel_activate(d->activation, value);
     }
   }
 }

@@ -43,8 +43,7 @@ void batch_norm_inference_target(float* y, const float* x, const float* gamma, c
     s.wide[1][at] = (gamma ? gamma[c] : 1.0F) / std::sqrt(variance[c] + d.epsilon);
     s.wide[2][at] = beta ? beta[c] : 0.0F;
   }
-  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation == KERNEL_ACTIVATION_RELU, r,
-             pool);
+  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation, r, pool);
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE

@@ -14,8 +14,11 @@ THIMBLE_OP_CASES(batch_norm_inference) {
                   .attrs = ir::Attrs::of(attrs),
                   .expect = {x}};
   };
+  // Scales at which all three pieces of the activation occur.
+  OpCase relu6 = normalised("relu6", {4, 3, 21}, {.activation = Activation::relu6});
+  relu6.inputs[1] = {.shape = {21}, .low = 4.0, .high = 9.0};
   return {
-      .cases = {normalised("one_channel", {3, 5, 7, 1}), normalised("one_value", {1, 1}),
+      .cases = {relu6, normalised("one_channel", {3, 5, 7, 1}), normalised("one_value", {1, 1}),
                 normalised("three_channels", {3, 5, 7, 3}), normalised("many_channels", {5, 130}),
                 normalised("hundreds_of_channels", {11, 300}),
                 normalised("wide_rows_and_a_part_of_one", {40, 33}),

@@ -3,6 +3,7 @@
 
 #include <thimble/attributes.h>
 #include <thimble/ops/relu.h>
+#include <thimble/ops/relu6.h>
 
 #include "ir/op_def.h"
 #include "ops/common/activation.h"
@@ -15,13 +16,23 @@ inline int kernel_activation_of(Activation activation) {
       return KERNEL_ACTIVATION_NONE;
     case Activation::relu:
       return KERNEL_ACTIVATION_RELU;
+    case Activation::relu6:
+      return KERNEL_ACTIVATION_RELU6;
   }
   return KERNEL_ACTIVATION_NONE;
 }
 
 // The gradient before the activation, from the one after it and the op's output.
 inline Value activation_grad(Activation activation, Value dy, Value y) {
-  return activation == Activation::relu ? relu_grad(dy, y) : dy;
+  switch (activation) {
+    case Activation::none:
+      return dy;
+    case Activation::relu:
+      return relu_grad(dy, y);
+    case Activation::relu6:
+      return relu6_grad(dy, y);
+  }
+  return dy;
 }
 
 // What OpDef::fuse_activation wants, for attributes with a field `activation`.

@@ -126,7 +126,7 @@ struct Affine {
   const float* mean;
   const float* scale;
   const float* shift;
-  bool relu;
+  int activation;
   template <class Load>
   HWY_INLINE auto operator()(const Load& outer, int column) const {
     const Vec m = outer(mean + column);
@@ -134,17 +134,17 @@ struct Affine {
     const Vec b = outer(shift + column);
     return [this, m, s, b](const auto& load, ptrdiff_t at) HWY_ATTR {
       const Vec value = hn::MulAdd(hn::Sub(load(x + at), m), s, b);
-      return relu ? hn::IfThenZeroElse(hn::Lt(value, hn::Zero(F32())), value) : value;
+      return activate(value, activation);
     };
   }
 };
 
 // The same of all rows, block by block. wide: mean, scale and shift.
-HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], bool relu,
+HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], int activation,
                            const ChannelRows& r, exec::ThreadPool& pool) {
   pool.run(r.blocks, [&](int64_t i) {
     const ChannelBlock block = channel_block(r, i);
-    map_rows(y + block.first, Affine{x + block.first, wide[0], wide[1], wide[2], relu}, block,
+    map_rows(y + block.first, Affine{x + block.first, wide[0], wide[1], wide[2], activation}, block,
              r.width);
   });
 }

@@ -13,6 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using simd::HWY_NAMESPACE::activate;
 using simd::HWY_NAMESPACE::F32;
 using simd::HWY_NAMESPACE::lanes;
 using simd::HWY_NAMESPACE::load_first;

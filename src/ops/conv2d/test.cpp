@@ -30,6 +30,12 @@ RejectCase refused(const char* name, const Shape& x, const Shape& weight, const 
 
 THIMBLE_OP_CASES(conv2d) {
   constexpr bool kBias = true;
+  // Large enough that all three pieces of the activation occur.
+  const auto large = [](OpCase made) {
+    made.inputs[0].low = -4.0;
+    made.inputs[0].high = 4.0;
+    return made;
+  };
   return {
       .cases =
           {
@@ -68,6 +74,12 @@ THIMBLE_OP_CASES(conv2d) {
               convolution("empty_batch", {0, 5, 5, 2}, {3, 3, 3, 2}, {0, 3, 3, 3}, {}, kBias),
               convolution("relu", {3, 6, 6, 3}, {17, 3, 3, 3}, {3, 6, 6, 17},
                           {.padding = 1, .activation = Activation::relu}, kBias),
+              large(convolution("relu6", {2, 6, 6, 3}, {37, 3, 3, 3}, {2, 6, 6, 37},
+                          {.padding = 1, .activation = Activation::relu6}, kBias)),
+              large(convolution("relu6_of_few_channels", {2, 9, 9, 3}, {4, 3, 3, 3}, {2, 5, 5, 4},
+                          {.stride = 2, .padding = 1, .activation = Activation::relu6}, kBias)),
+              large(convolution("relu6_depthwise", {2, 7, 7, 19}, {19, 3, 3, 1}, {2, 7, 7, 19},
+                          {.padding = 1, .groups = 19, .activation = Activation::relu6}, kBias)),
           },
       .rejects =
           {

@@ -29,7 +29,7 @@ static void conv2d_input_grad_ref(real* dx, const real* dy, const real* w, const
           }
           if (bias) sum += bias[c];
           if (d->accumulate) sum += dx[out];
-          if (d->activation == KERNEL_ACTIVATION_RELU) sum = sum < 0 ? 0 : sum;
+          sum = (real)kernel_activate(d->activation, sum);
           dx[out] = sum;
         }
       }

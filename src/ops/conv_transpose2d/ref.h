@@ -31,7 +31,7 @@ static void conv_transpose2d_ref(real* y, const real* x, const real* w, const re
           }
           if (bias) sum += bias[k];
           if (d->accumulate) sum += y[out];
-          if (d->activation == KERNEL_ACTIVATION_RELU) sum = sum < 0 ? 0 : sum;
+          sum = (real)kernel_activate(d->activation, sum);
           y[out] = sum;
         }
       }

@@ -32,6 +32,12 @@ RejectCase refused(const char* name, const Shape& x, const Shape& weight, const 
 
 THIMBLE_OP_CASES(conv_transpose2d) {
   constexpr bool kBias = true;
+  // Large enough that all three pieces of the activation occur.
+  const auto large = [](OpCase made) {
+    made.inputs[0].low = -4.0;
+    made.inputs[0].high = 4.0;
+    return made;
+  };
   return {
       .cases =
           {
@@ -68,6 +74,8 @@ THIMBLE_OP_CASES(conv_transpose2d) {
               transposed("empty_batch", {0, 5, 5, 2}, {2, 3, 3, 3}, {0, 7, 7, 3}, {}, kBias),
               transposed("relu", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
                          {.padding = 1, .activation = Activation::relu}, kBias),
+              large(transposed("relu6", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
+                         {.padding = 1, .activation = Activation::relu6}, kBias)),
           },
       .rejects =
           {

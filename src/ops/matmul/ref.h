@@ -20,7 +20,7 @@ static void matmul_ref(real* y, const real* a, const real* b, const real* bias,
         }
         if (bias) sum += bias[j];
         if (d->accumulate) sum += *out;
-        if (d->activation == KERNEL_ACTIVATION_RELU) sum = sum < 0 ? 0 : sum;
+        sum = (real)kernel_activate(d->activation, sum);
         *out = sum;
       }
     }

@@ -15,7 +15,7 @@ simd::GemmSizes gemm_sizes(const matmul_dims& d) {
   sizes.transpose_b = d.transpose_b != 0;
   sizes.a_distance = d.broadcast_a ? 0 : static_cast<int64_t>(d.m) * d.k;
   sizes.b_distance = d.broadcast_b ? 0 : static_cast<int64_t>(d.k) * d.n;
-  sizes.relu = d.activation == KERNEL_ACTIVATION_RELU;
+  sizes.activation = d.activation;
   sizes.add_previous = d.accumulate != 0;
   return sizes;
 }

@@ -28,6 +28,9 @@ THIMBLE_OP_CASES(matmul) {
   const MatmulAttrs a_t{.transpose_a = true};
   const MatmulAttrs b_t{.transpose_b = true};
   const MatmulAttrs both_t{.transpose_a = true, .transpose_b = true};
+  // Large enough that all three pieces of the activation occur.
+  OpCase relu6 = product("relu6", {9, 6}, {6, 17}, {9, 17}, {.activation = Activation::relu6});
+  relu6.inputs[0] = {.shape = {9, 6}, .low = -6.0, .high = 6.0};
   return {
       .cases =
           {
@@ -54,6 +57,7 @@ THIMBLE_OP_CASES(matmul) {
               product("empty_sum", {2, 0}, {0, 3}, {2, 3}),
               with_bias(
                   product("relu", {9, 6}, {6, 17}, {9, 17}, {.activation = Activation::relu})),
+              with_bias(relu6),
           },
       .rejects =
           {

@@ -17,6 +17,7 @@ constexpr UnaryInfo kRelu6{
     .example = "auto y = relu6(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(relu6),
+    .activation = Activation::relu6,
 };
 
 }  // namespace
@@ -27,5 +28,7 @@ THIMBLE_OP_FOLDER(relu6) { return Unary<kRelu6>::folder(); }
 namespace thimble {
 
 Value relu6(Value x) { return ops::Unary<ops::kRelu6>::apply(x); }
+
+Value relu6_grad(Value dy, Value y) { return ops::Unary<ops::kRelu6>::apply_grad(dy, y); }
 
 }  // namespace thimble
