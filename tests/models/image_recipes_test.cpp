@@ -18,7 +18,8 @@ struct Expected {
   int64_t parameters;                // torchvision's model with ten classes has as many
   std::vector<std::string> tensors;  // some of its names
   Shape image;
-  int64_t most_bytes;  // of a step with the recipe's batch: less than PyTorch takes
+  int64_t most_bytes;    // of a step with the recipe's batch: less than PyTorch takes
+  int lone_activations;  // of a step
 };
 
 const Expected kExpected[] = {
@@ -28,13 +29,15 @@ const Expected kExpected[] = {
       "features.2.conv.1.0.weight", "features.17.conv.3.bias", "features.18.1.running_var",
       "classifier.1.weight", "classifier.1.bias"},
      {96, 96, 3},
-     int64_t{45} << 20},
+     int64_t{45} << 20,
+     0},
     {"resnet18",
      11173962,
      {"conv1.weight", "bn1.running_mean", "layer1.1.bn2.weight", "layer2.0.downsample.0.weight",
       "layer4.0.downsample.1.running_var", "fc.weight", "fc.bias"},
      {32, 32, 3},
-     int64_t{240} << 20}};
+     int64_t{240} << 20,
+     8}};
 
 void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.name; }
 
@@ -81,6 +84,16 @@ TEST_P(ImageRecipes, read_cifar10) {
   EXPECT_EQ(data::testing::sample_of(train, 0).label, 7);
   EXPECT_EQ(data::testing::sample_of(train, 0).features[0], 1.0F);
   EXPECT_EQ(recipe.data(folder.path(), data::Split::test).size(), 1);
+}
+
+// No pass over memory for them alone.
+TEST_P(ImageRecipes, let_other_ops_apply_their_activations) {
+  const Recipe& recipe = find_recipe(GetParam().name);
+  int left = 0;  // resnet18: after each block's sum
+  for (const PlanStep& step : trainer_of(recipe, 2).plan().steps) {
+    left += static_cast<int>(step.op == "relu" || step.op == "relu6");
+  }
+  EXPECT_EQ(left, GetParam().lone_activations);
 }
 
 // A few images by heart: every layer must pass gradients on.

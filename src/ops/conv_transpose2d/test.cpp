@@ -75,7 +75,7 @@ THIMBLE_OP_CASES(conv_transpose2d) {
               transposed("relu", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
                          {.padding = 1, .activation = Activation::relu}, kBias),
               large(transposed("relu6", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
-                         {.padding = 1, .activation = Activation::relu6}, kBias)),
+                               {.padding = 1, .activation = Activation::relu6}, kBias)),
           },
       .rejects =
           {
