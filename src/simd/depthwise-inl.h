@@ -1,6 +1,5 @@
-// Depthwise convolution and its adjoint, with channels in the vector lanes: a tile of neighbouring
-// output pixels is summed in registers, reading the image in place and each of its pixels once for
-// all taps of a row of the window. Included once per vector target.
+// Depthwise convolution and its adjoint, with channels in the vector lanes: a tile of output pixels
+// is summed in registers, reading the image in place. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_DEPTHWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_DEPTHWISE_INL_H_
@@ -19,184 +18,145 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-inline constexpr int kDepthwisePixels = 8;  // of a whole tile
+#if THIMBLE_MANY_REGISTERS
+inline constexpr int kDepthwisePixels = 6;
+#else
+inline constexpr int kDepthwisePixels = 4;
+#endif
 
-// One row of the output, for some of its channels.
+// One row of the output, for the channels of one tile.
 struct DepthwiseRow {
   float* out;  // the row's first pixel
   const float* bias;
-  const DepthwiseRun* runs;
-  int run_count;
-  ptrdiff_t pitch;              // of the weights, from one tap of a run to the next
-  int in_w, in_c, column_step;  // of the image
-  ptrdiff_t out_step;           // floats from one output column to the next
-  int columns;
-  int inside, outside;  // columns [inside, outside) have all their taps inside the image
-  int first_channel, last_channel;
-  Epilogue end;
+  const DepthwiseTap* taps;
+  int tap_count;
+  ptrdiff_t in_step, out_step;  // floats from one output column to the next, in x and in y
+  int channel;
+  int last_count;  // channels in the last vector
+  int activation;
+  bool add_previous;
 };
 
-// The weights of one run, or of three at once, for the channels of one vector.
-template <int kRuns, int kTaps>
-struct DepthwiseWeights {
-  Vec of[kRuns][kTaps];
-  HWY_INLINE void load(const DepthwiseRun* runs, ptrdiff_t pitch, int channel) {
-    THIMBLE_UNROLL
-    for (int run = 0; run < kRuns; ++run) {
-      THIMBLE_UNROLL
-      for (int t = 0; t < kTaps; ++t) {
-        of[run][t] = hn::Load(F32(), runs[run].weights + t * pitch + channel);
-      }
-    }
-  }
-};
-
-// What one run adds to kPixels neighbouring output pixels; see depthwise_tile().
-template <int kTaps, int kStep, bool kChecked, int kPixels>
-HWY_INLINE void add_run(Vec (&sums)[kPixels], const Vec (&weights)[kTaps], const DepthwiseRun& run,
-                        const DepthwiseRow& row, int column, int channel, int count) {
-  const F32 d;
-  const ptrdiff_t pixel_step = row.in_c;
-  const int first = column * row.column_step;
-  const float* from = run.row + first * pixel_step + channel;
-  const auto pixel = [&](int step) HWY_ATTR {
-    const float* at = from + step * pixel_step;
-    if constexpr (!kChecked) return hn::LoadU(d, at);
-    const auto place = static_cast<unsigned>(first + run.column + step);
-    return place < static_cast<unsigned>(row.in_w) ? load_first(at, count) : hn::Zero(d);
-  };
-  if constexpr (kTaps == 1) {
-    THIMBLE_UNROLL
-    for (int i = 0; i < kPixels; ++i) {
-      sums[i] = hn::MulAdd(weights[0], pixel(i * row.column_step), sums[i]);
-    }
-  } else {
-    THIMBLE_UNROLL
-    for (int j = 0; j < (kPixels - 1) * kStep + kTaps; ++j) {
-      const Vec x = pixel(j);
-      THIMBLE_UNROLL
-      for (int t = 0; t < kTaps; ++t) {
-        const int i = (j - t) / kStep;
-        if (j < t || (j - t) % kStep != 0 || i >= kPixels) continue;
-        sums[i] = hn::MulAdd(weights[t], x, sums[i]);
-      }
-    }
+template <int kVectors>
+HWY_INLINE void finish_pixel(const Vec (&sums)[kVectors], const DepthwiseRow& row, int column) {
+  Epilogue end{nullptr, row.add_previous, row.activation};
+  float* to = row.out + column * row.out_step + row.channel;
+  THIMBLE_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const int count = v + 1 < kVectors ? lanes() : row.last_count;
+    finish_vector(sums[v], to + v * lanes(), count, 0, end);
   }
 }
 
-// kPixels neighbouring output pixels of the channels of one vector. kRuns: 3 if the row has three
-// runs, whose weights then are given, or 1: any number. kTaps: of each run; kStep: input columns
-// from one output column to the next, a constant so that taps share what they read; of no meaning
-// with one tap. kChecked: the tile may reach over the image's borders, where taps count as zero,
-// and over the end of the output row, and the vector may be partial.
-template <int kRuns, int kTaps, int kStep, bool kChecked, int kPixels>
-HWY_INLINE void depthwise_tile(const DepthwiseRow& row, const DepthwiseWeights<kRuns, kTaps>& given,
-                               int column, int channel, int count) {
+// kPixels neighbouring output pixels whose taps all lie inside the image.
+template <bool kPartial, int kPixels, int kVectors>
+HWY_INLINE void depthwise_inside(const DepthwiseRow& row, int column) {
   const F32 d;
-  const Vec bias = hn::Load(d, row.bias + channel);
-  Vec sums[kPixels];
-  THIMBLE_UNROLL
-  for (int i = 0; i < kPixels; ++i) sums[i] = bias;
-  if constexpr (kRuns == 3) {
-    THIMBLE_UNROLL
-    for (int run = 0; run < kRuns; ++run) {
-      add_run<kTaps, kStep, kChecked>(sums, given.of[run], row.runs[run], row, column, channel,
-                                      count);
-    }
-  } else {
-    for (int run = 0; run < row.run_count; ++run) {
-      DepthwiseWeights<1, kTaps> weights;
-      weights.load(row.runs + run, row.pitch, channel);
-      add_run<kTaps, kStep, kChecked>(sums, weights.of[0], row.runs[run], row, column, channel,
-                                      count);
-    }
-  }
-  float* to = row.out + column * row.out_step + channel;
-  if (!kChecked && !row.end.add_previous && row.end.activation == KERNEL_ACTIVATION_NONE) {
-    THIMBLE_UNROLL
-    for (int i = 0; i < kPixels; ++i) hn::StoreU(sums[i], d, to + i * row.out_step);
-    return;
-  }
+  Vec sums[kPixels][kVectors];
   THIMBLE_UNROLL
   for (int i = 0; i < kPixels; ++i) {
-    if (kChecked && column + i >= row.columns) break;
-    finish_vector(sums[i], to + i * row.out_step, count, 0, row.end);
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      sums[i][v] = hn::Load(d, row.bias + row.channel + v * lanes());
+    }
   }
-}
-
-template <int kRuns, int kTaps, int kStep>
-HWY_NOINLINE void depthwise_row(const DepthwiseRow& the_row) {
-  constexpr int kHalf = kDepthwisePixels / 2;
-  const DepthwiseRow row = the_row;  // a copy that no store can change
-  for (int channel = row.first_channel; channel < row.last_channel; channel += lanes()) {
-    const int count = std::min(lanes(), row.last_channel - channel);
-    DepthwiseWeights<kRuns, kTaps> weights;
-    if constexpr (kRuns == 3) weights.load(row.runs, row.pitch, channel);
-    int column = 0;
-    if (count < lanes()) {
-      for (; column < row.columns; column += kDepthwisePixels) {
-        depthwise_tile<kRuns, kTaps, kStep, true, kDepthwisePixels>(row, weights, column, channel,
-                                                                    count);
+  const ptrdiff_t at = column * row.in_step + row.channel;
+  for (int t = 0; t < row.tap_count; ++t) {
+    const float* from = row.taps[t].row + at;
+    Vec weights[kVectors];
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      weights[v] = hn::Load(d, row.taps[t].weights + row.channel + v * lanes());
+    }
+    THIMBLE_UNROLL
+    for (int i = 0; i < kPixels; ++i) {
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const float* pixel = from + i * row.in_step + v * lanes();
+        const Vec x =
+            kPartial && v + 1 == kVectors ? load_first(pixel, row.last_count) : hn::LoadU(d, pixel);
+        sums[i][v] = hn::MulAdd(weights[v], x, sums[i][v]);
       }
     }
-    for (; column < row.inside; ++column) {
-      depthwise_tile<kRuns, kTaps, kStep, true, 1>(row, weights, column, channel, count);
-    }
-    for (; column + kDepthwisePixels <= row.outside; column += kDepthwisePixels) {
-      depthwise_tile<kRuns, kTaps, kStep, false, kDepthwisePixels>(row, weights, column, channel,
-                                                                   lanes());
-    }
-    if (column + kHalf <= row.outside) {
-      depthwise_tile<kRuns, kTaps, kStep, false, kHalf>(row, weights, column, channel, lanes());
-      column += kHalf;
-    }
-    for (; column < row.columns; ++column) {
-      depthwise_tile<kRuns, kTaps, kStep, true, 1>(row, weights, column, channel, count);
-    }
   }
+  THIMBLE_UNROLL
+  for (int i = 0; i < kPixels; ++i) finish_pixel(sums[i], row, column + i);
 }
 
-inline void depthwise_row(const DepthwiseRow& row, int taps) {
-  const bool three_runs = row.run_count == 3;
-  if (taps == 1) {
-    depthwise_row<1, 1, 1>(row);
-  } else if (taps == 2) {
-    depthwise_row<1, 2, 1>(row);
-  } else if (taps == 5) {
-    depthwise_row<1, 5, 1>(row);
-  } else if (row.column_step == 2) {
-    three_runs ? depthwise_row<3, 3, 2>(row) : depthwise_row<1, 3, 2>(row);
-  } else {
-    three_runs ? depthwise_row<3, 3, 1>(row) : depthwise_row<1, 3, 1>(row);
+// One output pixel near the border: only taps inside the image count.
+template <int kVectors>
+HWY_INLINE void depthwise_border(const DepthwiseRow& row, const ConvPlan& plan, int column) {
+  const F32 d;
+  Vec sums[kVectors];
+  THIMBLE_UNROLL
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Load(d, row.bias + row.channel + v * lanes());
+  for (int t = 0; t < row.tap_count; ++t) {
+    const int w = column * plan.column_step + row.taps[t].column;
+    if (w < 0 || w >= plan.in_w) continue;
+    const float* from = row.taps[t].row + column * row.in_step + row.channel;
+    const float* weights = row.taps[t].weights + row.channel;
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const int count = v + 1 < kVectors ? lanes() : row.last_count;
+      const Vec x = count < lanes() ? load_first(from + v * lanes(), count)
+                                    : hn::LoadU(d, from + v * lanes());
+      sums[v] = hn::MulAdd(hn::Load(d, weights + v * lanes()), x, sums[v]);
+    }
   }
+  finish_pixel(sums, row, column);
 }
 
-// How many taps of the phase make a run of neighbours: all of a window's row if depthwise_row()
-// knows them, else each is a run.
-inline int depthwise_run(const ConvPlan& plan, const ConvPhase& phase) {
-  int length = 1;
-  while (length < phase.tap_count && phase.taps[length].row == phase.taps[0].row) {
-    if (phase.taps[length].column != phase.taps[length - 1].column + 1) return 1;
-    ++length;
+// Output columns [first, last) have all their taps inside the image.
+template <bool kPartial, int kVectors>
+HWY_NOINLINE void depthwise_row(const DepthwiseRow& row, const ConvPlan& plan, int columns,
+                                int first, int last) {
+  int column = 0;
+  for (; column < first; ++column) depthwise_border<kVectors>(row, plan, column);
+  for (; column + kDepthwisePixels <= last; column += kDepthwisePixels) {
+    depthwise_inside<kPartial, kDepthwisePixels, kVectors>(row, column);
   }
-  const bool known =
-      plan.column_step == 1 ? length <= 3 || length == 5 : plan.column_step == 2 && length == 3;
-  return known ? length : 1;
+  constexpr int kHalf = kDepthwisePixels / 2;
+  for (; column + kHalf <= last; column += kHalf) {
+    depthwise_inside<kPartial, kHalf, kVectors>(row, column);
+  }
+  for (; column < last; ++column) depthwise_inside<kPartial, 1, kVectors>(row, column);
+  for (; column < columns; ++column) depthwise_border<kVectors>(row, plan, column);
 }
 
-// Sets the output columns with 0 <= column * step + tap < width for every tap.
-inline void find_inside_columns(const ConvPlan& plan, int taps, DepthwiseRow& row) {
-  row.inside = 0;
-  row.outside = row.columns;
-  const int step = plan.column_step;
-  for (int i = 0; i < row.run_count; ++i) {
-    const int left = row.runs[i].column;
-    const int right = left + taps - 1;
-    if (left < 0) row.inside = std::max(row.inside, (-left + step - 1) / step);
-    const int last = right >= plan.in_w ? 0 : (plan.in_w - 1 - right) / step + 1;
-    row.outside = std::min(row.outside, last);
+inline void depthwise_row(const DepthwiseRow& row, const ConvPlan& plan, int vectors, int columns,
+                          int first, int last) {
+  const bool partial = row.last_count < lanes();
+  if (vectors == 1) {
+    return partial ? depthwise_row<true, 1>(row, plan, columns, first, last)
+                   : depthwise_row<false, 1>(row, plan, columns, first, last);
   }
-  row.inside = std::min(row.inside, row.columns);
+  if (vectors == 2) {
+    return partial ? depthwise_row<true, 2>(row, plan, columns, first, last)
+                   : depthwise_row<false, 2>(row, plan, columns, first, last);
+  }
+#if THIMBLE_MANY_REGISTERS
+  if (vectors == 3) {
+    return partial ? depthwise_row<true, 3>(row, plan, columns, first, last)
+                   : depthwise_row<false, 3>(row, plan, columns, first, last);
+  }
+  partial ? depthwise_row<true, 4>(row, plan, columns, first, last)
+          : depthwise_row<false, 4>(row, plan, columns, first, last);
+#endif
+}
+
+// Output columns with 0 <= column * step + tap < width for every tap.
+inline void inside_columns(const ConvPlan& plan, const DepthwiseTap* taps, int count, int columns,
+                           int& first, int& last) {
+  first = 0;
+  last = columns;
+  for (int t = 0; t < count; ++t) {
+    const int offset = taps[t].column;
+    const int step = plan.column_step;
+    if (offset < 0) first = std::max(first, (-offset + step - 1) / step);
+    last = std::min(last, offset >= plan.in_w ? 0 : (plan.in_w - 1 - offset) / step + 1);
+  }
+  first = std::min(first, columns);
+  last = std::max(first, last);
 }
 
 // Panels of channels [first, last).
@@ -206,35 +166,41 @@ struct DepthwisePanels {
 
 // Row i of a phase of one image.
 inline void run_depthwise_row(const ConvPlan& plan, const ConvPhase& phase, const float* weights,
-                              const float* bias, DepthwiseRun* runs, int image, int i,
+                              const float* bias, DepthwiseTap* taps, int image, int i,
                               const DepthwisePanels& part, const float* x, float* y) {
   const int64_t pitch = padded_channels(plan.out_c);
-  const int taps = depthwise_run(plan, phase);
+  int count = 0;
+  for (int t = 0; t < phase.tap_count; ++t) {
+    const int h = i * plan.row_step + phase.taps[t].row;
+    if (h < 0 || h >= plan.in_h) continue;
+    const ptrdiff_t at =
+        (static_cast<ptrdiff_t>(image) * plan.in_h + h) * plan.in_w + phase.taps[t].column;
+    taps[count++] = {x + at * plan.in_c, weights + t * pitch, phase.taps[t].column};
+  }
+  int first = 0;
+  int last = 0;
+  inside_columns(plan, taps, count, phase.columns, first, last);
+
   const ptrdiff_t out_row = (static_cast<ptrdiff_t>(image) * plan.out_h + phase.row +
                              static_cast<ptrdiff_t>(i) * plan.out_row_step) *
                             plan.out_w;
   DepthwiseRow row{};
   row.out = y + (out_row + phase.column) * plan.out_c;
   row.bias = bias;
-  row.runs = runs;
-  row.pitch = pitch;
-  row.in_w = plan.in_w, row.in_c = plan.in_c, row.column_step = plan.column_step;
+  row.taps = taps;
+  row.tap_count = count;
+  row.in_step = static_cast<ptrdiff_t>(plan.column_step) * plan.in_c;
   row.out_step = static_cast<ptrdiff_t>(plan.out_column_step) * plan.out_c;
-  row.columns = phase.columns;
-  row.end.activation = plan.activation;
-  row.end.add_previous = plan.add_previous;
-  for (int t = 0; t < phase.tap_count; t += taps) {
-    const int h = i * plan.row_step + phase.taps[t].row;
-    if (h < 0 || h >= plan.in_h) continue;
-    const ptrdiff_t at =
-        (static_cast<ptrdiff_t>(image) * plan.in_h + h) * plan.in_w + phase.taps[t].column;
-    runs[row.run_count++] = {x + at * plan.in_c, weights + t * pitch, phase.taps[t].column};
-  }
-  find_inside_columns(plan, taps, row);
+  row.activation = plan.activation;
+  row.add_previous = plan.add_previous;
   const Panels panels = split_columns(plan.out_c);
-  row.first_channel = part.first * panels.width;
-  row.last_channel = std::min(part.last * panels.width, plan.out_c);
-  depthwise_row(row, taps);
+  for (int panel = part.first; panel < part.last; ++panel) {
+    row.channel = panel * panels.width;
+    const int channels = std::min(panels.width, plan.out_c - row.channel);
+    const int vectors = (channels + lanes() - 1) / lanes();
+    row.last_count = channels - (vectors - 1) * lanes();
+    depthwise_row(row, plan, vectors, phase.columns, first, last);
+  }
 }
 
 inline void fill_depthwise_tables(const ConvPlan& plan, const float* w, const float* bias,
@@ -269,7 +235,7 @@ inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const
   const int64_t runs = divide_up(plan.phase_rows(), rows);
   pool.run_with_worker(plan.images * runs, [&](int64_t task, int worker) {
     Workspace own(scratch_base + worker * counter.bytes());
-    DepthwiseRun* runs_of_row = carve_depthwise_scratch(own, plan);
+    DepthwiseTap* taps = carve_depthwise_scratch(own, plan);
     const int image = static_cast<int>(task / runs);
     const int first = static_cast<int>(task % runs) * rows;
     for (int panel = 0; panel < panels; panel += together) {
@@ -279,7 +245,7 @@ inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const
         const ConvPhase& phase = plan.phases[p];
         const int last = std::min(first + rows, phase.rows);
         for (int i = first; i < last; ++i) {
-          run_depthwise_row(plan, phase, weights, tables.bias, runs_of_row, image, i, part, x, y);
+          run_depthwise_row(plan, phase, weights, tables.bias, taps, image, i, part, x, y);
         }
         weights += phase.tap_count * padded_channels(plan.out_c);
       }

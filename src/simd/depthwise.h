@@ -29,16 +29,16 @@ inline DepthwiseTables carve_depthwise_tables(Workspace& workspace, const ConvPl
   return tables;
 }
 
-// Neighbouring taps of one row of the window, whose input row lies inside the image.
-struct DepthwiseRun {
-  const float* row;      // of the input, at the column the first tap adds
-  const float* weights;  // [taps of the run, padded channels]
-  int column;            // what the first tap adds
+// A tap that lies inside the image for a given output row.
+struct DepthwiseTap {
+  const float* row;      // of the input, at the column the tap adds
+  const float* weights;  // [padded channels]
+  int column;
 };
 
-// Of one thread: the runs of one output row.
-inline DepthwiseRun* carve_depthwise_scratch(Workspace& workspace, const ConvPlan& plan) {
-  return workspace.take<DepthwiseRun>(plan.tap_count);
+// Of one thread: the taps of one output row.
+inline DepthwiseTap* carve_depthwise_scratch(Workspace& workspace, const ConvPlan& plan) {
+  return workspace.take<DepthwiseTap>(plan.tap_count);
 }
 
 // Whether so many floats, with what else is in use, leave the first-level cache.

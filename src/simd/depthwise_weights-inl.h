@@ -1,6 +1,5 @@
-// Weight gradient of a depthwise convolution, with channels in the vector lanes: the products of a
-// tile of neighbouring output pixels are summed in registers, each image pixel read once for all
-// taps of a row of the window. Included once per vector target.
+// Weight gradient of a depthwise convolution, with channels in the vector lanes: several taps are
+// summed in registers along a row of output pixels. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_DEPTHWISE_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_DEPTHWISE_WEIGHTS_INL_H_
@@ -18,191 +17,155 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-inline constexpr int kDotPixels = 8;  // of a whole tile
+inline constexpr int kDepthwiseTaps = 9;  // summed together, times this many vectors:
+inline constexpr int kDepthwiseVectors = THIMBLE_MANY_REGISTERS ? 2 : 1;
 
-// One row of output pixels of one image, for its channels before the last one.
+// Some taps over one row of output pixels, for the channels of one or two vectors.
 struct DepthwiseDots {
+  const float* x[kDepthwiseTaps];  // what each tap reads for the first output pixel
+  float* sums[kDepthwiseTaps];     // at the first channel
+  const float* dy;                 // at the first output pixel
+  ptrdiff_t x_step, dy_step;       // floats from one output pixel to the next
+  int pixels;
+  int last_count;  // channels in the last vector
+};
+
+HWY_INLINE Vec load_channels(const float* from, bool partial, int count) {
+  return partial ? load_first(from, count) : hn::LoadU(F32(), from);
+}
+
+template <bool kPartial, int kTaps, int kVectors>
+HWY_NOINLINE void depthwise_dots(const DepthwiseDots& job) {
+  const F32 d;
+  Vec sums[kTaps][kVectors];
+  const float* x[kTaps];
+  THIMBLE_UNROLL
+  for (int t = 0; t < kTaps; ++t) {
+    x[t] = job.x[t];
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) sums[t][v] = hn::Load(d, job.sums[t] + v * lanes());
+  }
+  const float* dy = job.dy;
+  ptrdiff_t at = 0;
+  for (int q = 0; q < job.pixels; ++q, at += job.x_step, dy += job.dy_step) {
+    Vec grad[kVectors];
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      grad[v] = load_channels(dy + v * lanes(), kPartial && v + 1 == kVectors, job.last_count);
+    }
+    THIMBLE_UNROLL
+    for (int t = 0; t < kTaps; ++t) {
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const Vec pixel =
+            load_channels(x[t] + at + v * lanes(), kPartial && v + 1 == kVectors, job.last_count);
+        sums[t][v] = hn::MulAdd(pixel, grad[v], sums[t][v]);
+      }
+    }
+  }
+  THIMBLE_UNROLL
+  for (int t = 0; t < kTaps; ++t) {
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) hn::Store(sums[t][v], d, job.sums[t] + v * lanes());
+  }
+}
+
+template <int kTaps>
+inline void depthwise_dots(const DepthwiseDots& job, int vectors) {
+  const bool partial = job.last_count < lanes();
+  if (vectors == 1) {
+    return partial ? depthwise_dots<true, kTaps, 1>(job) : depthwise_dots<false, kTaps, 1>(job);
+  }
+  partial ? depthwise_dots<true, kTaps, kDepthwiseVectors>(job)
+          : depthwise_dots<false, kTaps, kDepthwiseVectors>(job);
+}
+
+// One row of output pixels of one image.
+struct DepthwiseWeightRow {
   const conv_dims& d;
   const float* x;   // the image
   const float* dy;  // the row
-  float* sums;      // [taps, padded channels]
-  ptrdiff_t pitch;  // of the sums
   int p;
-  int first_r, last_r;  // rows of the window that lie inside the image
-  int inside, outside;  // columns [inside, outside) have all their taps inside the image
-  int last_channel;
+  float* sums;  // [taps, padded channels]
+  int first_channel, last_channel;
 };
 
-// kRuns runs of kTaps taps each, in neighbouring rows of the window, and the channels of one
-// vector.
-template <int kRuns, int kTaps>
-struct DepthwiseSums {
-  Vec of[kRuns][kTaps];
-  float* at;  // the first one's place
-  ptrdiff_t run_step, pitch;
-
-  HWY_INLINE void load() {
-    THIMBLE_UNROLL
-    for (int run = 0; run < kRuns; ++run) {
-      THIMBLE_UNROLL
-      for (int t = 0; t < kTaps; ++t) {
-        of[run][t] = hn::Load(F32(), at + run * run_step + t * pitch);
-      }
+// Taps [first, first + count) of the window, in columns [first_q, last_q) of the output, where all
+// of them lie inside the image; count is 1, 3 or kDepthwiseTaps.
+inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int count, int first_q,
+                               int last_q) {
+  if (first_q >= last_q) return;
+  const conv_dims& d = row.d;
+  DepthwiseDots job{};
+  job.x_step = static_cast<ptrdiff_t>(d.stride_w) * d.c;
+  job.dy_step = d.c;
+  job.pixels = last_q - first_q;
+  constexpr int kChannels = kDepthwiseVectors * lanes();
+  for (int channel = row.first_channel; channel < row.last_channel; channel += kChannels) {
+    const int channels = std::min(kChannels, row.last_channel - channel);
+    const int vectors = (channels + lanes() - 1) / lanes();
+    job.last_count = channels - (vectors - 1) * lanes();
+    job.dy = row.dy + static_cast<ptrdiff_t>(first_q) * d.c + channel;
+    for (int t = 0; t < count; ++t) {
+      const int r = (first + t) / d.s;
+      const int s = (first + t) % d.s;
+      const ptrdiff_t h = row.p * d.stride_h - d.pad_top + r * d.dilation_h;
+      const ptrdiff_t w = first_q * d.stride_w - d.pad_left + s * d.dilation_w;
+      job.x[t] = row.x + (h * d.w + w) * d.c + channel;
+      job.sums[t] = row.sums + (first + t) * padded_channels(d.c) + channel;
     }
-  }
-  HWY_INLINE void store() const {
-    THIMBLE_UNROLL
-    for (int run = 0; run < kRuns; ++run) {
-      THIMBLE_UNROLL
-      for (int t = 0; t < kTaps; ++t) {
-        hn::Store(of[run][t], F32(), at + run * run_step + t * pitch);
-      }
-    }
-  }
-};
-
-// Where a tile stands: its first output column, the input column that its first tap reads, that
-// place in the first run's row of the image, and the distance to the next run's.
-struct DotsTile {
-  int column, first;
-  const float* from;
-  ptrdiff_t run_floats;
-  int channel, count;
-};
-
-// Adds the products of kPixels neighbouring output pixels. kStep: input columns from one output
-// column to the next, a constant so that taps share what they read; of no meaning with one tap.
-// kChecked: the tile may reach over the borders of the image, where pixels count as zero, and over
-// the end of the row, and the vector may be partial.
-template <int kStep, bool kChecked, int kPixels, int kRuns, int kTaps>
-HWY_INLINE void depthwise_dots(const conv_dims& d, const float* dy_row, const DotsTile& tile,
-                               Vec (&sums)[kRuns][kTaps]) {
-  const F32 f;
-  const ptrdiff_t pixel_step = d.c;
-  const auto pixel = [&](int run, int step) HWY_ATTR {
-    const float* at = tile.from + run * tile.run_floats + step * pixel_step;
-    if constexpr (!kChecked) return hn::LoadU(f, at);
-    const auto place = static_cast<unsigned>(tile.first + step);
-    return place < static_cast<unsigned>(d.w) ? load_first(at, tile.count) : hn::Zero(f);
-  };
-  Vec dy[kPixels];
-  THIMBLE_UNROLL
-  for (int i = 0; i < kPixels; ++i) {
-    const float* at = dy_row + (tile.column + i) * pixel_step + tile.channel;
-    if constexpr (kChecked) {
-      dy[i] = tile.column + i < d.q ? load_first(at, tile.count) : hn::Zero(f);
+    if (count == 1) {
+      depthwise_dots<1>(job, vectors);
+    } else if (count == 3) {
+      depthwise_dots<3>(job, vectors);
     } else {
-      dy[i] = hn::LoadU(f, at);
-    }
-  }
-  THIMBLE_UNROLL
-  for (int run = 0; run < kRuns; ++run) {
-    if constexpr (kTaps == 1) {
-      THIMBLE_UNROLL
-      for (int i = 0; i < kPixels; ++i) {
-        if (kChecked && tile.column + i >= d.q) break;
-        sums[run][0] = hn::MulAdd(pixel(run, i * d.stride_w), dy[i], sums[run][0]);
-      }
-    } else {
-      THIMBLE_UNROLL
-      for (int j = 0; j < (kPixels - 1) * kStep + kTaps; ++j) {
-        const Vec x = pixel(run, j);
-        THIMBLE_UNROLL
-        for (int t = 0; t < kTaps; ++t) {
-          const int i = (j - t) / kStep;
-          if (j < t || (j - t) % kStep != 0 || i >= kPixels) continue;
-          if (kChecked && tile.column + i >= d.q) continue;
-          sums[run][t] = hn::MulAdd(x, dy[i], sums[run][t]);
-        }
-      }
+      depthwise_dots<kDepthwiseTaps>(job, vectors);
     }
   }
 }
 
-// All columns of the row, for kRuns rows of the window from row r on, taps from column s on, and
-// the channels of one vector.
-template <int kRuns, int kTaps, int kStep>
-HWY_NOINLINE void add_depthwise_runs(const DepthwiseDots& job, int r, int s, int channel) {
-  constexpr int kHalf = kDotPixels / 2;
-  const conv_dims d = job.d;
-  const float* const dy = job.dy;
-  const ptrdiff_t h = job.p * d.stride_h - d.pad_top + r * d.dilation_h;
-  const float* const row = job.x + h * d.w * d.c + channel;
-  DotsTile tile{};
-  tile.run_floats = static_cast<ptrdiff_t>(d.dilation_h) * d.w * d.c;
-  tile.channel = channel;
-  tile.count = std::min(lanes(), job.last_channel - channel);
-  DepthwiseSums<kRuns, kTaps> sums;
-  sums.at = job.sums + (r * d.s + s) * job.pitch + channel;
-  sums.run_step = d.s * job.pitch;
-  sums.pitch = job.pitch;
-  sums.load();
-  const auto step_to = [&](int column) HWY_ATTR {
-    tile.column = column;
-    tile.first = column * d.stride_w - d.pad_left + s * d.dilation_w;
-    tile.from = row + static_cast<ptrdiff_t>(tile.first) * d.c;
+// Output columns whose taps in window columns [first_s, last_s] all lie inside the image.
+inline void common_columns(const conv_dims& d, int first_s, int last_s, int& first_q, int& last_q) {
+  const int left = first_s * d.dilation_w - d.pad_left;
+  const int right = last_s * d.dilation_w - d.pad_left;
+  first_q = left >= 0 ? 0 : (-left + d.stride_w - 1) / d.stride_w;
+  last_q = right >= d.w ? 0 : std::min(d.q, (d.w - 1 - right) / d.stride_w + 1);
+  first_q = std::min(first_q, d.q);
+  last_q = std::max(first_q, last_q);
+}
+
+// Nine or three taps run together where all of them are inside; the borders run tap by tap.
+inline void add_depthwise_row(const DepthwiseWeightRow& row) {
+  const conv_dims& d = row.d;
+  const int taps = d.r * d.s;
+  const auto row_inside = [&](int tap) {
+    const int h = row.p * d.stride_h - d.pad_top + tap / d.s * d.dilation_h;
+    return h >= 0 && h < d.h;
   };
-  int column = 0;
-  if (tile.count < lanes()) {
-    for (; column < d.q; column += kDotPixels) {
-      step_to(column);
-      depthwise_dots<kStep, true, kDotPixels>(d, dy, tile, sums.of);
+  int tap = 0;
+  while (tap < taps) {
+    const auto fits = [&](int count) {
+      return tap + count <= taps && row_inside(tap) && row_inside(tap + count - 1);
+    };
+    const int count = fits(kDepthwiseTaps) ? kDepthwiseTaps : fits(3) ? 3 : 1;
+    const bool together = count > 1;
+    int first_q = 0;
+    int last_q = 0;
+    if (together) common_columns(d, 0, d.s - 1, first_q, last_q);
+    if (together) add_depthwise_taps(row, tap, count, first_q, last_q);
+    for (int t = tap; t < tap + count; ++t) {
+      if (!row_inside(t)) continue;
+      int from = 0;
+      int to = 0;
+      common_columns(d, t % d.s, t % d.s, from, to);
+      if (together && first_q < last_q) {
+        add_depthwise_taps(row, t, 1, from, std::min(to, first_q));
+        add_depthwise_taps(row, t, 1, std::max(from, last_q), to);
+      } else {
+        add_depthwise_taps(row, t, 1, from, to);
+      }
     }
-  }
-  for (; column < job.inside; ++column) {
-    step_to(column);
-    depthwise_dots<kStep, true, 1>(d, dy, tile, sums.of);
-  }
-  for (; column + kDotPixels <= job.outside; column += kDotPixels) {
-    step_to(column);
-    depthwise_dots<kStep, false, kDotPixels>(d, dy, tile, sums.of);
-  }
-  if (column + kHalf <= job.outside) {
-    step_to(column);
-    depthwise_dots<kStep, false, kHalf>(d, dy, tile, sums.of);
-    column += kHalf;
-  }
-  for (; column < d.q; ++column) {
-    step_to(column);
-    depthwise_dots<kStep, true, 1>(d, dy, tile, sums.of);
-  }
-  sums.store();
-}
-
-// Taps [s, s + kTaps) of all rows of the window, and the channels of one vector.
-template <int kTaps, int kStep>
-inline void add_depthwise_taps(const DepthwiseDots& job, int s, int channel) {
-  int r = job.first_r;
-  for (; r + 3 <= job.last_r; r += 3) add_depthwise_runs<3, kTaps, kStep>(job, r, s, channel);
-  for (; r < job.last_r; ++r) add_depthwise_runs<1, kTaps, kStep>(job, r, s, channel);
-}
-
-// Adds row `row` of all images' output rows, for channels [first, last).
-inline void add_depthwise_row(const conv_dims& d, const float* x, const float* dy, float* sums,
-                              int64_t row, int first, int last) {
-  const int p = static_cast<int>(row % d.p);
-  DepthwiseDots job{.d = d,
-                    .x = x + row / d.p * d.h * d.w * d.c,
-                    .dy = dy + row * d.q * d.c,
-                    .sums = sums,
-                    .pitch = padded_channels(d.c),
-                    .p = p};
-  const int top = p * d.stride_h - d.pad_top;
-  while (job.first_r < d.r && top + job.first_r * d.dilation_h < 0) ++job.first_r;
-  job.last_r = job.first_r;
-  while (job.last_r < d.r && top + job.last_r * d.dilation_h < d.h) ++job.last_r;
-  const int right = (d.s - 1) * d.dilation_w - d.pad_left;
-  job.inside = d.pad_left <= 0 ? 0 : std::min(d.q, (d.pad_left + d.stride_w - 1) / d.stride_w);
-  job.outside = right >= d.w ? 0 : std::min(d.q, (d.w - 1 - right) / d.stride_w + 1);
-  job.last_channel = last;
-  const bool neighbours = d.dilation_w == 1 && d.stride_w <= 2;
-  for (int channel = first; channel < last; channel += lanes()) {
-    int s = 0;
-    for (; neighbours && s + 3 <= d.s; s += 3) {
-      d.stride_w == 1 ? add_depthwise_taps<3, 1>(job, s, channel)
-                      : add_depthwise_taps<3, 2>(job, s, channel);
-    }
-    for (; s < d.s; ++s) add_depthwise_taps<1, 1>(job, s, channel);
+    tap += count;
   }
 }
 
@@ -216,14 +179,16 @@ inline void conv_weights_depthwise(float* dw, const float* x, const float* dy, f
   const int64_t window_rows = int64_t{d.r - 1} * d.dilation_h + 1;
   const bool panel_by_panel =
       d.stride_h == 1 && exceeds_first_cache((window_rows * d.w + d.q) * d.c);
-  const int together = panel_by_panel ? 2 * lanes() : d.c;
+  const int together = panel_by_panel ? kDepthwiseVectors * lanes() : d.c;
   pool.run(split.partials, [&](int64_t partial) {
     float* own = sums + partial * floats;
     std::fill_n(own, floats, 0.0f);
     const int64_t last = std::min(static_cast<int64_t>(d.n) * d.p, (partial + 1) * split.rows);
     for (int channel = 0; channel < d.c; channel += together) {
       for (int64_t row = partial * split.rows; row < last; ++row) {
-        add_depthwise_row(d, x, dy, own, row, channel, std::min(channel + together, d.c));
+        const float* image = x + row / d.p * d.h * d.w * d.c;
+        add_depthwise_row({d, image, dy + row * d.q * d.c, static_cast<int>(row % d.p), own,
+                           channel, std::min(channel + together, d.c)});
       }
     }
   });
