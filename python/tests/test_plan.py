@@ -1,5 +1,6 @@
 """The memory plan."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -26,8 +27,11 @@ def test_adds_up_and_prints(plan):
 
 def test_the_plan_is_the_contract(plan):
     tb.Trainer(classifier(), batch=32, memory_budget=plan.planned_peak_bytes)
-    with pytest.raises(ValueError, match=str(plan.planned_peak_bytes)):
-        tb.Trainer(classifier(), batch=32, memory_budget=plan.planned_peak_bytes - 1)
+    with pytest.raises(ValueError, match="Nearest budget that works") as refused:
+        tb.Trainer(classifier(), batch=32, memory_budget=1)
+    nearest = int(re.search(r"works: (\d+) bytes", str(refused.value))[1])
+    tight = tb.Trainer(classifier(), batch=32, memory_budget=nearest)
+    assert tight.plan().planned_peak_bytes <= nearest <= plan.planned_peak_bytes
 
 
 def test_plots_every_buffer(plan, tmp_path):

@@ -6,6 +6,7 @@
 
 #include "passes/passes.h"
 #include "plan/order.h"
+#include "plan/recompute.h"
 
 namespace thimble::exec {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 ir::Graph prepared(const ir::Graph& graph, const CompileOptions& options) {
   ir::verify(graph);
   if (!options.optimize) return graph;
-  ir::Graph result = plan::order_nodes(passes::optimize(graph));
+  ir::Graph result = plan::fit_arena(plan::order_nodes(passes::optimize(graph)),
+                                     {options.threads, options.fast}, options.arena_budget);
   ir::verify(result);
   return result;
 }

@@ -137,6 +137,14 @@ struct StateSpec {
   double first = 0.0;  // what every element is before the first step; of f32 alone
 };
 
+// How an op's first output is made again from its inputs and its other outputs: by less work than
+// another run takes, to the same bits, and without what only the first run may read.
+struct RebuildRule {
+  const OpDef* op = nullptr;
+  Attrs attrs;
+  std::vector<int> inputs;  // i: input i of the node; ~i: output i
+};
+
 // Of an op whose output is zero but for some rows of its first dimension: the inputs that hold them
 // and their numbers, each of which stands there once, before numbers of -1 for rows of no meaning.
 struct GivenRows {
@@ -192,6 +200,9 @@ struct OpDef {
   Params (*params)(const KernelContext&) = nullptr;
   // Bytes of scratch memory the fast kernel wants; null for none.
   int64_t (*workspace)(const Params&, int threads) = nullptr;
+  // Floating-point operations of a run, where they are many for every number that it reads and
+  // writes, as in products of matrices; null: about one.
+  double (*flops)(const Params&) = nullptr;
   KernelFn ref = nullptr;    // float32: the oracle, and the kernel where fast is null
   KernelFn ref64 = nullptr;  // the same in double precision, for gradient checks
   KernelFn fast = nullptr;
@@ -203,6 +214,7 @@ struct OpDef {
   std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
+  RebuildRule (*rebuild)(const Attrs&) = nullptr;  // null: by running it again
   GivenRows given_rows;         // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
   // other inputs, or -1; null: never so.

@@ -13,10 +13,6 @@ namespace thimble::passes {
 // batch must be fixed; before gradients are appended, which then follow suit.
 [[nodiscard]] ir::Graph gather_late(const ir::Graph& graph);
 
-// In a graph with gradients: a value that an elementwise op makes of values kept for the backward
-// part anyway is not kept itself, but computed again there, by the same kernel: gelu(x) beside x.
-[[nodiscard]] ir::Graph rebuild_cheap_values(const ir::Graph& graph);
-
 // Drops nodes that no result and no update needs. Sources that nothing reads are dropped too.
 [[nodiscard]] ir::Graph remove_dead_code(const ir::Graph& graph);
 

@@ -25,6 +25,9 @@ struct Arena {
 // Buffers of values that a result needs live to the end of the step. Deterministic.
 [[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options);
 
+// Bytes of scratch memory that the kernel of each node wants.
+[[nodiscard]] std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options);
+
 // The parameters a node's kernels take, from its attributes and types.
 [[nodiscard]] ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node);
 

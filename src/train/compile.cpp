@@ -43,7 +43,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       append_accumulated_updates(graph, gradients, update, weight);
       break;
   }
-  return passes::rebuild_cheap_values(graph);
+  return graph;
 }
 
 ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss) {

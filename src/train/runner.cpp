@@ -6,10 +6,9 @@ namespace thimble::train {
 
 Runner::Runner(int threads) : pool_(threads) {}
 
-exec::CompileOptions Runner::compile_options() const { return {.threads = pool_.threads()}; }
-
-void Runner::add(const ProgramKey& key, const ir::Graph& graph) {
-  runnables_[key].program = std::make_unique<exec::Program>(graph, compile_options());
+void Runner::add(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget) {
+  const exec::CompileOptions options{.threads = pool_.threads(), .arena_budget = arena_budget};
+  runnables_[key].program = std::make_unique<exec::Program>(graph, options);
 }
 
 void Runner::seal() {
@@ -19,11 +18,17 @@ void Runner::seal() {
   bind();
 }
 
-void Runner::bind() {
+// What serves the program that needs most.
+int64_t Runner::arena_bytes() const {
   int64_t bytes = 0;
   for (const auto& [key, runnable] : runnables_) {
     bytes = std::max(bytes, runnable.program->plan().arena_bytes);
   }
+  return bytes;
+}
+
+void Runner::bind() {
+  const int64_t bytes = arena_bytes();
   if (bytes > arena_.bytes()) {
     // The old arena goes first: the two must not stand side by side.
     for (auto& [key, runnable] : runnables_) runnable.session.reset();
@@ -43,16 +48,17 @@ Runnable* Runner::find(const ProgramKey& key) {
   return found == runnables_.end() ? nullptr : &found->second;
 }
 
-Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph) {
-  add(key, graph);
+Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget) {
+  add(key, graph, arena_budget);
   bind();
   return runnables_.at(key);
 }
 
 Plan Runner::plan(const ProgramKey& key) const {
   Plan plan = runnables_.at(key).program->plan();
-  int64_t beside = arena_.bytes() - plan.arena_bytes;
-  plan.arena_bytes = arena_.bytes();
+  const int64_t bytes = std::max(arena_bytes(), arena_.bytes());
+  int64_t beside = bytes - plan.arena_bytes;
+  plan.arena_bytes = bytes;
   for (const auto& [other, runnable] : runnables_) {
     if (other == key) continue;
     const Plan& constants = runnable.program->plan();

@@ -26,15 +26,16 @@ class Runner {
  public:
   explicit Runner(int threads);
 
-  // Compiles a program under a key. Before seal only.
-  void add(const ProgramKey& key, const ir::Graph& graph);
+  // Compiles a program under a key, in place of one that was there. Before seal only.
+  // arena_budget: see exec::CompileOptions.
+  void add(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget = 0);
   // Allocates the store and an arena large enough for all programs so far.
   void seal();
   // The program of a key or null. Allocates nothing.
   [[nodiscard]] Runnable* find(const ProgramKey& key);
   // Compiles a further program whose parameters and state are all in the store; the arena grows
   // where it must.
-  Runnable& extend(const ProgramKey& key, const ir::Graph& graph);
+  Runnable& extend(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget = 0);
   // The plan of a program with all that lies beside it: the constants of the other programs, and
   // an arena that serves the largest.
   [[nodiscard]] Plan plan(const ProgramKey& key) const;
@@ -46,7 +47,7 @@ class Runner {
   [[nodiscard]] int threads() const { return pool_.threads(); }
 
  private:
-  [[nodiscard]] exec::CompileOptions compile_options() const;
+  [[nodiscard]] int64_t arena_bytes() const;
   void bind();
 
   exec::ThreadPool pool_;

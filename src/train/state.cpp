@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "train/compile.h"
@@ -74,20 +75,36 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
     throw Error("accumulate", fmt::format("expected 1 or more, got {}", options.accumulate));
   }
   check_metric(model, schedule.metric());
-  const int64_t batch = options.batch;
-  if (options.accumulate == 1) {
-    runner.add({static_cast<int>(ProgramKind::update), batch},
-               training_graph(model, options, batch, StepKind::update));
-  } else {
-    for (const auto& [kind, step] : {std::pair{ProgramKind::accumulate, StepKind::accumulate},
-                                     std::pair{ProgramKind::finish, StepKind::finish}}) {
-      runner.add({static_cast<int>(kind), batch}, training_graph(model, options, batch, step));
-    }
-  }
-  runner.add({static_cast<int>(ProgramKind::evaluate), batch}, inference(batch, true));
+  compile();
   runner.seal();
   runner.store().initialize(options.seed);
   start_averages();
+}
+
+// Nothing is allocated before the plan is known to keep the budget.
+void State::compile() {
+  const int64_t batch = options.batch;
+  std::map<ProgramKey, ir::Graph> steps;
+  const auto add = [&](ProgramKind kind, StepKind step) {
+    const ProgramKey key{static_cast<int>(kind), batch};
+    steps.emplace(key, training_graph(model, options, batch, step));
+    runner.add(key, steps.at(key));
+  };
+  if (options.accumulate == 1) {
+    add(ProgramKind::update, StepKind::update);
+  } else {
+    add(ProgramKind::accumulate, StepKind::accumulate);
+    add(ProgramKind::finish, StepKind::finish);
+  }
+  runner.add({static_cast<int>(ProgramKind::evaluate), batch}, inference(batch, true));
+  if (options.memory_budget <= 0) return;
+  const Plan plan = runner.plan(update_key());
+  const int64_t beside = plan.planned_peak_bytes - plan.arena_bytes;
+  arena_budget_ = std::max<int64_t>(options.memory_budget - beside, 1);
+  if (plan.arena_bytes > arena_budget_) {
+    for (const auto& [key, step] : steps) runner.add(key, step, arena_budget_);
+  }
+  check_budget(runner.plan(update_key()), options.memory_budget);
 }
 
 ProgramKey State::update_key() const {
@@ -128,17 +145,19 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   if (Runnable* const known = runner.find(key)) return *known;
   switch (kind) {
     case ProgramKind::evaluate:
-      return runner.extend(key, inference(batch, true));
+      return runner.extend(key, inference(batch, true), arena_budget_);
     case ProgramKind::predict:
-      return runner.extend(key, inference(batch, false));
+      return runner.extend(key, inference(batch, false), arena_budget_);
     case ProgramKind::update:
       break;
     case ProgramKind::accumulate:
-      return runner.extend(key, training_graph(model, options, batch, StepKind::accumulate));
+      return runner.extend(key, training_graph(model, options, batch, StepKind::accumulate),
+                           arena_budget_);
     case ProgramKind::finish:
-      return runner.extend(key, training_graph(model, options, batch, StepKind::finish));
+      return runner.extend(key, training_graph(model, options, batch, StepKind::finish),
+                           arena_budget_);
   }
-  return runner.extend(key, training_graph(model, options, batch, StepKind::update));
+  return runner.extend(key, training_graph(model, options, batch, StepKind::update), arena_budget_);
 }
 
 void State::prepare(int64_t samples, ProgramKind kind) {

@@ -71,6 +71,9 @@ struct State {
 
  private:
   double own_momentum = 0.0;  // the optimizer's
+  // Compiles the programs for the full batch. Throws Error where the memory budget is too small.
+  void compile();
+  int64_t arena_budget_ = 0;  // see exec::CompileOptions
   // The forward part, with the averages of the weights where there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   // Fills the session's sources for a batch.

@@ -14,9 +14,7 @@
 namespace thimble {
 
 Trainer::Trainer(const Graph& graph, const TrainerOptions& options)
-    : state_(std::make_unique<train::State>(graph, options)) {
-  train::check_budget(plan(), options.memory_budget);
-}
+    : state_(std::make_unique<train::State>(graph, options)) {}
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;

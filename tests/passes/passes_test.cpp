@@ -200,48 +200,6 @@ TEST(gather_late, keeps_the_values) {
 }
 
 // Loss and gradients of dense(activation(dense(x))).
-ir::Graph with_gradients(Value (*activation)(Value)) {
-  Graph g;
-  const Value h = activation(dense(g.input("x", {4}), {.units = 6, .name = "a"}));
-  g.minimize(mean(dense(h, {.units = 1, .name = "b"})));
-  ir::Graph graph = passes::specialize(ir::with_batch(g.ir(), 3), ir::Phase::training);
-  static_cast<void>(autodiff::append_loss_gradients(graph));
-  return graph;
-}
-
-int64_t count_of(const ir::Graph& graph, const std::string& op) {
-  const std::vector<std::string> ops = ops_of(graph);
-  return std::count(ops.begin(), ops.end(), op);
-}
-
-TEST(rebuild_cheap_values, computes_again_what_stands_beside_its_own_input) {
-  const ir::Graph before = with_gradients([](Value x) { return gelu(x); });
-  const ir::Graph after = passes::rebuild_cheap_values(before);
-  EXPECT_EQ(count_of(before, "gelu"), 1);
-  EXPECT_EQ(count_of(after, "gelu"), 2);
-  EXPECT_NO_THROW(ir::verify(after));
-  // What the forward part computed is read there alone.
-  const auto consumers = after.consumers();
-  const int loss = after.data(*after.loss).producer;
-  for (int n = 0; n < loss; ++n) {
-    const ir::Node& node = after.nodes[static_cast<size_t>(n)];
-    if (std::string(node.op->name) != "gelu") continue;
-    for (const int reader : consumers[static_cast<size_t>(node.outputs[0])])
-      EXPECT_LT(reader, loss);
-  }
-}
-
-TEST(rebuild_cheap_values, leaves_what_keeps_its_output_in_place_of_its_input) {
-  const ir::Graph before = with_gradients([](Value x) { return relu(x); });
-  EXPECT_EQ(ops_of(passes::rebuild_cheap_values(before)), ops_of(before));
-}
-
-TEST(rebuild_cheap_values, leaves_graphs_without_a_loss) {
-  Graph g;
-  g.output("y", gelu(g.input("x", {4})));
-  EXPECT_THAT(ops_of(passes::rebuild_cheap_values(g.ir())), ElementsAre("gelu"));
-}
-
 TEST(passes, keep_names_types_and_validity) {
   Graph g;
   const Value x = g.input("x", {4});

@@ -99,8 +99,13 @@ std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t
         first_difference(run_program(changed, contents, {.optimize = false}), plain);
     if (!error.empty()) return fmt::format("after {}: {}", pass.name, error);
   }
-  const std::string error = first_difference(run_program(graph, contents, {}), plain);
-  return error.empty() ? "" : "optimized and packed: " + error;
+  // With and without a budget of one byte, for which all is computed again that can be.
+  for (const int64_t arena_budget : {0, 1}) {
+    const std::string error =
+        first_difference(run_program(graph, contents, {.arena_budget = arena_budget}), plain);
+    if (!error.empty()) return fmt::format("packed, budget {}: {}", arena_budget, error);
+  }
+  return "";
 }
 
 std::string gives_the_same_bits_on_any_number_of_threads(const RandomModel& model, uint32_t seed) {

@@ -7,6 +7,7 @@
 #include "ops/batch_norm/attrs.h"
 #include "ops/batch_norm/dims.h"
 #include "ops/batch_norm/simd.h"
+#include "ops/batch_norm_inference/attrs.h"
 #include "ops/common/activation_grad.h"
 #include "ops/common/batch_norm.h"
 #include "ops/common/layer.h"
@@ -61,6 +62,15 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   return {y, c.input(3), c.input(4)};
 }
 
+// With the statistics at hand every value is scaled and shifted as it was.
+ir::RebuildRule rebuild(const ir::Attrs& node) {
+  const auto& attrs = node.as<BatchNormAttrs>();
+  return {ir::find_op("batch_norm_inference"),
+          ir::Attrs::of(
+              BatchNormInferenceAttrs{.epsilon = attrs.epsilon, .activation = attrs.activation}),
+          {0, 1, 2, ~1, ~2}};
+}
+
 const OpDef& batch_norm_op() {
   static const OpDef def{
       .name = "batch_norm",
@@ -91,6 +101,7 @@ const OpDef& batch_norm_op() {
       .ref64 = ir::kernel_fn<&f64::batch_norm_ref>(),
       .fast = ir::kernel_fn<&batch_norm_simd>(),
       .in_place = {{0, 0}},
+      .rebuild = rebuild,
       .fuse_activation = fuse_activation<BatchNormAttrs>,
   };
   return def;

@@ -81,4 +81,14 @@ conv_dims conv_sizes(const Convolution& convolution, const Shape& input, const S
   return d;
 }
 
+double conv_flops(const ir::Params& params) {
+  const auto d = params.as<conv_dims>();
+  return 2.0 * d.n * d.p * d.q * d.k * d.r * d.s * (d.c / d.groups);
+}
+
+double conv_transpose_flops(const ir::Params& params) {
+  const auto d = params.as<conv_dims>();
+  return 2.0 * d.n * d.h * d.w * d.c * d.r * d.s * (d.k / d.groups);
+}
+
 }  // namespace thimble::ops

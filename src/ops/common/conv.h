@@ -38,4 +38,9 @@ void check_layer(const char* op, const Shape& x, int64_t channels, Pair kernel, 
 [[nodiscard]] conv_dims conv_sizes(const Convolution& convolution, const Shape& input,
                                    const Shape& output, Pair padded);
 
+// Floating-point operations of a convolution and of its gradients, and of its transpose, whose
+// parameters are conv_dims.
+[[nodiscard]] double conv_flops(const ir::Params& params);
+[[nodiscard]] double conv_transpose_flops(const ir::Params& params);
+
 }  // namespace thimble::ops

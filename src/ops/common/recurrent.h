@@ -58,6 +58,14 @@ struct RecurrentOptions {
   int64_t projection = 0;  // width of the hidden state where it is not that of the cell
 };
 
+// Floating-point operations of the products with weight_hh, for cells of so many gates; the same in
+// the backward part.
+template <int gates>
+double scan_flops(const ir::Params& params) {
+  const auto d = params.as<recurrent_dims>();
+  return 2.0 * gates * d.batch * d.steps * d.units * d.units;
+}
+
 // The parameters of a layer that takes x.
 RecurrentWeights recurrent_weights(const ir::LayerScope& layer, Value x, int64_t gates,
                                    const RecurrentOptions& options, const std::string& suffix);

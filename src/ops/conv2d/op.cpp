@@ -49,14 +49,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const Value weight = c.input(1);
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   std::vector<Value> grads(3);
-  if (c.need(0)) {
-    grads[0] = conv2d_input_grad(dy, weight,
-                                 {.size = image_size(x.shape()),
-                                  .stride = attrs.stride,
-                                  .padding = attrs.padding,
-                                  .dilation = attrs.dilation,
-                                  .groups = attrs.groups});
-  }
+  // The input is of no use any more once the weights have their gradient.
   if (c.need(1)) {
     grads[1] = conv2d_weight_grad(x, dy,
                                   {.kernel = image_size(weight.shape()),
@@ -66,6 +59,14 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
                                    .groups = attrs.groups});
   }
   if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
+  if (c.need(0)) {
+    grads[0] = conv2d_input_grad(dy, weight,
+                                 {.size = image_size(x.shape()),
+                                  .stride = attrs.stride,
+                                  .padding = attrs.padding,
+                                  .dilation = attrs.dilation,
+                                  .groups = attrs.groups});
+  }
   return grads;
 }
 
@@ -87,6 +88,7 @@ const OpDef& conv2d_op() {
       .params = params,
       .workspace = [](const ir::Params& p,
                       int threads) { return conv2d_workspace_bytes(p.as<conv2d_dims>(), threads); },
+      .flops = conv_flops,
       .ref = ir::kernel_fn<&f32::conv2d_ref>(),
       .ref64 = ir::kernel_fn<&f64::conv2d_ref>(),
       .fast = ir::kernel_fn<&conv2d_simd>(),

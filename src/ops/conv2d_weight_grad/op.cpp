@@ -48,6 +48,7 @@ const OpDef& conv2d_weight_grad_op() {
           [](const ir::Params& p, int threads) {
             return conv2d_weight_grad_workspace_bytes(p.as<conv2d_weight_grad_dims>(), threads);
           },
+      .flops = conv_flops,
       .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
       .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),

@@ -95,13 +95,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const Value weight = c.input(1);
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   std::vector<Value> grads(3);
-  if (c.need(0)) {
-    grads[0] = conv2d(dy, weight, Value(),
-                      {.stride = attrs.stride,
-                       .padding = attrs.padding,
-                       .dilation = attrs.dilation,
-                       .groups = attrs.groups});
-  }
+  // The input is of no use any more once the weights have their gradient.
   if (c.need(1)) {
     grads[1] = conv2d_weight_grad(dy, x,
                                   {.kernel = image_size(weight.shape()),
@@ -111,6 +105,13 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
                                    .groups = attrs.groups});
   }
   if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
+  if (c.need(0)) {
+    grads[0] = conv2d(dy, weight, Value(),
+                      {.stride = attrs.stride,
+                       .padding = attrs.padding,
+                       .dilation = attrs.dilation,
+                       .groups = attrs.groups});
+  }
   return grads;
 }
 
@@ -136,6 +137,7 @@ const OpDef& conv_transpose2d_op() {
           [](const ir::Params& p, int threads) {
             return conv_transpose2d_workspace_bytes(p.as<conv_transpose2d_dims>(), threads);
           },
+      .flops = conv_transpose_flops,
       .ref = ir::kernel_fn<&f32::conv_transpose2d_ref>(),
       .ref64 = ir::kernel_fn<&f64::conv_transpose2d_ref>(),
       .fast = ir::kernel_fn<&conv_transpose2d_simd>(),

@@ -78,6 +78,11 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
+double flops(const ir::Params& params) {
+  const auto d = params.as<matmul_dims>();
+  return 2.0 * d.batch * d.m * d.n * d.k;
+}
+
 int64_t rows_of(const Shape& x) {
   int64_t rows = 1;
   for (int axis = 0; axis + 1 < x.rank(); ++axis) rows *= x[axis];
@@ -111,9 +116,10 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const auto& attrs = c.attrs.as<MatmulAttrs>();
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   std::vector<Value> grads(3);
-  if (c.need(0)) grads[0] = gradient_of_a(attrs, c.input(0), c.input(1), dy);
+  // The input is of no use any more once the weights have their gradient.
   if (c.need(1)) grads[1] = gradient_of_b(attrs, c.input(0), c.input(1), dy);
   if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
+  if (c.need(0)) grads[0] = gradient_of_a(attrs, c.input(0), c.input(1), dy);
   return grads;
 }
 
@@ -146,6 +152,7 @@ const OpDef& matmul_op() {
       .vjp = vjp,
       .params = params,
       .workspace = workspace,
+      .flops = flops,
       .ref = ir::kernel_fn<&f32::matmul_ref>(),
       .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
       .fast = ir::kernel_fn<&fast>(),

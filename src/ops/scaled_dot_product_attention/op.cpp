@@ -20,6 +20,14 @@ struct Places {
 constexpr Places kForward{1, 2, 3, 4};
 constexpr Places kBackward{2, 3, 4, 7};
 
+// Of the products with the T x S weights, `products` of them.
+template <int products>
+double flops(const ir::Params& params) {
+  const auto d = params.as<attention_dims>();
+  const double pairs = static_cast<double>(d.queries) * d.keys * (d.causal != 0 ? 0.5 : 1.0);
+  return products * pairs * d.batch * d.heads * (d.width + d.value_width);
+}
+
 void check_mask(const ir::InferContext& c, const Places& at) {
   if (!c.has(at.mask)) return;
   const ir::TensorType& mask = c.input(at.mask);
@@ -122,6 +130,7 @@ const OpDef& grad_op() {
           [](const ir::Params& p, int threads) {
             return attention_grad_workspace_bytes(p.as<attention_dims>(), threads);
           },
+      .flops = flops<5>,
       .ref = ir::kernel_fn<&f32::attention_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::attention_grad_ref>(),
       .fast = ir::kernel_fn<&attention_grad_simd>(),
@@ -143,6 +152,7 @@ const OpDef& mask_grad_op() {
         return {c.input(7)};
       },
       .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kBackward); },
+      .flops = flops<2>,
       .ref = ir::kernel_fn<&f32::attention_mask_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::attention_mask_grad_ref>(),
       .reads_rng = true,
@@ -193,6 +203,7 @@ const OpDef& attention_op() {
           [](const ir::Params& p, int threads) {
             return attention_workspace_bytes(p.as<attention_dims>(), threads);
           },
+      .flops = flops<2>,
       .ref = ir::kernel_fn<&f32::attention_ref>(),
       .ref64 = ir::kernel_fn<&f64::attention_ref>(),
       .fast = ir::kernel_fn<&attention_simd>(),

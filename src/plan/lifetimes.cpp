@@ -1,0 +1,122 @@
+#include "plan/lifetimes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace thimble::plan {
+namespace {
+
+// The input that an alias speaks of, or -1 where it is left out.
+int input_of(std::span<const int> inputs, const ir::Alias& alias) {
+  const auto index = static_cast<size_t>(alias.in);
+  return index < inputs.size() ? inputs[index] : -1;
+}
+
+}  // namespace
+
+void Sequence::add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
+                   int64_t workspace) {
+  steps_.push_back({&op, static_cast<int>(values_.size()), static_cast<int>(inputs.size()),
+                    static_cast<int>(outputs.size()), workspace});
+  values_.insert(values_.end(), inputs.begin(), inputs.end());
+  values_.insert(values_.end(), outputs.begin(), outputs.end());
+}
+
+Sequence sequence_of(const ir::Graph& graph, std::span<const int64_t> workspaces) {
+  std::vector<int64_t> bytes;
+  bytes.reserve(graph.values.size());
+  for (const ir::ValueData& data : graph.values) {
+    bytes.push_back(ir::is_persistent(data.role) ? kPersistent
+                                                 : size_bytes(data.type.dtype, data.type.shape));
+  }
+  Sequence sequence(std::move(bytes), graph.results());
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    sequence.add(*node.op, node.inputs, node.outputs, workspaces.empty() ? 0 : workspaces[n]);
+  }
+  return sequence;
+}
+
+Sharing::Sharing(const Sequence& sequence, bool in_place)
+    : sequence_(sequence),
+      lives_(static_cast<size_t>(sequence.values())),
+      leader_(static_cast<size_t>(sequence.values())) {
+  std::iota(leader_.begin(), leader_.end(), 0);
+  find_lifetimes();
+  for (int n = 0; n < sequence.size(); ++n) visit(n, in_place);
+}
+
+void Sharing::find_lifetimes() {
+  const int end = sequence_.size();
+  for (int n = 0; n < end; ++n) {
+    for (const int id : sequence_.outputs(n)) lives_[static_cast<size_t>(id)] = {n, n + 1};
+  }
+  for (int n = 0; n < end; ++n) {
+    for (const int id : sequence_.inputs(n)) {
+      if (id >= 0) lives_[static_cast<size_t>(id)].death = n + 1;
+    }
+  }
+  // Past the end: nothing may take a result's place.
+  for (const int id : sequence_.results()) lives_[static_cast<size_t>(id)].death = end + 1;
+}
+
+void Sharing::visit(int n, bool in_place) {
+  const ir::OpDef& op = *sequence_.step(n).op;
+  for (const ir::Alias& view : op.views) join(n, view);
+  if (!in_place || op.in_place.empty()) return;
+  std::vector<int> taken;
+  for (const ir::Alias& alias : op.in_place) {
+    const int input = input_of(sequence_.inputs(n), alias);
+    if (!may_take_over(n, alias, input)) continue;
+    const int leader = leader_of(input);
+    const bool used = std::find(taken.begin(), taken.end(), leader) != taken.end() ||
+                      std::find(taken.begin(), taken.end(), -1 - alias.out) != taken.end();
+    if (used) continue;
+    taken.push_back(leader);
+    taken.push_back(-1 - alias.out);
+    join(n, alias);
+  }
+}
+
+bool Sharing::may_take_over(int n, const ir::Alias& alias, int input) const {
+  if (input < 0 || sequence_.bytes(input) == kPersistent) return false;
+  const int output = sequence_.outputs(n)[static_cast<size_t>(alias.out)];
+  if (sequence_.bytes(output) != sequence_.bytes(leader_of(input))) return false;
+  if (life(leader_of(input)).death > n + 1) return false;
+  // A kernel that is not elementwise may read another argument after writing.
+  const std::span<const int> inputs = sequence_.inputs(n);
+  const auto reads = std::count_if(inputs.begin(), inputs.end(), [&](int id) {
+    return id >= 0 && leader_of(id) == leader_of(input);
+  });
+  return reads == 1 || sequence_.step(n).op->elementwise;
+}
+
+void Sharing::join(int n, const ir::Alias& alias) {
+  const int input = input_of(sequence_.inputs(n), alias);
+  const int output = sequence_.outputs(n)[static_cast<size_t>(alias.out)];
+  if (input < 0 || sequence_.bytes(input) == kPersistent) return;
+  const int leader = leader_of(input);
+  leader_[static_cast<size_t>(output)] = leader;
+  Lifetime& life = lives_[static_cast<size_t>(leader)];
+  life.death = std::max(life.death, lives_[static_cast<size_t>(output)].death);
+}
+
+std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing) {
+  const int end = sequence.size();
+  std::vector<int64_t> change(static_cast<size_t>(end) + 1, 0);
+  for (int id = 0; id < sequence.values(); ++id) {
+    if (!sharing.has_buffer(id)) continue;
+    const Lifetime life = sharing.life(id);
+    change[static_cast<size_t>(life.birth)] += sequence.bytes(id);
+    change[static_cast<size_t>(std::min(life.death, end))] -= sequence.bytes(id);
+  }
+  std::vector<int64_t> live(static_cast<size_t>(end), 0);
+  int64_t now = 0;
+  for (int n = 0; n < end; ++n) {
+    now += change[static_cast<size_t>(n)];
+    live[static_cast<size_t>(n)] = now + sequence.step(n).workspace;
+  }
+  return live;
+}
+
+}  // namespace thimble::plan

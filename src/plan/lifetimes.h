@@ -1,0 +1,91 @@
+// Which values live when, in a step whose order is settled, and which share a buffer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::plan {
+
+inline constexpr int64_t kPersistent = -1;  // bytes of a value that lies outside of the arena
+
+// What runs one after the other over numbered values: the nodes of a graph or, where a planner
+// tries something out, some of them twice.
+class Sequence {
+ public:
+  struct Step {
+    const ir::OpDef* op;
+    int first;  // where its values begin
+    int inputs;
+    int outputs;
+    int64_t workspace;  // bytes
+  };
+
+  // bytes: of each value. results: values that are read after the last step.
+  Sequence(std::vector<int64_t> bytes, std::vector<int> results)
+      : bytes_(std::move(bytes)), results_(std::move(results)) {}
+
+  // Inputs of -1 are left out. A value is written once; one that no step writes is a source.
+  void add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
+           int64_t workspace);
+
+  [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
+  [[nodiscard]] const Step& step(int n) const { return steps_[static_cast<size_t>(n)]; }
+  [[nodiscard]] std::span<const int> inputs(int n) const {
+    return {values_.data() + step(n).first, static_cast<size_t>(step(n).inputs)};
+  }
+  [[nodiscard]] std::span<const int> outputs(int n) const {
+    return {values_.data() + step(n).first + step(n).inputs, static_cast<size_t>(step(n).outputs)};
+  }
+  [[nodiscard]] int values() const { return static_cast<int>(bytes_.size()); }
+  [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
+  [[nodiscard]] const std::vector<int>& results() const { return results_; }
+
+ private:
+  std::vector<Step> steps_;
+  std::vector<int> values_;
+  std::vector<int64_t> bytes_;
+  std::vector<int> results_;
+};
+
+// The nodes of a graph in their order. workspaces: bytes, by node; empty: none.
+[[nodiscard]] Sequence sequence_of(const ir::Graph& graph, std::span<const int64_t> workspaces);
+
+struct Lifetime {
+  int birth = 0;  // the first step
+  int death = 0;  // one past the last step; not after birth: nothing reads it
+};
+
+// Groups of values that share one buffer: views always, and outputs that take over the buffer of an
+// input which dies there, where the op allows it.
+class Sharing {
+ public:
+  Sharing(const Sequence& sequence, bool in_place);
+
+  // The value that stands for the group.
+  [[nodiscard]] int leader_of(int id) const { return leader_[static_cast<size_t>(id)]; }
+  // The lifetime of a leader is that of its whole group.
+  [[nodiscard]] Lifetime life(int leader) const { return lives_[static_cast<size_t>(leader)]; }
+  // Whether it has a buffer: it leads, lies in the arena, and something reads or writes it.
+  [[nodiscard]] bool has_buffer(int id) const {
+    return sequence_.bytes(id) != kPersistent && leader_of(id) == id &&
+           life(id).death > life(id).birth;
+  }
+
+ private:
+  void find_lifetimes();
+  void visit(int n, bool in_place);
+  [[nodiscard]] bool may_take_over(int n, const ir::Alias& alias, int input) const;
+  void join(int n, const ir::Alias& alias);
+
+  const Sequence& sequence_;
+  std::vector<Lifetime> lives_;
+  std::vector<int> leader_;
+};
+
+// Bytes alive in the arena at each step, workspaces included.
+[[nodiscard]] std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing);
+
+}  // namespace thimble::plan

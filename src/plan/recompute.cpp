@@ -1,0 +1,302 @@
+#include "plan/recompute.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "plan/twice.h"
+
+namespace thimble::plan {
+namespace {
+
+// So many choices are tried at one fullest moment before it counts as not to be lowered.
+constexpr size_t kMaxTries = 48;
+
+// Plans that are tried to bring an arena into a budget; the last as small as it gets.
+constexpr int kMaxRounds = 5;
+
+// Steps of all trials of exchange: some tenths of a second.
+constexpr size_t kMaxExchangeNodes = 500'000;
+
+constexpr int kNever = std::numeric_limits<int>::max();
+
+// Nodes that might run again together, and what is expected of it at the fullest moment.
+struct Candidate {
+  std::vector<int> nodes;
+  Again how = Again::once;
+  double score = 0.0;
+};
+
+// Where in a trial each value of the graph is read: as it was first made, and made again.
+class Reads {
+ public:
+  Reads(const Twice& twice, const Trial& trial) : reads_(twice.graph().values.size()) {
+    const auto values = static_cast<int>(reads_.size());
+    for (int at = 0; at < trial.sequence.size(); ++at) {
+      const Item& item = trial.items[static_cast<size_t>(at)];
+      const bool late = item.again || item.node > twice.loss_node();
+      for (const int read : trial.sequence.inputs(at)) {
+        if (read < 0) continue;
+        Where& where = reads_[static_cast<size_t>(trial.original[static_cast<size_t>(read)])];
+        where.last = at;
+        if (read < values && !late) where.last_early = at;
+        if (late) where.first_late = std::min(where.first_late, at);
+        if (at == trial.peak) where.at_peak = true;
+      }
+    }
+  }
+
+  struct Where {
+    int last_early = -1;
+    int first_late = kNever;
+    int last = -1;
+    bool at_peak = false;
+  };
+  [[nodiscard]] const Where& of(int id) const { return reads_[static_cast<size_t>(id)]; }
+
+ private:
+  std::vector<Where> reads_;
+};
+
+double extra_work(const Twice& twice, const Trial& trial) {
+  double sum = 0.0;
+  for (const Item& item : trial.items) {
+    if (item.again) sum += twice.maker(item.node).work;
+  }
+  return sum;
+}
+
+class Chooser {
+ public:
+  // weight_of_work: 1 takes what frees most for a unit of work, more what takes little work, less
+  // what frees much.
+  Chooser(const Twice& twice, const RecomputeOptions& options, double weight_of_work)
+      : twice_(twice),
+        options_(options),
+        weight_of_work_(weight_of_work),
+        trial_(twice.build(views())) {}
+
+  [[nodiscard]] Trial chosen() {
+    while (trial_.peak_bytes > options_.target_bytes && lower_the_peak()) {
+    }
+    const int64_t enough = std::max(options_.target_bytes, trial_.peak_bytes);
+    keep_what_need_not_run_again(enough);
+    while (exchange(enough)) {
+    }
+    return std::move(trial_);
+  }
+
+ private:
+  // Views lie where their input lies: to make them again costs nothing.
+  [[nodiscard]] std::vector<Again> views() const {
+    std::vector<Again> again(twice_.graph().nodes.size(), Again::no);
+    for (size_t n = 0; n < again.size(); ++n) {
+      const Twice::Maker& maker = twice_.maker(static_cast<int>(n));
+      if (maker.op != nullptr && maker.free) again[n] = Again::each;
+    }
+    return again;
+  }
+
+  [[nodiscard]] Again again(int node) const { return trial_.again[static_cast<size_t>(node)]; }
+
+  [[nodiscard]] bool may_run_again(int node) const {
+    const Twice::Maker& maker = twice_.maker(node);
+    return maker.op != nullptr && (maker.cheap || options_.any_op);
+  }
+
+  // Bytes that lie about unread at the fullest moment unless the node runs again; `until`: the last
+  // item that wants one of its outputs made again.
+  [[nodiscard]] int64_t idle_bytes(int node, Again how, const Reads& reads, int& until) const {
+    int64_t idle = 0;
+    for (const int id : twice_.maker(node).outputs) {
+      const Reads::Where& where = reads.of(id);
+      if (where.first_late == kNever) continue;
+      until = std::max(until, how == Again::once ? where.first_late : where.last);
+      const bool waits = how == Again::once ? where.first_late > trial_.peak
+                                            : where.last > trial_.peak && !where.at_peak;
+      const bool is_kept = where.last_early < trial_.peak || again(node) == Again::once;
+      const bool is_made = again(node) == Again::no || where.first_late < trial_.peak;
+      if (waits && is_kept && is_made) idle += twice_.bytes(id);
+    }
+    return idle;
+  }
+
+  // A node that runs again, and with `closed` what else must, so that nothing is kept for it alone.
+  // No nodes: it would free nothing.
+  [[nodiscard]] Candidate candidate(int node, Again how, const Reads& reads, bool closed) const {
+    int until = -1;
+    int64_t freed = idle_bytes(node, how, reads, until);
+    if (freed <= 0) return {};
+    Candidate result{{node}, how, 0.0};
+    double work = 1.0;
+    for (size_t i = 0; i < result.nodes.size(); ++i) {
+      const Twice::Maker& maker = twice_.maker(result.nodes[i]);
+      work += maker.work;
+      for (const int id : maker.inputs) {
+        if (id < 0 || twice_.bytes(id) == kPersistent || reads.of(id).last >= until) continue;
+        const int producer = twice_.early_producer(id);
+        if (producer >= 0 && twice_.makes(producer, id)) {
+          const bool too =
+              std::find(result.nodes.begin(), result.nodes.end(), producer) != result.nodes.end();
+          if (too || again(producer) != Again::no) continue;
+          if (closed && may_run_again(producer)) {
+            result.nodes.push_back(producer);
+            continue;
+          }
+        }
+        if (reads.of(id).last < trial_.peak) freed -= twice_.bytes(id);
+      }
+    }
+    if (freed <= 0) return {};
+    result.score = static_cast<double>(freed) / std::pow(work, weight_of_work_);
+    return result;
+  }
+
+  [[nodiscard]] std::vector<Candidate> candidates() const {
+    const Reads reads(twice_, trial_);
+    std::vector<Candidate> found;
+    const auto add = [&found](Candidate candidate) {
+      if (!candidate.nodes.empty()) found.push_back(std::move(candidate));
+    };
+    for (int n = 0; n < twice_.loss_node(); ++n) {
+      if (!may_run_again(n)) continue;
+      for (const Again how : {Again::once, Again::each}) {
+        if (how <= again(n)) continue;
+        Candidate alone = candidate(n, how, reads, false);
+        Candidate closed = candidate(n, how, reads, true);
+        if (alone.nodes != closed.nodes) add(std::move(closed));
+        add(std::move(alone));
+      }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+    return found;
+  }
+
+  // Bytes alive where the item of another trial runs in this one; none: it does not run.
+  static int64_t live_at(const Trial& trial, const Item& item) {
+    for (size_t at = 0; at < trial.items.size(); ++at) {
+      if (trial.items[at].node == item.node && trial.items[at].again == item.again) {
+        return trial.live[at];
+      }
+    }
+    return 0;
+  }
+
+  bool lower_the_peak() {
+    const std::vector<Candidate> found = candidates();
+    const Item fullest = trial_.items[static_cast<size_t>(trial_.peak)];
+    for (size_t i = 0; i < std::min(found.size(), kMaxTries); ++i) {
+      std::vector<Again> again = trial_.again;
+      for (const int node : found[i].nodes) again[static_cast<size_t>(node)] = found[i].how;
+      Trial next = twice_.build(std::move(again));
+      if (next.valid && next.peak_bytes <= trial_.peak_bytes &&
+          live_at(next, fullest) < trial_.peak_bytes) {
+        trial_ = std::move(next);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // From the most work to the least.
+  void keep_what_need_not_run_again(int64_t enough) {
+    std::vector<int> chosen = running_again();
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [this](int a, int b) { return twice_.maker(a).work > twice_.maker(b).work; });
+    for (const int node : chosen) {
+      for (const Again less : {Again::no, Again::once}) {
+        if (less == again(node)) break;
+        std::vector<Again> again = trial_.again;
+        again[static_cast<size_t>(node)] = less;
+        Trial next = twice_.build(std::move(again));
+        if (!next.valid || next.peak_bytes > enough) continue;
+        trial_ = std::move(next);
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<int> running_again() const {
+    std::vector<int> nodes;
+    for (int n = 0; n < twice_.loss_node(); ++n) {
+      if (again(n) != Again::no && !twice_.maker(n).free) nodes.push_back(n);
+    }
+    return nodes;
+  }
+
+  // Lets another node run again, or more often, in place of one that does, where that is less work.
+  bool exchange(int64_t enough) {
+    for (const int given_up : running_again()) {
+      for (const Again less : {Again::no, Again::once}) {
+        if (less == again(given_up)) break;
+        for (int n = 0; n < twice_.loss_node(); ++n) {
+          if (n == given_up || !may_run_again(n) || twice_.maker(n).free) continue;
+          for (const Again more : {Again::once, Again::each}) {
+            if (more > again(n) && exchange(given_up, less, n, more, enough)) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  bool exchange(int given_up, Again less, int taken, Again more, int64_t enough) {
+    exchange_nodes_ += twice_.graph().nodes.size();
+    if (exchange_nodes_ > kMaxExchangeNodes) return false;
+    std::vector<Again> again = trial_.again;
+    again[static_cast<size_t>(given_up)] = less;
+    again[static_cast<size_t>(taken)] = more;
+    Trial next = twice_.build(std::move(again));
+    if (!next.valid || next.peak_bytes > enough ||
+        extra_work(twice_, next) >= extra_work(twice_, trial_)) {
+      return false;
+    }
+    trial_ = std::move(next);
+    return true;
+  }
+
+  const Twice& twice_;
+  const RecomputeOptions& options_;
+  double weight_of_work_;
+  size_t exchange_nodes_ = 0;
+  Trial trial_;
+};
+
+}  // namespace
+
+ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
+  if (!graph.loss || graph.data(*graph.loss).producer < 0) return graph;
+  const Twice twice(graph, options.arena);
+  std::optional<Trial> best;
+  for (const double weight_of_work : {1.0, 2.0, 0.5}) {
+    Trial trial = Chooser(twice, options, weight_of_work).chosen();
+    const auto rank = [&](const Trial& t) {
+      return std::pair(std::max(t.peak_bytes, options.target_bytes), extra_work(twice, t));
+    };
+    if (!best || rank(trial) < rank(*best)) best = std::move(trial);
+  }
+  return twice.graph_of(*best);
+}
+
+ir::Graph fit_arena(const ir::Graph& graph, const ArenaOptions& options, int64_t budget) {
+  ir::Graph best = recompute(graph, {.arena = options});
+  if (budget <= 0) return best;
+  int64_t least = plan_arena(best, options).plan.arena_bytes;
+  // Packing may take a little more than what lives: then less has to live.
+  int64_t target = budget;
+  for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
+    if (round == kMaxRounds) target = 0;
+    ir::Graph next = recompute(graph, {.arena = options, .target_bytes = target, .any_op = true});
+    const int64_t bytes = plan_arena(next, options).plan.arena_bytes;
+    target = std::max<int64_t>(target - std::max<int64_t>(bytes - budget, kAlignment), 0);
+    if (bytes >= least) continue;
+    best = std::move(next);
+    least = bytes;
+  }
+  return best;
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,212 @@
+#include "plan/twice.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/rewrite.h"
+#include "plan/work.h"
+
+namespace thimble::plan {
+namespace {
+
+int64_t workspace_of(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
+  if (!options.fast || node.op->fast == nullptr || node.op->workspace == nullptr) return 0;
+  return node.op->workspace(kernel_params(graph, node), options.threads);
+}
+
+// The node that makes a node's first output again, or the node itself.
+ir::Node second_run(const ir::Node& node) {
+  ir::Node second = node;
+  if (node.op->rebuild == nullptr) return second;
+  const ir::RebuildRule rule = node.op->rebuild(node.attrs);
+  second.op = rule.op;
+  second.attrs = rule.attrs;
+  second.outputs = {node.outputs[0]};
+  second.inputs.clear();
+  for (const int source : rule.inputs) {
+    second.inputs.push_back(source >= 0 ? node.input(source)
+                                        : node.outputs[static_cast<size_t>(~source)]);
+  }
+  return second;
+}
+
+}  // namespace
+
+// A trial on its way: the late items, from which it follows what the early part still has to do.
+struct Twice::Building {
+  const std::vector<Again>& again;
+  std::vector<Item> late;
+  std::vector<int> made_for;  // by node: the reader for which it ran again last; 0: none yet
+  int readers = 0;
+  std::vector<char> kept;     // by value: the late part reads the first of its kind
+  std::vector<char> updated;  // by value: a late node has changed its storage
+  bool valid = true;
+};
+
+Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
+    : graph_(graph), options_(options), loss_node_(graph.data(*graph.loss).producer) {
+  is_result_.assign(graph.values.size(), 0);
+  for (const int id : graph.results()) is_result_[static_cast<size_t>(id)] = 1;
+  for (const ir::ValueData& data : graph.values) {
+    bytes_.push_back(ir::is_persistent(data.role) ? kPersistent
+                                                  : size_bytes(data.type.dtype, data.type.shape));
+  }
+  for (const ir::Node& node : graph.nodes) {
+    workspaces_.push_back(workspace_of(graph, node, options));
+    Maker maker;
+    const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
+      return is_result_[static_cast<size_t>(id)] != 0;
+    });
+    if (static_cast<int>(makers_.size()) < loss_node_ && node.op->updates.empty() &&
+        !made_for_good) {
+      const ir::Node second = second_run(node);
+      maker = {second.op,
+               second.attrs,
+               second.inputs,
+               second.outputs,
+               workspace_of(graph, second, options),
+               work_of(graph, second),
+               second.op->flops == nullptr,
+               !second.op->views.empty()};
+    }
+    makers_.push_back(std::move(maker));
+  }
+}
+
+bool Twice::makes(int node, int id) const {
+  const std::vector<int>& outputs = maker(node).outputs;
+  return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
+}
+
+// Sees to it that a late reader finds a value: as it was kept, or made again.
+void Twice::make_sure(Building& building, int id, int reader) const {
+  if (id < 0) return;
+  if (ir::is_persistent(graph_.data(id).role)) return;
+  const int node = early_producer(id);
+  if (node < 0) return;
+  const Again again = building.again[static_cast<size_t>(node)];
+  if (again == Again::no || !makes(node, id)) {
+    building.kept[static_cast<size_t>(id)] = 1;
+    return;
+  }
+  int& made_for = building.made_for[static_cast<size_t>(node)];
+  if (made_for == reader || (made_for != 0 && again == Again::once)) return;
+  made_for = reader;
+  const int self = ++building.readers;
+  for (const int input : maker(node).inputs) {
+    if (input >= 0 && building.updated[static_cast<size_t>(input)] != 0) building.valid = false;
+    make_sure(building, input, self);
+  }
+  building.late.push_back({node, true});
+}
+
+// The forward nodes that are still needed where they stand.
+void Twice::add_early(Building& building, Trial& trial) const {
+  std::vector<char>& needed = building.kept;
+  for (int n = loss_node_; n >= 0; --n) {
+    const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
+    const bool runs = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
+      return needed[static_cast<size_t>(id)] != 0 || is_result_[static_cast<size_t>(id)] != 0;
+    });
+    if (!runs && node.op->updates.empty()) continue;
+    for (const int id : node.inputs) {
+      if (id >= 0) needed[static_cast<size_t>(id)] = 1;
+    }
+    trial.items.push_back({n, false});
+  }
+  std::reverse(trial.items.begin(), trial.items.end());
+}
+
+// The items behind the loss.
+Twice::Building Twice::late_part(Trial& trial) const {
+  const size_t values = graph_.values.size();
+  Building building{trial.again,
+                    {},
+                    std::vector<int>(graph_.nodes.size(), 0),
+                    0,
+                    std::vector<char>(values, 0),
+                    std::vector<char>(values, 0)};
+  for (int n = loss_node_ + 1; n < static_cast<int>(graph_.nodes.size()); ++n) {
+    const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
+    const int self = ++building.readers;
+    for (const int id : node.inputs) make_sure(building, id, self);
+    building.late.push_back({n, false});
+    for (const ir::Alias& update : node.op->updates) {
+      const int id = node.input(update.in);
+      if (id >= 0) building.updated[static_cast<size_t>(id)] = 1;
+    }
+  }
+  return building;
+}
+
+// The sequence of the items, in which what is made again is a value of its own.
+void Twice::number_values(Trial& trial) const {
+  std::vector<int64_t> bytes = bytes_;
+  trial.original.resize(bytes_.size());
+  std::iota(trial.original.begin(), trial.original.end(), 0);
+  for (const Item& item : trial.items) {
+    if (!item.again) continue;
+    for (const int id : maker(item.node).outputs) {
+      bytes.push_back(bytes_[static_cast<size_t>(id)]);
+      trial.original.push_back(id);
+    }
+  }
+  trial.sequence = Sequence(std::move(bytes), graph_.results());
+  std::vector<int> now(bytes_.size());
+  std::iota(now.begin(), now.end(), 0);
+  auto next = static_cast<int>(bytes_.size());
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  for (const Item& item : trial.items) {
+    const ir::Node& node = graph_.nodes[static_cast<size_t>(item.node)];
+    inputs.clear();
+    outputs.clear();
+    for (const int id : item.again ? maker(item.node).inputs : node.inputs) {
+      inputs.push_back(id < 0 ? -1 : now[static_cast<size_t>(id)]);
+    }
+    for (const int id : item.again ? maker(item.node).outputs : node.outputs) {
+      if (item.again) now[static_cast<size_t>(id)] = next++;
+      outputs.push_back(now[static_cast<size_t>(id)]);
+    }
+    trial.sequence.add(
+        item.again ? *maker(item.node).op : *node.op, inputs, outputs,
+        item.again ? maker(item.node).workspace : workspaces_[static_cast<size_t>(item.node)]);
+  }
+}
+
+Trial Twice::build(std::vector<Again> again) const {
+  Trial trial;
+  trial.again = std::move(again);
+  Building building = late_part(trial);
+  trial.valid = building.valid;
+  add_early(building, trial);
+  trial.items.insert(trial.items.end(), building.late.begin(), building.late.end());
+  number_values(trial);
+  trial.live = live_bytes(trial.sequence, Sharing(trial.sequence, options_.in_place));
+  const auto fullest = std::max_element(trial.live.begin(), trial.live.end());
+  trial.peak = static_cast<int>(fullest - trial.live.begin());
+  trial.peak_bytes = fullest == trial.live.end() ? 0 : *fullest;
+  return trial;
+}
+
+ir::Graph Twice::graph_of(const Trial& trial) const {
+  ir::Rewriter rewriter(graph_);
+  for (const Item& item : trial.items) {
+    ir::Node node = graph_.nodes[static_cast<size_t>(item.node)];
+    if (item.again) {
+      const Maker& maker = makers_[static_cast<size_t>(item.node)];
+      node.op = maker.op;
+      node.attrs = maker.attrs;
+      node.inputs = maker.inputs;
+      node.outputs = maker.outputs;
+    }
+    rewriter.copy(node);
+    if (!item.again) continue;
+    for (const int id : node.outputs) {
+      rewriter.graph().values[static_cast<size_t>(rewriter.new_id(id))].name += kAgain;
+    }
+  }
+  return std::move(rewriter).finish();
+}
+
+}  // namespace thimble::plan

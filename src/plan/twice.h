@@ -1,0 +1,88 @@
+// A step in which some forward nodes run twice: what runs when, without building the graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+#include "plan/lifetimes.h"
+
+namespace thimble::plan {
+
+// Stands behind the name of a value that is made a second time.
+inline constexpr const char* kAgain = " (again)";
+
+// One step of the sequence: a node as it stands, or what makes its outputs again.
+struct Item {
+  int node;
+  bool again;
+};
+
+// Whether a node runs again: not at all, once for all that read its outputs late, or anew for each
+// of them.
+enum class Again : uint8_t { no, once, each };
+
+// A choice of nodes that run again, and what comes of it.
+struct Trial {
+  std::vector<Again> again;  // by node
+  bool valid = true;         // no second run reads a parameter that was updated before
+  std::vector<Item> items;   // in their order
+  Sequence sequence{{}, {}};
+  std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
+  std::vector<int64_t> live;  // bytes alive at each item
+  int64_t peak_bytes = 0;
+  int peak = 0;  // the first item where they are alive
+};
+
+// Builds trials for one graph. The late part of a step is what stands behind the loss.
+class Twice {
+ public:
+  // How the outputs of a node are made again.
+  struct Maker {
+    const ir::OpDef* op = nullptr;  // null: they cannot be
+    ir::Attrs attrs;
+    std::vector<int> inputs;
+    std::vector<int> outputs;
+    int64_t workspace = 0;
+    double work = 0.0;  // see work.h
+    bool cheap = true;  // neither multiplies matrices nor convolves
+    bool free = false;  // a view
+  };
+
+  // The graph must outlive this. It has a loss that a node computes.
+  Twice(const ir::Graph& graph, const ArenaOptions& options);
+
+  [[nodiscard]] Trial build(std::vector<Again> again) const;
+  // The graph of a trial.
+  [[nodiscard]] ir::Graph graph_of(const Trial& trial) const;
+
+  [[nodiscard]] const ir::Graph& graph() const { return graph_; }
+  [[nodiscard]] int loss_node() const { return loss_node_; }
+  [[nodiscard]] const Maker& maker(int node) const { return makers_[static_cast<size_t>(node)]; }
+  // The forward node that computes a value, or -1.
+  [[nodiscard]] int early_producer(int id) const {
+    const int node = id < 0 ? -1 : graph_.data(id).producer;
+    return node <= loss_node_ ? node : -1;
+  }
+  // Whether the value is among what a node's maker makes.
+  [[nodiscard]] bool makes(int node, int id) const;
+  [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
+
+ private:
+  struct Building;
+  void make_sure(Building& building, int id, int reader) const;
+  [[nodiscard]] Building late_part(Trial& trial) const;
+  void add_early(Building& building, Trial& trial) const;
+  void number_values(Trial& trial) const;
+
+  const ir::Graph& graph_;
+  ArenaOptions options_;
+  int loss_node_;
+  std::vector<Maker> makers_;
+  std::vector<int64_t> workspaces_;
+  std::vector<int64_t> bytes_;
+  std::vector<char> is_result_;
+};
+
+}  // namespace thimble::plan

@@ -1,0 +1,26 @@
+#include "plan/work.h"
+
+#include "plan/arena.h"
+
+namespace thimble::plan {
+
+double work_of(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.op->views.empty()) return 0.0;
+  int64_t bytes = 0;
+  for (const int id : node.inputs) {
+    if (id >= 0) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
+  }
+  for (const int id : node.outputs) {
+    bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
+  }
+  const double flops = node.op->flops == nullptr ? 0.0 : node.op->flops(kernel_params(graph, node));
+  return flops + kOperationsPerByte * static_cast<double>(bytes);
+}
+
+double work_of(const ir::Graph& graph) {
+  double sum = 0.0;
+  for (const ir::Node& node : graph.nodes) sum += work_of(graph, node);
+  return sum;
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,18 @@
+// What running a node is estimated to cost.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace thimble::plan {
+
+// A byte read or written counts as much as so many floating-point operations.
+inline constexpr double kOperationsPerByte = 8.0;
+
+// Floating-point operations of a node, and the bytes that it reads and writes as operations. Views
+// cost nothing.
+[[nodiscard]] double work_of(const ir::Graph& graph, const ir::Node& node);
+
+// The same of all nodes.
+[[nodiscard]] double work_of(const ir::Graph& graph);
+
+}  // namespace thimble::plan

@@ -1,0 +1,215 @@
+// Values that are computed again: what it saves, what it costs, and where it is not allowed.
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/trainer.h>
+
+#include <functional>
+#include <optional>
+
+#include "passes/passes.h"
+#include "plan/order.h"
+#include "plan/recompute.h"
+#include "plan/twice.h"
+#include "plan/work.h"
+#include "train/compile.h"
+
+namespace thimble::plan {
+namespace {
+
+// The training step of a model, in its final order, as it is before anything runs twice.
+ir::Graph step_of(const Graph& model, int64_t batch) {
+  const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = batch},
+                                               batch, train::StepKind::update);
+  return order_nodes(passes::optimize(step));
+}
+
+Graph chain(int layers, const std::function<Value(Value)>& activation, bool norm) {
+  Graph g;
+  Value x = g.input("x", {8, 8, 4});
+  for (int i = 0; i < layers; ++i) {
+    x = conv2d(x, {.channels = 4, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)});
+    if (norm) x = batch_norm(x, {.name = "n" + std::to_string(i)});
+    x = activation(x);
+  }
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+Graph branches() {
+  Graph g;
+  const Value x = g.input("x", {8, 8, 4});
+  const Value a = gelu(conv2d(x, {.channels = 4, .kernel = 3, .padding = 1, .name = "a"}));
+  const Value b = gelu(conv2d(a, {.channels = 8, .kernel = 1, .name = "b"}));
+  const Value c = gelu(conv2d(a, {.channels = 8, .kernel = 3, .padding = 1, .name = "c"}));
+  g.minimize(mean(square(b * c)));
+  return g;
+}
+
+Value gelus(Value x) { return gelu(x); }
+Value relus(Value x) { return relu(x); }
+
+int64_t peak_of(const ir::Graph& graph) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, {}));
+  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
+  return *std::max_element(live.begin(), live.end());
+}
+
+int runs_again(const ir::Graph& graph) {
+  int count = 0;
+  for (const ir::ValueData& data : graph.values) count += data.name.ends_with(kAgain) ? 1 : 0;
+  return count;
+}
+
+TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_they_come_from) {
+  for (const bool norm : {false, true}) {
+    const ir::Graph before = step_of(chain(6, norm ? relus : gelus, norm), 4);
+    const ir::Graph after = recompute(before, {});
+    ir::verify(after);
+    // Of two values a layer one remains.
+    EXPECT_LT(static_cast<double>(peak_of(after)), 0.7 * static_cast<double>(peak_of(before)));
+    for (const ir::Node& node : after.nodes) {
+      const std::string& name = after.data(node.outputs[0]).name;
+      if (name.ends_with(kAgain)) {
+        EXPECT_EQ(node.op->flops, nullptr) << name;
+      }
+    }
+  }
+}
+
+TEST(recompute, runs_convolutions_again_where_it_may) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const int64_t cheap = peak_of(recompute(before, {}));
+  const ir::Graph least = recompute(before, {.any_op = true});
+  ir::verify(least);
+  EXPECT_LT(static_cast<double>(peak_of(least)), 0.7 * static_cast<double>(cheap));
+  // One more forward part at most, but for what is made for each reader.
+  EXPECT_LT(work_of(least), 1.5 * work_of(before));
+}
+
+TEST(recompute, does_no_more_than_the_target_asks_for) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const int64_t whole = peak_of(before);
+  EXPECT_EQ(runs_again(recompute(before, {.target_bytes = whole, .any_op = true})), 0);
+  double last = work_of(before);
+  for (const double share : {0.9, 0.7, 0.5}) {
+    const auto target = static_cast<int64_t>(share * static_cast<double>(whole));
+    const ir::Graph graph = recompute(before, {.target_bytes = target, .any_op = true});
+    EXPECT_LE(peak_of(graph), target);
+    EXPECT_GE(work_of(graph), last);
+    last = work_of(graph);
+  }
+}
+
+TEST(recompute, leaves_graphs_without_a_loss) {
+  Graph g;
+  g.output("y", gelu(g.input("x", {4})));
+  const ir::Graph graph = ir::with_batch(g.ir(), 3);
+  EXPECT_EQ(recompute(graph, {}).nodes.size(), graph.nodes.size());
+}
+
+TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
+  const ir::Graph graph = step_of(chain(5, relus, true), 4);
+  const Twice twice(graph, {});
+  std::vector<Again> again(graph.nodes.size(), Again::no);
+  for (int n = 0; n < twice.loss_node(); ++n) {
+    again[static_cast<size_t>(n)] = n % 3 == 0 ? Again::each : n % 3 == 1 ? Again::once : Again::no;
+  }
+  const Trial trial = twice.build(again);
+  const ir::Graph built = twice.graph_of(trial);
+  ir::verify(built);
+  EXPECT_EQ(trial.peak_bytes, peak_of(built));
+  EXPECT_EQ(trial.items.size(), built.nodes.size());
+}
+
+// The weight is that of two layers; by the time that the first could run again it may be updated.
+TEST(recompute, never_reads_a_parameter_after_its_update) {
+  Graph g;
+  const Value x = g.input("x", {16});
+  const Value w = g.parameter("w", {16, 16}, init::normal(0.0, 0.1));
+  const Value h = matmul(x, w);
+  g.minimize(mean(square(h)) + mean(matmul(gelu(matmul(h, w)), w)));
+  const ir::Graph graph = step_of(g, 64);
+  const Twice twice(graph, {});
+  for (int n = 0; n < twice.loss_node(); ++n) {
+    std::vector<Again> again(graph.nodes.size(), Again::no);
+    again[static_cast<size_t>(n)] = Again::each;
+    const Trial trial = twice.build(again);
+    if (trial.valid) {
+      EXPECT_NO_THROW(ir::verify(twice.graph_of(trial)));
+    }
+  }
+  EXPECT_NO_THROW(ir::verify(recompute(graph, {.any_op = true})));
+}
+
+// All choices of what runs again, once or for each reader, by trying every one.
+class Exhaustive {
+ public:
+  explicit Exhaustive(const Twice& twice) : twice_(twice) {
+    std::vector<Again> again(twice.graph().nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      const Twice::Maker& maker = twice.maker(n);
+      if (maker.op != nullptr && maker.free) again[static_cast<size_t>(n)] = Again::each;
+      if (maker.op != nullptr && !maker.free) open_.push_back(n);
+    }
+    visit(again, 0);
+  }
+  // The least work of a step within so many bytes.
+  [[nodiscard]] std::optional<double> least_work(int64_t bytes) const {
+    std::optional<double> least;
+    for (const auto& [peak, work] : found_) {
+      if (peak <= bytes && (!least || work < *least)) least = work;
+    }
+    return least;
+  }
+  [[nodiscard]] int64_t least_bytes() const {
+    return std::min_element(found_.begin(), found_.end())->first;
+  }
+  [[nodiscard]] size_t tried() const { return found_.size(); }
+
+ private:
+  void visit(std::vector<Again>& again, size_t at) {
+    if (at == open_.size()) {
+      const Trial trial = twice_.build(again);
+      if (trial.valid) found_.emplace_back(trial.peak_bytes, work_of(twice_.graph_of(trial)));
+      return;
+    }
+    Again& here = again[static_cast<size_t>(open_[at])];
+    for (const Again how : {Again::no, Again::once, Again::each}) {
+      here = how;
+      visit(again, at + 1);
+    }
+    here = Again::no;
+  }
+
+  const Twice& twice_;
+  std::vector<int> open_;
+  std::vector<std::pair<int64_t, double>> found_;
+};
+
+TEST(recompute, is_near_the_best_choice_on_small_graphs) {
+  double sum = 0.0;
+  double least_sum = 0.0;
+  for (const ir::Graph& graph : {step_of(chain(3, gelus, false), 4),
+                                 step_of(chain(4, relus, false), 4), step_of(branches(), 4)}) {
+    const Twice twice(graph, {});
+    const Exhaustive best(twice);
+    ASSERT_GT(best.tried(), 50U);
+    const int64_t whole = peak_of(graph);
+    const int64_t least = peak_of(recompute(graph, {.any_op = true}));
+    EXPECT_LE(static_cast<double>(least), 1.1 * static_cast<double>(best.least_bytes()));
+    for (const double share : {0.0, 0.25, 0.5, 0.75}) {
+      const auto target = least + static_cast<int64_t>(share * static_cast<double>(whole - least));
+      const ir::Graph mine = recompute(graph, {.target_bytes = target, .any_op = true});
+      EXPECT_LE(peak_of(mine), target);
+      const double extra = work_of(mine) - work_of(graph);
+      const double least_extra = best.least_work(target).value_or(0.0) - work_of(graph);
+      EXPECT_LE(extra, 1.35 * least_extra + 1.0) << "target " << target << " of " << whole;
+      sum += extra;
+      least_sum += least_extra;
+    }
+  }
+  EXPECT_LE(sum, 1.05 * least_sum);
+}
+
+}  // namespace
+}  // namespace thimble::plan
