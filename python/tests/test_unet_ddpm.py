@@ -33,10 +33,12 @@ def test_a_pytorch_state_dict_computes_the_same_and_goes_round(twin, digits):
     assert back.keys() == theirs.keys()
     for name, tensor in theirs.items():
         np.testing.assert_array_equal(back[name], tensor.numpy())
-    ours = trainer.predict(digits["image"][:8])
+    eight = {name: values[:8] for name, values in digits.items()}
+    ours = trainer.predict(eight)
     noisy = torch.from_numpy(ours["noisy"]).permute(0, 3, 1, 2)
     with torch.no_grad():
-        v = twin.guess(noisy, torch.from_numpy(ours["time"]).long())
+        known = torch.from_numpy(eight["digit"]).long(), torch.from_numpy(ours["told"])
+        v = twin.guess(noisy, torch.from_numpy(ours["time"]).long(), *known)
     np.testing.assert_allclose(
         ours["v"], v.numpy().transpose(0, 2, 3, 1), rtol=1e-4, atol=1e-4
     )
@@ -48,7 +50,7 @@ def test_it_draws_images(digits):
     recipe = tb.recipes.unet_ddpm()
     assert recipe.makes == "images" and recipe.ema_decay > 0 and recipe.sample_steps > 1
     trainer = recipe.trainer(batch=2, threads=2)
-    trainer.fit(digits["image"][:2])
+    trainer.fit({name: values[:2] for name, values in digits.items()})
     images = recipe.sample(trainer, count=2, steps=2)
     assert images.shape == (2, 28, 28, 1) and 0 <= images.min() <= images.max() <= 1
     np.testing.assert_array_equal(recipe.sample(trainer, count=1, steps=2), images[:1])

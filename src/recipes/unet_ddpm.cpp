@@ -1,6 +1,7 @@
 // Denoising diffusion of 28x28 images by a U-net. Ho, Jain and Abbeel, "Denoising diffusion
 // probabilistic models", NeurIPS 2020; the U-net with group normalisation of its appendix B,
-// smaller.
+// smaller. It is told the digit, and draws by Ho and Salimans, "Classifier-free diffusion
+// guidance", 2022.
 #include <thimble/ops.h>
 #include <thimble/predictor.h>
 
@@ -21,6 +22,12 @@ constexpr int64_t kTimes = 1000;
 constexpr int64_t kFrequencies = 32;
 constexpr int64_t kTimeFeatures = 128;
 constexpr int64_t kGroups = 8;
+constexpr int64_t kHeads = 4;
+constexpr int64_t kDigits = 10;
+constexpr double kNotTold = 0.1;  // of the training images: their digit is kept back
+// What the digit changes in the guess counts this much when an image is drawn: more than 1 makes
+// images more typical.
+constexpr double kGuidance = 2.0;
 constexpr int64_t kDrawnAtOnce = 20;
 constexpr double kFirstBeta = 1e-4;
 constexpr double kLastBeta = 0.02;
@@ -51,15 +58,26 @@ Value rows(Graph& g, const std::string& name, Value time, int64_t width, const N
   return embedding(time, g.constant(name, {kTimes, width}, std::move(table)));
 }
 
-// Sines, then cosines, of the time at frequencies from 1 to 1 / 10000; two layers follow.
-Value time_features(Graph& g, Value time) {
-  const Value waves = rows(g, "time.waves", time, 2 * kFrequencies, [](int64_t t, int64_t i) {
+// What the network is told beside the image: the time [N], i32, and the digit [N], i32, as far as
+// told [N, 1] is 1, not 0.
+struct Told {
+  Value time;
+  Value digit;
+  Value told;
+};
+
+// Sines, then cosines, of the time at frequencies from 1 to 1 / 10000; two layers follow, and a
+// vector for each digit.
+Value features_of(Graph& g, const Told& what) {
+  const Value waves = rows(g, "time.waves", what.time, 2 * kFrequencies, [](int64_t t, int64_t i) {
     const double share = static_cast<double>(i % kFrequencies) / (kFrequencies - 1);
     const double angle = static_cast<double>(t) * std::pow(10000.0, -share);
     return i < kFrequencies ? std::sin(angle) : std::cos(angle);
   });
   const Value x = swish(dense(waves, {.units = kTimeFeatures, .name = "time.1"}));
-  return swish(dense(x, {.units = kTimeFeatures, .name = "time.2"}));
+  const Value digit =
+      embedding(what.digit, {.embeddings = kDigits, .width = kTimeFeatures, .name = "digit"});
+  return swish(dense(x, {.units = kTimeFeatures, .name = "time.2"}) + digit * what.told);
 }
 
 Value conv(Value x, int64_t channels, int64_t kernel, const std::string& name,
@@ -75,12 +93,22 @@ Value norm(Value x, const std::string& name) {
   return swish(group_norm(x, {.groups = kGroups, .name = name}));
 }
 
-// A residual block that is told the time. At first it passes x on.
-Value block(Value x, Value time, int64_t channels, const std::string& name) {
+// A residual block that is told the features. At first it passes x on.
+Value block(Value x, Value features, int64_t channels, const std::string& name) {
   Value h = conv(norm(x, name + ".norm1"), channels, 3, name + ".conv1");
-  h = h + reshape(dense(time, {.units = channels, .name = name + ".time"}), {-1, 1, 1, channels});
+  h = h +
+      reshape(dense(features, {.units = channels, .name = name + ".time"}), {-1, 1, 1, channels});
   h = conv(norm(h, name + ".norm2"), channels, 3, name + ".conv2", init::zeros());
   return h + (x.shape()[3] == channels ? x : conv(x, channels, 1, name + ".skip"));
+}
+
+// Every place of the image looks at every other one.
+Value attend(Value x, const std::string& name) {
+  const Shape& image = x.shape();
+  const Value h = group_norm(x, {.groups = kGroups, .name = name + ".norm"});
+  const Value rows = reshape(h, {-1, image[1] * image[2], image[3]});
+  const Value y = multi_head_attention(rows, {.heads = kHeads, .bias = false, .name = name});
+  return x + reshape(y, {-1, image[1], image[2], image[3]});
 }
 
 Value down(Value x, int64_t channels, const std::string& name) {
@@ -93,13 +121,14 @@ Value up(Value x, int64_t channels, const std::string& name) {
 }
 
 // v = sqrt(a) noise - sqrt(1 - a) image, for x = sqrt(a) image + sqrt(1 - a) noise [N, 32, 32, 1]
-// and a the alpha_bar of the time [N], i32.
-Value guess(Graph& g, Value x, Value time) {
-  const Value features = time_features(g, time);
+// and a the alpha_bar of the time.
+Value guess(Graph& g, Value x, const Told& what) {
+  const Value features = features_of(g, what);
   const Value first = block(conv(x, 32, 3, "in"), features, 32, "encoder.1");
   const Value second = block(down(first, 64, "down.1"), features, 64, "encoder.2");
   Value h = block(down(second, 128, "down.2"), features, 128, "encoder.3");
-  h = block(h, features, 128, "middle");
+  h = attend(block(h, features, 128, "middle.1"), "middle.attention");
+  h = block(h, features, 128, "middle.2");
   h = block(concat({up(h, 64, "up.2"), second}), features, 64, "decoder.2");
   h = block(concat({up(h, 32, "up.1"), first}), features, 32, "decoder.1");
   return conv(norm(h, "out.norm"), 1, 3, "out.conv", init::zeros());
@@ -122,10 +151,14 @@ Graph build() {
   const Value signal = factor("signal", [](double a) { return std::sqrt(a); });
   const Value disturbance = factor("disturbance", [](double a) { return std::sqrt(1.0 - a); });
   const Value noisy = signal * x + disturbance * noise;
-  const Value guessed = guess(g, noisy, time);
+  const Value draw = random_uniform(g, {kBatch}, {.high = 1.0 / kNotTold});
+  const Value told = clip(floor(draw), {.low = 0.0, .high = 1.0});
+  const Value guessed =
+      guess(g, noisy, {time, g.input("digit", {}, DType::i32), reshape(told, {-1, 1})});
   g.minimize(mse(guessed, signal * noise - disturbance * x));
   g.output("noisy", noisy);
   g.output("time", cast(time, DType::f32));
+  g.output("told", told);
   g.output("v", guessed);
   return g;
 }
@@ -133,9 +166,42 @@ Graph build() {
 Graph denoiser() {
   Graph g;
   const Value x = g.input("x", {kSide, kSide, 1});
-  g.output("v", guess(g, x, cast(g.input("time", {}), DType::i32)));
+  const auto whole = [&g](const char* name) { return cast(g.input(name, {}), DType::i32); };
+  g.output("v", guess(g, x, {whole("time"), whole("digit"), g.input("told", {1})}));
   return g;
 }
+
+// Draws images of the digits 0 to 9 in turn.
+class Denoiser {
+ public:
+  Denoiser(const std::string& checkpoint, int64_t most, int threads)
+      : network_(denoiser(), checkpoint, 2 * most, threads) {}
+
+  // v of images x, the first of which is of the digit first mod 10, at a time.
+  [[nodiscard]] std::vector<float> guess(const std::vector<float>& x, int64_t time, int64_t first) {
+    const size_t count = x.size() / (kSide * kSide);
+    std::vector<float> both = x;  // told the digit, and not
+    both.insert(both.end(), x.begin(), x.end());
+    std::vector<float> digits(2 * count);
+    std::vector<float> told(2 * count, 0.0F);
+    for (size_t i = 0; i < count; ++i) {
+      digits[i] = static_cast<float>((first + static_cast<int64_t>(i)) % kDigits);
+      told[i] = 1.0F;
+    }
+    const std::vector<float> times(2 * count, static_cast<float>(time));
+    std::vector<float> v =
+        network_.run({{"x", both}, {"time", times}, {"digit", digits}, {"told", told}}).at("v");
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float without = v[x.size() + i];
+      v[i] = without + static_cast<float>(kGuidance) * (v[i] - without);
+    }
+    v.resize(x.size());
+    return v;
+  }
+
+ private:
+  Predictor network_;
+};
 
 void add_noise(std::vector<float>& x, double factor, int64_t step, int64_t first, uint64_t seed) {
   constexpr int64_t kPixels = kSide * kSide;
@@ -182,7 +248,7 @@ void append_images(std::vector<float>& images, const std::vector<float>& x) {
 
 Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   const int64_t steps = options.steps.value_or(unet_ddpm.sample_steps);
-  Predictor network(denoiser(), checkpoint, std::min(kDrawnAtOnce, options.count), options.threads);
+  Denoiser network(checkpoint, std::min(kDrawnAtOnce, options.count), options.threads);
   Samples samples{.image = {28, 28, 1}, .images = {}, .texts = {}};
   int64_t done = 0;
   const int64_t chunks = (options.count + kDrawnAtOnce - 1) / kDrawnAtOnce;
@@ -197,8 +263,7 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
         return s < 0 ? -1 : steps == 1 ? kTimes - 1 : s * (kTimes - 1) / (steps - 1);
       };
       const int64_t time = time_of(step);
-      const std::vector<float> times(static_cast<size_t>(count), static_cast<float>(time));
-      const std::vector<float> guessed = network.run({{"x", x}, {"time", times}}).at("v");
+      const std::vector<float> guessed = network.guess(x, time, first);
       const double more = step_back(x, guessed, time, time_of(step - 1), steps == kTimes);
       if (more > 0.0) add_noise(x, more, step, first, options.seed);
       if (options.on_progress) options.on_progress(++done, chunks * steps);

@@ -79,11 +79,12 @@ void check_budget(const Plan& plan, int64_t budget_bytes) {
           ? std::string("the parameters")
           : fmt::format("{} of {}", plan.steps[static_cast<size_t>(plan.peak_step)].op,
                         plan.steps[static_cast<size_t>(plan.peak_step)].layer);
-  throw Error("memory budget",
-              fmt::format("a step of batch {} needs {}, the budget is {}; fullest at {}. Nearest "
-                          "budget that works: {} bytes, or take a smaller batch",
-                          plan.batch, format_bytes(plan.planned_peak_bytes),
-                          format_bytes(budget_bytes), where, plan.planned_peak_bytes));
+  throw Error(
+      "memory budget",
+      fmt::format("a step of batch {} needs {} at least, the budget is {}; fullest at {}. Nearest "
+                  "budget that works: {} bytes, or take a smaller batch",
+                  plan.batch, format_bytes(plan.planned_peak_bytes), format_bytes(budget_bytes),
+                  where, plan.planned_peak_bytes));
 }
 
 }  // namespace thimble::train

@@ -70,7 +70,7 @@ TEST_F(UnetDdpm, refuses_more_steps_than_there_are_times) {
 
 TEST(unet_ddpm, has_the_parameters_of_its_twin) {
   const Trainer t = trainer(0);
-  EXPECT_EQ(t.plan().parameter_bytes, 4 * 1173025);
+  EXPECT_EQ(t.plan().parameter_bytes, 4 * 1552289);
 }
 
 // The noise of a test does not depend on the training that went before, nor on its seed.
