@@ -18,7 +18,7 @@ namespace thimble::exec {
 
 struct CompileOptions {
   int threads = 1;
-  bool fast = true;      // the fast kernels where there are any, else the reference kernels
+  bool fast = true;  // the fast kernels where there are any, else the reference kernels
   // Bytes that the arena should not exceed: while it does, values are computed again where that
   // takes work, too; 0: none. Where it cannot be kept, the arena is as small as it gets.
   int64_t arena_budget = 0;

@@ -215,7 +215,7 @@ struct OpDef {
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
   RebuildRule (*rebuild)(const Attrs&) = nullptr;  // null: by running it again
-  GivenRows given_rows;         // where the output is zero but for some rows
+  GivenRows given_rows;                            // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
   // other inputs, or -1; null: never so.
   int (*gathers)(const Attrs&) = nullptr;
