@@ -112,12 +112,14 @@ ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node) {
   return node.op->params({node.attrs, inputs, outputs});
 }
 
+int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
+  if (!options.fast || node.op->fast == nullptr || node.op->workspace == nullptr) return 0;
+  return node.op->workspace(kernel_params(graph, node), options.threads);
+}
+
 std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options) {
   std::vector<int64_t> bytes;
-  for (const ir::Node& node : graph.nodes) {
-    const bool wants = options.fast && node.op->fast != nullptr && node.op->workspace != nullptr;
-    bytes.push_back(wants ? node.op->workspace(kernel_params(graph, node), options.threads) : 0);
-  }
+  for (const ir::Node& node : graph.nodes) bytes.push_back(workspace_bytes(graph, node, options));
   return bytes;
 }
 

@@ -25,7 +25,9 @@ struct Arena {
 // Buffers of values that a result needs live to the end of the step. Deterministic.
 [[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options);
 
-// Bytes of scratch memory that the kernel of each node wants.
+// Bytes of scratch memory that the kernel of a node wants, and of every node.
+[[nodiscard]] int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node,
+                                      const ArenaOptions& options);
 [[nodiscard]] std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options);
 
 // The parameters a node's kernels take, from its attributes and types.

@@ -9,11 +9,6 @@
 namespace thimble::plan {
 namespace {
 
-int64_t workspace_of(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
-  if (!options.fast || node.op->fast == nullptr || node.op->workspace == nullptr) return 0;
-  return node.op->workspace(kernel_params(graph, node), options.threads);
-}
-
 // The node that makes a node's first output again, or the node itself.
 ir::Node second_run(const ir::Node& node) {
   ir::Node second = node;
@@ -52,7 +47,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                                                   : size_bytes(data.type.dtype, data.type.shape));
   }
   for (const ir::Node& node : graph.nodes) {
-    workspaces_.push_back(workspace_of(graph, node, options));
+    workspaces_.push_back(workspace_bytes(graph, node, options));
     Maker maker;
     const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
       return is_result_[static_cast<size_t>(id)] != 0;
@@ -64,7 +59,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                second.attrs,
                second.inputs,
                second.outputs,
-               workspace_of(graph, second, options),
+               workspace_bytes(graph, second, options),
                work_of(graph, second),
                second.op->flops == nullptr,
                !second.op->views.empty()};
