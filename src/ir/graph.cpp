@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace thimble::ir {
@@ -26,6 +28,63 @@ void check_size(const std::string& where, const TensorType& type) {
     n *= size;
   }
 }
+
+bool is_of_batch(int64_t dim) { return dim != 0 && dim % kBatch == 0; }
+
+// Whether the batch is still open: once it is fixed, every input begins with a real size, and a
+// multiple of kBatch is a size like others.
+bool is_open(const Graph& graph) {
+  bool any = false;
+  for (const ValueData& data : graph.values) {
+    if (data.role != Role::input && data.role != Role::label) continue;
+    if (data.type.shape.rank() > 0 && is_of_batch(data.type.shape[0])) return true;
+    any = true;
+  }
+  return !any;
+}
+
+// Parameters outlive the batch and cannot depend on its size; in inputs and labels only the first
+// dimension is the batch.
+void check_batch(const Graph& graph, const std::string& name, const Shape& shape, Role role) {
+  const std::vector<int64_t>& dims = shape.dims();
+  const bool of_batch = role == Role::input || role == Role::label;
+  if (!of_batch && !is_persistent(role)) return;
+  if (of_batch && (dims.empty() || !is_of_batch(dims[0]))) return;
+  if (std::none_of(dims.begin() + (of_batch ? 1 : 0), dims.end(), is_of_batch)) return;
+  if (of_batch) {
+    throw Error(name,
+                fmt::format("has the shape {}, N the batch: a dimension of a sample cannot "
+                            "be {} or a multiple, which stands for the batch; pad or split it",
+                            thimble::to_string(shape), kBatch));
+  }
+  if (!is_open(graph)) return;
+  throw Error(name, fmt::format("a {} cannot depend on the batch, but has the shape {}, N the "
+                                "batch; keep the batch the first dimension of what a layer takes "
+                                "(transpose or reshape it). A size of {} or a multiple stands for "
+                                "the batch, too: take another",
+                                to_string(role), thimble::to_string(shape), kBatch));
+}
+
+// Fails on attributes that are NaN: they pass every comparison of a range the wrong way.
+class NanCheck final : public FieldVisitor {
+ public:
+  explicit NanCheck(const char* op) : op_(op) {}
+
+  void field(const char*, bool&, const char*) override {}
+  void field(const char*, int64_t&, const char*) override {}
+  void field(const char* name, double& value, const char*) override {
+    if (std::isnan(value)) throw Error(op_, fmt::format("{} is NaN; expected a number", name));
+  }
+  void field(const char*, Pair&, const char*) override {}
+  void field(const char*, Padding&, const char*) override {}
+  void field(const char*, std::vector<int64_t>&, const char*) override {}
+  void field(const char*, Shape&, const char*) override {}
+  void field(const char*, DType&, const char*) override {}
+  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
+
+ private:
+  const char* op_;
+};
 
 }  // namespace
 
@@ -54,6 +113,7 @@ const char* to_string(Role role) {
 Value Graph::source(const std::string& name, TensorType type, Role role, Initializer init) {
   if (name.empty()) throw Error("graph", "a source needs a name");
   check_size(name, type);
+  check_batch(*this, name, type.shape, role);
   if (const auto given = given_.find(name); given != given_.end() && role == Role::parameter) {
     const TensorType& have = this->type(given->second);
     if (have == type) return value(given->second);
@@ -95,6 +155,8 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
   Node node;
   node.op = &op;
   node.attrs = attrs ? std::move(attrs) : Attrs::defaults(op.attrs);
+  NanCheck numbers(op.name);
+  node.attrs.visit(numbers);
   std::vector<const TensorType*> types;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = inputs[i];

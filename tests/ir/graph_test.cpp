@@ -1,11 +1,21 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thimble/error.h>
 #include <thimble/graph.h>
 #include <thimble/ops.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
 
 #include "ir/graph.h"
 
 namespace thimble {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(graph, prints_the_open_batch_as_n) {
   Graph g;
@@ -36,6 +46,77 @@ TEST(graph, refuses_values_of_another_graph) {
 TEST(graph, refuses_a_loss_that_is_no_scalar) {
   Graph g;
   EXPECT_THROW(g.minimize(relu(g.input("x", {4}))), Error);
+}
+
+// The batch stands last in what the layers get.
+TEST(graph, refuses_parameters_and_states_that_depend_on_the_batch) {
+  const std::function<void(Value)> layers[] = {
+      [](Value x) { dense(x, {.units = 2}); },
+      [](Value x) { layer_norm(x, {.dims = 3}); },
+      [](Value x) { rms_norm(x, {.dims = 3}); },
+      [](Value x) { batch_norm(x); },
+      [](Value x) { batch_norm(x, {.affine = false}); },
+      [](Value x) { group_norm(x, {.groups = 1}); },
+      [](Value x) { conv1d(x, {.channels = 2, .kernel = 3}); },
+      [](Value x) { depthwise_conv1d(x, {.kernel = 3}); },
+      [](Value x) { lstm(x, {.units = 2}); },
+      [](Value x) { multi_head_attention(x, {.heads = 1}); },
+      [](Value x) {
+        dense(reshape(x, {5, -1}), {.units = 2});
+      },
+  };
+  int i = 0;
+  for (const auto& layer : layers) {
+    Graph g;
+    const Value x = transpose(g.input("x", {5, 6}), {1, 2, 0});
+    EXPECT_THAT([&] { layer(x); }, ThrowsMessage<Error>(HasSubstr("cannot depend on the batch")))
+        << i++;
+  }
+  Graph g;
+  const Value x = transpose(g.input("x", {5, 6}), {1, 2, 0});
+  EXPECT_THAT([&] { dense(x, {.units = 2, .name = "head"}); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("[head.weight] a parameter"), HasSubstr("N]"),
+                                         HasSubstr("transpose"))));
+}
+
+TEST(graph, refuses_real_sizes_that_stand_for_the_batch) {
+  const auto refuses = [](const std::function<void(Graph&)>& build, const char* what) {
+    Graph g;
+    EXPECT_THAT([&] { build(g); }, ThrowsMessage<Error>(HasSubstr(what)));
+  };
+  refuses([](Graph& g) { g.parameter("w", {1000003, 4}, init::zeros()); }, "[w] a parameter cannot");
+  refuses([](Graph& g) { g.parameter("w", {4, 2000006}, init::zeros()); }, "[w] a parameter cannot");
+  refuses([](Graph& g) { g.constant("c", {1000003}, std::vector<float>(1000003)); },
+          "[c] a constant cannot");
+  refuses([](Graph& g) { g.input("x", {1000003}); }, "[x] has the shape [N, N]");
+  refuses([](Graph& g) { g.label("t", {2, 1000003}); }, "[t] has the shape [N, 2, N]");
+  refuses(
+      [](Graph& g) {
+        embedding(g.input("i", {}, DType::i32), {.embeddings = 1000003, .width = 2});
+      },
+      "cannot depend on the batch");
+}
+
+// Where the batch is fixed a size is a size.
+TEST(graph, takes_any_size_once_the_batch_is_fixed) {
+  ir::Graph g;
+  g.source("x", {DType::f32, {32, 4}}, ir::Role::input);
+  EXPECT_NO_THROW(g.source("w", {DType::f32, {1000003, 4}}, ir::Role::state));
+}
+
+TEST(graph, takes_parameters_beside_a_batch_in_any_place) {
+  Graph g;
+  const Value x = transpose(g.input("x", {5, 6}), {1, 0, 2});
+  EXPECT_EQ(to_string(dense(x, {.units = 2}).shape()), "[5, N, 2]");
+}
+
+TEST(graph, refuses_attributes_that_are_no_numbers) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  EXPECT_THAT([&] { leaky_relu(x, {.slope = NAN}); },
+              ThrowsMessage<Error>(HasSubstr("[leaky_relu] slope is NaN")));
+  EXPECT_THAT([&] { x* static_cast<double>(NAN); }, ThrowsMessage<Error>(HasSubstr("NaN")));
+  EXPECT_NO_THROW(clip(x, {.low = -HUGE_VAL, .high = 1.0}));
 }
 
 }  // namespace
