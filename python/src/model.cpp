@@ -6,6 +6,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "train/compile.h"
+
 namespace thimble::python {
 
 std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
@@ -34,6 +36,7 @@ PredictedRows::PredictedRows(const ir::Graph& model, int64_t samples) {
     throw Error("predict", "the graph has no output; name one with Graph.output");
   }
   for (const auto& [name, id] : model.outputs) {
+    train::require_parts_of_samples(model, name);
     outputs_.push_back({name, model.type(id)});
     if (outputs_.back().type.dtype == DType::boolean) {
       throw Error("predict", "the output " + name + " holds bits; cast it");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "autodiff/autodiff.h"
@@ -55,6 +56,24 @@ ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss)
     graph.metrics.clear();
   }
   return graph;
+}
+
+void require_parts_of_samples(const ir::Graph& model, const std::string& output) {
+  const auto is_of_batch = [](int64_t dim) { return ir::with_batch(dim, 1) != dim; };
+  for (const auto& [name, id] : model.outputs) {
+    if (name != output) continue;
+    const std::vector<int64_t>& dims = model.type(id).shape.dims();
+    if (!dims.empty() && is_of_batch(dims[0]) &&
+        std::none_of(dims.begin() + 1, dims.end(), is_of_batch)) {
+      return;
+    }
+    throw Error(
+        "predict",
+        fmt::format("the output \"{}\" has the shape {}, but what is predicted must have the "
+                    "batch, N, as its first dimension and as no other; name the value "
+                    "before it is reduced, or make it a metric",
+                    name, to_string(model.type(id).shape)));
+  }
 }
 
 ir::Graph averaged(ir::Graph graph, const ir::Graph& step) {

@@ -25,6 +25,10 @@ enum class StepKind : uint8_t {
 // The forward part as it computes at inference. The loss stays only where its label is wanted.
 [[nodiscard]] ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss);
 
+// Throws Error unless an output of the model, whose batch is open, has one part a sample, so that
+// predictions of batches can be put one after another.
+void require_parts_of_samples(const ir::Graph& model, const std::string& output);
+
 // The graph with averages in the place of the parameters that the training step averages.
 [[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
 

@@ -48,6 +48,15 @@ class Fitting {
                                         "more, or start anew",
                                         options.epochs, state.progress.epoch));
     }
+    const int64_t batches = stream.batches();
+    if (batches > 0 && state.progress.batch > batches) {
+      throw Error("fit",
+                  fmt::format("training was stopped in epoch {} after {} batches, but an epoch of "
+                              "this data set has {}; go on with the data set it was stopped on. To "
+                              "train on other data, save a checkpoint and load its weights into a "
+                              "new trainer (load_weights)",
+                              state.progress.epoch + 1, state.progress.batch, batches));
+    }
     // Room for the times of all steps, within reason: a step must not allocate.
     constexpr int64_t kMostReserved = 1 << 20;
     const int64_t per_epoch = std::clamp<int64_t>(stream.batches(), 1, kMostReserved);

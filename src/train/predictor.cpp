@@ -13,6 +13,7 @@ namespace thimble {
 struct Predictor::State {
   State(const Graph& graph, int64_t wanted_batch, int threads)
       : model(graph.ir()), batch(wanted_batch), runner(threads) {
+    for (const auto& [name, id] : model.outputs) train::require_parts_of_samples(model, name);
     runner.add({0, batch}, train::inference_graph(model, batch, false));
     runner.seal();
   }

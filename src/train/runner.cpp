@@ -1,10 +1,21 @@
 #include "train/runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace thimble::train {
+namespace {
 
-Runner::Runner(int threads) : pool_(threads) {}
+int checked_threads(int threads) {
+  if (threads >= 0) return threads;
+  throw Error("threads",
+              fmt::format("expected 1 or more, or 0 for one a processor, got {}", threads));
+}
+
+}  // namespace
+
+Runner::Runner(int threads) : pool_(checked_threads(threads)) {}
 
 void Runner::add(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget) {
   const exec::CompileOptions options{.threads = pool_.threads(), .arena_budget = arena_budget};

@@ -41,6 +41,7 @@ std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::str
     throw Error("predict",
                 "the graph has no output \"" + output + "\"; name one with Graph::output");
   }
+  train::require_parts_of_samples(state_->model, output);
   train::LoaderStream stream(dataset,
                              {.batch = state_->options.batch, .shuffle = false, .training = false});
   std::vector<float> all;

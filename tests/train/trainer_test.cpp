@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <thimble/error.h>
+#include <thimble/ops.h>
 #include <thimble/predictor.h>
 #include <thimble/trainer.h>
 
@@ -371,6 +373,44 @@ TEST(trainer, predicts_every_sample) {
   EXPECT_EQ(trainer.predict(dataset, "guess").size(), 63U);
   EXPECT_NE(error_of([&] { static_cast<void>(trainer.predict(dataset, "other")); }).find("other"),
             std::string::npos);
+}
+
+TEST(trainer, refuses_to_predict_what_is_no_part_of_each_sample) {
+  Graph g;
+  const Value x = g.input("image", {8, 8, 2});
+  const Value flat = reshape(x, {-1, 128});
+  const Value y = dense(flat, {.units = 3});
+  g.minimize(mean(square(y)));
+  g.output("rows", y);
+  g.output("mean", mean(y, {.axes = {0}, .keepdims = true}));
+  g.output("alike", matmul(flat, flat, {.transpose_b = true}));
+  const data::Dataset dataset = test::small_data(21);
+  Trainer trainer(g, options());
+  EXPECT_EQ(trainer.predict(dataset, "rows").size(), 63U);
+  for (const char* const output : {"mean", "alike"}) {
+    const std::string what = error_of([&] { static_cast<void>(trainer.predict(dataset, output)); });
+    EXPECT_NE(what.find(fmt::format("the output \"{}\"", output)), std::string::npos) << what;
+  }
+  const test::TemporaryFolder folder;
+  trainer.save(folder / "c");
+  const std::string what = error_of([&] { Predictor(g, folder / "c"); });
+  EXPECT_NE(what.find("the output \"mean\""), std::string::npos) << what;
+}
+
+TEST(trainer, says_what_to_do_where_another_data_set_is_too_small_to_go_on) {
+  Trainer trainer(test::small_network(), options());
+  int steps = 0;
+  trainer.fit(test::small_data(64), {.epochs = 2, .stop = [&] { return ++steps == 3; }});
+  const std::string what = error_of([&] { trainer.fit(test::small_data(8), {.epochs = 2}); });
+  EXPECT_NE(what.find("after 3 batches, but an epoch of this data set has 1"), std::string::npos)
+      << what;
+  EXPECT_NE(what.find("load_weights"), std::string::npos) << what;
+  EXPECT_NO_THROW(trainer.fit(test::small_data(64), {.epochs = 2}));
+}
+
+TEST(trainer, refuses_a_negative_number_of_threads) {
+  const std::string what = error_of([] { Trainer(test::small_network(), {.threads = -1}); });
+  EXPECT_NE(what.find("[threads] expected 1 or more"), std::string::npos) << what;
 }
 
 TEST(trainer, says_which_field_does_not_fit) {
