@@ -72,6 +72,16 @@ void Feed::copy(const data::Batch& batch, int64_t count, const exec::Session& se
   }
 }
 
+namespace {
+
+// The function that the model's author called.
+const char* called(const ir::Graph& model, const ir::Node& node) {
+  if (node.layer < 0) return node.op->name;
+  return model.layers[static_cast<size_t>(node.layer)].type.c_str();
+}
+
+}  // namespace
+
 const Feed::Link* Feed::link_of(const ir::Graph& model, int value) const {
   for (int node = model.data(value).producer; node >= 0; node = model.data(value).producer) {
     const ir::Node& view = model.nodes[static_cast<size_t>(node)];
@@ -104,8 +114,8 @@ void Feed::require_indices(const ir::Graph& model, const data::Batch& batch,
       throw Error(link->source,
                   fmt::format("holds {} in sample {} of batch {}{}; {} takes 0 to {}{}. {}", number,
                               i / each + 1, batch.number + 1,
-                              each == 1 ? "" : fmt::format(", element {}", i % each), node.op->name,
-                              size - 1, others, consequence));
+                              each == 1 ? "" : fmt::format(", element {}", i % each),
+                              called(model, node), size - 1, others, consequence));
     }
   }
 }

@@ -89,6 +89,39 @@ TEST(training_indices, of_gather_and_index_select_are_named) {
   }
 }
 
+TEST(training_indices, of_losses_are_named_by_the_function_called) {
+  const auto error = [](const std::function<Value(Value x, Value t)>& loss, int32_t label,
+                        int64_t width) {
+    Graph g;
+    const Value x = dense(g.input("x", {1}), {.units = 4 * width});
+    g.minimize(loss(reshape(x, {-1, width, 4}),
+                    g.label("t", width == 1 ? Shape{} : Shape{width}, DType::i32)));
+    Trainer trainer(g, {.batch = 2, .threads = 1});
+    std::vector<int32_t> labels(static_cast<size_t>(2 * width), 1);
+    labels.back() = label;
+    const Shape sample = width == 1 ? Shape{} : Shape{width};
+    const data::Dataset dataset =
+        data::in_memory({{"x", {1}}, {"t", sample, DType::i32, true}},
+                        {std::vector<float>{1.0F, 2.0F}, std::move(labels)});
+    return error_of([&] { trainer.fit(dataset, {.epochs = 1, .shuffle = false}); });
+  };
+  const auto rows = [](Value x) { return reshape(x, {-1, 4}); };
+  EXPECT_THAT(error([&](Value x, Value t) { return nll(log_softmax(rows(x)), t); }, 4, 1),
+              HasSubstr("[t] holds 4 in sample 2 of batch 1; nll takes 0 to 3, and -100"));
+  EXPECT_THAT(error([&](Value x, Value t) { return multi_margin(rows(x), t); }, 7, 1),
+              HasSubstr("[t] holds 7 in sample 2 of batch 1; multi_margin takes 0 to 3."));
+  EXPECT_THAT(error([](Value x, Value t) { return ctc(x, t, {}, {}); }, 4, 3),
+              AllOf(HasSubstr("[t] holds 4 in sample 2 of batch 1, element 2"),
+                    HasSubstr("ctc takes 0 to 3.")));
+  EXPECT_THAT(error(
+                  [](Value x, Value t) {
+                    const Value scores = reshape(slice(x, 1, 0, 1), {-1, 4});
+                    return multilabel_margin(scores, t);
+                  },
+                  4, 4),
+              HasSubstr("the loss is not finite"));
+}
+
 // What is not looked up goes wrong as before.
 TEST(training_indices, are_not_blamed_for_other_losses_that_are_not_finite) {
   Graph g;

@@ -13,6 +13,7 @@
 
 #include "ir/graph.h"
 #include "ops/common/compose.h"
+#include "ops/common/named_op.h"
 
 THIMBLE_OP_FOLDER(multi_margin) { return {}; }
 
@@ -24,14 +25,18 @@ Value multi_margin(Value x, Value labels, Value weight, const MultiMarginOptions
                                     to_string(x.shape()) + ", " + to_string(labels.shape()));
   }
   if (options.p != 1.0 && options.p != 2.0) throw Error("multi_margin", "expected p of 1 or 2");
-  const Shape rows{x.shape()[0], 1};
+  const ir::LayerScope layer(x.graph(), "multi_margin", "");
   const int64_t classes = x.shape()[1];
-  const Value own = gather(x, reshape(labels, {-1, 1}), {.axis = 1});
+  const Value own = ops::named_op("multi_margin", [&] {
+    return gather(x, reshape(labels, {-1, 1}), {.axis = 1});
+  });
   const Value others = 1.0 - one_hot(labels, {.classes = classes});
   Value terms = relu(x - own + options.margin) * others;
   if (options.p == 2.0) terms = square(terms);
   terms = mean(terms, {.axes = {1}});
-  if (weight) terms = terms * index_select(weight, labels);
+  if (weight) {
+    terms = terms * ops::named_op("multi_margin", [&] { return index_select(weight, labels); });
+  }
   return ops::reduce_loss(terms, options.reduction);
 }
 

@@ -3,6 +3,7 @@
 #include <thimble/ops/cast.h>
 #include <thimble/ops/compare.h>
 #include <thimble/ops/cumsum.h>
+#include <thimble/ops/gather.h>
 #include <thimble/ops/max.h>
 #include <thimble/ops/mul.h>
 #include <thimble/ops/multilabel_margin.h>
@@ -33,8 +34,9 @@ Value multilabel_margin(Value x, Value labels, const LossOptions& options) {
   // [N, label, class]: 1 for the class of each label.
   const Value own = one_hot(labels, {.classes = classes}) * reshape(counts, {-1, classes, 1});
   const Value others = 1.0 - max(own, {.axes = {1}});
-  const Value lead = sum(own * reshape(x, {-1, 1, classes}), {.axes = {2}, .keepdims = true});
-  const Value behind = relu(reshape(x, {-1, 1, classes}) - lead + 1.0);
+  // NaN of a label that is no class.
+  const Value lead = gather(x, cast(number * counts, DType::i32), {.axis = 1});
+  const Value behind = relu(reshape(x, {-1, 1, classes}) - reshape(lead, {-1, classes, 1}) + 1.0);
   const Value pairs =
       behind * (reshape(counts, {-1, classes, 1}) * reshape(others, {-1, 1, classes}));
   const Value terms = sum(pairs, {.axes = {1, 2}}) * (1.0 / static_cast<double>(classes));

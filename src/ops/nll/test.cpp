@@ -20,7 +20,7 @@ TEST(nll, refuses_other_shapes) {
       [&] {
         nll(g.input("a", {3, 2}), g.label("b"));
       },
-      testing::ThrowsMessage<Error>(testing::HasSubstr("one class index a row")));
+      testing::ThrowsMessage<Error>(testing::HasSubstr("[nll] expected one class index a row")));
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ struct OneHotOptions {
 };
 
 // Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. x: any shape, i32; y:
-// f32, the shape of x and then [classes]. An index that is no class gives a row of zeros. No
-// gradient flows through it. Throws Error unless classes is positive.
+// f32, the shape of x and then [classes]. An index that is no class gives a row of zeros, without
+// an error: classes of too small a number drop labels silently. No gradient flows through it.
+// Throws Error unless classes is positive.
 Value one_hot(Value x, const OneHotOptions& options);
 
 }  // namespace thimble

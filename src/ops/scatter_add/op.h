@@ -14,7 +14,8 @@ struct ScatterAddOptions {
 // x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += source[i, j, k]
 // for axis 1, in their order. x: f32, at most 8 dimensions; index: i32, as many dimensions, no
 // larger than x but along the axis; source: f32, the shape of index. An index that is not in [0,
-// size) adds nothing. Equal to torch.scatter_add. Throws Error where the shapes do not fit.
+// size) adds nothing, without an error. Equal to torch.scatter_add. Throws Error where the shapes
+// do not fit.
 Value scatter_add(Value x, Value index, Value source, const ScatterAddOptions& options = {});
 
 // Of the gather whose gradient is taken.
