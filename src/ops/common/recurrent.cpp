@@ -46,6 +46,7 @@ void check_layers(const char* type, Value x, Value h0, Value c0, const Recurrent
     throw Error(type, fmt::format("expected a projection of fewer than {} units, got {}", o.units,
                                   o.projection));
   }
+  check_share(type, "dropout", o.dropout);
   check_state(type, h0, {shape[0], o.layers * directions_of(o), hidden_width(o)});
   check_state(type, c0, {shape[0], o.layers * directions_of(o), o.units});
 }
@@ -169,6 +170,11 @@ Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
   const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, "");
   const Scanned next = kind.scan(one_step(x), weights, h, c, {.relu = options.relu});
   return {reshape(next.h, {-1, units}), next.c ? reshape(next.c, {-1, units}) : Value()};
+}
+
+void check_share(const char* type, const char* option, double share) {
+  if (share >= 0.0 && share <= 1.0) return;
+  throw Error(type, fmt::format("expected {} of 0 to 1, got {}", option, share));
 }
 
 Value zoned_out(Value before, Value next, double share) {

@@ -101,4 +101,7 @@ Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
 // zeros.
 Value zoned_out(Value before, Value next, double share);
 
+// Throws Error naming the option unless it lies in 0 to 1.
+void check_share(const char* type, const char* option, double share);
+
 }  // namespace thimble::ops

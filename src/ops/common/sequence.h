@@ -4,7 +4,10 @@
 #include <thimble/attributes.h>
 #include <thimble/ops/reshape.h>
 
+#include <fmt/format.h>
+
 #include "ir/graph.h"
+#include "ops/common/named_op.h"
 
 namespace thimble::ops {
 
@@ -33,10 +36,35 @@ inline Padding end_padding(const Padding& padding) {
   return {0, 0, padding.left, padding.right};
 }
 
-// Throws Error unless weights are [outer, k, inner / groups].
-inline void check_sequence_weights(const char* op, Value weight) {
-  if (weight.shape().rank() != 3) {
-    throw Error(op, "expected weights of three dimensions, got " + to_string(weight.shape()));
+// Throws Error unless x is [N, L, C] and weights are [K, k, C / groups], or [C, k, K / groups] of a
+// transposed convolution.
+inline void check_sequence_weights(const char* op, Value x, Value weight, int64_t groups,
+                                   bool transposed) {
+  check_sequence(op, x);
+  const Shape& w = weight.shape();
+  if (w.rank() != 3) {
+    throw Error(op, "expected weights of three dimensions, got " + to_string(w));
+  }
+  if (groups < 1) throw Error(op, fmt::format("expected at least one group, got {}", groups));
+  const int64_t channels = x.shape()[2];
+  if ((transposed ? w[0] : w[2] * groups) != channels) {
+    throw Error(op, fmt::format("expected weights {} for the {} channels of x and {} group(s), got "
+                                "{}",
+                                transposed ? "[C, size, K / groups]" : "[K, size, C / groups]",
+                                channels, groups, to_string(w)));
+  }
+}
+
+// The sequence that a 2-D op makes of images one row high. Its errors name this op and the shapes
+// as they were given.
+template <class Build>
+Value sequence_op(const char* op, Value x, Value weight, const Build& build) {
+  try {
+    return as_sequence(build());
+  } catch (const Error& error) {
+    const std::string said = message_of(error);
+    throw Error(op, fmt::format("{}; got x {}, weights {}", said.substr(0, said.rfind("; got ")),
+                                to_string(x.shape()), to_string(weight.shape())));
   }
 }
 

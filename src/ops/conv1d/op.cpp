@@ -15,13 +15,14 @@ THIMBLE_OP_FOLDER(conv1d) { return {}; }
 namespace thimble {
 
 Value conv1d(Value x, Value weight, Value bias, const Conv1dAttrs& attrs) {
-  ops::check_sequence("conv1d", x);
-  ops::check_sequence_weights("conv1d", weight);
-  return ops::as_sequence(conv2d(ops::as_image(x), ops::as_image(weight), bias,
-                                 {.stride = {1, attrs.stride},
-                                  .padding = ops::end_padding(attrs.padding),
-                                  .dilation = {1, attrs.dilation},
-                                  .groups = attrs.groups}));
+  ops::check_sequence_weights("conv1d", x, weight, attrs.groups, false);
+  return ops::sequence_op("conv1d", x, weight, [&] {
+    return conv2d(ops::as_image(x), ops::as_image(weight), bias,
+                  {.stride = {1, attrs.stride},
+                   .padding = ops::end_padding(attrs.padding),
+                   .dilation = {1, attrs.dilation},
+                   .groups = attrs.groups});
+  });
 }
 
 Value conv1d(Value x, const Conv1dOptions& options) {

@@ -11,14 +11,15 @@ THIMBLE_OP_FOLDER(conv_transpose1d) { return {}; }
 namespace thimble {
 
 Value conv_transpose1d(Value x, Value weight, Value bias, const ConvTranspose1dAttrs& attrs) {
-  ops::check_sequence("conv_transpose1d", x);
-  ops::check_sequence_weights("conv_transpose1d", weight);
-  return ops::as_sequence(conv_transpose2d(ops::as_image(x), ops::as_image(weight), bias,
-                                           {.stride = {1, attrs.stride},
-                                            .padding = ops::end_padding(attrs.padding),
-                                            .output_padding = {0, attrs.output_padding},
-                                            .dilation = {1, attrs.dilation},
-                                            .groups = attrs.groups}));
+  ops::check_sequence_weights("conv_transpose1d", x, weight, attrs.groups, true);
+  return ops::sequence_op("conv_transpose1d", x, weight, [&] {
+    return conv_transpose2d(ops::as_image(x), ops::as_image(weight), bias,
+                            {.stride = {1, attrs.stride},
+                             .padding = ops::end_padding(attrs.padding),
+                             .output_padding = {0, attrs.output_padding},
+                             .dilation = {1, attrs.dilation},
+                             .groups = attrs.groups});
+  });
 }
 
 Value conv_transpose1d(Value x, const ConvTranspose1dOptions& options) {

@@ -25,5 +25,23 @@ TEST(conv_transpose1d, refuses_weights_of_other_ranks) {
               testing::ThrowsMessage<Error>(testing::HasSubstr("three dimensions")));
 }
 
+TEST(conv_transpose1d, names_itself_and_its_own_shapes_in_errors) {
+  Graph g;
+  const Value x = g.input("x", {10, 4});
+  const auto refuses = [&](const Shape& weight, const ConvTranspose1dAttrs& attrs,
+                           const char* what) {
+    const Value w = g.parameter("w" + std::to_string(g.ir().values.size()), weight, init::zeros());
+    EXPECT_THAT(
+        [&] { conv_transpose1d(x, w, {}, attrs); },
+        testing::ThrowsMessage<Error>(testing::AllOf(
+            testing::StartsWith("[conv_transpose1d] "), testing::HasSubstr(what),
+            testing::Not(testing::HasSubstr("1, 10")), testing::HasSubstr(to_string(weight)))));
+  };
+  refuses({5, 3, 6}, {}, "[C, size, K / groups]");
+  refuses({4, 3, 6}, {.stride = 0}, "a stride of at least 1");
+  refuses({4, 3, 6}, {.output_padding = 1}, "output_padding");
+  refuses({4, 3, 6}, {.padding = 9}, "nothing is left");
+}
+
 }  // namespace
 }  // namespace thimble

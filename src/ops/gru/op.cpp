@@ -117,6 +117,7 @@ RnnResult gru(Value x, Value h0, const GruOptions& options) {
 RnnResult gru(Value x, const GruOptions& options) { return gru(x, Value(), options); }
 
 Value gru_cell(Value x, Value h, const GruCellOptions& options) {
+  ops::check_share("gru_cell", "zoneout", options.zoneout);
   const auto next =
       ops::recurrent_cell({"gru_cell", 3, ops::scan}, x, h, {},
                           {.units = options.units, .bias = options.bias, .name = options.name});

@@ -33,4 +33,30 @@ TEST(gru, zoneout_keeps_the_state_or_takes_the_next) {
                 0.35F);
 }
 
+TEST(gru, refuses_shares_outside_0_to_1) {
+  const auto refused = [](const auto& build, const char* what) {
+    Graph g;
+    EXPECT_THAT(
+        [&] {
+          build(g.input("x", {5, 3}));
+        },
+        testing::ThrowsMessage<Error>(testing::HasSubstr(what)));
+  };
+  refused([](Value x) { gru(x, {.units = 2, .dropout = 1.5}); },
+          "[gru] expected dropout of 0 to 1");
+  refused([](Value x) { lstm(x, {.units = 2, .dropout = -0.1}); },
+          "[lstm] expected dropout of 0 to 1");
+  refused([](Value x) { rnn(x, {.units = 2, .dropout = 2.0}); }, "[rnn] expected dropout");
+  refused(
+      [](Value x) {
+        gru_cell(reshape(x, {-1, 15}), {}, {.units = 2, .zoneout = 1.5});
+      },
+      "[gru_cell] expected zoneout of 0 to 1, got 1.5");
+  refused(
+      [](Value x) {
+        lstm_cell(reshape(x, {-1, 15}), {}, {}, {.units = 2, .zoneout_c = -1.0});
+      },
+      "[lstm_cell] expected zoneout_c of 0 to 1");
+}
+
 }  // namespace thimble::test

@@ -139,6 +139,8 @@ LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
 LstmResult lstm(Value x, const LstmOptions& options) { return lstm(x, Value(), Value(), options); }
 
 LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options) {
+  ops::check_share("lstm_cell", "zoneout_h", options.zoneout_h);
+  ops::check_share("lstm_cell", "zoneout_c", options.zoneout_c);
   const auto next =
       ops::recurrent_cell({"lstm_cell", 4, ops::scan}, x, h, c,
                           {.units = options.units, .bias = options.bias, .name = options.name});

@@ -11,7 +11,7 @@ struct RnnOptions {
   int64_t units = 0;           // width of the hidden state; must be set
   int64_t layers = 1;          // one upon the other
   bool bidirectional = false;  // a second scan from the last step to the first beside each
-  double dropout = 0.0;        // between layers
+  double dropout = 0.0;        // between layers, 0 to 1; none where there is one layer
   bool bias = true;
   bool relu = false;  // in place of tanh
   std::string name;   // of the layer; empty: rnn_1, rnn_2, ...

@@ -45,6 +45,10 @@ void check(const ir::InferContext& c, int logits) {
             "expected label_smoothing of 0 to 1");
   c.require(options.ignore_index == static_cast<int32_t>(options.ignore_index),
             "expected an ignore_index that i32 holds");
+  c.require(c.input(logits + 1).dtype == DType::i32 ||
+                options.ignore_index == SoftmaxCrossEntropyOptions().ignore_index,
+            "ignore_index is of class indices, but the labels are probabilities; leave it out, or "
+            "weigh rows with Reduction::none");
 }
 
 const OpDef& softmax_cross_entropy_grad_op() {
