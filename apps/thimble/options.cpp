@@ -66,7 +66,10 @@ DataSource::DataSource(const Recipe& recipe, const DataOptions& options)
 }
 
 data::Dataset DataSource::train() {
-  return limited(load(data::Split::train), options_.limit_train);
+  const data::Dataset all = load(data::Split::train);
+  data::Dataset taken = limited(all, options_.limit_train);
+  left_out_training_ = taken.size() < all.size();
+  return taken;
 }
 
 data::Dataset DataSource::test() { return limited(load(data::Split::test), options_.limit_test); }

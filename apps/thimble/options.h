@@ -30,6 +30,8 @@ class DataSource {
   // none for the recipe, a line on standard error says so.
   [[nodiscard]] data::Dataset train();
   [[nodiscard]] data::Dataset test();
+  // Whether --limit-train left out anything of train().
+  [[nodiscard]] bool left_out_training() const { return left_out_training_; }
   // For reports: "MNIST" or "built-in digits". Settled once something was loaded.
   [[nodiscard]] const char* name() const;
 
@@ -42,6 +44,7 @@ class DataSource {
   const DataOptions& options_;
   std::string path_;  // empty: built in
   bool from_environment_ = false;
+  bool left_out_training_ = false;
 };
 
 // Adds the positional argument RECIPE; its help names those that the command offers.

@@ -140,7 +140,7 @@ class Training {
     Generated generated;
     if (recipe_.makes != SampleKind::none) {
       generated = generate({recipe_, trainer_, train_, test_, out_, options_.setup.seed,
-                            options_.data.limit_train > 0},
+                            source_.left_out_training()},
                            report_);
     }
     const auto accuracy = test.metrics.find("accuracy");

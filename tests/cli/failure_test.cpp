@@ -56,6 +56,17 @@ TEST(cli_failure, reads_idx_files_from_the_folder_or_the_environment) {
   EXPECT_THAT(named.out, HasSubstr("64 training and 32 test samples"));
 }
 
+TEST(cli_data, that_no_limit_cut_short_are_not_said_to_be) {
+  const TemporaryFolder data, out;
+  write_mnist(data, 28);
+  for (const bool cut : {false, true}) {
+    const Outcome outcome = run({"train", "vae", "--data", data.path(), "--out", out / "out",
+                                 "--epochs", "1", "--limit-train", cut ? "63" : "65"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err.find("--limit-train") != std::string::npos, cut) << outcome.err;
+  }
+}
+
 TEST(cli_failure, of_the_environment_to_have_data_for_a_recipe_is_none) {
   const TemporaryFolder data, out;
   const auto training = [&] {

@@ -96,19 +96,21 @@ function smooth(values) {
     return weight ? sum / weight : null;
   });
 }
-function curve(canvasId, series, points, yText) {
+function curve(canvasId, series, points, yText, clipped) {
   const canvas = byId(canvasId);
   const [g, w, h] = prepare(canvas, 260);
-  const box = { left: 58, right: 12, top: 8, bottom: 40 };
-  const finite = series.flatMap(s => s.bounds ? s.values : []).concat(points.map(p => p.y))
-    .filter(v => v !== null);
-  if (!finite.length) return;
-  const sorted = Float64Array.from(finite).sort();
-  const low = sorted[0], high = sorted[Math.floor(0.995 * (sorted.length - 1))];
+  const box = { left: 58, right: 12, top: 8, bottom: 40 }, inside = 6;
+  const isNumber = v => v !== null, marks = points.map(p => p.y).filter(isNumber);
+  const finite = series.flatMap(s => s.bounds ? s.values : []).filter(isNumber);
+  const sorted = Float64Array.from(finite.length ? finite : marks).sort();
+  if (!sorted.length) return;
+  // Of many losses the few largest may leave the picture, so that the others can be told apart.
+  const last = sorted.length - 1, low = Math.min(sorted[0], ...marks);
+  const high = Math.max(sorted[clipped && last >= 200 ? Math.floor(0.995 * last) : last], ...marks);
   const pad = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
   const n = Math.max(series[0].values.length, 1);
   const first = DATA.first;
-  const x = scale(first, first + n, box.left, w - box.right);
+  const x = scale(first, first + n, box.left, w - box.right - inside);
   const y = scale(low - pad, high + pad, h - box.bottom, box.top);
   axes(g, w, h, box, x, y, ticks(y.low, y.high, 5), 'step', v => v >= 1e4 ? v / 1000 + 'k' : v, yText);
   g.save();
@@ -145,10 +147,10 @@ function drawCurves() {
   const points = DATA.epochs.map(e => ({ x: e.steps, y: e.test, colour: b }));
   legend('loss-legend', [[a, 'training loss, smoothed'], [b, 'test loss, per epoch']]);
   curve('loss', [{ values: DATA.loss, colour: a, alpha: 0.22, width: 1, name: 'loss', bounds: true },
-    { values: smooth(DATA.loss), colour: a, alpha: 1, width: 2 }], points, short);
+    { values: smooth(DATA.loss), colour: a, alpha: 1, width: 2 }], points, short, true);
   legend('rate-legend', [[c, 'learning rate']]);
   curve('rate', [{ values: DATA.rate, colour: c, alpha: 1, width: 2, name: 'learning rate',
-    bounds: true }], [], short);
+    bounds: true }], [], short, false);
 }
 const HUES = { activation: 215, gradient: 22, input: 150, label: 175, workspace: 285, scalar: 330,
   parameter: 48, state: 95 };
