@@ -84,8 +84,16 @@ TEST(graph, refuses_real_sizes_that_stand_for_the_batch) {
     Graph g;
     EXPECT_THAT([&] { build(g); }, ThrowsMessage<Error>(HasSubstr(what)));
   };
-  refuses([](Graph& g) { g.parameter("w", {1000003, 4}, init::zeros()); }, "[w] a parameter cannot");
-  refuses([](Graph& g) { g.parameter("w", {4, 2000006}, init::zeros()); }, "[w] a parameter cannot");
+  refuses(
+      [](Graph& g) {
+        g.parameter("w", {1000003, 4}, init::zeros());
+      },
+      "[w] a parameter cannot");
+  refuses(
+      [](Graph& g) {
+        g.parameter("w", {4, 2000006}, init::zeros());
+      },
+      "[w] a parameter cannot");
   refuses([](Graph& g) { g.constant("c", {1000003}, std::vector<float>(1000003)); },
           "[c] a constant cannot");
   refuses([](Graph& g) { g.input("x", {1000003}); }, "[x] has the shape [N, N]");

@@ -12,10 +12,9 @@ struct MultiMarginOptions {
 };
 
 // Multi-class margin loss: reduce over rows of the sum over classes c other than the label of
-// weight[label] max(0, margin - x[label] + x[c])^p / C. x: [N, C], f32; labels: [N], i32 (one that
-// is no class makes the loss NaN);
-// weight: [C], f32, or none; p: 1 or 2. Equal to torch.nn.functional.multi_margin_loss. Throws
-// Error where the shapes do not fit.
+// weight[label] max(0, margin - x[label] + x[c])^p / C. x: [N, C], f32; labels: [N], i32, one that
+// is no class makes the loss NaN; weight: [C], f32, or none; p: 1 or 2. Equal to
+// torch.nn.functional.multi_margin_loss. Throws Error where the shapes do not fit.
 Value multi_margin(Value x, Value labels, Value weight, const MultiMarginOptions& options);
 inline Value multi_margin(Value x, Value labels, const MultiMarginOptions& options = {}) {
   return multi_margin(x, labels, Value(), options);
