@@ -57,12 +57,18 @@ def weight_to_thimble(name, array, flattened):
     return np.ascontiguousarray(array)
 
 
+def tensors_of(model):
+    """Every parameter and running statistic, those that are shared under their first name."""
+    tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    return {name: x for name, x in tensors.items() if not name.endswith("num_batches_tracked")}
+
+
 def load_weights(model, weights):
     """Sets every parameter and running statistic from thimble's."""
     state = {name: torch.from_numpy(weight_to_torch(name, array, model.flattened))
              for name, array in weights.items()}
-    missing, unexpected = model.load_state_dict(state, strict=False)
-    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+    _, unexpected = model.load_state_dict(state, strict=False)
+    missing = [name for name in tensors_of(model) if name not in state]
     if missing or unexpected:
         raise SystemExit(f"the models differ: thimble lacks {missing}, PyTorch lacks {unexpected}")
 
@@ -75,8 +81,7 @@ def names(metadata, key):
 def weights_of(model):
     """Every parameter and running statistic, in thimble's layout."""
     return {name: weight_to_thimble(name, tensor.detach().numpy(), model.flattened)
-            for name, tensor in model.state_dict().items()
-            if not name.endswith("num_batches_tracked")}
+            for name, tensor in tensors_of(model).items()}
 
 
 def recipe(name):

@@ -44,13 +44,15 @@ class Model(nn.Module):
         self.transformer = nn.ModuleDict({
             "wte": nn.Embedding(BYTES, WIDTH), "wpe": nn.Embedding(CONTEXT, WIDTH),
             "h": nn.ModuleList(Block() for _ in range(LAYERS)), "ln_f": nn.LayerNorm(WIDTH)})
+        self.lm_head = nn.Linear(WIDTH, BYTES, bias=False)
+        self.lm_head.weight = self.transformer["wte"].weight
 
     def logits(self, tokens):
         parts = self.transformer
         x = parts["wte"](tokens) + parts["wpe"](torch.arange(tokens.shape[1]))
         for block in parts["h"]:
             x = block(x)
-        return F.linear(parts["ln_f"](x), parts["wte"].weight)
+        return self.lm_head(parts["ln_f"](x))
 
     def forward(self, tokens, following):
         """The loss of a batch, averaged over bytes; no accuracy."""

@@ -78,20 +78,30 @@ Shape shape_from(const std::vector<int64_t>& dims, const std::string& where) {
   return Shape(dims);
 }
 
-nb::object new_array(DType dtype, const Shape& shape, std::byte** data) {
-  const nb::dlpack::dtype type = numpy_dtype(dtype);
+namespace {
+
+nb::object array_over(nb::dlpack::dtype type, const Shape& shape, void* data, nb::handle owner) {
+  std::vector<size_t> dims(shape.dims().begin(), shape.dims().end());
+  const nb::ndarray<nb::numpy> array(data, dims.size(), dims.data(), owner, nullptr, type);
+  return nb::cast(array);
+}
+
+}  // namespace
+
+nb::object new_array(nb::dlpack::dtype type, const Shape& shape, std::byte** data) {
   const size_t bytes = static_cast<size_t>(shape.elements()) * type.bits / 8;
   auto* const memory = new std::byte[std::max<size_t>(bytes, 1)];
   nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<std::byte*>(p); });
   *data = memory;
-  return view_array(dtype, shape, memory, owner);
+  return array_over(type, shape, memory, owner);
+}
+
+nb::object new_array(DType dtype, const Shape& shape, std::byte** data) {
+  return new_array(numpy_dtype(dtype), shape, data);
 }
 
 nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner) {
-  std::vector<size_t> dims(shape.dims().begin(), shape.dims().end());
-  const nb::ndarray<nb::numpy> array(data, dims.size(), dims.data(), owner, nullptr,
-                                     numpy_dtype(dtype));
-  return nb::cast(array);
+  return array_over(numpy_dtype(dtype), shape, data, owner);
 }
 
 void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count) {

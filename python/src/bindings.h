@@ -49,6 +49,7 @@ Shape shape_from(const std::vector<int64_t>& dims, const std::string& where);
 // A NumPy array of this type, and where its elements lie. Bits of booleans are unpacked by
 // unpack_bits.
 nb::object new_array(DType dtype, const Shape& shape, std::byte** data);
+nb::object new_array(nb::dlpack::dtype type, const Shape& shape, std::byte** data);
 // A NumPy array over memory that `owner` keeps alive.
 nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner);
 

@@ -9,29 +9,50 @@
 namespace thimble::python {
 namespace {
 
+struct ForeignType {
+  io::Foreign foreign;
+  nb::dlpack::dtype code;
+};
+
+constexpr uint8_t code(nb::dlpack::dtype_code c) { return static_cast<uint8_t>(c); }
+
+// Element types of arrays and files that no graph has.
+const ForeignType kForeign[] = {
+    {io::Foreign::f64, {code(nb::dlpack::dtype_code::Float), 64, 1}},
+    {io::Foreign::i64, {code(nb::dlpack::dtype_code::Int), 64, 1}},
+    {io::Foreign::i16, {code(nb::dlpack::dtype_code::Int), 16, 1}},
+    {io::Foreign::boolean, {code(nb::dlpack::dtype_code::Bool), 8, 1}},
+};
+
 void save(const std::string& path, const std::map<std::string, InputArray>& tensors,
           const std::map<std::string, std::string>& metadata) {
   std::vector<io::TensorView> views;
   for (const auto& [name, array] : tensors) {
-    const DType dtype = dtype_of(array.dtype(), name);
-    if (dtype == DType::boolean) throw Error(name, "safetensors files hold no booleans here");
-    const Shape shape = shape_of(array);
-    views.push_back({name,
-                     dtype,
-                     shape,
-                     {static_cast<const std::byte*>(array.data()),
-                      static_cast<size_t>(size_bytes(dtype, shape))}});
+    io::TensorView view;
+    view.name = name;
+    view.shape = shape_of(array);
+    view.bytes = {static_cast<const std::byte*>(array.data()), array.nbytes()};
+    for (const ForeignType& type : kForeign) {
+      if (type.code == array.dtype()) view.foreign = type.foreign;
+    }
+    if (view.foreign == io::Foreign::none) view.dtype = dtype_of(array.dtype(), name);
+    views.push_back(std::move(view));
   }
   to_file(path, [&] { io::write_safetensors(path, views, metadata); });
 }
 
 nb::dict load(const std::string& path) {
-  const io::Safetensors file = from_file(path, [&] { return io::Safetensors::read(path); });
+  const io::Safetensors file =
+      from_file(path, [&] { return io::Safetensors::read(path, {}, io::Types::all); });
   nb::dict tensors;
   for (const io::TensorView& t : file.tensors()) {
+    nb::dlpack::dtype type = numpy_dtype(t.dtype);
+    for (const ForeignType& foreign : kForeign) {
+      if (foreign.foreign == t.foreign) type = foreign.code;
+    }
     // Copied: in the file, tensors need not lie as their type must.
     std::byte* data = nullptr;
-    tensors[t.name.c_str()] = new_array(t.dtype, t.shape, &data);
+    tensors[t.name.c_str()] = new_array(type, t.shape, &data);
     std::memcpy(data, t.bytes.data(), t.bytes.size());
   }
   return tensors;
@@ -40,7 +61,8 @@ nb::dict load(const std::string& path) {
 // Reads the header alone.
 std::map<std::string, std::string> metadata(const std::string& path) {
   const auto none = [](std::string_view) { return false; };
-  return from_file(path, [&] { return io::Safetensors::read(path, none).metadata(); });
+  return from_file(path,
+                   [&] { return io::Safetensors::read(path, none, io::Types::all).metadata(); });
 }
 
 }  // namespace

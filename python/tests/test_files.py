@@ -16,7 +16,10 @@ def test_safetensors_are_the_formats_own(tmp_path, rng):
         "half": np.ones((2, 1), np.float16),
         "bytes": np.arange(7, dtype=np.uint8),
         "one": np.float32(3),
-        "wide": np.arange(3.0),
+        "wide": np.arange(3.0) / 3,
+        "count": np.array(2**40),
+        "mask": np.array([True, False, True]),
+        "big_endian": np.arange(3, dtype=">f4"),
     }
     tb.save_safetensors(tmp_path / "t.safetensors", tensors, {"by": "test"})
     raw = (tmp_path / "t.safetensors").read_bytes()
@@ -30,8 +33,79 @@ def test_safetensors_are_the_formats_own(tmp_path, rng):
     assert loaded.keys() == tensors.keys()
     for name, array in loaded.items():
         np.testing.assert_array_equal(array, tensors[name])
-        array.flat[0] += 1  # a copy of its own, that may be written to
-    assert loaded["wide"].dtype == np.float32
+        assert array.dtype == tensors[name].dtype.newbyteorder("=")
+        array.flat[0] = 1  # a copy of its own, that may be written to
+
+
+def written(path, tensors):
+    """A file of (dtype, array) as others write it."""
+    header, data = {}, b""
+    for name, (dtype, array) in tensors.items():
+        end = len(data) + array.nbytes
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [len(data), end]}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def test_wide_numbers_of_others_are_read(tmp_path):
+    path = tmp_path / "t.safetensors"
+    tensors = {
+        "bn.num_batches_tracked": ("I64", np.array(2**40 + 1)),
+        "bn.weight": ("F64", np.array([[0.1, 0.2]])),
+        "short": ("I16", np.array([-3, 4], np.int16)),
+        "mask": ("BOOL", np.array([True, False])),
+    }
+    written(path, tensors)
+    loaded = tb.load_safetensors(path)
+    for name, (_, array) in tensors.items():
+        assert loaded[name].dtype == array.dtype and loaded[name].shape == array.shape
+        np.testing.assert_array_equal(loaded[name], array)
+    assert tb.safetensors_metadata(path) == {}
+    written(path, {"a": ("C64", np.zeros(2, np.complex64))})
+    with pytest.raises(RuntimeError, match='tensor a: dtype "C64" is not supported'):
+        tb.load_safetensors(path)
+    written(path, {"a": ("F64", np.zeros(3, np.float32))})
+    with pytest.raises(RuntimeError, match=r"tensor a: F64 \[3\] takes 24 bytes, data_offsets give it 12"):
+        tb.load_safetensors(path)
+    written(path, {"a": ("I64", np.zeros(0))})
+    raw = path.read_bytes().replace(b"[0]", b"[%d]" % 2**59)
+    path.write_bytes(struct.pack("<Q", len(raw) - 8) + raw[8:])
+    with pytest.raises(RuntimeError, match=r"tensor a"):
+        tb.load_safetensors(path)
+
+
+def test_weights_of_pytorch_with_batch_norm_are_taken_from_its_files(tmp_path):
+    torch = pytest.importorskip("torch")
+    written_by = pytest.importorskip("safetensors.torch")
+    recipe = tb.recipes.vae()
+    trainer = recipe.trainer(seed=1)
+    state = {name: torch.from_numpy(x) for name, x in recipe.to_torch(trainer.state_dict()).items()}
+    state = {name: x.double() for name, x in state.items()}
+    state["encoder.1.norm.num_batches_tracked"] = torch.tensor(7)
+    written_by.save_file(state, tmp_path / "t.safetensors")
+    other = recipe.trainer(seed=2)
+    other.load_state_dict(recipe.from_torch(tb.load_safetensors(tmp_path / "t.safetensors")))
+    assert other.weights_sha256() == trainer.weights_sha256()
+    tb.save_safetensors(tmp_path / "ours", {"count": np.array(7), "half": np.array([0.5])})
+    back = written_by.load_file(tmp_path / "ours")
+    assert back["count"] == torch.tensor(7) and back["half"].dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    "tensors,metadata,message",
+    [
+        ({"a": "b"}, None, "a must be an array of numbers, got 'b'"),
+        ({"a": None}, None, "a must be an array of numbers, got None"),
+        ({"a": np.zeros(2, complex)}, None, "a must be an array of numbers"),
+        ({3: np.zeros(2)}, None, "names must be a str, got 3"),
+        ([np.zeros(2)], None, "tensors must be a dictionary of arrays"),
+        ({"a": np.zeros(2)}, {"epochs": 3}, "metadata epochs must be a str, got 3"),
+    ],
+)
+def test_what_no_file_holds_is_a_type_error(tmp_path, tensors, metadata, message):
+    with pytest.raises(TypeError, match=r"^\[save_safetensors\] " + message):
+        tb.save_safetensors(tmp_path / "t.safetensors", tensors, metadata)
 
 
 def test_damaged_files_are_runtime_errors(tmp_path):

@@ -1,10 +1,15 @@
 """The recipes of text, beside what somebody would write in PyTorch."""
 
+import importlib
+import pathlib
+
 import numpy as np
 import pytest
 
 import thimble as tb
 from thimble._torch_weights import TorchWeights
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 STEPS = {"gpt": 256, "lstm": 64}
 
@@ -129,6 +134,22 @@ def test_a_pytorch_state_dict_can_be_taken(recipe, windows):
     np.testing.assert_allclose(
         trainer.predict(windows, "logits"), theirs(model, windows), rtol=1e-3, atol=1e-3
     )
+
+
+def test_the_twins_of_the_benchmarks_take_every_weight(recipe, windows, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(ROOT / "bench/pytorch")
+    model = importlib.import_module(recipe.name).Model()
+    trainer = recipe.trainer(seed=3, batch=2)
+    state = recipe.to_torch(trainer.state_dict())
+    model.load_state_dict({name: torch.from_numpy(x) for name, x in state.items()})
+    border = importlib.import_module("border")
+    ours = border.weights_of(model)
+    assert ours.keys() == trainer.state_dict().keys()
+    border.load_weights(model, ours)
+    arrays = windows.arrays()
+    loss, _ = model(*(torch.from_numpy(arrays[name]).long() for name in ("tokens", "next")))
+    assert loss.item() == pytest.approx(trainer.evaluate(windows).loss, rel=1e-4)
 
 
 def test_layouts_go_round(recipe):

@@ -104,12 +104,25 @@ BAD_DATA = [
     (lambda d: d["image"], r"\[data\] no array for digit; got image"),
     (lambda d: (d["image"], d["digit"], d["digit"]), r"3 arrays for the fields image, digit"),
     (lambda d: (d["image"][:, :27], d["digit"]), r"\[image\] expected \[N, 28, 28, 1\]"),
+    (lambda d: (d["image"][..., 0], d["digit"]), r"got \[256, 28, 28\]; .* with x\[..., None\]$"),
+    (lambda d: (d["image"].reshape(-1, 784), d["digit"]), r"x.reshape\(-1, 28, 28, 1\) has that sh"),
+    (lambda d: (d["image"][0], d["digit"]), r"got \[28, 28, 1\]; that is one sample: .* x\[None\]$"),
+    (lambda d: (d["image"][0, 0, 0, 0], d["digit"]), r"\[image\] expected .*, got \[\]$"),
+    (lambda d: (d["image"], d["digit"][:, None]), r"got \[256, 1\]; x.reshape\(-1\) has that shape"),
     (lambda d: (d["image"], d["digit"][:7]), r"\[digit\] has 7 samples, \"image\" has 256"),
     (lambda d: (d["image"], d["digit"] + 0.5), r"\[digit\] expected int32, got an array of float"),
     (lambda d: iter(batches_of(d, 64)), r"\[batch\] expected 1 to 32 samples"),
     (lambda d: iter([]), r"the iterable gave no batches"),
     (lambda d: [(d["image"][:4], d["digit"][:3])], r"\[digit\] has 3 samples"),
 ]
+
+
+@pytest.mark.parametrize("use", ["evaluate", "predict"])
+def test_images_without_channels_are_named_by_every_method(digits, use):
+    trainer = tb.Trainer(classifier())
+    for flat in (digits["image"].reshape(-1, 784), digits["image"][..., 0]):
+        with pytest.raises(ValueError, match=r"^\[image\] expected \[N, 28, 28, 1\], got "):
+            getattr(trainer, use)({**digits, "image": flat})
 
 
 @pytest.mark.parametrize("make,message", BAD_DATA, ids=[row[1][:24] for row in BAD_DATA])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,8 +18,15 @@ Fields = dict[str, tuple[str, tuple[int, ...]]]
 
 def _hint(array: Array, sample: tuple[int, ...]) -> str:
     got = array.shape[1:]
-    if len(sample) == 3 and got != sample and (got[1], got[2], got[0]) == sample:
-        return "; images are [N, H, W, C] here: transpose PyTorch's with permute(0, 2, 3, 1)"
+    images = "; images are [N, H, W, C] here" if len(sample) == 3 else ""
+    if images and len(got) == 3 and (got[1], got[2], got[0]) == sample:
+        return f"{images}: transpose PyTorch's with permute(0, 2, 3, 1)"
+    if array.shape == sample:
+        return "; that is one sample: make it a batch of one with x[None]"
+    if array.ndim and (*got, 1) == sample:
+        return f"{images or '; one axis is missing'}: add the last one with x[..., None]"
+    if array.ndim and math.prod(got) == math.prod(sample):
+        return f"; x.reshape({', '.join(map(str, (-1, *sample)))}) has that shape"
     return ""
 
 
@@ -53,7 +61,7 @@ class Feeder:
             if array.ndim == 0 or array.shape[1:] != tuple(sample):
                 raise ValueError(
                     f"[{name}] expected [N{''.join(f', {d}' for d in sample)}], got "
-                    f"{list(array.shape)}{_hint(array, tuple(sample)) if array.ndim else ''}"
+                    f"{list(array.shape)}{_hint(array, tuple(sample))}"
                 )
             arrays[name] = array
         return arrays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, as_array
+from ._check import TEXT, require
 
 
 def save_safetensors(
@@ -17,19 +19,29 @@ def save_safetensors(
     tensors: Mapping[str, Any],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes arrays (float32, float16, int32, int8, uint8, uint32; float64 as float32) under their
-    names. The old file, if any, is replaced at once: never half written."""
+    """Writes arrays (float32, float64, float16, int8, int16, int32, int64, uint8, uint32, bool) under
+    their names. The old file, if any, is replaced at once: never half written."""
+    require("save_safetensors", tensors=(tensors, (Mapping, "a dictionary of arrays")))
     arrays = {}
     for name, tensor in tensors.items():
+        require("save_safetensors", names=(name, TEXT))
         array = as_array(tensor)
-        if array.dtype == np.float64:
-            array = array.astype(np.float32)
-        arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
-    _core.save_safetensors(os.fspath(path), arrays, dict(metadata or {}))
+        if array.dtype.kind not in "fiub":
+            raise TypeError(
+                f"[save_safetensors] {name} must be an array of numbers, got {reprlib.repr(tensor)}"
+            )
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        arrays[name] = np.ascontiguousarray(native).reshape(array.shape)
+    texts = dict(metadata or {})
+    for name, text in texts.items():
+        require("save_safetensors", metadata=(name, TEXT))
+        require("save_safetensors", **{f"metadata {name}": (text, TEXT)})
+    _core.save_safetensors(os.fspath(path), arrays, texts)
 
 
 def load_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
-    """The arrays of a safetensors file by name, in the file's order. bfloat16 as uint16 bits."""
+    """The arrays of a safetensors file by name, in the file's order, of the file's element types;
+    bfloat16 as uint16 bits."""
     return _core.load_safetensors(os.fspath(path))
 
 

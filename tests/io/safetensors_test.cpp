@@ -131,6 +131,33 @@ TEST(safetensors, names_what_is_wrong_in_a_hostile_header) {
   }
 }
 
+TEST(safetensors, takes_types_that_no_graph_has_where_they_are_wanted) {
+  const test::TemporaryFolder folder;
+  const int64_t count = int64_t{1} << 40;
+  const TensorView tensor{.name = "n",
+                          .shape = {1},
+                          .bytes = std::as_bytes(std::span(&count, 1)),
+                          .foreign = Foreign::i64};
+  const std::string path = folder / "f";
+  write_safetensors(path, {&tensor, 1}, {});
+  const Safetensors file = Safetensors::read(path, {}, Types::all);
+  EXPECT_EQ(file.tensors()[0].foreign, Foreign::i64);
+  int64_t back = 0;
+  ASSERT_EQ(file.tensors()[0].bytes.size(), sizeof back);
+  std::memcpy(&back, file.tensors()[0].bytes.data(), sizeof back);
+  EXPECT_EQ(back, count);
+  EXPECT_NE(error_of([&] {
+              std::ignore = Safetensors::read(path);
+            }).find("tensor n: dtype \"I64\" is not"),
+            std::string::npos);
+  const std::string raw =
+      with_length(R"({"n":{"dtype":"F64","shape":[2],"data_offsets":[0,8]}})", "12345678");
+  EXPECT_NE(error_of([&] {
+              std::ignore = Safetensors::parse("f", raw, Types::all);
+            }).find("takes 16 bytes"),
+            std::string::npos);
+}
+
 TEST(safetensors, refuses_to_write_a_name_twice) {
   const test::TemporaryFolder folder;
   const TensorView tensors[] = {{"a", DType::f32, {0}, {}}, {"a", DType::f32, {0}, {}}};

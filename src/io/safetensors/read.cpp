@@ -64,9 +64,11 @@ int64_t whole_number(const std::string& file, const std::string& field, const js
   return value.get<int64_t>();
 }
 
-DType dtype_of(const std::string& file, const std::string& tensor, const json& value) {
-  for (const auto& [dtype, name] : kDTypeNames) {
-    if (value.is_string() && value.get_ref<const std::string&>() == name) return dtype;
+const TypeName& type_of(const std::string& file, const std::string& tensor, const json& value,
+                        Types types) {
+  for (const TypeName& type : kTypeNames) {
+    if (type.foreign != Foreign::none && types == Types::own) continue;
+    if (value.is_string() && value.get_ref<const std::string&>() == type.name) return type;
   }
   throw Error(file, fmt::format("tensor {}: dtype {} is not supported", tensor, printable(value)));
 }
@@ -97,7 +99,7 @@ struct Entry {
 };
 
 Entry entry_of(const std::string& file, const std::string& name, const json& entry,
-               int64_t data_bytes) {
+               int64_t data_bytes, Types types) {
   for (const char* const field : {"dtype", "shape", "data_offsets"}) {
     if (!entry.is_object() || !entry.contains(field)) {
       throw Error(file, fmt::format("tensor {}: field {} is missing", name, field));
@@ -116,12 +118,14 @@ Entry entry_of(const std::string& file, const std::string& name, const json& ent
   }
   TensorView view;
   view.name = name;
-  view.dtype = dtype_of(file, name, entry["dtype"]);
+  const TypeName& type = type_of(file, name, entry["dtype"], types);
+  view.dtype = type.dtype;
+  view.foreign = type.foreign;
   view.shape = shape_of(file, name, entry["shape"]);
-  if (size_bytes(view.dtype, view.shape) != end - begin) {
-    throw Error(file, fmt::format("tensor {}: {}{} takes {} bytes, data_offsets give it {}", name,
-                                  to_string(view.dtype), to_string(view.shape),
-                                  size_bytes(view.dtype, view.shape), end - begin));
+  if (type.size(view.shape) != end - begin) {
+    throw Error(file,
+                fmt::format("tensor {}: {} {} takes {} bytes, data_offsets give it {}", name,
+                            type.name, to_string(view.shape), type.size(view.shape), end - begin));
   }
   return {std::move(view), begin, end};
 }
@@ -210,7 +214,7 @@ Metadata metadata_of(const std::string& file, const json& header) {
 }  // namespace
 
 struct Safetensors::Reader {
-  static Safetensors read(std::string name, Input input, const Wanted& wanted) {
+  static Safetensors read(std::string name, Input input, const Wanted& wanted, Types types) {
     Safetensors file;
     file.name_ = std::move(name);
     const json header = parse_header(file.name_, header_text(file.name_, input));
@@ -218,7 +222,7 @@ struct Safetensors::Reader {
     std::vector<Entry> entries;
     for (const auto& [key, entry] : header.items()) {
       if (key == "__metadata__") continue;
-      entries.push_back(entry_of(file.name_, key, entry, data_bytes));
+      entries.push_back(entry_of(file.name_, key, entry, data_bytes, types));
     }
     file.metadata_ = metadata_of(file.name_, header);
     sort_and_check_cover(file.name_, entries, data_bytes);
@@ -247,20 +251,20 @@ struct Safetensors::Reader {
   }
 };
 
-Safetensors Safetensors::read(const std::string& path, const Wanted& wanted) {
+Safetensors Safetensors::read(const std::string& path, const Wanted& wanted, Types types) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::is_regular_file(status)) {  // a pipe has no size, what is missing a reason
-    return parse(path, read_file(path, kMaxFileBytes));
+    return parse(path, read_file(path, kMaxFileBytes), types);
   }
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream stream(path, std::ios::binary);
-  if (error || !stream) return parse(path, read_file(path, kMaxFileBytes));
-  return Reader::read(path, Input(stream, static_cast<size_t>(size)), wanted);
+  if (error || !stream) return parse(path, read_file(path, kMaxFileBytes), types);
+  return Reader::read(path, Input(stream, static_cast<size_t>(size)), wanted, types);
 }
 
-Safetensors Safetensors::parse(std::string name, std::string_view bytes) {
-  return Reader::read(std::move(name), bytes, {});
+Safetensors Safetensors::parse(std::string name, std::string_view bytes, Types types) {
+  return Reader::read(std::move(name), bytes, {}, types);
 }
 
 const TensorView* Safetensors::find(std::string_view name) const {

@@ -5,6 +5,7 @@
 #include <thimble/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -14,13 +15,20 @@
 
 namespace thimble::io {
 
+// Element types of files that thimble does not compute with.
+enum class Foreign : uint8_t { none, f64, i64, i16, boolean };
+
 // A tensor in memory that somebody else owns.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  std::span<const std::byte> bytes;  // size_bytes(dtype, shape), row-major, little endian
+  std::span<const std::byte> bytes;  // of all elements, row-major, little endian
+  Foreign foreign = Foreign::none;   // else the element type, and dtype means nothing
 };
+
+// Whether a reader takes tensors of foreign types or refuses them.
+enum class Types : uint8_t { own, all };
 
 using Metadata = std::map<std::string, std::string>;
 
@@ -36,9 +44,11 @@ class Safetensors {
   using Wanted = std::function<bool(std::string_view name)>;
   // Throws Error naming file and field where anything is not as the format says, of tensors that
   // are not wanted too; holds those that are (none given: all).
-  [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {});
+  [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {},
+                                        Types types = Types::own);
   // The same from memory; name stands in errors.
-  [[nodiscard]] static Safetensors parse(std::string name, std::string_view bytes);
+  [[nodiscard]] static Safetensors parse(std::string name, std::string_view bytes,
+                                         Types types = Types::own);
 
   // In the order of their bytes.
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }

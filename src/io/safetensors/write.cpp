@@ -10,9 +10,9 @@
 namespace thimble::io {
 namespace {
 
-const char* name_of(const TensorView& tensor) {
-  for (const auto& [dtype, name] : kDTypeNames) {
-    if (dtype == tensor.dtype) return name;
+const TypeName& type_of(const TensorView& tensor) {
+  for (const TypeName& type : kTypeNames) {
+    if (type.is_of(tensor)) return type;
   }
   throw Error(tensor.name, fmt::format("safetensors cannot hold {}", to_string(tensor.dtype)));
 }
@@ -25,16 +25,16 @@ void write_safetensors(const std::string& path, std::span<const TensorView> tens
   if (!metadata.empty()) header["__metadata__"] = metadata;
   size_t offset = 0;
   for (const TensorView& tensor : tensors) {
-    if (static_cast<int64_t>(tensor.bytes.size()) != size_bytes(tensor.dtype, tensor.shape)) {
+    const TypeName& type = type_of(tensor);
+    if (static_cast<int64_t>(tensor.bytes.size()) != type.size(tensor.shape)) {
       throw Error(tensor.name,
                   fmt::format("has {} bytes, its shape {} says {}", tensor.bytes.size(),
-                              to_string(tensor.shape), size_bytes(tensor.dtype, tensor.shape)));
+                              to_string(tensor.shape), type.size(tensor.shape)));
     }
     if (header.contains(tensor.name)) throw Error(tensor.name, "stands twice in one file");
     const size_t end = offset + tensor.bytes.size();
-    header[tensor.name] = {{"dtype", name_of(tensor)},
-                           {"shape", tensor.shape.dims()},
-                           {"data_offsets", {offset, end}}};
+    header[tensor.name] = {
+        {"dtype", type.name}, {"shape", tensor.shape.dims()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.is_null() ? "{}" : header.dump();
