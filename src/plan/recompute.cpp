@@ -35,8 +35,8 @@ class Reads {
   Reads(const Twice& twice, const Trial& trial) : reads_(twice.graph().values.size()) {
     const auto values = static_cast<int>(reads_.size());
     for (int at = 0; at < trial.sequence.size(); ++at) {
-      const Item& item = trial.items[static_cast<size_t>(at)];
-      const bool late = item.again || item.node > twice.loss_node();
+      const Turn& turn = trial.turns[static_cast<size_t>(at)];
+      const bool late = turn.again || turn.node > twice.loss_node();
       for (const int read : trial.sequence.inputs(at)) {
         if (read < 0) continue;
         Where& where = reads_[static_cast<size_t>(trial.original[static_cast<size_t>(read)])];
@@ -62,8 +62,8 @@ class Reads {
 
 double extra_work(const Twice& twice, const Trial& trial) {
   double sum = 0.0;
-  for (const Item& item : trial.items) {
-    if (item.again) sum += twice.maker(item.node).work;
+  for (const Turn& turn : trial.turns) {
+    if (turn.again) sum += twice.maker(turn.node).work;
   }
   return sum;
 }
@@ -107,7 +107,7 @@ class Chooser {
   }
 
   // Bytes that lie about unread at the fullest moment unless the node runs again; `until`: the last
-  // item that wants one of its outputs made again.
+  // turn that wants one of its outputs made again.
   [[nodiscard]] int64_t idle_bytes(int node, Again how, const Reads& reads, int& until) const {
     int64_t idle = 0;
     for (const int id : twice_.maker(node).outputs) {
@@ -175,10 +175,10 @@ class Chooser {
     return found;
   }
 
-  // Bytes alive where the item of another trial runs in this one; none: it does not run.
-  static int64_t live_at(const Trial& trial, const Item& item) {
-    for (size_t at = 0; at < trial.items.size(); ++at) {
-      if (trial.items[at].node == item.node && trial.items[at].again == item.again) {
+  // Bytes alive where the turn of another trial runs in this one; none: it does not run.
+  static int64_t live_at(const Trial& trial, const Turn& turn) {
+    for (size_t at = 0; at < trial.turns.size(); ++at) {
+      if (trial.turns[at].node == turn.node && trial.turns[at].again == turn.again) {
         return trial.live[at];
       }
     }
@@ -187,7 +187,7 @@ class Chooser {
 
   bool lower_the_peak() {
     const std::vector<Candidate> found = candidates();
-    const Item fullest = trial_.items[static_cast<size_t>(trial_.peak)];
+    const Turn fullest = trial_.turns[static_cast<size_t>(trial_.peak)];
     for (size_t i = 0; i < std::min(found.size(), kMaxTries); ++i) {
       std::vector<Again> again = trial_.again;
       for (const int node : found[i].nodes) again[static_cast<size_t>(node)] = found[i].how;

@@ -27,10 +27,10 @@ ir::Node second_run(const ir::Node& node) {
 
 }  // namespace
 
-// A trial on its way: the late items, from which it follows what the early part still has to do.
+// A trial on its way: the late turns, from which it follows what the early part still has to do.
 struct Twice::Building {
   const std::vector<Again>& again;
-  std::vector<Item> late;
+  std::vector<Turn> late;
   std::vector<int> made_for;  // by node: the reader for which it ran again last; 0: none yet
   int readers = 0;
   std::vector<char> kept;     // by value: the late part reads the first of its kind
@@ -107,12 +107,12 @@ void Twice::add_early(Building& building, Trial& trial) const {
     for (const int id : node.inputs) {
       if (id >= 0) needed[static_cast<size_t>(id)] = 1;
     }
-    trial.items.push_back({n, false});
+    trial.turns.push_back({n, false});
   }
-  std::reverse(trial.items.begin(), trial.items.end());
+  std::reverse(trial.turns.begin(), trial.turns.end());
 }
 
-// The items behind the loss.
+// The turns behind the loss.
 Twice::Building Twice::late_part(Trial& trial) const {
   const size_t values = graph_.values.size();
   Building building{trial.again,
@@ -134,14 +134,14 @@ Twice::Building Twice::late_part(Trial& trial) const {
   return building;
 }
 
-// The sequence of the items, in which what is made again is a value of its own.
+// The sequence of the turns, in which what is made again is a value of its own.
 void Twice::number_values(Trial& trial) const {
   std::vector<int64_t> bytes = bytes_;
   trial.original.resize(bytes_.size());
   std::iota(trial.original.begin(), trial.original.end(), 0);
-  for (const Item& item : trial.items) {
-    if (!item.again) continue;
-    for (const int id : maker(item.node).outputs) {
+  for (const Turn& turn : trial.turns) {
+    if (!turn.again) continue;
+    for (const int id : maker(turn.node).outputs) {
       bytes.push_back(bytes_[static_cast<size_t>(id)]);
       trial.original.push_back(id);
     }
@@ -152,20 +152,20 @@ void Twice::number_values(Trial& trial) const {
   auto next = static_cast<int>(bytes_.size());
   std::vector<int> inputs;
   std::vector<int> outputs;
-  for (const Item& item : trial.items) {
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(item.node)];
+  for (const Turn& turn : trial.turns) {
+    const ir::Node& node = graph_.nodes[static_cast<size_t>(turn.node)];
     inputs.clear();
     outputs.clear();
-    for (const int id : item.again ? maker(item.node).inputs : node.inputs) {
+    for (const int id : turn.again ? maker(turn.node).inputs : node.inputs) {
       inputs.push_back(id < 0 ? -1 : now[static_cast<size_t>(id)]);
     }
-    for (const int id : item.again ? maker(item.node).outputs : node.outputs) {
-      if (item.again) now[static_cast<size_t>(id)] = next++;
+    for (const int id : turn.again ? maker(turn.node).outputs : node.outputs) {
+      if (turn.again) now[static_cast<size_t>(id)] = next++;
       outputs.push_back(now[static_cast<size_t>(id)]);
     }
     trial.sequence.add(
-        item.again ? *maker(item.node).op : *node.op, inputs, outputs,
-        item.again ? maker(item.node).workspace : workspaces_[static_cast<size_t>(item.node)]);
+        turn.again ? *maker(turn.node).op : *node.op, inputs, outputs,
+        turn.again ? maker(turn.node).workspace : workspaces_[static_cast<size_t>(turn.node)]);
   }
 }
 
@@ -175,7 +175,7 @@ Trial Twice::build(std::vector<Again> again) const {
   Building building = late_part(trial);
   trial.valid = building.valid;
   add_early(building, trial);
-  trial.items.insert(trial.items.end(), building.late.begin(), building.late.end());
+  trial.turns.insert(trial.turns.end(), building.late.begin(), building.late.end());
   number_values(trial);
   trial.live = live_bytes(trial.sequence, Sharing(trial.sequence, options_.in_place));
   const auto fullest = std::max_element(trial.live.begin(), trial.live.end());
@@ -186,17 +186,17 @@ Trial Twice::build(std::vector<Again> again) const {
 
 ir::Graph Twice::graph_of(const Trial& trial) const {
   ir::Rewriter rewriter(graph_);
-  for (const Item& item : trial.items) {
-    ir::Node node = graph_.nodes[static_cast<size_t>(item.node)];
-    if (item.again) {
-      const Maker& maker = makers_[static_cast<size_t>(item.node)];
+  for (const Turn& turn : trial.turns) {
+    ir::Node node = graph_.nodes[static_cast<size_t>(turn.node)];
+    if (turn.again) {
+      const Maker& maker = makers_[static_cast<size_t>(turn.node)];
       node.op = maker.op;
       node.attrs = maker.attrs;
       node.inputs = maker.inputs;
       node.outputs = maker.outputs;
     }
     rewriter.copy(node);
-    if (!item.again) continue;
+    if (!turn.again) continue;
     for (const int id : node.outputs) {
       rewriter.graph().values[static_cast<size_t>(rewriter.new_id(id))].name += kAgain;
     }

@@ -14,7 +14,7 @@ namespace thimble::plan {
 inline constexpr const char* kAgain = " (again)";
 
 // One step of the sequence: a node as it stands, or what makes its outputs again.
-struct Item {
+struct Turn {
   int node;
   bool again;
 };
@@ -27,12 +27,12 @@ enum class Again : uint8_t { no, once, each };
 struct Trial {
   std::vector<Again> again;  // by node
   bool valid = true;         // no second run reads a parameter that was updated before
-  std::vector<Item> items;   // in their order
+  std::vector<Turn> turns;   // in their order
   Sequence sequence{{}, {}};
   std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
-  std::vector<int64_t> live;  // bytes alive at each item
+  std::vector<int64_t> live;  // bytes alive at each turn
   int64_t peak_bytes = 0;
-  int peak = 0;  // the first item where they are alive
+  int peak = 0;  // the first turn where they are alive
 };
 
 // Builds trials for one graph. The late part of a step is what stands behind the loss.

@@ -118,7 +118,7 @@ TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
   const ir::Graph built = twice.graph_of(trial);
   ir::verify(built);
   EXPECT_EQ(trial.peak_bytes, peak_of(built));
-  EXPECT_EQ(trial.items.size(), built.nodes.size());
+  EXPECT_EQ(trial.turns.size(), built.nodes.size());
 }
 
 // The weight is that of two layers; by the time that the first could run again it may be updated.
