@@ -22,20 +22,45 @@ nlohmann::ordered_json arguments(const std::vector<ir::ArgDoc>& args) {
   return list;
 }
 
-nlohmann::ordered_json as_json(const ir::OpDef& op) {
-  nlohmann::ordered_json attributes = nlohmann::ordered_json::array();
-  for (const ir::AttrDoc& attr : ir::attribute_docs(op)) {
-    attributes.push_back({{"name", attr.name},
-                          {"type", attr.type},
-                          {"default", attr.default_value},
-                          {"doc", attr.doc}});
+nlohmann::ordered_json attributes(const std::vector<ir::AttrDoc>& attrs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ir::AttrDoc& attr : attrs) {
+    list.push_back({{"name", attr.name},
+                    {"type", attr.type},
+                    {"default", attr.default_value},
+                    {"doc", attr.doc}});
   }
-  return {{"name", op.name},
-          {"doc", op.doc},
-          {"inputs", arguments(op.inputs)},
+  return list;
+}
+
+nlohmann::ordered_json as_json(const ir::OpDef& op) {
+  return {{"inputs", arguments(op.inputs)},
           {"outputs", arguments(op.outputs)},
-          {"attributes", attributes},
-          {"differentiable", op.vjp != nullptr}};
+          {"attributes", attributes(ir::attribute_docs(op))}};
+}
+
+nlohmann::ordered_json as_json(const ir::FunctionDef& f) {
+  return {{"inputs", arguments(f.inputs)},
+          {"outputs", arguments(f.outputs)},
+          {"attributes", attributes(ir::attribute_docs(f))},
+          {"parameters", arguments(f.parameters)}};
+}
+
+// An op that users call by a function has that function beside what it has itself.
+nlohmann::ordered_json as_json(const ir::ReferenceEntry& entry) {
+  nlohmann::ordered_json json{
+      {"name", entry.name}, {"kind", ir::kind_of(entry)}, {"doc", ir::doc_of(entry)}};
+  if (entry.op == nullptr) {
+    json.update(as_json(*entry.function));
+    return json;
+  }
+  json.update(as_json(*entry.op));
+  json["differentiable"] = entry.op->vjp != nullptr;
+  if (entry.function != nullptr) {
+    json["function"] = {{"doc", entry.function->doc}};
+    json["function"].update(as_json(*entry.function));
+  }
+  return json;
 }
 
 // What an op does in a few words: its first sentence up to the formula.
@@ -50,11 +75,11 @@ int run(const Options& options) {
     fmt::print("{}", ir::reference_page());
   } else if (options.json) {
     nlohmann::ordered_json ops = nlohmann::ordered_json::array();
-    for (const ir::OpDef* op : ir::all_ops()) ops.push_back(as_json(*op));
+    for (const ir::ReferenceEntry& entry : ir::reference_entries()) ops.push_back(as_json(entry));
     print_json({{"ops", ops}});
   } else {
-    for (const ir::OpDef* op : ir::all_ops()) {
-      fmt::print("{:<38} {}\n", op->name, brief(op->doc));
+    for (const ir::ReferenceEntry& entry : ir::reference_entries()) {
+      fmt::print("{:<46} {:<9} {}\n", entry.name, ir::kind_of(entry), brief(ir::doc_of(entry)));
     }
   }
   return kOk;
@@ -64,8 +89,8 @@ int run(const Options& options) {
 
 void add_ops(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("ops", "List the ops, those of gradients and updates included");
+  CLI::App* command = app.add_subcommand(
+      "ops", "List the ops, functions and layers, and what only the library builds");
   command->add_flag("--json", options->json, "print one JSON object with all attributes instead");
   command->add_flag("--markdown", options->markdown, "print the reference page instead");
   command->callback([&action, options] { action = [options] { return run(*options); }; });

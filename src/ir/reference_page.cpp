@@ -2,10 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
 namespace thimble::ir {
 namespace {
 
-class DocCollector final : public FieldVisitor {
+std::string spelled(const Padding& padding) {
+  if (padding.automatic) return "same";
+  if (padding == Padding(padding.top)) return fmt::format("{}", padding.top);
+  return fmt::format("{{{}, {}, {}, {}}}", padding.top, padding.bottom, padding.left,
+                     padding.right);
+}
+
+std::string spelled(const Initializer& rule) {
+  const std::pair<const char*, Initializer> named[] = {
+      {"torch_default", init::torch_default()}, {"lecun_uniform", init::lecun_uniform()},
+      {"lecun_normal", init::lecun_normal()},   {"xavier_uniform", init::xavier_uniform()},
+      {"xavier_normal", init::xavier_normal()}, {"he_uniform", init::he_uniform()},
+      {"he_normal", init::he_normal()}};
+  for (const auto& [name, each] : named) {
+    if (rule == each) return name;
+  }
+  switch (rule.kind) {
+    case Initializer::Kind::constant:
+      return fmt::format("{}", rule.a);
+    case Initializer::Kind::uniform:
+      return fmt::format("uniform({}, {})", rule.a, rule.b);
+    case Initializer::Kind::normal:
+      return fmt::format("normal({}, {})", rule.a, rule.b);
+    case Initializer::Kind::orthogonal:
+      return fmt::format("orthogonal({})", rule.a);
+    default:
+      return fmt::format("variance({})", rule.a);
+  }
+}
+
+class DocCollector final : public OptionVisitor {
  public:
   std::vector<AttrDoc> docs;
 
@@ -21,8 +56,8 @@ class DocCollector final : public FieldVisitor {
   void field(const char* name, Pair& value, const char* doc) override {
     add(name, "pair {h, w}", fmt::format("{{{}, {}}}", value.h, value.w), doc);
   }
-  void field(const char* name, Padding&, const char* doc) override {
-    add(name, "padding", "0", doc);
+  void field(const char* name, Padding& value, const char* doc) override {
+    add(name, "padding", spelled(value), doc);
   }
   void field(const char* name, std::vector<int64_t>& value, const char* doc) override {
     add(name, "list of integers", to_string(Shape(value)), doc);
@@ -38,6 +73,15 @@ class DocCollector final : public FieldVisitor {
     std::string type;
     for (const char* const option : names) type += (type.empty() ? "" : ", ") + std::string(option);
     add(name, "one of " + type, names[static_cast<size_t>(value)], doc);
+  }
+  void field(const char* name, std::string& value, const char* doc) override {
+    add(name, "text", value.empty() ? "empty" : value, doc);
+  }
+  void field(const char* name, Initializer& value, const char* doc) override {
+    add(name, "initializer", spelled(value), doc);
+  }
+  void field(const char* name, std::optional<Initializer>& value, const char* doc) override {
+    add(name, "initializer", value ? spelled(*value) : "none", doc);
   }
 
  private:
@@ -55,15 +99,50 @@ std::string arguments(const char* title, const std::vector<ArgDoc>& args) {
   return out;
 }
 
-std::string section(const OpDef& op) {
-  std::string out = fmt::format("## {}\n\n{}\n\n", op.name, op.doc);
-  out += arguments("input", op.inputs) + arguments("output", op.outputs);
-  for (const AttrDoc& attr : attribute_docs(op)) {
-    out += fmt::format("- attribute `{}` ({}; default {}): {}\n", attr.name, attr.type,
+std::string attributes(const char* title, const std::vector<AttrDoc>& attrs) {
+  std::string out;
+  for (const AttrDoc& attr : attrs) {
+    out += fmt::format("- {} `{}` ({}; default {}): {}\n", title, attr.name, attr.type,
                        attr.default_value, attr.doc);
   }
+  return out;
+}
+
+std::string code(const char* example) {
+  return example[0] == '\0' ? "" : fmt::format("\n```cpp\n{}\n```\n", example);
+}
+
+std::string details(const OpDef& op) {
+  std::string out = arguments("input", op.inputs) + arguments("output", op.outputs) +
+                    attributes("attribute", attribute_docs(op));
   if (op.vjp == nullptr) out += "- no gradient\n";
-  if (op.example[0] != '\0') out += fmt::format("\n```cpp\n{}\n```\n", op.example);
+  return out + code(op.example);
+}
+
+std::string details(const FunctionDef& f) {
+  return arguments("input", f.inputs) + arguments("output", f.outputs) +
+         arguments("parameter", f.parameters) + attributes("option", attribute_docs(f));
+}
+
+// What is said of what users do not call.
+std::string note_on(const std::string& kind) {
+  if (kind == "gradient") return "A gradient, built by the library alone.\n\n";
+  if (kind == "update") return "An update of what a step keeps, built by the library alone.\n\n";
+  return kind == "internal" ? "Built by the library alone.\n\n" : "";
+}
+
+std::string section(const ReferenceEntry& entry) {
+  std::string out =
+      fmt::format("## {}\n\n{}\n\n{}", entry.name, doc_of(entry), note_on(kind_of(entry)));
+  if (entry.op != nullptr) out += details(*entry.op);
+  if (entry.function == nullptr) return out + "\n";
+  const FunctionDef& f = *entry.function;
+  if (entry.op != nullptr) {
+    out += fmt::format("\n{}: {}\n\n", f.is_layer() ? "As a layer" : "As a function", f.doc);
+  }
+  out += details(f);
+  if (entry.op == nullptr || std::string_view(f.example) != entry.op->example)
+    out += code(f.example);
   return out + "\n";
 }
 
@@ -75,12 +154,44 @@ std::vector<AttrDoc> attribute_docs(const OpDef& op) {
   return collector.docs;
 }
 
+std::vector<AttrDoc> attribute_docs(const FunctionDef& function) {
+  DocCollector collector;
+  const OptionSchema& options = function.options;
+  if (options.make != nullptr) options.visit(options.make().get(), collector);
+  return collector.docs;
+}
+
+std::vector<ReferenceEntry> reference_entries() {
+  std::map<std::string_view, ReferenceEntry> entries;
+  for (const OpDef* op : all_ops()) {
+    entries[op->name] = {op->name, op, find_function(op->name)};
+  }
+  for (const FunctionDef* f : all_functions())
+    entries.try_emplace(f->name, ReferenceEntry{f->name, nullptr, f});
+  std::vector<ReferenceEntry> sorted;
+  for (const auto& [name, entry] : entries) sorted.push_back(entry);
+  return sorted;
+}
+
+const char* kind_of(const ReferenceEntry& entry) {
+  if (entry.op == nullptr) return "function";
+  if (entry.function != nullptr || is_for_users(*entry.op)) return "op";
+  if (!entry.op->updates.empty()) return "update";
+  return std::string_view(entry.op->name).ends_with("_grad") ? "gradient" : "internal";
+}
+
+const char* doc_of(const ReferenceEntry& entry) {
+  return entry.op != nullptr ? entry.op->doc : entry.function->doc;
+}
+
 std::string reference_page() {
   std::string out =
       "# Ops\n\n"
-      "Generated from the op definitions by `thimble ops --markdown`; do not edit.\n"
-      "`N` is the batch; images are `[N, H, W, C]`, weights `[out, kh, kw, in]`.\n\n";
-  for (const OpDef* op : all_ops()) out += section(*op);
+      "Generated from the definitions by `thimble ops --markdown`; do not edit.\n"
+      "`N` is the batch; images are `[N, H, W, C]`, weights `[out, kh, kw, in]`. A function is "
+      "made "
+      "of several\nops; a layer creates its parameters, `<name of the layer>.<parameter>`.\n\n";
+  for (const ReferenceEntry& entry : reference_entries()) out += section(entry);
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }
