@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
+
+#include "harness/op_random_builder.h"
 
 namespace thimble::test {
 namespace {
@@ -12,9 +13,9 @@ namespace {
 constexpr int64_t kMostElements = 1500;  // of a value: reference kernels are slow
 constexpr int kMostAxes = 5;
 
-class Builder {
+class Builder : public RandomBuilder {
  public:
-  Builder(uint32_t seed, RandomModel& model) : model_(model), g_(model.graph), random_(seed) {
+  Builder(uint32_t seed, RandomModel& model) : RandomBuilder(seed, model) {
     model_.batch = between(1, 4);
     if (coin()) {
       values_.push_back(g_.input("x", {between(1, 7), between(1, 7), between(1, 4)}));
@@ -53,49 +54,6 @@ class Builder {
 
  private:
   using Maker = void (Builder::*)();
-
-  int64_t between(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(random_);
-  }
-  size_t below(size_t n) { return static_cast<size_t>(between(0, static_cast<int64_t>(n) - 1)); }
-  bool coin() { return between(0, 1) == 1; }
-  Pair pair(int64_t low, int64_t high) { return {between(low, high), between(low, high)}; }
-
-  // Later values are likelier, so that graphs are deep as well as wide.
-  Value any() {
-    return values_[values_.size() - 1 - std::min(below(values_.size()), below(values_.size()))];
-  }
-  template <class Condition>
-  Value any(Condition condition) {
-    std::vector<Value> fit;
-    std::copy_if(values_.begin(), values_.end(), std::back_inserter(fit), condition);
-    return fit.empty() ? Value()
-                       : fit[fit.size() - 1 - std::min(below(fit.size()), below(fit.size()))];
-  }
-  // One whose last dimension a parameter may have and whose first is the batch.
-  Value rows() {
-    return any([](const Value& v) {
-      return v.shape().rank() >= 2 && v.shape()[0] == kBatch && !is_open(v.shape()[-1]);
-    });
-  }
-  Value image() {
-    return any([](const Value& v) {
-      const Shape& s = v.shape();
-      return s.rank() == 4 && !is_open(s[1]) && !is_open(s[2]) && !is_open(s[3]);
-    });
-  }
-
-  static bool is_open(int64_t dim) { return dim >= kBatch; }
-  [[nodiscard]] int64_t size_of(const Value& v) const {
-    return ir::with_batch(v.shape(), model_.batch).elements();
-  }
-  Value number(double value) {
-    return g_.constant("number_" + std::to_string(++numbers_), {}, {static_cast<float>(value)});
-  }
-  Value number_at_least(double low, double high) {
-    return number(std::uniform_real_distribution<double>(low, high)(random_));
-  }
-  void add(const Value& v) { values_.push_back(v); }
 
   void unary() {
     static constexpr Value (*kOps[])(Value) = {
@@ -152,14 +110,6 @@ class Builder {
         return any([&](const Value& v) { return v.shape() == x.shape(); });
     }
   }
-  Value parameter(const Shape& shape) {
-    return g_.parameter("parameter_" + std::to_string(++numbers_), shape, init::ones());
-  }
-  int64_t axis_of(const Value& x) {
-    const int64_t rank = x.shape().rank();
-    return between(-rank, rank - 1);
-  }
-
   void binary() {
     Value a = any();
     Value b = partner_of(a);
@@ -186,6 +136,12 @@ class Builder {
                            s[2] + p.left + p.right > dilation.w * (kernel.w - 1));
   }
 
+  // What has an activation may apply it to its own result.
+  void add_activated(const Value& v) {
+    const size_t kind = below(5);
+    add(kind == 0 ? relu(v) : kind == 1 ? relu6(v) : v);
+  }
+
   void convolve() {
     const Value x = image();
     if (!x) return unary();
@@ -198,9 +154,9 @@ class Builder {
                     .bias = coin()};
     o.padding = padding({2, 2}, true);
     if (!fits(x.shape(), o.kernel, o.padding, o.dilation)) return unary();
-    if (below(3) > 0) return add(conv2d(x, o));
+    if (below(3) > 0) return add_activated(conv2d(x, o));
     o.channels = x.shape()[3] * between(1, 2);
-    add(depthwise_conv2d(x, o));
+    add_activated(depthwise_conv2d(x, o));
   }
 
   void convolve_transposed() {
@@ -225,7 +181,7 @@ class Builder {
         size(x.shape()[1], o.stride.h, p.top + p.bottom, o.dilation.h, o.kernel.h) > 0 &&
         size(x.shape()[2], o.stride.w, p.left + p.right, o.dilation.w, o.kernel.w) > 0;
     if (!left && !p.automatic) return unary();
-    add(conv_transpose2d(x, o));
+    add_activated(conv_transpose2d(x, o));
   }
 
   void pool() {
@@ -252,13 +208,13 @@ class Builder {
     const Value x = rows();
     // Of two values one becomes -1 and the other 1: their gradient is nothing but rounding.
     if (!x || size_of(x) < 4 * x.shape()[-1]) return unary();
-    add(batch_norm(x, {.epsilon = 0.1, .affine = coin()}));
+    add_activated(batch_norm(x, {.epsilon = 0.1, .affine = coin()}));
   }
 
   void densely() {
     const Value x = rows();
     if (!x) return unary();
-    add(dense(x, {.units = between(1, 9), .bias = coin()}));
+    add_activated(dense(x, {.units = between(1, 9), .bias = coin()}));
   }
 
   void multiply() {
@@ -366,6 +322,19 @@ class Builder {
     }
   }
 
+  void attend() {
+    if (!add_attention(*this)) unary();
+  }
+  void recur() {
+    if (!add_recurrent_layer(*this)) unary();
+  }
+  void look_up() {
+    if (!add_rows_by_index(*this)) unary();
+  }
+  void enlarge() {
+    if (!add_larger_image(*this)) unary();
+  }
+
   Reduction reduction(const Value& x) {
     const bool has_batch = x.shape().rank() > 0 && x.shape()[0] == kBatch;
     return std::array{Reduction::mean, Reduction::sum,
@@ -424,13 +393,11 @@ class Builder {
                                       &Builder::join,
                                       &Builder::cut,
                                       &Builder::pad_it,
-                                      &Builder::draw};
-
-  RandomModel& model_;
-  Graph& g_;
-  std::mt19937 random_;
-  std::vector<Value> values_;
-  int numbers_ = 0;
+                                      &Builder::draw,
+                                      &Builder::attend,
+                                      &Builder::recur,
+                                      &Builder::look_up,
+                                      &Builder::enlarge};
 };
 
 }  // namespace

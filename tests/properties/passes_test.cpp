@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
+#include <string_view>
 
 #include "exec/program.h"
 #include "plan/order.h"
+#include "plan/recompute.h"
 #include "properties/random_models.h"
 #include "train/update.h"
 
@@ -79,6 +82,12 @@ ir::Graph whole_step(const RandomModel& model) {
   return graph;
 }
 
+// All is computed again that lowers the peak.
+ir::Graph recompute_any_op(const ir::Graph& graph) {
+  return plan::recompute(plan::order_nodes(graph), {.arena = {}, .any_op = true});
+}
+
+// Passes that keep every bit; gather_late, which does not, is part of equals_the_reference.
 constexpr struct {
   const char* name;
   ir::Graph (*run)(const ir::Graph&);
@@ -86,6 +95,7 @@ constexpr struct {
                {"fold_constants", passes::fold_constants},
                {"fuse_epilogues", passes::fuse_epilogues},
                {"order_nodes", plan::order_nodes},
+               {"recompute", recompute_any_op},
                {"optimize", passes::optimize}};
 
 std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t seed) {
@@ -136,20 +146,25 @@ std::string equals_the_reference(const RandomModel& model, uint32_t seed) {
     if (graph.values[id].role != ir::Role::gradient) continue;
     for (const double v : wanted_of(id)) largest = std::max(largest, std::abs(v));
   }
-  const Results got = run_program(graph, contents, {});
-  for (const auto& [name, id] : graph.outputs) {
-    if (graph.type(id).dtype != DType::f32) continue;
-    const auto wanted = wanted_of(static_cast<size_t>(id));
-    const auto mine = exec::to_doubles(got.at(name), Precision::f32);
-    double scale = kShareOfLargest * largest;
-    for (const double v : wanted) scale = std::max(scale, std::abs(v));
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (std::abs(mine[i] - wanted[i]) <= kTolerance * scale) continue;
-      return fmt::format("{}[{}] is {:.6g}, the double-precision reference says {:.6g}", name, i,
-                         mine[i], wanted[i]);
+  const auto difference = [&](const Results& got) -> std::string {
+    for (const auto& [name, id] : graph.outputs) {
+      if (graph.type(id).dtype != DType::f32) continue;
+      const auto wanted = wanted_of(static_cast<size_t>(id));
+      const auto mine = exec::to_doubles(got.at(name), Precision::f32);
+      double scale = kShareOfLargest * largest;
+      for (const double v : wanted) scale = std::max(scale, std::abs(v));
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        if (std::abs(mine[i] - wanted[i]) <= kTolerance * scale) continue;
+        return fmt::format("{}[{}] is {:.6g}, the double-precision reference says {:.6g}", name, i,
+                           mine[i], wanted[i]);
+      }
     }
-  }
-  return "";
+    return "";
+  };
+  std::string error = difference(run_program(graph, contents, {}));
+  if (!error.empty()) return error;
+  error = difference(run_program(with_gradients(model, passes::gather_late), contents, {}));
+  return error.empty() ? "" : "after gather_late: " + error;
 }
 
 TEST(random_model, gives_the_same_bits_with_any_pass) {
@@ -158,6 +173,48 @@ TEST(random_model, gives_the_same_bits_with_any_pass) {
 
 TEST(random_model, gives_the_same_bits_on_any_number_of_threads) {
   expect_of_random_models(gives_the_same_bits_on_any_number_of_threads);
+}
+
+// The ops and their attributes in order, without the numbers of values, which any pass may change.
+std::vector<std::string> nodes_of(const ir::Graph& graph) {
+  std::vector<std::string> nodes;
+  for (const ir::Node& node : graph.nodes) {
+    nodes.push_back(fmt::format("{} {}", node.op->name, node.attrs.text()));
+  }
+  return nodes;
+}
+
+// Else the properties here would hold of passes that do nothing.
+TEST(random_models, give_every_pass_something_to_do) {
+  constexpr uint32_t kModels = 40;
+  std::map<std::string, int> changed;
+  const auto count = [&](const std::string& name, bool change) { changed[name] += change ? 1 : 0; };
+  std::mt19937 random(1);
+  for (uint32_t i = 0; i < kModels; ++i) {
+    std::vector<uint32_t> numbers(random() % kMostOps);
+    for (uint32_t& number : numbers) number = random() % (1U << 30U);
+    const RandomModel model = random_model(i, numbers);
+    const ir::Graph step = whole_step(model);
+    for (const auto& pass : kPasses) {
+      const ir::Graph after = pass.run(step);
+      count(pass.name, pass.run == recompute_any_op ? after.nodes.size() > step.nodes.size()
+                                                    : nodes_of(after) != nodes_of(step));
+    }
+    const ir::Graph forward = with_gradients(model);
+    count("gather_late", nodes_of(with_gradients(model, passes::gather_late)) != nodes_of(forward));
+    const exec::Program plain(step, {});
+    const exec::Program small(step, {.arena_budget = 1});
+    count("budget", small.graph().nodes.size() > plain.graph().nodes.size());
+    for (const char* op : {"scaled_dot_product_attention", "lstm_scan", "gru_scan", "rnn_scan",
+                           "embedding", "gather", "upsample2d"}) {
+      count(op, std::any_of(step.nodes.begin(), step.nodes.end(), [op](const ir::Node& node) {
+              return std::string_view(node.op->name) == op;
+            }));
+    }
+  }
+  for (const auto& [name, models] : changed) EXPECT_GE(models, kModels / 30) << name;
+  EXPECT_GE(changed["recompute"], kModels / 5);
+  EXPECT_GE(changed["budget"], kModels / 12);
 }
 
 TEST(random_model, equals_the_reference) { expect_of_random_models(equals_the_reference); }

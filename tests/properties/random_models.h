@@ -40,10 +40,12 @@ inline void expect_of_random_models(Property property) {
 }
 
 // The training step of a model up to its gradients, each the output "grad(<parameter>)" besides the
-// outputs of the model.
-inline ir::Graph with_gradients(const RandomModel& model) {
+// outputs of the model. pass: run before the gradients are appended; null: none.
+inline ir::Graph with_gradients(const RandomModel& model,
+                                ir::Graph (*pass)(const ir::Graph&) = nullptr) {
   ir::Graph graph =
       passes::specialize(ir::with_batch(model.graph.ir(), model.batch), ir::Phase::training);
+  if (pass != nullptr) graph = pass(graph);
   for (const autodiff::Gradient& gradient : autodiff::append_loss_gradients(graph)) {
     if (gradient.gradient < 0) continue;
     graph.outputs.emplace_back("grad(" + graph.data(gradient.value).name + ")", gradient.gradient);
