@@ -40,8 +40,8 @@ std::string reconstructions_png(const GenerationTask& task) {
     grid.insert(grid.end(), original.begin() + begin * pixels, original.begin() + end * pixels);
     grid.insert(grid.end(), rebuilt.begin() + begin * pixels, rebuilt.begin() + end * pixels);
   }
-  return picture({.image = image, .images = std::move(grid), .texts = {}}, 2 * rows * columns,
-                 columns);
+  return picture({.image = image, .images = std::move(grid), .texts = {}, .classes = {}},
+                 2 * rows * columns, columns);
 }
 
 void add_picture(const GenerationTask& task, const char* file, io::ReportImage image,

@@ -71,7 +71,7 @@ Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {
   };
   const train::Neighbourhood near(train::first_images(train_, kCompared), first(kMeasured), pixels);
   return {.inception_score = train::inception_score(logits, classes),
-          .generated = train::recognition(samples.images, logits, classes, near),
+          .generated = train::recognition(samples.images, logits, classes, near, samples.classes),
           .real = train::recognition(first(count), real_logits, classes, near)};
 }
 

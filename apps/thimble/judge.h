@@ -36,7 +36,8 @@ class Judge {
                            int64_t train_images);
 
   void save(const std::string& path) const { trainer_.save(path); }
-  // samples: images of the real ones' shape and range.
+  // samples: images of the real ones' shape and range. Where their classes are given, only images
+  // of the class asked for count as recognised.
   [[nodiscard]] Verdict judge(const Samples& samples, const data::Dataset& real);
 
  private:

@@ -38,6 +38,8 @@ struct Samples {
   Shape image;                // of one image, [height, width, channels]
   std::vector<float> images;  // [count, height, width, channels], 0 to 1
   std::vector<std::string> texts;
+  // The class that each image was asked to be of, where the recipe asks for one; else empty.
+  std::vector<int64_t> classes;
 };
 
 enum class SampleKind : uint8_t { none, images, texts };

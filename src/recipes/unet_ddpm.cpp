@@ -171,13 +171,15 @@ Graph denoiser() {
   return g;
 }
 
-// Draws images of the digits 0 to 9 in turn.
+// The digits 0 to 9 in turn.
+int64_t digit_of(int64_t image) { return image % kDigits; }
+
 class Denoiser {
  public:
   Denoiser(const std::string& checkpoint, int64_t most, int threads)
       : network_(denoiser(), checkpoint, 2 * most, threads) {}
 
-  // v of images x, the first of which is of the digit first mod 10, at a time.
+  // v of images x, the first of which is image `first` of all, at a time.
   [[nodiscard]] std::vector<float> guess(const std::vector<float>& x, int64_t time, int64_t first) {
     const size_t count = x.size() / (kSide * kSide);
     std::vector<float> both = x;  // told the digit, and not
@@ -185,7 +187,7 @@ class Denoiser {
     std::vector<float> digits(2 * count);
     std::vector<float> told(2 * count, 0.0F);
     for (size_t i = 0; i < count; ++i) {
-      digits[i] = static_cast<float>((first + static_cast<int64_t>(i)) % kDigits);
+      digits[i] = static_cast<float>(digit_of(first + static_cast<int64_t>(i)));
       told[i] = 1.0F;
     }
     const std::vector<float> times(2 * count, static_cast<float>(time));
@@ -249,7 +251,7 @@ void append_images(std::vector<float>& images, const std::vector<float>& x) {
 Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   const int64_t steps = options.steps.value_or(unet_ddpm.sample_steps);
   Denoiser network(checkpoint, std::min(kDrawnAtOnce, options.count), options.threads);
-  Samples samples{.image = {28, 28, 1}, .images = {}, .texts = {}};
+  Samples samples{.image = {28, 28, 1}, .images = {}, .texts = {}, .classes = {}};
   int64_t done = 0;
   const int64_t chunks = (options.count + kDrawnAtOnce - 1) / kDrawnAtOnce;
   for (int64_t first = 0; first < options.count; first += kDrawnAtOnce) {
@@ -269,6 +271,7 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
       if (options.on_progress) options.on_progress(++done, chunks * steps);
     }
     append_images(samples.images, x);
+    for (int64_t i = 0; i < count; ++i) samples.classes.push_back(digit_of(first + i));
   }
   return samples;
 }

@@ -73,7 +73,10 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   const Shape shape{options.count, kLatent};
   std::vector<float> z(static_cast<size_t>(shape.elements()));
   exec::fill_initial(init::normal(0.0, 1.0), "z", options.seed, shape, z.data());
-  return {.image = {28, 28, 1}, .images = images.run({{"z", z}}).at("image"), .texts = {}};
+  return {.image = {28, 28, 1},
+          .images = images.run({{"z", z}}).at("image"),
+          .texts = {},
+          .classes = {}};
 }
 
 constexpr TorchWeights::Flattened kFlattened[] = {{"mean.weight", 1, 7, 7, 8},

@@ -68,21 +68,28 @@ float Neighbourhood::nearest(std::span<const float> image, float enough) const {
 }
 
 Recognition recognition(std::span<const float> images, std::span<const float> logits,
-                        int64_t classes, const Neighbourhood& neighbourhood) {
+                        int64_t classes, const Neighbourhood& neighbourhood,
+                        std::span<const int64_t> asked) {
   const std::vector<double> p = class_probabilities(logits, classes);
   const size_t count = p.size() / static_cast<size_t>(classes);
   const size_t pixels = images.size() / count;
   if (images.size() != count * pixels) throw Error("recognition", "images and logits do not fit");
+  if (!asked.empty() && asked.size() != count) {
+    throw Error("recognition", "expected a class asked for of every image, or of none");
+  }
   std::vector<int64_t> counts(static_cast<size_t>(classes), 0);
   Recognition result;
   for (size_t i = 0; i < count; ++i) {
     const auto row = p.begin() + static_cast<std::ptrdiff_t>(i) * classes;
     const auto likeliest = std::max_element(row, row + classes);
+    const int64_t kind = likeliest - row;
     ++result.images;
-    if (!(*likeliest >= kSure) || !neighbourhood.holds(images.subspan(i * pixels, pixels)))
+    if (!(*likeliest >= kSure) || (!asked.empty() && asked[i] != kind) ||
+        !neighbourhood.holds(images.subspan(i * pixels, pixels))) {
       continue;
+    }
     ++result.recognised;
-    ++counts[static_cast<size_t>(likeliest - row)];
+    ++counts[static_cast<size_t>(kind)];
   }
   if (result.recognised == 0) return result;
   double entropy = 0.0;

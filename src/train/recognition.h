@@ -38,15 +38,17 @@ class Neighbourhood {
 
 struct Recognition {
   int64_t images = 0;
-  int64_t recognised = 0;
+  int64_t recognised = 0;  // sure, near, and of the class asked for, where one was
   // exp of the entropy of the recognised images' classes: 1 where all are alike, the number of
   // classes where all are equally frequent; 0 where none is recognised.
   double kinds = 0.0;
 };
 
-// images: [count, pixels]; logits: [count, classes], of a classifier. Throws Error where there is
-// no image or the sizes do not fit.
+// images: [count, pixels]; logits: [count, classes], of a classifier; asked: [count], the class
+// that each image should be of, or empty: then any will do. Throws Error where there is no image or
+// the sizes do not fit.
 [[nodiscard]] Recognition recognition(std::span<const float> images, std::span<const float> logits,
-                                      int64_t classes, const Neighbourhood& neighbourhood);
+                                      int64_t classes, const Neighbourhood& neighbourhood,
+                                      std::span<const int64_t> asked = {});
 
 }  // namespace thimble::train

@@ -41,6 +41,7 @@ TEST_F(UnetDdpm, draws_images_of_the_data_s_shape_and_range) {
   const Samples samples = recipe().sample(checkpoint_, {.count = 3, .seed = 7, .steps = 2});
   EXPECT_EQ(samples.image, (Shape{28, 28, 1}));
   ASSERT_EQ(samples.images.size(), 3U * 28 * 28);
+  EXPECT_EQ(samples.classes, (std::vector<int64_t>{0, 1, 2}));  // the digits in turn
   EXPECT_GE(*std::min_element(samples.images.begin(), samples.images.end()), 0.0F);
   EXPECT_LE(*std::max_element(samples.images.begin(), samples.images.end()), 1.0F);
 }

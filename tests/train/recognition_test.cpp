@@ -43,6 +43,21 @@ TEST(recognition, counts_the_images_whose_class_is_sure) {
   EXPECT_EQ(result.recognised, 2);
 }
 
+TEST(recognition, counts_images_of_the_class_that_was_asked_for_alone) {
+  const std::vector<float> pixels(4, 1.0F);
+  const std::vector<float> values = logits({{0, 9.0F}, {1, 9.0F}, {2, 9.0F}, {1, 9.0F}});
+  const auto run = [&](const std::vector<int64_t>& asked) {
+    return recognition(pixels, values, 3, everything(), asked);
+  };
+  const Recognition two = run({0, 2, 2, 0});
+  EXPECT_EQ(two.images, 4);
+  EXPECT_EQ(two.recognised, 2);
+  EXPECT_NEAR(two.kinds, 2.0, 1e-12);
+  EXPECT_EQ(run({0, 1, 2, 1}).recognised, 4);
+  EXPECT_EQ(run({}).recognised, 4);
+  EXPECT_THROW(static_cast<void>(run({0, 1})), Error);
+}
+
 TEST(recognition, counts_kinds_by_the_entropy_of_the_recognised) {
   EXPECT_DOUBLE_EQ(recognised({{1, 9.0F}, {1, 9.0F}}).kinds, 1.0);
   EXPECT_NEAR(recognised({{0, 9.0F}, {1, 9.0F}, {2, 9.0F}, {2, 1.0F}}).kinds, 3.0, 1e-12);
