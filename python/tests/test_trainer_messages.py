@@ -64,3 +64,14 @@ def test_a_label_that_is_no_class_is_named():
         trainer.evaluate(data)
     with pytest.raises(ValueError, match=r"\[kind\] holds 7"):
         trainer.fit(data)
+
+
+def test_outputs_without_a_part_for_each_sample_are_refused():
+    g = tb.Graph()
+    x = g.input("x", (2,))
+    g.minimize(tb.mean(tb.dense(x, units=1)))
+    g.output("least", tb.min(x, axes=(0,)))
+    trainer = tb.Trainer(g, batch=4)
+    for model in (trainer, tb.Predictor(g, dict(trainer.parameters))):
+        with pytest.raises(ValueError, match=r'the output "least" has the shape \[2\], but'):
+            model.predict(np.ones((6, 2), np.float32))

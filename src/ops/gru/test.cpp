@@ -1,3 +1,7 @@
+#include <gmock/gmock.h>
+#include <thimble/error.h>
+#include <thimble/ops.h>
+
 #include "ops/common/recurrent_cases.h"
 
 namespace thimble::test {
