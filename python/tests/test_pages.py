@@ -31,6 +31,12 @@ def run(page, tmp_path, monkeypatch):
     return names
 
 
+def test_the_reference_has_a_heading_for_every_function():
+    page = (ROOT / "docs/reference/ops.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^## (\w+)$", page, re.M))
+    assert {name.rstrip("_") for name in tb.ops.__all__} <= headings
+
+
 def test_the_guide_runs(tmp_path, monkeypatch):
     names = run("docs/guide/python.md", tmp_path, monkeypatch)
     assert names["history"].epochs[-1].validation.metrics["accuracy"] > 0.85
