@@ -21,6 +21,10 @@ HEADER = '''"""The ops and layers of thimble. Written by generate_ops.py from th
 
 Every function takes Values of a graph and adds to that graph, or arrays (NumPy, PyTorch, ...) and
 computes at once. Images are [N, H, W, C], weights [out, kh, kw, in].
+
+In signatures Tensor is a Value or an array, and what comes out is of the kind of the first input; Other
+is one of these or a number; Pair is a number or (height, width); Padding a number, (height, width), (top,
+bottom, left, right) or "same"; Ints a number or a sequence of numbers.
 """
 # mypy: disable-error-code="no-any-return"
 # ruff: noqa
@@ -32,8 +36,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 
-from ._calls import call as _call, call_layer as _call_layer
+from ._calls import ValuesAndIndices, call as _call, call_layer as _call_layer
 from ._core import Initializer, Value
+from ._written import einsum, split
 
 # A Value, or an array: what comes out is of the kind of the first input.
 Tensor = TypeVar("Tensor", Value, NDArray[Any])
@@ -43,6 +48,26 @@ Padding: TypeAlias = "int | tuple[int, int] | tuple[int, int, int, int] | Litera
 Ints: TypeAlias = "int | Sequence[int]"
 
 '''
+
+# In _written.py.
+WRITTEN = ("einsum", "split")
+
+# What the names of types in signatures mean, behind the explanations of arguments.
+TYPE_DOCS = {
+    "Pair": "a number or (height, width)",
+    "Padding": 'a number, (height, width), (top, bottom, left, right), or "same"',
+    "Ints": "a number or a sequence of numbers",
+}
+
+# Of options that a Python function is better without, and of words that do not fit it.
+LEFT_OUT = {"depthwise_conv1d": {"groups"}, "depthwise_conv2d": {"groups"}}
+OPTION_DOCS = {
+    ("depthwise_conv1d", "channels"): "of the result, a multiple of C; 0: C",
+    ("depthwise_conv2d", "channels"): "of the result, a multiple of C; 0: C",
+}
+EXAMPLES = {
+    "nearest_centroid": "g.output(\"scores\", tb.nearest_centroid(features, label, classes=10))",
+}
 
 TYPES = {
     "bool": "bool",
@@ -128,8 +153,10 @@ def options_of(name, spec):
         if part not in spec or (part == "op" and "function" in spec and not is_layer(spec)):
             continue
         for option in spec[part]["options"]:
-            if option["name"] not in inputs:
-                options.setdefault(option["name"], option)
+            if option["name"] in inputs or option["name"] in LEFT_OUT.get(name, ()):
+                continue
+            doc = OPTION_DOCS.get((name, option["name"]), option["doc"])
+            options.setdefault(option["name"], {**option, "doc": doc})
     return list(options.values())
 
 
@@ -173,6 +200,8 @@ def result_type(spec):
     if part["many_outputs"]:
         return "list[Tensor]"
     count = len(part["outputs"])
+    if [each["name"] for each in part["outputs"]] == ["values", "indices"]:
+        return "ValuesAndIndices"
     return "Tensor" if count == 1 else "tuple[" + ", ".join(["Tensor"] * count) + "]"
 
 
@@ -230,9 +259,17 @@ def binds(example, takes):
     return True
 
 
+def option_entry(option):
+    """What an option means and takes."""
+    takes = TYPE_DOCS.get(TYPES.get(option["kind"], ""))
+    return entry(spelled(option["name"]), option["doc"] + (f" ({takes})" if takes else ""))
+
+
 def docstring(name, spec, takes):
     part = main_part(spec)
-    op = spec.get("op")
+    # The op alone may have other inputs and outputs than the function, which are then no business
+    # of users.
+    op = spec.get("op") if is_layer(spec) or part is spec.get("op") else None
     lines = textwrap.wrap((op or part)["doc"], 94, subsequent_indent=" " * 4, initial_indent=" " * 4)
     if is_layer(spec):
         lines += ["", "    Without weights it is a layer of a Graph, which creates these parameters:"]
@@ -252,17 +289,18 @@ def docstring(name, spec, takes):
         note = ", optional" if argument["optional"] else ""
         lines += entry(argument["name"], argument["doc"] + note)
     for option in options_of(name, spec):
-        lines += entry(spelled(option["name"]), option["doc"])
+        lines += option_entry(option)
     lines += ["    Returns:"]
     for output in part["outputs"]:
         lines += entry(output["name"], output["doc"])
-    example = python_example(name, (op or part)["example"] or part["example"], takes)
+    shown = part["example"] or spec.get("op", part)["example"]
+    example = EXAMPLES.get(name) or python_example(name, shown, takes)
     if not example or not binds(example, takes):  # C++ spells it otherwise
         inputs = [argument["name"] for argument in arguments(spec) if not argument["optional"]]
         example = f"{part['outputs'][0]['name']} = tb.{spelled(name)}({', '.join(inputs)})"
     if binds(example, takes):
         lines += ["    Example:", "        " + example]
-    if op and not op["differentiable"]:
+    if "op" in spec and not spec["op"]["differentiable"]:
         lines += ["    No gradient flows through it."]
     text = "\n".join(lines).strip()
     return '    """' + text.replace("\\", "\\\\") + '\n    """'
@@ -343,7 +381,7 @@ def main(folder):
     text = HEADER
     text += "__all__ = [\n" + "".join(f'    "{spelled(name)}",\n' for name in names) + "]\n\n\n"
     takes = signatures(specs)
-    text += "\n\n".join(function(name, specs[name], takes) for name in names)
+    text += "\n\n".join(function(name, specs[name], takes) for name in names if name not in WRITTEN)
     (folder / "ops.py").write_text(text)
 
 

@@ -59,7 +59,13 @@ std::vector<std::string> unread_since(const Graph& graph,
 
 // Arithmetic is built of the generated functions.
 nb::object call_op(const char* name, const nb::object& a, const nb::object& b) {
-  return nb::module_::import_("thimble._operators").attr(name)(a, b);
+  const nb::object operators = nb::module_::import_("thimble._operators");
+  for (const nb::object& operand : {a, b}) {
+    if (!nb::cast<bool>(operators.attr("operand")(operand))) {
+      return nb::borrow(Py_NotImplemented);
+    }
+  }
+  return operators.attr(name)(a, b);
 }
 
 template <class Class>
@@ -69,11 +75,11 @@ void bind_operator(Class& value, const char* symbol, const char* op) {
   const std::string signature = "(self, other: object) -> Value";
   value.def(
       forward.c_str(), [op](const nb::object& a, const nb::object& b) { return call_op(op, a, b); },
-      nb::sig(("def " + forward + signature).c_str()));
+      nb::arg().none(), nb::sig(("def " + forward + signature).c_str()));
   value.def(
       backward.c_str(),
       [op](const nb::object& a, const nb::object& b) { return call_op(op, b, a); },
-      nb::sig(("def " + backward + signature).c_str()));
+      nb::arg().none(), nb::sig(("def " + backward + signature).c_str()));
 }
 
 template <class Class>
@@ -153,6 +159,18 @@ void bind_value(nb::module_& m) {
   value.attr("__array_ufunc__") = nb::none();
 }
 
+// The shape that a user gave a source.
+Shape given_shape(const nb::object& given, const std::string& where) {
+  std::vector<int64_t> dims;
+  if (nb::isinstance<nb::str>(given) || !nb::try_cast(given, dims)) {
+    const std::string got = nb::cast<std::string>(nb::repr(given));
+    throw nb::type_error(
+        ("[" + where + "] shape must be a tuple of whole numbers such as (28, 28, 1), got " + got)
+            .c_str());
+  }
+  return shape_from(dims, where);
+}
+
 // What the package's own files use.
 void bind_internals(nb::class_<Graph>& graph) {
   graph
@@ -195,9 +213,9 @@ void bind_graph(nb::module_& m) {
                           "batch is left open and fixed by the trainer.");
   bind_value(m);
   const auto source = [](auto make) {
-    return [make](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
+    return [make](const Owner& self, const std::string& name, const nb::object& shape,
                   nb::object dtype) -> PyValue {
-      return {self, make(*self, name, shape_from(shape, name), dtype_from(dtype, name))};
+      return {self, make(*self, name, given_shape(shape, name), dtype_from(dtype, name))};
     };
   };
   bind_internals(graph);
@@ -205,12 +223,16 @@ void bind_graph(nb::module_& m) {
       .def("input", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
              return g.input(name, shape, dtype);
            }),
-           nb::arg("name"), nb::arg("shape"), nb::arg("dtype") = "f32",
+           nb::arg("name"), nb::arg("shape").none(), nb::arg("dtype") = "f32",
+           nb::sig("def input(self, name: str, shape: collections.abc.Sequence[int], dtype: object "
+                   "= 'f32') -> Value"),
            "A model input of shape [N, *shape]; shape is that of one sample.")
       .def("label", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
              return g.label(name, shape, dtype);
            }),
-           nb::arg("name"), nb::arg("shape") = std::vector<int64_t>(), nb::arg("dtype") = "i32",
+           nb::arg("name"), nb::arg("shape").none() = nb::make_tuple(), nb::arg("dtype") = "i32",
+           nb::sig("def label(self, name: str, shape: collections.abc.Sequence[int] = (), dtype: "
+                   "object = 'i32') -> Value"),
            "What the model is trained to say, of shape [N, *shape]; class indices by default.")
       .def(
           "parameter",

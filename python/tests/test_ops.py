@@ -265,6 +265,128 @@ def test_examples_are_calls_that_bind():
     assert "y = tb.conv2d(x, channels=8, kernel=3, stride=2, padding=1)" in tb.conv2d.__doc__
 
 
+IMAGES, SEQUENCE, ROW = (28, 28, 16), (32, 32), (32,)
+# Shapes of samples by the names in examples; of i32 after a colon.
+SHAPES = {
+    "x": ROW, "a": ROW, "b": ROW, "images": (28, 28, 1), "logits": (10,), "label": ":", "digit": ":",
+    "tokens": (32, ":"), "q": (8, 6, 32), "k": (8, 6, 32), "v": (8, 6, 32), "index": (32, ":"),
+    "input_lengths": ":", "target_lengths": ":", "targets": (4, ":"), "labels": (32,), "scores": ROW,
+    "distance": (), "alike": (), "query": (8, 32), "key": (8, 32), "value": (8, 32),
+    "embedded": SEQUENCE, "h": (64,), "c": (64,), "bytes": (4, ":"), "queries": (64, 192),
+}  # fmt: skip
+# Where an op takes another shape of x, or of others.
+OWN_SHAPES = {
+    **{name: {"x": IMAGES} for name in tb.ops.__all__
+       if "2d" in name or name in ("pixel_shuffle", "pixel_unshuffle", "group_norm", "instance_norm",
+                                   "local_response_norm", "mean", "sum")},
+    **{name: {"x": SEQUENCE} for name in tb.ops.__all__
+       if "1d" in name or name in ("lstm", "gru", "rnn", "rotary_embedding")},
+    "multi_head_attention": {"x": (32, 24)},
+    "binary_cross_entropy_with_logits": {"logits": (28, 28, 1)},
+    "channel_shuffle": {"x": (8, 8, 12)}, "cosine_embedding": {"labels": ()}, "ctc": {"logits": (9, 5)},
+    "multilabel_margin": {"labels": (32, ":")}, "multi_margin": {"label": ":"},
+    "margin_ranking": {"a": (), "b": (), "order": ()}, "einsum": {"x": SEQUENCE},
+    "matmul": {"a": SEQUENCE, "b": SEQUENCE}, "kl_divergence": {"target": (10,)},
+    "sum_squares": {"a": ROW, "b": ROW}, "reshape": {"x": (392,)}, "transpose": {"images": (28, 28, 3)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", tb.ops.__all__)
+def test_examples_run(name):
+    """What stands under Example, on values of suitable shapes."""
+    code = re.search(r"Example:\n((?: {8}.*\n)+)", getattr(tb, name).__doc__)[1]
+    tree = ast.parse(re.sub(r"^ {8}", "", code, flags=re.M))
+    g = tb.Graph()
+    names = {"tb": tb, "g": g, "units": 8, **FIXED.get(name, lambda g: {})(g)}
+    assigned = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in {*names, *assigned}:
+            shape = OWN_SHAPES.get(name, {}).get(node.id, SHAPES.get(node.id, ROW))
+            whole = ":" in shape
+            names[node.id] = g.input(node.id, tuple(d for d in shape if d != ":"), "i32" if whole else "f32")
+    exec(compile(tree, name, "exec"), names)
+
+
+# Tensors that have no batch.
+FIXED = {
+    "batch_norm_inference": lambda g: {
+        n: g.parameter(n, (32,)) for n in ("gamma", "beta", "mean", "variance")},
+    "einsum": lambda g: {"weight": g.parameter("weight", (32, 8))},
+    "index_select": lambda g: {"table": g.parameter("table", (9, 8)), "index": g.label("index")},
+    "clip_by_norm": lambda g: {"grad": g.parameter("grad", (9, 8))},
+    "sum_to": lambda g: {"x": g.parameter("x", (3, 4))},
+    "broadcast_to": lambda g: {"x": g.parameter("x", (28, 1))},
+    "reshape": lambda g: {"x": g.input("x", (392,))},
+    "where": lambda g: {"zero": g.parameter("zero", ())},
+}
+
+
+def test_einsum_takes_the_equation_in_pytorchs_place():
+    expected = np.einsum("ab,cb->ac", X, Y)
+    for got in (tb.einsum("ab,cb->ac", X, Y), tb.einsum("ab,cb->ac", [X, Y]),
+                tb.einsum(X, Y, equation="ab,cb->ac")):  # fmt: skip
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+    value = tb.Graph().input("x", (3,))
+    assert tb.einsum("ab,cb->ac", value, np.ones((2, 3))).shape == (-1, 2)
+    for call in (lambda: tb.einsum(X, Y), lambda: tb.einsum("ab"), lambda: tb.einsum("a", *[X] * 5)):
+        with pytest.raises(ValueError, match=r"^\[einsum\] "):
+            call()
+
+
+def test_split_takes_a_number_of_parts_or_one_size():
+    torch = pytest.importorskip("torch")
+    for number in (1, 2, 3, 4, 9):
+        theirs = torch.chunk(torch.from_numpy(X), number, 1)
+        ours = tb.split(X, axis=1, parts=number)
+        assert [p.shape for p in ours] == [tuple(p.shape) for p in theirs]
+        theirs = torch.split(torch.from_numpy(X), number, 1)
+        ours = tb.split(X, axis=1, sizes=number)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match=r"their number, split\(x, axis=1, parts=2\); got axis=2"):
+        tb.split(X, 2)
+    with pytest.raises(ValueError, match="parts must be 1 or more, got 0"):
+        tb.split(X, parts=0)
+    with pytest.raises(ValueError, match="open batch"):
+        tb.split(tb.Graph().input("x", (3,)), axis=0, parts=2)
+
+
+def test_topk_has_pytorchs_names():
+    best = tb.topk(X, 2)
+    values, indices = best
+    np.testing.assert_array_equal(best.values, values)
+    np.testing.assert_array_equal(best.indices, indices)
+    np.testing.assert_array_equal(tb.jit(lambda x: tb.topk(x, 2))(X).indices, indices)
+    np.testing.assert_array_equal(best.indices, np.argsort(-X, axis=1)[:, :2])
+
+
+@pytest.mark.parametrize("given", ["a", np.array(["a"]), object(), np.array([None]), [[1], [1, 2]],
+                                   np.zeros(2, complex)], ids=range(6))  # fmt: skip
+def test_what_is_no_number_names_the_argument(given):
+    with pytest.raises(ValueError, match=r"^\[mse\] target must be a Value, an array of numbers or"):
+        tb.mse(X, given)
+    with pytest.raises(ValueError, match=r"^\[mse\] target must be a Value, an array of numbers or"):
+        tb.mse(tb.Graph().input("x", (3,)), given)
+
+
+def test_help_says_what_padding_takes():
+    text = re.sub(r"\s+", " ", tb.conv2d.__doc__)
+    assert '(top, bottom, left, right), or "same")' in text
+    assert "place r * kw" not in tb.max_pool2d.__doc__
+    parameters = inspect.signature(tb.depthwise_conv2d).parameters
+    assert "groups" not in parameters and "0: C" in tb.depthwise_conv2d.__doc__
+    for alias in ("Tensor", "Other", "Pair", "Padding", "Ints"):
+        assert re.search(rf"\b{alias}\s", tb.ops.__doc__)
+
+
+def test_layers_that_keep_something_say_how_they_are_used():
+    with pytest.raises(ValueError, match="alone: describe it in a Graph and train that"):
+        tb.nearest_centroid(X, np.arange(4), classes=4)
+    weights = {"n.weight": np.ones(5), "n.bias": np.zeros(5)}
+    with pytest.raises(ValueError, match=r"call the norm itself .* tb.batch_norm\(x, gamma, beta"):
+        tb.functional_call(tb.batch_norm, weights, X, name="n")
+
+
 def test_importing_everything_leaves_pythons_own_functions_alone():
     names = {}
     exec("from thimble import *", names)

@@ -75,3 +75,21 @@ def test_outputs_without_a_part_for_each_sample_are_refused():
     for model in (trainer, tb.Predictor(g, dict(trainer.parameters))):
         with pytest.raises(ValueError, match=r'the output "least" has the shape \[2\], but'):
             model.predict(np.ones((6, 2), np.float32))
+
+
+def test_a_trainer_shows_itself():
+    shown = repr(tb.Trainer(classifier(), batch=8))
+    assert re.fullmatch(r"<thimble.Trainer of 7,890 parameters, inputs image .*, batch 8: 0 steps, .*>", shown)
+    with pytest.raises(ValueError, match="threads must be 0 .* or more, got -1"):
+        tb.Trainer(classifier(), threads=-1)
+
+
+def test_wrong_shapes_and_operands_are_type_errors_in_words():
+    g = tb.Graph()
+    x = g.input("x", (3,))
+    for wrong in (lambda: g.input("b", 3), lambda: g.label("y", "f32"), lambda: g.input("b", None)):
+        with pytest.raises(TypeError, match=r"shape must be a tuple of whole numbers such as"):
+            wrong()
+    for wrong in (lambda: x + None, lambda: None - x, lambda: x @ "a"):
+        with pytest.raises(TypeError, match=r"unsupported operand type\(s\)"):
+            wrong()

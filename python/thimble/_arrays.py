@@ -3,6 +3,7 @@ element type must change."""
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,19 @@ def to_dtype(x: Array, dtype: str, what: str) -> Array:
     return np.ascontiguousarray(x).reshape(x.shape)
 
 
-def normalized(x: Any, what: str) -> Array:
-    """x as an array an op takes: floating point as float32, bool as uint8 (what masks are), wide
-    integers as int32; a Python number is float32."""
+def normalized(x: Any, what: str, argument: str = "the argument") -> Array:
+    """x, an argument of an op, as an array it takes: floating point as float32, bool as uint8 (what
+    masks are), wide integers as int32; a Python number is float32."""
     if isinstance(x, (int, float)):
         return np.asarray(x, np.float32)
-    array = as_array(x)
+    takes = f"[{what}] {argument} must be a Value, an array of numbers or a number, got "
+    try:
+        array = as_array(x)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(takes + reprlib.repr(x)) from error
+    if array.dtype.kind not in "fiub":
+        given = f"an array of {array.dtype}" if hasattr(x, "dtype") else reprlib.repr(x)
+        raise ValueError(takes + given)
     if array.dtype.kind == "f":
         dtype = "f32"
     elif array.dtype.kind == "b":

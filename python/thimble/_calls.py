@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,16 @@ SPECS: dict[str, dict[str, Any]] = _core.reflect()
 _eager = Cache()
 
 
-def constant(graph: _core.Graph, x: Any, what: str) -> Value:
+class ValuesAndIndices(NamedTuple):
+    """Elements, and where they stood: what topk returns, as in PyTorch."""
+
+    values: Any
+    indices: Any
+
+
+def constant(graph: _core.Graph, x: Any, what: str, argument: str = "the argument") -> Value:
     """A number or an array as a constant of the graph."""
-    array = normalized(x, what)
+    array = normalized(x, what, argument)
     if array.dtype == np.float32:
         return graph._constant(array)
     if (abs(array.astype(np.int64)) >= 2**24).any():
@@ -75,6 +82,8 @@ def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[s
     if seen["many_outputs"]:
         return outputs
     wanted = outputs[: len(seen["outputs"])]
+    if [each["name"] for each in seen["outputs"]] == list(ValuesAndIndices._fields):
+        return ValuesAndIndices(*wanted)
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
 
@@ -91,9 +100,17 @@ def refuse_parameters(graph: _core.Graph, where: str, advice: str) -> None:
         raise ValueError(f"[{where}] arrays are missing for {', '.join(names)}; {advice}")
     if created["state"]:
         raise ValueError(
-            f"[{where}] running statistics ({', '.join(created['state'])}) are kept by a Trainer "
-            "alone; on arrays call the norm with its weights as arguments"
+            f"[{where}] what it keeps between batches ({', '.join(created['state'])}) is a Trainer's "
+            f"alone: {_ways_to_give_state(where)}"
         )
+
+
+def _ways_to_give_state(where: str) -> str:
+    """How what keeps statistics is used on arrays, if it can be."""
+    if where in SPECS and not weights_of(SPECS[where]):
+        return "describe it in a Graph and train that"
+    taken = "gamma, beta, running_mean, running_var"
+    return f"on arrays call the norm itself with these arguments: tb.batch_norm(x, {taken})"
 
 
 def _ways_to_give_weights(name: str) -> str:
@@ -106,9 +123,18 @@ def _ways_to_give_weights(name: str) -> str:
     return "give them " + " or ".join(ways)
 
 
+def _argument_names(kind: str, name: str, count: int) -> list[str]:
+    """Of so many inputs; those of a list share the last name."""
+    names = [argument["name"] for argument in SPECS[name][kind]["inputs"]]
+    return names + names[-1:] * (count - len(names))
+
+
 def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
     """Runs an op on arrays at once, compiled at first use for their shapes."""
-    arrays = [None if x is None else normalized(x, name) for x in given]
+    arrays = [
+        None if x is None else normalized(x, name, argument)
+        for x, argument in zip(given, _argument_names(kind, name, len(given)))
+    ]
     present = [array for array in arrays if array is not None]
     frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items())
     pattern = tuple(array is None for array in arrays)
@@ -126,6 +152,8 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
     key = (kind, name, signature(present), pattern, frozen)
     function, shape = _eager.get(key, compile_it)
     results = run(function, present)
+    if shape is ValuesAndIndices:
+        return shape(*results)
     return shape(results) if shape in (list, tuple) else results[0]
 
 
@@ -136,7 +164,8 @@ def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) 
     if graph is None:
         return _evaluate(kind, name, given, options)
     values = [
-        x if x is None or isinstance(x, Value) else constant(graph, x, name) for x in given
+        x if x is None or isinstance(x, Value) else constant(graph, x, name, argument)
+        for x, argument in zip(given, _argument_names(kind, name, len(given)))
     ]
     return _build(kind, name, values, options)
 

@@ -11,6 +11,11 @@ def _is_number(x: object) -> bool:
     return isinstance(x, (int, float))
 
 
+def operand(x: object) -> bool:
+    """Whether there is arithmetic with it at all; Python names both types where there is none."""
+    return x is not None and not isinstance(x, (str, bytes, dict, set))
+
+
 def add(a: Any, b: Any) -> Any:
     """a + b"""
     if _is_number(b):

@@ -21,7 +21,8 @@ def flatten(tree: Any) -> tuple[list[Any], Hashable]:
         shape: Hashable = ("dict", tuple(keys), tuple(s for _, s in parts))
     elif isinstance(tree, (list, tuple)):
         parts = [flatten(item) for item in tree]
-        kind = "list" if isinstance(tree, list) else "tuple"
+        named = isinstance(tree, tuple) and hasattr(tree, "_fields")
+        kind = type(tree) if named else "list" if isinstance(tree, list) else "tuple"
         shape = (kind, (), tuple(s for _, s in parts))
     else:
         return [tree], _LEAF
@@ -36,4 +37,6 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     items = [unflatten(part, leaves) for part in parts]
     if kind == "dict":
         return dict(zip(keys, items))
+    if isinstance(kind, type):  # a named tuple
+        return kind(*items)
     return items if kind == "list" else tuple(items)

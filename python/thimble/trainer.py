@@ -107,6 +107,8 @@ class Trainer(Weights):
             optimizer=(optimizer, ((Optimizer, str), "one such as thimble.AdamW()")),
             clip=(clip, ((GradientClip, numbers.Real, type(None)), "a thimble.GradientClip or a number")),
         )
+        if threads < 0:
+            raise ValueError(f"[Trainer] threads must be 0 (one per processor) or more, got {threads}")
         groups = listed("Trainer", "groups", groups, ParamGroup, "thimble.ParamGroup")
         text = optimizer if isinstance(optimizer, str) else optimizer._text()
         if schedule is not None and not isinstance(schedule, Schedule):
@@ -131,6 +133,14 @@ class Trainer(Weights):
             memory_budget=_bytes(memory_budget),
             seed=seed,
             threads=threads,
+        )
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{n} {list(shape)}" for n, (_, shape) in self._core.inputs().items())
+        count = sum(self.parameters[name].size for name in self.parameter_names)
+        return (
+            f"<thimble.Trainer of {count:,} parameters, inputs {inputs or 'none'}, batch {self.batch}: "
+            f"{self.steps} steps, {self.epochs} epochs done>"
         )
 
     def _source(self, data: Any, with_labels: bool) -> Any:

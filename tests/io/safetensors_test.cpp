@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <tuple>
 
 #include "io/atomic_file.h"
 #include "io/temporary_folder.h"
