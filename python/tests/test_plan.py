@@ -42,6 +42,8 @@ def test_plots_every_buffer(plan, tmp_path):
     assert any("image input" in title for title in titles)
     assert picture._repr_svg_() == (tmp_path / "plan.svg").read_text()
     plan.plot(tmp_path / "plan.html")
-    assert "<canvas" in (tmp_path / "plan.html").read_text()
+    page = (tmp_path / "plan.html").read_text()
+    assert "<canvas" in page
+    assert "DATA.epochs.length ? 'training run' : 'memory plan'" in page  # the page's subtitle
     with pytest.raises(ValueError, match=".svg or .html"):
         plan.plot(tmp_path / "plan.png")

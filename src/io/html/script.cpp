@@ -229,7 +229,8 @@ function table(id, head, rows) {
 }
 function fill() {
   byId('title').textContent = document.title = DATA.title;
-  byId('subtitle').textContent = 'A training run by thimble.';
+  byId('subtitle').textContent = 'A ' +
+    (DATA.epochs.length ? 'training run' : 'memory plan') + ' by thimble.';
   for (const [name, value] of DATA.facts) {
     const fact = add(byId('facts'), 'div', undefined, 'fact');
     add(fact, 'b', name);
