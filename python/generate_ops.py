@@ -65,6 +65,10 @@ OPTION_DOCS = {
     ("depthwise_conv1d", "channels"): "of the result, a multiple of C; 0: C",
     ("depthwise_conv2d", "channels"): "of the result, a multiple of C; 0: C",
 }
+NOTES = {
+    "depthwise_conv1d": "Of given weights: tb.conv1d(x, weight, bias, groups=C).",
+    "depthwise_conv2d": "Of given weights: tb.conv2d(x, weight, bias, groups=C).",
+}
 EXAMPLES = {
     "nearest_centroid": "g.output(\"scores\", tb.nearest_centroid(features, label, classes=10))",
 }
@@ -284,6 +288,8 @@ def docstring(name, spec, takes):
         if op and part["doc"] != op["doc"]:
             lines[0:0] = textwrap.wrap(part["doc"], 94, initial_indent=" " * 4,
                                        subsequent_indent=" " * 4) + [""]
+    if name in NOTES:
+        lines += ["    " + NOTES[name]]
     lines += ["", "    Args:"]
     for argument in arguments(spec):
         note = ", optional" if argument["optional"] else ""
