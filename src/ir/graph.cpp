@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace thimble::ir {
@@ -64,27 +63,6 @@ void check_batch(const Graph& graph, const std::string& name, const Shape& shape
                                 "the batch, too: take another",
                                 to_string(role), thimble::to_string(shape), kBatch));
 }
-
-// Fails on attributes that are NaN: they pass every comparison of a range the wrong way.
-class NanCheck final : public FieldVisitor {
- public:
-  explicit NanCheck(const char* op) : op_(op) {}
-
-  void field(const char*, bool&, const char*) override {}
-  void field(const char*, int64_t&, const char*) override {}
-  void field(const char* name, double& value, const char*) override {
-    if (std::isnan(value)) throw Error(op_, fmt::format("{} is NaN; expected a number", name));
-  }
-  void field(const char*, Pair&, const char*) override {}
-  void field(const char*, Padding&, const char*) override {}
-  void field(const char*, std::vector<int64_t>&, const char*) override {}
-  void field(const char*, Shape&, const char*) override {}
-  void field(const char*, DType&, const char*) override {}
-  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
-
- private:
-  const char* op_;
-};
 
 }  // namespace
 
@@ -155,8 +133,6 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
   Node node;
   node.op = &op;
   node.attrs = attrs ? std::move(attrs) : Attrs::defaults(op.attrs);
-  NanCheck numbers(op.name);
-  node.attrs.visit(numbers);
   std::vector<const TensorType*> types;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = inputs[i];

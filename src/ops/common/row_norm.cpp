@@ -204,9 +204,8 @@ Shape first_dims(const Shape& x, int64_t dims) {
   return Shape(std::vector<int64_t>(x.dims().begin(), x.dims().end() - dims));
 }
 
-void check_row_norm(const ir::InferContext& c, int i, int64_t dims, double epsilon) {
+void check_row_norm(const ir::InferContext& c, int i, int64_t dims) {
   c.require_dtype(i, DType::f32);
-  c.require(epsilon >= 0.0, "expected an epsilon of at least 0");
   c.require(dims >= 1 && dims <= c.shape(i).rank(),
             fmt::format("expected x with at least the {} dimensions to normalise, and at least 1 "
                         "of them",

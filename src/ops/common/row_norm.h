@@ -11,8 +11,8 @@ namespace thimble::ops {
 Shape last_dims(const Shape& x, int64_t dims);
 Shape first_dims(const Shape& x, int64_t dims);
 
-// Fails unless input i is f32 and has that many dimensions, and epsilon is no less than 0.
-void check_row_norm(const ir::InferContext& c, int i, int64_t dims, double epsilon);
+// Fails unless input i is f32 and has that many dimensions.
+void check_row_norm(const ir::InferContext& c, int i, int64_t dims);
 // Fails unless inputs first to last are left out or f32 of this shape.
 void check_same_shape(const ir::InferContext& c, int first, int last, const Shape& shape);
 

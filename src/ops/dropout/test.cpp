@@ -31,7 +31,7 @@ THIMBLE_OP_CASES(dropout) {
       .rejects =
           {{"negative", {kRng, {.shape = {2}}}, attrs(-0.1), "between 0 and 1"},
            {"above_1", {kRng, {.shape = {2}}}, attrs(1.5), "between 0 and 1"},
-           {"nan", {kRng, {.shape = {2}}}, attrs(NAN), "p is NaN"},
+           {"nan", {kRng, {.shape = {2}}}, attrs(NAN), "between 0 and 1"},
            {"integers", {kRng, {.shape = {2}, .dtype = DType::i32}}, attrs(0.5), "of type f32"}},
   };
 }

@@ -33,7 +33,7 @@ Shape statistics_shape(const ir::InferContext& c) {
 
 std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<GroupNormAttrs>();
-  check_groups(c, 0, attrs.groups, attrs.epsilon);
+  check_groups(c, 0, attrs.groups);
   c.require(c.input(0) == c.input(1), "expected dy of the type of x");
   check_same_shape(c, 2, 3, statistics_shape(c));
   check_channel_values(c, 4, 4);
@@ -69,7 +69,7 @@ const OpDef& group_norm_grad_op() {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<GroupNormAttrs>();
-  check_groups(c, 0, attrs.groups, attrs.epsilon);
+  check_groups(c, 0, attrs.groups);
   check_channel_values(c, 1, 2);
   const ir::TensorType statistic{DType::f32, statistics_shape(c)};
   return {c.input(0), statistic, statistic};

@@ -17,7 +17,7 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 
 std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<LayerNormAttrs>();
-  check_row_norm(c, 0, attrs.dims, attrs.epsilon);
+  check_row_norm(c, 0, attrs.dims);
   c.require(c.input(0) == c.input(1), "expected dy of the type of x");
   const Shape last = last_dims(c.shape(0), attrs.dims);
   check_same_shape(c, 2, 3, first_dims(c.shape(0), attrs.dims));
@@ -54,7 +54,7 @@ const OpDef& layer_norm_grad_op() {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<LayerNormAttrs>();
-  check_row_norm(c, 0, attrs.dims, attrs.epsilon);
+  check_row_norm(c, 0, attrs.dims);
   check_same_shape(c, 1, 2, last_dims(c.shape(0), attrs.dims));
   const ir::TensorType statistic{DType::f32, first_dims(c.shape(0), attrs.dims)};
   return {c.input(0), statistic, statistic};

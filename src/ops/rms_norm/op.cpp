@@ -29,7 +29,7 @@ const OpDef& rms_norm_grad_op() {
       .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<RmsNormAttrs>();
-        check_row_norm(c, 0, attrs.dims, attrs.epsilon);
+        check_row_norm(c, 0, attrs.dims);
         c.require(c.input(0) == c.input(1), "expected dy of the type of x");
         const Shape last = last_dims(c.shape(0), attrs.dims);
         check_same_shape(c, 2, 2, first_dims(c.shape(0), attrs.dims));
@@ -59,7 +59,7 @@ const OpDef& rms_norm_op() {
       .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<RmsNormAttrs>();
-        check_row_norm(c, 0, attrs.dims, attrs.epsilon);
+        check_row_norm(c, 0, attrs.dims);
         check_same_shape(c, 1, 1, last_dims(c.shape(0), attrs.dims));
         return {c.input(0), {DType::f32, first_dims(c.shape(0), attrs.dims)}};
       },
