@@ -22,14 +22,18 @@ void Sequence::add(const ir::OpDef& op, std::span<const int> inputs, std::span<c
   values_.insert(values_.end(), outputs.begin(), outputs.end());
 }
 
-Sequence sequence_of(const ir::Graph& graph, std::span<const int64_t> workspaces) {
+std::vector<int64_t> value_bytes(const ir::Graph& graph) {
   std::vector<int64_t> bytes;
   bytes.reserve(graph.values.size());
   for (const ir::ValueData& data : graph.values) {
     bytes.push_back(ir::is_persistent(data.role) ? kPersistent
                                                  : size_bytes(data.type.dtype, data.type.shape));
   }
-  Sequence sequence(std::move(bytes), graph.results());
+  return bytes;
+}
+
+Sequence sequence_of(const ir::Graph& graph, std::span<const int64_t> workspaces) {
+  Sequence sequence(value_bytes(graph), graph.results());
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
     sequence.add(*node.op, node.inputs, node.outputs, workspaces.empty() ? 0 : workspaces[n]);

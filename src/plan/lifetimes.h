@@ -50,6 +50,9 @@ class Sequence {
   std::vector<int> results_;
 };
 
+// Bytes of each value in the arena, or kPersistent.
+[[nodiscard]] std::vector<int64_t> value_bytes(const ir::Graph& graph);
+
 // The nodes of a graph in their order. workspaces: bytes, by node; empty: none.
 [[nodiscard]] Sequence sequence_of(const ir::Graph& graph, std::span<const int64_t> workspaces);
 

@@ -39,13 +39,12 @@ struct Twice::Building {
 };
 
 Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
-    : graph_(graph), options_(options), loss_node_(graph.data(*graph.loss).producer) {
+    : graph_(graph),
+      options_(options),
+      loss_node_(graph.data(*graph.loss).producer),
+      bytes_(value_bytes(graph)) {
   is_result_.assign(graph.values.size(), 0);
   for (const int id : graph.results()) is_result_[static_cast<size_t>(id)] = 1;
-  for (const ir::ValueData& data : graph.values) {
-    bytes_.push_back(ir::is_persistent(data.role) ? kPersistent
-                                                  : size_bytes(data.type.dtype, data.type.shape));
-  }
   for (const ir::Node& node : graph.nodes) {
     workspaces_.push_back(workspace_bytes(graph, node, options));
     Maker maker;

@@ -6,15 +6,17 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <tuple>
 
+#include "harness/error_of.h"
 #include "io/atomic_file.h"
 #include "io/temporary_folder.h"
 
 namespace thimble::io {
 namespace {
+
+using test::error_of;
 
 std::string with_length(const std::string& header, const std::string& data = "") {
   std::string file;
@@ -22,15 +24,6 @@ std::string with_length(const std::string& header, const std::string& data = "")
     file += static_cast<char>(static_cast<uint64_t>(header.size()) >> shift & 0xFF);
   }
   return file + header + data;
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // The file that Python's safetensors 0.5 writes for {"w": float32 [[1, 2]], "n": int32 [7]}.

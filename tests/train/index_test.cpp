@@ -5,21 +5,15 @@
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
 
+#include "harness/error_of.h"
+
 namespace thimble {
 namespace {
 
+using test::error_of;
 using testing::HasSubstr;
 
 constexpr int64_t kSamples = 8;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Two tokens of a table of 5 rows, three classes; ignore_index -1.
 Graph model() {

@@ -6,22 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
 #include <limits>
+
+#include "harness/error_of.h"
 
 namespace thimble {
 namespace {
 
+using test::error_of;
 using testing::HasSubstr;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(optimizer, is_made_from_any_kind_with_pytorchs_defaults) {
   const Optimizer sgd = SGD{};

@@ -4,27 +4,19 @@
 #include <thimble/schedule.h>
 
 #include <cmath>
-#include <functional>
 #include <numbers>
 
 #include "goldens.h"
+#include "harness/error_of.h"
 
 namespace thimble {
 namespace {
 
+using test::error_of;
 using testing::HasSubstr;
 
 // PyTorch's schedulers multiply the last rate by a factor, so roundings add up over the steps.
 constexpr double kTorchTolerance = 1e-9;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(schedule, constant_never_changes) {
   const Schedule schedule = Schedule::constant(0.25);

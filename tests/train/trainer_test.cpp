@@ -9,23 +9,17 @@
 #include <filesystem>
 #include <limits>
 
+#include "harness/error_of.h"
 #include "io/temporary_folder.h"
 #include "models/small_models.h"
 
 namespace thimble {
 namespace {
 
+using test::error_of;
+
 TrainerOptions options(int threads = 1) {
   return {.optimizer = AdamW{.lr = 1e-2}, .batch = 16, .seed = 5, .threads = threads};
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(trainer, learns) {
