@@ -10,6 +10,13 @@
 
 namespace thimble {
 
+// How the contents of a buffer come to be.
+enum class Made : uint8_t {
+  first,    // computed or set once, and kept while anything reads it
+  again,    // computed a second time
+  fetched,  // read back from the swap file
+};
+
 // One buffer of the arena. Times are indices into Plan::steps.
 struct PlanBuffer {
   std::string name;
@@ -20,6 +27,7 @@ struct PlanBuffer {
   int64_t offset = 0;  // from the arena's start
   int birth = 0;       // first step that writes it
   int death = 0;       // one past the last step that reads it
+  Made made = Made::first;
 };
 
 // One op of the step, in order of execution.
@@ -29,9 +37,21 @@ struct PlanStep {
   int64_t live_bytes = 0;  // sum of the arena's buffers alive
 };
 
+// One means by which a step was brought into its memory, and what it costs.
+struct PlanStrategy {
+  std::string name;            // "memory reuse", "recomputation", "swap", ...
+  std::string detail;          // what it was done to: "12 values computed again"; may be empty
+  int64_t saved_bytes = 0;     // of the peak, beside the strategies before it
+  int64_t left_bytes = 0;      // the peak that then remains
+  double extra_flops = 0.0;    // a step
+  int64_t extra_io_bytes = 0;  // read and written in the swap file, a step
+  double predicted_ms = 0.0;   // that a step takes longer
+  bool lossless = true;        // every result keeps its bits
+};
+
 // A plan is a value: made before anything runs, and it says exactly what the run will touch.
 struct Plan {
-  int64_t planned_peak_bytes = 0;  // persistent memory + arena
+  int64_t planned_peak_bytes = 0;  // persistent memory + arena + swap staging
   int64_t lower_bound_bytes = 0;   // persistent memory + largest sum alive at once
   int64_t parameter_bytes = 0;
   int64_t state_bytes = 0;        // optimizer moments, running statistics
@@ -42,8 +62,19 @@ struct Plan {
   int64_t arena_bytes = 0;             // activations, gradients, inputs, workspaces: packed
   int64_t activation_peak_bytes = 0;   // largest sum alive of the arena without workspaces
   int64_t workspace_bytes = 0;         // largest scratch memory of one op
-  int64_t batch = 0;
+  int64_t staging_bytes = 0;           // through which the swap file is read and written
+  int64_t input_pipeline_bytes = 0;    // set aside for reading samples; beside the peak
+  int64_t batch = 0;                   // samples of a step, all its micro-batches together
+  int64_t micro_batches = 1;           // that it is computed in
+  int64_t budget_bytes = 0;            // asked for; 0: none
+  bool fits = true;                    // peak and input pipeline keep the budget
+  int64_t nearest_feasible_bytes = 0;  // the smallest budget that can be kept; 0: not asked
+  int64_t swap_read_bytes = 0;         // a step
+  int64_t swap_written_bytes = 0;      // a step
+  double swap_stall_ms = 0.0;          // predicted time a step waits for the swap file
+  double step_ms = 0.0;                // predicted; 0: not known
   int peak_step = 0;
+  std::vector<PlanStrategy> strategies;  // in the order they were applied
   std::vector<PlanBuffer> buffers;
   std::vector<PlanStep> steps;
 

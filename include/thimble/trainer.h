@@ -4,9 +4,8 @@
 #include <thimble/data.h>
 #include <thimble/data_loader.h>
 #include <thimble/graph.h>
-#include <thimble/optimizers.h>
 #include <thimble/plan.h>
-#include <thimble/schedule.h>
+#include <thimble/trainer_options.h>
 
 #include <cstdint>
 #include <functional>
@@ -21,19 +20,6 @@ namespace thimble {
 namespace train {
 struct State;
 }
-
-struct TrainerOptions {
-  Optimizer optimizer = AdamW{};
-  std::optional<Schedule> schedule;  // of the learning rate; none: the optimizer's own, constant
-  std::vector<ParamGroup> groups;    // first match wins; the rest follows the optimizer
-  GradientClip clip;                 // none by default
-  double ema_decay = 0.0;            // share kept in a running average of the weights; 0: none
-  int64_t batch = 32;                // samples in one step
-  int64_t accumulate = 1;            // steps whose gradients make one update
-  int64_t memory_budget = 0;         // bytes a step may take; 0: no limit
-  uint64_t seed = 0;                 // of first values, order, dropout and noise
-  int threads = 0;                   // 0: one per processor
-};
 
 // Means over samples.
 struct Evaluation {
@@ -82,7 +68,16 @@ struct FitResult {
   int64_t steps = 0;                // of the whole training
   double ms_per_step_median = 0.0;  // 0 where no step was left
   int64_t input_pipeline_bytes = 0;
+  int64_t measured_peak_bytes = 0;  // most that was held at once, input pipeline included
+  int64_t swap_read_bytes = 0;      // of all steps
+  int64_t swap_written_bytes = 0;
+  double swap_stall_ms = 0.0;  // waited for the swap file
 };
+
+// The plan of training a graph, made without taking the memory: what Trainer(graph, options) would
+// hold. Where no plan keeps the budget, `fits` is false, the plan is the smallest there is, and
+// nearest_feasible_bytes says what would do. Throws Error on options and graphs that cannot be.
+[[nodiscard]] Plan plan_training(const Graph& graph, const TrainerOptions& options);
 
 // A graph compiled for training. The loss watched for "best", for patience and by schedules is that
 // of the validation set, or of the training set without one.

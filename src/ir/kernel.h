@@ -8,6 +8,10 @@
 
 #include "exec/thread_pool.h"
 
+namespace thimble::exec {
+class SwapFile;
+}
+
 namespace thimble::ir {
 
 // One call: pointers to whole tensors, in the order of the op's outputs and inputs. The array of
@@ -20,6 +24,7 @@ struct KernelCall {
   int input_count;     // inputs given
   int output_count;
   exec::ThreadPool* pool;
+  exec::SwapFile* swap = nullptr;  // null where the step has none
 };
 
 using KernelFn = void (*)(const KernelCall&);

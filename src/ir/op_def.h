@@ -145,6 +145,25 @@ struct RebuildRule {
   std::vector<int> inputs;  // i: input i of the node; ~i: output i
 };
 
+// Of an op that looks at one bit of every element of an input and no more: how these bits may be
+// kept in the place of that input.
+struct MaskRule {
+  int input = -1;               // -1: it does not
+  const OpDef* make = nullptr;  // from that input to the bits: boolean of its shape
+  Attrs make_attrs;
+  const OpDef* read = nullptr;  // the op with the bits in the place of that input
+  Attrs read_attrs;
+};
+
+// Of an op some rows of whose output (axis 0) can be computed alone, to the same bits.
+struct PartRule {
+  // So many at a time, or a multiple, from a multiple on.
+  int64_t (*rows)(const Params&) = nullptr;  // null: the op is none
+  // Parameters of a call that writes rows `first` to `first + count` to the output's beginning,
+  // with the inputs of the whole.
+  Params (*part)(const Params& whole, int64_t first, int64_t count) = nullptr;
+};
+
 // Of an op whose output is zero but for some rows of its first dimension: the inputs that hold them
 // and their numbers, each of which stands there once, before numbers of -1 for rows of no meaning.
 struct GivenRows {
@@ -163,6 +182,10 @@ struct OptimizerRule {
   // writes no other; null: there is none. Its inputs are {param, sums, rows, lr, step, states...}
   // (see GivenRows), its attributes the same settings.
   const OpDef* by_rows = nullptr;
+  // Whether every element depends on the same element of the gradient and of states of the
+  // parameter's type alone, and the kernels' parameters hold no size but their first field, the
+  // number of elements (int).
+  bool elementwise = false;
   // The setting that may differ from step to step ("momentum", "beta1"); null: there is none. Where
   // there is one, the op's last input is this number, or nothing.
   const char* momentum = nullptr;
@@ -215,7 +238,10 @@ struct OpDef {
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
   RebuildRule (*rebuild)(const Attrs&) = nullptr;  // null: by running it again
-  GivenRows given_rows;                            // where the output is zero but for some rows
+  MaskRule (*mask)(const Attrs&) = nullptr;        // null: it reads whole inputs
+  PartRule part;                                   // where its output can be computed in parts
+  bool mixes_samples = false;  // in training a sample's result depends on others
+  GivenRows given_rows;        // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
   // other inputs, or -1; null: never so.
   int (*gathers)(const Attrs&) = nullptr;

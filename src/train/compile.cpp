@@ -91,8 +91,8 @@ ir::Graph averaged(ir::Graph graph, const ir::Graph& step) {
   return graph;
 }
 
-void check_budget(const Plan& plan, int64_t budget_bytes) {
-  if (budget_bytes <= 0 || plan.planned_peak_bytes <= budget_bytes) return;
+void check_budget(const Plan& plan) {
+  if (plan.fits) return;
   const std::string where =
       plan.steps.empty()
           ? std::string("the parameters")
@@ -102,8 +102,8 @@ void check_budget(const Plan& plan, int64_t budget_bytes) {
       "memory budget",
       fmt::format("a step of batch {} needs {} at least, the budget is {}; fullest at {}. Nearest "
                   "budget that works: {} bytes, or take a smaller batch",
-                  plan.batch, format_bytes(plan.planned_peak_bytes), format_bytes(budget_bytes),
-                  where, plan.planned_peak_bytes));
+                  plan.batch, format_bytes(plan.nearest_feasible_bytes),
+                  format_bytes(plan.budget_bytes), where, plan.nearest_feasible_bytes));
 }
 
 }  // namespace thimble::train

@@ -32,7 +32,7 @@ void require_parts_of_samples(const ir::Graph& model, const std::string& output)
 // The graph with averages in the place of the parameters that the training step averages.
 [[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
 
-// Throws Error where the plan does not fit the budget (0: none), naming what would.
-void check_budget(const Plan& plan, int64_t budget_bytes);
+// Throws Error where the plan does not fit its budget, naming what would.
+void check_budget(const Plan& plan);
 
 }  // namespace thimble::train

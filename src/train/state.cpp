@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "train/compile.h"
+#include "train/state_bytes.h"
 #include "train/update.h"
 
 namespace thimble::train {
@@ -76,12 +77,15 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
   }
   check_metric(model, schedule.metric());
   compile();
+}
+
+void State::allocate() {
+  check_budget(plan());
   runner.seal();
   runner.store().initialize(options.seed);
   start_averages();
 }
 
-// Nothing is allocated before the plan is known to keep the budget.
 void State::compile() {
   const int64_t batch = options.batch;
   std::map<ProgramKey, ir::Graph> steps;
@@ -104,7 +108,15 @@ void State::compile() {
   if (plan.arena_bytes > arena_budget_) {
     for (const auto& [key, step] : steps) runner.add(key, step, arena_budget_);
   }
-  check_budget(runner.plan(update_key()), options.memory_budget);
+}
+
+Plan State::plan() const {
+  Plan plan = runner.plan(update_key());
+  plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
+  plan.budget_bytes = options.memory_budget;
+  plan.fits = plan.budget_bytes <= 0 || plan.planned_peak_bytes <= plan.budget_bytes;
+  if (!plan.fits) plan.nearest_feasible_bytes = plan.planned_peak_bytes;
+  return plan;
 }
 
 ProgramKey State::update_key() const {

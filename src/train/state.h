@@ -42,8 +42,13 @@ struct Progress {
 enum class ProgramKind : int { update, accumulate, finish, evaluate, predict };
 
 struct State {
+  // Compiles the programs for the full batch; takes no memory for them yet.
   State(const Graph& graph, const TrainerOptions& options);
+  // Takes the memory and sets first values. Throws Error where the plan does not keep the budget.
+  void allocate();
 
+  // Of a training step, with all that lies beside it.
+  [[nodiscard]] Plan plan() const;
   // Runs one training step on a batch. Throws Error where the loss is not finite.
   double step(const data::Batch& batch, const Feed& feed);
   // The program for one kind and batch size, compiled at first use.
@@ -71,7 +76,6 @@ struct State {
 
  private:
   double own_momentum = 0.0;  // the optimizer's
-  // Compiles the programs for the full batch. Throws Error where the memory budget is too small.
   void compile();
   int64_t arena_budget_ = 0;  // see exec::CompileOptions
   // The forward part, with the averages of the weights where there are any.

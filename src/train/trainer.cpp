@@ -8,23 +8,23 @@
 #include "train/checkpoint.h"
 #include "train/compile.h"
 #include "train/state.h"
-#include "train/state_bytes.h"
 #include "train/update.h"
 
 namespace thimble {
 
+Plan plan_training(const Graph& graph, const TrainerOptions& options) {
+  return train::State(graph, options).plan();
+}
+
 Trainer::Trainer(const Graph& graph, const TrainerOptions& options)
-    : state_(std::make_unique<train::State>(graph, options)) {}
+    : state_(std::make_unique<train::State>(graph, options)) {
+  state_->allocate();
+}
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 
-Plan Trainer::plan() const {
-  const train::ProgramKey key = state_->update_key();
-  Plan plan = state_->runner.plan(key);
-  plan.saved_state_bytes = train::saved_state_bytes(state_->runner.at(key).program->graph());
-  return plan;
-}
+Plan Trainer::plan() const { return state_->plan(); }
 
 const TrainerOptions& Trainer::options() const { return state_->options; }
 
