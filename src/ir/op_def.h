@@ -157,11 +157,11 @@ struct MaskRule {
 
 // Of an op some rows of whose output (axis 0) can be computed alone, to the same bits.
 struct PartRule {
-  // So many at a time, or a multiple, from a multiple on.
+  // So many at a time, or a multiple, from a multiple on; 0: not of this call.
   int64_t (*rows)(const Params&) = nullptr;  // null: the op is none
-  // Parameters of a call that writes rows `first` to `first + count` to the output's beginning,
-  // with the inputs of the whole.
-  Params (*part)(const Params& whole, int64_t first, int64_t count) = nullptr;
+  // Changes the parameters of the whole call, given by their bytes, to those of one that writes
+  // rows `first` to `first + count` to the output's beginning, with the same inputs.
+  void (*part)(void* params, int64_t first, int64_t count) = nullptr;
 };
 
 // Of an op whose output is zero but for some rows of its first dimension: the inputs that hold them
