@@ -61,7 +61,7 @@ struct Layer {
   std::string type;
 };
 
-// The random state every random op reads: {seed low, seed high, step low, step high}, u32.
+// What random ops read: {seed low, high, step low, high, first sample, samples}, u32; random.h.
 inline constexpr const char* kRngName = "rng";
 
 // Nodes stand in an order in which they can run. Values and nodes are numbered from 0.

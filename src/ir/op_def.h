@@ -164,6 +164,19 @@ struct PartRule {
   void (*part)(void* params, int64_t first, int64_t count) = nullptr;
 };
 
+// How the outputs of an op depend on the samples that the first dimension of some inputs counts.
+enum class Samples : uint8_t {
+  apart,          // of a sample the outputs hold what depends on that sample alone
+  mean,           // they are the mean over the samples of what each would give alone
+  labelled_mean,  // the same over those samples whose indices (OpDef::indices) are not ignored
+  statistics,     // apart, but for statistics of all samples, such as a batch norm's
+  mixed,          // anything else
+};
+
+struct SamplesContext : KernelContext {
+  std::span<const bool> counted;  // which inputs hold samples, one after another
+};
+
 // Of an op whose output is zero but for some rows of its first dimension: the inputs that hold them
 // and their numbers, each of which stands there once, before numbers of -1 for rows of no meaning.
 struct GivenRows {
@@ -237,11 +250,11 @@ struct OpDef {
   std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
-  RebuildRule (*rebuild)(const Attrs&) = nullptr;  // null: by running it again
-  MaskRule (*mask)(const Attrs&) = nullptr;        // null: it reads whole inputs
-  PartRule part;                                   // where its output can be computed in parts
-  bool mixes_samples = false;  // in training a sample's result depends on others
-  GivenRows given_rows;        // where the output is zero but for some rows
+  RebuildRule (*rebuild)(const Attrs&) = nullptr;       // null: by running it again
+  MaskRule (*mask)(const Attrs&) = nullptr;             // null: it reads whole inputs
+  PartRule part;                                        // where its output can be computed in parts
+  Samples (*samples)(const SamplesContext&) = nullptr;  // null: apart, or mixed if it updates
+  GivenRows given_rows;  // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
   // other inputs, or -1; null: never so.
   int (*gathers)(const Attrs&) = nullptr;
