@@ -21,6 +21,7 @@ g++ g++
 - nlohmann-json3-dev
 - libstb-dev
 - zlib1g-dev
+- liburing-dev
 EOF
       ;;
     python)
@@ -99,8 +100,8 @@ done
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   # Elsewhere the user's own package manager does it; cmake then says what it cannot find.
   echo "install_dependencies: no apt here, so nothing is installed. thimble needs a C++20 compiler," \
-    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb and zlib; the tests also GoogleTest," \
-    "RapidCheck and clang; the benchmarks Google Benchmark and Python 3." >&2
+    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, zlib and, if you like, liburing;" \
+    "the tests also GoogleTest, RapidCheck and clang; the benchmarks Google Benchmark and Python 3." >&2
   exit 0
 fi
 

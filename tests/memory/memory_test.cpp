@@ -3,6 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/trainer.h>
 
+#include "exec/swap_file.h"
 #include "memory/allocation_count.h"
 #include "models/nearest_budget.h"
 #include "models/small_models.h"
@@ -72,6 +73,29 @@ TEST(memory, the_planned_peak_is_what_a_trainer_holds) {
       const Trainer trainer(test::small_network(),
                             {.batch = 16, .accumulate = accumulate, .threads = threads});
       EXPECT_EQ(test::aligned_bytes_held() - before, trainer.plan().planned_peak_bytes);
+    }
+  }
+}
+
+TEST(memory, swapping_allocates_its_staging_and_nothing_later) {
+  constexpr int64_t kBytes = 300'000;
+  const std::vector<std::byte> data(kBytes);
+  std::vector<std::byte> found(kBytes);
+  for (const exec::SwapEngine engine : {exec::SwapEngine::automatic, exec::SwapEngine::blocking}) {
+    for (const int64_t buffer_bytes : {16 << 10, 256 << 10}) {
+      const exec::SwapOptions options{.buffer_bytes = buffer_bytes, .engine = engine};
+      const int64_t held = test::aligned_bytes_held();
+      exec::SwapFile file("", {kBytes, kBytes}, options);
+      EXPECT_EQ(test::aligned_bytes_held() - held, exec::SwapFile::staging_bytes(options));
+      const int64_t before = test::allocations();
+      for (int step = 0; step < 5; ++step) {
+        file.start_write(step % 2, data.data(), kBytes);
+        file.start_read(step % 2, found.data(), kBytes);
+        ASSERT_TRUE(file.wait(step % 2)) << file.error();
+      }
+      file.start_write(0, data.data(), kBytes + 1);
+      EXPECT_FALSE(file.wait(0));
+      EXPECT_EQ(test::allocations(), before);
     }
   }
 }

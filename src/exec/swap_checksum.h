@@ -1,0 +1,51 @@
+// The checksum of chunks of a swap file.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace thimble::exec {
+
+// Copies bytes from src to dst and returns a 64-bit checksum of them. Any change within eight
+// bytes shows for certain, others but for one in 2^64. seed: where the bytes belong, so that equal
+// bytes elsewhere do not pass. The ranges may not overlap.
+//
+// Eight sums side by side, each sum = rotate(sum ^ word) * odd: reversible, so a word's change
+// never gets lost, and the rotation takes high bits to where the product spreads them.
+inline uint64_t copy_with_checksum(std::byte* dst, const std::byte* src, int64_t bytes,
+                                   uint64_t seed) {
+  constexpr size_t kLanes = 8;
+  constexpr size_t kStripe = kLanes * sizeof(uint64_t);
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  constexpr int kRotation = 29;
+  const auto step = [](uint64_t sum, uint64_t word) {
+    return std::rotl(sum ^ word, kRotation) * kOdd;
+  };
+
+  std::array<uint64_t, kLanes> sums;
+  for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] = step(seed, lane);
+  std::array<uint64_t, kLanes> words;
+  auto left = static_cast<size_t>(bytes);
+  for (; left >= kStripe; left -= kStripe, src += kStripe, dst += kStripe) {
+    std::memcpy(words.data(), src, kStripe);
+    std::memcpy(dst, words.data(), kStripe);
+    for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] = step(sums[lane], words[lane]);
+  }
+  if (left > 0) {
+    words.fill(0);
+    std::memcpy(words.data(), src, left);
+    std::memcpy(dst, words.data(), left);
+    for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] = step(sums[lane], words[lane]);
+  }
+  uint64_t total = static_cast<uint64_t>(bytes);
+  for (const uint64_t sum : sums) {
+    total = step(total, sum);
+    total ^= total >> 32;
+  }
+  return total;
+}
+
+}  // namespace thimble::exec

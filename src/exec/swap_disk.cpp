@@ -1,0 +1,140 @@
+#include "exec/swap_disk.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <thimble/error.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace thimble::exec {
+namespace {
+
+constexpr const char* kWhere = "swap file";
+
+// File systems that keep their files in memory (linux/magic.h).
+constexpr int64_t kTmpfs = 0x01021994;
+constexpr int64_t kRamfs = 0x858458f6;
+
+bool is_memory(const struct statfs& system) {
+  return static_cast<uint32_t>(system.f_type) == kTmpfs ||
+         static_cast<uint32_t>(system.f_type) == kRamfs;
+}
+
+// An open file without a name. -1: errno says why not.
+int open_nameless(const std::string& folder) {
+  constexpr mode_t kOwnerOnly = 0600;
+#ifdef O_TMPFILE
+  const int nameless = ::open(folder.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, kOwnerOnly);
+  if (nameless >= 0) return nameless;
+#endif
+  std::string path = folder + "/thimble-swap-XXXXXX";
+  const int named = ::mkostemp(path.data(), O_CLOEXEC);  // of mode 0600
+  if (named >= 0) ::unlink(path.c_str());
+  return named;
+}
+
+int64_t free_bytes(int descriptor) {
+  struct statvfs system {};
+  if (::fstatvfs(descriptor, &system) != 0) return 0;
+  return static_cast<int64_t>(system.f_bavail) * static_cast<int64_t>(system.f_frsize);
+}
+
+}  // namespace
+
+SwapDisk::SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::byte* block)
+    : folder_(folder), bytes_(bytes), descriptor_(open_nameless(folder)) {
+  if (descriptor_ < 0) {
+    throw Error(kWhere, fmt::format("cannot be made in {}: {}; name a folder that exists and is "
+                                    "writable with --swap-dir",
+                                    folder_, std::strerror(errno)));
+  }
+  try {
+    allocate();
+  } catch (const Error&) {
+    ::close(descriptor_);
+    throw;
+  }
+  if (direct) make_direct(block);
+}
+
+SwapDisk::~SwapDisk() { ::close(descriptor_); }
+
+void SwapDisk::allocate() {
+  // Beyond this limit the system would end the process by a signal.
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<uint64_t>(bytes_) > limit.rlim_cur) {
+    throw Error(kWhere,
+                fmt::format("needs {} bytes, but this process may make files of {} bytes at "
+                            "most; raise that limit (ulimit -f)",
+                            bytes_, limit.rlim_cur));
+  }
+  int error = 0;
+  do {
+    error = ::posix_fallocate(descriptor_, 0, bytes_);
+  } while (error == EINTR);
+  if (error == 0) return;
+  // What a vain attempt has taken is not free any more.
+  static_cast<void>(::ftruncate(descriptor_, 0) == 0);
+  throw Error(kWhere, fmt::format("needs {} bytes in {}, where {} bytes are free: {}; make room "
+                                  "there, or name a folder of another disk with --swap-dir",
+                                  bytes_, folder_, free_bytes(descriptor_), std::strerror(error)));
+}
+
+// Some file systems accept the flag and refuse the transfers, or want larger blocks.
+void SwapDisk::make_direct(std::byte* block) {
+#ifdef O_DIRECT
+  const int flags = ::fcntl(descriptor_, F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor_, F_SETFL, flags | O_DIRECT) != 0) return;
+  ssize_t written = 0;
+  do {
+    written = ::pwrite(descriptor_, block, kSwapBlock, 0);
+  } while (written < 0 && errno == EINTR);
+  direct_ = written == kSwapBlock;
+  if (!direct_) static_cast<void>(::fcntl(descriptor_, F_SETFL, flags));
+#else
+  static_cast<void>(block);
+#endif
+}
+
+bool SwapDisk::in_memory() const {
+  struct statfs system {};
+  return ::fstatfs(descriptor_, &system) == 0 && is_memory(system);
+}
+
+int SwapDisk::settle(bool write, int64_t offset, int64_t bytes) const {
+  if (direct_) return 0;
+  if (write) {
+    int result = 0;
+    do {
+#ifdef SYNC_FILE_RANGE_WRITE
+      result = ::sync_file_range(
+          descriptor_, offset, bytes,
+          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#else
+      result = ::fdatasync(descriptor_);
+#endif
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) return errno;
+  }
+  static_cast<void>(::posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_DONTNEED));
+  return 0;
+}
+
+std::string default_swap_folder() {
+  const char* chosen = std::getenv("TMPDIR");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  struct statfs system {};
+  const bool useless = ::statfs("/tmp", &system) != 0 || is_memory(system);
+  return useless && ::access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
+}  // namespace thimble::exec

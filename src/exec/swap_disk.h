@@ -1,0 +1,49 @@
+// The file below a swap file: how it is made, and what the file system lets us do with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace thimble::exec {
+
+// Offsets and sizes of direct transfers are multiples of this, addresses too.
+inline constexpr int64_t kSwapBlock = 4096;
+
+[[nodiscard]] constexpr int64_t whole_blocks(int64_t bytes) {
+  return (bytes + kSwapBlock - 1) / kSwapBlock * kSwapBlock;
+}
+
+// An open file without a name, readable by its user alone, its whole size taken on the disk.
+class SwapDisk {
+ public:
+  // bytes: at least kSwapBlock. block: kSwapBlock aligned bytes of scratch, written to find out
+  // whether the file takes direct transfers. Throws Error.
+  SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::byte* block);
+  ~SwapDisk();
+  SwapDisk(const SwapDisk&) = delete;
+  SwapDisk& operator=(const SwapDisk&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] bool direct() const { return direct_; }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] int64_t bytes() const { return bytes_; }
+  [[nodiscard]] bool in_memory() const;
+
+  // Of a file that is not direct: brings written bytes to the disk, and frees the page cache of
+  // them, which would be memory nobody has planned. Returns 0 or an errno.
+  [[nodiscard]] int settle(bool write, int64_t offset, int64_t bytes) const;
+
+ private:
+  void allocate();
+  void make_direct(std::byte* block);
+
+  std::string folder_;
+  int64_t bytes_;
+  int descriptor_ = -1;
+  bool direct_ = false;
+};
+
+[[nodiscard]] std::string default_swap_folder();
+
+}  // namespace thimble::exec

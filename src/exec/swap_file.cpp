@@ -1,0 +1,263 @@
+#include "exec/swap_file.h"
+
+#include <fmt/format.h>
+#include <thimble/error.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "exec/memory.h"
+#include "exec/swap_pipe.h"
+#include "plan/arena.h"
+
+namespace thimble::exec {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = SwapFailure::Kind;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void check(const std::vector<int64_t>& slot_bytes, const SwapOptions& options) {
+  const auto need = [](bool fine, const std::string& message) {
+    if (!fine) throw Error("swap file", message);
+  };
+  need(options.buffer_bytes >= kSwapBlock && options.buffer_bytes % kSwapBlock == 0,
+       fmt::format("buffer_bytes is {}; it must be a multiple of {}", options.buffer_bytes,
+                   kSwapBlock));
+  need(options.buffers >= 1, fmt::format("buffers is {}; give 1 or more", options.buffers));
+  need(options.capacity >= 1, fmt::format("capacity is {}; give 1 or more", options.capacity));
+  for (const int64_t bytes : slot_bytes) {
+    need(bytes >= 0, fmt::format("a slot has {} bytes; give 0 or more", bytes));
+  }
+}
+
+// The first aligned byte of the staging block.
+std::byte* aligned_start(const Block& block) {
+  const auto address = reinterpret_cast<uintptr_t>(block.data());
+  return block.data() + (kSwapBlock - address % kSwapBlock) % kSwapBlock;
+}
+
+std::unique_ptr<SwapIo> make_io(const SwapDisk& disk, const SwapOptions& options) {
+  std::unique_ptr<SwapIo> io;
+  if (options.engine != SwapEngine::blocking) io = make_uring_io(disk, options);
+  if (io == nullptr && options.engine == SwapEngine::uring) {
+    throw Error("swap file", fmt::format("io_uring is not to be had for direct transfers in {}; "
+                                         "leave the choice of the engine to the swap file",
+                                         disk.folder()));
+  }
+  return io != nullptr ? std::move(io) : make_blocking_io(disk, options);
+}
+
+}  // namespace
+
+struct SwapFile::State {
+  State(const std::string& folder, const std::vector<int64_t>& slot_bytes, const Options& options);
+  ~State();
+
+  void add(const SwapTransfer& transfer);
+  [[nodiscard]] Kind misuse(const SwapTransfer& transfer, int64_t* limit) const;
+  void fail(const SwapFailure& why);
+  [[nodiscard]] bool wait(int slot);
+
+  // The thread: until told to stop, or something fails.
+  void work();
+  [[nodiscard]] bool take(SwapTransfer* transfer);
+  void done(const SwapTransfer& transfer);
+
+  SwapLayout layout;
+  Block block;
+  SwapDisk disk;
+  std::unique_ptr<SwapIo> io;
+  std::atomic<bool> stop{false};
+  SwapPipe pipe;
+
+  mutable std::mutex mutex;
+  std::condition_variable added;     // for the thread
+  std::condition_variable finished;  // for wait()
+  // Guarded by the mutex.
+  std::vector<SwapTransfer> queue;  // a ring
+  size_t first = 0;
+  size_t queued = 0;
+  std::vector<int> pending;  // transfers not done, by slot
+  SwapFailure failure;
+  bool has_ended = false;  // the thread: it touches no memory of the caller's any more
+  bool is_busy = false;
+  Clock::time_point busy_since;
+  SwapCounters counters;
+
+  std::thread thread;
+};
+
+SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& slot_bytes,
+                       const Options& options)
+    : layout(slot_bytes, options.buffer_bytes),
+      block(staging_bytes(options)),
+      disk(folder.empty() ? default_folder() : folder, std::max(layout.file_bytes, kSwapBlock),
+           options.direct, aligned_start(block)),
+      io(make_io(disk, options)),
+      pipe(*io, layout, aligned_start(block), options, stop,
+           [this](const SwapTransfer& transfer) { done(transfer); }),
+      queue(static_cast<size_t>(options.capacity)),
+      pending(slot_bytes.size(), 0) {
+  thread = std::thread([this] { work(); });
+}
+
+SwapFile::State::~State() {
+  {
+    const std::lock_guard lock(mutex);
+    stop.store(true, std::memory_order_relaxed);
+  }
+  added.notify_all();
+  thread.join();
+}
+
+Kind SwapFile::State::misuse(const SwapTransfer& transfer, int64_t* limit) const {
+  const auto slots = static_cast<int64_t>(layout.slot_bytes.size());
+  *limit = slots;
+  if (transfer.slot < 0 || transfer.slot >= slots) return Kind::no_such_slot;
+  *limit = layout.slot_bytes[static_cast<size_t>(transfer.slot)];
+  if (transfer.bytes < 0 || transfer.bytes > *limit) return Kind::beyond_slot;
+  *limit = static_cast<int64_t>(queue.size());
+  return queued == queue.size() ? Kind::full_queue : Kind::none;
+}
+
+void SwapFile::State::add(const SwapTransfer& transfer) {
+  {
+    const std::lock_guard lock(mutex);
+    if (failure.kind != Kind::none) return;
+    int64_t limit = 0;
+    const Kind wrong = misuse(transfer, &limit);
+    if (wrong == Kind::none) {
+      queue[(first + queued) % queue.size()] = transfer;
+      ++queued;
+      ++pending[static_cast<size_t>(transfer.slot)];
+    } else {
+      fail({wrong, transfer, {}, 0, limit});
+    }
+  }
+  added.notify_one();
+}
+
+// With the mutex held. The first failure is the one to tell of.
+void SwapFile::State::fail(const SwapFailure& why) {
+  if (failure.kind == Kind::none) failure = why;
+  stop.store(true, std::memory_order_relaxed);
+  added.notify_one();
+}
+
+bool SwapFile::State::wait(int slot) {
+  std::unique_lock lock(mutex);
+  const auto slots = static_cast<int64_t>(pending.size());
+  if (slot < 0 || slot >= slots)
+    fail({Kind::no_such_slot, {slot, false, nullptr, 0}, {}, 0, slots});
+  const auto is_over = [&] {
+    return failure.kind == Kind::none ? pending[static_cast<size_t>(slot)] == 0 : has_ended;
+  };
+  if (!is_over()) {
+    const Clock::time_point start = Clock::now();
+    finished.wait(lock, is_over);
+    counters.stall_ms += ms_since(start);
+  }
+  return failure.kind == Kind::none;
+}
+
+// The next transfer; meanwhile ends those under way. False: stopped, or failed.
+bool SwapFile::State::take(SwapTransfer* transfer) {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    if (stop.load(std::memory_order_relaxed)) return false;
+    if (queued > 0) break;
+    if (pipe.idle()) {
+      if (is_busy) counters.busy_ms += ms_since(busy_since);
+      is_busy = false;
+      added.wait(lock);
+    } else {
+      lock.unlock();
+      if (!pipe.finish_oldest()) return false;
+      lock.lock();
+    }
+  }
+  *transfer = queue[first];
+  first = (first + 1) % queue.size();
+  --queued;
+  if (!is_busy) busy_since = Clock::now();
+  is_busy = true;
+  return true;
+}
+
+void SwapFile::State::done(const SwapTransfer& transfer) {
+  const std::lock_guard lock(mutex);
+  --pending[static_cast<size_t>(transfer.slot)];
+  (transfer.write ? counters.written_bytes : counters.read_bytes) += transfer.bytes;
+  finished.notify_all();
+}
+
+void SwapFile::State::work() {
+  SwapTransfer transfer;
+  while (take(&transfer) && pipe.start(transfer)) {
+  }
+  pipe.abandon();
+  const std::lock_guard lock(mutex);
+  if (failure.kind == Kind::none) failure = pipe.failure();
+  if (is_busy) counters.busy_ms += ms_since(busy_since);
+  is_busy = false;
+  has_ended = true;
+  finished.notify_all();
+}
+
+SwapFile::SwapFile(const std::string& folder, std::vector<int64_t> slot_bytes,
+                   const Options& options) {
+  check(slot_bytes, options);
+  state_ = std::make_unique<State>(folder, slot_bytes, options);
+}
+
+SwapFile::~SwapFile() = default;
+
+int64_t SwapFile::staging_bytes(const Options& options) {
+  return options.buffers * options.buffer_bytes + kSwapBlock - plan::kAlignment;
+}
+
+std::string SwapFile::default_folder() { return default_swap_folder(); }
+
+void SwapFile::start_write(int slot, const void* data, int64_t bytes) {
+  state_->add({slot, true, static_cast<std::byte*>(const_cast<void*>(data)), bytes});
+}
+
+void SwapFile::start_read(int slot, void* data, int64_t bytes) {
+  state_->add({slot, false, static_cast<std::byte*>(data), bytes});
+}
+
+bool SwapFile::wait(int slot) { return state_->wait(slot); }
+
+std::string SwapFile::error() const {
+  const std::lock_guard lock(state_->mutex);
+  return describe(state_->failure, state_->disk.folder());
+}
+
+SwapCounters SwapFile::counters() const {
+  const std::lock_guard lock(state_->mutex);
+  SwapCounters counters = state_->counters;
+  if (state_->is_busy) counters.busy_ms += ms_since(state_->busy_since);
+  return counters;
+}
+
+void SwapFile::reset_counters() {
+  const std::lock_guard lock(state_->mutex);
+  state_->counters = {};
+  state_->busy_since = Clock::now();
+}
+
+int64_t SwapFile::file_bytes() const { return state_->layout.file_bytes; }
+bool SwapFile::is_direct() const { return state_->disk.direct(); }
+bool SwapFile::uses_uring() const { return state_->io->is_uring(); }
+bool SwapFile::in_memory() const { return state_->disk.in_memory(); }
+
+}  // namespace thimble::exec
