@@ -213,7 +213,7 @@ void SwapFile::State::work() {
   finished.notify_all();
 }
 
-SwapFile::SwapFile(const std::string& folder, std::vector<int64_t> slot_bytes,
+SwapFile::SwapFile(const std::string& folder, const std::vector<int64_t>& slot_bytes,
                    const Options& options) {
   check(slot_bytes, options);
   state_ = std::make_unique<State>(folder, slot_bytes, options);

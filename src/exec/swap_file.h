@@ -54,7 +54,8 @@ class SwapFile {
   // folder: empty for default_folder(). slot_bytes: the most each slot will hold. Takes the whole
   // size on the disk at once. Throws Error where the folder cannot be written, the disk lacks the
   // space, or an option is invalid.
-  SwapFile(const std::string& folder, std::vector<int64_t> slot_bytes, const Options& options = {});
+  SwapFile(const std::string& folder, const std::vector<int64_t>& slot_bytes,
+           const Options& options = {});
   // Waits for what the disk is doing, not for what is queued.
   ~SwapFile();
   SwapFile(const SwapFile&) = delete;
