@@ -61,8 +61,8 @@ class Bench:
         lines = done.stdout.strip().splitlines()
         return json.loads(lines[-1]) if lines and lines[-1].startswith("{") else None
 
-    def thimble(self, *words):
-        return self.call([self.bin / "twin_bench", *words])
+    def thimble(self, *words, **environment):
+        return self.call([self.bin / "twin_bench", *words], **environment)
 
     def torch(self, *words, may_fail=False, **environment):
         return self.call([sys.executable, HERE / "train.py", *words], may_fail=may_fail, **environment)
@@ -160,14 +160,21 @@ class Bench:
                 for side, answers in fastest.items()}
         return times
 
-    def memory(self, recipe):
-        """What PyTorch holds in a step above its import, from a counting malloc."""
+    def counting_malloc(self):
+        """The library to preload, which counts; None where it cannot be built."""
         library = self.path("count_malloc.so")
         if not pathlib.Path(library).exists():
             built = subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library,
                                     HERE / "count_malloc.c"], check=False)
             if built.returncode != 0:
                 return None
+        return library
+
+    def memory(self, recipe):
+        """What PyTorch holds in a step above its import, from a counting malloc."""
+        library = self.counting_malloc()
+        if library is None:
+            return None
         self.note(f"{recipe}: counting PyTorch's memory")
         return self.torch("memory", recipe, self.path("samples.st"), self.path("start.st"),
                           "--threads", 1, may_fail=True, LD_PRELOAD=library)

@@ -6,12 +6,12 @@ Usage: python train.py train  RECIPE SAMPLES START [--seed N] [--images FILE]
        python train.py memory RECIPE SAMPLES START      (with count_malloc.so in LD_PRELOAD)
 
 SAMPLES and START come from twin_bench: the samples of both splits; first weights and the order in
-which the epochs visit the samples. --threads N sets the threads, 0 being one per processor.
-Variants: eager, channels_last, compile.
+which the epochs visit the samples. START may be - for a timing or a measure of memory: PyTorch's own
+first weights, the samples as they come. --threads N sets the threads, 0 being one per processor.
+Variants: eager, channels_last, compile. --optimizer default leaves it to PyTorch how an optimizer
+loops over the parameters: on a processor one at a time, each operation by itself.
 """
 import argparse
-import ctypes
-import gc
 import json
 import math
 import os
@@ -30,6 +30,8 @@ import torch  # noqa: E402
 IMPORT_BYTES = resident_bytes()  # what torch takes before it does anything
 
 import border  # noqa: E402
+import held  # noqa: E402
+import segments  # noqa: E402
 
 WARM_UP_STEPS = 50  # a quarter of few steps
 GENERATED = 2000
@@ -72,18 +74,30 @@ class Means:
 class Training:
     def __init__(self, options):
         arrays, metadata = border.read(options.samples)
-        start, _ = border.read(options.start)
         self.train = Split(arrays, metadata, "train")
         self.test = Split(arrays, metadata, "test")
-        self.order = torch.from_numpy(start["order"]).long()
+        del arrays
+        if options.command == "memory":
+            held.count_malloc("reset_peak")
+            self.bytes_before = held.count_malloc("live")
         module = border.recipe(options.recipe)
         self.model = module.Model()
-        border.load_weights(self.model, border.part(start, "weights."))
+        if options.start == "-":
+            self.order = torch.arange(len(self.train)).repeat(options.steps, 1)
+        else:
+            start, _ = border.read(options.start)
+            self.order = torch.from_numpy(start["order"]).long()
+            border.load_weights(self.model, border.part(start, "weights."))
+            del start
+        segments.apply(options.recipe, self.model, options.segments)
         self.format = torch.contiguous_format
         if options.variant == "channels_last":
             self.format = torch.channels_last
             self.model.to(memory_format=self.format)
         self.optimizer = module.optimizer(self.model.parameters())
+        if options.optimizer == "default":
+            for group in self.optimizer.param_groups:
+                group["fused"] = None
         self.steps_per_epoch = -(-len(self.train) // self.model.batch)
         self.schedule = module.schedule(self.optimizer, self.steps_per_epoch * len(self.order))
         self.run = torch.compile(self.model) if options.variant == "compile" else self.model
@@ -143,39 +157,22 @@ class Training:
         return {"ms_per_step": statistics.median(times), "ms_fastest": min(times)}
 
 
-def count_malloc(what):
-    function = getattr(ctypes.CDLL(None), f"count_malloc_{what}")
-    function.restype = ctypes.c_long
-    return function()
+def peak_rss_bytes():
+    """Not getrusage, whose figure is at least that of the process which started this one."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
 
 def train(training, options):
     answer = {"epochs": list(training.epochs()), **training.times(),
               "import_bytes": IMPORT_BYTES,
-              "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+              "peak_rss_bytes": peak_rss_bytes()}
     if options.images:
         from safetensors.torch import save_file
         training.model.eval()
         with torch.no_grad():
             save_file({"images": training.model.draw(GENERATED).contiguous()}, options.images)
     return answer
-
-
-def memory(training, seconds):
-    """The most memory of a step: the tensors that stand between steps, and what malloc hands out
-    on top during one. Caches and code that libraries keep are left out."""
-    training.steps(WARM_UP_STEPS, seconds)
-    standing = list(training.model.state_dict().values())
-    standing += [parameter.grad for parameter in training.model.parameters()]
-    for state in training.optimizer.state.values():
-        standing += [value for value in state.values() if torch.is_tensor(value)]
-    standing_bytes = sum(tensor.nbytes for tensor in standing)
-    del standing
-    gc.collect()
-    count_malloc("reset_peak")
-    live = count_malloc("live")
-    training.steps(WARM_UP_STEPS, seconds)
-    return {"peak_bytes": standing_bytes + count_malloc("peak") - live}
 
 
 def main():
@@ -190,6 +187,9 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=5, help="end a timing sooner")
     parser.add_argument("--variant", choices=["eager", "channels_last", "compile"], default="eager")
+    parser.add_argument("--optimizer", choices=["fused", "default"], default="fused")
+    parser.add_argument("--segments", type=int, default=0,
+                        help="parts of the model that keep their input alone; 0: none")
     parser.add_argument("--images", help="file for generated images")
     options = parser.parse_args()
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
@@ -199,9 +199,10 @@ def main():
         answer = train(training, options)
     elif options.command == "time":
         training.steps(options.steps, options.seconds)
-        answer = training.times()
+        answer = {**training.times(), "import_bytes": IMPORT_BYTES,
+                  "peak_rss_bytes": peak_rss_bytes()}
     else:
-        answer = memory(training, options.seconds)
+        answer = held.memory(training, training.bytes_before, options.seconds)
     print(json.dumps({"torch": torch.__version__, **answer}))
 
 

@@ -1,18 +1,19 @@
 // thimble's side of the comparison with PyTorch: hands over samples, first weights, order and
 // noise, runs the same training, and judges generated images. bench/pytorch/compare.py calls it.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "io/atomic_file.h"
 #include "io/png/png.h"
 #include "train/inception_score.h"
 #include "twin_exchange.h"
+#include "twin_memory.h"
 
 namespace thimble::bench {
 namespace {
@@ -21,7 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kClasses = 10;
 constexpr int64_t kShownImages = 48;
-constexpr int64_t kWarmUpSteps = 50;  // the first steps touch fresh memory; a quarter of few steps
 
 struct Options {
   std::string recipe = "lenet5";
@@ -30,6 +30,7 @@ struct Options {
   std::string checkpoint;
   std::string images;
   std::string picture;
+  std::string samples_file;
   int64_t samples = 0;
   int64_t limit = 0;
   int64_t batch = 0;
@@ -39,23 +40,15 @@ struct Options {
   double seconds = HUGE_VAL;
   bool plain_sgd = false;
   int threads = 0;
+  int64_t memory_budget = 0;
+  std::string swap = "automatic";
+  std::string swap_dir;
+  bool no_average = false;
+  bool plan_only = false;
 };
 
-int64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
-
-// Median and fastest of the steps, in milliseconds, the first ones left out.
-void add_times(nlohmann::ordered_json& json, std::vector<double> values) {
-  const auto few = static_cast<int64_t>(values.size()) / 4;
-  values.erase(values.begin(), values.begin() + std::min(kWarmUpSteps, few));
-  if (values.empty()) throw Error("steps", "none was taken");
-  std::sort(values.begin(), values.end());
-  json["ms_per_step"] = values[values.size() / 2];
-  json["ms_fastest"] = values.front();
-}
+const std::map<std::string, Swap> kSwaps = {
+    {"never", Swap::never}, {"automatic", Swap::automatic}, {"always", Swap::always}};
 
 Setup setup_of(const Options& options) {
   const Recipe& recipe = find_recipe(options.recipe);
@@ -109,6 +102,24 @@ nlohmann::ordered_json train(const Options& options, bool timing) {
   return json;
 }
 
+// What a training holds and how long its steps take, with any memory budget.
+nlohmann::ordered_json memory(const Options& options) {
+  const Recipe& recipe = find_recipe(options.recipe);
+  return measure_memory({recipe,
+                         options.samples_file,
+                         {.optimizer = recipe.optimizer(),
+                          .ema_decay = options.no_average ? 0.0 : recipe.ema_decay,
+                          .batch = options.batch > 0 ? options.batch : recipe.batch,
+                          .memory_budget = options.memory_budget,
+                          .swap = kSwaps.at(options.swap),
+                          .swap_dir = options.swap_dir,
+                          .seed = options.seed,
+                          .threads = options.threads},
+                         options.steps,
+                         options.seconds,
+                         options.plan_only});
+}
+
 // Inception score of images from a file, or drawn by a trained recipe.
 nlohmann::ordered_json score(const Options& options) {
   const std::vector<float> images =
@@ -149,10 +160,11 @@ int run(int argc, char** argv) {
   CLI::App* command = app.add_subcommand("samples", "write the samples of both splits");
   command->add_option("RECIPE", options.recipe)->required();
   command->add_option("--data", options.data, "real data; none: the recipe's built-in data");
-  command->add_option("--limit", options.limit, "the first N training samples only");
+  command->add_option("--limit", options.limit, "the first N samples of each split only");
   command->add_option("--out", options.out)->required();
   command->callback([&] {
-    const Samples samples = load_samples(find_recipe(options.recipe), options.data, options.limit);
+    Samples samples = load_samples(find_recipe(options.recipe), options.data, options.limit);
+    if (options.limit > 0) samples.test = samples.test.take(options.limit);
     write_samples(samples, options.out);
     answer = {
         {"data", samples.name}, {"train", samples.train.size()}, {"test", samples.test.size()}};
@@ -189,6 +201,21 @@ int run(int argc, char** argv) {
   command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000000));
   command->add_option("--seconds", options.seconds, "end sooner after so long");
   command->callback([&] { answer = train(options, true); });
+
+  command = app.add_subcommand("memory", "measure what some steps hold, and time them");
+  command->add_option("RECIPE", options.recipe)->required();
+  command->add_option("SAMPLES", options.samples_file, "a file of the command samples");
+  command->add_option("--batch", options.batch, "samples in one step; 0: the recipe's");
+  command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000000));
+  command->add_option("--seconds", options.seconds, "end sooner after so long");
+  command->add_option("--threads", options.threads, "0: one per processor");
+  command->add_option("--memory-budget", options.memory_budget, "bytes; 0: none");
+  command->add_option("--swap", options.swap)
+      ->check(CLI::IsMember({"never", "automatic", "always"}));
+  command->add_option("--swap-dir", options.swap_dir, "folder of the swap file");
+  command->add_flag("--no-average", options.no_average, "keep no running average of the weights");
+  command->add_flag("--plan", options.plan_only, "print the plan and take no step");
+  command->callback([&] { answer = memory(options); });
 
   command = app.add_subcommand("score", "inception score by a classifier");
   command->add_option("CLASSIFIER", options.recipe, "checkpoint of lenet5")->required();

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Peak memory against the time of a step: thimble under memory budgets, PyTorch with checkpoints.
+
+Usage: python peak_time.py --build DIR --out DIR [--recipe NAME]... [--rounds N] [--seconds S]
+       python peak_time.py --out DIR --draw          (the picture again, from peak_time.json)
+
+Writes peak_time.json and peak_time.svg into the folder --out and prints a table and whether the
+criteria are met. Budgets go from what a step takes without one down to the smallest that works, by
+computing again alone and with a swap file. One thread; every point is a process of its own; in each
+round all of them take their turn, and the fastest of a point's medians counts. Peaks are planned and,
+as malloc counts them, measured; PyTorch's as held.py says. Shares of time are of thimble's step
+without a budget.
+"""
+import argparse
+import json
+import mmap
+import os
+import pathlib
+import tempfile
+import time
+
+import charts
+import segments
+from compare import KEEP_MEMORY, Bench
+from memory_table import BATCH_SIZES, BATCHES, COUNTED_STEPS, MIB, mib, table
+
+RECIPES = list(segments.BLOCKS)
+BUDGETS = 8
+# Share of the activations, and the time that is allowed for it.
+RECOMPUTED = [(0.5, 1.2), (0.25, 1.4)]
+SWAPPED_TO = 1 / 3  # of the whole peak
+STALL_ERROR, HIDDEN = 0.2, 0.7
+UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted
+PROBE_BYTES = 256 * MIB
+
+
+class PeakTime(Bench):
+    def plan(self, recipe, budget, swap):
+        return self.thimble("memory", recipe, "--plan", "--threads", 1, "--no-average",
+                            "--memory-budget", budget, "--swap", swap, *self.swap_dir())
+
+    def swap_dir(self):
+        return ["--swap-dir", self.options.swap_dir] if self.options.swap_dir else []
+
+    def budgets(self, recipe, swap, whole):
+        """From a little below the peak without a budget to the smallest; what criteria ask about."""
+        least = self.plan(recipe, 1, swap)["nearest_feasible_bytes"]
+        most = whole["planned_peak_bytes"]
+        asked = {most + (least - most) * i // (BUDGETS - 1) for i in range(1, BUDGETS)}
+        kept = most - whole["arena_bytes"]
+        asked |= {kept + int(share * whole["arena_bytes"]) for share, _ in RECOMPUTED}
+        if swap != "never":
+            asked.add(int(SWAPPED_TO * most))
+        return sorted((budget for budget in asked if budget >= least), reverse=True)
+
+    def points(self, recipe):
+        whole = self.plan(recipe, 0, "never")
+        points = [{"side": "thimble", "swap": "never", "budget": 0}]
+        for swap in ["never", "automatic"]:
+            points += [{"side": "thimble", "swap": swap, "budget": budget}
+                       for budget in self.budgets(recipe, swap, whole)
+                       if swap == "never" or self.plan(recipe, budget, swap)["swap_planned_bytes"]]
+        return points + [{"side": "torch", "segments": count}
+                         for count in [0, *segments.choices(recipe)]]
+
+    def run_point(self, recipe, samples, point, *words, **environment):
+        if point["side"] == "thimble":
+            return self.thimble("memory", recipe, samples, "--threads", 1, "--no-average",
+                                "--memory-budget", point["budget"], "--swap", point["swap"],
+                                *self.swap_dir(), *words, **environment)
+        command = "memory" if environment else "time"
+        return self.torch(command, recipe, samples, "-", "--threads", 1, "--segments",
+                          point["segments"], "--optimizer", "default", *words, **environment,
+                          **({} if environment else KEEP_MEMORY))
+
+    def measure(self, recipe):
+        samples = self.path(f"{recipe}_few.st")
+        self.thimble("samples", recipe, *self.data, "--limit", BATCHES * BATCH_SIZES[recipe],
+                     "--out", samples)
+        points = self.points(recipe)
+        library = self.counting_malloc()
+        seconds = ["--seconds", self.options.seconds]
+        for i, point in enumerate(points):
+            self.note(f"{recipe}: counting, point {i + 1} of {len(points)}")
+            point.update(self.run_point(recipe, samples, point, "--steps", COUNTED_STEPS, *seconds,
+                                        LD_PRELOAD=library))
+            point["rounds"] = []
+        for turn in range(self.options.rounds):
+            self.note(f"{recipe}: round {turn + 1} of {self.options.rounds}")
+            for point in points:
+                answer = self.run_point(recipe, samples, point, "--steps", 1000, *seconds)
+                if not point["rounds"] or answer["ms_per_step"] < min(point["rounds"]):
+                    point.update({key: answer[key] for key in ["ms_per_step", "swap_stall_ms"]
+                                  if key in answer})
+                point["rounds"].append(answer["ms_per_step"])
+        pathlib.Path(samples).unlink()
+        return points
+
+    def run(self):
+        path = pathlib.Path(self.path("peak_time.json"))
+        if self.options.draw:
+            results = json.loads(path.read_text(encoding="utf-8"))
+        else:
+            results = {"file_bytes_per_ms": file_speed(self.options.swap_dir), "recipes": {
+                recipe: self.measure(recipe) for recipe in self.options.recipe or RECIPES}}
+            path.write_text(json.dumps(results, indent=1), encoding="utf-8")
+        picture = charts.peaks({name: curves(points)
+                                for name, points in results["recipes"].items()})
+        pathlib.Path(self.path("peak_time.svg")).write_text(picture, encoding="utf-8")
+        for name, points in results["recipes"].items():
+            print(f"### {name}\n\n{rows(points)}")
+            for line in criteria(points, results["file_bytes_per_ms"]):
+                print(f"{name}: {line}")
+            print()
+
+
+def file_speed(folder):
+    """Bytes a millisecond of writing a file past the system's cache, and reading it back."""
+    block = mmap.mmap(-1, 4 * MIB)  # aligned as direct access wants it
+    block.write(os.urandom(4 * MIB))
+    with tempfile.NamedTemporaryFile(dir=folder or None) as file:
+        try:
+            handle = os.open(file.name, os.O_RDWR | os.O_DIRECT)
+        except OSError:
+            handle = os.open(file.name, os.O_RDWR)
+        begin = time.perf_counter()
+        for at in range(0, PROBE_BYTES, len(block)):
+            os.pwrite(handle, block, at)
+        for at in range(0, PROBE_BYTES, len(block)):
+            os.preadv(handle, [block], at)
+        seconds = time.perf_counter() - begin
+        os.close(handle)
+    return 2 * PROBE_BYTES / (1e3 * seconds)
+
+
+def first(points):
+    return points[0]
+
+
+def peak(point):
+    return point["planned_peak_bytes"] if point["side"] == "thimble" else point["peak_bytes"]
+
+
+def measured(point):
+    return point["allocated_peak_bytes"] if point["side"] == "thimble" else point["peak_bytes"]
+
+
+def share_of_time(points, point):
+    return point["ms_per_step"] / first(points)["ms_per_step"]
+
+
+def share_of_activations(points, point):
+    return point["arena_bytes"] / first(points)["arena_bytes"]
+
+
+def uses_swap(point):
+    return point.get("swap_bytes", 0) > 0
+
+
+def of(points, swap):
+    """thimble's points of one kind, the one without a budget first."""
+    return [point for point in points if point["side"] == "thimble" and
+            (point["swap"] == swap or not point["budget"])]
+
+
+def curves(points):
+    """Name -> [(MiB, share of time)], for the picture."""
+    def line(chosen):
+        return [(measured(point) / MIB, share_of_time(points, point)) for point in chosen]
+    found = {"thimble, computed again": line(of(points, "never"))}
+    if any(uses_swap(point) for point in points):
+        found["thimble, with a swap file"] = line(of(points, "automatic"))
+    found["PyTorch, checkpoints"] = line([p for p in points if p["side"] == "torch"])
+    return found
+
+
+def named(point):
+    if point["side"] == "torch":
+        return f"PyTorch, {point['segments']} segments" if point["segments"] else "PyTorch, eager"
+    if not point["budget"]:
+        return "no budget"
+    names = [strategy["name"] for strategy in point["strategies"]]
+    return f"swap {point['swap']}: {', '.join(names)}" if names else f"swap {point['swap']}"
+
+
+def rows(points):
+    lines = []
+    for point in points:
+        ours = point["side"] == "thimble"
+        lines.append([
+            named(point), mib(peak(point)), mib(measured(point)),
+            f"{share_of_activations(points, point):.2f}" if ours else "",
+            f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",
+            f"{point['predicted_stall_ms']:.3g}; {point['swap_stall_ms']:.3g}"
+            if uses_swap(point) else ""])
+    return table(["what", "peak, MiB", "measured", "activations", "ms a step", "time",
+                  "stall predicted; measured, ms"], lines)
+
+
+def met(is_met):
+    return "met" if is_met else "NOT MET"
+
+
+def criteria(points, bytes_per_ms):
+    recomputed = of(points, "never")
+    for share, most in RECOMPUTED:
+        within = [p for p in recomputed if share_of_activations(points, p) <= share]
+        if not within:
+            least = min(share_of_activations(points, p) for p in recomputed)
+            yield f"activations at {share} by computing again: NOT MET, least is {least:.2f}"
+            continue
+        times = min(share_of_time(points, p) for p in within)
+        yield (f"activations at {share} by computing again in {times:.2f} times the time, at most "
+               f"{most}: {met(times <= most)}")
+    swapped = of(points, "automatic")
+    least = min(map(peak, swapped)) / peak(first(points))
+    yield f"with a swap file down to {least:.2f} of the peak, at most 0.33: {met(least <= 0.334)}"
+    for point in filter(uses_swap, swapped):
+        yield stall(point, bytes_per_ms)
+
+
+def stall(point, bytes_per_ms):
+    predicted, taken = point["predicted_stall_ms"], point["swap_stall_ms"]
+    transfer = point["swap_bytes"] / bytes_per_ms
+    computing = point["ms_per_step"] - taken
+    near = abs(predicted - taken) <= max(STALL_ERROR * taken, UNNOTICED * point["ms_per_step"])
+    hidden = 1 - min(taken / transfer, 1)
+    text = (f"budget {mib(point['budget'])} MiB: stall predicted {predicted:.3g}, measured "
+            f"{taken:.3g} ms: {met(near)}; of {transfer:.3g} ms of transfer {hidden:.0%} hidden")
+    return text + (f": {met(hidden >= HIDDEN)}" if computing >= transfer else
+                   f", {computing:.3g} ms of computing do not suffice")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=".", help="build folder of thimble")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--recipe", action="append", choices=RECIPES)
+    parser.add_argument("--data", default="", help="real data; none: the recipes' built-in data")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=10, help="of each point in each round")
+    parser.add_argument("--swap-dir", default="", help="folder of the swap file")
+    parser.add_argument("--draw", action="store_true", help="draw what was measured before")
+    PeakTime(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+// What a training of thimble holds in memory: the counterpart of held.py.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace thimble::bench {
+
+struct MemoryRun {
+  const Recipe& recipe;
+  std::string samples;  // a file of write_samples
+  TrainerOptions options;
+  int64_t steps;
+  double seconds;  // ends sooner after so long
+  bool plan_only;  // makes the plan and takes no step
+};
+
+// Plan, bytes held and time of some steps. With count_malloc.so in LD_PRELOAD the bytes that malloc
+// handed out are counted: all beyond the samples, from before the model is built.
+[[nodiscard]] nlohmann::ordered_json measure_memory(const MemoryRun& run);
+
+// The training samples of a file of write_samples; pixels stay bytes until they are read.
+[[nodiscard]] data::Dataset read_samples(const std::string& path, const Recipe& recipe);
+
+// Median and fastest of the steps, in milliseconds, the first ones left out.
+void add_times(nlohmann::ordered_json& json, std::vector<double> values);
+
+// The most memory that the process ever had resident.
+[[nodiscard]] int64_t peak_rss_bytes();
+
+}  // namespace thimble::bench
