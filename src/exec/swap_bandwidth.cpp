@@ -16,9 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSlots = 16;          // of as many bytes as all staging buffers together
-constexpr double kSeconds = 0.04;   // for each part
-constexpr int64_t kSmallBytes = 1;  // next to nothing: one block of the disk
+constexpr int64_t kFileBytes = int64_t{4} << 20;
+constexpr int64_t kPieceBytes = int64_t{256} << 10;  // a transfer; less where staging is smaller
+constexpr double kSeconds = 0.04;                    // for each part
+constexpr int64_t kSmallBytes = 1;                   // next to nothing: one block of the disk
 constexpr int kSmallTransfers = 15;
 
 double seconds_since(Clock::time_point start) {
@@ -28,8 +29,11 @@ double seconds_since(Clock::time_point start) {
 class Measurement {
  public:
   Measurement(const std::string& folder, const SwapOptions& options)
-      : block_(options.buffers * options.buffer_bytes),
-        file_(folder, std::vector<int64_t>(kSlots, block_.bytes()), options) {}
+      : block_(std::clamp(options.buffers * options.buffer_bytes, kSwapBlock, kPieceBytes)),
+        file_(folder, std::vector<int64_t>(static_cast<size_t>(slots()), block_.bytes()), options) {
+  }
+
+  [[nodiscard]] int slots() const { return static_cast<int>(kFileBytes / block_.bytes()); }
 
   // Bytes a second over the first slots, at most so many, until the time is over; how many in
   // *slots. The next transfer is queued while one runs, as in a training step.
@@ -49,14 +53,16 @@ class Measurement {
   // Seconds from the start of a small transfer to the end of its wait; the median.
   double small() {
     std::array<double, kSmallTransfers> seconds{};
-    for (int i = 0; i < kSmallTransfers; ++i) {
+    int count = 0;
+    const Clock::time_point begun = Clock::now();
+    while (count < kSmallTransfers && (count < 2 || seconds_since(begun) < kSeconds)) {
       const Clock::time_point start = Clock::now();
-      begin(i % 2 == 0, 0, kSmallBytes);
+      begin(count % 2 == 0, 0, kSmallBytes);
       wait(0);
-      seconds[static_cast<size_t>(i)] = seconds_since(start);
+      seconds[static_cast<size_t>(count++)] = seconds_since(start);
     }
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[kSmallTransfers / 2];
+    std::sort(seconds.begin(), seconds.begin() + count);
+    return seconds[static_cast<size_t>(count / 2)];
   }
 
  private:
@@ -80,7 +86,7 @@ class Measurement {
 Bandwidth measure_bandwidth(const std::string& folder, SwapOptions options) {
   options.capacity = std::max(options.capacity, 2);
   Measurement measurement(folder, options);
-  int slots = kSlots;
+  int slots = measurement.slots();
   // The first write of a place is slower than those of all later steps.
   static_cast<void>(measurement.rate(true, &slots));
   Bandwidth bandwidth;

@@ -9,20 +9,23 @@
 
 namespace thimble::exec {
 
-// Copies bytes from src to dst and returns a 64-bit checksum of them. Any change within eight
-// bytes shows for certain, others but for one in 2^64. seed: where the bytes belong, so that equal
+// Copies bytes from src to dst and returns a 64-bit checksum of them. A change within eight aligned
+// bytes shows for certain, any other all but surely. seed: where the bytes belong, so that equal
 // bytes elsewhere do not pass. The ranges may not overlap.
 //
-// Eight sums side by side, each sum = rotate(sum ^ word) * odd: reversible, so a word's change
-// never gets lost, and the rotation takes high bits to where the product spreads them.
+// Eight sums side by side, each sum = rotate(sum + word * odd) * odd: reversible, so that a word's
+// change never gets lost. A word is multiplied too, or flips of two bits in words of one sum could
+// cancel out: a product only carries upwards, and leaves a flipped highest bit as it was.
 inline uint64_t copy_with_checksum(std::byte* dst, const std::byte* src, int64_t bytes,
                                    uint64_t seed) {
   constexpr size_t kLanes = 8;
   constexpr size_t kStripe = kLanes * sizeof(uint64_t);
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  // Odd numbers without a pattern.
+  constexpr uint64_t kOddOfWords = 0xd1342543de82ef95;
+  constexpr uint64_t kOddOfSums = 0x9e3779b97f4a7c15;
   constexpr int kRotation = 29;
   const auto step = [](uint64_t sum, uint64_t word) {
-    return std::rotl(sum ^ word, kRotation) * kOdd;
+    return std::rotl(sum + word * kOddOfWords, kRotation) * kOddOfSums;
   };
 
   std::array<uint64_t, kLanes> sums;

@@ -9,10 +9,10 @@
 #include <thimble/error.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 namespace thimble::exec {
 namespace {
@@ -41,9 +41,10 @@ int open_nameless(const std::string& folder) {
   return named;
 }
 
+// -1: the file system does not say.
 int64_t free_bytes(int descriptor) {
   struct statvfs system {};
-  if (::fstatvfs(descriptor, &system) != 0) return 0;
+  if (::fstatvfs(descriptor, &system) != 0) return -1;
   return static_cast<int64_t>(system.f_bavail) * static_cast<int64_t>(system.f_frsize);
 }
 
@@ -77,16 +78,15 @@ void SwapDisk::allocate() {
                             "most; raise that limit (ulimit -f)",
                             bytes_, limit.rlim_cur));
   }
-  int error = 0;
-  do {
-    error = ::posix_fallocate(descriptor_, 0, bytes_);
-  } while (error == EINTR);
+  // Asked first: where the system has to write every block to allocate it, that takes long.
+  const int64_t free = free_bytes(descriptor_);
+  int error = free >= 0 && bytes_ > free ? ENOSPC : EINTR;
+  while (error == EINTR) error = ::posix_fallocate(descriptor_, 0, bytes_);
   if (error == 0) return;
-  // What a vain attempt has taken is not free any more.
-  static_cast<void>(::ftruncate(descriptor_, 0) == 0);
-  throw Error(kWhere, fmt::format("needs {} bytes in {}, where {} bytes are free: {}; make room "
-                                  "there, or name a folder of another disk with --swap-dir",
-                                  bytes_, folder_, free_bytes(descriptor_), std::strerror(error)));
+  throw Error(kWhere,
+              fmt::format("needs {} bytes in {}, where {} bytes are free: {}; make room "
+                          "there, or name a folder of another disk with --swap-dir",
+                          bytes_, folder_, std::max<int64_t>(free, 0), std::strerror(error)));
 }
 
 // Some file systems accept the flag and refuse the transfers, or want larger blocks.

@@ -55,7 +55,7 @@ struct SwapLayout {
 class SwapPipe {
  public:
   // staging: options.buffers times options.buffer_bytes. done is called for each transfer as it
-  // ends well, in order. Once stop is set no further chunk is begun.
+  // ends well, those of a slot in order. Once stop is set no further chunk is begun.
   SwapPipe(SwapIo& io, const SwapLayout& layout, std::byte* staging, const SwapOptions& options,
            const std::atomic<bool>& stop, std::function<void(const SwapTransfer&)> done);
 

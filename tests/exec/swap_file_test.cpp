@@ -255,6 +255,30 @@ TEST(swap_file, a_limit_of_file_sizes_is_an_error_and_no_signal) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+// As where a container forbids it.
+TEST(swap_file, goes_without_io_uring_where_the_kernel_refuses_it) {
+  struct rlimit limit {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = ::dup(0);
+  ASSERT_GE(next, 0);
+  ::close(next);
+  // Room for the file, none for a ring.
+  const struct rlimit one_more { static_cast<rlim_t>(next) + 1, limit.rlim_max };
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  {
+    EXPECT_THROW(SwapFile("", {10'000}, {.engine = SwapEngine::uring}), Error);
+    SwapFile file("", {10'000});
+    EXPECT_FALSE(file.uses_uring());
+    const Bytes contents = random_bytes(10'000, 1);
+    Bytes found(10'000);
+    file.start_write(0, contents.data(), 10'000);
+    file.start_read(0, found.data(), 10'000);
+    EXPECT_TRUE(file.wait(0)) << file.error();
+    EXPECT_EQ(found, contents);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 TEST(swap_file, options_that_make_no_sense_are_refused) {
   EXPECT_THROW(SwapFile("", {1}, {.buffer_bytes = 1000}), Error);
   EXPECT_THROW(SwapFile("", {1}, {.buffer_bytes = 0}), Error);
@@ -280,6 +304,9 @@ TEST(swap_file, bandwidth_is_measured_in_no_time) {
   EXPECT_LT(bandwidth.write_bytes_per_second, 1e12);
   EXPECT_GT(bandwidth.seconds_per_transfer, 1e-7);
   EXPECT_LT(bandwidth.seconds_per_transfer, 1.0);
+  EXPECT_NO_THROW(static_cast<void>(
+      measure_bandwidth(folder.path(), {.buffer_bytes = 4096, .buffers = 1, .capacity = 1})));
+  EXPECT_NO_THROW(static_cast<void>(measure_bandwidth(folder.path(), {.buffer_bytes = 8 << 20})));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
