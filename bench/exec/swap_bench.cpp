@@ -56,7 +56,7 @@ void swap_in(benchmark::State& state) { swap_file(state, false); }
 
 void engines(benchmark::internal::Benchmark* benchmark) {
   for (const SwapEngine engine : {SwapEngine::uring, SwapEngine::blocking}) {
-    for (const int64_t kib : {16, 64, 256, 1024}) {
+    for (const int64_t kib : {16, 64, 128, 256, 1024}) {
       for (const int64_t buffers : {2, 4}) {
         if (engine == SwapEngine::blocking && buffers > 2) continue;
         benchmark->Args({kib, buffers, static_cast<int64_t>(engine)});
