@@ -2,51 +2,130 @@
 #include <thimble/thimble.h>
 
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "console.h"
+#include "io/atomic_file.h"
+#include "io/html/training_report.h"
 #include "options.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
 namespace {
 
+using json = nlohmann::ordered_json;
+
 struct Options {
   SetupOptions setup;
   bool json = false;
+  std::string report;
 };
 
-nlohmann::ordered_json buffers_of(const Plan& plan) {
-  nlohmann::ordered_json buffers = nlohmann::ordered_json::array();
+const char* to_string(Made made) {
+  switch (made) {
+    case Made::again:
+      return "again";
+    case Made::fetched:
+      return "fetched";
+    case Made::first:
+      break;
+  }
+  return "first";
+}
+
+json buffers_of(const Plan& plan) {
+  json buffers = json::array();
   for (const PlanBuffer& buffer : plan.buffers) {
     buffers.push_back({{"name", buffer.name},
                        {"role", buffer.role},
-                       {"dtype", to_string(buffer.dtype)},
+                       {"dtype", thimble::to_string(buffer.dtype)},
                        {"shape", buffer.shape.dims()},
                        {"bytes", buffer.bytes},
                        {"offset", buffer.offset},
                        {"birth", buffer.birth},
-                       {"death", buffer.death}});
+                       {"death", buffer.death},
+                       {"made", to_string(buffer.made)}});
   }
   return buffers;
 }
 
+json strategies_of(const Plan& plan) {
+  json strategies = json::array();
+  for (const PlanStrategy& strategy : plan.strategies) {
+    strategies.push_back({{"name", strategy.name},
+                          {"detail", strategy.detail},
+                          {"saved_bytes", strategy.saved_bytes},
+                          {"left_bytes", strategy.left_bytes},
+                          {"extra_flops", strategy.extra_flops},
+                          {"extra_io_bytes", strategy.extra_io_bytes},
+                          {"predicted_ms", strategy.predicted_ms},
+                          {"lossless", strategy.lossless}});
+  }
+  return strategies;
+}
+
+json binding_of(const Plan& plan) {
+  if (plan.steps.empty()) return {};
+  const PlanStep& step = plan.steps[static_cast<size_t>(plan.peak_step)];
+  return {{"step", plan.peak_step}, {"op", step.op}, {"layer", step.layer}};
+}
+
+json to_json(const Plan& plan) {
+  // What was not asked for, or is not known, is null.
+  const auto known = [](auto value) { return value > 0 ? json(value) : json(); };
+  return {{"planned_peak_bytes", plan.planned_peak_bytes},
+          {"lower_bound_bytes", plan.lower_bound_bytes},
+          {"parameter_bytes", plan.parameter_bytes},
+          {"state_bytes", plan.state_bytes},
+          {"activation_peak_bytes", plan.activation_peak_bytes},
+          {"workspace_bytes", plan.workspace_bytes},
+          {"arena_bytes", plan.arena_bytes},
+          {"staging_bytes", plan.staging_bytes},
+          {"input_pipeline_bytes", plan.input_pipeline_bytes},
+          {"micro_batches", plan.micro_batches},
+          {"fits", plan.fits},
+          {"budget_bytes", known(plan.budget_bytes)},
+          {"nearest_feasible_bytes", known(plan.nearest_feasible_bytes)},
+          {"binding", binding_of(plan)},
+          {"strategies", strategies_of(plan)},
+          {"swap_read_bytes", plan.swap_read_bytes},
+          {"swap_written_bytes", plan.swap_written_bytes},
+          {"swap_stall_ms", plan.swap_stall_ms},
+          {"step_ms", known(plan.step_ms)},
+          {"buffers", buffers_of(plan)}};
+}
+
+[[noreturn]] void refuse(const Plan& plan) {
+  const std::string nearest =
+      plan.nearest_feasible_bytes > 0
+          ? fmt::format(" Nearest budget that works: {} bytes, or take a smaller batch",
+                        plan.nearest_feasible_bytes)
+          : std::string(" Take a smaller batch");
+  throw Error("memory budget", fmt::format("no plan of batch {} keeps {}.{}", plan.batch,
+                                           format_bytes(plan.budget_bytes), nearest));
+}
+
 int run(const Options& options) {
   const Recipe& recipe = chosen_recipe(options.setup.recipe);
+  // A path that takes no file fails before the plan is made; what stood there stays.
+  std::optional<io::AtomicFile> report;
+  if (!options.report.empty()) report.emplace(options.report);
   // One step is enough: the schedule changes no buffer.
-  const Trainer trainer(recipe.build(), trainer_options(options.setup, recipe, 1));
-  const Plan& plan = trainer.plan();
-  if (!options.json) {
-    fmt::print("{}", plan.text());
-    return kOk;
+  const Plan plan = plan_training(recipe.build(), trainer_options(options.setup, recipe, 1));
+  if (report) {
+    report->write(io::training_report_html(
+        {.title = fmt::format("{}, batch {}", recipe.name, plan.batch), .plan = plan}));
+    report->commit();
   }
-  print_json({{"planned_peak_bytes", plan.planned_peak_bytes},
-              {"lower_bound_bytes", plan.lower_bound_bytes},
-              {"parameter_bytes", plan.parameter_bytes},
-              {"state_bytes", plan.state_bytes},
-              {"activation_peak_bytes", plan.activation_peak_bytes},
-              {"workspace_bytes", plan.workspace_bytes},
-              {"buffers", buffers_of(plan)}});
+  if (options.json) {
+    print_json(to_json(plan));
+  } else {
+    fmt::print("{}", plan.text());
+    if (report) fmt::print("written: {}\n", options.report);
+    std::fflush(stdout);
+  }
+  if (!plan.fits) refuse(plan);
   return kOk;
 }
 
@@ -55,12 +134,17 @@ int run(const Options& options) {
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "plan", "Print the memory plan of a training step: the exact peak and what binds it");
+      "plan",
+      "Print the memory plan of a training step: the exact peak, what binds it, how it came to be");
   options->setup.add_to(*command);
+  command
+      ->add_option("--report", options->report,
+                   "write the plan as a page with its picture, too [no page]")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "print one JSON object with every buffer instead");
   command->footer(
-      "Examples:\n  thimble plan vae --batch 8\n  thimble plan lenet5 --optimizer sgd "
-      "--memory-budget 2MiB");
+      "Examples:\n  thimble plan vae --batch 8 --report plan.html\n  thimble plan lenet5 "
+      "--optimizer sgd --memory-budget 2MiB");
   command->callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

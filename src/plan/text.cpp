@@ -5,69 +5,140 @@
 #include <ostream>
 #include <string_view>
 
+#include "plan/text_parts.h"
+
 namespace thimble {
 namespace {
 
-// 1234567 -> "1,234,567"
-std::string grouped(int64_t number) {
-  const std::string digits = fmt::format("{}", number);
-  std::string out;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') out += ',';
-    out += digits[i];
+using plan::grouped;
+using plan::plural;
+using plan::short_bytes;
+using plan::short_flops;
+using plan::short_time;
+using plan::wrapped;
+
+std::string totals(const Plan& plan) {
+  std::string out =
+      fmt::format("planned peak of a step, batch {}{}: {}\n", plan.batch,
+                  plan.micro_batches > 1 ? fmt::format(" in {} parts", grouped(plan.micro_batches))
+                                         : std::string(),
+                  format_bytes(plan.planned_peak_bytes));
+  const auto row = [&out](std::string_view what, int64_t bytes) {
+    out += fmt::format("  {:<36}{:>16} B\n", what, grouped(bytes));
+  };
+  row("parameters", plan.parameter_bytes);
+  row("state (moments, running statistics)", plan.state_bytes);
+  if (plan.saved_state_bytes > 0) row("  saved by keeping 8 bits", plan.saved_state_bytes);
+  row("constants", plan.constant_bytes);
+  row("their padding to cache lines", plan.padding_bytes);
+  row("arena (activations to workspaces)", plan.arena_bytes);
+  if (plan.staging_bytes > 0) row("staging for the swap file", plan.staging_bytes);
+  const double above = plan.lower_bound_bytes == 0
+                           ? 0.0
+                           : 100.0 * static_cast<double>(plan.planned_peak_bytes) /
+                                     static_cast<double>(plan.lower_bound_bytes) -
+                                 100.0;
+  out += fmt::format("  lower bound for this order: {} B, packed {:.2f} % above it\n",
+                     grouped(plan.lower_bound_bytes), above);
+  if (plan.input_pipeline_bytes > 0) {
+    out +=
+        fmt::format("beside it the input pipeline: {}\n", format_bytes(plan.input_pipeline_bytes));
+  }
+  if (plan.swap_written_bytes > 0 || plan.swap_read_bytes > 0) {
+    out += fmt::format("swap file, each step: {} written, {} read, predicted wait {}\n",
+                       short_bytes(plan.swap_written_bytes), short_bytes(plan.swap_read_bytes),
+                       short_time(plan.swap_stall_ms));
+  }
+  if (plan.step_ms > 0.0) out += fmt::format("predicted step: {}\n", short_time(plan.step_ms));
+  return out;
+}
+
+// Each means, the bytes it saved, the peak it left and what it costs; columns that would hold
+// nothing are left out.
+std::string strategy_table(const Plan& plan) {
+  if (plan.strategies.empty()) return {};
+  const auto any = [&plan](auto has) {
+    return std::any_of(plan.strategies.begin(), plan.strategies.end(), has);
+  };
+  const bool flops = any([](const PlanStrategy& s) { return s.extra_flops != 0.0; });
+  const bool file = any([](const PlanStrategy& s) { return s.extra_io_bytes != 0; });
+  const auto row = [&](std::string_view name, std::string_view saved, std::string_view left,
+                       std::string_view time, std::string_view work, std::string_view io) {
+    std::string line = fmt::format("{:<38}{:>12}{:>12}{:>12}", name, saved, left, time);
+    if (flops) line += fmt::format("{:>13}", work);
+    if (file) line += fmt::format("{:>12}", io);
+    return line + '\n';
+  };
+  std::string out =
+      row("strategy", "bytes saved", "bytes left", "time cost", "more work", "file I/O");
+  for (const PlanStrategy& s : plan.strategies) {
+    out += row("  " + s.name + (s.lossless ? "" : " (lossy)"),
+               s.saved_bytes == 0 ? "-" : short_bytes(s.saved_bytes), short_bytes(s.left_bytes),
+               s.predicted_ms == 0.0 ? "-" : short_time(s.predicted_ms),
+               s.extra_flops == 0.0 ? "-" : short_flops(s.extra_flops),
+               s.extra_io_bytes == 0 ? "-" : short_bytes(s.extra_io_bytes));
+    out += wrapped(s.detail, 4);
+  }
+  if (any([](const PlanStrategy& s) { return !s.lossless; })) {
+    out += "  (lossy): asked for; results are not those of a training without it\n";
+  }
+  return out;
+}
+
+std::string verdict(const Plan& plan) {
+  if (plan.budget_bytes <= 0) return {};
+  const std::string budget = "budget " + format_bytes(plan.budget_bytes);
+  const int64_t needed = plan.planned_peak_bytes + plan.input_pipeline_bytes;
+  if (plan.fits) {
+    return fmt::format("{}: kept, {} to spare\n", budget, short_bytes(plan.budget_bytes - needed));
+  }
+  std::string out =
+      fmt::format("{}: cannot be kept, {} too little\n", budget,
+                  short_bytes(std::max(plan.nearest_feasible_bytes, needed) - plan.budget_bytes));
+  if (plan.nearest_feasible_bytes > 0) {
+    out +=
+        fmt::format("  nearest budget that can: {}\n", format_bytes(plan.nearest_feasible_bytes));
+  }
+  const int64_t always = needed - plan.arena_bytes;
+  if (always > plan.budget_bytes) {
+    out += fmt::format("  what lies there during the whole step alone takes {}\n",
+                       short_bytes(always));
+  }
+  return out;
+}
+
+// The op that needs most, and the largest buffers at that moment.
+std::string fullest_moment(const Plan& plan, int largest_buffers) {
+  if (plan.steps.empty()) return {};
+  const PlanStep& peak = plan.steps[static_cast<size_t>(plan.peak_step)];
+  std::string out = fmt::format("fullest at step {} of {}: {} of {}\n", grouped(plan.peak_step + 1),
+                                grouped(static_cast<int64_t>(plan.steps.size())), peak.op,
+                                peak.layer.empty() ? "the training step" : peak.layer);
+  std::vector<const PlanBuffer*> alive;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.birth <= plan.peak_step && plan.peak_step < buffer.death) alive.push_back(&buffer);
+  }
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
+  for (size_t i = 0; i < shown; ++i) {
+    const PlanBuffer& buffer = *alive[i];
+    out +=
+        fmt::format("  {:>14} B  {:<11} {} {}{}\n", grouped(buffer.bytes), buffer.role, buffer.name,
+                    to_string(buffer.shape), buffer.made == Made::fetched ? ", read back" : "");
+  }
+  if (shown < alive.size()) {
+    out += fmt::format("  and {}\n",
+                       plural(static_cast<int64_t>(alive.size() - shown), "smaller one"));
   }
   return out;
 }
 
 }  // namespace
 
-std::string format_bytes(int64_t bytes) {
-  constexpr double kKiB = 1024.0;
-  const double value = static_cast<double>(bytes);
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  if (value < kKiB * kKiB) return fmt::format("{:.2f} KiB ({} B)", value / kKiB, grouped(bytes));
-  if (value < kKiB * kKiB * kKiB) {
-    return fmt::format("{:.2f} MiB ({} B)", value / kKiB / kKiB, grouped(bytes));
-  }
-  return fmt::format("{:.2f} GiB ({} B)", value / kKiB / kKiB / kKiB, grouped(bytes));
-}
-
 std::string Plan::text(int largest_buffers) const {
-  std::string out;
-  const auto row = [&out](std::string_view what, int64_t bytes) {
-    out += fmt::format("  {:<34}{:>14} B\n", what, grouped(bytes));
-  };
-  out += fmt::format("planned peak of a step, batch {}: {}\n", batch,
-                     format_bytes(planned_peak_bytes));
-  row("parameters", parameter_bytes);
-  row("state (moments, running statistics)", state_bytes);
-  if (saved_state_bytes > 0) row("  saved by keeping 8 bits", saved_state_bytes);
-  row("constants", constant_bytes);
-  row("their padding to cache lines", padding_bytes);
-  row("arena (activations to workspaces)", arena_bytes);
-  out += fmt::format("  lower bound for this order: {} B, packed {:.2f} % above it\n",
-                     grouped(lower_bound_bytes),
-                     lower_bound_bytes == 0 ? 0.0
-                                            : 100.0 * static_cast<double>(planned_peak_bytes) /
-                                                      static_cast<double>(lower_bound_bytes) -
-                                                  100.0);
-  if (steps.empty()) return out;
-  const PlanStep& peak = steps[static_cast<size_t>(peak_step)];
-  out += fmt::format("fullest at step {} of {}: {} of {}\n", peak_step + 1, steps.size(), peak.op,
-                     peak.layer.empty() ? "the training step" : peak.layer);
-  std::vector<const PlanBuffer*> alive;
-  for (const PlanBuffer& buffer : buffers) {
-    if (buffer.birth <= peak_step && peak_step < buffer.death) alive.push_back(&buffer);
-  }
-  std::stable_sort(alive.begin(), alive.end(),
-                   [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
-  const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
-  for (size_t i = 0; i < shown; ++i) {
-    out += fmt::format("  {:>14} B  {:<11} {} {}\n", grouped(alive[i]->bytes), alive[i]->role,
-                       alive[i]->name, to_string(alive[i]->shape));
-  }
-  if (shown < alive.size()) out += fmt::format("  and {} smaller ones\n", alive.size() - shown);
-  return out;
+  return totals(*this) + strategy_table(*this) + verdict(*this) +
+         fullest_moment(*this, largest_buffers);
 }
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.text(); }

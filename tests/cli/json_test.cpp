@@ -21,7 +21,10 @@ constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
     "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes activation_peak_bytes "
-    "workspace_bytes buffers";
+    "workspace_bytes arena_bytes staging_bytes input_pipeline_bytes micro_batches fits "
+    "budget_bytes "
+    "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_stall_ms "
+    "step_ms buffers";
 
 TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
   const TemporaryFolder folder;
@@ -84,10 +87,46 @@ TEST(cli_json, of_plan_adds_up) {
   EXPECT_EQ(keys(json), kPlanKeys);
   EXPECT_LE(json["lower_bound_bytes"], json["planned_peak_bytes"]);
   EXPECT_EQ(json["parameter_bytes"], 4 * 20174);
+  EXPECT_EQ(json["fits"], true);
+  EXPECT_TRUE(json["budget_bytes"].is_null());
+  EXPECT_EQ(keys(json["binding"]), "step op layer");
+  EXPECT_TRUE(json["strategies"].is_array());
   ASSERT_TRUE(json["buffers"].is_array());
+  EXPECT_EQ(keys(json["buffers"][0]), "name role dtype shape bytes offset birth death made");
+  EXPECT_EQ(json["buffers"][0]["made"], "first");
   EXPECT_GT(json["buffers"].size(), 20U);
   const auto larger = last_line_json(run({"plan", "vae", "--batch", "64", "--json"}).out);
   EXPECT_GT(larger["planned_peak_bytes"], json["planned_peak_bytes"]);
+}
+
+constexpr const char* kStrategyKeys =
+    "name detail saved_bytes left_bytes extra_flops extra_io_bytes predicted_ms lossless";
+
+TEST(cli_json, of_plan_says_whether_a_budget_is_kept) {
+  const auto plan = [](const std::string& budget) {
+    return run(
+        {"plan", "vae", "--batch", "8", "--threads", "1", "--memory-budget", budget, "--json"});
+  };
+  const Outcome roomy = plan("64MiB");
+  EXPECT_EQ(roomy.code, 0) << roomy.err;
+  const auto kept = last_line_json(roomy.out);
+  EXPECT_EQ(kept["fits"], true);
+  EXPECT_EQ(kept["budget_bytes"], 64 << 20);
+  for (const auto& strategy : kept["strategies"]) EXPECT_EQ(keys(strategy), kStrategyKeys);
+
+  const Outcome tight = plan("1KiB");
+  EXPECT_EQ(tight.code, 1);
+  EXPECT_EQ(lines(tight.err), 1) << tight.err;
+  const auto refused = last_line_json(tight.out);
+  EXPECT_EQ(keys(refused), kPlanKeys);
+  EXPECT_EQ(refused["fits"], false);
+  const auto nearest = refused["nearest_feasible_bytes"].get<int64_t>();
+  EXPECT_GT(nearest, 1024);
+  EXPECT_THAT(tight.err, HasSubstr(std::to_string(nearest)));
+  // What is named is true.
+  const Outcome named = plan(std::to_string(nearest));
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_EQ(last_line_json(named.out)["fits"], true);
 }
 
 // The last batch is smaller, and evaluation is a program too: neither is part of the step.

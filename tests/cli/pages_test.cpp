@@ -134,6 +134,14 @@ TEST(pages, of_the_command_line_list_the_keys_of_a_training) {
   for (const auto& [key, value] : json.items()) EXPECT_THAT(page, HasSubstr("`" + key + "`"));
 }
 
+TEST(pages, of_the_command_line_list_the_keys_of_a_plan) {
+  const std::string page = read_text(kRoot / "docs/guide/command-line.md");
+  const auto json = last_line_json(run({"plan", "mlp", "--memory-budget", "64MiB", "--json"}).out);
+  for (const auto& part : {json, json["binding"], json["buffers"][0]}) {
+    for (const auto& [key, value] : part.items()) EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+  }
+}
+
 TEST(pages, of_presets_in_the_documentation_are_configured) {
   const std::string presets = read_text(kRoot / "CMakePresets.json");
   for (const char* name : {"dev", "release", "asan", "tsan"}) {

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <regex>
 
 #include "io/html/training_report.h"
+#include "io/large_plan.h"
 
 namespace thimble::io {
 namespace {
@@ -60,6 +62,58 @@ TEST(training_report, holds_texts_as_data) {
   const std::string page = training_report_html(small_report());
   EXPECT_TRUE(contains(page, "Say boat,\\n\\\""));
   EXPECT_FALSE(contains(page, "\xff"));
+}
+
+TEST(training_report, holds_each_name_once) {
+  TrainingReport report = small_report();
+  report.plan.buffers.push_back(report.plan.buffers[0]);
+  report.plan.buffers[0].name = report.plan.buffers[1].name = "twice_made";
+  const std::string page = training_report_html(report);
+  EXPECT_EQ(page.find("twice_made"), page.rfind("twice_made"));
+  EXPECT_TRUE(contains(page, "\"name\":[0,0],"));
+}
+
+TEST(training_report, marks_what_was_made_again_and_read_back) {
+  TrainingReport report = small_report();
+  report.plan.buffers.resize(3, report.plan.buffers[0]);
+  report.plan.buffers[1].made = Made::fetched;
+  report.plan.buffers[2].made = Made::again;
+  const std::string page = training_report_html(report);
+  EXPECT_TRUE(contains(page, "\"again\":[2],\"fetched\":[1]"));
+}
+
+TEST(training_report, holds_strategies_and_budget) {
+  TrainingReport report = small_report();
+  report.plan.budget_bytes = 4096;
+  report.plan.fits = false;
+  report.plan.nearest_feasible_bytes = 8192;
+  report.plan.strategies = {{"swap", "3 values", 10, 20, 0.0, 30, NAN, true}};
+  const std::string page = training_report_html(report);
+  EXPECT_TRUE(contains(page, "\"budget\":4096,\"fits\":false,\"nearest\":8192"));
+  EXPECT_TRUE(contains(page,
+                       "{\"name\":\"swap\",\"detail\":\"3 values\",\"saved\":10,\"left\":20,"
+                       "\"flops\":0.0,\"io\":30,\"ms\":0.0,\"lossless\":true}"));
+}
+
+TEST(training_report, of_20000_buffers_stays_small) {
+  constexpr size_t kBytesPerBuffer = 80, kFixedParts = 60000;
+  TrainingReport report;
+  report.plan = test::large_plan(4700);
+  ASSERT_GT(report.plan.buffers.size(), 20000U);
+  EXPECT_LT(training_report_html(report).size(),
+            kBytesPerBuffer * report.plan.buffers.size() + kFixedParts);
+}
+
+// What the scripts fill has to stand in the page.
+TEST(training_report, has_every_element_its_scripts_ask_for) {
+  const std::string page = training_report_html(small_report());
+  const std::regex asked("(?:byId|legend|table|Table|curve)\\('([a-z-]+)'");
+  int elements = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), asked), end; it != end; ++it) {
+    ++elements;
+    EXPECT_TRUE(contains(page, "id=\"" + (*it)[1].str() + "\"")) << (*it)[1];
+  }
+  EXPECT_GT(elements, 20);
 }
 
 TEST(training_report, renders_an_empty_run) {

@@ -7,6 +7,7 @@
 
 #include "io/base64.h"
 #include "io/html/assets.h"
+#include "io/html/plan_data.h"
 
 namespace thimble::io {
 namespace {
@@ -19,31 +20,6 @@ json numbers(const std::vector<float>& values) {
   json list = json::array();
   for (const float value : values) list.push_back(number(static_cast<double>(value)));
   return list;
-}
-
-json plan_data(const Plan& plan) {
-  json buffers = json::array();
-  for (const PlanBuffer& b : plan.buffers) {
-    buffers.push_back({{"name", b.name},
-                       {"role", b.role},
-                       {"shape", to_string(b.shape)},
-                       {"bytes", b.bytes},
-                       {"offset", b.offset},
-                       {"birth", b.birth},
-                       {"death", b.death}});
-  }
-  json steps = json::array();
-  for (const PlanStep& s : plan.steps) {
-    steps.push_back({{"op", s.op}, {"layer", s.layer}, {"live", s.live_bytes}});
-  }
-  return {{"peak", plan.planned_peak_bytes},
-          {"batch", plan.batch},
-          {"parameters", plan.parameter_bytes},
-          {"state", plan.state_bytes},
-          {"constants", plan.constant_bytes},
-          {"arena", plan.arena_bytes},
-          {"buffers", buffers},
-          {"steps", steps}};
 }
 
 // JSON that may stand inside a script element: no "<" can end it.
@@ -95,8 +71,9 @@ std::string training_report_html(const TrainingReport& report) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>thimble</title>\n<style>{}</style>\n</head>\n<body>{}"
-      "<script>\nconst DATA = {};\n{}</script>\n</body>\n</html>\n",
-      kReportStyle, kReportBody, script_safe(data), kReportScript);
+      "<script>\n'use strict';\nconst DATA = {};\n{}{}{}{}{}{}</script>\n</body>\n</html>\n",
+      kReportStyle, kReportBody, script_safe(data), kCommonScript, kCurvesScript, kTimelineScript,
+      kPointerScript, kMemoryScript, kPageScript);
 }
 
 }  // namespace thimble::io

@@ -1,0 +1,83 @@
+// `thimble plan` as a person uses it: its text, its page, its exit code.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/process.h"
+
+namespace thimble::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> plan_of_mlp(const std::vector<std::string>& more) {
+  std::vector<std::string> all{"plan", "mlp", "--batch", "8", "--threads", "1"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(cli_plan, says_whether_the_budget_is_kept) {
+  const Outcome kept = run(plan_of_mlp({"--memory-budget", "64MiB"}));
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_THAT(kept.out, HasSubstr("budget 64.00 MiB (67,108,864 B): kept, "));
+  EXPECT_THAT(kept.out, HasSubstr("fullest at step"));
+  const Outcome refused = run(plan_of_mlp({"--memory-budget", "1MiB"}));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("budget 1.00 MiB (1,048,576 B): cannot be kept"));
+  EXPECT_THAT(refused.out, HasSubstr("nearest budget that can: "));
+  EXPECT_THAT(refused.out, HasSubstr("fullest at step"));
+  EXPECT_EQ(lines(refused.err), 1) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("thimble: [memory budget] no plan of batch 8 keeps 1.00 MiB "
+                                     "(1,048,576 B). Nearest budget"));
+}
+
+TEST(cli_plan, writes_a_page_that_loads_nothing_from_elsewhere) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "plan.html";
+  const Outcome outcome = run(plan_of_mlp({"--memory-budget", "64MiB", "--report", path}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("written: " + path));
+  const std::string page = read_text(path);
+  EXPECT_THAT(page, HasSubstr("\"title\":\"mlp, batch 8\""));
+  EXPECT_THAT(page, HasSubstr("\"budget\":67108864"));
+  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_THAT(page, Not(HasSubstr("src=\"")));
+  // With --json, too, and where the budget cannot be kept: that is when one wants to see why.
+  const Outcome refused = run(plan_of_mlp({"--memory-budget", "1KiB", "--report", path, "--json"}));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(lines(refused.out), 1);
+  EXPECT_THAT(read_text(path), HasSubstr("\"budget\":1024"));
+}
+
+TEST(cli_plan, refuses_a_path_that_takes_no_page_before_it_plans) {
+  const TemporaryFolder folder;
+  const Outcome missing = run(plan_of_mlp({"--report", folder / "none/plan.html"}));
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_EQ(lines(missing.err), 1) << missing.err;
+  EXPECT_THAT(missing.err, HasSubstr(folder / "none"));
+  std::filesystem::create_directory(folder / "taken");
+  const Outcome taken = run(plan_of_mlp({"--report", folder / "taken"}));
+  EXPECT_EQ(taken.code, 1);
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "taken"));
+}
+
+TEST(cli_plan, leaves_the_page_that_was_there_where_the_disk_is_full) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "plan.html";
+  write_text(path, "the old page");
+  const Outcome full = run(plan_of_mlp({"--report", path}), {.file_bytes = 1000});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr(path));
+  EXPECT_EQ(read_text(path), "the old page");
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1);
+}
+
+}  // namespace
+}  // namespace thimble::test
