@@ -17,6 +17,8 @@ using plan::short_flops;
 using plan::short_time;
 using plan::wrapped;
 
+constexpr size_t kNameColumns = 38;  // of a strategy
+
 std::string totals(const Plan& plan) {
   std::string out =
       fmt::format("planned peak of a step, batch {}{}: {}\n", plan.batch,
@@ -64,7 +66,8 @@ std::string strategy_table(const Plan& plan) {
   const bool file = any([](const PlanStrategy& s) { return s.extra_io_bytes != 0; });
   const auto row = [&](std::string_view name, std::string_view saved, std::string_view left,
                        std::string_view time, std::string_view work, std::string_view io) {
-    std::string line = fmt::format("{:<38}{:>12}{:>12}{:>12}", name, saved, left, time);
+    std::string line =
+        fmt::format("{:<{}}{:>12}{:>12}{:>12}", name, kNameColumns, saved, left, time);
     if (flops) line += fmt::format("{:>13}", work);
     if (file) line += fmt::format("{:>12}", io);
     return line + '\n';
@@ -72,12 +75,14 @@ std::string strategy_table(const Plan& plan) {
   std::string out =
       row("strategy", "bytes saved", "bytes left", "time cost", "more work", "file I/O");
   for (const PlanStrategy& s : plan.strategies) {
-    out += row("  " + s.name + (s.lossless ? "" : " (lossy)"),
-               s.saved_bytes == 0 ? "-" : short_bytes(s.saved_bytes), short_bytes(s.left_bytes),
-               s.predicted_ms == 0.0 ? "-" : short_time(s.predicted_ms),
+    std::string name = "  " + s.name + (s.lossless ? "" : " (lossy)");
+    const bool beside = !s.detail.empty() && name.size() + 2 + s.detail.size() < kNameColumns;
+    if (beside) name += ", " + s.detail;
+    out += row(name, s.saved_bytes == 0 ? "-" : short_bytes(s.saved_bytes),
+               short_bytes(s.left_bytes), s.predicted_ms == 0.0 ? "-" : short_time(s.predicted_ms),
                s.extra_flops == 0.0 ? "-" : short_flops(s.extra_flops),
                s.extra_io_bytes == 0 ? "-" : short_bytes(s.extra_io_bytes));
-    out += wrapped(s.detail, 4);
+    if (!beside) out += wrapped(s.detail, 4);
   }
   if (any([](const PlanStrategy& s) { return !s.lossless; })) {
     out += "  (lossy): asked for; results are not those of a training without it\n";

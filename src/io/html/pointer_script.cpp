@@ -21,6 +21,16 @@ function bufferAt(px, py) {
   }
   return best;
 }
+// What a value is called whenever it is in memory: "x" of "x (again)".
+const VALUES = PLAN.names.map(name => name.replace(/ \([a-z ]+\)$/, ''));
+function otherTimes(i) {
+  const value = VALUES[BARS.name[i]], role = BARS.role[i], list = [];
+  if (PLAN.roles[role] === 'workspace') return list;
+  for (let j = 0; j < BARS.birth.length; ++j) {
+    if (j !== i && BARS.role[j] === role && VALUES[BARS.name[j]] === value) list.push(j);
+  }
+  return list;
+}
 const opName = i => PLAN.ops[PLAN.steps.op[i]] +
   (PLAN.layers[PLAN.steps.layer[i]] ? ' of ' + PLAN.layers[PLAN.steps.layer[i]] : '');
 function barText(i) {
@@ -51,6 +61,8 @@ function point(event) {
   if (i >= 0) {
     g.strokeStyle = css('--ink'); g.lineWidth = 2;
     g.strokeRect(...barBox(i));
+    g.setLineDash([3, 3]);
+    for (const j of otherTimes(i)) g.strokeRect(...barBox(j));
   }
   showTip(event, (i >= 0 ? barText(i) : v >= 0 && v < BASE ? bandText(v) : '') + 'op ' + op + ': ' +
     opName(op) + '\n' + bytes(BASE + PLAN.steps.live[op]) + ' in use');
