@@ -62,7 +62,8 @@ struct Plan {
   int64_t arena_bytes = 0;             // activations, gradients, inputs, workspaces: packed
   int64_t activation_peak_bytes = 0;   // largest sum alive of the arena without workspaces
   int64_t workspace_bytes = 0;         // largest scratch memory of one op
-  int64_t staging_bytes = 0;           // through which the swap file is read and written
+  int64_t in_file_bytes = 0;  // of parameters and state, that lie in the swap file, not in memory
+  int64_t staging_bytes = 0;  // through which the swap file is read and written
   int64_t input_pipeline_bytes = 0;    // set aside for reading samples; beside the peak
   int64_t batch = 0;                   // samples of a step, all its micro-batches together
   int64_t micro_batches = 1;           // that it is computed in

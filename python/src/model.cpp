@@ -73,6 +73,16 @@ nb::dict PredictedRows::finish() && {
   return std::move(arrays_);
 }
 
+// A copy that takes no writes: they would be lost.
+nb::object copied(const exec::Store& store, const exec::Store::Entry& entry) {
+  const std::span<const std::byte> bytes = store.read(entry);
+  std::byte* data = nullptr;
+  nb::object array = new_array(entry.type.dtype, entry.type.shape, &data);
+  std::memcpy(data, bytes.data(), bytes.size());
+  array.attr("setflags")(nb::arg("write") = false);
+  return array;
+}
+
 nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner) {
   nb::dict views;
   for (const ir::ValueData& value : model.values) {
@@ -80,7 +90,9 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
     const exec::Store::Entry* const entry = store.find(value.name);
     if (entry == nullptr) continue;
     views[value.name.c_str()] =
-        view_array(entry->type.dtype, entry->type.shape, entry->data, owner);
+        entry->data == nullptr
+            ? copied(store, *entry)
+            : view_array(entry->type.dtype, entry->type.shape, entry->data, owner);
   }
   return views;
 }

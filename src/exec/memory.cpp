@@ -1,9 +1,13 @@
 #include "exec/memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 
+#include "exec/swap_file.h"
 #include "plan/arena.h"
 
 namespace thimble::exec {
@@ -19,14 +23,14 @@ Block::Block(int64_t bytes) : bytes_(bytes) {
   std::memset(data_.get(), 0, size);
 }
 
-Store::Store(const std::vector<const ir::Graph*>& graphs) {
+Store::Store(const std::vector<const ir::Graph*>& graphs, const std::set<std::string>& in_file) {
   for (const ir::Graph* graph : graphs) {
     for (const ir::ValueData& data : graph->values) {
       if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
       if (data.role == ir::Role::constant) continue;
       const auto [known, is_new] = index_.emplace(data.name, entries_.size());
       if (is_new) {
-        entries_.push_back({data.name, data.role, data.type, data.init, nullptr});
+        entries_.push_back({data.name, data.role, data.type, data.init, nullptr, -1});
       } else if (entries_[known->second].type != data.type) {
         throw Error(data.name, "has different types in two programs of one model");
       }
@@ -34,13 +38,18 @@ Store::Store(const std::vector<const ir::Graph*>& graphs) {
   }
   int64_t bytes = 0;
   std::vector<int64_t> offsets;
-  for (const Entry& entry : entries_) {
+  for (Entry& entry : entries_) {
     offsets.push_back(bytes);
+    const auto swapped = in_file.find(entry.name);
+    if (swapped != in_file.end()) {
+      entry.slot = static_cast<int>(std::distance(in_file.begin(), swapped));
+      continue;
+    }
     bytes += plan::aligned(size_bytes(entry.type.dtype, entry.type.shape));
   }
   block_ = Block(bytes);
   for (size_t i = 0; i < entries_.size(); ++i) {
-    entries_[i].data = block_.data() + offsets[i];
+    if (entries_[i].slot < 0) entries_[i].data = block_.data() + offsets[i];
   }
 }
 
@@ -49,15 +58,49 @@ const Store::Entry* Store::find(const std::string& name) const {
   return found == index_.end() ? nullptr : &entries_[found->second];
 }
 
+void Store::attach(SwapFile* file, std::span<std::byte> passage) {
+  file_ = file;
+  passage_ = passage;
+}
+
+std::span<std::byte> Store::room(const Entry& entry) const {
+  if (entry.slot < 0) return {entry.data, entry.bytes()};
+  if (passage_.size() < entry.bytes()) {
+    throw Error(entry.name, fmt::format("lies in the swap file and passes through {} bytes, but "
+                                        "only {} are there",
+                                        entry.bytes(), passage_.size()));
+  }
+  return passage_.first(entry.bytes());
+}
+
+void Store::require_done(const Entry& entry) const {
+  if (!file_->wait(entry.slot)) throw Error("swap file", file_->error());
+}
+
+std::span<const std::byte> Store::read(const Entry& entry) const {
+  const std::span<std::byte> bytes = room(entry);
+  if (entry.slot < 0) return bytes;
+  file_->start_read(entry.slot, bytes.data(), static_cast<int64_t>(bytes.size()));
+  require_done(entry);
+  return bytes;
+}
+
+void Store::put(const Entry& entry) {
+  if (entry.slot < 0) return;
+  file_->start_write(entry.slot, passage_.data(), static_cast<int64_t>(entry.bytes()));
+  require_done(entry);
+}
+
 void Store::initialize(uint64_t seed) {
-  for (Entry& entry : entries_) {
-    if (entry.type.dtype != DType::f32) {
-      const int64_t bytes = size_bytes(entry.type.dtype, entry.type.shape);
-      std::memset(entry.data, 0, static_cast<size_t>(bytes));
-      continue;
-    }
-    fill_initial(entry.init, entry.name, seed, entry.type.shape,
-                 reinterpret_cast<float*>(entry.data));
+  for (const Entry& entry : entries_) {
+    overwrite(entry, [&](std::span<std::byte> bytes) {
+      if (entry.type.dtype != DType::f32) {
+        std::memset(bytes.data(), 0, bytes.size());
+        return;
+      }
+      fill_initial(entry.init, entry.name, seed, entry.type.shape,
+                   reinterpret_cast<float*>(bytes.data()));
+    });
   }
 }
 

@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "ir/graph.h"
 
 namespace thimble::exec {
+
+class SwapFile;
 
 // A zeroed, 64-byte aligned block.
 class Block {
@@ -30,6 +34,9 @@ class Block {
 
 // Parameters and state of a model by name, shared by all its programs. Constants belong to each
 // program: two of them may fold different ones under one name.
+//
+// Some may lie in a swap file between the steps. Then read and change need memory to pass them
+// through, and throw Error where the file fails.
 class Store {
  public:
   struct Entry {
@@ -37,12 +44,31 @@ class Store {
     ir::Role role;
     ir::TensorType type;
     Initializer init;
-    std::byte* data;
+    std::byte* data;  // null: in the swap file
+    int slot;         // of the swap file
+
+    [[nodiscard]] size_t bytes() const {
+      return static_cast<size_t>(size_bytes(type.dtype, type.shape));
+    }
   };
 
   // Holds every parameter and state of the graphs, zero until initialize; equal names must have
-  // equal types.
-  explicit Store(const std::vector<const ir::Graph*>& graphs);
+  // equal types. in_file: names that lie in the swap file, in the order of its slots.
+  explicit Store(const std::vector<const ir::Graph*>& graphs,
+                 const std::set<std::string>& in_file = {});
+
+  // passage: as large as the largest entry in the file. Both must outlive their use; what passage
+  // holds is lost by every read and change of such an entry.
+  void attach(SwapFile* file, std::span<std::byte> passage);
+
+  // The contents of an entry, valid until the next read or change.
+  [[nodiscard]] std::span<const std::byte> read(const Entry& entry) const;
+  // Overwrites all of them: write(std::span<std::byte>) must fill what it is given.
+  template <class F>
+  void overwrite(const Entry& entry, F&& write) {
+    write(room(entry));
+    put(entry);
+  }
 
   // First values by each entry's rule. Depends on the seed and the names alone.
   void initialize(uint64_t seed);
@@ -53,8 +79,16 @@ class Store {
   [[nodiscard]] int64_t bytes() const { return block_.bytes(); }
 
  private:
+  // Where an entry's contents lie, or are to pass through.
+  [[nodiscard]] std::span<std::byte> room(const Entry& entry) const;
+  // Brings an entry whose contents are in its room to where they belong.
+  void put(const Entry& entry);
+  void require_done(const Entry& entry) const;
+
   std::vector<Entry> entries_;
   std::map<std::string, size_t> index_;
+  SwapFile* file_ = nullptr;
+  std::span<std::byte> passage_;
   Block block_;
 };
 

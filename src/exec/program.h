@@ -13,16 +13,15 @@
 #include "exec/thread_pool.h"
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/ladder.h"
 
 namespace thimble::exec {
 
 struct CompileOptions {
   int threads = 1;
-  bool fast = true;  // the fast kernels where there are any, else the reference kernels
-  // Bytes that the arena should not exceed: while it does, values are computed again where that
-  // takes work, too; 0: none. Where it cannot be kept, the arena is as small as it gets.
-  int64_t arena_budget = 0;
+  bool fast = true;      // the fast kernels where there are any, else the reference kernels
   bool optimize = true;  // fusion, folding, dead code, order, buffers shared in place
+  plan::Budget budget;   // where it optimizes
 };
 
 // A step ready to run: the graph in its final order, its memory plan and kernel parameters.
@@ -32,9 +31,12 @@ class Program {
   // The graph must have its batch fixed and its phase settled. Throws Error.
   Program(const ir::Graph& graph, const CompileOptions& options);
 
-  [[nodiscard]] const ir::Graph& graph() const { return graph_; }
-  [[nodiscard]] const Plan& plan() const { return arena_.plan; }
-  [[nodiscard]] const plan::Arena& arena() const { return arena_; }
+  [[nodiscard]] const ir::Graph& graph() const { return step_.graph; }
+  [[nodiscard]] const Plan& plan() const { return step_.arena.plan; }
+  [[nodiscard]] const plan::Arena& arena() const { return step_.arena; }
+  // Parameters and state that it fetches from the swap file, and the slots it needs there.
+  [[nodiscard]] const std::set<std::string>& in_file() const { return step_.in_file; }
+  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const { return step_.slot_bytes; }
   [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
   // The contents of a constant.
@@ -44,8 +46,7 @@ class Program {
 
  private:
   CompileOptions options_;
-  ir::Graph graph_;
-  plan::Arena arena_;
+  plan::Fitted step_;
   std::vector<ir::Params> params_;
   Block constants_;
   std::vector<int64_t> constant_offsets_;  // by value; of constants only
@@ -55,9 +56,10 @@ class Program {
 // Running neither throws nor allocates. Thread safety: one step at a time.
 class Session {
  public:
-  // arena: at least plan().arena_bytes, 64-byte aligned. All must outlive the session. Throws
-  // Error where the store lacks a value.
-  Session(const Program& program, const Store& store, std::span<std::byte> arena, ThreadPool& pool);
+  // arena: at least plan().arena_bytes, 64-byte aligned. swap: with the program's slots, where it
+  // has any. All must outlive the session. Throws Error where the store lacks a value.
+  Session(const Program& program, const Store& store, std::span<std::byte> arena, ThreadPool& pool,
+          SwapFile* swap = nullptr);
 
   // The contents of a source (input, label, scalar) or a result (loss, output, metric), valid from
   // its setting to the step and from the step to the next. Empty where the program has no use for
@@ -68,8 +70,13 @@ class Session {
   [[nodiscard]] std::span<const std::byte> metric(const std::string& name) const;
 
   // Runs the step. False where the loss is not finite: the step stopped right after it, before
-  // any parameter changed.
+  // any parameter changed. False, too, where the swap file failed, which says so itself: then
+  // parameters and state are lost.
   [[nodiscard]] bool run();
+
+  // Runs every node but the transfers `rounds` times on whatever the memory holds, which is lost,
+  // and notes the shortest time of each.
+  void measure(int rounds, plan::NodeTimes& times);
 
   // After a failed run, with the sources set again: runs the forward part once more and names the
   // first value that is not finite ("conv2d_1", "parameter dense_2.weight"), or "".
@@ -81,7 +88,9 @@ class Session {
   struct Call {
     ir::KernelFn kernel;
     ir::KernelCall call;
+    bool waits;  // for the swap file
   };
+  [[nodiscard]] bool stop_early();
   [[nodiscard]] std::span<std::byte> contents(int id) const;
   [[nodiscard]] bool is_finite(int id) const;
 
@@ -89,6 +98,7 @@ class Session {
   std::vector<std::byte*> value_data_;
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
+  SwapFile* swap_;
   int loss_node_ = -1;
 };
 

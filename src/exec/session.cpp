@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "exec/program.h"
+#include "exec/swap_file.h"
+#include "plan/swap_ops.h"
 
 namespace thimble::exec {
 
 Session::Session(const Program& program, const Store& store, std::span<std::byte> arena,
-                 ThreadPool& pool)
-    : program_(program) {
+                 ThreadPool& pool, SwapFile* swap)
+    : program_(program), swap_(swap) {
   const ir::Graph& graph = program.graph();
   const Plan& plan = program.plan();
   if (static_cast<int64_t>(arena.size()) < plan.arena_bytes) {
@@ -59,6 +63,8 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
     call.call.input_count = static_cast<int>(node.inputs.size());
     call.call.output_count = static_cast<int>(node.outputs.size());
     call.call.pool = &pool;
+    call.call.swap = swap;
+    call.waits = plan::waits_for_swap(*node.op);
     calls_.push_back(call);
   }
   if (graph.loss) loss_node_ = graph.data(*graph.loss).producer;
@@ -103,9 +109,35 @@ bool Session::run() {
   for (int n = 0; n < count; ++n) {
     const Call& call = calls_[static_cast<size_t>(n)];
     call.kernel(call.call);
-    if (n == loss_node_ && !is_finite(*program_.graph().loss)) return false;
+    if (call.waits && !swap_->error().empty()) return false;
+    if (n == loss_node_ && !is_finite(*program_.graph().loss)) return stop_early();
   }
   return true;
+}
+
+// What is under way must not reach into the memory of whatever runs next.
+bool Session::stop_early() {
+  const auto slots = static_cast<int>(program_.slot_bytes().size());
+  for (int slot = 0; slot < slots; ++slot) static_cast<void>(swap_->wait(slot));
+  return false;
+}
+
+void Session::measure(int rounds, plan::NodeTimes& times) {
+  using Clock = std::chrono::steady_clock;
+  const ir::Graph& graph = program_.graph();
+  std::vector<double> shortest(calls_.size(), std::numeric_limits<double>::infinity());
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t n = 0; n < calls_.size(); ++n) {
+      if (plan::is_transfer(*graph.nodes[n].op)) continue;
+      const auto start = Clock::now();
+      calls_[n].kernel(calls_[n].call);
+      const std::chrono::duration<double, std::milli> time = Clock::now() - start;
+      shortest[n] = std::min(shortest[n], time.count());
+    }
+  }
+  for (size_t n = 0; n < calls_.size(); ++n) {
+    if (!plan::is_transfer(*graph.nodes[n].op)) times.set(graph, graph.nodes[n], shortest[n]);
+  }
 }
 
 bool Session::is_finite(int id) const {
@@ -131,6 +163,7 @@ std::string Session::first_non_finite() {
   }
   for (size_t n = 0; n < calls_.size(); ++n) {
     calls_[n].kernel(calls_[n].call);
+    if (calls_[n].waits && !swap_->error().empty()) return "";
     for (int id : graph.nodes[n].outputs) {
       if (!is_finite(id)) return described(id);
     }

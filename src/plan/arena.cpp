@@ -4,6 +4,8 @@
 
 #include "plan/lifetimes.h"
 #include "plan/pack.h"
+#include "plan/swap_ops.h"
+#include "plan/twice.h"
 
 namespace thimble::plan {
 namespace {
@@ -13,6 +15,12 @@ constexpr int64_t kPackSteps = 20'000'000;
 
 std::string layer_name(const ir::Graph& graph, const ir::Node& node) {
   return node.layer < 0 ? "" : graph.layers[static_cast<size_t>(node.layer)].name;
+}
+
+Made made_by(const ir::Graph& graph, const ir::ValueData& data) {
+  if (data.producer < 0) return Made::first;
+  if (graph.nodes[static_cast<size_t>(data.producer)].op == &swap_read_op()) return Made::fetched;
+  return is_made_again(data.name) ? Made::again : Made::first;
 }
 
 void add_value_buffers(const ir::Graph& graph, const Sharing& sharing, Arena& arena) {
@@ -32,7 +40,8 @@ void add_value_buffers(const ir::Graph& graph, const Sharing& sharing, Arena& ar
     arena.buffer_of_value[v] = static_cast<int>(arena.plan.buffers.size());
     arena.plan.buffers.push_back({data.name, ir::to_string(data.role), data.type.dtype,
                                   data.type.shape, size_bytes(data.type.dtype, data.type.shape), 0,
-                                  life.birth, std::min(life.death, std::max(last, 1))});
+                                  life.birth, std::min(life.death, std::max(last, 1)),
+                                  made_by(graph, data)});
   }
 }
 
@@ -65,14 +74,17 @@ void pack_buffers(Plan& plan) {
   plan.arena_bytes = packing.peak_bytes;
 }
 
-void add_totals(const ir::Graph& graph, Plan& plan) {
+void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file, Plan& plan) {
   for (const ir::ValueData& data : graph.values) {
     if (data.producer >= 0) continue;
     const int64_t bytes = size_bytes(data.type.dtype, data.type.shape);
+    const bool is_in_file = in_file.count(data.name) > 0;
+    if (is_in_file) plan.in_file_bytes += bytes;
     if (data.role == ir::Role::parameter) plan.parameter_bytes += bytes;
     if (data.role == ir::Role::state) plan.state_bytes += bytes;
     if (data.role == ir::Role::constant) plan.constant_bytes += bytes;
-    const int64_t padding = ir::is_persistent(data.role) ? aligned(bytes) - bytes : 0;
+    const bool is_padded = ir::is_persistent(data.role) && !is_in_file;
+    const int64_t padding = is_padded ? aligned(bytes) - bytes : 0;
     plan.padding_bytes += padding;
     if (data.role == ir::Role::constant) plan.constant_padding_bytes += padding;
     const bool is_batch = data.role == ir::Role::input && data.type.shape.rank() > 0;
@@ -95,8 +107,8 @@ void add_totals(const ir::Graph& graph, Plan& plan) {
     }
     plan.activation_peak_bytes = std::max(plan.activation_peak_bytes, without_workspace[s]);
   }
-  const int64_t persistent =
-      plan.parameter_bytes + plan.state_bytes + plan.constant_bytes + plan.padding_bytes;
+  const int64_t persistent = plan.parameter_bytes + plan.state_bytes + plan.constant_bytes +
+                             plan.padding_bytes - plan.in_file_bytes;
   plan.planned_peak_bytes = persistent + plan.arena_bytes;
   plan.lower_bound_bytes = persistent + live_peak;
 }
@@ -123,7 +135,18 @@ std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& opti
   return bytes;
 }
 
-Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options) {
+int64_t resident_bytes(const ir::Graph& graph, const std::set<std::string>& in_file) {
+  int64_t bytes = 0;
+  for (const ir::ValueData& data : graph.values) {
+    if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
+    if (data.role == ir::Role::constant || in_file.count(data.name) > 0) continue;
+    bytes += aligned(size_bytes(data.type.dtype, data.type.shape));
+  }
+  return bytes;
+}
+
+Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
+                 const std::set<std::string>& in_file) {
   Arena arena;
   const Sequence sequence = sequence_of(graph, workspaces(graph, options));
   const Sharing sharing(sequence, options.in_place);
@@ -133,7 +156,7 @@ Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options) {
   add_value_buffers(graph, sharing, arena);
   add_workspaces(graph, sequence, arena);
   pack_buffers(arena.plan);
-  add_totals(graph, arena.plan);
+  add_totals(graph, in_file, arena.plan);
   return arena;
 }
 

@@ -3,6 +3,8 @@
 
 #include <thimble/plan.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "ir/graph.h"
@@ -23,7 +25,9 @@ struct Arena {
 };
 
 // Buffers of values that a result needs live to the end of the step. Deterministic.
-[[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options);
+// in_file: parameters and state that lie in the swap file.
+[[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
+                               const std::set<std::string>& in_file = {});
 
 // Bytes of scratch memory that the kernel of a node wants, and of every node.
 [[nodiscard]] int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node,
@@ -32,6 +36,9 @@ struct Arena {
 
 // The parameters a node's kernels take, from its attributes and types.
 [[nodiscard]] ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node);
+
+// Bytes of the parameters and state of a graph that stay in memory.
+[[nodiscard]] int64_t resident_bytes(const ir::Graph& graph, const std::set<std::string>& in_file);
 
 inline constexpr int64_t kAlignment = 64;  // a cache line, and the widest vector
 

@@ -67,6 +67,7 @@ void Sharing::find_lifetimes() {
 void Sharing::visit(int n, bool in_place) {
   const ir::OpDef& op = *sequence_.step(n).op;
   for (const ir::Alias& view : op.views) join(n, view);
+  for (const ir::Alias& update : op.updates) join(n, update);
   if (!in_place || op.in_place.empty()) return;
   std::vector<int> taken;
   for (const ir::Alias& alias : op.in_place) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -20,9 +21,10 @@ constexpr const char* kMetricPrefix = "sum.";
 
 bool is_saved(const exec::Store::Entry& entry) { return entry.role != ir::Role::constant; }
 
-io::TensorView view_of(const exec::Store::Entry& entry) {
-  const int64_t bytes = size_bytes(entry.type.dtype, entry.type.shape);
-  return {entry.name, entry.type.dtype, entry.type.shape, {entry.data, static_cast<size_t>(bytes)}};
+io::TensorView view_of(const exec::Store& store, const exec::Store::Entry& entry) {
+  return {.name = entry.name, .dtype = entry.type.dtype, .shape = entry.type.shape, .fetch = [&] {
+            return store.read(entry);
+          }};
 }
 
 std::string exact(double value) { return fmt::format("{:a}", value); }
@@ -90,10 +92,12 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
   check_finite(file, *tensor);
 }
 
-void copy_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
+void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
                  const std::string& name) {
   const io::TensorView& tensor = *file.find(name);
-  if (!tensor.bytes.empty()) std::memcpy(entry.data, tensor.bytes.data(), tensor.bytes.size());
+  store.overwrite(entry, [&](std::span<std::byte> bytes) {
+    std::copy(tensor.bytes.begin(), tensor.bytes.end(), bytes.begin());
+  });
 }
 
 Progress progress_of(const State& state, const io::Safetensors& file) {
@@ -137,8 +141,9 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
 
 void save_checkpoint(const State& state, const std::string& path) {
   std::vector<io::TensorView> tensors;
-  for (const exec::Store::Entry& entry : state.runner.store().entries()) {
-    if (is_saved(entry)) tensors.push_back(view_of(entry));
+  const exec::Store& store = state.runner.store();
+  for (const exec::Store::Entry& entry : store.entries()) {
+    if (is_saved(entry)) tensors.push_back(view_of(store, entry));
   }
   const Progress& progress = state.progress;
   io::Metadata metadata = settings_of(state);
@@ -178,7 +183,7 @@ void load_checkpoint(State& state, const std::string& path) {
     if (is_saved(entry)) check_tensor(file, entry, entry.name);
   }
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(entry)) copy_tensor(file, entry, entry.name);
+    if (is_saved(entry)) copy_tensor(file, state.runner.store(), entry, entry.name);
   }
   state.progress = progress;
 }
@@ -202,7 +207,7 @@ void load_weights(exec::Store& store, const ir::Graph& model, const std::string&
     wanted.emplace_back(entry, file.find(average) == nullptr ? data.name : average);
   }
   for (const auto& [entry, name] : wanted) check_tensor(file, *entry, name);
-  for (const auto& [entry, name] : wanted) copy_tensor(file, *entry, name);
+  for (const auto& [entry, name] : wanted) copy_tensor(file, store, *entry, name);
 }
 
 }  // namespace thimble::train

@@ -66,6 +66,8 @@ class Fitting {
   }
 
   FitResult run() {
+    exec::SwapFile* const swap = state_.runner.swap_file();
+    if (swap != nullptr) swap->reset_counters();
     while (state_.progress.epoch < options_.epochs) {
       const auto start = Clock::now();
       if (!run_epoch()) {
@@ -86,6 +88,12 @@ class Fitting {
     }
     result_.steps = state_.progress.step;
     result_.ms_per_step_median = median(step_ms_);
+    if (swap != nullptr) {
+      const exec::SwapCounters counters = swap->counters();
+      result_.swap_read_bytes = counters.read_bytes;
+      result_.swap_written_bytes = counters.written_bytes;
+      result_.swap_stall_ms = counters.stall_ms;
+    }
     return std::move(result_);
   }
 
@@ -95,7 +103,8 @@ class Fitting {
   void require_finite_weights() const {
     for (const exec::Store::Entry& entry : state_.runner.store().entries()) {
       if (entry.role != ir::Role::parameter || entry.type.dtype != DType::f32) continue;
-      const std::span<const float> values(reinterpret_cast<const float*>(entry.data),
+      const std::span<const std::byte> bytes = state_.runner.store().read(entry);
+      const std::span<const float> values(reinterpret_cast<const float*>(bytes.data()),
                                           static_cast<size_t>(entry.type.shape.elements()));
       if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
         continue;

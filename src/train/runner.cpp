@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plan/swap_ops.h"
+
 namespace thimble::train {
 namespace {
 
@@ -17,16 +19,88 @@ int checked_threads(int threads) {
 
 Runner::Runner(int threads) : pool_(checked_threads(threads)) {}
 
-void Runner::add(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget) {
-  const exec::CompileOptions options{.threads = pool_.threads(), .arena_budget = arena_budget};
+exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
+  return {.buffer_bytes = buffer_bytes, .buffers = kStagingBuffers};
+}
+
+void Runner::add(const ProgramKey& key, const ir::Graph& graph, const plan::Budget& budget) {
+  const exec::CompileOptions options{.threads = pool_.threads(), .budget = budget};
   runnables_[key].program = std::make_unique<exec::Program>(graph, options);
 }
 
-void Runner::seal() {
+void Runner::seal(const std::string& swap_dir) {
   std::vector<const ir::Graph*> graphs;
-  for (const auto& [key, runnable] : runnables_) graphs.push_back(&runnable.program->graph());
-  store_ = std::make_unique<exec::Store>(graphs);
+  std::set<std::string> in_file;
+  for (const auto& [key, runnable] : runnables_) {
+    graphs.push_back(&runnable.program->graph());
+    in_file.insert(runnable.program->in_file().begin(), runnable.program->in_file().end());
+  }
+  swap_dir_ = swap_dir;
+  store_ = std::make_unique<exec::Store>(graphs, in_file);
   bind();
+}
+
+void Runner::clear() {
+  runnables_.clear();
+  store_.reset();
+  swap_.reset();
+  slots_.clear();
+  arena_ = {};
+}
+
+std::vector<int64_t> Runner::slot_bytes() const {
+  std::vector<int64_t> bytes = slots_;
+  for (const auto& [key, runnable] : runnables_) {
+    const std::vector<int64_t>& wanted = runnable.program->slot_bytes();
+    bytes.resize(std::max(bytes.size(), wanted.size()), 0);
+    for (size_t i = 0; i < wanted.size(); ++i) bytes[i] = std::max(bytes[i], wanted[i]);
+  }
+  return bytes;
+}
+
+int64_t Runner::staging_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [key, runnable] : runnables_) {
+    bytes = std::max(bytes, runnable.program->plan().staging_bytes);
+  }
+  return bytes;
+}
+
+// That a step can have under way at once.
+int Runner::most_transfers() const {
+  int64_t most = 1;
+  for (const auto& [key, runnable] : runnables_) {
+    const std::vector<ir::Node>& nodes = runnable.program->graph().nodes;
+    most = std::max<int64_t>(most, std::count_if(nodes.begin(), nodes.end(), [](const auto& node) {
+                               return plan::is_transfer(*node.op);
+                             }));
+  }
+  return static_cast<int>(most);
+}
+
+// A larger file takes over what lies in the old one. The arena is nobody's between two steps: all
+// that lies in the file passes through it.
+void Runner::fit_swap_file() {
+  const std::vector<int64_t> wanted = slot_bytes();
+  if (wanted.empty()) return;
+  const std::span<std::byte> passage(arena_.data(), static_cast<size_t>(arena_.bytes()));
+  if (wanted == slots_) return store_->attach(swap_.get(), passage);
+  // Staging is the buffers and what aligns them.
+  exec::SwapOptions options =
+      swap_options(staging_bytes() / kStagingBuffers / kSwapPage * kSwapPage);
+  options.capacity = most_transfers();
+  auto file = std::make_unique<exec::SwapFile>(swap_dir_, wanted, options);
+  for (const exec::Store::Entry& entry : store_->entries()) {
+    if (entry.slot < 0 || swap_ == nullptr) continue;
+    store_->attach(swap_.get(), passage);
+    static_cast<void>(store_->read(entry));
+    store_->attach(file.get(), passage);
+    store_->overwrite(entry, [](std::span<std::byte>) {});  // they are in the passage
+  }
+  for (auto& [key, runnable] : runnables_) runnable.session.reset();
+  swap_ = std::move(file);
+  slots_ = wanted;
+  store_->attach(swap_.get(), passage);
 }
 
 // What serves the program that needs most.
@@ -46,11 +120,13 @@ void Runner::bind() {
     arena_ = {};
     arena_ = exec::Block(bytes);
   }
+  fit_swap_file();
   for (auto& [key, runnable] : runnables_) {
     if (runnable.session) continue;
     runnable.session = std::make_unique<exec::Session>(
         *runnable.program, *store_,
-        std::span<std::byte>(arena_.data(), static_cast<size_t>(arena_.bytes())), pool_);
+        std::span<std::byte>(arena_.data(), static_cast<size_t>(arena_.bytes())), pool_,
+        swap_.get());
   }
 }
 
@@ -59,17 +135,28 @@ Runnable* Runner::find(const ProgramKey& key) {
   return found == runnables_.end() ? nullptr : &found->second;
 }
 
-Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph, int64_t arena_budget) {
-  add(key, graph, arena_budget);
+Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph,
+                         const plan::Budget& budget) {
+  add(key, graph, budget);
   bind();
   return runnables_.at(key);
+}
+
+int64_t Runner::constant_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [key, runnable] : runnables_) {
+    const Plan& plan = runnable.program->plan();
+    bytes += plan.constant_bytes + plan.constant_padding_bytes;
+  }
+  return bytes;
 }
 
 Plan Runner::plan(const ProgramKey& key) const {
   Plan plan = runnables_.at(key).program->plan();
   const int64_t bytes = std::max(arena_bytes(), arena_.bytes());
-  int64_t beside = bytes - plan.arena_bytes;
+  int64_t beside = bytes - plan.arena_bytes + staging_bytes() - plan.staging_bytes;
   plan.arena_bytes = bytes;
+  plan.staging_bytes = staging_bytes();
   for (const auto& [other, runnable] : runnables_) {
     if (other == key) continue;
     const Plan& constants = runnable.program->plan();

@@ -81,33 +81,84 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
 
 void State::allocate() {
   check_budget(plan());
-  runner.seal();
+  runner.seal(options.swap_dir);
+  if (runner.swap_file() != nullptr) compile_by_measured_times();
   runner.store().initialize(options.seed);
   start_averages();
 }
 
 void State::compile() {
+  if (options.memory_budget <= 0) return compile(0);
+  const int64_t bytes = options.memory_budget;
+  compile(bytes);
+  // The constants of all programs are known now.
+  if (plan().planned_peak_bytes > bytes) {
+    compile(std::max<int64_t>(bytes - runner.constant_bytes(), 1));
+  }
+}
+
+void State::compile(int64_t bytes) {
   const int64_t batch = options.batch;
-  std::map<ProgramKey, ir::Graph> steps;
-  const auto add = [&](ProgramKind kind, StepKind step) {
-    const ProgramKey key{static_cast<int>(kind), batch};
-    steps.emplace(key, training_graph(model, options, batch, step));
-    runner.add(key, steps.at(key));
+  runner.clear();
+  budget_.bytes = bytes;
+  budget_.swap = options.swap;
+  budget_.in_file.reset();
+  budget_.explain = true;
+  budget_.rates = [this] { return swap_rates(); };
+  const ProgramKey main = update_key();
+  const StepKind kind = options.accumulate == 1 ? StepKind::update : StepKind::finish;
+  runner.add(main, training_graph(model, options, batch, kind), budget_);
+  const auto add = [&](ProgramKind other) {
+    const ir::Graph graph = graph_of(other, batch);
+    runner.add({static_cast<int>(other), batch}, graph, budget_beside(graph));
   };
-  if (options.accumulate == 1) {
-    add(ProgramKind::update, StepKind::update);
-  } else {
-    add(ProgramKind::accumulate, StepKind::accumulate);
-    add(ProgramKind::finish, StepKind::finish);
+  if (options.accumulate > 1) add(ProgramKind::accumulate);
+  add(ProgramKind::evaluate);
+}
+
+plan::Budget State::budget_beside(const ir::Graph& graph) const {
+  const exec::Program& main = *runner.at(update_key()).program;
+  plan::Budget budget = budget_;
+  budget.explain = false;
+  budget.in_file = main.in_file();
+  // All programs use one swap file.
+  if (rates_) {
+    plan::SwapRates rates = *rates_;
+    rates.staging_bytes = rates.least_staging_bytes = main.plan().staging_bytes;
+    budget.rates = [rates] { return rates; };
   }
-  runner.add({static_cast<int>(ProgramKind::evaluate), batch}, inference(batch, true));
-  if (options.memory_budget <= 0) return;
-  const Plan plan = runner.plan(update_key());
-  const int64_t beside = plan.planned_peak_bytes - plan.arena_bytes;
-  arena_budget_ = std::max<int64_t>(options.memory_budget - beside, 1);
-  if (plan.arena_bytes > arena_budget_) {
-    for (const auto& [key, step] : steps) runner.add(key, step, arena_budget_);
+  if (budget.bytes > 0) {
+    budget.bytes -= plan::resident_bytes(main.graph(), main.in_file()) -
+                    plan::resident_bytes(graph, main.in_file());
+    budget.bytes = std::max<int64_t>(budget.bytes, 1);
   }
+  return budget;
+}
+
+plan::SwapRates State::swap_rates() {
+  // A sixteenth of the budget for staging, within reason.
+  const int64_t buffer = std::clamp<int64_t>(budget_.bytes / 32 / kSwapPage * kSwapPage, kSwapPage,
+                                             int64_t{256} << 10);
+  const exec::SwapOptions file = Runner::swap_options(buffer);
+  if (!rates_) {
+    const exec::Bandwidth measured = exec::measure_bandwidth(options.swap_dir, file);
+    rates_ = plan::SwapRates{.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
+                             .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
+                             .transfer_ms = 1e3 * measured.seconds_per_transfer};
+  }
+  rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
+  rates_->least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
+  return *rates_;
+}
+
+void State::compile_by_measured_times() {
+  constexpr int kRounds = 3;
+  auto times = std::make_shared<plan::NodeTimes>();
+  runner.at(update_key()).session->measure(kRounds, *times);
+  budget_.times = std::move(times);
+  compile();
+  check_budget(plan());
+  runner.seal(options.swap_dir);
 }
 
 Plan State::plan() const {
@@ -135,8 +186,9 @@ void State::start_averages() {
   for (const exec::Store::Entry& entry : store.entries()) {
     const exec::Store::Entry* average = store.find(entry.name + kAverageSuffix);
     if (average == nullptr) continue;
-    const int64_t bytes = size_bytes(entry.type.dtype, entry.type.shape);
-    std::memcpy(average->data, entry.data, static_cast<size_t>(bytes));
+    runner.store().overwrite(*average, [&](std::span<std::byte> bytes) {
+      std::memmove(bytes.data(), store.read(entry).data(), bytes.size());
+    });
   }
 }
 
@@ -155,21 +207,24 @@ void State::check_count(const data::Batch& batch) const {
 Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
+  const ir::Graph graph = graph_of(kind, batch);
+  return runner.extend(key, graph, budget_beside(graph));
+}
+
+ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {
   switch (kind) {
     case ProgramKind::evaluate:
-      return runner.extend(key, inference(batch, true), arena_budget_);
+      return inference(batch, true);
     case ProgramKind::predict:
-      return runner.extend(key, inference(batch, false), arena_budget_);
+      return inference(batch, false);
     case ProgramKind::update:
       break;
     case ProgramKind::accumulate:
-      return runner.extend(key, training_graph(model, options, batch, StepKind::accumulate),
-                           arena_budget_);
+      return training_graph(model, options, batch, StepKind::accumulate);
     case ProgramKind::finish:
-      return runner.extend(key, training_graph(model, options, batch, StepKind::finish),
-                           arena_budget_);
+      return training_graph(model, options, batch, StepKind::finish);
   }
-  return runner.extend(key, training_graph(model, options, batch, StepKind::update), arena_budget_);
+  return training_graph(model, options, batch, StepKind::update);
 }
 
 void State::prepare(int64_t samples, ProgramKind kind) {
@@ -207,6 +262,14 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch,
   set_rng(session, options.seed, static_cast<uint64_t>(progress.step));
 }
 
+void State::require_swap_file() const {
+  const exec::SwapFile* const file = runner.swap_file();
+  if (file == nullptr || file->error().empty()) return;
+  throw Error("swap file", file->error() +
+                               "; parameters that were there are lost: go on from the last "
+                               "checkpoint");
+}
+
 double State::step(const data::Batch& batch, const Feed& feed) {
   check_count(batch);
   const ProgramKind kind = step_kind();
@@ -216,6 +279,7 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);
   set_sources(session, batch, feed);
   if (!session.run()) {
+    require_swap_file();
     feed.require_indices(model, batch,
                          fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
                                      "parameter was changed by it",
@@ -253,6 +317,7 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
     };
     fill();
     if (!session.run()) {
+      require_swap_file();
       feed.require_indices(model, *batch, "So the loss is not finite");
       if (!while_training) {
         sums.add(session, batch->count);
@@ -281,7 +346,7 @@ void State::predict(BatchStream& stream,
     exec::Session& session = *program(ProgramKind::predict, batch->count).session;
     feed.copy(*batch, batch->count, session);
     set_inference_rng(session, batch->number);
-    static_cast<void>(session.run());
+    if (!session.run()) require_swap_file();
     sink(session, batch->count);
   }
 }

@@ -77,9 +77,19 @@ struct State {
  private:
   double own_momentum = 0.0;  // the optimizer's
   void compile();
-  int64_t arena_budget_ = 0;  // see exec::CompileOptions
+  // Compiles them within so many bytes; 0: no limit.
+  void compile(int64_t bytes);
+  // What is left of the budget for a program beside the one that updates.
+  [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
+  [[nodiscard]] plan::SwapRates swap_rates();
+  // Times the nodes of the step where it swaps, and compiles all again by that.
+  void compile_by_measured_times();
+  void require_swap_file() const;
+  plan::Budget budget_;  // of the program that updates
+  std::optional<plan::SwapRates> rates_;
   // The forward part, with the averages of the weights where there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
+  [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;
   // Fills the session's sources for a batch.
   void set_sources(const exec::Session& session, const data::Batch& batch, const Feed& feed) const;
   [[nodiscard]] ProgramKind step_kind() const;

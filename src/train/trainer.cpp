@@ -13,7 +13,12 @@
 namespace thimble {
 
 Plan plan_training(const Graph& graph, const TrainerOptions& options) {
-  return train::State(graph, options).plan();
+  Plan plan = train::State(graph, options).plan();
+  if (plan.nearest_feasible_bytes > 0) return plan;
+  TrainerOptions least = options;
+  least.memory_budget = 1;
+  plan.nearest_feasible_bytes = train::State(graph, least).plan().nearest_feasible_bytes;
+  return plan;
 }
 
 Trainer::Trainer(const Graph& graph, const TrainerOptions& options)
@@ -76,7 +81,8 @@ const exec::Store::Entry& entry_of(const exec::Store& store, const std::string& 
 std::vector<float> Trainer::parameter(const std::string& name) const {
   const exec::Store::Entry& entry = entry_of(state_->runner.store(), name);
   std::vector<float> values(static_cast<size_t>(entry.type.shape.elements()));
-  std::memcpy(values.data(), entry.data, values.size() * sizeof(float));
+  std::memcpy(values.data(), state_->runner.store().read(entry).data(),
+              values.size() * sizeof(float));
   return values;
 }
 
@@ -86,9 +92,13 @@ void Trainer::set_parameter(const std::string& name, const std::vector<float>& v
     throw Error(name, fmt::format("has shape {}, got {} values", to_string(entry.type.shape),
                                   values.size()));
   }
-  std::memcpy(entry.data, values.data(), values.size() * sizeof(float));
-  const exec::Store::Entry* average = state_->runner.store().find(name + train::kAverageSuffix);
-  if (average != nullptr) std::memcpy(average->data, entry.data, values.size() * sizeof(float));
+  exec::Store& store = state_->runner.store();
+  const auto fill = [&](std::span<std::byte> bytes) {
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  };
+  store.overwrite(entry, fill);
+  const exec::Store::Entry* average = store.find(name + train::kAverageSuffix);
+  if (average != nullptr) store.overwrite(*average, fill);
 }
 
 std::vector<std::string> Trainer::parameter_names() const {
@@ -106,7 +116,7 @@ std::string Trainer::weights_sha256() const {
   for (const std::string& name : names) {
     const exec::Store::Entry& entry = *state_->runner.store().find(name);
     hash.update(std::as_bytes(std::span(name)));
-    hash.update({entry.data, static_cast<size_t>(size_bytes(entry.type.dtype, entry.type.shape))});
+    hash.update(state_->runner.store().read(entry));
   }
   return hash.hex();
 }

@@ -110,10 +110,10 @@ std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t
     if (!error.empty()) return fmt::format("after {}: {}", pass.name, error);
   }
   // With and without a budget of one byte, for which all is computed again that can be.
-  for (const int64_t arena_budget : {0, 1}) {
+  for (const int64_t budget : {0, 1}) {
     const std::string error =
-        first_difference(run_program(graph, contents, {.arena_budget = arena_budget}), plain);
-    if (!error.empty()) return fmt::format("packed, budget {}: {}", arena_budget, error);
+        first_difference(run_program(graph, contents, {.budget = {.bytes = budget}}), plain);
+    if (!error.empty()) return fmt::format("packed, budget {}: {}", budget, error);
   }
   return "";
 }
@@ -203,7 +203,7 @@ TEST(random_models, give_every_pass_something_to_do) {
     const ir::Graph forward = with_gradients(model);
     count("gather_late", nodes_of(with_gradients(model, passes::gather_late)) != nodes_of(forward));
     const exec::Program plain(step, {});
-    const exec::Program small(step, {.arena_budget = 1});
+    const exec::Program small(step, {.budget = {.bytes = 1}});
     count("budget", small.graph().nodes.size() > plain.graph().nodes.size());
     for (const char* op : {"scaled_dot_product_attention", "lstm_scan", "gru_scan", "rnn_scan",
                            "embedding", "gather", "upsample2d"}) {

@@ -26,13 +26,13 @@ void write_safetensors(const std::string& path, std::span<const TensorView> tens
   size_t offset = 0;
   for (const TensorView& tensor : tensors) {
     const TypeName& type = type_of(tensor);
-    if (static_cast<int64_t>(tensor.bytes.size()) != type.size(tensor.shape)) {
-      throw Error(tensor.name,
-                  fmt::format("has {} bytes, its shape {} says {}", tensor.bytes.size(),
-                              to_string(tensor.shape), type.size(tensor.shape)));
+    const auto wanted = static_cast<size_t>(type.size(tensor.shape));
+    if (!tensor.fetch && tensor.bytes.size() != wanted) {
+      throw Error(tensor.name, fmt::format("has {} bytes, its shape {} says {}",
+                                           tensor.bytes.size(), to_string(tensor.shape), wanted));
     }
     if (header.contains(tensor.name)) throw Error(tensor.name, "stands twice in one file");
-    const size_t end = offset + tensor.bytes.size();
+    const size_t end = offset + wanted;
     header[tensor.name] = {
         {"dtype", type.name}, {"shape", tensor.shape.dims()}, {"data_offsets", {offset, end}}};
     offset = end;
@@ -46,7 +46,9 @@ void write_safetensors(const std::string& path, std::span<const TensorView> tens
   AtomicFile file(path);
   file.write(length);
   file.write(text);
-  for (const TensorView& tensor : tensors) file.write(tensor.bytes);
+  for (const TensorView& tensor : tensors) {
+    file.write(tensor.fetch ? tensor.fetch() : tensor.bytes);
+  }
   file.commit();
 }
 

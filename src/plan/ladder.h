@@ -1,0 +1,58 @@
+// The ways to bring a step into its memory, one after the other.
+#pragma once
+
+#include <thimble/plan.h>
+#include <thimble/trainer_options.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+#include "plan/node_times.h"
+
+namespace thimble::plan {
+
+// What the swap file takes; see exec::SwapFile.
+struct SwapRates {
+  double read_ms_per_byte = 1e-6;  // 1 GB/s
+  double write_ms_per_byte = 1e-6;
+  double transfer_ms = 0.05;
+  int64_t staging_bytes = 0;
+  int64_t least_staging_bytes = 0;  // with which it works, too, if more slowly
+};
+
+struct Budget {
+  // Of parameters and state that stay in memory, the arena and staging; 0: none.
+  int64_t bytes = 0;
+  Swap swap = Swap::never;
+  std::function<SwapRates()> rates;  // asked where swap comes into question; empty: SwapRates()
+  // Parameters and state that another program over the same store put into the swap file; this one
+  // must fetch them, and may put no others there. None: as it likes.
+  std::optional<std::set<std::string>> in_file;
+  std::shared_ptr<const NodeTimes> times;  // null: estimated by work
+  bool explain = false;                    // fill Plan::strategies
+};
+
+// A step that is ready to run.
+struct Fitted {
+  ir::Graph graph;
+  Arena arena;
+  std::set<std::string> in_file;    // parameters and state in the swap file
+  std::vector<int64_t> slot_bytes;  // of the swap file; empty: it needs none
+};
+
+// Orders the nodes of a graph and does what the budget asks for, cheapest in time first: values
+// computed again where that costs little, then any values, then swap. Where the budget cannot be
+// kept, the plan is the smallest there is. Every result keeps its bits.
+[[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
+
+// Bytes of the plan that the budget counts.
+[[nodiscard]] int64_t counted_bytes(const Plan& plan);
+
+}  // namespace thimble::plan

@@ -1,0 +1,39 @@
+#include "plan/node_times.h"
+
+#include "plan/work.h"
+
+namespace thimble::plan {
+namespace {
+
+std::string key_of(const ir::Graph& graph, const ir::Node& node) {
+  std::string key = node.op->name;
+  key += '(';
+  key += node.attrs ? node.attrs.full_text() : "";
+  for (const int id : node.inputs) {
+    key += ' ';
+    key += id < 0 ? "-" : ir::to_string(graph.type(id));
+  }
+  return key + ')';
+}
+
+}  // namespace
+
+void NodeTimes::set(const ir::Graph& graph, const ir::Node& node, double ms) {
+  measured_[key_of(graph, node)] = ms;
+}
+
+double NodeTimes::of(const ir::Graph& graph, const ir::Node& node) const {
+  if (!measured_.empty()) {
+    const auto known = measured_.find(key_of(graph, node));
+    if (known != measured_.end()) return known->second;
+  }
+  return work_of(graph, node) * ms_per_operation_;
+}
+
+double NodeTimes::of(const ir::Graph& graph) const {
+  double sum = 0.0;
+  for (const ir::Node& node : graph.nodes) sum += of(graph, node);
+  return sum;
+}
+
+}  // namespace thimble::plan

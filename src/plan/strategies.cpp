@@ -1,0 +1,79 @@
+#include "plan/strategies.h"
+
+#include <fmt/format.h>
+
+#include "plan/lifetimes.h"
+#include "plan/twice.h"
+
+namespace thimble::plan {
+namespace {
+
+bool runs_again(const ir::Graph& graph, const ir::Node& node) {
+  if (node.outputs.empty()) return false;
+  return is_made_again(graph.data(node.outputs[0]).name);
+}
+
+double flops_of(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.op->views.empty()) return 0.0;
+  if (node.op->flops != nullptr) return node.op->flops(kernel_params(graph, node));
+  return static_cast<double>(graph.type(node.outputs[0]).shape.elements());
+}
+
+}  // namespace
+
+PlanStrategy& Strategies::row(const std::string& name, int64_t left_bytes) {
+  PlanStrategy strategy;
+  strategy.name = name;
+  strategy.saved_bytes = list_.empty() ? 0 : list_.back().left_bytes - left_bytes;
+  strategy.left_bytes = left_bytes;
+  list_.push_back(std::move(strategy));
+  return list_.back();
+}
+
+void Strategies::start(const ir::Graph& graph) {
+  ms_ = times_.of(graph);
+  ArenaOptions apart = options_;
+  apart.in_place = false;
+  const Plan plan = plan_arena(graph, apart).plan;
+  int64_t all = 0;
+  for (const PlanBuffer& buffer : plan.buffers) all += aligned(buffer.bytes);
+  row("own memory for every value", plan.planned_peak_bytes - plan.arena_bytes + all);
+  row("memory reuse", plan.planned_peak_bytes);
+  row("in place", plan_arena(graph, options_).plan.planned_peak_bytes);
+}
+
+void Strategies::add(const std::string& name, const ir::Graph& graph) {
+  const int64_t left = plan_arena(graph, options_).plan.planned_peak_bytes;
+  const double ms = times_.of(graph);
+  int64_t values = 0;
+  double flops = 0.0;
+  std::set<std::string> again;
+  for (const ir::Node& node : graph.nodes) {
+    if (!runs_again(graph, node)) continue;
+    const std::string& value = graph.data(node.outputs[0]).name;
+    again.insert(value);
+    if (again_.count(value) > 0) continue;
+    ++values;
+    flops += flops_of(graph, node);
+  }
+  const bool changed = left != list_.back().left_bytes || again != again_;
+  if (changed) {
+    PlanStrategy& strategy = row(name, left);
+    if (values > 0) {
+      strategy.detail = fmt::format("{} {}", values, values == 1 ? "value" : "values");
+    }
+    strategy.extra_flops = flops;
+    strategy.predicted_ms = again.empty() ? 0.0 : ms - ms_;
+  }
+  ms_ = ms;
+  again_ = std::move(again);
+}
+
+void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {
+  PlanStrategy& strategy = row("swap", plan.planned_peak_bytes);
+  strategy.detail = fmt::format("{} {}", values, values == 1 ? "value" : "values");
+  strategy.extra_io_bytes = plan.swap_read_bytes + plan.swap_written_bytes;
+  strategy.predicted_ms = stall_ms;
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,56 @@
+// Values that lie in the swap file between their uses: which, and when they are moved.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+
+namespace thimble::plan {
+
+// What a step costs in time, measured or estimated; milliseconds.
+struct SwapCosts {
+  std::vector<double> node_ms;  // of each node
+  double read_ms_per_byte = 0.0;
+  double write_ms_per_byte = 0.0;
+  double transfer_ms = 0.0;  // of each, besides
+};
+
+struct SwapOptions {
+  ArenaOptions arena;
+  // Wanted of the largest sum alive: values of the arena, and parameters and state that stay.
+  int64_t target_bytes = 0;
+  // Parameters and state that lie in the file because another program over the same store put
+  // them there, and no others may; none: as chosen.
+  std::optional<std::set<std::string>> in_file;
+  SwapCosts costs;
+};
+
+// A step with its transfers.
+struct Swapped {
+  ir::Graph graph;
+  std::set<std::string> in_file;    // parameters and state; their slots come first, in this order
+  std::vector<int64_t> slot_bytes;  // the places it needs in the file
+  int64_t peak_bytes = 0;           // largest sum alive, as the target counts it
+  int64_t values = 0;               // that are swapped
+  int64_t transfers = 0;
+  int64_t read_bytes = 0;
+  int64_t written_bytes = 0;
+  double transfer_ms = 0.0;  // predicted, of all transfers
+  double stall_ms = 0.0;     // predicted: time that the step waits for them
+};
+
+// Moves values out of memory until no more than the target is alive at once, or as little as that
+// gets to. The nodes keep their order and kernels, so that every result has the same bits.
+//
+// Greedy at the fullest moment: the gap between two uses that frees most of what is too much, over
+// all the step, for its transfer time. What proves needless stays in memory after all. Then reads
+// are begun as early, and writes ended as late, as the transfers take, where the memory up to the
+// target allows. After Rhu et al., "vDNN", 2016, and Huang et al., "SwapAdvisor", 2020.
+[[nodiscard]] Swapped swap(const ir::Graph& graph, const SwapOptions& options);
+
+}  // namespace thimble::plan

@@ -1,0 +1,335 @@
+#include "plan/swap_choice.h"
+
+#include <algorithm>
+
+namespace thimble::plan {
+namespace {
+
+// Of a transfer that costs nothing, so that scores stay finite.
+constexpr double kLeastMs = 1e-9;
+
+// Steps from `first` up to, not including, `last`.
+struct Range {
+  int first;
+  int last;
+};
+
+// A change: these places of an item's `out` are set.
+struct Cut {
+  int item = -1;
+  int gap = -1;       // index into out; -1: none but the ends
+  bool ends = false;  // before the first and after the last access, too
+};
+
+double cost_ms(int64_t bytes, bool read, bool written, const SwapCosts& costs) {
+  double ms = 0.0;
+  if (read) ms += static_cast<double>(bytes) * costs.read_ms_per_byte + costs.transfer_ms;
+  if (written) ms += static_cast<double>(bytes) * costs.write_ms_per_byte + costs.transfer_ms;
+  return ms;
+}
+
+class Choosing {
+ public:
+  Choosing(std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
+      : items_(items), live_(live), options_(options), steps_(static_cast<int>(live.size())) {}
+
+  void run() {
+    if (options_.in_file) put_out_what_is_given();
+    while (cut_at_the_fullest()) {
+    }
+    take_back();
+  }
+
+ private:
+  [[nodiscard]] SwapItem& item(int number) { return items_[static_cast<size_t>(number)]; }
+
+  void put_out_what_is_given() {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (options_.in_file->count(items_[i].name) == 0) continue;
+      apply({static_cast<int>(i), -1, true}, true);
+    }
+  }
+
+  [[nodiscard]] bool may_be_in_file(const SwapItem& item) const {
+    return !item.persistent() || !options_.in_file || options_.in_file->count(item.name) > 0;
+  }
+
+  // The steps that a cut frees.
+  [[nodiscard]] std::vector<Range> freed(const Cut& cut) const {
+    const SwapItem& item = items_[static_cast<size_t>(cut.item)];
+    std::vector<Range> ranges;
+    if (cut.ends) {
+      ranges.push_back({0, item.accesses.empty() ? steps_ : item.accesses.front().step});
+      if (!item.accesses.empty()) ranges.push_back({item.accesses.back().step + 1, steps_});
+    }
+    if (cut.gap > 0) {
+      const auto gap = static_cast<size_t>(cut.gap);
+      ranges.push_back({item.accesses[gap - 1].step + 1, item.accesses[gap].step});
+    }
+    return ranges;
+  }
+
+  void apply(const Cut& cut, bool out) {
+    SwapItem& changed = item(cut.item);
+    if (cut.ends) changed.out.front() = changed.out.back() = out ? 1 : 0;
+    if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = out ? 1 : 0;
+    for (const Range& range : freed(cut)) {
+      for (int t = range.first; t < range.last; ++t) {
+        live_[static_cast<size_t>(t)] += out ? -changed.bytes : changed.bytes;
+      }
+    }
+  }
+
+  // Bytes above the target that a cut takes away, summed over the steps.
+  [[nodiscard]] double benefit(const Cut& cut) const {
+    const int64_t bytes = items_[static_cast<size_t>(cut.item)].bytes;
+    double sum = 0.0;
+    for (const Range& range : freed(cut)) {
+      for (int t = range.first; t < range.last; ++t) {
+        const int64_t over = live_[static_cast<size_t>(t)] - options_.target_bytes;
+        if (over > 0) sum += static_cast<double>(std::min(over, bytes));
+      }
+    }
+    return sum;
+  }
+
+  // What the transfers of an item take more after the cut.
+  [[nodiscard]] double added_ms(const Cut& cut) {
+    SwapItem& changed = item(cut.item);
+    const double before = transfers_ms(changed);
+    const std::vector<char> kept = changed.out;
+    if (cut.ends) changed.out.front() = changed.out.back() = 1;
+    if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = 1;
+    const double after = transfers_ms(changed);
+    changed.out = kept;
+    return after - before;
+  }
+
+  [[nodiscard]] double transfers_ms(const SwapItem& of) const {
+    if (!of.is_swapped()) return 0.0;
+    double ms = 0.0;
+    for (const Stay& stay : stays_of(of, 0)) {
+      ms += cost_ms(of.bytes, stay.fetched, stay.stored, options_.costs);
+    }
+    return ms;
+  }
+
+  // The cut that frees a step of an item, or none.
+  [[nodiscard]] Cut cut_at(int number, int step) {
+    const SwapItem& of = item(number);
+    const auto next = std::upper_bound(of.accesses.begin(), of.accesses.end(), step,
+                                       [](int t, const Access& a) { return t < a.step; });
+    if (next != of.accesses.begin() && std::prev(next)->step == step) return {};
+    const auto gap = static_cast<int>(next - of.accesses.begin());
+    const bool inner = gap > 0 && next != of.accesses.end();
+    if (!inner && !of.persistent()) return {};  // not alive
+    if (of.out[static_cast<size_t>(gap)] != 0 || !may_be_in_file(of)) return {};
+    return {number, inner ? gap : -1, of.persistent() && of.out.front() == 0};
+  }
+
+  bool cut_at_the_fullest() {
+    const auto fullest = std::max_element(live_.begin(), live_.end());
+    if (fullest == live_.end() || *fullest <= options_.target_bytes) return false;
+    const auto step = static_cast<int>(fullest - live_.begin());
+    Cut best;
+    double best_score = 0.0;
+    for (int number = 0; number < static_cast<int>(items_.size()); ++number) {
+      const Cut cut = cut_at(number, step);
+      if (cut.item < 0) continue;
+      const double score = benefit(cut) / std::max(added_ms(cut), kLeastMs);
+      if (best.item < 0 || score > best_score) {
+        best = cut;
+        best_score = score;
+      }
+    }
+    if (best.item < 0) return false;
+    apply(best, true);
+    cuts_.push_back(best);
+    return true;
+  }
+
+  // From the longest transfers to the shortest: what the target does not need.
+  void take_back() {
+    const int64_t enough = live_.empty() ? 0
+                                         : std::max(options_.target_bytes,
+                                                    *std::max_element(live_.begin(), live_.end()));
+    std::stable_sort(cuts_.begin(), cuts_.end(), [this](const Cut& a, const Cut& b) {
+      return item(a.item).bytes > item(b.item).bytes;
+    });
+    // Twice: the ends of an item can come in once all between them has.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const Cut& cut : cuts_) {
+        const Cut back = still_out(cut);
+        if (back.item < 0) continue;
+        apply(back, false);
+        if (*std::max_element(live_.begin(), live_.end()) > enough) apply(back, true);
+      }
+    }
+  }
+
+  // What of a cut can be taken back: the ends stay out as long as anything between them is.
+  [[nodiscard]] Cut still_out(const Cut& cut) {
+    const std::vector<char>& out = item(cut.item).out;
+    Cut back = cut;
+    if (back.gap > 0 && out[static_cast<size_t>(back.gap)] == 0) back.gap = -1;
+    const auto all = std::count(out.begin(), out.end(), 1);
+    const auto outer = out.size() > 1 ? out.front() + out.back() : out.front();
+    back.ends = cut.ends && out.front() != 0 && all - outer == (back.gap > 0 ? 1 : 0);
+    return back.ends || back.gap > 0 ? back : Cut{};
+  }
+
+  std::vector<SwapItem>& items_;
+  Live& live_;
+  const SwapOptions& options_;
+  int steps_;
+  std::vector<Cut> cuts_;
+};
+
+// Time from the step's begin to that of each node, and to its end.
+std::vector<double> begins(const SwapCosts& costs) {
+  std::vector<double> begin(costs.node_ms.size() + 1, 0.0);
+  for (size_t n = 0; n < costs.node_ms.size(); ++n) begin[n + 1] = begin[n] + costs.node_ms[n];
+  return begin;
+}
+
+class Placing {
+ public:
+  Placing(const std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
+      : items_(items), live_(live), options_(options), begins_(begins(options.costs)) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!items[i].is_swapped()) continue;
+      for (const Stay& stay : stays_of(items[i], static_cast<int>(i))) stays_.push_back(stay);
+    }
+  }
+
+  std::vector<Stay> run() {
+    begin_reads_early();
+    end_writes_late();
+    std::stable_sort(stays_.begin(), stays_.end(),
+                     [](const Stay& a, const Stay& b) { return a.read_at < b.read_at; });
+    return std::move(stays_);
+  }
+
+ private:
+  [[nodiscard]] int64_t bytes(const Stay& stay) const {
+    return items_[static_cast<size_t>(stay.item)].bytes;
+  }
+  // Takes a step for a stay where the memory is left.
+  bool take(int step, const Stay& stay) {
+    int64_t& live = live_[static_cast<size_t>(step)];
+    if (live + bytes(stay) > options_.target_bytes) return false;
+    live += bytes(stay);
+    return true;
+  }
+  // The stay of the same item before or after, or null: stays stand item by item.
+  [[nodiscard]] const Stay* neighbour(size_t at, int by) const {
+    const size_t other = at + static_cast<size_t>(by);
+    return other < stays_.size() && stays_[other].item == stays_[at].item ? &stays_[other]
+                                                                          : nullptr;
+  }
+
+  // From the last to the first: each read must be done when the next one has to begin.
+  void begin_reads_early() {
+    std::vector<size_t> reads;
+    for (size_t i = 0; i < stays_.size(); ++i) {
+      if (stays_[i].fetched) reads.push_back(i);
+    }
+    std::stable_sort(reads.begin(), reads.end(),
+                     [this](size_t a, size_t b) { return stays_[a].first > stays_[b].first; });
+    double next = begins_.back();
+    for (const size_t i : reads) {
+      Stay& stay = stays_[i];
+      const double needed = begins_[static_cast<size_t>(stay.first)];
+      next = std::min(next, needed) - cost_ms(bytes(stay), true, false, options_.costs);
+      const Stay* const before = neighbour(i, -1);
+      const int earliest = before == nullptr ? 0 : before->last + 1;
+      while (stay.read_at > earliest && begins_[static_cast<size_t>(stay.read_at)] > next &&
+             take(stay.read_at - 1, stay)) {
+        --stay.read_at;
+      }
+    }
+  }
+
+  // From the first to the last: each write begins when the one before has ended.
+  void end_writes_late() {
+    std::vector<size_t> writes;
+    for (size_t i = 0; i < stays_.size(); ++i) {
+      if (stays_[i].stored) writes.push_back(i);
+    }
+    std::stable_sort(writes.begin(), writes.end(),
+                     [this](size_t a, size_t b) { return stays_[a].last < stays_[b].last; });
+    const auto steps = static_cast<int>(live_.size());
+    double done = 0.0;
+    for (const size_t i : writes) {
+      Stay& stay = stays_[i];
+      done = std::max(done, begins_[static_cast<size_t>(stay.last + 1)]) +
+             cost_ms(bytes(stay), false, true, options_.costs);
+      const Stay* const after = neighbour(i, 1);
+      const int latest = after == nullptr ? steps : after->read_at;
+      while (stay.written_at + 1 < latest &&
+             begins_[static_cast<size_t>(stay.written_at + 1)] < done &&
+             take(stay.written_at + 1, stay)) {
+        ++stay.written_at;
+      }
+    }
+  }
+
+  const std::vector<SwapItem>& items_;
+  Live& live_;
+  const SwapOptions& options_;
+  std::vector<double> begins_;
+  std::vector<Stay> stays_;
+};
+
+}  // namespace
+
+void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options) {
+  Choosing(items, live, options).run();
+}
+
+std::vector<Stay> place_transfers(const std::vector<SwapItem>& items, Live& live,
+                                  const SwapOptions& options) {
+  return Placing(items, live, options).run();
+}
+
+TransferTimes transfer_times(const std::vector<SwapItem>& items, const std::vector<Stay>& stays,
+                             const SwapCosts& costs) {
+  TransferTimes times;
+  const auto steps = static_cast<int>(costs.node_ms.size());
+  double now = 0.0;
+  double idle_from = 0.0;  // when the file has done all it was told to
+  std::vector<double> done(stays.size() * 2, 0.0);
+  const auto bytes = [&](const Stay& stay) { return items[static_cast<size_t>(stay.item)].bytes; };
+  const auto begin = [&](size_t which, int64_t size, bool read) {
+    const double ms = cost_ms(size, read, !read, costs);
+    idle_from = std::max(idle_from, now) + ms;
+    done[which] = idle_from;
+    times.busy_ms += ms;
+    ++times.count;
+    (read ? times.read_bytes : times.written_bytes) += size;
+  };
+  const auto wait = [&](size_t which) {
+    times.stall_ms += std::max(0.0, done[which] - now);
+    now = std::max(now, done[which]);
+  };
+  for (int t = -1; t < steps; ++t) {
+    if (t >= 0) {
+      for (size_t i = 0; i < stays.size(); ++i) {
+        if (stays[i].fetched && stays[i].read_at == t) begin(2 * i, bytes(stays[i]), true);
+      }
+      for (size_t i = 0; i < stays.size(); ++i) {
+        if (stays[i].fetched && stays[i].first == t) wait(2 * i);
+      }
+      now += costs.node_ms[static_cast<size_t>(t)];
+    }
+    for (size_t i = 0; i < stays.size(); ++i) {
+      if (stays[i].stored && stays[i].last == t) begin(2 * i + 1, bytes(stays[i]), false);
+    }
+    for (size_t i = 0; i < stays.size(); ++i) {
+      if (stays[i].stored && stays[i].written_at == t) wait(2 * i + 1);
+    }
+  }
+  return times;
+}
+
+}  // namespace thimble::plan

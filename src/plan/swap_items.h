@@ -1,0 +1,52 @@
+// What may lie in the swap file, and when it must lie in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/lifetimes.h"
+
+namespace thimble::plan {
+
+// A node that reads or writes an item. Numbered as the nodes are; -1 stands before the first.
+struct Access {
+  int step;
+  bool writes;
+};
+
+// A buffer, or the storage of a parameter or state.
+struct SwapItem {
+  std::string name;  // of a parameter or state; empty: a buffer of the arena
+  std::vector<int> values;
+  int64_t bytes = 0;  // as they count in memory
+  std::vector<Access> accesses;
+  // Whether it is out of memory before access i and, as the last one, after all of them: of a
+  // parameter or state both of these or neither.
+  std::vector<char> out;
+  int slot = -1;
+
+  [[nodiscard]] bool persistent() const { return !name.empty(); }
+  [[nodiscard]] bool is_swapped() const;
+};
+
+// A stretch of accesses during which an item lies in memory.
+struct Stay {
+  int item;
+  int first;  // steps of its first and last access
+  int last;
+  bool fetched;        // read from the file before its first access
+  bool stored;         // written to it after its last
+  int read_at = 0;     // the step before which the read begins
+  int written_at = 0;  // the step after which the write must have ended
+};
+
+// The stays of an item that is swapped, in order. Contents that the file has already are not
+// written again.
+[[nodiscard]] std::vector<Stay> stays_of(const SwapItem& item, int number);
+
+// All that may be swapped.
+[[nodiscard]] std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,
+                                               const Sharing& sharing);
+
+}  // namespace thimble::plan

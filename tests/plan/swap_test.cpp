@@ -1,0 +1,166 @@
+// Values that lie in the swap file: what it frees, and that each is there when it is wanted.
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/recipes.h>
+#include <thimble/trainer.h>
+
+#include <map>
+
+#include "passes/passes.h"
+#include "plan/lifetimes.h"
+#include "plan/order.h"
+#include "plan/recompute.h"
+#include "plan/swap.h"
+#include "plan/swap_ops.h"
+#include "train/compile.h"
+
+namespace thimble::plan {
+namespace {
+
+ir::Graph step_of(const Graph& model, int64_t batch) {
+  const ir::Graph step =
+      train::training_graph(model.ir(), {.batch = batch}, batch, train::StepKind::update);
+  return recompute(order_nodes(passes::optimize(step)), {});
+}
+
+// Nodes that take a millisecond each, and a file of so many milliseconds a megabyte.
+SwapOptions options_for(const ir::Graph& graph, int64_t target, double ms_per_megabyte) {
+  SwapOptions options{.target_bytes = target};
+  options.costs.node_ms.assign(graph.nodes.size(), 1.0);
+  options.costs.read_ms_per_byte = options.costs.write_ms_per_byte = ms_per_megabyte / 1e6;
+  return options;
+}
+
+int64_t peak_of(const ir::Graph& graph, const std::set<std::string>& in_file) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, {}));
+  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
+  return resident_bytes(graph, in_file) + *std::max_element(live.begin(), live.end());
+}
+
+// Runs a step on the file alone: what is read must have been written, and be waited for before
+// anybody looks at it; what is being written must stay as it is until it has been.
+class FileCheck {
+ public:
+  explicit FileCheck(const Swapped& swapped) : graph_(swapped.graph) {
+    // Parameters and state are there from the start.
+    for (size_t slot = 0; slot < swapped.in_file.size(); ++slot) written_[static_cast<int>(slot)];
+  }
+
+  void run() {
+    for (const ir::Node& node : graph_.nodes) visit(node);
+    EXPECT_TRUE(writing_.empty()) << "not waited for at the step's end";
+  }
+
+ private:
+  void visit(const ir::Node& node) {
+    const int slot = is_transfer(*node.op) ? static_cast<int>(node.attrs.as<SwapAttrs>().slot) : -1;
+    if (node.op == &swap_write_op()) {
+      EXPECT_EQ(writing_.count(slot), 0U);
+      writing_[slot] = node.inputs[0];
+    } else if (node.op == &swap_written_op()) {
+      EXPECT_EQ(writing_.at(slot), node.inputs[0]);
+      writing_.erase(slot);
+      written_[slot] = true;
+    } else if (node.op == &swap_read_op()) {
+      EXPECT_EQ(written_.count(slot), 1U) << "reads slot " << slot << ", which nobody wrote";
+      EXPECT_EQ(writing_.count(slot), 0U);
+      raw_[node.outputs[0]] = slot;
+    } else if (node.op == &swap_ready_op()) {
+      EXPECT_EQ(raw_.at(node.inputs[0]), slot);
+    } else {
+      for (const int id : node.inputs) {
+        EXPECT_EQ(raw_.count(id), 0U) << node.op->name << " does not wait";
+      }
+    }
+  }
+
+  const ir::Graph& graph_;
+  std::map<int, int> writing_;
+  std::map<int, bool> written_;
+  std::map<int, int> raw_;
+};
+
+class swap_of : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(swap_of, a_recipe_keeps_its_target_and_finds_everything_in_the_file) {
+  const ir::Graph step = step_of(find_recipe(GetParam()).build(), 2);
+  const int64_t whole = peak_of(step, {});
+  int64_t before = whole + 1;
+  for (const double part : {0.9, 0.6, 0.4, 0.0}) {
+    const auto target = static_cast<int64_t>(part * static_cast<double>(whole));
+    const Swapped swapped = swap(step, options_for(step, target, 1.0));
+    FileCheck(swapped).run();
+    EXPECT_LE(peak_of(swapped.graph, swapped.in_file), swapped.peak_bytes);
+    EXPECT_LT(swapped.peak_bytes, before);
+    EXPECT_TRUE(part == 0.0 || swapped.peak_bytes <= target || swapped.peak_bytes < whole);
+    before = swapped.peak_bytes + 1;
+    // The other nodes are what they were.
+    size_t next = 0;
+    for (const ir::Node& node : swapped.graph.nodes) {
+      if (is_transfer(*node.op)) continue;
+      ASSERT_LT(next, step.nodes.size());
+      EXPECT_EQ(node.op, step.nodes[next++].op);
+    }
+    EXPECT_EQ(next, step.nodes.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(recipes, swap_of,
+                         ::testing::Values("vae", "lenet5", "mlp", "mobilenetv2", "lstm",
+                                           "unet_ddpm"),
+                         [](const auto& info) { return std::string(info.param); });
+
+Graph chain() {
+  Graph g;
+  Value x = g.input("x", {16, 16, 16});
+  for (int i = 0; i < 12; ++i) {
+    x = gelu(
+        conv2d(x, {.channels = 16, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)}));
+  }
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+TEST(swap, moves_nothing_where_the_target_is_kept) {
+  const ir::Graph step = step_of(chain(), 4);
+  const Swapped swapped = swap(step, options_for(step, peak_of(step, {}), 1.0));
+  EXPECT_EQ(swapped.values, 0);
+  EXPECT_EQ(swapped.transfers, 0);
+  EXPECT_TRUE(swapped.slot_bytes.empty());
+  EXPECT_EQ(swapped.graph.nodes.size(), step.nodes.size());
+}
+
+TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
+  const ir::Graph step = step_of(chain(), 4);
+  const int64_t target = peak_of(step, {}) * 7 / 10;
+  const double compute_ms = static_cast<double>(step.nodes.size());
+  const Swapped fast = swap(step, options_for(step, target, 1.0));
+  EXPECT_LE(fast.peak_bytes, target);
+  EXPECT_GT(fast.transfer_ms, 0.0);
+  EXPECT_LT(fast.stall_ms, 0.3 * fast.transfer_ms);
+  const Swapped slow = swap(step, options_for(step, target, 1e4));
+  EXPECT_GE(slow.stall_ms, slow.transfer_ms - compute_ms);
+}
+
+TEST(swap, writes_what_it_reads_and_what_changes_only) {
+  const ir::Graph step = step_of(chain(), 4);
+  const Swapped swapped = swap(step, options_for(step, 0, 1.0));
+  // Parameters are read at least twice, forward and backward, and written once.
+  EXPECT_FALSE(swapped.in_file.empty());
+  EXPECT_GT(swapped.read_bytes, swapped.written_bytes);
+}
+
+TEST(swap, fetches_what_another_program_put_there_and_puts_nothing_else_there) {
+  const ir::Graph step = step_of(chain(), 4);
+  SwapOptions options = options_for(step, int64_t{1} << 40, 1.0);
+  options.in_file = {"c3.weight", "nobody.has.this"};
+  const Swapped swapped = swap(step, options);
+  FileCheck(swapped).run();
+  EXPECT_EQ(swapped.in_file, *options.in_file);
+  EXPECT_EQ(swapped.slot_bytes.size(), 2U);
+  EXPECT_EQ(swapped.slot_bytes[1], 0);
+  EXPECT_EQ(swapped.values, 1);
+}
+
+}  // namespace
+}  // namespace thimble::plan
