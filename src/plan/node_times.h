@@ -11,8 +11,9 @@ namespace thimble::plan {
 // Times by what a node computes: equal ops on equal types take equally long, wherever they stand.
 class NodeTimes {
  public:
-  // ms_per_operation: of what was not measured, by its work (work.h).
-  explicit NodeTimes(double ms_per_operation = 2e-8) : ms_per_operation_(ms_per_operation) {}
+  // Of nodes that were not measured. Nominal where nobody knows the machine.
+  explicit NodeTimes(double ms_per_flop = 2e-8, double ms_per_byte = 1e-7)
+      : ms_per_flop_(ms_per_flop), ms_per_byte_(ms_per_byte) {}
 
   // Milliseconds.
   void set(const ir::Graph& graph, const ir::Node& node, double ms);
@@ -21,7 +22,8 @@ class NodeTimes {
   [[nodiscard]] double of(const ir::Graph& graph) const;
 
  private:
-  double ms_per_operation_;
+  double ms_per_flop_;
+  double ms_per_byte_;
   std::map<std::string, double> measured_;
 };
 

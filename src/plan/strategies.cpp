@@ -4,6 +4,7 @@
 
 #include "plan/lifetimes.h"
 #include "plan/twice.h"
+#include "plan/work.h"
 
 namespace thimble::plan {
 namespace {
@@ -13,10 +14,11 @@ bool runs_again(const ir::Graph& graph, const ir::Node& node) {
   return is_made_again(graph.data(node.outputs[0]).name);
 }
 
-double flops_of(const ir::Graph& graph, const ir::Node& node) {
+// At least one for every number that is made.
+double operations_of(const ir::Graph& graph, const ir::Node& node) {
   if (!node.op->views.empty()) return 0.0;
-  if (node.op->flops != nullptr) return node.op->flops(kernel_params(graph, node));
-  return static_cast<double>(graph.type(node.outputs[0]).shape.elements());
+  const double flops = flops_of(graph, node);
+  return flops > 0.0 ? flops : static_cast<double>(graph.type(node.outputs[0]).shape.elements());
 }
 
 }  // namespace
@@ -54,7 +56,7 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
     again.insert(value);
     if (again_.count(value) > 0) continue;
     ++values;
-    flops += flops_of(graph, node);
+    flops += operations_of(graph, node);
   }
   const bool changed = left != list_.back().left_bytes || again != again_;
   if (changed) {

@@ -4,8 +4,12 @@
 
 namespace thimble::plan {
 
-double work_of(const ir::Graph& graph, const ir::Node& node) {
-  if (!node.op->views.empty()) return 0.0;
+double flops_of(const ir::Graph& graph, const ir::Node& node) {
+  return node.op->flops == nullptr ? 0.0 : node.op->flops(kernel_params(graph, node));
+}
+
+int64_t bytes_of(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.op->views.empty()) return 0;
   int64_t bytes = 0;
   for (const int id : node.inputs) {
     if (id >= 0) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
@@ -13,8 +17,11 @@ double work_of(const ir::Graph& graph, const ir::Node& node) {
   for (const int id : node.outputs) {
     bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
   }
-  const double flops = node.op->flops == nullptr ? 0.0 : node.op->flops(kernel_params(graph, node));
-  return flops + kOperationsPerByte * static_cast<double>(bytes);
+  return bytes;
+}
+
+double work_of(const ir::Graph& graph, const ir::Node& node) {
+  return flops_of(graph, node) + kOperationsPerByte * static_cast<double>(bytes_of(graph, node));
 }
 
 double work_of(const ir::Graph& graph) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/program.h"
+#include "exec/rates.h"
 #include "exec/swap_file.h"
 
 namespace thimble::train {
@@ -51,6 +52,8 @@ class Runner {
   [[nodiscard]] exec::Store& store() { return *store_; }
   [[nodiscard]] const exec::Store& store() const { return *store_; }
   [[nodiscard]] int threads() const { return pool_.threads(); }
+  // Times of nodes at this machine's rates.
+  [[nodiscard]] plan::NodeTimes rates() { return exec::measured_rates(pool_); }
   // Null where no program needs one.
   [[nodiscard]] exec::SwapFile* swap_file() { return swap_.get(); }
   [[nodiscard]] const exec::SwapFile* swap_file() const { return swap_.get(); }

@@ -104,6 +104,9 @@ void State::compile(int64_t bytes) {
   budget_.swap = options.swap;
   budget_.in_file.reset();
   budget_.explain = true;
+  if (!budget_.times) {
+    budget_.times = std::make_shared<plan::NodeTimes>(runner.rates());
+  }
   budget_.rates = [this] { return swap_rates(); };
   const ProgramKey main = update_key();
   const StepKind kind = options.accumulate == 1 ? StepKind::update : StepKind::finish;
@@ -153,7 +156,7 @@ plan::SwapRates State::swap_rates() {
 
 void State::compile_by_measured_times() {
   constexpr int kRounds = 3;
-  auto times = std::make_shared<plan::NodeTimes>();
+  auto times = std::make_shared<plan::NodeTimes>(*budget_.times);
   runner.at(update_key()).session->measure(kRounds, *times);
   budget_.times = std::move(times);
   compile();
