@@ -86,8 +86,7 @@ class Ladder {
 
   // What the budget asks for beyond what costs little.
   [[nodiscard]] Tried chosen(Tried light, bool must_fetch) {
-    const bool may_swap = budget_.swap != Swap::never || must_fetch;
-    if (may_swap && budget_.rates) rates_ = budget_.rates();
+    const bool may_swap = (budget_.swap != Swap::never && can_swap()) || must_fetch;
     std::optional<Tried> best;
     const auto take = [&](Tried next) {
       if (!best || better(next, *best)) best = std::move(next);
@@ -111,6 +110,15 @@ class Ladder {
     return std::move(*best);
   }
 
+  // A budget of nothing asks for the smallest plan, which is the same for any file.
+  [[nodiscard]] bool can_swap() {
+    rates_.staging_bytes = budget_.least_staging_bytes;
+    if (!budget_.rates || budget_.bytes <= budget_.least_staging_bytes) return true;
+    const std::optional<SwapRates> rates = budget_.rates();
+    if (rates) rates_ = *rates;
+    return rates.has_value();
+  }
+
   [[nodiscard]] Tried swapped(const ir::Graph& graph) const {
     std::optional<Tried> best;
     int64_t target = std::max<int64_t>(budget_.bytes - rates_.staging_bytes, 0);
@@ -131,7 +139,7 @@ class Ladder {
     }
     // As small as it gets is what it is on every machine.
     SwapRates rates = rates_;
-    if (target == 0) rates = {.staging_bytes = rates_.least_staging_bytes};
+    if (target == 0) rates = {.staging_bytes = budget_.least_staging_bytes};
     wanted.costs.read_ms_per_byte = rates.read_ms_per_byte;
     wanted.costs.write_ms_per_byte = rates.write_ms_per_byte;
     wanted.costs.transfer_ms = rates.transfer_ms;

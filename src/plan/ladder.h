@@ -24,14 +24,15 @@ struct SwapRates {
   double write_ms_per_byte = 1e-6;
   double transfer_ms = 0.05;
   int64_t staging_bytes = 0;
-  int64_t least_staging_bytes = 0;  // with which it works, too, if more slowly
 };
 
 struct Budget {
   // Of parameters and state that stay in memory, the arena and staging; 0: none.
   int64_t bytes = 0;
   Swap swap = Swap::never;
-  std::function<SwapRates()> rates;  // asked where swap comes into question; empty: SwapRates()
+  // Of the swap file, asked where swap comes into question; no rates: there can be no such file.
+  std::function<std::optional<SwapRates>()> rates;  // empty: SwapRates()
+  int64_t least_staging_bytes = 0;                  // with which it works, if slowly
   // Parameters and state that another program over the same store put into the swap file; this one
   // must fetch them, and may put no others there. None: as it likes.
   std::optional<std::set<std::string>> in_file;

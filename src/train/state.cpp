@@ -108,6 +108,7 @@ void State::compile(int64_t bytes) {
     budget_.times = std::make_shared<plan::NodeTimes>(runner.rates());
   }
   budget_.rates = [this] { return swap_rates(); };
+  budget_.least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
   const ProgramKey main = update_key();
   const StepKind kind = options.accumulate == 1 ? StepKind::update : StepKind::finish;
   runner.add(main, training_graph(model, options, batch, kind), budget_);
@@ -125,9 +126,10 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   budget.explain = false;
   budget.in_file = main.in_file();
   // All programs use one swap file.
-  if (rates_) {
-    plan::SwapRates rates = *rates_;
-    rates.staging_bytes = rates.least_staging_bytes = main.plan().staging_bytes;
+  const int64_t staging = main.plan().staging_bytes;
+  if (staging > 0) {
+    plan::SwapRates rates = rates_.value_or(plan::SwapRates());
+    rates.staging_bytes = budget.least_staging_bytes = staging;
     budget.rates = [rates] { return rates; };
   }
   if (budget.bytes > 0) {
@@ -138,20 +140,25 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   return budget;
 }
 
-plan::SwapRates State::swap_rates() {
+std::optional<plan::SwapRates> State::swap_rates() {
   // A sixteenth of the budget for staging, within reason.
   const int64_t buffer = std::clamp<int64_t>(budget_.bytes / 32 / kSwapPage * kSwapPage, kSwapPage,
                                              int64_t{256} << 10);
   const exec::SwapOptions file = Runner::swap_options(buffer);
   if (!rates_) {
-    const exec::Bandwidth measured = exec::measure_bandwidth(options.swap_dir, file);
-    rates_ = plan::SwapRates{.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
-                             .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
-                             .transfer_ms = 1e3 * measured.seconds_per_transfer};
+    try {
+      const exec::Bandwidth measured = exec::measure_bandwidth(options.swap_dir, file);
+      rates_ = plan::SwapRates{.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
+                               .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
+                               .transfer_ms = 1e3 * measured.seconds_per_transfer};
+    } catch (const Error&) {
+      // Somebody who asks for swap must hear why there is none; else there are other ways.
+      if (options.swap == Swap::always) throw;
+      return std::nullopt;
+    }
   }
   rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
-  rates_->least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
-  return *rates_;
+  return rates_;
 }
 
 void State::compile_by_measured_times() {

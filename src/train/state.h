@@ -81,7 +81,7 @@ struct State {
   void compile(int64_t bytes);
   // What is left of the budget for a program beside the one that updates.
   [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
-  [[nodiscard]] plan::SwapRates swap_rates();
+  [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
   // Times the nodes of the step where it swaps, and compiles all again by that.
   void compile_by_measured_times();
   void require_swap_file() const;

@@ -100,5 +100,14 @@ TEST(swapped_training, refuses_a_folder_that_takes_no_file) {
   EXPECT_THROW(Trainer(recipe.build(), options), Error);
 }
 
+TEST(swapped_training, does_without_a_file_where_none_can_be_and_there_are_other_ways) {
+  const Recipe& recipe = find_recipe("vae");
+  TrainerOptions options = options_of(recipe, 0, Swap::never);
+  options.memory_budget = test::nearest_budget(recipe.build(), options);
+  options.swap = Swap::automatic;
+  options.swap_dir = "/nowhere/at/all";
+  EXPECT_LE(Trainer(recipe.build(), options).plan().planned_peak_bytes, options.memory_budget);
+}
+
 }  // namespace
 }  // namespace thimble::train
