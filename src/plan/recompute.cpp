@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "plan/anneal.h"
+#include "plan/segments.h"
 #include "plan/twice.h"
 
 namespace thimble::plan {
@@ -19,6 +21,8 @@ constexpr int kMaxRounds = 5;
 
 // Steps of all trials of exchange: some tenths of a second.
 constexpr size_t kMaxExchangeNodes = 500'000;
+
+constexpr int kMaxSegments = 16;
 
 constexpr int kNever = std::numeric_limits<int>::max();
 
@@ -60,50 +64,53 @@ class Reads {
   std::vector<Where> reads_;
 };
 
-double extra_work(const Twice& twice, const Trial& trial) {
-  double sum = 0.0;
-  for (const Turn& turn : trial.turns) {
-    if (turn.again) sum += twice.maker(turn.node).work;
+bool may_run_again(const Twice& twice, const RecomputeOptions& options, int node) {
+  const Twice::Maker& maker = twice.maker(node);
+  return maker.op != nullptr && (maker.cheap || options.any_op);
+}
+
+// Nothing runs again but views, which lie where their input lies: they cost nothing.
+std::vector<Again> views(const Twice& twice) {
+  std::vector<Again> again(twice.graph().nodes.size(), Again::no);
+  for (size_t n = 0; n < again.size(); ++n) {
+    const Twice::Maker& maker = twice.maker(static_cast<int>(n));
+    if (maker.op != nullptr && maker.free) again[n] = Again::each;
   }
-  return sum;
+  return again;
 }
 
 class Chooser {
  public:
   // weight_of_work: 1 takes what frees most for a unit of work, more what takes little work, less
   // what frees much.
-  Chooser(const Twice& twice, const RecomputeOptions& options, double weight_of_work)
+  Chooser(const Twice& twice, const RecomputeOptions& options, double weight_of_work, Trial start)
       : twice_(twice),
         options_(options),
         weight_of_work_(weight_of_work),
-        trial_(twice.build(views())) {}
+        trial_(std::move(start)) {}
 
   [[nodiscard]] Trial chosen() {
     while (trial_.peak_bytes > options_.target_bytes && lower_the_peak()) {
     }
-    const int64_t enough = std::max(options_.target_bytes, trial_.peak_bytes);
-    keep_what_need_not_run_again(enough);
-    while (exchange(enough)) {
+    keep_what_need_not_run_again(enough());
+    return std::move(trial_);
+  }
+
+  [[nodiscard]] Trial exchanged() {
+    while (exchange(enough())) {
     }
     return std::move(trial_);
   }
 
  private:
-  // Views lie where their input lies: to make them again costs nothing.
-  [[nodiscard]] std::vector<Again> views() const {
-    std::vector<Again> again(twice_.graph().nodes.size(), Again::no);
-    for (size_t n = 0; n < again.size(); ++n) {
-      const Twice::Maker& maker = twice_.maker(static_cast<int>(n));
-      if (maker.op != nullptr && maker.free) again[n] = Again::each;
-    }
-    return again;
+  [[nodiscard]] int64_t enough() const {
+    return std::max(options_.target_bytes, trial_.peak_bytes);
   }
 
   [[nodiscard]] Again again(int node) const { return trial_.again[static_cast<size_t>(node)]; }
 
   [[nodiscard]] bool may_run_again(int node) const {
-    const Twice::Maker& maker = twice_.maker(node);
-    return maker.op != nullptr && (maker.cheap || options_.any_op);
+    return plan::may_run_again(twice_, options_, node);
   }
 
   // Bytes that lie about unread at the fullest moment unless the node runs again; `until`: the last
@@ -265,36 +272,86 @@ class Chooser {
   Trial trial_;
 };
 
+// The best choice found so far.
+class Best {
+ public:
+  Best(const Twice& twice, const RecomputeOptions& options) : twice_(twice), options_(options) {}
+
+  void consider(Trial trial) {
+    if (trial_ && rank(trial) >= rank(*trial_)) return;
+    trial_ = std::move(trial);
+  }
+  [[nodiscard]] const Trial& trial() const { return *trial_; }
+
+ private:
+  [[nodiscard]] std::pair<int64_t, double> rank(const Trial& trial) const {
+    return {std::max(trial.peak_bytes, options_.target_bytes), extra_work(twice_, trial)};
+  }
+
+  const Twice& twice_;
+  const RecomputeOptions& options_;
+  std::optional<Trial> trial_;
+};
+
+// From several starts, for greedy choices lead to different ends.
+Trial searched(const Twice& twice, const RecomputeOptions& options) {
+  Best best(twice, options);
+  for (const double weight_of_work : {1.0, 2.0, 0.5}) {
+    Trial start = twice.build(views(twice));
+    best.consider(Chooser(twice, options, weight_of_work, std::move(start)).chosen());
+  }
+  std::vector<char> may(twice.graph().nodes.size(), 0);
+  std::vector<int> open;
+  for (int n = 0; n < twice.loss_node(); ++n) {
+    if (!may_run_again(twice, options, n)) continue;
+    may[static_cast<size_t>(n)] = 1;
+    if (!twice.maker(n).free) open.push_back(n);
+  }
+  if (options.any_op) {
+    const Segments segments(twice, may);
+    for (int count = 1; count <= kMaxSegments; ++count) {
+      Trial start = twice.build(segments.start(count));
+      if (start.valid) best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
+    }
+    // Towards the target, and where it is out of reach for less work at what was reached.
+    const auto anneal_to = [&](int64_t bytes) {
+      Trial start = anneal(twice, open, best.trial(), std::max<int64_t>(bytes, 1));
+      best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
+    };
+    anneal_to(std::max(options.target_bytes, best.trial().peak_bytes / 2));
+    if (best.trial().peak_bytes > options.target_bytes) anneal_to(best.trial().peak_bytes);
+  }
+  best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());
+  return best.trial();
+}
+
 }  // namespace
 
 ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
   if (!graph.loss || graph.data(*graph.loss).producer < 0) return graph;
   const Twice twice(graph, options.arena);
-  std::optional<Trial> best;
-  for (const double weight_of_work : {1.0, 2.0, 0.5}) {
-    Trial trial = Chooser(twice, options, weight_of_work).chosen();
-    const auto rank = [&](const Trial& t) {
-      return std::pair(std::max(t.peak_bytes, options.target_bytes), extra_work(twice, t));
-    };
-    if (!best || rank(trial) < rank(*best)) best = std::move(trial);
-  }
-  return twice.graph_of(*best);
+  return twice.graph_of(searched(twice, options));
 }
 
 ir::Graph fit_arena(const ir::Graph& graph, const ArenaOptions& options, int64_t budget) {
   ir::Graph best = recompute(graph, {.arena = options});
   if (budget <= 0) return best;
   int64_t least = plan_arena(best, options).plan.arena_bytes;
-  // Packing may take a little more than what lives: then less has to live.
+  // Packing may take a little more than what lives: then less has to live. Where that is out of
+  // reach, as little as can be.
   int64_t target = budget;
   for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
     if (round == kMaxRounds) target = 0;
     ir::Graph next = recompute(graph, {.arena = options, .target_bytes = target, .any_op = true});
-    const int64_t bytes = plan_arena(next, options).plan.arena_bytes;
-    target = std::max<int64_t>(target - std::max<int64_t>(bytes - budget, kAlignment), 0);
-    if (bytes >= least) continue;
-    best = std::move(next);
-    least = bytes;
+    const Plan plan = plan_arena(next, options).plan;
+    const int64_t live = plan.lower_bound_bytes - (plan.planned_peak_bytes - plan.arena_bytes);
+    if (plan.arena_bytes < least) {
+      best = std::move(next);
+      least = plan.arena_bytes;
+    }
+    if (target == 0) break;
+    target -= std::max<int64_t>(plan.arena_bytes - budget, kAlignment);
+    if (live > target) target = 0;
   }
   return best;
 }

@@ -203,4 +203,12 @@ ir::Graph Twice::graph_of(const Trial& trial) const {
   return std::move(rewriter).finish();
 }
 
+double extra_work(const Twice& twice, const Trial& trial) {
+  double sum = 0.0;
+  for (const Turn& turn : trial.turns) {
+    if (turn.again) sum += twice.maker(turn.node).work;
+  }
+  return sum;
+}
+
 }  // namespace thimble::plan

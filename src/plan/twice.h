@@ -89,4 +89,7 @@ class Twice {
   std::vector<char> is_result_;
 };
 
+// Work of all second runs; see work.h.
+[[nodiscard]] double extra_work(const Twice& twice, const Trial& trial);
+
 }  // namespace thimble::plan
