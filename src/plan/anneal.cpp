@@ -7,8 +7,9 @@
 namespace thimble::plan {
 namespace {
 
-// Moves for each node that may be changed, and steps of all their trials: some tenths of a second.
-constexpr size_t kMovesOfNode = 200;
+// Moves for each pair of nodes that may be changed, and steps of all their trials: some tenths of a
+// second.
+constexpr size_t kMovesOfPair = 2;
 constexpr size_t kMaxSteps = 4'000'000;
 
 // Of the work of a step, that a move may cost at first.
@@ -45,7 +46,8 @@ class Search {
     double cost = cost_of(now);
     Trial best = now;
     double best_cost = cost;
-    const size_t moves = std::min(kMovesOfNode * open_.size(), kMaxSteps / now.turns.size());
+    const size_t moves =
+        std::min(kMovesOfPair * open_.size() * open_.size(), kMaxSteps / now.turns.size());
     for (size_t i = 0; i < moves; ++i) {
       const double threshold =
           kFirstThreshold * (1.0 - static_cast<double>(i) / static_cast<double>(moves));
