@@ -133,7 +133,10 @@ class Ladder {
   }
 
   [[nodiscard]] Tried swapped(const ir::Graph& graph, int64_t target) const {
-    SwapOptions wanted{.arena = options_, .target_bytes = target, .in_file = budget_.in_file};
+    SwapOptions wanted{.arena = options_,
+                       .target_bytes = target,
+                       .in_file = budget_.in_file,
+                       .smallest_bytes = budget_.smallest_swapped_bytes};
     for (const ir::Node& node : graph.nodes) {
       wanted.costs.node_ms.push_back(times_.of(graph, node));
     }

@@ -30,6 +30,7 @@ struct Budget {
   // Of parameters and state that stay in memory, the arena and staging; 0: none.
   int64_t bytes = 0;
   Swap swap = Swap::never;
+  int64_t smallest_swapped_bytes = 4096;  // see SwapOptions
   // Of the swap file, asked where swap comes into question; no rates: there can be no such file.
   std::function<std::optional<SwapRates>()> rates;  // empty: SwapRates()
   int64_t least_staging_bytes = 0;                  // with which it works, if slowly

@@ -191,7 +191,7 @@ class Building {
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
   const Sequence sequence = sequence_of(graph, workspaces(graph, options.arena));
   const Sharing sharing(sequence, options.arena.in_place);
-  std::vector<SwapItem> items = swap_items(graph, sequence, sharing);
+  std::vector<SwapItem> items = swap_items(graph, sequence, sharing, options.smallest_bytes);
   Live live = live_bytes(sequence, sharing);
   const int64_t resident = resident_bytes(graph, {});
   for (int64_t& bytes : live) bytes += resident;

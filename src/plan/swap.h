@@ -27,6 +27,8 @@ struct SwapOptions {
   // Parameters and state that lie in the file because another program over the same store put
   // them there, and no others may; none: as chosen.
   std::optional<std::set<std::string>> in_file;
+  // Of what is moved: less is not worth a transfer. A page.
+  int64_t smallest_bytes = 4096;
   SwapCosts costs;
 };
 

@@ -8,9 +8,6 @@
 namespace thimble::plan {
 namespace {
 
-// Less is not worth a transfer: a page.
-constexpr int64_t kSmallestBytes = 4096;
-
 // The parameter or state whose storage a value is, or -1.
 std::vector<int> storages(const ir::Graph& graph) {
   std::vector<int> of(graph.values.size(), -1);
@@ -76,7 +73,7 @@ std::vector<Stay> stays_of(const SwapItem& item, int number) {
 }
 
 std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,
-                                 const Sharing& sharing) {
+                                 const Sharing& sharing, int64_t smallest_bytes) {
   const std::vector<int> storage = storages(graph);
   std::vector<char> is_result(graph.values.size(), 0);
   for (const int id : graph.results()) {
@@ -92,7 +89,7 @@ std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequenc
     if (leader == id) {
       const int64_t bytes = size_bytes(data.type.dtype, data.type.shape);
       const bool may = is_result[v] == 0 && (storage[v] >= 0 || sharing.has_buffer(id));
-      if (!may || bytes < kSmallestBytes) continue;
+      if (!may || bytes < smallest_bytes) continue;
       SwapItem item;
       if (storage[v] >= 0) item.name = data.name;
       item.bytes = storage[v] >= 0 ? aligned(bytes) : bytes;

@@ -45,8 +45,8 @@ struct Stay {
 // written again.
 [[nodiscard]] std::vector<Stay> stays_of(const SwapItem& item, int number);
 
-// All that may be swapped.
+// All of so many bytes or more that may be swapped.
 [[nodiscard]] std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,
-                                               const Sharing& sharing);
+                                               const Sharing& sharing, int64_t smallest_bytes);
 
 }  // namespace thimble::plan

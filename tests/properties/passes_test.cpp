@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "exec/program.h"
+#include "exec/swap_file.h"
 #include "plan/order.h"
 #include "plan/recompute.h"
 #include "properties/random_models.h"
@@ -23,16 +24,30 @@ using Results = std::map<std::string, Bytes>;
 Results run_program(const ir::Graph& graph, const Contents& contents,
                     const exec::CompileOptions& options) {
   const exec::Program program(graph, options);
-  exec::Store store({&program.graph()});
+  exec::Store store({&program.graph()}, program.in_file());
+  std::unique_ptr<exec::SwapFile> file;
+  if (!program.slot_bytes().empty()) {
+    file = std::make_unique<exec::SwapFile>("", program.slot_bytes(),
+                                            exec::SwapOptions{.buffer_bytes = 4096});
+  }
+  int64_t passage_bytes = 0;
+  for (const auto& entry : store.entries()) {
+    passage_bytes = std::max(passage_bytes, static_cast<int64_t>(entry.bytes()));
+  }
+  const exec::Block passage(passage_bytes);
+  store.attach(file.get(), {passage.data(), static_cast<size_t>(passage_bytes)});
   for (const auto& entry : store.entries()) {
     const Bytes bytes = contents.bytes(entry.name, Precision::f32);
-    std::memcpy(entry.data, bytes.data(), bytes.size());
+    store.overwrite(entry, [&](std::span<std::byte> memory) {
+      std::copy(bytes.begin(), bytes.end(), memory.begin());
+    });
   }
   exec::ThreadPool pool(options.threads);
   const exec::Block arena(program.plan().arena_bytes);
   // What lay in the arena before must not matter.
   if (arena.bytes() > 0) std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
-  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
+  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool,
+                        file.get());
   for (const ir::ValueData& data : program.graph().values) {
     const bool is_set = data.producer < 0 && !ir::is_persistent(data.role);
     const std::span<std::byte> source = is_set ? session.source(data.name) : std::span<std::byte>();
@@ -52,9 +67,7 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
     for (const ir::Alias& update : node.op->updates) {
       if (node.input(update.in) < 0) continue;
       const std::string& name = program.graph().data(node.input(update.in)).name;
-      const exec::Store::Entry& entry = *store.find(name);
-      const auto bytes = size_bytes(entry.type.dtype, entry.type.shape);
-      keep(name, {entry.data, static_cast<size_t>(bytes)});
+      keep(name, store.read(*store.find(name)));
     }
   }
   return results;
@@ -109,11 +122,14 @@ std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t
         first_difference(run_program(changed, contents, {.optimize = false}), plain);
     if (!error.empty()) return fmt::format("after {}: {}", pass.name, error);
   }
-  // With and without a budget of one byte, for which all is computed again that can be.
-  for (const int64_t budget : {0, 1}) {
+  // With and without a budget of one byte, for which all is computed again, or lies in a file, that
+  // can.
+  const plan::Budget least{
+      .bytes = 1, .swap = Swap::always, .smallest_swapped_bytes = 1, .least_staging_bytes = 8192};
+  for (const plan::Budget& budget : {plan::Budget{}, plan::Budget{.bytes = 1}, least}) {
     const std::string error =
-        first_difference(run_program(graph, contents, {.budget = {.bytes = budget}}), plain);
-    if (!error.empty()) return fmt::format("packed, budget {}: {}", budget, error);
+        first_difference(run_program(graph, contents, {.budget = budget}), plain);
+    if (!error.empty()) return fmt::format("packed, budget {}: {}", budget.bytes, error);
   }
   return "";
 }
