@@ -71,7 +71,7 @@ std::string wrapped(std::string_view text, size_t indent) {
 }  // namespace plan
 
 std::string format_bytes(int64_t bytes) {
-  const std::string text = plan::short_bytes(bytes);
+  std::string text = plan::short_bytes(bytes);
   if (bytes < 1024) return text;
   return fmt::format("{} ({} B)", text, plan::grouped(bytes));
 }

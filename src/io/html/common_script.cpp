@@ -22,9 +22,12 @@ function add(parent, tag, text, className) {
   return node;
 }
 const UNITS = [['GiB', 1073741824], ['MiB', 1048576], ['KiB', 1024]];
-function bytes(n) {
+// Two decimals, or as many more as tell n from n + step.
+function bytes(n, step) {
   const unit = UNITS.find(u => Math.abs(n) >= u[1]);
-  return unit ? +(n / unit[1]).toFixed(2) + ' ' + unit[0] : n + ' B';
+  if (!unit) return n + ' B';
+  const decimals = step ? Math.ceil(-Math.log10(step / unit[1])) + 1 : 2;
+  return +(n / unit[1]).toFixed(Math.min(Math.max(decimals, 2), 9)) + ' ' + unit[0];
 }
 const count = n => n.toLocaleString('en');
 const plural = (n, what) => count(n) + ' ' + what + (n === 1 ? '' : 's');

@@ -56,8 +56,9 @@ function stripes(g, rising) {
 }
 function drawGrid(g) {
   const { w, h, box, x, y } = frame, bottom = y.at(BASE);
-  const list = byteTicks(Math.max(y.back(h - box.bottom), BASE), y.back(box.top))
-    .filter(v => Math.abs(y.at(v) - bottom) > 14).map(v => [v, bytes(v)]);
+  const values = byteTicks(Math.max(y.back(h - box.bottom), BASE), y.back(box.top));
+  const step = values.length > 1 ? values[1] - values[0] : 0;
+  const list = values.filter(v => Math.abs(y.at(v) - bottom) > 14).map(v => [v, bytes(v, step)]);
   if (BASE) list.push([BASE, bytes(BASE)]);
   list.push([0, '0']);
   g.strokeStyle = css('--line'); g.fillStyle = css('--soft'); g.lineWidth = 1;
