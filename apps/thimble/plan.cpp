@@ -81,6 +81,7 @@ json to_json(const Plan& plan) {
           {"activation_peak_bytes", plan.activation_peak_bytes},
           {"workspace_bytes", plan.workspace_bytes},
           {"arena_bytes", plan.arena_bytes},
+          {"in_file_bytes", plan.in_file_bytes},
           {"staging_bytes", plan.staging_bytes},
           {"input_pipeline_bytes", plan.input_pipeline_bytes},
           {"micro_batches", plan.micro_batches},

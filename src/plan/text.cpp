@@ -31,6 +31,7 @@ std::string totals(const Plan& plan) {
   row("parameters", plan.parameter_bytes);
   row("state (moments, running statistics)", plan.state_bytes);
   if (plan.saved_state_bytes > 0) row("  saved by keeping 8 bits", plan.saved_state_bytes);
+  if (plan.in_file_bytes > 0) row("  of both in the swap file", -plan.in_file_bytes);
   row("constants", plan.constant_bytes);
   row("their padding to cache lines", plan.padding_bytes);
   row("arena (activations to workspaces)", plan.arena_bytes);

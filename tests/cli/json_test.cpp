@@ -21,7 +21,8 @@ constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
     "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes activation_peak_bytes "
-    "workspace_bytes arena_bytes staging_bytes input_pipeline_bytes micro_batches fits "
+    "workspace_bytes arena_bytes in_file_bytes staging_bytes input_pipeline_bytes micro_batches "
+    "fits "
     "budget_bytes "
     "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_stall_ms "
     "step_ms buffers";

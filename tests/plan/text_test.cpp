@@ -113,6 +113,7 @@ TEST(plan_text, says_how_a_batch_and_a_step_are_divided) {
   plan.micro_batches = 4;
   plan.step_ms = 12.5;
   plan.staging_bytes = 65536;
+  plan.in_file_bytes = 2048;
   plan.swap_read_bytes = plan.swap_written_bytes = 1 << 20;
   plan.swap_stall_ms = 0.25;
   const std::string text = plan.text();
@@ -120,7 +121,8 @@ TEST(plan_text, says_how_a_batch_and_a_step_are_divided) {
   EXPECT_THAT(text, HasSubstr("swap file, each step: 1.00 MiB written, 1.00 MiB read, "
                               "predicted wait 0.25 ms\n"));
   EXPECT_THAT(text, HasSubstr("predicted step: 12.50 ms\n"));
-  EXPECT_THAT(text, HasSubstr("staging for the swap file"));
+  EXPECT_THAT(text, HasSubstr("    of both in the swap file                    -2,048 B\n"));
+  EXPECT_THAT(text, HasSubstr("  staging for the swap file                     65,536 B\n"));
 }
 
 TEST(plan_text, counts_what_it_does_not_list) {

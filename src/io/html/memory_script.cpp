@@ -62,7 +62,8 @@ function fillMemory() {
     .filter(m => m[0].length).map(m => count(m[0].length) + ' ' + m[1]).join(', ');
   const summary = 'Planned peak ' + bytes(PLAN.peak) + ' for a batch of ' + PLAN.batch +
     ': parameters ' + bytes(PLAN.parameters) + ', optimizer state and statistics ' +
-    bytes(PLAN.state) + ', constants ' + bytes(PLAN.constants) + ', arena ' + bytes(PLAN.arena) +
+    bytes(PLAN.state) + (PLAN.inFile ? ' (' + bytes(PLAN.inFile) + ' of both in the swap file)' : '') +
+    ', constants ' + bytes(PLAN.constants) + ', arena ' + bytes(PLAN.arena) +
     ' with ' + plural(n, 'buffer') + (made ? ' (' + made + ')' : '') + '. ' +
     (PLAN.steps.op.length ? 'Fullest at op ' + PLAN.peakStep + 
       ', ' + opName(PLAN.peakStep) + '. ' : '') + verdict();

@@ -94,6 +94,7 @@ json plan_data(const Plan& plan) {
             {"micro", plan.micro_batches},
             {"parameters", plan.parameter_bytes},
             {"state", plan.state_bytes},
+            {"inFile", plan.in_file_bytes},
             {"constants", plan.constant_bytes},
             {"staging", plan.staging_bytes},
             {"pipeline", plan.input_pipeline_bytes},

@@ -12,8 +12,11 @@ const roleColour = role => 'hsl(' + (HUES[role] ?? 0) + (isDark() ? ' 55% 56%)' 
 const PLAN = DATA.plan, BARS = PLAN.buffers;
 const TOTAL = Math.max(PLAN.peak + PLAN.pipeline, PLAN.arena), BASE = TOTAL - PLAN.arena;
 // What lies in memory during the whole step, from the bottom.
-const BANDS = [['parameters', PLAN.parameters, 48], ['optimizer state, statistics', PLAN.state, 95],
-  ['staging for the swap file', PLAN.staging, 200], ['input pipeline', PLAN.pipeline, 150]];
+const RESIDENT = PLAN.inFile
+  ? [['parameters and state that stay in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
+  : [['parameters', PLAN.parameters, 48], ['optimizer state, statistics', PLAN.state, 95]];
+const BANDS = RESIDENT.concat([['staging for the swap file', PLAN.staging, 200],
+  ['input pipeline', PLAN.pipeline, 150]]);
 BANDS.push(['constants, padding', BASE - BANDS.reduce((sum, b) => sum + b[1], 0), 0]);
 const bandColour = hue => 'hsl(' + hue + (isDark() ? ' 22% 34%)' : ' 32% 82%)');
 
