@@ -107,7 +107,8 @@ std::string Attrs::text() const {
   Attrs::defaults(schema_).visit(defaults);
   std::string text;
   for (size_t i = 0; i < mine.fields.size(); ++i) {
-    if (mine.fields[i] == defaults.fields[i]) continue;
+    // Which fields there are may depend on the value of others.
+    if (i < defaults.fields.size() && mine.fields[i] == defaults.fields[i]) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", mine.fields[i].first,
                         mine.fields[i].second);
   }

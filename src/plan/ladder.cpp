@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/immediate_update.h"
 #include "plan/order.h"
 #include "plan/recompute.h"
 #include "plan/strategies.h"
@@ -30,7 +31,8 @@ class Ladder {
         times_(budget.times ? *budget.times : NodeTimes()),
         natural_(graph),
         ordered_(order_nodes(graph)),
-        light_(recompute(ordered_, {.arena = options})) {}
+        in_parts_(update_in_parts(ordered_, options)),
+        light_(recompute(in_parts_, {.arena = options})) {}
 
   Fitted run() {
     light_ms_ = times_.of(light_);
@@ -95,13 +97,13 @@ class Ladder {
     const bool only_swap = must_fetch || budget_.swap == Swap::always;
     if (only_swap && keeps(*best)) return std::move(*best);
     const int64_t left = arena_bytes_left(light.fitted.arena.plan, budget_.bytes);
-    Tried again = tried(fit_arena(ordered_, options_, left));
+    Tried again = tried(fit_arena(in_parts_, options_, left));
     if (may_swap && !keeps(again)) {
       // Less is left to swap of a step that computes much again.
       take(swapped(again.computed));
       const int64_t halfway =
           (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
-      take(swapped(fit_arena(ordered_, options_, halfway)));
+      take(swapped(fit_arena(in_parts_, options_, halfway)));
     }
     if (!must_fetch) {
       take(std::move(again));
@@ -171,6 +173,7 @@ class Ladder {
     Strategies list(options_, times_);
     list.start(natural_);
     list.add("order and immediate update", ordered_);
+    list.add("updates in parts", in_parts_);
     list.add("activations and norms made again", light_);
     list.add("recomputation", best.computed);
     if (best.values > 0) {
@@ -184,6 +187,7 @@ class Ladder {
   NodeTimes times_;
   const ir::Graph& natural_;
   ir::Graph ordered_;
+  ir::Graph in_parts_;
   ir::Graph light_;
   double light_ms_ = 0.0;
   SwapRates rates_;

@@ -27,5 +27,8 @@ void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias,
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace, const conv_dims& d,
                   exec::ThreadPool& pool);
 [[nodiscard]] int64_t conv_weights_workspace_bytes(const conv_dims& d, int threads);
+// Output channels whose weights can be computed by a call of their own (conv_dims::k_first), or a
+// multiple, to the same bits; 0: none.
+[[nodiscard]] int64_t conv_weights_part_rows(const conv_dims& d);
 
 }  // namespace thimble::simd

@@ -25,6 +25,7 @@ struct WeightJob {
   const float* x;
   const float* dy;
   int group, out, outs;
+  int first_out;  // the output channel that dw begins with
   int64_t first, last;
 };
 
@@ -52,7 +53,7 @@ HWY_NOINLINE void run_weight_tile(const WeightJob& job, const WeightTile& tile, 
   const conv_dims& d = job.d;
   const int group_c = d.c / d.groups;
   const ptrdiff_t out_step = static_cast<ptrdiff_t>(d.r) * d.s * group_c;
-  float* to = job.dw + tile.out * out_step +
+  float* to = job.dw + (tile.out - job.first_out) * out_step +
               (static_cast<ptrdiff_t>(tile.r) * d.s + tile.s) * group_c + tile.channel;
   const int tail = tile.channels - (kVectors - 1) * lanes();  // columns of the last vector
 
@@ -161,26 +162,28 @@ inline void run_weight_rows(const WeightJob& job, int64_t first, int64_t last, b
   }
 }
 
-// partial_sums: split.partials - 1 whole gradients.
+// partial_sums: split.partials - 1 gradients of as many weights as dw.
 inline void conv_weights_wide(float* dw, const float* x, const float* dy, float* partial_sums,
                               const conv_dims& d, exec::ThreadPool& pool) {
   constexpr int64_t kPixelsPerRun = 192;
   const WeightSplit split = split_weights(d);
   const int64_t run = std::max<int64_t>(1, kPixelsPerRun / std::max(1, d.q));
   const int64_t all_rows = static_cast<int64_t>(d.n) * d.p;
-  const int64_t per_partial = static_cast<int64_t>(d.groups) * split.out_blocks;
+  const int channels = part_channels(d) / d.groups;
+  const auto blocks = static_cast<int>(divide_up(channels, split.out_channels));
+  const int64_t per_partial = static_cast<int64_t>(d.groups) * blocks;
   pool.run(per_partial * split.partials, [&](int64_t task) {
     const int64_t partial = task / per_partial;
-    const int group = static_cast<int>(task % per_partial / split.out_blocks);
-    const int out = static_cast<int>(task % split.out_blocks) * split.out_channels;
-    const int group_k = d.k / d.groups;
+    const int group = static_cast<int>(task % per_partial / blocks);
+    const int out = static_cast<int>(task % blocks) * split.out_channels;
     WeightJob job{d,
-                  partial == 0 ? dw : partial_sums + (partial - 1) * conv_weight_count(d),
+                  partial == 0 ? dw : partial_sums + (partial - 1) * part_weight_count(d),
                   x,
                   dy,
                   group,
-                  group * group_k + out,
-                  std::min(split.out_channels, group_k - out),
+                  d.k_first + group * channels + out,
+                  std::min(split.out_channels, channels - out),
+                  d.k_first,
                   std::min(all_rows, partial * split.rows),
                   std::min(all_rows, (partial + 1) * split.rows)};
     bool resume = partial == 0 && d.accumulate;

@@ -67,7 +67,7 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
   } else {
     all.partials = split_weights(d).partials;
   }
-  all.partial_sums = workspace.take<float>((all.partials - 1) * conv_weight_count(d));
+  all.partial_sums = workspace.take<float>((all.partials - 1) * part_weight_count(d));
   return all;
 }
 
@@ -111,7 +111,7 @@ void run_conv_weights(float* dw, const float* x, const float* dy, void* workspac
     conv_weights_wide(dw, x, dy, all.partial_sums, d, pool);
   }
   if (all.partials > 1) {
-    add_partial_sums(dw, all.partial_sums, all.partials - 1, conv_weight_count(d), pool);
+    add_partial_sums(dw, all.partial_sums, all.partials - 1, part_weight_count(d), pool);
   }
 }
 
@@ -134,6 +134,12 @@ int64_t conv_weights_workspace_bytes(const conv_dims& dims, int threads) {
   Workspace scratch(nullptr);
   if (prefers_planar_weights(d)) carve_planar_weight_scratch(scratch, all.plan, all.shape);
   return counter.bytes() + threads * scratch.bytes();
+}
+
+int64_t conv_weights_part_rows(const conv_dims& dims) {
+  const conv_dims d = flattened(dims);
+  if (conv_weight_count(d) <= 0 || d.groups != 1 || prefers_planar_weights(d)) return 0;
+  return split_weights(d).out_channels;
 }
 
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace,

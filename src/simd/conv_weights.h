@@ -22,6 +22,14 @@ inline int64_t conv_weight_count(const conv_dims& d) {
   return static_cast<int64_t>(d.k) * d.r * d.s * (d.c / d.groups);
 }
 
+// Output channels whose weights a call computes.
+inline int part_channels(const conv_dims& d) { return d.k_count > 0 ? d.k_count : d.k; }
+
+// Their weights.
+inline int64_t part_weight_count(const conv_dims& d) {
+  return conv_weight_count(d) / std::max(1, d.k) * part_channels(d);
+}
+
 // Whether the taps of one window row are computed together, as if they were more input channels:
 // they are one run of memory in x and in dw, which fills vectors better than few channels do.
 inline bool merges_taps(const conv_dims& d) {

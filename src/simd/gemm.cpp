@@ -154,8 +154,8 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   GemmSlice slice = slice_at(sizes, block, panels, 0);
   for (int s = 0; s < slices; ++s) {
     if (sizes.transpose_a && s % panels.count == 0) {
-      pack_rows(scratch.rows, block.rows,
-                block.a + static_cast<ptrdiff_t>(slice.first_depth) * sizes.m + block.row, sizes.m,
+      const ptrdiff_t pitch = sizes.a_rows > 0 ? sizes.a_rows : sizes.m;
+      pack_rows(scratch.rows, block.rows, block.a + slice.first_depth * pitch + block.row, pitch,
                 slice.depth, block.rows);
     }
     pack_panel(sizes, slice, panels.width, scratch.panel);

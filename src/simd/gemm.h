@@ -18,7 +18,11 @@ struct GemmSizes {
   int64_t a_distance = 0, b_distance = 0;
   int activation = KERNEL_ACTIVATION_NONE;
   bool add_previous = false;
+  int a_rows = 0;  // transposed a: the distance of its rows, where it has more columns than m; 0: m
 };
+
+// Rows of y that are best computed by a call of their own, or a multiple: whole register tiles.
+inline constexpr int kGemmPartRows = 48;
 
 // Bytes of workspace for gemm(), the same for every vector target.
 [[nodiscard]] int64_t gemm_workspace_bytes(const GemmSizes& sizes, int threads);

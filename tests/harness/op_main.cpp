@@ -8,6 +8,7 @@
 
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
+#include "harness/op_parts.h"
 
 namespace thimble::test {
 namespace {
@@ -39,6 +40,15 @@ void add_test(const std::string& suite, const std::string& name,
                         [check]() -> testing::Test* { return new CheckTest(check); });
 }
 
+// Whether the case runs an op that can compute rows of its output alone.
+bool has_parts(const ir::OpDef& op, const OpCase& test) {
+  for (const std::string& name : ops_of_case(op, test)) {
+    const ir::OpDef* const used = ir::find_op(name);
+    if (used != nullptr && used->part.rows != nullptr) return true;
+  }
+  return false;
+}
+
 void add_tests(const std::string& name, const OpCases& table) {
   const ir::OpDef* op = ir::find_op(name);
   if (op == nullptr) {
@@ -55,6 +65,14 @@ void add_tests(const std::string& name, const OpCases& table) {
       if (std::string_view(what) == "gradient" && op->vjp == nullptr) continue;
       add_test(name, test.name + "_" + what,
                [op, test, check = check] { return check(*op, test); });
+    }
+  }
+  for (const OpCase& test : table.cases) {
+    if (has_parts(*op, test)) {
+      add_test(name, test.name + "_parts", [op, test] { return check_parts(*op, test); });
+    }
+    if (op->optimizer.elementwise) {
+      add_test(name, test.name + "_halves", [op, test] { return check_halves(*op, test); });
     }
   }
   for (const RejectCase& test : table.rejects) {
@@ -92,6 +110,24 @@ std::string untested_ops() {
   return missing.empty() ? "" : "no test runs " + missing;
 }
 
+// Every op that can compute rows of its output alone has a case of several parts.
+std::string untested_parts() {
+  std::set<std::string> seen;
+  for (const auto& [name, cases] : tables()) {
+    const ir::OpDef* op = ir::find_op(name);
+    if (op == nullptr) continue;
+    for (const OpCase& test : cases().cases) {
+      for (const std::string& used : ops_of_several_parts(*op, test)) seen.insert(used);
+    }
+  }
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (op->part.rows != nullptr && seen.count(op->name) == 0) {
+      return std::string("no test computes several parts of ") + op->name;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 bool add_op_cases(const char* op, OpCasesFn cases) { return tables().emplace(op, cases).second; }
@@ -105,5 +141,6 @@ int main(int argc, char** argv) {
   }
   thimble::test::add_golden_tests();
   thimble::test::add_test("all_ops", "are_tested", thimble::test::untested_ops);
+  thimble::test::add_test("all_ops", "are_tested_in_parts", thimble::test::untested_parts);
   return RUN_ALL_TESTS();
 }

@@ -70,6 +70,7 @@ struct AdafactorRule {
   static int64_t workspace(const ir::Params& params, int /*threads*/) {
     return adafactor_update_workspace_bytes(params.as<adafactor_dims>());
   }
+  static constexpr bool elementwise = false;
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::adafactor_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::adafactor_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&adafactor_update_simd>();

@@ -47,6 +47,7 @@ struct AsgdRule {
     d.weight_decay = s.weight_decay;
     return d;
   }
+  static constexpr bool elementwise = false;
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::asgd_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::asgd_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&asgd_update_simd>();

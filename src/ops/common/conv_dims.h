@@ -17,6 +17,8 @@ typedef struct conv_dims {
   int groups;                 /* divides c and k; channels are split into that many equal runs */
   int activation;             /* one of kernel_activation, applied to the finished output */
   int accumulate;             /* 1: what the output held before is added (before the activation) */
+  int k_first, k_count;       /* of a gradient of weights: those of the output channels
+                                 [k_first, k_first + k_count) alone; k_count 0: all */
 } conv_dims;
 
 #endif

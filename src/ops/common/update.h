@@ -6,6 +6,7 @@
 #include <thimble/optimizer.h>
 
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -55,6 +56,8 @@ class SettingChecks {
 //   workspace, optional: as OpDef's
 //   momentum, optional: double P::*, the kernels' constant that a schedule may change from step to
 //     step, and momentum_name, the setting that it is
+//   elementwise, optional: false where an element depends on others, or on a state that is one
+//     number for all of them
 //   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
 //     some rows alone
 template <class T>
@@ -124,6 +127,13 @@ struct Update {
         .updates = {{0, 0}},
         .optimizer = {.name = T::optimizer, .check = check, .states = states},
     };
+    if constexpr (requires { T::elementwise; }) {
+      def.optimizer.elementwise = T::elementwise;
+    } else {
+      using Params = decltype(T::params(std::declval<const Settings&>(), std::declval<Shape>()));
+      static_assert(offsetof(Params, n) == 0, "parts of a tensor are given by the first field");
+      def.optimizer.elementwise = true;
+    }
     if constexpr (requires { T::workspace; }) def.workspace = T::workspace;
     if constexpr (requires { T::by_rows(); }) {
       def.optimizer.by_rows = &T::by_rows();

@@ -40,6 +40,11 @@ THIMBLE_OP_CASES(conv2d) {
       .cases =
           {
               convolution("one_by_one", {3, 5, 4, 6}, {7, 1, 1, 6}, {3, 5, 4, 7}, {}, kBias),
+              convolution("many_channels_one_by_one", {2, 5, 4, 40}, {53, 1, 1, 40}, {2, 5, 4, 53}),
+              convolution("many_channels", {4, 9, 8, 33}, {53, 3, 3, 33}, {4, 9, 8, 53},
+                          {.padding = 1}),
+              convolution("merged_taps", {4, 9, 8, 19}, {53, 3, 3, 19}, {4, 5, 4, 53},
+                          {.stride = 2, .padding = 1}),
               convolution("one_pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {}, kBias),
               convolution("one_pixel_padded", {3, 1, 1, 2}, {3, 3, 3, 2}, {3, 1, 1, 3},
                           {.padding = 1}),

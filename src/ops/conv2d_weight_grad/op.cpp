@@ -5,6 +5,7 @@
 #include "ops/conv2d_weight_grad/attrs.h"
 #include "ops/conv2d_weight_grad/dims.h"
 #include "ops/conv2d_weight_grad/simd.h"
+#include "simd/conv.h"
 
 #define THIMBLE_REF "ops/conv2d_weight_grad/ref.h"
 #include "ops/common/both_precisions.h"
@@ -52,6 +53,16 @@ const OpDef& conv2d_weight_grad_op() {
       .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
       .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),
+      .part = {.rows =
+                   [](const ir::Params& p) {
+                     return simd::conv_weights_part_rows(p.as<conv2d_weight_grad_dims>());
+                   },
+               .part =
+                   [](void* params, int64_t first, int64_t count) {
+                     auto& d = *static_cast<conv2d_weight_grad_dims*>(params);
+                     d.k_first = static_cast<int>(first);
+                     d.k_count = static_cast<int>(count);
+                   }},
   };
   return def;
 }

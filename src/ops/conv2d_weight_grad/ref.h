@@ -1,12 +1,14 @@
 /* Gradient of conv2d in its weights:
    dw[k,r,s,c] = sum_{n,p,q} dy[n,p,q,k] x[n, p*stride+r*dilation-pad, ..., c] (+ dw before).
-   x: [n,h,w,c], dy: [n,p,q,k], dw: [k,r,s,c/groups]; dw aliases nothing. */
+   x: [n,h,w,c], dy: [n,p,q,k], dw: [k,r,s,c/groups], or some of its rows (dims.h); dw aliases
+   nothing. */
 static void conv2d_weight_grad_ref(real* dw, const real* x, const real* dy,
                                    const conv2d_weight_grad_dims* d) {
   const int group_c = d->c / d->groups;
   const int group_k = d->k / d->groups;
   ptrdiff_t out = 0;
-  for (int k = 0; k < d->k; ++k) {
+  const int last_k = d->k_count > 0 ? d->k_first + d->k_count : d->k;
+  for (int k = d->k_first; k < last_k; ++k) {
     for (int r = 0; r < d->r; ++r) {
       for (int s = 0; s < d->s; ++s) {
         for (int c = 0; c < group_c; ++c, ++out) {

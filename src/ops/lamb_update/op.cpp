@@ -35,6 +35,7 @@ struct LAMBRule {
   static int64_t workspace(const ir::Params& params, int /*threads*/) {
     return lamb_update_workspace_bytes(params.as<lamb_dims>());
   }
+  static constexpr bool elementwise = false;
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::lamb_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::lamb_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&lamb_update_simd>();

@@ -48,6 +48,7 @@ struct LARSRule {
   static int64_t workspace(const ir::Params& params, int /*threads*/) {
     return lars_update_workspace_bytes(params.as<lars_dims>());
   }
+  static constexpr bool elementwise = false;
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::lars_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::lars_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&lars_update_simd>();

@@ -13,6 +13,9 @@ typedef struct matmul_dims {
   int broadcast_a, broadcast_b; /* 1: one matrix, without the batch dimension, serves every batch */
   int activation;               /* one of kernel_activation, applied to the finished output */
   int accumulate;               /* 1: what y held before is added (before the activation) */
+  int is_matrix;                /* 1: y has two dimensions, its rows are those of the product */
+  int a_rows;                   /* where m is a part of the rows of a: all of them; 0: m is all */
+  int a_first;                  /* and the first row of the part; one matrix, no batch */
 } matmul_dims;
 
 #endif

@@ -8,6 +8,7 @@
 #include "ops/common/broadcast.h"
 #include "ops/matmul/attrs.h"
 #include "ops/matmul/simd.h"
+#include "simd/gemm.h"
 
 #define THIMBLE_REF "ops/matmul/ref.h"
 #include "ops/common/both_precisions.h"
@@ -75,6 +76,7 @@ ir::Params params(const ir::KernelContext& c) {
   d.broadcast_a = !one && c.in(0).rank() < c.out().rank() ? 1 : 0;
   d.broadcast_b = !one && c.in(1).rank() < c.out().rank() ? 1 : 0;
   d.activation = kernel_activation_of(attrs.activation);
+  d.is_matrix = c.out().rank() == 2 ? 1 : 0;
   return d;
 }
 
@@ -136,6 +138,19 @@ int64_t workspace(const ir::Params& params, int threads) {
   return is_empty(d) ? 0 : matmul_workspace_bytes(d, threads);
 }
 
+// Rows of the one matrix y: every element is summed in the same order whatever stands beside it.
+int64_t part_rows(const ir::Params& params) {
+  const auto d = params.as<matmul_dims>();
+  return d.batch == 1 && d.is_matrix && !is_empty(d) ? simd::kGemmPartRows : 0;
+}
+
+void part(void* params, int64_t first, int64_t count) {
+  auto& d = *static_cast<matmul_dims*>(params);
+  d.a_rows = d.m;
+  d.a_first = static_cast<int>(first);
+  d.m = static_cast<int>(count);
+}
+
 const OpDef& matmul_op() {
   static const OpDef def{
       .name = "matmul",
@@ -156,6 +171,7 @@ const OpDef& matmul_op() {
       .ref = ir::kernel_fn<&f32::matmul_ref>(),
       .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      .part = {.rows = part_rows, .part = part},
       .row_wise =
           [](const ir::KernelContext& c) {
             return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());

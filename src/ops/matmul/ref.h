@@ -4,11 +4,12 @@
 static void matmul_ref(real* y, const real* a, const real* b, const real* bias,
                        const matmul_dims* d) {
   const ptrdiff_t a_row = d->transpose_a ? 1 : d->k;
-  const ptrdiff_t a_column = d->transpose_a ? d->m : 1;
+  const ptrdiff_t a_column = !d->transpose_a ? 1 : d->a_rows ? d->a_rows : d->m;
   const ptrdiff_t b_row = d->transpose_b ? 1 : d->n;
   const ptrdiff_t b_column = d->transpose_b ? d->k : 1;
   for (int batch = 0; batch < d->batch; ++batch) {
-    const real* a_matrix = a + (d->broadcast_a ? 0 : (ptrdiff_t)batch * d->m * d->k);
+    const real* a_matrix =
+        a + (d->broadcast_a ? 0 : (ptrdiff_t)batch * d->m * d->k) + d->a_first * a_row;
     const real* b_matrix = b + (d->broadcast_b ? 0 : (ptrdiff_t)batch * d->k * d->n);
     real* y_matrix = y + (ptrdiff_t)batch * d->m * d->n;
     for (int i = 0; i < d->m; ++i) {

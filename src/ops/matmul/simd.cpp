@@ -17,6 +17,7 @@ simd::GemmSizes gemm_sizes(const matmul_dims& d) {
   sizes.b_distance = d.broadcast_b ? 0 : static_cast<int64_t>(d.k) * d.n;
   sizes.activation = d.activation;
   sizes.add_previous = d.accumulate != 0;
+  sizes.a_rows = d.a_rows;
   return sizes;
 }
 
@@ -24,7 +25,8 @@ simd::GemmSizes gemm_sizes(const matmul_dims& d) {
 
 void matmul_simd(float* y, const float* a, const float* b, const float* bias, void* workspace,
                  const matmul_dims* d, exec::ThreadPool& pool) {
-  simd::gemm(y, a, b, bias, workspace, gemm_sizes(*d), pool);
+  const int64_t first = d->transpose_a ? d->a_first : static_cast<int64_t>(d->a_first) * d->k;
+  simd::gemm(y, a + first, b, bias, workspace, gemm_sizes(*d), pool);
 }
 
 int64_t matmul_workspace_bytes(const matmul_dims& d, int threads) {

@@ -48,6 +48,7 @@ struct NAdamRule {
     d.momentum_decay = s.momentum_decay;
     return d;
   }
+  static constexpr bool elementwise = false;
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::nadam_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::nadam_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&nadam_update_simd>();

@@ -1,0 +1,18 @@
+// Gradients of weights that are computed part by part and used up at once.
+#pragma once
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+
+namespace thimble::plan {
+
+// The graph with gradient and update of a parameter as one node, wherever no more lives meanwhile
+// than before: then the gradient never exists as a whole. Such a node stands behind everything else
+// that reads the parameter, so that what the gradient is computed from lives until there.
+//
+// graph: its nodes in the order in which they will run, which stays as it is. What needs whole
+// gradients (limits on their norm, sums over several steps) stands between the two nodes and keeps
+// them apart. Results have the same bits.
+[[nodiscard]] ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options);
+
+}  // namespace thimble::plan

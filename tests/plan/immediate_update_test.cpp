@@ -1,0 +1,211 @@
+// Gradients that are used up part by part: what it saves, where it is done, and that no bit
+// changes.
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/trainer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "passes/passes.h"
+#include "plan/immediate_update.h"
+#include "plan/lifetimes.h"
+#include "plan/order.h"
+#include "train/compile.h"
+#include "train/stepper.h"
+#include "train/update.h"
+
+namespace thimble::plan {
+namespace {
+
+constexpr int64_t kBatch = 6;
+constexpr int kFeatures = 700;
+
+Graph dense_layers() {
+  Graph g;
+  Value x = relu(dense(g.input("x", {kFeatures}), {.units = 260, .name = "first"}));
+  x = relu(dense(x, {.units = 300, .name = "second"}));
+  g.minimize(mean(square(dense(x, {.units = 3, .name = "third"}))));
+  return g;
+}
+
+Graph convolutions() {
+  Graph g;
+  Value x = reshape(g.input("x", {kFeatures}), {-1, 5, 5, 28});
+  x = relu(conv2d(x, {.channels = 160, .kernel = 3, .padding = 1, .name = "first"}));
+  x = relu(conv2d(x, {.channels = 120, .kernel = 3, .stride = 2, .name = "second"}));
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+// One weight that two products read: its gradient is a sum.
+Graph shared_weight() {
+  Graph g;
+  const Value x = g.input("x", {kFeatures});
+  const Value w = g.parameter("w", {kFeatures, kFeatures}, init::he_uniform());
+  g.minimize(mean(square(matmul(relu(matmul(x, w)), w))));
+  return g;
+}
+
+ir::Graph step_of(const Graph& model, TrainerOptions options,
+                  train::StepKind kind = train::StepKind::update) {
+  options.batch = kBatch;
+  const ir::Graph step = train::training_graph(model.ir(), options, kBatch, kind);
+  return order_nodes(passes::optimize(step));
+}
+
+int fused(const ir::Graph& graph) {
+  return static_cast<int>(std::count_if(
+      graph.nodes.begin(), graph.nodes.end(),
+      [](const ir::Node& node) { return std::string(node.op->name) == "update_in_parts"; }));
+}
+
+int64_t peak_of(const ir::Graph& graph, const ArenaOptions& options) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, options));
+  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
+  return *std::max_element(live.begin(), live.end());
+}
+
+std::vector<float> batch_at(int step) {
+  std::vector<float> values(kBatch * kFeatures);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::sin(0.37F * static_cast<float>(i) + static_cast<float>(step));
+  }
+  return values;
+}
+
+void set_step(test::Stepper& stepper, int step) {
+  stepper.set("x", batch_at(step));
+  stepper.set(train::kLearningRateName, std::vector<float>{0.01F});
+  stepper.set(train::kUpdateNumberName, std::vector<int32_t>{step});
+  stepper.set(train::kMomentumName, std::vector<float>{0.6F});
+  stepper.set(train::kTotalWeightName, std::vector<float>{1.0F});
+}
+
+// Bytes of every parameter and state after three steps.
+std::vector<std::vector<float>> trained(const ir::Graph& graph, int threads) {
+  test::Stepper stepper({&graph}, {.threads = threads, .optimize = false});
+  for (int step = 1; step <= 3; ++step) {
+    set_step(stepper, step);
+    EXPECT_TRUE(stepper.run());
+  }
+  std::vector<std::vector<float>> all;
+  for (const exec::Store::Entry& entry : stepper.store().entries()) {
+    if (entry.type.dtype == DType::f32) all.push_back(stepper.stored(entry.name));
+  }
+  return all;
+}
+
+struct Case {
+  const char* name;
+  Graph (*model)();
+  TrainerOptions options;
+  int fused;  // updates that are done in parts
+  train::StepKind kind = train::StepKind::update;
+};
+
+std::vector<Case> cases() {
+  const Optimizer cycled = SGD{.momentum = 0.9};
+  return {
+      {"adamw", dense_layers, {.optimizer = AdamW{}}, 2},
+      {"amsgrad", dense_layers, {.optimizer = Adam{.amsgrad = true}}, 2},
+      {"plain_sgd", dense_layers, {.optimizer = SGD{}}, 2},
+      {"sgd_of_convolutions", convolutions, {.optimizer = SGD{.momentum = 0.9}}, 2},
+      {"adamw_of_convolutions", convolutions, {.optimizer = AdamW{}}, 2},
+      {"averages", dense_layers, {.optimizer = AdamW{}, .ema_decay = 0.9}, 2},
+      {"groups",
+       dense_layers,
+       {.optimizer = AdamW{}, .groups = {{.pattern = "second.*", .lr_scale = 0.3}}},
+       2},
+      {"a_cycled_momentum",
+       dense_layers,
+       {.optimizer = cycled,
+        .schedule = Schedule::one_cycle({.max = 0.1, .total_steps = 9, .cycle_momentum = true})},
+       2},
+      {"penalties_between",
+       dense_layers,
+       {.optimizer = AdamW{}, .groups = {{.pattern = "first.*", .l2 = 0.1}}},
+       1},
+      {"rules_for_whole_tensors", dense_layers, {.optimizer = LARS{}}, 0},
+      {"a_state_of_one_number", dense_layers, {.optimizer = NAdam{}}, 0},
+      {"states_in_blocks",
+       dense_layers,
+       {.optimizer = AdamW{.state_bits = 8, .min_8bit_size = 1}},
+       0},
+      {"clipping",
+       dense_layers,
+       {.optimizer = AdamW{}, .clip = GradientClip::by_global_norm(1.0)},
+       0},
+      {"accumulation",
+       dense_layers,
+       {.optimizer = AdamW{}, .accumulate = 2},
+       0,
+       train::StepKind::finish},
+      {"sums_of_gradients", shared_weight, {.optimizer = AdamW{}}, 0},
+  };
+}
+
+TEST(update_in_parts, changes_no_bit_and_keeps_apart_what_needs_whole_gradients) {
+  for (const Case& each : cases()) {
+    const ir::Graph before = step_of(each.model(), each.options, each.kind);
+    const ir::Graph after = update_in_parts(before, {});
+    ir::verify(after);
+    EXPECT_EQ(fused(after), each.fused) << each.name;
+    const auto wanted = trained(before, 1);
+    for (const int threads : {1, 4}) EXPECT_EQ(trained(after, threads), wanted) << each.name;
+  }
+}
+
+TEST(update_in_parts, lowers_the_peak_and_never_raises_it) {
+  for (const int threads : {1, 4}) {
+    const ArenaOptions options{.threads = threads};
+    for (const Case& each : cases()) {
+      const ir::Graph before = step_of(each.model(), each.options, each.kind);
+      const ir::Graph after = update_in_parts(before, options);
+      EXPECT_LE(peak_of(after, options), peak_of(before, options)) << each.name;
+    }
+    const ir::Graph before = step_of(dense_layers(), {.optimizer = AdamW{}});
+    const int64_t first_weight = 260 * kFeatures * 4;
+    EXPECT_LT(peak_of(update_in_parts(before, options), options),
+              peak_of(before, options) - first_weight / 2);
+  }
+}
+
+TEST(update_in_parts, stands_behind_everything_that_reads_the_parameter) {
+  const ir::Graph after = update_in_parts(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
+  for (size_t n = 0; n < after.nodes.size(); ++n) {
+    for (const ir::Alias& alias : after.nodes[n].op->updates) {
+      const int changed = after.nodes[n].input(alias.in);
+      for (size_t later = n + 1; changed >= 0 && later < after.nodes.size(); ++later) {
+        const std::vector<int>& inputs = after.nodes[later].inputs;
+        EXPECT_EQ(std::count(inputs.begin(), inputs.end(), changed), 0);
+      }
+    }
+  }
+}
+
+TEST(update_in_parts, is_left_out_with_reference_kernels) {
+  const ir::Graph before = step_of(dense_layers(), {.optimizer = AdamW{}});
+  EXPECT_EQ(fused(update_in_parts(before, {.fast = false})), 0);
+}
+
+TEST(update_in_parts, changes_nothing_where_the_loss_is_not_finite) {
+  const ir::Graph after = update_in_parts(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
+  ASSERT_EQ(fused(after), 2);
+  test::Stepper stepper({&after}, {.optimize = false});
+  const std::vector<float> weights = stepper.stored("first.weight");
+  set_step(stepper, 1);
+  std::vector<float> bad = batch_at(1);
+  bad[3] = std::numeric_limits<float>::quiet_NaN();
+  stepper.set("x", bad);
+  EXPECT_FALSE(stepper.run());
+  EXPECT_EQ(stepper.stored("first.weight"), weights);
+  EXPECT_EQ(stepper.stored("second.weight.exp_avg"), std::vector<float>(260 * 300, 0.0F));
+  set_step(stepper, 1);
+  EXPECT_TRUE(stepper.run());
+  EXPECT_NE(stepper.stored("first.weight"), weights);
+}
+
+}  // namespace
+}  // namespace thimble::plan
