@@ -162,6 +162,10 @@ class Training {
                                    ? nlohmann::ordered_json(result.ms_per_step_median)
                                    : nlohmann::ordered_json()},
         {"planned_peak_bytes", plan_.planned_peak_bytes},
+        {"measured_peak_bytes", result.measured_peak_bytes},
+        {"swap_read_bytes", result.swap_read_bytes},
+        {"swap_written_bytes", result.swap_written_bytes},
+        {"swap_stall_ms", result.swap_stall_ms},
         {"peak_rss_bytes", peak_rss_bytes()},
         {"parameters", plan_.parameter_bytes / 4},
         {"weights_sha256", trainer_.weights_sha256()}};
@@ -240,12 +244,24 @@ class Training {
     } else {
       fmt::print("\nno step was left to train, ");
     }
-    fmt::print(
-        "{} in all\nmemory: planned peak {}, whole process {}\n"
-        "written to {}: report.html, checkpoint.safetensors{}\n",
-        format_seconds(json["seconds"].get<double>()),
-        format_bytes(json["planned_peak_bytes"].get<int64_t>()),
-        format_bytes(json["peak_rss_bytes"].get<int64_t>()), out_, generated.files);
+    fmt::print("{} in all\n{}written to {}: report.html, checkpoint.safetensors{}\n",
+               format_seconds(json["seconds"].get<double>()), memory_lines(json), out_,
+               generated.files);
+  }
+
+  static std::string memory_lines(const nlohmann::ordered_json& json) {
+    const auto bytes = [&](const char* key) { return format_bytes(json[key].get<int64_t>()); };
+    std::string lines = fmt::format("memory: planned peak {}", bytes("planned_peak_bytes"));
+    if (json["measured_peak_bytes"] != 0) {
+      lines += fmt::format(", measured {}", bytes("measured_peak_bytes"));
+    }
+    lines += fmt::format(", whole process {}\n", bytes("peak_rss_bytes"));
+    if (json["swap_written_bytes"] != 0 || json["swap_read_bytes"] != 0) {
+      lines += fmt::format("swap file: {} written, {} read, waited for {:.1f} ms\n",
+                           bytes("swap_written_bytes"), bytes("swap_read_bytes"),
+                           json["swap_stall_ms"].get<double>());
+    }
+    return lines;
   }
 
   const Options& options_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "commands.h"
 #include "options.h"
 
@@ -12,6 +14,47 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+constexpr std::pair<const char*, Swap> kSwaps[] = {
+    {"never", Swap::never}, {"auto", Swap::automatic}, {"always", Swap::always}};
+constexpr std::pair<const char*, DType> kSavedActivations[] = {
+    {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
+
+// Adds an option that takes one of some names.
+template <class T, size_t n>
+void choice(CLI::App& command, const char* option, T& value,
+            const std::pair<const char*, T> (&choices)[n], const char* help) {
+  std::string names;
+  for (const auto& [name, each] : choices)
+    names += fmt::format("{}{}", names.empty() ? "" : "|", name);
+  command
+      .add_option_function<std::string>(
+          option,
+          [&value, &choices](const std::string& text) {
+            for (const auto& [name, each] : choices) {
+              if (text == name) value = each;
+            }
+          },
+          help)
+      ->check(CLI::Validator(
+          [&choices, names](const std::string& text) {
+            for (const auto& [name, each] : choices) {
+              if (text == name) return std::string();
+            }
+            return fmt::format("expected {}, got \"{}\"", names, text);
+          },
+          ""))
+      ->type_name(names);
+}
+
+CLI::Validator parts() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        if (text == "auto" || whole_number(1)(text).empty()) return std::string();
+        return fmt::format("expected a whole number of 1 or more, or auto, got \"{}\"", text);
+      },
+      "");
 }
 
 }  // namespace
@@ -51,11 +94,41 @@ void SetupOptions::add_to(CLI::App& command) {
       ->check(whole_number(0))
       ->type_name("N");
   add_threads(command, threads);
+  add_memory_to(command);
+}
+
+void SetupOptions::add_memory_to(CLI::App& command) {
   command
       .add_option("--memory-budget", memory_budget,
-                  "most memory a step may take, for example 2MiB; what does not fit is refused "
-                  "before anything runs, with the size that would [no limit]")
+                  "most memory that training may take: bytes, or a number with KiB, MiB or GiB, "
+                  "for example 1.5MiB; what does not fit is refused before anything runs, with the "
+                  "size that would [no limit]")
       ->type_name("SIZE");
+  choice(command, "--swap", swap, kSwaps,
+         "whether values may lie in a file between their uses, with the same results: auto is "
+         "where that costs less time than to compute them again, always in the place of that; "
+         "with --memory-budget [auto]");
+  command
+      .add_option("--swap-dir", swap_dir,
+                  "folder of the swap file, which has no name and goes with the program [where "
+                  "temporary files go]")
+      ->check(CLI::Validator(CLI::ExistingDirectory).description(""))
+      ->type_name("DIR");
+  command
+      .add_option_function<std::string>(
+          "--micro-batches",
+          [this](const std::string& text) {
+            micro_batches = text == "auto" ? 0 : std::stoll(text);
+          },
+          "parts that a batch is computed in, one after another, their gradients summed up: the "
+          "same training to rounding; auto: as many as --memory-budget asks for [1]")
+      ->check(parts())
+      ->type_name("N|auto");
+  command.add_flag("--split-batch-norm", split_batch_norm,
+                   "let batch norms see --micro-batches alone, which is another training");
+  choice(command, "--saved-activations", saved_activations, kSavedActivations,
+         "how activations wait for the backward pass; bf16 and f16 take half the memory and change "
+         "the results [f32]");
 }
 
 int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
@@ -80,6 +153,11 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   trainer.batch = batch_of(options, recipe);
   trainer.accumulate = options.accumulate;
   if (options.memory_budget) trainer.memory_budget = parse_bytes(*options.memory_budget);
+  trainer.swap = options.swap;
+  trainer.swap_dir = options.swap_dir;
+  trainer.micro_batches = options.micro_batches;
+  trainer.split_batch_norm = options.split_batch_norm;
+  trainer.saved_activations = options.saved_activations;
   trainer.seed = options.seed;
   trainer.threads = options.threads;
   return trainer;

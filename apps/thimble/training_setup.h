@@ -23,9 +23,17 @@ struct SetupOptions {
   uint64_t seed = 0;
   int threads = 0;
   std::optional<std::string> memory_budget;
+  Swap swap = Swap::automatic;
+  std::string swap_dir;
+  int64_t micro_batches = 1;  // 0: as many as the budget asks for
+  bool split_batch_norm = false;
+  DType saved_activations = DType::f32;
 
   // The positional recipe and the options.
   void add_to(CLI::App& command);
+
+ private:
+  void add_memory_to(CLI::App& command);
 };
 
 [[nodiscard]] int64_t batch_of(const SetupOptions& options, const Recipe& recipe);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "io/safetensors/safetensors.h"
+#include "ops/common/random.h"
 #include "passes/passes.h"
 #include "train/runner.h"
 
@@ -146,7 +147,7 @@ ir::Graph noise_graph(const ir::Graph& model) {
   ir::Graph graph;
   for (const ir::Node& node : model.nodes) {
     if (!node.op->reads_rng || node.input(0) < 0) continue;  // attention draws with dropout alone
-    std::vector<Value> inputs{graph.scalar(ir::kRngName, DType::u32, {4})};
+    std::vector<Value> inputs{ops::rng_of(graph)};
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       const ir::TensorType& type = model.type(node.inputs[i]);
       inputs.push_back(
@@ -171,9 +172,9 @@ void add_noise(Exchange& exchange, const Graph& model, const Setup& setup, int64
   exec::Session& session = *runner.at(key).session;
   std::vector<std::vector<std::byte>> drawn(graph.outputs.size());
   for (int64_t step = 0; step < steps; ++step) {
-    const uint32_t rng[4] = {static_cast<uint32_t>(setup.seed),
-                             static_cast<uint32_t>(setup.seed >> 32), static_cast<uint32_t>(step),
-                             static_cast<uint32_t>(static_cast<uint64_t>(step) >> 32)};
+    const uint32_t rng[ops::kRngWords] = {
+        static_cast<uint32_t>(setup.seed), static_cast<uint32_t>(setup.seed >> 32),
+        static_cast<uint32_t>(step), static_cast<uint32_t>(static_cast<uint64_t>(step) >> 32)};
     std::memcpy(session.source(ir::kRngName).data(), rng, sizeof(rng));
     static_cast<void>(session.run());
     for (size_t i = 0; i < drawn.size(); ++i) {

@@ -1,4 +1,4 @@
-// Sizes in bytes: 2_MiB.
+// Sizes in bytes: 2_MiB, 1.5_GiB.
 #pragma once
 
 #include <cstdint>
@@ -9,5 +9,10 @@ constexpr int64_t operator""_B(unsigned long long n) { return static_cast<int64_
 constexpr int64_t operator""_KiB(unsigned long long n) { return static_cast<int64_t>(n) << 10; }
 constexpr int64_t operator""_MiB(unsigned long long n) { return static_cast<int64_t>(n) << 20; }
 constexpr int64_t operator""_GiB(unsigned long long n) { return static_cast<int64_t>(n) << 30; }
+
+// Fractions of a byte are cut off.
+constexpr int64_t operator""_KiB(long double n) { return static_cast<int64_t>(n * 1024.0L); }
+constexpr int64_t operator""_MiB(long double n) { return static_cast<int64_t>(n * 1048576.0L); }
+constexpr int64_t operator""_GiB(long double n) { return static_cast<int64_t>(n * 1073741824.0L); }
 
 }  // namespace thimble::literals

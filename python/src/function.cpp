@@ -7,6 +7,7 @@
 #include "autodiff/autodiff.h"
 #include "bindings.h"
 #include "exec/program.h"
+#include "ops/common/random.h"
 #include "passes/passes.h"
 
 namespace thimble::python {
@@ -71,8 +72,9 @@ class Function {
     const nb::gil_scoped_release release;
     const std::lock_guard lock(machine_->running);
     for (size_t i = 0; i < arrays.size(); ++i) set(inputs_[i], arrays[i].data());
-    const uint32_t rng[4] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
-                             static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)};
+    const uint32_t rng[ops::kRngWords] = {
+        static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(step),
+        static_cast<uint32_t>(step >> 32)};
     const std::span<std::byte> state = session_->source(ir::kRngName);
     if (!state.empty()) std::memcpy(state.data(), rng, sizeof(rng));
     static_cast<void>(session_->run());

@@ -1,10 +1,26 @@
 // The memory plan of a step.
+#include <fmt/format.h>
 #include <thimble/plan.h>
 
 #include "bindings.h"
 #include "io/html/training_report.h"
 
 namespace thimble::python {
+
+namespace {
+
+const char* made_of(const PlanBuffer& buffer) {
+  static constexpr const char* kMade[] = {"first", "again", "fetched"};
+  return kMade[static_cast<size_t>(buffer.made)];
+}
+
+std::string text_of_strategy(const PlanStrategy& s) {
+  return fmt::format("<{}{}: saves {}, leaves {}, {:+.3g} ms>", s.name,
+                     s.detail.empty() ? "" : " (" + s.detail + ")", format_bytes(s.saved_bytes),
+                     format_bytes(s.left_bytes), s.predicted_ms);
+}
+
+}  // namespace
 
 void bind_plan(nb::module_& m) {
   nb::class_<PlanBuffer>(m, "PlanBuffer",
@@ -18,11 +34,26 @@ void bind_plan(nb::module_& m) {
       .def_ro("bytes", &PlanBuffer::bytes)
       .def_ro("offset", &PlanBuffer::offset)
       .def_ro("birth", &PlanBuffer::birth)
-      .def_ro("death", &PlanBuffer::death);
+      .def_ro("death", &PlanBuffer::death)
+      .def_prop_ro(
+          "made", [](const PlanBuffer& b) { return std::string(made_of(b)); },
+          "\"first\", computed \"again\", or \"fetched\" from the swap file.");
   nb::class_<PlanStep>(m, "PlanStep", "One op of the step, in order of execution.")
       .def_ro("op", &PlanStep::op)
       .def_ro("layer", &PlanStep::layer)
       .def_ro("live_bytes", &PlanStep::live_bytes);
+  nb::class_<PlanStrategy>(m, "PlanStrategy",
+                           "One means by which a step was brought into its memory.")
+      .def_ro("name", &PlanStrategy::name)
+      .def_ro("detail", &PlanStrategy::detail, "What it was done to.")
+      .def_ro("saved_bytes", &PlanStrategy::saved_bytes, "Of the peak.")
+      .def_ro("left_bytes", &PlanStrategy::left_bytes, "The peak that then remains.")
+      .def_ro("extra_flops", &PlanStrategy::extra_flops, "A step.")
+      .def_ro("extra_io_bytes", &PlanStrategy::extra_io_bytes,
+              "Read and written in the swap file, a step.")
+      .def_ro("predicted_ms", &PlanStrategy::predicted_ms, "That a step takes longer.")
+      .def_ro("lossless", &PlanStrategy::lossless, "Whether every result keeps its bits.")
+      .def("__repr__", &text_of_strategy);
   nb::class_<Plan>(m, "MemoryPlan")
       .def_ro("planned_peak_bytes", &Plan::planned_peak_bytes)
       .def_ro("lower_bound_bytes", &Plan::lower_bound_bytes)
@@ -33,7 +64,18 @@ void bind_plan(nb::module_& m) {
       .def_ro("arena_bytes", &Plan::arena_bytes)
       .def_ro("activation_peak_bytes", &Plan::activation_peak_bytes)
       .def_ro("workspace_bytes", &Plan::workspace_bytes)
+      .def_ro("staging_bytes", &Plan::staging_bytes)
+      .def_ro("input_pipeline_bytes", &Plan::input_pipeline_bytes)
       .def_ro("batch", &Plan::batch)
+      .def_ro("micro_batches", &Plan::micro_batches)
+      .def_ro("budget_bytes", &Plan::budget_bytes)
+      .def_ro("fits", &Plan::fits)
+      .def_ro("nearest_feasible_bytes", &Plan::nearest_feasible_bytes)
+      .def_ro("swap_read_bytes", &Plan::swap_read_bytes)
+      .def_ro("swap_written_bytes", &Plan::swap_written_bytes)
+      .def_ro("swap_stall_ms", &Plan::swap_stall_ms)
+      .def_ro("step_ms", &Plan::step_ms)
+      .def_ro("strategies", &Plan::strategies)
       .def_ro("peak_step", &Plan::peak_step)
       .def_ro("buffers", &Plan::buffers)
       .def_ro("steps", &Plan::steps)

@@ -47,7 +47,7 @@ class PyPredictor {
         runnable =
             &runner_.extend({0, batch->count}, train::inference_graph(model_, batch->count, false));
       }
-      feed.copy(*batch, batch->count, *runnable->session);
+      feed.copy(*batch, {0, batch->count}, *runnable->session);
       static_cast<void>(runnable->session->run());
       rows.append(*runnable->session, batch->count);
     }

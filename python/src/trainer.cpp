@@ -57,10 +57,27 @@ GradientClip clip_from(const std::string& kind, double limit) {
 
 using Group = std::tuple<std::string, double, std::optional<double>, double, double>;
 
-void make_trainer(PyTrainer* self, const Graph& graph, const std::string& optimizer,
+Swap swap_from(const std::string& name) {
+  if (name == "never") return Swap::never;
+  if (name == "auto") return Swap::automatic;
+  if (name == "always") return Swap::always;
+  throw Error("swap", "must be \"never\", \"auto\" or \"always\", got \"" + name + "\"");
+}
+
+DType saved_from(const std::string& name) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    if (name == to_string(dtype)) return dtype;
+  }
+  throw Error("saved_activations", "must be \"f32\", \"bf16\" or \"f16\", got \"" + name + "\"");
+}
+
+void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::optional<Schedule>& schedule, const std::vector<Group>& groups,
                   const std::string& clip, double clip_limit, double ema_decay, int64_t batch,
-                  int64_t accumulate, int64_t memory_budget, uint64_t seed, int threads) {
+                  int64_t accumulate, int64_t memory_budget, const std::string& swap,
+                  const std::string& swap_dir, int64_t micro_batches, bool split_batch_norm,
+                  const std::string& saved_activations, int64_t input_pipeline_bytes, uint64_t seed,
+                  int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
                          .clip = clip_from(clip, clip_limit),
@@ -68,11 +85,21 @@ void make_trainer(PyTrainer* self, const Graph& graph, const std::string& optimi
                          .batch = batch,
                          .accumulate = accumulate,
                          .memory_budget = memory_budget,
+                         .swap = swap_from(swap),
+                         .swap_dir = swap_dir,
+                         .micro_batches = micro_batches,
+                         .split_batch_norm = split_batch_norm,
+                         .saved_activations = saved_from(saved_activations),
+                         .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
                          .threads = threads};
   for (const auto& [pattern, lr_scale, weight_decay, l1, l2] : groups) {
     options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2});
   }
+  new (self) TrainerOptions(std::move(options));
+}
+
+void make_trainer(PyTrainer* self, const Graph& graph, const TrainerOptions& options) {
   const nb::gil_scoped_release release;
   new (self) PyTrainer(graph, options);
 }
@@ -184,11 +211,17 @@ nb::dict sources(PyTrainer& self, ir::Role role) {
 }  // namespace
 
 void bind_trainer(nb::module_& m) {
+  nb::class_<TrainerOptions>(m, "TrainerOptions")
+      .def("__init__", &make_options, nb::arg("optimizer"), nb::arg("schedule").none(),
+           nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"), nb::arg("ema_decay"),
+           nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"), nb::arg("swap"),
+           nb::arg("swap_dir"), nb::arg("micro_batches"), nb::arg("split_batch_norm"),
+           nb::arg("saved_activations"), nb::arg("input_pipeline_bytes"), nb::arg("seed"),
+           nb::arg("threads"));
+  m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
+        nb::call_guard<nb::gil_scoped_release>());
   nb::class_<PyTrainer>(m, "Trainer")
-      .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("optimizer"),
-           nb::arg("schedule").none(), nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"),
-           nb::arg("ema_decay"), nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"),
-           nb::arg("seed"), nb::arg("threads"))
+      .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("options"))
       .def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("epochs"),
            nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
            nb::arg("best_checkpoint"), nb::arg("on_step").none(), nb::arg("on_epoch").none())

@@ -47,3 +47,59 @@ def test_plots_every_buffer(plan, tmp_path):
     assert "DATA.epochs.length ? 'training run' : 'memory plan'" in page  # the page's subtitle
     with pytest.raises(ValueError, match=".svg or .html"):
         plan.plot(tmp_path / "plan.png")
+
+
+def test_is_made_without_a_trainer(plan):
+    alone = tb.plan_training(classifier(), batch=32)
+    assert alone.planned_peak_bytes == plan.planned_peak_bytes
+    assert (alone.fits, alone.budget_bytes, alone.batch, alone.micro_batches) == (True, 0, 32, 1)
+    tight = tb.plan_training(classifier(), batch=32, memory_budget="1 KiB")
+    assert not tight.fits
+    assert tight.budget_bytes == 1024
+    assert tight.nearest_feasible_bytes > 1024
+    assert all(strategy.name and repr(strategy) for strategy in tight.strategies)
+    assert {buffer.made for buffer in plan.buffers} <= {"first", "again", "fetched"}
+    with pytest.raises(TypeError, match="momory_budget"):
+        tb.plan_training(classifier(), momory_budget=3)
+
+
+@pytest.mark.parametrize(
+    "size, count", [(1536, 1536), ("1536", 1536), ("1.5KiB", 1536), (".5 mib", 1 << 19), ("2 kB", 2000),
+                    ("1GiB", 1 << 30), (None, 0)],
+)
+def test_budgets_have_units(size, count):
+    assert tb.plan_training(classifier(), memory_budget=size).budget_bytes == count
+
+
+def test_batches_in_parts_take_less_and_learn_the_same():
+    whole = tb.Trainer(classifier(), batch=30, optimizer=tb.SGD(lr=0.1), seed=3)
+    parts = tb.Trainer(classifier(), batch=30, optimizer=tb.SGD(lr=0.1), seed=3, micro_batches=4)
+    assert parts.plan().micro_batches == 4
+    assert parts.plan().activation_peak_bytes < whole.plan().activation_peak_bytes / 2
+    digits = tb.data.digits(100)
+    losses = [t.fit(digits, epochs=2).epochs[-1].train.loss for t in (whole, parts)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options, error",
+    [
+        ({"memory_budget": "much"}, r"\[memory_budget\] expected bytes or a text"),
+        ({"memory_budget": "1.2.3 MiB"}, r"\[memory_budget\] expected bytes or a text"),
+        ({"memory_budget": -1}, "must not be negative"),
+        ({"swap": "often"}, r"\[swap\] must be"),
+        ({"saved_activations": "i8"}, r"\[saved_activations\] must be"),
+        ({"micro_batches": 0}, r"\[micro_batches\] must be 1 or more"),
+        ({"micro_batches": 33}, "the 32 samples of a batch"),
+        ({"input_pipeline_bytes": "x"}, r"\[input_pipeline_bytes\] expected bytes"),
+    ],
+)
+def test_refuses_wrong_options(options, error):
+    with pytest.raises(ValueError, match=error):
+        tb.Trainer(classifier(), batch=32, **options)
+
+
+def test_refuses_options_of_the_wrong_type():
+    for options in ({"memory_budget": 1.5}, {"micro_batches": "few"}, {"split_batch_norm": 1}, {"swap": 3}):
+        with pytest.raises(TypeError, match=next(iter(options))):
+            tb.Trainer(classifier(), **options)

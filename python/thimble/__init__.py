@@ -36,7 +36,7 @@ from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
-from .trainer import Trainer
+from .trainer import Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "load_safetensors",
     "ops",
     "optimizers",
+    "plan_training",
     "recipes",
     "safetensors_metadata",
     "save_safetensors",

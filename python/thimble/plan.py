@@ -28,7 +28,14 @@ class Plan:
 
     Sizes in bytes: planned_peak_bytes (all a step touches beside the input pipeline),
     lower_bound_bytes, parameter_bytes, state_bytes, constant_bytes, arena_bytes,
-    activation_peak_bytes, workspace_bytes. buffers: every buffer of the arena; steps: every op.
+    activation_peak_bytes, workspace_bytes, staging_bytes, input_pipeline_bytes. buffers: every
+    buffer of the arena; steps: every op.
+    batch: samples of a step; micro_batches: the parts that they are computed in.
+    budget_bytes: what was asked for, or 0; fits: whether it is kept; nearest_feasible_bytes: the
+    smallest budget that can be, where that was asked for. strategies: by which means the step came
+    to its size, in their order, each with name, detail, saved_bytes, left_bytes, extra_flops,
+    extra_io_bytes, predicted_ms and lossless.
+    swap_read_bytes, swap_written_bytes, swap_stall_ms and step_ms: predicted for a step.
     """
 
     def __init__(self, plan: _core.MemoryPlan) -> None:
@@ -41,7 +48,18 @@ class Plan:
         self.arena_bytes = plan.arena_bytes
         self.activation_peak_bytes = plan.activation_peak_bytes
         self.workspace_bytes = plan.workspace_bytes
+        self.staging_bytes = plan.staging_bytes
+        self.input_pipeline_bytes = plan.input_pipeline_bytes
         self.batch = plan.batch
+        self.micro_batches = plan.micro_batches
+        self.budget_bytes = plan.budget_bytes
+        self.fits = plan.fits
+        self.nearest_feasible_bytes = plan.nearest_feasible_bytes
+        self.swap_read_bytes = plan.swap_read_bytes
+        self.swap_written_bytes = plan.swap_written_bytes
+        self.swap_stall_ms = plan.swap_stall_ms
+        self.step_ms = plan.step_ms
+        self.strategies = plan.strategies
         self.buffers = plan.buffers
         self.steps = plan.steps
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _core
 from ._batches import Feeder
-from ._check import GRAPH, NUMBER, WHOLE, listed, require
+from ._check import GRAPH, NUMBER, TEXT, WHOLE, listed, require
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
 from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback, CallbackLike
@@ -20,19 +20,108 @@ from ._weights import Weights, chosen
 from .plan import Plan
 from .progress import ProgressBar, is_wanted
 
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+_UNITS = {
+    "": 1, "b": 1, "bytes": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
+    "kb": 10**3, "mb": 10**6, "gb": 10**9,
+}
 
 
-def _bytes(size: int | str | None) -> int:
-    """A size in bytes: a number, "2 MiB", or None for no limit."""
+def _bytes(name: str, size: int | str | None) -> int:
+    """A size in bytes: a number, "2 MiB", or None for 0."""
     if size is None:
         return 0
-    if isinstance(size, int):
-        return size
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", size)
+    require("Trainer", **{name: (size, ((numbers.Integral, str), 'bytes or a text such as "2 MiB"'))})
+    if not isinstance(size, str):
+        if size < 0:
+            raise ValueError(f"[{name}] must not be negative, got {size}")
+        return int(size)
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)\s*", size)
     if match is None or match[2].lower() not in _UNITS:
-        raise ValueError(f'[memory_budget] expected bytes or a text such as "2 MiB", got {size!r}')
+        raise ValueError(f'[{name}] expected bytes or a text such as "2 MiB", got {size!r}')
     return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+def _parts(micro_batches: int | str) -> int:
+    """A number of micro-batches; 0 for "auto"."""
+    if micro_batches == "auto":
+        return 0
+    require("Trainer", micro_batches=(micro_batches, (numbers.Integral, 'a whole number or "auto"')))
+    if micro_batches < 1:
+        raise ValueError(f'[micro_batches] must be 1 or more, or "auto", got {micro_batches}')
+    return int(micro_batches)
+
+
+def _options(
+    graph: Graph,
+    *,
+    optimizer: Optimizer | str = AdamW(),
+    schedule: Schedule | Callable[[int], float] | None = None,
+    groups: Sequence[ParamGroup] = (),
+    clip: GradientClip | float | None = None,
+    ema_decay: float = 0.0,
+    batch: int = 32,
+    accumulate: int = 1,
+    memory_budget: int | str | None = None,
+    swap: str = "auto",
+    swap_dir: str | os.PathLike[str] | None = None,
+    micro_batches: int | str = 1,
+    split_batch_norm: bool = False,
+    saved_activations: str = "f32",
+    input_pipeline_bytes: int | str | None = None,
+    seed: int = 0,
+    threads: int = 0,
+) -> _core.TrainerOptions:
+    """The arguments of a Trainer, checked."""
+    require(
+        "Trainer", graph=(graph, GRAPH), ema_decay=(ema_decay, NUMBER), batch=(batch, WHOLE),
+        accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
+        swap=(swap, TEXT), saved_activations=(saved_activations, TEXT),
+        split_batch_norm=(split_batch_norm, (bool, "True or False")),
+    )
+    require(
+        "Trainer",
+        optimizer=(optimizer, ((Optimizer, str), "one such as thimble.AdamW()")),
+        clip=(clip, ((GradientClip, numbers.Real, type(None)), "a thimble.GradientClip or a number")),
+    )
+    if threads < 0:
+        raise ValueError(f"[Trainer] threads must be 0 (one per processor) or more, got {threads}")
+    groups = listed("Trainer", "groups", groups, ParamGroup, "thimble.ParamGroup")
+    text = optimizer if isinstance(optimizer, str) else optimizer._text()
+    if schedule is not None and not isinstance(schedule, Schedule):
+        if not callable(schedule):
+            raise TypeError(
+                "[Trainer] schedule must be a thimble.Schedule or a function of the step, got "
+                f"{schedule!r}"
+            )
+        schedule = Schedule.function(schedule)
+    if isinstance(clip, (int, float)):
+        clip = GradientClip(clip)
+    return _core.TrainerOptions(
+        optimizer=text,
+        schedule=schedule,
+        groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2) for g in groups],
+        clip="none" if clip is None else clip.kind,
+        clip_limit=0.0 if clip is None else clip.limit,
+        batch=batch,
+        accumulate=accumulate,
+        ema_decay=ema_decay,
+        memory_budget=_bytes("memory_budget", memory_budget),
+        swap=swap,
+        swap_dir="" if swap_dir is None else os.fspath(swap_dir),
+        micro_batches=_parts(micro_batches),
+        split_batch_norm=split_batch_norm,
+        saved_activations=saved_activations,
+        input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
+        seed=seed,
+        threads=threads,
+    )
+
+
+def plan_training(graph: Graph, **options: Any) -> Plan:
+    """The plan that thimble.Trainer(graph, **options) would have, made without taking its memory.
+    A budget that cannot be kept is no error here: `fits` is then False, the plan the smallest there
+    is, and `nearest_feasible_bytes` what would do."""
+    return Plan(_core.plan_training(graph, _options(graph, **options)))
 
 
 class _Told:
@@ -70,8 +159,20 @@ class Trainer(Weights):
     ema_decay: share kept in a running average of the weights, which evaluate and predict then use;
         0: none.
     batch: samples in one step; accumulate: steps whose gradients make one update.
-    memory_budget: the most a step may take, in bytes or as "2 MiB": what does not fit is refused
-        with a ValueError that names what would.
+    memory_budget: the most training may take, in bytes or as "2 MiB": what does not fit is refused
+        with a ValueError that names what would. What changes results is done on request alone:
+        split_batch_norm and saved_activations.
+    swap: "auto": values may lie in a file between their uses where that costs less time than to
+        compute them again; "always": in the place of that; or "never". With a memory_budget.
+    swap_dir: the folder of that file, which has no name and goes with the process; None: where
+        temporary files go.
+    micro_batches: parts that a batch is computed in, one after another, their gradients summed up:
+        the same training to rounding, in the memory of a part. "auto": as many as the
+        memory_budget asks for.
+    split_batch_norm: let batch norms see micro-batches alone, which is another training.
+    saved_activations: how activations wait for the backward pass: "f32", or "bf16" or "f16" in half
+        the memory, which changes the results.
+    input_pipeline_bytes: of the memory_budget, for reading samples; None: three batches.
     seed: of first values, order, dropout and noise: the same seed gives the same bits.
     threads: 0 for one per processor.
 
@@ -95,45 +196,34 @@ class Trainer(Weights):
         batch: int = 32,
         accumulate: int = 1,
         memory_budget: int | str | None = None,
+        swap: str = "auto",
+        swap_dir: str | os.PathLike[str] | None = None,
+        micro_batches: int | str = 1,
+        split_batch_norm: bool = False,
+        saved_activations: str = "f32",
+        input_pipeline_bytes: int | str | None = None,
         seed: int = 0,
         threads: int = 0,
     ) -> None:
-        require(
-            "Trainer", graph=(graph, GRAPH), ema_decay=(ema_decay, NUMBER), batch=(batch, WHOLE),
-            accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
-        )
-        require(
-            "Trainer",
-            optimizer=(optimizer, ((Optimizer, str), "one such as thimble.AdamW()")),
-            clip=(clip, ((GradientClip, numbers.Real, type(None)), "a thimble.GradientClip or a number")),
-        )
-        if threads < 0:
-            raise ValueError(f"[Trainer] threads must be 0 (one per processor) or more, got {threads}")
-        groups = listed("Trainer", "groups", groups, ParamGroup, "thimble.ParamGroup")
-        text = optimizer if isinstance(optimizer, str) else optimizer._text()
-        if schedule is not None and not isinstance(schedule, Schedule):
-            if not callable(schedule):
-                raise TypeError(
-                    "[Trainer] schedule must be a thimble.Schedule or a function of the step, got "
-                    f"{schedule!r}"
-                )
-            schedule = Schedule.function(schedule)
-        if isinstance(clip, (int, float)):
-            clip = GradientClip(clip)
-        self._core: _core.Trainer = _core.Trainer(
+        self._core: _core.Trainer = _core.Trainer(graph, _options(
             graph,
-            optimizer=text,
+            optimizer=optimizer,
             schedule=schedule,
-            groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2) for g in groups],
-            clip="none" if clip is None else clip.kind,
-            clip_limit=0.0 if clip is None else clip.limit,
+            groups=groups,
+            clip=clip,
+            ema_decay=ema_decay,
             batch=batch,
             accumulate=accumulate,
-            ema_decay=ema_decay,
-            memory_budget=_bytes(memory_budget),
+            memory_budget=memory_budget,
+            swap=swap,
+            swap_dir=swap_dir,
+            micro_batches=micro_batches,
+            split_batch_norm=split_batch_norm,
+            saved_activations=saved_activations,
+            input_pipeline_bytes=input_pipeline_bytes,
             seed=seed,
             threads=threads,
-        )
+        ))
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{n} {list(shape)}" for n, (_, shape) in self._core.inputs().items())

@@ -91,18 +91,25 @@ HWY_INLINE hn::Vec<hn::ScalableTag<float>> units(Words words) {
                  hn::Set(d, 0x1p-24F));
 }
 
-// Calls use(words, begin, count) for pieces of at most kDrawElements elements that make up [0, n),
-// in tiles that do not depend on the number of threads. All kDrawElements words are drawn.
+// Calls use(words, at, begin, count) for pieces of at most kDrawElements elements that make up
+// [0, n), in tiles that do not depend on the number of threads. All kDrawElements words are drawn,
+// from the start of a block; those of the elements from `begin` on follow from words + at.
 template <class Use>
 HWY_INLINE void over_words(int64_t n, const uint32_t* rng, uint32_t stream, exec::ThreadPool& pool,
                            const Use& use) {
   constexpr int64_t kTile = 32 * kDrawElements;
-  pool.run((n + kTile - 1) / kTile, [&](int64_t tile) HWY_ATTR {
+  const uint64_t first = philox_first(rng, static_cast<int>(n));
+  const auto before = static_cast<int64_t>(first % 4);  // words of the first block for others
+  const int64_t all = before + n;
+  pool.run((all + kTile - 1) / kTile, [&](int64_t tile) HWY_ATTR {
     HWY_ALIGN uint32_t words[kDrawElements];
-    const int64_t end = std::min<int64_t>(n, (tile + 1) * kTile);
-    for (int64_t begin = tile * kTile; begin < end; begin += kDrawElements) {
-      draw_words(words, rng, stream, static_cast<uint32_t>(begin / 4));
-      use(words, begin, static_cast<int>(std::min<int64_t>(kDrawElements, end - begin)));
+    const int64_t end = std::min<int64_t>(all, (tile + 1) * kTile);
+    for (int64_t piece = tile * kTile; piece < end; piece += kDrawElements) {
+      draw_words(words, rng, stream,
+                 static_cast<uint32_t>((first + static_cast<uint64_t>(piece)) / 4));
+      const int64_t begin = std::max(piece, before);
+      const int64_t stop = std::min<int64_t>(end, piece + kDrawElements);
+      use(words, static_cast<int>(begin - piece), begin - before, static_cast<int>(stop - begin));
     }
   });
 }

@@ -19,7 +19,12 @@ namespace {
 constexpr const char* kFormat = "thimble-checkpoint-1";
 constexpr const char* kMetricPrefix = "sum.";
 
-bool is_saved(const exec::Store::Entry& entry) { return entry.role != ir::Role::constant; }
+// Sums of gradients are kept between the steps of one update; those of micro-batches are zeros
+// after each, so that a run may go on with another number of these.
+bool is_saved(const State& state, const exec::Store::Entry& entry) {
+  if (entry.role == ir::Role::constant) return false;
+  return state.options.accumulate > 1 || !is_gradient_sum(entry.name);
+}
 
 io::TensorView view_of(const exec::Store& store, const exec::Store::Entry& entry) {
   return {.name = entry.name, .dtype = entry.type.dtype, .shape = entry.type.shape, .fetch = [&] {
@@ -143,7 +148,7 @@ void save_checkpoint(const State& state, const std::string& path) {
   std::vector<io::TensorView> tensors;
   const exec::Store& store = state.runner.store();
   for (const exec::Store::Entry& entry : store.entries()) {
-    if (is_saved(entry)) tensors.push_back(view_of(store, entry));
+    if (is_saved(state, entry)) tensors.push_back(view_of(store, entry));
   }
   const Progress& progress = state.progress;
   io::Metadata metadata = settings_of(state);
@@ -180,10 +185,11 @@ void load_checkpoint(State& state, const std::string& path) {
   }
   const Progress progress = progress_of(state, file);
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(entry)) check_tensor(file, entry, entry.name);
+    if (is_saved(state, entry)) check_tensor(file, entry, entry.name);
   }
+  state.drop_gradients();
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(entry)) copy_tensor(file, state.runner.store(), entry, entry.name);
+    if (is_saved(state, entry)) copy_tensor(file, state.runner.store(), entry, entry.name);
   }
   state.progress = progress;
 }

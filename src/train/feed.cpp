@@ -63,12 +63,32 @@ Feed::Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool 
   }
 }
 
-void Feed::copy(const data::Batch& batch, int64_t count, const exec::Session& session) const {
+void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session& session) const {
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty()) continue;  // the program has no use for it
-    std::memcpy(destination.data(), batch.fields[link.field],
-                static_cast<size_t>(count * link.sample_bytes));
+    const auto* const samples = static_cast<const std::byte*>(batch.fields[link.field]);
+    std::memcpy(destination.data(), samples + part.first * link.sample_bytes,
+                static_cast<size_t>(part.count * link.sample_bytes));
+  }
+}
+
+void Feed::require_counted(const std::vector<IgnoredLabel>& ignored,
+                           const data::Batch& batch) const {
+  for (const IgnoredLabel& label : ignored) {
+    const auto link = std::find_if(links_.begin(), links_.end(),
+                                   [&](const Link& known) { return known.source == label.source; });
+    if (link == links_.end()) continue;
+    const int64_t each = link->sample_bytes / static_cast<int64_t>(sizeof(int32_t));
+    const auto* const numbers = static_cast<const int32_t*>(batch.fields[link->field]);
+    const auto* const found =
+        std::find(numbers, numbers + batch.count * each, static_cast<int32_t>(label.value));
+    if (found == numbers + batch.count * each) continue;
+    throw Error(label.source,
+                fmt::format("holds {} in sample {} of batch {}, which the loss leaves out of its "
+                            "mean; the parts of a batch then have other weights than their numbers "
+                            "of samples. Set micro_batches to 1, or leave such samples out",
+                            label.value, (found - numbers) / each + 1, batch.number + 1));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "exec/program.h"
 #include "ir/graph.h"
+#include "train/micro_batches.h"
 
 namespace thimble::train {
 
@@ -20,8 +21,11 @@ class Feed {
   // another type or shape.
   Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool with_labels);
 
-  // Copies the first `count` samples of a batch. The session's program has that batch size.
-  void copy(const data::Batch& batch, int64_t count, const exec::Session& session) const;
+  // Copies some samples of a batch, as many as the session's program takes.
+  void copy(const data::Batch& batch, const Part& part, const exec::Session& session) const;
+
+  // Throws Error where a label takes its sample out of a loss's mean.
+  void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch) const;
 
   // Throws Error naming the first number in a batch that an op of the model has to look up and
   // cannot: its field, sample, op and the range. consequence: how the message ends. Returns where

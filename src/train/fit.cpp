@@ -180,12 +180,7 @@ class Fitting {
 FitResult train::fit(State& state, BatchStream& stream, const FitOptions& options,
                      const std::function<Evaluation()>& validate) {
   check(options);
-  if (state.options.accumulate == 1) {
-    state.prepare(stream.samples(), ProgramKind::update);
-  } else {
-    state.prepare(stream.samples(), ProgramKind::accumulate);
-    state.prepare(stream.samples(), ProgramKind::finish);
-  }
+  state.prepare_training(stream.samples());
   return Fitting(state, stream, options, validate).run();
 }
 

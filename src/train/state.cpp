@@ -29,6 +29,18 @@ void Sums::add(const exec::Session& session, int64_t count) {
   samples += count;
 }
 
+void Sums::add(const Sums& more) {
+  loss += more.loss;
+  for (const auto& [name, sum] : more.metrics) metrics[name] += sum;
+  samples += more.samples;
+}
+
+void Sums::clear() {
+  loss = 0.0;
+  for (auto& [name, sum] : metrics) sum = 0.0;
+  samples = 0;
+}
+
 Evaluation Sums::mean() const {
   Evaluation result;
   result.samples = samples;
@@ -75,8 +87,28 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
   if (options.accumulate < 1) {
     throw Error("accumulate", fmt::format("expected 1 or more, got {}", options.accumulate));
   }
+  if (options.micro_batches < 0 || options.micro_batches > options.batch) {
+    throw Error("micro_batches",
+                fmt::format("expected 1 to the {} samples of a batch, or 0 for as many as the "
+                            "memory budget asks for; got {}",
+                            options.batch, options.micro_batches));
+  }
   check_metric(model, schedule.metric());
+  part_ = options.batch;
+  if (options.micro_batches > 1) split(options.micro_batches);
   compile();
+}
+
+void State::split(int64_t parts) {
+  const std::string why = why_not_micro_batches(model, options);
+  if (!why.empty()) {
+    throw Error("micro_batches",
+                fmt::format("a batch cannot be computed in {} parts: {}. Set micro_batches to 1, "
+                            "or take a smaller batch",
+                            parts, why));
+  }
+  part_ = part_size(options.batch, parts);
+  ignored_labels_ = ignored_labels(model);
 }
 
 void State::allocate() {
@@ -98,7 +130,6 @@ void State::compile() {
 }
 
 void State::compile(int64_t bytes) {
-  const int64_t batch = options.batch;
   runner.clear();
   budget_.bytes = bytes;
   budget_.swap = options.swap;
@@ -110,14 +141,21 @@ void State::compile(int64_t bytes) {
   budget_.rates = [this] { return swap_rates(); };
   budget_.least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
   const ProgramKey main = update_key();
-  const StepKind kind = options.accumulate == 1 ? StepKind::update : StepKind::finish;
-  runner.add(main, training_graph(model, options, batch, kind), budget_);
-  const auto add = [&](ProgramKind other) {
-    const ir::Graph graph = graph_of(other, batch);
-    runner.add({static_cast<int>(other), batch}, graph, budget_beside(graph));
+  runner.add(main, graph_of(static_cast<ProgramKind>(main.first), part_), budget_);
+  const auto add = [&](ProgramKind other, int64_t size) {
+    const ProgramKey key{static_cast<int>(other), size};
+    if (runner.find(key) != nullptr) return;
+    const ir::Graph graph = graph_of(other, size);
+    runner.add(key, graph, budget_beside(graph));
   };
-  if (options.accumulate > 1) add(ProgramKind::accumulate);
-  add(ProgramKind::evaluate);
+  if (accumulates()) {
+    const int64_t rest = options.batch % part_;
+    for (const int64_t size : {part_, rest == 0 ? part_ : rest}) {
+      add(ProgramKind::accumulate, size);
+      add(ProgramKind::finish, size);
+    }
+  }
+  add(ProgramKind::evaluate, part_);
 }
 
 plan::Budget State::budget_beside(const ir::Graph& graph) const {
@@ -174,6 +212,8 @@ void State::compile_by_measured_times() {
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
+  plan.batch = options.batch;
+  plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
   plan.fits = plan.budget_bytes <= 0 || plan.planned_peak_bytes <= plan.budget_bytes;
   if (!plan.fits) plan.nearest_feasible_bytes = plan.planned_peak_bytes;
@@ -182,8 +222,8 @@ Plan State::plan() const {
 
 ProgramKey State::update_key() const {
   // With accumulation the finishing step does all the other one does, and the update.
-  const ProgramKind kind = options.accumulate == 1 ? ProgramKind::update : ProgramKind::finish;
-  return {static_cast<int>(kind), options.batch};
+  const ProgramKind kind = accumulates() ? ProgramKind::finish : ProgramKind::update;
+  return {static_cast<int>(kind), part_};
 }
 
 ir::Graph State::inference(int64_t batch, bool with_loss) const {
@@ -202,10 +242,12 @@ void State::start_averages() {
   }
 }
 
-ProgramKind State::step_kind() const {
-  if (options.accumulate == 1) return ProgramKind::update;
-  return (progress.step + 1) % options.accumulate == 0 ? ProgramKind::finish
-                                                       : ProgramKind::accumulate;
+bool State::accumulates() const { return options.accumulate > 1 || part_ < options.batch; }
+
+ProgramKind State::step_kind(bool is_last) const {
+  if (!accumulates()) return ProgramKind::update;
+  const bool updates = is_last && (progress.step + 1) % options.accumulate == 0;
+  return updates ? ProgramKind::finish : ProgramKind::accumulate;
 }
 
 void State::check_count(const data::Batch& batch) const {
@@ -237,39 +279,86 @@ ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {
   return training_graph(model, options, batch, StepKind::update);
 }
 
+void State::prepare_training(int64_t samples) {
+  for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
+    for_each_part(count, part_, [&](const Part& part) {
+      const bool is_last = part.first + part.count == count;
+      program(step_kind(is_last), part.count);
+      if (options.accumulate == 1 || !is_last) return;
+      program(ProgramKind::accumulate, part.count);
+      program(ProgramKind::finish, part.count);
+    });
+  }
+}
+
 void State::prepare(int64_t samples, ProgramKind kind) {
-  program(kind, options.batch);
-  const int64_t rest = samples % options.batch;
-  if (rest != 0) program(kind, rest);
+  for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
+    for_each_part(count, part_, [&](const Part& part) { program(kind, part.count); });
+  }
 }
 
 namespace {
 
-void set_rng(const exec::Session& session, uint64_t seed, uint64_t step) {
+void set_rng(const exec::Session& session, uint64_t seed, uint64_t step, const Part& part) {
   const auto low = [](uint64_t word) { return static_cast<uint32_t>(word); };
   const auto high = [](uint64_t word) { return static_cast<uint32_t>(word >> 32); };
-  const uint32_t rng[4] = {low(seed), high(seed), low(step), high(step)};
+  const uint32_t rng[] = {low(seed),
+                          high(seed),
+                          low(step),
+                          high(step),
+                          static_cast<uint32_t>(part.first),
+                          static_cast<uint32_t>(part.count)};
   set(session, ir::kRngName, rng);
 }
 
 // Noise at inference depends on the batch's number alone, so that one model gives one result: no
 // step of a training has these numbers.
-void set_inference_rng(const exec::Session& session, int64_t batch) {
-  set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch));
+void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part) {
+  set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch), part);
 }
 
 }  // namespace
 
-void State::set_sources(const exec::Session& session, const data::Batch& batch,
-                        const Feed& feed) const {
-  feed.copy(batch, batch.count, session);
+void State::set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
+                        const Feed& feed, double weight) const {
+  feed.copy(batch, part, session);
   set(session, kLearningRateName, static_cast<float>(learning_rate));
   // Bias corrections count updates, this one counted in.
   set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
   set(session, kMomentumName, static_cast<float>(momentum));
   set(session, kTotalWeightName,
-      static_cast<float>(progress.weight + micro_batch_weight(options, batch.count)));
-  set_rng(session, options.seed, static_cast<uint64_t>(progress.step));
+      static_cast<float>(weight + micro_batch_weight(options, part.count)));
+  set_rng(session, options.seed, static_cast<uint64_t>(progress.step), part);
+}
+
+void State::drop_gradients() {
+  for (const exec::Store::Entry& entry : runner.store().entries()) {
+    if (!is_gradient_sum(entry.name)) continue;
+    runner.store().overwrite(entry, [](std::span<std::byte> bytes) {
+      std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    });
+  }
+  progress.weight = 0.0;
+}
+
+void State::run_part(exec::Session& session, const data::Batch& batch, const Part& part,
+                     const Feed& feed, double weight) {
+  set_sources(session, batch, part, feed, weight);
+  if (session.run()) return;
+  require_swap_file();
+  // Those of the parts before belong to no whole step.
+  if (part.first > 0) drop_gradients();
+  feed.require_indices(model, batch,
+                       fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
+                                   "parameter was changed by it",
+                                   progress.step + 1, progress.epoch + 1));
+  set_sources(session, batch, part, feed, weight);
+  throw Error("training",
+              fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
+                          "value that went bad is {}. No parameter was changed by this step; "
+                          "try a lower learning rate or gradient clipping",
+                          progress.step + 1, progress.epoch + 1, batch.number + 1,
+                          named(session.first_non_finite())));
 }
 
 void State::require_swap_file() const {
@@ -282,34 +371,48 @@ void State::require_swap_file() const {
 
 double State::step(const data::Batch& batch, const Feed& feed) {
   check_count(batch);
-  const ProgramKind kind = step_kind();
-  exec::Session& session = *program(kind, batch.count).session;
+  if (batch.count > part_) feed.require_counted(ignored_labels_, batch);
   learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
                               progress.schedule);
   momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);
-  set_sources(session, batch, feed);
+  double weight = progress.weight;
+  ProgramKind kind = ProgramKind::update;
+  step_sums_.clear();
+  for_each_part(batch.count, part_, [&](const Part& part) {
+    kind = step_kind(part.first + part.count == batch.count);
+    exec::Session& session = *program(kind, part.count).session;
+    run_part(session, batch, part, feed, weight);
+    weight += micro_batch_weight(options, part.count);
+    step_sums_.add(session, part.count);
+  });
+  ++progress.step;
+  progress.weight = kind == ProgramKind::accumulate ? weight : 0.0;
+  progress.sums.add(step_sums_);
+  return step_sums_.loss / static_cast<double>(step_sums_.samples);
+}
+
+void State::evaluate_part(const data::Batch& batch, const Part& part, const Feed& feed,
+                          bool while_training, Sums& sums) {
+  exec::Session& session = *program(ProgramKind::evaluate, part.count).session;
+  const auto fill = [&] {
+    feed.copy(batch, part, session);
+    set_inference_rng(session, batch.number, part);
+  };
+  fill();
   if (!session.run()) {
     require_swap_file();
-    feed.require_indices(model, batch,
-                         fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
-                                     "parameter was changed by it",
-                                     progress.step + 1, progress.epoch + 1));
-    set_sources(session, batch, feed);
-    throw Error("training",
-                fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
-                            "value that went bad is {}. No parameter was changed by this step; "
-                            "try a lower learning rate or gradient clipping",
-                            progress.step + 1, progress.epoch + 1, batch.number + 1,
-                            named(session.first_non_finite())));
+    feed.require_indices(model, batch, "So the loss is not finite");
+    if (while_training) {
+      fill();
+      throw Error(
+          "training",
+          fmt::format("the validation loss is not finite after step {} (epoch {}); the "
+                      "first value that went bad is {}. Nothing was saved since; try a "
+                      "lower learning rate or gradient clipping",
+                      progress.step, progress.epoch + 1, named(session.first_non_finite())));
+    }
   }
-  ++progress.step;
-  progress.weight = kind == ProgramKind::accumulate
-                        ? progress.weight + micro_batch_weight(options, batch.count)
-                        : 0.0;
-  progress.sums.add(session, batch.count);
-  float loss = 0.0F;
-  std::memcpy(&loss, session.loss().data(), sizeof(float));
-  return static_cast<double>(loss);
+  sums.add(session, part.count);
 }
 
 Evaluation State::evaluate(BatchStream& stream, bool while_training) {
@@ -320,28 +423,9 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
   Sums sums;
   while (const data::Batch* batch = stream.next()) {
     check_count(*batch);
-    exec::Session& session = *program(ProgramKind::evaluate, batch->count).session;
-    const auto fill = [&] {
-      feed.copy(*batch, batch->count, session);
-      set_inference_rng(session, batch->number);
-    };
-    fill();
-    if (!session.run()) {
-      require_swap_file();
-      feed.require_indices(model, *batch, "So the loss is not finite");
-      if (!while_training) {
-        sums.add(session, batch->count);
-        continue;
-      }
-      fill();
-      throw Error(
-          "training",
-          fmt::format("the validation loss is not finite after step {} (epoch {}); the "
-                      "first value that went bad is {}. Nothing was saved since; try a "
-                      "lower learning rate or gradient clipping",
-                      progress.step, progress.epoch + 1, named(session.first_non_finite())));
-    }
-    sums.add(session, batch->count);
+    for_each_part(batch->count, part_, [&](const Part& part) {
+      evaluate_part(*batch, part, feed, while_training, sums);
+    });
   }
   return sums.mean();
 }
@@ -353,11 +437,13 @@ void State::predict(BatchStream& stream,
   stream.start(0, 0);
   while (const data::Batch* batch = stream.next()) {
     check_count(*batch);
-    exec::Session& session = *program(ProgramKind::predict, batch->count).session;
-    feed.copy(*batch, batch->count, session);
-    set_inference_rng(session, batch->number);
-    if (!session.run()) require_swap_file();
-    sink(session, batch->count);
+    for_each_part(batch->count, part_, [&](const Part& part) {
+      exec::Session& session = *program(ProgramKind::predict, part.count).session;
+      feed.copy(*batch, part, session);
+      set_inference_rng(session, batch->number, part);
+      if (!session.run()) require_swap_file();
+      sink(session, part.count);
+    });
   }
 }
 

@@ -12,6 +12,7 @@
 #include "ir/graph.h"
 #include "train/batch_stream.h"
 #include "train/feed.h"
+#include "train/micro_batches.h"
 #include "train/runner.h"
 
 namespace thimble::train {
@@ -23,6 +24,8 @@ struct Sums {
   int64_t samples = 0;
 
   void add(const exec::Session& session, int64_t count);
+  void add(const Sums& more);
+  void clear();  // keeps its memory
   [[nodiscard]] Evaluation mean() const;
 };
 
@@ -59,12 +62,17 @@ struct State {
   // Runs the forward part over one epoch; sink reads the outputs of each batch.
   void predict(BatchStream& stream,
                const std::function<void(const exec::Session&, int64_t count)>& sink);
+  // Forgets the gradients that were summed up since the last update.
+  void drop_gradients();
   // Lets the averages of weights, where there are any, start from the weights as they are.
   void start_averages();
   // The program that updates the parameters, for the full batch.
   [[nodiscard]] ProgramKey update_key() const;
-  // Keeps the programs that so many samples need from being compiled in the middle of them.
+  // Keep the programs that so many samples need from being compiled in the middle of them.
+  void prepare_training(int64_t samples);
   void prepare(int64_t samples, ProgramKind kind);
+  // Samples of a micro-batch; options.batch where a batch is computed whole.
+  [[nodiscard]] int64_t part() const { return part_; }
 
   ir::Graph model;
   TrainerOptions options;
@@ -76,6 +84,8 @@ struct State {
 
  private:
   double own_momentum = 0.0;  // the optimizer's
+  // Computes batches in that many parts. Throws Error where the model does not allow it.
+  void split(int64_t parts);
   void compile();
   // Compiles them within so many bytes; 0: no limit.
   void compile(int64_t bytes);
@@ -87,12 +97,24 @@ struct State {
   void require_swap_file() const;
   plan::Budget budget_;  // of the program that updates
   std::optional<plan::SwapRates> rates_;
+  int64_t part_ = 0;
+  Sums step_sums_;
+  std::vector<IgnoredLabel> ignored_labels_;  // where a batch is computed in parts
   // The forward part, with the averages of the weights where there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;
-  // Fills the session's sources for a batch.
-  void set_sources(const exec::Session& session, const data::Batch& batch, const Feed& feed) const;
-  [[nodiscard]] ProgramKind step_kind() const;
+  // Fills the session's sources for some samples of a batch. weight: of the gradients before them.
+  void set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
+                   const Feed& feed, double weight) const;
+  void evaluate_part(const data::Batch& batch, const Part& part, const Feed& feed,
+                     bool while_training, Sums& sums);
+  // Whether gradients of several programs are summed up.
+  [[nodiscard]] bool accumulates() const;
+  // What a step does with a part: its last one or another.
+  [[nodiscard]] ProgramKind step_kind(bool is_last) const;
+  // Runs a training program on a part. Throws Error where its loss is not finite.
+  void run_part(exec::Session& session, const data::Batch& batch, const Part& part,
+                const Feed& feed, double weight);
   // Throws Error where a batch is larger than the plan, or empty.
   void check_count(const data::Batch& batch) const;
 };

@@ -109,7 +109,7 @@ Value state(const Value& param, const ir::StateSpec& spec) {
 }
 
 Value gradient_sum(const Value& param) {
-  return state(param, {"grad_sum", {DType::f32, param.shape()}});
+  return state(param, {kGradientSumSuffix.data() + 1, {DType::f32, param.shape()}});
 }
 
 // Throws where a parameter has its gradient as rows, which `what` would spread over all of them.
@@ -291,7 +291,8 @@ void check_weight(double weight) {
 
 void refuse_accumulated_rows(const Trained& trained) {
   if (!trained.rows) return;
-  refuse_rows(trained, "accumulation keeps sums of whole gradients", "set accumulate to 1");
+  refuse_rows(trained, "accumulation keeps sums of whole gradients",
+              "set accumulate and micro_batches to 1");
 }
 
 }  // namespace

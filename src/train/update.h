@@ -4,6 +4,7 @@
 #include <thimble/optimizers.h>
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "autodiff/autodiff.h"
@@ -29,6 +30,12 @@ struct UpdateOptions {
 // The average of a parameter is the state "<parameter>.ema".
 inline constexpr const char* kAverageSuffix = ".ema";
 
+// The sum of the gradients since the last update is the state "<parameter>.grad_sum".
+inline constexpr std::string_view kGradientSumSuffix = ".grad_sum";
+[[nodiscard]] inline bool is_gradient_sum(std::string_view state) {
+  return state.ends_with(kGradientSumSuffix);
+}
+
 // Appends one update for every gradient (those of -1 have none), after its limit. Moments become
 // states "<parameter>.exp_avg" and so on (PyTorch's names), zero at first. Throws Error for groups
 // and limits that make no sense.
@@ -36,7 +43,7 @@ void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradie
                     const UpdateOptions& options);
 
 // Gradient accumulation: one update from the gradients of several micro-batches. Two graphs over
-// one store share the states "<parameter>.grad_sum": the first adds weight times its gradients to
+// one store share the states kGradientSumSuffix: the first adds weight times its gradients to
 // the sums; the second adds its own, limits and updates by the sums divided by the scalar
 // total_weight (the sum of the weights of all the micro-batches), and clears the sums. With equal
 // micro-batches weights are 1 and total_weight is their number; a smaller one weighs less, by its

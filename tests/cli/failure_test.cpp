@@ -199,6 +199,25 @@ TEST(cli_failure, of_a_budget_names_the_nearest_that_works) {
   EXPECT_EQ(run({"plan", "mlp", "--memory-budget", nearest + " bytes"}).code, 0);
 }
 
+TEST(cli_failure, of_a_budget_says_it_in_bytes_whatever_its_unit) {
+  const std::pair<const char*, const char*> sizes[] = {
+      {"1536", "(1,536 B)"},       {"1536B", "(1,536 B)"},       {"1.5KiB", "(1,536 B)"},
+      {"0.25 mib", "(262,144 B)"}, {"0.0001GiB", "(107,374 B)"}, {"2kB", "(2,000 B)"},
+      {"0.002MB", "(2,000 B)"},    {"0.00001GB", "(10,000 B)"},  {".5MiB", "(524,288 B)"}};
+  for (const auto& [size, said] : sizes) {
+    SCOPED_TRACE(size);
+    expect_failure(run({"plan", "mlp", "--memory-budget", size}),
+                   {"no plan of batch 64 keeps", said, "Nearest budget"});
+  }
+}
+
+TEST(cli_failure, of_micro_batches_says_why_and_what_to_do) {
+  expect_failure(run({"plan", "vae", "--micro-batches", "4"}),
+                 {"cannot be computed in 4 parts", "batch_norm of encoder", "--split-batch-norm"});
+  expect_failure(run({"plan", "lenet5", "--batch", "8", "--micro-batches", "9"}),
+                 {"1 to the 8 samples of a batch"});
+}
+
 // The rate blows the weights up: the step, and the value that went bad first, are named.
 TEST(cli_failure, of_a_loss_that_is_not_finite_names_step_and_value) {
   const TemporaryFolder folder;

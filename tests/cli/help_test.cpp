@@ -114,6 +114,13 @@ const BadLine kBadLines[] = {
     {"unknown_schedule", {"plan", "vae", "--schedule", "cosin"}, {"\"cosin\"", "cosine"}},
     {"empty_optimizer", {"plan", "vae", "--optimizer", ""}, {"\"\"", "adamw"}},
     {"bad_budget", {"plan", "vae", "--memory-budget", "much"}, {"\"much\"", "MiB"}},
+    {"negative_budget", {"plan", "vae", "--memory-budget", "-1MiB"}, {"\"-1MiB\"", "MiB"}},
+    {"unknown_unit", {"plan", "vae", "--memory-budget", "3TiB"}, {"\"3TiB\"", "GiB"}},
+    {"unknown_swap", {"plan", "vae", "--swap", "often"}, {"--swap", "never|auto|always"}},
+    {"no_swap_dir", {"plan", "vae", "--swap-dir", "/no/such/place"}, {"--swap-dir", "exist"}},
+    {"no_parts", {"plan", "vae", "--micro-batches", "0"}, {"--micro-batches", "auto", "\"0\""}},
+    {"some_parts", {"train", "vae", "--micro-batches", "few"}, {"--micro-batches", "auto"}},
+    {"unknown_storage", {"plan", "vae", "--saved-activations", "i8"}, {"f32|bf16|f16", "\"i8\""}},
 };
 
 TEST(cli_usage, errors_are_one_line_that_says_what_to_do_and_exit_code_2) {

@@ -16,7 +16,8 @@ using ::testing::StartsWith;
 constexpr const char* kTrainKeys =
     "recipe epochs steps train_loss test_loss test_accuracy test_metrics inception_score "
     "recognition "
-    "seconds ms_per_step_median planned_peak_bytes peak_rss_bytes parameters weights_sha256";
+    "seconds ms_per_step_median planned_peak_bytes measured_peak_bytes swap_read_bytes "
+    "swap_written_bytes swap_stall_ms peak_rss_bytes parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
@@ -139,6 +140,23 @@ TEST(cli_json, of_train_has_the_peak_of_the_plan) {
   const auto plan =
       last_line_json(run({"plan", "lenet5", "--batch", "7", "--threads", "1", "--json"}).out);
   EXPECT_EQ(trained["planned_peak_bytes"], plan["planned_peak_bytes"]);
+}
+
+TEST(cli_json, of_micro_batches_is_that_of_the_whole_batch) {
+  const TemporaryFolder folder;
+  const auto trained = [&](const char* parts) {
+    const Outcome outcome =
+        run(short_training("lenet5", folder / "out",
+                           {"--epochs", "1", "--batch", "30", "--optimizer", "sgd:lr=0.01",
+                            "--micro-batches", parts, "--json"}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return last_line_json(outcome.out);
+  };
+  const auto whole = trained("1");
+  const auto parts = trained("4");
+  EXPECT_EQ(parts["steps"], whole["steps"]);
+  EXPECT_NEAR(parts["test_loss"].get<double>(), whole["test_loss"].get<double>(), 1e-5);
+  EXPECT_LT(parts["planned_peak_bytes"], whole["planned_peak_bytes"]);
 }
 
 TEST(cli_json, of_the_other_commands_is_one_object) {

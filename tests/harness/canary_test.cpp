@@ -301,6 +301,41 @@ TEST(canary, that_accepts_what_it_must_refuse_is_caught) {
   expect_caught(check_rejects(op, test), "must be refused");
 }
 
+// Of the last sample it makes 0: nothing that a sample does by itself.
+template <class Real>
+void square_but_last(Real* y, const Real* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[d->n - 1] = 0;
+}
+
+TEST(canary, whose_samples_depend_on_each_other_is_caught_unless_it_says_so) {
+  const OpCase test = vector_case();
+  ir::OpDef op = right_op();
+  EXPECT_EQ(check_samples(op, test), "");
+  op.ref64 = ir::kernel_fn<&square_but_last<double>>();
+  expect_caught(check_samples(op, test), "is not one after another");
+  op.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; };
+  EXPECT_EQ(check_samples(op, test), "");
+}
+
+// y[0] = the sum of x, at best said to be their mean.
+template <class Real>
+void sum_of(Real* y, const Real* x, const CanaryDims* d) {
+  y[0] = 0;
+  for (int i = 0; i < d->n; ++i) y[0] += x[i];
+}
+
+TEST(canary, whose_sum_is_said_to_be_a_mean_is_caught) {
+  ir::OpDef op = right_op();
+  op.infer = [](const ir::InferContext&) -> std::vector<ir::TensorType> {
+    return {{DType::f32, {}}};
+  };
+  op.ref64 = ir::kernel_fn<&sum_of<double>>();
+  EXPECT_EQ(check_samples(op, vector_case()), "");  // an output without samples says nothing
+  op.samples = [](const ir::SamplesContext&) { return ir::Samples::mean; };
+  expect_caught(check_samples(op, vector_case()), "is not the mean of");
+}
+
 struct TwiceNamed {
   int64_t a = 1;
   int64_t b = 2;

@@ -60,7 +60,8 @@ void add_tests(const std::string& name, const OpCases& table) {
     const std::pair<const char*, Check> checks[] = {
         {"shapes", check_shapes},     {"reference", check_reference},
         {"fast", check_fast},         {"in_place", check_in_place},
-        {"gradient", check_gradient}, {"attributes", check_attributes}};
+        {"gradient", check_gradient}, {"attributes", check_attributes},
+        {"samples", check_samples}};
     for (const auto& [what, check] : checks) {
       if (std::string_view(what) == "gradient" && op->vjp == nullptr) continue;
       add_test(name, test.name + "_" + what,

@@ -39,6 +39,8 @@ std::vector<float> evaluate(Value value, std::span<const uint32_t> rng) {
   if (state) {
     const auto bytes = std::as_bytes(rng);
     sources[state.id()].assign(bytes.begin(), bytes.end());
+    sources[state.id()].resize(static_cast<size_t>(
+        size_bytes(state.dtype(), state.shape())));  // the rest: the whole batch
   }
   const auto all = exec::run_reference(value.graph(), std::move(sources), exec::Precision::f32);
   return values_of<float>(all[static_cast<size_t>(value.id())]);

@@ -150,8 +150,10 @@ TEST(sparse, refuses_what_would_reach_other_rows) {
   EXPECT_THAT(refusal({.optimizer = Lion{}, .batch = 4}),
               HasSubstr("lion updates whole tensors alone; take one of adagrad, adam, adamw, sgd, "
                         "sparse_adam"));
-  EXPECT_THAT(refusal({.optimizer = SGD{}, .batch = 4, .accumulate = 2}),
-              HasSubstr("accumulation keeps sums of whole gradients; set accumulate to 1"));
+  EXPECT_THAT(
+      refusal({.optimizer = SGD{}, .batch = 4, .accumulate = 2}),
+      HasSubstr(
+          "accumulation keeps sums of whole gradients; set accumulate and micro_batches to 1"));
   EXPECT_THAT(
       refusal({.optimizer = SGD{}, .groups = {{.pattern = "token.*", .l2 = 0.1}}, .batch = 4}),
       HasSubstr("l1 and l2 pull at every row"));

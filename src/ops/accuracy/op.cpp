@@ -34,6 +34,10 @@ const OpDef& accuracy_op() {
       },
       .ref = ir::kernel_fn<&f32::accuracy_ref>(),
       .ref64 = ir::kernel_fn<&f64::accuracy_ref>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return c.in(0).rank() > 1 ? ir::Samples::mean : ir::Samples::mixed;
+          },
   };
   return def;
 }

@@ -102,6 +102,7 @@ const OpDef& batch_norm_op() {
       .fast = ir::kernel_fn<&batch_norm_simd>(),
       .in_place = {{0, 0}},
       .rebuild = rebuild,
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
       .fuse_activation = fuse_activation<BatchNormAttrs>,
   };
   return def;
@@ -147,6 +148,7 @@ const OpDef& batch_norm_update_op() {
       .ref = ir::kernel_fn<&f32::batch_norm_update_ref>(),
       .ref64 = ir::kernel_fn<&f64::batch_norm_update_ref>(),
       .updates = {{0, 0}, {1, 1}},
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
   };
   return def;
 }

@@ -11,6 +11,10 @@ int checked_axis(const ir::InferContext& c, int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+ir::Samples samples_along(const ir::SamplesContext& c, int64_t axis) {
+  return axis == 0 || axis == -c.in(0).rank() ? ir::Samples::mixed : ir::Samples::apart;
+}
+
 std::vector<char> checked_axes(const ir::InferContext& c, const std::vector<int64_t>& axes) {
   const int rank = c.shape(0).rank();
   c.require(rank <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));

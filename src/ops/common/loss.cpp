@@ -19,6 +19,19 @@ int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms) {
   return static_cast<int>(shape[0]);
 }
 
+ir::Samples samples_of(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::mean:
+    case Reduction::batch_mean:
+      return ir::Samples::mean;
+    case Reduction::none:
+      return ir::Samples::apart;
+    case Reduction::sum:
+      break;
+  }
+  return ir::Samples::mixed;
+}
+
 Shape rows_of(const Shape& shape) {
   std::vector<int64_t> rows = shape.dims();
   rows.pop_back();

@@ -15,6 +15,9 @@ namespace ops {
 // What the sum of `terms` numbers over a tensor of that shape is divided by; LOSS_TERMS for none.
 int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms);
 
+// What OpDef::samples says of a loss whose terms each belong to a sample.
+ir::Samples samples_of(Reduction reduction);
+
 // The shape of a loss whose terms have that one.
 inline Shape loss_shape(Reduction reduction, const Shape& terms) {
   return reduction == Reduction::none ? terms : Shape{};
@@ -72,6 +75,8 @@ struct ElementLoss {
         .ref = T::ref,
         .ref64 = T::ref64,
         .fast = T::fast,
+        .samples =
+            [](const ir::SamplesContext& c) { return samples_of(c.attrs.as<Options>().reduction); },
     };
     return def;
   }

@@ -30,11 +30,17 @@ static inline philox_block philox(const uint32_t counter[4], const uint32_t key[
 }
 
 /* Block number `index` of the stream of one node in one step.
-   rng: {seed low, seed high, step low, step high}. */
+   rng: {seed low, seed high, step low, step high, first sample, samples}. */
 static inline philox_block philox_at(const uint32_t* rng, uint32_t stream, uint32_t index) {
   const uint32_t counter[4] = {index, stream, rng[2], rng[3]};
   const uint32_t key[2] = {rng[0], rng[1]};
   return philox(counter, key);
+}
+
+/* Where the first of n elements stands among those of the whole batch, of which they belong to the
+   samples from the first of rng on. No samples: they are the whole. */
+static inline uint64_t philox_first(const uint32_t* rng, int n) {
+  return rng[5] == 0 ? 0 : (uint64_t)((uint32_t)n / rng[5]) * rng[4];
 }
 
 /* A word as a number in [0, 1) of 24 bits. */

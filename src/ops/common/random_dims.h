@@ -4,7 +4,8 @@
 
 #include "ops/common/philox.h"
 
-/* Element i belongs to word i % 4 of block i / 4 of the stream. */
+/* Element i of the whole batch (philox_first) belongs to word i % 4 of block i / 4 of the stream.
+ */
 typedef struct {
   int n;           /* elements */
   uint32_t stream; /* tells the draws of one step apart */

@@ -28,6 +28,9 @@ ir::OpDef softmax_family_op(ir::OpDef def) {
   def.inputs = {{"x", "any shape of at least one dimension"}};
   def.outputs = {{"y", "the shape of x"}};
   def.in_place = {{0, 0}};
+  def.samples = [](const ir::SamplesContext& c) {
+    return samples_along(c, c.attrs.as<SoftmaxOptions>().axis);
+  };
   return over_axis(std::move(def));
 }
 

@@ -68,6 +68,10 @@ const OpDef& concat_op() {
       .params = params,
       .ref = ir::kernel_fn<&f32::concat_ref>(),
       .ref64 = ir::kernel_fn<&f64::concat_ref>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<ConcatOptions>().axis);
+          },
   };
   return def;
 }

@@ -113,6 +113,11 @@ const OpDef& cosine_embedding_op() {
       .ref = ir::kernel_fn<&f32::cosine_embedding_ref>(),
       .ref64 = ir::kernel_fn<&f64::cosine_embedding_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            if (c.in(0).rank() < 2) return ir::Samples::mixed;
+            return samples_of(c.attrs.as<CosineEmbeddingOptions>().reduction);
+          },
   };
   return def;
 }

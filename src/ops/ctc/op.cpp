@@ -112,6 +112,10 @@ const OpDef& ctc_op() {
       .ref = ir::kernel_fn<&f32::ctc_ref>(),
       .ref64 = ir::kernel_fn<&f64::ctc_ref>(),
       .fast = ir::kernel_fn<&ctc_simd>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_of(c.attrs.as<CtcOptions>().reduction);
+          },
       // Beyond a target's length stands what does not matter: -1, where it is no class.
       .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
         const bool any_length = c.inputs.size() > 3 && c.inputs[3] != nullptr;

@@ -52,6 +52,10 @@ const OpDef& cumprod_op() {
       .ref = ir::kernel_fn<&f32::cumprod_ref>(),
       .ref64 = ir::kernel_fn<&f64::cumprod_ref>(),
       .in_place = {{0, 0}},
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<CumprodOptions>().axis);
+          },
   };
   return def;
 }

@@ -83,6 +83,10 @@ const OpDef& cumsum_op() {
       .ref64 = ir::kernel_fn<&f64::cumsum_ref>(),
       .fast = ir::kernel_fn<&fast>(),
       .in_place = {{0, 0}},
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<CumsumOptions>().axis);
+          },
   };
   return def;
 }

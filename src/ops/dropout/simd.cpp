@@ -22,15 +22,16 @@ void dropout_target(float* y, const uint32_t* rng, const float* x, const random_
   const hn::RebindToSigned<U32> integers;
   const Vec scale = hn::Set(f, static_cast<float>(d.a));
   const auto below = hn::Set(integers, static_cast<int32_t>(d.limit) - 1);
-  over_words(
-      d.n, rng, d.stream, pool, [&](const uint32_t* words, int64_t begin, int count) HWY_ATTR {
-        over_vectors(0, count, [&](auto io, int64_t i) HWY_ATTR {
-          // 24 bits compare alike signed and unsigned.
-          const Words drawn = hn::ShiftRight<8>(hn::LoadU(U32(), words + i));
-          const auto kept = hn::RebindMask(f, hn::Gt(hn::BitCast(integers, drawn), below));
-          io.store(hn::IfThenElseZero(kept, hn::Mul(io.load(x + begin, i), scale)), y + begin, i);
-        });
-      });
+  over_words(d.n, rng, d.stream, pool,
+             [&](const uint32_t* words, int at, int64_t begin, int count) HWY_ATTR {
+               over_vectors(0, count, [&](auto io, int64_t i) HWY_ATTR {
+                 // 24 bits compare alike signed and unsigned.
+                 const Words drawn = hn::ShiftRight<8>(hn::LoadU(U32(), words + at + i));
+                 const auto kept = hn::RebindMask(f, hn::Gt(hn::BitCast(integers, drawn), below));
+                 io.store(hn::IfThenElseZero(kept, hn::Mul(io.load(x + begin, i), scale)),
+                          y + begin, i);
+               });
+             });
 }
 
 }  // namespace thimble::ops::HWY_NAMESPACE

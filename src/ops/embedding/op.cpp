@@ -169,6 +169,13 @@ const OpDef& embedding_op() {
       .ref = ir::kernel_fn<&f32::embedding_ref>(),
       .ref64 = ir::kernel_fn<&f64::embedding_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      // Rows are shortened as batches read them, and their frequency is that in the batch.
+      .samples =
+          [](const ir::SamplesContext& c) {
+            const auto& a = c.attrs.as<EmbeddingAttrs>();
+            const bool mixed = c.counted[1] || a.max_norm != 0.0 || a.scale_grad_by_freq;
+            return mixed ? ir::Samples::mixed : ir::Samples::apart;
+          },
       // Where rows differ from the table's, or their gradients are not all the table's, the gather
       // has to stay: a row may be read elsewhere, too.
       .gathers =

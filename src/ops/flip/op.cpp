@@ -48,6 +48,11 @@ const OpDef& flip_op() {
       .params = params,
       .ref = ir::kernel_fn<&f32::flip_ref>(),
       .ref64 = ir::kernel_fn<&f64::flip_ref>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            const bool first = chosen_axes(c.in(0).rank(), c.attrs.as<FlipOptions>().axes)[0] != 0;
+            return first ? ir::Samples::mixed : ir::Samples::apart;
+          },
   };
   return def;
 }

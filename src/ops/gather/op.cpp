@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/graph.h"
+#include "ops/common/axes.h"
 #include "ops/common/copy.h"
 #include "ops/common/indexed.h"
 #include "ops/common/row_tasks.h"
@@ -61,6 +62,13 @@ const OpDef& gather_op() {
       .ref = ir::kernel_fn<&f32::gather_ref>(),
       .ref64 = ir::kernel_fn<&f64::gather_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      // Each sample looks up its own elements, or rows of a table that has no samples.
+      .samples =
+          [](const ir::SamplesContext& c) {
+            const ir::Samples along = samples_along(c, c.attrs.as<GatherOptions>().axis);
+            const bool is_first = along == ir::Samples::mixed;
+            return is_first == c.counted[0] ? ir::Samples::mixed : ir::Samples::apart;
+          },
       .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
         if (c.inputs[0]->dtype != DType::f32) return {};
         const auto axis = static_cast<int>(c.attrs.as<GatherOptions>().axis);

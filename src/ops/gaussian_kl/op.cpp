@@ -67,6 +67,10 @@ const OpDef& gaussian_kl_op() {
       .ref = ir::kernel_fn<&f32::gaussian_kl_ref>(),
       .ref64 = ir::kernel_fn<&f64::gaussian_kl_ref>(),
       .fast = ir::kernel_fn<&gaussian_kl_simd>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_of(c.attrs.as<GaussianKlOptions>().reduction);
+          },
   };
   return def;
 }

@@ -114,6 +114,12 @@ const OpDef& index_select_op() {
       .ref = ir::kernel_fn<&f32::index_select_ref>(),
       .ref64 = ir::kernel_fn<&f64::index_select_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      // A table that all samples look up has no samples itself.
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return c.counted[0] ? samples_along(c, c.attrs.as<IndexSelectOptions>().axis)
+                                : ir::Samples::apart;
+          },
       .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
         if (c.inputs[0]->dtype != DType::f32) return {};
         const auto axis = static_cast<int>(c.attrs.as<IndexSelectOptions>().axis);

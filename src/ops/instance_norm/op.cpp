@@ -142,6 +142,7 @@ const OpDef& instance_norm_update_op() {
       .ref = ir::kernel_fn<&f32::instance_norm_update_ref>(),
       .ref64 = ir::kernel_fn<&f64::instance_norm_update_ref>(),
       .updates = {{0, 0}, {1, 1}},
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
   };
   return def;
 }

@@ -86,6 +86,11 @@ const OpDef& layer_norm_op() {
       .ref64 = ir::kernel_fn<&f64::layer_norm_ref>(),
       .fast = ir::kernel_fn<&layer_norm_simd>(),
       .in_place = {{0, 0}},
+      .samples =
+          [](const ir::SamplesContext& c) {
+            const bool all = c.attrs.as<LayerNormAttrs>().dims == c.in(0).rank();
+            return all ? ir::Samples::mixed : ir::Samples::apart;
+          },
   };
   return def;
 }

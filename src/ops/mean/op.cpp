@@ -74,6 +74,10 @@ const OpDef& mean_op() {
       .ref = ir::kernel_fn<&f32::mean_ref>(),
       .ref64 = ir::kernel_fn<&f64::mean_ref>(),
       .fast = ir::kernel_fn<&sum_simd>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return chosen_of(c.in(0), c.attrs)[0] != 0 ? ir::Samples::mean : ir::Samples::apart;
+          },
   };
   return def;
 }

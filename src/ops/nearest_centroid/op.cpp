@@ -53,6 +53,10 @@ const OpDef& nearest_centroid_op() {
       .ref = ir::kernel_fn<&f32::nearest_centroid_ref>(),
       .ref64 = ir::kernel_fn<&f64::nearest_centroid_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return c.counted[1] || c.counted[2] ? ir::Samples::mixed : ir::Samples::apart;
+          },
   };
   return def;
 }

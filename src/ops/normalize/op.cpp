@@ -98,6 +98,10 @@ const OpDef& normalize_op() {
       .ref64 = ir::kernel_fn<&f64::normalize_ref>(),
       .fast = ir::kernel_fn<&fast>(),
       .in_place = {{0, 0}},
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<NormalizeOptions>().axis);
+          },
   };
   return def;
 }

@@ -78,6 +78,10 @@ const OpDef& pad_op() {
       .params = params,
       .ref = ir::kernel_fn<&f32::pad_ref>(),
       .ref64 = ir::kernel_fn<&f64::pad_ref>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
+          },
   };
   return def;
 }

@@ -42,11 +42,11 @@ void random_normal_target(float* y, const uint32_t* rng, const random_dims& d,
   const Vec mean = hn::Set(f, static_cast<float>(d.a));
   const Vec stddev = hn::Set(f, static_cast<float>(d.b));
   over_words(d.n, rng, d.stream, pool,
-             [&](const uint32_t* words, int64_t begin, int count) HWY_ATTR {
+             [&](const uint32_t* words, int at, int64_t begin, int count) HWY_ATTR {
                HWY_ALIGN float normal[kDrawElements];
                to_normal(normal, words);
                over_vectors(0, count, [&](auto io, int64_t i) HWY_ATTR {
-                 const Vec z = hn::Mul(stddev, hn::LoadU(f, normal + i));
+                 const Vec z = hn::Mul(stddev, hn::LoadU(f, normal + at + i));
                  io.store(hn::Add(mean, z), y + begin, i);
                });
              });

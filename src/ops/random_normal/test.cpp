@@ -9,7 +9,7 @@
 namespace thimble::test {
 namespace {
 
-const TensorSpec kRng{.shape = {4}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
+const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
 
 OpCase draw(const char* name, RandomNormalAttrs attrs) {
   return {.name = name,
@@ -36,7 +36,7 @@ THIMBLE_OP_CASES(random_normal) {
                   {"short_state",
                    {{.shape = {2}, .dtype = DType::u32}},
                    attrs(0.0, 1.0),
-                   "random state of 4 words"}},
+                   "random state of 6 words"}},
   };
 }
 

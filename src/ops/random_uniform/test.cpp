@@ -10,7 +10,7 @@
 namespace thimble::test {
 namespace {
 
-const TensorSpec kRng{.shape = {4}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
+const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
 
 OpCase draw(const char* name, RandomUniformAttrs attrs) {
   return {.name = name,
@@ -38,7 +38,7 @@ THIMBLE_OP_CASES(random_uniform) {
                   {"short_state",
                    {{.shape = {2}, .dtype = DType::u32}},
                    attrs(0.0, 1.0),
-                   "random state of 4 words"}},
+                   "random state of 6 words"}},
   };
 }
 
@@ -57,7 +57,7 @@ TEST(philox, gives_the_published_words) {
 }
 
 TEST(random_uniform, gives_the_same_bits_from_both_kernels) {
-  const Tensor rng = tensor<uint32_t>(DType::u32, {4}, {1, 2, 3, 4});
+  const Tensor rng = tensor<uint32_t>(DType::u32, {6}, {1, 2, 3, 4, 0, 0});
   const auto attrs = ir::Attrs::of(RandomUniformAttrs{{1027}, -0.3, 0.9, 5});
   EXPECT_EQ(run_op("random_uniform", attrs, {rng}, Kernel::fast),
             run_op("random_uniform", attrs, {rng}, Kernel::reference));

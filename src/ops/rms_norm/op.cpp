@@ -73,6 +73,11 @@ const OpDef& rms_norm_op() {
       .ref64 = ir::kernel_fn<&f64::rms_norm_ref>(),
       .fast = ir::kernel_fn<&rms_norm_simd>(),
       .in_place = {{0, 0}},
+      .samples =
+          [](const ir::SamplesContext& c) {
+            const bool all = c.attrs.as<RmsNormAttrs>().dims == c.in(0).rank();
+            return all ? ir::Samples::mixed : ir::Samples::apart;
+          },
   };
   return def;
 }

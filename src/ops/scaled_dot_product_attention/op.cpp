@@ -97,7 +97,7 @@ attention_dims sizes(const ir::KernelContext& c, const Places& at) {
   return d;
 }
 
-const std::vector<ir::ArgDoc> kGradInputs = {{"rng", "[4], u32: with dropout", true},
+const std::vector<ir::ArgDoc> kGradInputs = {{"rng", "[6], u32: with dropout", true},
                                              {"dy", "[N, T, H, E]"},
                                              {"q", "[N, T, H, D]"},
                                              {"k", "[N, S, G, D]"},
@@ -181,7 +181,7 @@ const OpDef& attention_op() {
           "The weights are never stored. lse, through which no gradient flows, is the logarithm of "
           "each softmax's divisor.",
       .example = "auto y = scaled_dot_product_attention(q, k, v, {.causal = true});",
-      .inputs = {{"rng", "[4], u32: with dropout", true},
+      .inputs = {{"rng", "[6], u32: with dropout", true},
                  {"q", "[N, T, H, D]"},
                  {"k", "[N, S, G, D], G divides H"},
                  {"v", "[N, S, G, E]"},

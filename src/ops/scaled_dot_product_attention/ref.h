@@ -25,6 +25,7 @@ static real attention_score(const real* q, const real* k, const void* mask, cons
 static real attention_kept(const uint32_t* rng, const attention_dims* d, int n, int h, int t,
                            int s) {
   if (d->limit == 0) return 1;
+  n += (int)philox_first(rng, d->batch);
   const philox_block block = philox_at(rng, d->stream, attention_block(d, n, h, t, s));
   return block.v[t % 4] >> 8 >= (uint32_t)d->limit ? (real)d->keep : 0;
 }

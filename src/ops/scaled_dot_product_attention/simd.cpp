@@ -139,15 +139,16 @@ using simd::HWY_NAMESPACE::transpose_copy;
 // The factors that dropout gives the weights of one key, for kQueries queries.
 class Dropout {
  public:
-  Dropout(const uint32_t* rng, const attention_dims& d) : rng_(rng), d_(d) {}
+  Dropout(const uint32_t* rng, const attention_dims& d)
+      : rng_(rng), d_(d), first_(on() ? static_cast<int>(philox_first(rng, d.batch)) : 0) {}
   [[nodiscard]] bool on() const { return d_.limit > 0.0; }
   void draw(float* factors, const AttentionBlock& b, int key) const {
     const F32 f;
     const hn::RebindToSigned<F32> integers;
     const simd::HWY_NAMESPACE::U32 words_tag;
     HWY_ALIGN uint32_t words[kQueries];
-    simd::HWY_NAMESPACE::draw_words(words, rng_, d_.stream,
-                                    attention_block(&d_, b.n, b.head, b.query, key), kQueries);
+    simd::HWY_NAMESPACE::draw_words(
+        words, rng_, d_.stream, attention_block(&d_, first_ + b.n, b.head, b.query, key), kQueries);
     const auto below = hn::Set(integers, static_cast<int32_t>(d_.limit) - 1);
     const Vec keep = hn::Set(f, static_cast<float>(d_.keep));
     for (int i = 0; i < kQueries; i += lanes()) {
@@ -160,6 +161,7 @@ class Dropout {
  private:
   const uint32_t* rng_;
   const attention_dims& d_;
+  int first_;  // the batch's first sample
 };
 
 void scale_floats(float* x, int64_t count, float factor) {

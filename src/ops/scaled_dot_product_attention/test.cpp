@@ -15,7 +15,7 @@ struct Sizes {
 };
 
 const TensorSpec kNone{.absent = true};
-const TensorSpec kRng{.shape = {4}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
+const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
 
 OpCase attention(const char* name, const Sizes& z, const AttentionAttrs& attrs = {},
                  const TensorSpec& mask = kNone) {

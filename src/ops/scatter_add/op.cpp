@@ -2,6 +2,7 @@
 #include <thimble/ops/scatter_add.h>
 
 #include "ir/graph.h"
+#include "ops/common/axes.h"
 #include "ops/common/indexed.h"
 #include "ops/common/row_tasks.h"
 #include "ops/scatter_add/attrs.h"
@@ -68,6 +69,10 @@ const OpDef& scatter_add_op() {
       .ref64 = ir::kernel_fn<&f64::scatter_add_ref>(),
       .fast = ir::kernel_fn<&fast>(),
       .in_place = {{0, 0}},
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<ScatterAddOptions>().axis);
+          },
   };
   return def;
 }

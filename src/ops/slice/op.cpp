@@ -131,6 +131,10 @@ const OpDef& slice_op() {
       .ref = ir::kernel_fn<&f32::slice_ref>(),
       .ref64 = ir::kernel_fn<&f64::slice_ref>(),
       .fast = ir::kernel_fn<&gather<&f32::slice_ref>>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
+          },
   };
   return def;
 }

@@ -51,6 +51,16 @@ void check(const ir::InferContext& c, int logits) {
             "weigh rows with Reduction::none");
 }
 
+// A mean over class indices leaves out those that are ignored, and divides by the weights of all.
+ir::Samples samples(const ir::SamplesContext& c) {
+  const Reduction reduction = c.attrs.as<SoftmaxCrossEntropyOptions>().reduction;
+  if (c.in(0).rank() < 2) return ir::Samples::mixed;
+  if (reduction != Reduction::mean || c.inputs[1]->dtype != DType::i32) {
+    return samples_of(reduction);
+  }
+  return c.has(2) ? ir::Samples::mixed : ir::Samples::labelled_mean;
+}
+
 const OpDef& softmax_cross_entropy_grad_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy_grad",
@@ -136,6 +146,7 @@ const OpDef& softmax_cross_entropy_op() {
       .ref = ir::kernel_fn<&f32::softmax_cross_entropy_ref>(),
       .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_ref>(),
       .fast = ir::kernel_fn<&softmax_cross_entropy_simd>(),
+      .samples = samples,
       .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
         if (c.inputs[1]->dtype != DType::i32) return {};
         const int64_t ignored = c.attrs.as<SoftmaxCrossEntropyOptions>().ignore_index;

@@ -94,6 +94,10 @@ const OpDef& split_op() {
       },
       .ref = ir::kernel_fn<&f32::split_ref>(),
       .ref64 = ir::kernel_fn<&f64::split_ref>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<SplitOptions>().axis);
+          },
   };
   return def;
 }

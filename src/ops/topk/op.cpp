@@ -113,6 +113,10 @@ const OpDef& topk_op() {
       .ref = ir::kernel_fn<&f32::topk_ref>(),
       .ref64 = ir::kernel_fn<&f64::topk_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            return samples_along(c, c.attrs.as<TopkOptions>().axis);
+          },
   };
   return def;
 }

@@ -113,6 +113,11 @@ const OpDef& triplet_margin_op() {
       .ref = ir::kernel_fn<&f32::triplet_margin_ref>(),
       .ref64 = ir::kernel_fn<&f64::triplet_margin_ref>(),
       .fast = ir::kernel_fn<&fast>(),
+      .samples =
+          [](const ir::SamplesContext& c) {
+            if (c.in(0).rank() < 2) return ir::Samples::mixed;
+            return samples_of(c.attrs.as<TripletMarginOptions>().reduction);
+          },
   };
   return def;
 }

@@ -1,0 +1,68 @@
+#include "train/micro_batches.h"
+
+#include <fmt/format.h>
+
+#include "passes/passes.h"
+#include "train/compile.h"
+#include "train/sample_flow.h"
+
+namespace thimble::train {
+namespace {
+
+// The field that a value is, or is a view of; empty where it is computed.
+std::string source_of(const ir::Graph& graph, int value) {
+  for (int node = graph.data(value).producer; node >= 0; node = graph.data(value).producer) {
+    const ir::Node& view = graph.nodes[static_cast<size_t>(node)];
+    if (view.op->views.empty()) return "";
+    value = view.input(view.op->views[0].in);
+  }
+  return graph.data(value).name;
+}
+
+std::string why_not(const ir::Graph& forward, bool split_statistics) {
+  const SampleFlow flow = follow_samples(forward, split_statistics);
+  for (const LeftOut& left_out : flow.left_out) {
+    if (!source_of(forward, left_out.value).empty()) continue;
+    return fmt::format("{} leaves labels of {} out of its mean, and they are computed by the model",
+                       name_of(forward, forward.nodes[static_cast<size_t>(left_out.node)]),
+                       left_out.label);
+  }
+  if (!flow.refused.empty() || !forward.loss) return flow.refused;
+  const auto loss = static_cast<size_t>(*forward.loss);
+  if (flow.holds[loss] == Holds::nothing || flow.holds[loss] == Holds::mean) return "";
+  if (flow.culprit[loss] < 0) return "the loss is no mean over samples";
+  const ir::Node& node = forward.nodes[static_cast<size_t>(flow.culprit[loss])];
+  return fmt::format("{} computes from several samples what is no mean over them{}",
+                     name_of(forward, node),
+                     forward.data(*forward.loss).producer == flow.culprit[loss]
+                         ? "; let the loss be a mean, without weights of classes"
+                         : "");
+}
+
+}  // namespace
+
+std::string why_not_micro_batches(const ir::Graph& model, const TrainerOptions& options) {
+  const ir::Graph forward = passes::specialize(model, ir::Phase::training);
+  const std::string why = why_not(forward, options.split_batch_norm);
+  if (!why.empty()) return why;
+  // What accumulation cannot do, such as sparse gradients, its graph says itself.
+  const int64_t size = part_size(options.batch, std::max<int64_t>(options.micro_batches, 1));
+  try {
+    static_cast<void>(training_graph(model, options, size, StepKind::accumulate));
+  } catch (const Error& error) {
+    static_cast<void>(training_graph(model, options, options.batch, StepKind::update));
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<IgnoredLabel> ignored_labels(const ir::Graph& model) {
+  const ir::Graph forward = passes::specialize(model, ir::Phase::training);
+  std::vector<IgnoredLabel> labels;
+  for (const LeftOut& left_out : follow_samples(forward, true).left_out) {
+    labels.push_back({source_of(forward, left_out.value), left_out.label});
+  }
+  return labels;
+}
+
+}  // namespace thimble::train
