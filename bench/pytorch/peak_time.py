@@ -174,21 +174,24 @@ def curves(points):
     return found
 
 
-def named(point):
+def named(point, usual):
+    """usual: strategies that need no budget."""
     if point["side"] == "torch":
         return f"PyTorch, {point['segments']} segments" if point["segments"] else "PyTorch, eager"
     if not point["budget"]:
         return "no budget"
-    names = [strategy["name"] for strategy in point["strategies"]]
-    return f"swap {point['swap']}: {', '.join(names)}" if names else f"swap {point['swap']}"
+    names = [strategy["name"] for strategy in point["strategies"]
+             if strategy["name"] not in usual]
+    return ", ".join(names) or "no budget is needed"
 
 
 def rows(points):
     lines = []
+    usual = {strategy["name"] for strategy in first(points)["strategies"]}
     for point in points:
         ours = point["side"] == "thimble"
         lines.append([
-            named(point), mib(peak(point)), mib(measured(point)),
+            named(point, usual), mib(peak(point)), mib(measured(point)),
             f"{share_of_activations(points, point):.2f}" if ours else "",
             f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",
             f"{point['predicted_stall_ms']:.3g}; {point['swap_stall_ms']:.3g}"

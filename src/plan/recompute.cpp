@@ -350,8 +350,9 @@ ir::Graph fit_arena(const ir::Graph& graph, const ArenaOptions& options, int64_t
       least = plan.arena_bytes;
     }
     if (target == 0) break;
+    const bool is_out_of_reach = live > target;
     target -= std::max<int64_t>(plan.arena_bytes - budget, kAlignment);
-    if (live > target) target = 0;
+    if (is_out_of_reach || target < 0) target = 0;
   }
   return best;
 }

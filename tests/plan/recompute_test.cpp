@@ -104,6 +104,20 @@ TEST(recompute, does_no_more_than_the_target_asks_for) {
   }
 }
 
+// Packing may ask for a little less than the budget; never for as little as there is.
+TEST(recompute, fits_an_arena_with_hardly_more_work_than_its_live_values_need) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const int64_t whole = plan_arena(before, {}).plan.arena_bytes;
+  for (const double share : {0.8, 0.7, 0.6, 0.5}) {
+    const auto budget = static_cast<int64_t>(share * static_cast<double>(whole));
+    const ir::Graph fitted = fit_arena(before, {}, budget);
+    EXPECT_LE(plan_arena(fitted, {}).plan.arena_bytes, budget);
+    const ir::Graph tighter =
+        recompute(before, {.target_bytes = budget * 95 / 100, .any_op = true});
+    EXPECT_LE(work_of(fitted), work_of(tighter)) << share;
+  }
+}
+
 TEST(recompute, leaves_graphs_without_a_loss) {
   Graph g;
   g.output("y", gelu(g.input("x", {4})));
