@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
 constexpr double kRounding = 0.0051;  // the page has two places
+constexpr double kGrowth = 1.01;      // of a planned peak, before the page must tell of it
 const char* const kPage = THIMBLE_SOURCE_DIR "/docs/guide/memory-bounds.md";
 
 struct Case {
@@ -70,7 +71,7 @@ TEST_P(memory_bounds, stand_in_the_guide) {
     EXPECT_NEAR(row[i + 1], static_cast<double>(derived[i]) / kMib, kRounding) << "column " << i;
   }
   const Plan plan = Trainer(recipe.build(), options_of(recipe)).plan();
-  EXPECT_LE(static_cast<double>(plan.planned_peak_bytes) / kMib, row[7] + kRounding);
+  EXPECT_LE(static_cast<double>(plan.planned_peak_bytes) / kMib, kGrowth * row[7]);
 }
 
 INSTANTIATE_TEST_SUITE_P(recipes, memory_bounds,

