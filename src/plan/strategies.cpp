@@ -23,6 +23,15 @@ double operations_of(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
+int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options) {
+  ArenaOptions apart = options;
+  apart.in_place = false;
+  const Plan plan = plan_arena(graph, apart).plan;
+  int64_t bytes = plan.planned_peak_bytes - plan.arena_bytes;
+  for (const PlanBuffer& buffer : plan.buffers) bytes += aligned(buffer.bytes);
+  return bytes;
+}
+
 PlanStrategy& Strategies::row(const std::string& name, int64_t left_bytes) {
   PlanStrategy strategy;
   strategy.name = name;
@@ -36,11 +45,8 @@ void Strategies::start(const ir::Graph& graph) {
   ms_ = times_.of(graph);
   ArenaOptions apart = options_;
   apart.in_place = false;
-  const Plan plan = plan_arena(graph, apart).plan;
-  int64_t all = 0;
-  for (const PlanBuffer& buffer : plan.buffers) all += aligned(buffer.bytes);
-  row("own memory for every value", plan.planned_peak_bytes - plan.arena_bytes + all);
-  row("memory reuse", plan.planned_peak_bytes);
+  row("own memory for every value", apart_bytes(graph, options_));
+  row("memory reuse", plan_arena(graph, apart).plan.planned_peak_bytes);
   row("in place", plan_arena(graph, options_).plan.planned_peak_bytes);
 }
 
@@ -58,15 +64,13 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
     ++values;
     flops += operations_of(graph, node);
   }
-  const bool changed = left != list_.back().left_bytes || again != again_;
-  if (changed) {
-    PlanStrategy& strategy = row(name, left);
-    if (values > 0) {
-      strategy.detail = fmt::format("{} {}", values, values == 1 ? "value" : "values");
-    }
-    strategy.extra_flops = flops;
-    strategy.predicted_ms = again.empty() ? 0.0 : ms - ms_;
+  if (left == list_.back().left_bytes) return;  // what it costs counts for the next
+  PlanStrategy& strategy = row(name, left);
+  if (values > 0) {
+    strategy.detail = fmt::format("{} {}", values, values == 1 ? "value" : "values");
   }
+  strategy.extra_flops = flops;
+  strategy.predicted_ms = again.empty() ? 0.0 : ms - ms_;
   ms_ = ms;
   again_ = std::move(again);
 }

@@ -13,6 +13,9 @@
 
 namespace thimble::plan {
 
+// The peak of a step all of whose values have memory of their own.
+[[nodiscard]] int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options);
+
 // Collects strategies in the order in which they are applied.
 class Strategies {
  public:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "passes/passes.h"
+#include "plan/strategies.h"
 #include "train/compile.h"
 #include "train/state_bytes.h"
 #include "train/update.h"
@@ -94,12 +96,18 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
                             options.batch, options.micro_batches));
   }
   check_metric(model, schedule.metric());
-  part_ = options.batch;
-  if (options.micro_batches > 1) split(options.micro_batches);
-  compile();
+  if (options.micro_batches == 0 && options.memory_budget > 0) {
+    choose_parts();
+  } else {
+    split(std::max<int64_t>(options.micro_batches, 1));
+    compile();
+  }
 }
 
 void State::split(int64_t parts) {
+  part_ = part_size(options.batch, parts);
+  ignored_labels_.clear();
+  if (parts == 1) return;
   const std::string why = why_not_micro_batches(model, options);
   if (!why.empty()) {
     throw Error("micro_batches",
@@ -107,8 +115,35 @@ void State::split(int64_t parts) {
                             "or take a smaller batch",
                             parts, why));
   }
-  part_ = part_size(options.batch, parts);
   ignored_labels_ = ignored_labels(model);
+}
+
+void State::choose_parts() {
+  struct Choice {
+    int64_t parts;
+    bool fits;
+    int64_t bytes;
+    double ms;
+  };
+  const auto is_better = [](const Choice& a, const Choice& b) {
+    if (a.fits != b.fits) return a.fits;
+    return a.fits ? a.ms < b.ms : a.bytes < b.bytes;
+  };
+  const int64_t most = why_not_micro_batches(model, options).empty() ? options.batch : 1;
+  std::optional<Choice> best;
+  int64_t parts = 1;
+  for (; parts <= most; parts *= 2) {
+    split(parts);
+    compile();
+    const Plan now = plan();
+    const Choice choice{parts, now.fits, now.planned_peak_bytes, now.step_ms};
+    const bool better = !best || is_better(choice, *best);
+    // Smaller parts only take longer from here on.
+    if (!better && best->fits) break;
+    if (better) best = choice;
+  }
+  split(best->parts);
+  compile();
 }
 
 void State::allocate() {
@@ -212,12 +247,40 @@ void State::compile_by_measured_times() {
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
+  if (part_ < options.batch) add_parts(plan);
   plan.batch = options.batch;
   plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
   plan.fits = plan.budget_bytes <= 0 || plan.planned_peak_bytes <= plan.budget_bytes;
   if (!plan.fits) plan.nearest_feasible_bytes = plan.planned_peak_bytes;
   return plan;
+}
+
+// The plan of a part becomes that of a whole step.
+void State::add_parts(Plan& plan) const {
+  const int64_t count = part_size(options.batch, part_);
+  plan.step_ms *= static_cast<double>(count);
+  plan.swap_stall_ms *= static_cast<double>(count);
+  plan.swap_read_bytes *= count;
+  plan.swap_written_bytes *= count;
+  for (PlanStrategy& strategy : plan.strategies) {
+    strategy.extra_flops *= static_cast<double>(count);
+    strategy.predicted_ms *= static_cast<double>(count);
+    strategy.extra_io_bytes *= count;
+  }
+  if (plan.strategies.empty()) return;
+  const plan::ArenaOptions arena{.threads = runner.threads()};
+  const ir::Graph whole = passes::optimize(
+      training_graph(model, options, options.batch,
+                     options.accumulate == 1 ? StepKind::update : StepKind::finish));
+  PlanStrategy& part = plan.strategies.front();
+  PlanStrategy parts;
+  parts.name = "micro-batches";
+  parts.detail = fmt::format("{} of {} samples; sums are rounded otherwise", count, part_);
+  parts.left_bytes = part.left_bytes;
+  part.left_bytes = plan::apart_bytes(whole, arena);
+  parts.saved_bytes = part.left_bytes - parts.left_bytes;
+  plan.strategies.insert(plan.strategies.begin() + 1, std::move(parts));
 }
 
 ProgramKey State::update_key() const {

@@ -84,6 +84,10 @@ struct State {
 
  private:
   double own_momentum = 0.0;  // the optimizer's
+  // Computes batches in that number of parts which keeps the budget at the least predicted time.
+  void choose_parts();
+  // Says in a plan what the parts save.
+  void add_parts(Plan& plan) const;
   // Computes batches in that many parts. Throws Error where the model does not allow it.
   void split(int64_t parts);
   void compile();
