@@ -101,6 +101,9 @@ class Ladder {
     if (may_swap && !keeps(again)) {
       // Less is left to swap of a step that computes much again.
       take(swapped(again.computed));
+      // An update in parts needs what its gradient is made of and the optimizer's state at once.
+      take(swapped(recompute(ordered_, {.arena = options_})));
+      if (asks_for_least()) return std::move(*best);
       const int64_t halfway =
           (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
       take(swapped(fit_arena(in_parts_, options_, halfway)));
@@ -112,10 +115,14 @@ class Ladder {
     return std::move(*best);
   }
 
-  // A budget of nothing asks for the smallest plan, which is the same for any file.
+  // A budget of next to nothing asks for the smallest plan, which is the same for any file.
+  [[nodiscard]] bool asks_for_least() const {
+    return budget_.bytes <= budget_.least_staging_bytes;
+  }
+
   [[nodiscard]] bool can_swap() {
     rates_.staging_bytes = budget_.least_staging_bytes;
-    if (!budget_.rates || budget_.bytes <= budget_.least_staging_bytes) return true;
+    if (!budget_.rates || asks_for_least()) return true;
     const std::optional<SwapRates> rates = budget_.rates();
     if (rates) rates_ = *rates;
     return rates.has_value();

@@ -339,7 +339,7 @@ ir::Graph fit_arena(const ir::Graph& graph, const ArenaOptions& options, int64_t
   int64_t least = plan_arena(best, options).plan.arena_bytes;
   // Packing may take a little more than what lives: then less has to live. Where that is out of
   // reach, as little as can be.
-  int64_t target = budget;
+  int64_t target = budget < kAlignment ? 0 : budget;
   for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
     if (round == kMaxRounds) target = 0;
     ir::Graph next = recompute(graph, {.arena = options, .target_bytes = target, .any_op = true});
