@@ -1,6 +1,7 @@
 #include "plan/arena.h"
 
 #include <algorithm>
+#include <map>
 
 #include "plan/lifetimes.h"
 #include "plan/pack.h"
@@ -23,7 +24,20 @@ Made made_by(const ir::Graph& graph, const ir::ValueData& data) {
   return is_made_again(data.name) ? Made::again : Made::first;
 }
 
-void add_value_buffers(const ir::Graph& graph, const Sharing& sharing, Arena& arena) {
+// What waits in the swap file is in the arena while it is in use, and yet what it was.
+std::map<std::string, ir::Role> roles_of(const ir::Graph& graph,
+                                         const std::set<std::string>& in_file) {
+  std::map<std::string, ir::Role> roles;
+  for (const ir::ValueData& data : graph.values) {
+    if (!ir::is_persistent(data.role) || in_file.count(data.name) == 0) continue;
+    roles[data.name + std::string(kFetched)] = data.role;
+  }
+  return roles;
+}
+
+void add_value_buffers(const ir::Graph& graph, const Sharing& sharing,
+                       const std::set<std::string>& in_file, Arena& arena) {
+  const std::map<std::string, ir::Role> fetched = roles_of(graph, in_file);
   arena.buffer_of_value.assign(graph.values.size(), -1);
   const int last = static_cast<int>(graph.nodes.size());
   for (size_t v = 0; v < graph.values.size(); ++v) {
@@ -38,10 +52,11 @@ void add_value_buffers(const ir::Graph& graph, const Sharing& sharing, Arena& ar
     if (!sharing.has_buffer(id)) continue;  // a source that nothing reads
     const Lifetime life = sharing.life(id);
     arena.buffer_of_value[v] = static_cast<int>(arena.plan.buffers.size());
-    arena.plan.buffers.push_back({data.name, ir::to_string(data.role), data.type.dtype,
-                                  data.type.shape, size_bytes(data.type.dtype, data.type.shape), 0,
-                                  life.birth, std::min(life.death, std::max(last, 1)),
-                                  made_by(graph, data)});
+    const auto known = fetched.find(data.name);
+    const ir::Role role = known == fetched.end() ? data.role : known->second;
+    arena.plan.buffers.push_back({data.name, ir::to_string(role), data.type.dtype, data.type.shape,
+                                  size_bytes(data.type.dtype, data.type.shape), 0, life.birth,
+                                  std::min(life.death, std::max(last, 1)), made_by(graph, data)});
   }
 }
 
@@ -153,7 +168,7 @@ Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
   for (const ir::Node& node : graph.nodes) {
     arena.plan.steps.push_back({node.op->name, layer_name(graph, node), 0});
   }
-  add_value_buffers(graph, sharing, arena);
+  add_value_buffers(graph, sharing, in_file, arena);
   add_workspaces(graph, sequence, arena);
   pack_buffers(arena.plan);
   add_totals(graph, in_file, arena.plan);

@@ -10,8 +10,6 @@
 namespace thimble::plan {
 namespace {
 
-constexpr const char* kFetched = " (fetched)";
-
 // Slots of parameters and state come first, by name: equal in all programs over one store.
 void number_slots(std::vector<SwapItem>& items, const SwapOptions& options, Swapped& swapped) {
   if (options.in_file) swapped.in_file = *options.in_file;

@@ -142,6 +142,22 @@ TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
   EXPECT_GE(slow.stall_ms, slow.transfer_ms - compute_ms);
 }
 
+TEST(swap, buffers_of_parameters_and_state_say_what_they_are) {
+  const ir::Graph step = step_of(chain(), 4);
+  const SwapOptions options = options_for(step, 0, 1.0);
+  const Swapped swapped = swap(step, options);
+  const Plan plan = plan_arena(swapped.graph, options.arena, swapped.in_file).plan;
+  size_t found = 0;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    const bool persists = buffer.role == "parameter" || buffer.role == "state";
+    const std::string name = buffer.name.substr(0, buffer.name.rfind(kFetched));
+    EXPECT_EQ(persists, buffer.made == Made::fetched && swapped.in_file.count(name) > 0)
+        << buffer.name;
+    found += persists ? 1 : 0;
+  }
+  EXPECT_GE(found, swapped.in_file.size());
+}
+
 TEST(swap, writes_what_it_reads_and_what_changes_only) {
   const ir::Graph step = step_of(chain(), 4);
   const Swapped swapped = swap(step, options_for(step, 0, 1.0));

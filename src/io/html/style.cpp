@@ -42,7 +42,7 @@ i.dashed { border-top-style: dashed; }
 i.limit { border-top-color: var(--limit); }
 .beside { display: flex; flex-wrap: wrap; gap: 14px; align-items: flex-start; }
 .beside > :first-child { flex: 99 1 640px; min-width: 0; }
-.beside > :nth-child(2) { flex: 1 1 390px; min-width: 0; }
+.beside > :nth-child(2) { flex: 1 1 430px; min-width: 0; }
 .stack { position: relative; }
 .stack canvas + canvas { position: absolute; inset: 0; cursor: crosshair; touch-action: pan-y; }
 #zoom { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; font-size: 13px;
