@@ -217,7 +217,7 @@ class Training {
     add("inception score of the samples", "inception_score", "{:.3f}");
     add("training loss, last epoch", "train_loss", "{:.5g}");
     list.emplace_back("planned peak of a step", format_bytes(plan_.planned_peak_bytes));
-    list.emplace_back("whole process, peak", format_bytes(json["peak_rss_bytes"].get<int64_t>()));
+    add_memory_facts(json, list);
     add("ms per step, median", "ms_per_step_median", "{:.3f}");
     list.emplace_back("time in all", format_seconds(json["seconds"].get<double>()));
     add("epochs", "epochs", "{:.0f}");
@@ -226,6 +226,27 @@ class Training {
     list.emplace_back("optimizer", trainer_.options().optimizer.text());
     list.emplace_back("SHA-256 of the weights", json["weights_sha256"].get<std::string>());
     return list;
+  }
+
+  void add_memory_facts(const nlohmann::ordered_json& json,
+                        std::vector<std::pair<std::string, std::string>>& list) const {
+    const auto bytes = [&](const char* key) { return json[key].get<int64_t>(); };
+    if (plan_.budget_bytes > 0) {
+      list.emplace_back("memory budget", format_bytes(plan_.budget_bytes));
+    }
+    if (bytes("measured_peak_bytes") > 0) {
+      list.emplace_back("measured peak", format_bytes(bytes("measured_peak_bytes")));
+    }
+    list.emplace_back("whole process, peak", format_bytes(bytes("peak_rss_bytes")));
+    const size_t steps = report_.step_loss.size();
+    if (bytes("swap_read_bytes") == 0 || steps == 0) return;
+    list.emplace_back("swap file, written and read",
+                      fmt::format("{} and {}", format_bytes(bytes("swap_written_bytes")),
+                                  format_bytes(bytes("swap_read_bytes"))));
+    list.emplace_back(
+        "wait for the swap file, a step",
+        fmt::format("predicted {:.3f} ms, measured {:.3f} ms", plan_.swap_stall_ms,
+                    json["swap_stall_ms"].get<double>() / static_cast<double>(steps)));
   }
 
   void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {

@@ -23,6 +23,7 @@ TEST(cli_plan, says_whether_the_budget_is_kept) {
   EXPECT_EQ(kept.code, 0) << kept.err;
   EXPECT_THAT(kept.out, HasSubstr("budget 64.00 MiB (67,108,864 B): kept, "));
   EXPECT_THAT(kept.out, HasSubstr("fullest at step"));
+  EXPECT_THAT(kept.out, HasSubstr("bytes saved  bytes left   time cost"));
   const Outcome refused = run(plan_of_mlp({"--memory-budget", "1MiB"}));
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.out, HasSubstr("budget 1.00 MiB (1,048,576 B): cannot be kept"));
@@ -49,6 +50,18 @@ TEST(cli_plan, writes_a_page_that_loads_nothing_from_elsewhere) {
   EXPECT_EQ(refused.code, 1);
   EXPECT_EQ(lines(refused.out), 1);
   EXPECT_THAT(read_text(path), HasSubstr("\"budget\":1024"));
+}
+
+TEST(cli_plan, stands_in_the_report_of_a_training) {
+  const TemporaryFolder folder;
+  const Outcome trained =
+      run(short_training("mlp", folder / "out", {"--epochs", "1", "--memory-budget", "64MiB"}));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("budget 64.00 MiB (67,108,864 B): kept, "));
+  const std::string report = read_text(folder / "out/report.html");
+  EXPECT_THAT(report, HasSubstr("[\"memory budget\",\"64.00 MiB (67,108,864 B)\"]"));
+  EXPECT_THAT(report, HasSubstr("\"budget\":67108864,\"fits\":true"));
+  EXPECT_THAT(report, HasSubstr("{\"name\":\"memory reuse\""));
 }
 
 TEST(cli_plan, refuses_a_path_that_takes_no_page_before_it_plans) {

@@ -6,7 +6,7 @@ namespace thimble::io {
 const char* const kMemoryScript = R"js(
 const MOST_ROWS = 200;  // of a table: more would make the page slow
 const exact = n => bytes(n) + (n >= 1024 ? ' (' + count(n) + '\u00a0B)' : '');
-const time = ms => !ms ? '\u2013' : +ms.toPrecision(3) + ' ms';
+const time = ms => !ms ? '\u2013' : ms > 0 && ms < 0.005 ? '< 0.01 ms' : +ms.toPrecision(3) + ' ms';
 function work(flops) {
   const unit = [['T', 1e12], ['G', 1e9], ['M', 1e6], ['k', 1e3]].find(u => flops >= u[1]);
   return unit ? +(flops / unit[1]).toPrecision(3) + ' ' + unit[0] + 'flop' : flops + ' flop';

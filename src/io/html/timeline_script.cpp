@@ -63,7 +63,7 @@ function drawGrid(g) {
   const step = values.length > 1 ? values[1] - values[0] : 0;
   const list = values.filter(v => Math.abs(y.at(v) - bottom) > 14).map(v => [v, bytes(v, step)]);
   if (BASE) list.push([BASE, bytes(BASE)]);
-  list.push([0, '0']);
+  if (Math.abs(y.at(0) - bottom) > 14 || !BASE) list.push([0, '0']);
   g.strokeStyle = css('--line'); g.fillStyle = css('--soft'); g.lineWidth = 1;
   g.textAlign = 'right';
   for (const [v, text] of list) {
@@ -141,11 +141,14 @@ function drawLimit(g, v, colour, text, dashed, below) {
   g.beginPath(); g.moveTo(box.left, at); g.lineTo(w - box.right, at); g.stroke();
   g.setLineDash([]);
   const width = g.measureText(text).width + 8, top = below ? at + 3 : Math.max(at - 19, 0);
+  const left = peakIsRight() ? box.left : w - box.right - width;
   g.fillStyle = css('--panel'); g.globalAlpha = 0.85;
-  g.fillRect(w - box.right - width, top, width, 16);
-  g.globalAlpha = 1; g.fillStyle = colour; g.textAlign = 'right';
-  g.fillText(text, w - box.right - 4, top + 12);
+  g.fillRect(left, top, width, 16);
+  g.globalAlpha = 1; g.fillStyle = colour; g.textAlign = 'left';
+  g.fillText(text, left + 4, top + 12);
 }
+// Texts keep to the other side of the mark of the fullest moment.
+const peakIsRight = () => frame.x.at(PLAN.peakStep) > (frame.box.left + frame.w) / 2;
 function drawLines(g) {
   const { box, x, y, h } = frame, live = PLAN.steps.live;
   g.lineWidth = 1.5; g.strokeStyle = css('--ink'); g.beginPath();
@@ -168,9 +171,8 @@ function drawLines(g) {
   if (budgetInside) {
     drawLimit(g, PLAN.budget, css('--limit'), budget, false, near && PLAN.budget <= TOTAL);
   } else {
-    const aside = x.at(PLAN.peakStep) < (box.left + frame.w) / 2;  // of the mark of the peak
-    g.fillStyle = css('--limit'); g.textAlign = aside ? 'right' : 'left';
-    g.fillText(budget + ' \u2191', aside ? frame.w - box.right - 4 : box.left + 4, box.top - 2);
+    g.fillStyle = css('--limit'); g.textAlign = peakIsRight() ? 'left' : 'right';
+    g.fillText(budget + ' \u2191', peakIsRight() ? box.left + 4 : frame.w - box.right - 4, box.top - 2);
   }
 }
 function drawTimeline() {
