@@ -108,7 +108,7 @@ void State::split(int64_t parts) {
   part_ = part_size(options.batch, parts);
   ignored_labels_.clear();
   if (parts == 1) return;
-  const std::string why = why_not_micro_batches(model, options);
+  const std::string why = why_not(parts);
   if (!why.empty()) {
     throw Error("micro_batches",
                 fmt::format("a batch cannot be computed in {} parts: {}. Set micro_batches to 1, "
@@ -116,6 +116,12 @@ void State::split(int64_t parts) {
                             parts, why));
   }
   ignored_labels_ = ignored_labels(model);
+}
+
+std::string State::why_not(int64_t parts) const {
+  TrainerOptions wanted = options;
+  wanted.micro_batches = parts;
+  return why_not_micro_batches(model, wanted);
 }
 
 void State::choose_parts() {
@@ -129,10 +135,9 @@ void State::choose_parts() {
     if (a.fits != b.fits) return a.fits;
     return a.fits ? a.ms < b.ms : a.bytes < b.bytes;
   };
-  const int64_t most = why_not_micro_batches(model, options).empty() ? options.batch : 1;
   std::optional<Choice> best;
-  int64_t parts = 1;
-  for (; parts <= most; parts *= 2) {
+  for (int64_t parts = 1; parts <= options.batch; parts *= 2) {
+    if (parts > 1 && !why_not(parts).empty()) break;
     split(parts);
     compile();
     const Plan now = plan();

@@ -88,6 +88,8 @@ struct State {
   void choose_parts();
   // Says in a plan what the parts save.
   void add_parts(Plan& plan) const;
+  // As why_not_micro_batches, of that many.
+  [[nodiscard]] std::string why_not(int64_t parts) const;
   // Computes batches in that many parts. Throws Error where the model does not allow it.
   void split(int64_t parts);
   void compile();

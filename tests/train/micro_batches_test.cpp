@@ -11,6 +11,7 @@
 
 #include "harness/error_of.h"
 #include "io/temporary_folder.h"
+#include "models/nearest_budget.h"
 #include "models/small_models.h"
 #include "train/state.h"
 
@@ -166,6 +167,14 @@ TrainerOptions options(int64_t parts = 1, int64_t accumulate = 1) {
           .threads = 2};
 }
 
+// Why the trainer refuses; empty where it does not.
+std::string refused(const Graph& graph, TrainerOptions wanted = options(2)) {
+  const std::string why = why_not_micro_batches(graph.ir(), wanted);
+  const std::string error = error_of([&] { Trainer(graph, wanted); });
+  EXPECT_THAT(error, HasSubstr(why.empty() ? "no error" : why));
+  return why;
+}
+
 class micro_batches : public testing::TestWithParam<Model> {};
 
 TEST_P(micro_batches, train_as_the_whole_batch_does) {
@@ -288,6 +297,43 @@ TEST(micro_batches, are_exact_to_the_bit_among_themselves) {
   EXPECT_EQ(hash_of(2, true), hash);
 }
 
+TEST(micro_batches, keep_their_bits_with_a_budget_and_swap) {
+  const auto hash_of = [](int64_t budget, Swap swap) {
+    TrainerOptions wanted = options(3, 2);
+    wanted.optimizer = AdamW{.lr = 1e-3};
+    wanted.memory_budget = budget;
+    wanted.swap = swap;
+    Trainer trainer(find_recipe("lenet5").build(), wanted);
+    EXPECT_LE(trainer.plan().planned_peak_bytes, budget > 0 ? budget : INT64_MAX);
+    trainer.fit(find_recipe("lenet5").data("", data::Split::train).take(kSamples), {.epochs = 2});
+    return trainer.weights_sha256();
+  };
+  TrainerOptions wanted = options(3, 2);
+  wanted.optimizer = AdamW{.lr = 1e-3};
+  const std::string free = hash_of(0, Swap::never);
+  for (const Swap swap : {Swap::never, Swap::always}) {
+    wanted.swap = swap;
+    EXPECT_EQ(hash_of(test::nearest_budget(find_recipe("lenet5").build(), wanted), swap), free);
+  }
+}
+
+// Of a part of one sample some batch norms have nothing to take a variance of.
+TEST(micro_batches, are_only_as_small_as_the_model_allows) {
+  Graph g;
+  const Value x = g.input("x", {5});
+  Value h = relu(batch_norm(dense(x, {.units = 64})));
+  h = relu(batch_norm(dense(h, {.units = 64})));
+  g.minimize(mse(dense(h, {.units = 3}), g.label("wanted", {3}, DType::f32)));
+  TrainerOptions wanted = options(0);
+  wanted.batch = 8;
+  wanted.split_batch_norm = true;
+  wanted.memory_budget = 1;
+  EXPECT_LT(plan_training(g, wanted).micro_batches, 8);
+  wanted.memory_budget = 0;
+  wanted.micro_batches = 8;
+  EXPECT_THAT(refused(g, wanted), HasSubstr("batch_norm"));
+}
+
 TEST(micro_batches, forget_the_gradients_of_a_step_that_failed) {
   // The last sample of the first batch is bad; without it training goes on as if it had not been.
   std::vector<float> bad = numbers(kBatch * 5);
@@ -304,15 +350,6 @@ TEST(micro_batches, forget_the_gradients_of_a_step_that_failed) {
   Trainer other(with_dropout(), options(5));
   other.fit(of(numbers(kBatch * 5)), {.epochs = 1, .shuffle = false});
   EXPECT_EQ(trainer.weights_sha256(), other.weights_sha256());
-}
-
-// --- what is refused
-
-std::string refused(const Graph& graph, TrainerOptions wanted = options(2)) {
-  const std::string why = why_not_micro_batches(graph.ir(), wanted);
-  const std::string error = error_of([&] { Trainer(graph, wanted); });
-  EXPECT_THAT(error, HasSubstr(why.empty() ? "no error" : why));
-  return why;
 }
 
 // A model of dense x, whose loss is made of that and the label "wanted".
