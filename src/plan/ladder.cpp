@@ -57,6 +57,7 @@ class Ladder {
     int64_t read_bytes = 0;
     int64_t written_bytes = 0;
     int64_t values = 0;
+    bool updates_whole = false;  // not in parts
   };
 
   [[nodiscard]] int64_t bytes(const Tried& tried) const {
@@ -102,7 +103,9 @@ class Ladder {
       // Less is left to swap of a step that computes much again.
       take(swapped(again.computed));
       // An update in parts needs what its gradient is made of and the optimizer's state at once.
-      take(swapped(recompute(ordered_, {.arena = options_})));
+      Tried whole = swapped(recompute(ordered_, {.arena = options_}));
+      whole.updates_whole = true;
+      take(std::move(whole));
       if (asks_for_least()) return std::move(*best);
       const int64_t halfway =
           (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
@@ -180,8 +183,8 @@ class Ladder {
     Strategies list(options_, times_);
     list.start(natural_);
     list.add("order and immediate update", ordered_);
-    list.add("updates in parts", in_parts_);
-    list.add("activations and norms made again", light_);
+    if (!best.updates_whole) list.add("updates in parts", in_parts_);
+    list.add("activations and norms made again", best.updates_whole ? best.computed : light_);
     list.add("recomputation", best.computed);
     if (best.values > 0) {
       list.add_swap(plan, best.values, best.stall_ms);
