@@ -72,6 +72,8 @@ class InterruptibleStream final : public train::BatchStream {
     return loader_.next();
   }
   [[nodiscard]] int64_t bytes() const override { return loader_.bytes(); }
+  void keep_to(int64_t bytes) override { loader_.keep_to(bytes); }
+  void release() override { loader_.release(); }
 
  private:
   train::LoaderStream loader_;

@@ -6,10 +6,19 @@
 #include <cstddef>
 #include <vector>
 
+#include "data/sample_numbers.h"
+
 namespace thimble::data {
 
 // Of every field's buffer: the widest vector and a cache line.
 inline constexpr int64_t kBatchAlignment = 64;
+
+// What a loader of these takes beside the samples: batches, and the order of an epoch. Throws as
+// Loader's constructor does.
+[[nodiscard]] int64_t loader_bytes(const Dataset& dataset, const LoaderOptions& options);
+
+// Batches of one epoch.
+[[nodiscard]] int64_t batch_count(const Dataset& dataset, const LoaderOptions& options);
 
 class BatchReader {
  public:
@@ -18,12 +27,10 @@ class BatchReader {
 
   [[nodiscard]] const Dataset& dataset() const { return dataset_; }
   [[nodiscard]] const LoaderOptions& options() const { return options_; }
-  [[nodiscard]] int64_t batches() const;
+  [[nodiscard]] int64_t batches() const { return batch_count(dataset_, options_); }
   // Size of one batch's buffer, every field rounded up to the alignment.
   [[nodiscard]] int64_t batch_bytes() const;
-  [[nodiscard]] int64_t order_bytes() const {
-    return static_cast<int64_t>(order_.size() * sizeof(int64_t));
-  }
+  [[nodiscard]] int64_t order_bytes() const { return order_.bytes(); }
 
   // Points the batch's fields into a buffer of batch_bytes().
   void place(std::byte* buffer, Batch& batch) const;
@@ -33,13 +40,12 @@ class BatchReader {
   void read(int64_t number, Batch& batch);
 
  private:
-  [[nodiscard]] int64_t field_bytes(int64_t sample_bytes) const;
   [[nodiscard]] std::byte* row_of(const Batch& batch, size_t field, int64_t row) const;
 
   Dataset dataset_;
   LoaderOptions options_;
   std::vector<int64_t> sample_bytes_;  // per field
-  std::vector<int64_t> order_;         // empty without shuffling
+  SampleNumbers order_;                // empty without shuffling
   std::vector<void*> row_;             // destinations of the sample being read
   int64_t epoch_ = 0;
 };

@@ -7,30 +7,45 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/random.h"
+#include "data/sample_numbers.h"
 
 namespace thimble::data {
 namespace {
 
 class SubsetSource : public Source {
  public:
-  SubsetSource(std::shared_ptr<const Source> whole, std::vector<int64_t> indices)
-      : whole_(std::move(whole)), indices_(std::move(indices)) {}
-  int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
+  SubsetSource(std::shared_ptr<const Source> whole, SampleNumbers samples)
+      : whole_(std::move(whole)), samples_(std::move(samples)) {}
+  int64_t size() const override { return samples_.size(); }
   const std::vector<Field>& fields() const override { return whole_->fields(); }
   void read(int64_t index, std::span<void* const> out) const override {
-    whole_->read(indices_[static_cast<size_t>(index)], out);
+    whole_->read(samples_[index], out);
   }
   void augment(uint64_t random, std::span<void* const> fields) const override {
     whole_->augment(random, fields);
   }
-  int64_t bytes() const override {
-    return whole_->bytes() + static_cast<int64_t>(indices_.size() * sizeof(int64_t));
-  }
+  int64_t bytes() const override { return whole_->bytes() + samples_.bytes(); }
 
  private:
   std::shared_ptr<const Source> whole_;
-  std::vector<int64_t> indices_;
+  SampleNumbers samples_;
+};
+
+class FirstSource : public Source {
+ public:
+  FirstSource(std::shared_ptr<const Source> whole, int64_t size)
+      : whole_(std::move(whole)), size_(size) {}
+  int64_t size() const override { return size_; }
+  const std::vector<Field>& fields() const override { return whole_->fields(); }
+  void read(int64_t index, std::span<void* const> out) const override { whole_->read(index, out); }
+  void augment(uint64_t random, std::span<void* const> fields) const override {
+    whole_->augment(random, fields);
+  }
+  int64_t bytes() const override { return whole_->bytes(); }
+
+ private:
+  std::shared_ptr<const Source> whole_;
+  int64_t size_;
 };
 
 class NamedSource : public Source {
@@ -99,18 +114,19 @@ void Dataset::read(int64_t index, std::span<void* const> out) const {
 Dataset Dataset::take(int64_t n) const {
   if (n < 1) throw Error("dataset", fmt::format("take({}): at least one sample is needed", n));
   if (n >= size()) return *this;
-  std::vector<int64_t> indices(static_cast<size_t>(n));
-  std::iota(indices.begin(), indices.end(), 0);
-  return subset(std::move(indices));
+  return Dataset(std::make_shared<FirstSource>(source_, n));
 }
 
 Dataset Dataset::subset(std::vector<int64_t> indices) const {
+  SampleNumbers samples(static_cast<int64_t>(indices.size()), size());
+  int64_t at = 0;
   for (const int64_t index : indices) {
     if (index < 0 || index >= size()) {
       throw Error("dataset", fmt::format("subset names sample {}; there are {}", index, size()));
     }
+    samples.set(at++, index);
   }
-  return Dataset(std::make_shared<SubsetSource>(source_, std::move(indices)));
+  return Dataset(std::make_shared<SubsetSource>(source_, std::move(samples)));
 }
 
 std::pair<Dataset, Dataset> Dataset::split(double validation_fraction, uint64_t seed) const {

@@ -8,9 +8,10 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <thread>
 
 #include "data/batch_reader.h"
+#include "exec/accounting.h"
+#include "exec/thread.h"
 
 namespace thimble::data {
 namespace {
@@ -26,7 +27,8 @@ using Buffer = std::unique_ptr<std::byte[], FreeAligned>;
 // `filled`; the caller holds the one slot before `taken`.
 struct Loader::State {
   State(Dataset dataset, LoaderOptions options)
-      : reader(std::move(dataset), std::move(options)),
+      : held(loader_bytes(dataset, options)),
+        reader(std::move(dataset), std::move(options)),
         ring(static_cast<size_t>(reader.options().prefetch) + 1) {
     const auto slot_bytes = static_cast<size_t>(reader.batch_bytes());
     buffer.reset(static_cast<std::byte*>(
@@ -34,7 +36,9 @@ struct Loader::State {
     for (size_t slot = 0; slot < ring.size(); ++slot) {
       reader.place(buffer.get() + slot * slot_bytes, ring[slot]);
     }
-    if (reader.options().prefetch > 0) thread = std::thread([this] { fill_ring(); });
+    if (reader.options().prefetch > 0) {
+      thread = exec::Thread([this] { fill_ring(); });
+    }
   }
 
   ~State() {
@@ -116,6 +120,7 @@ struct Loader::State {
     return &ring[0];
   }
 
+  exec::Held held;
   BatchReader reader;
   Buffer buffer;
   std::vector<Batch> ring;
@@ -129,7 +134,7 @@ struct Loader::State {
   bool reading = false;
   bool quit = false;
   std::exception_ptr error;
-  std::thread thread;  // none without prefetch
+  exec::Thread thread;  // none without prefetch
 };
 
 Loader::Loader(Dataset dataset, LoaderOptions options)

@@ -15,7 +15,7 @@ void Block::Free::operator()(std::byte* data) const {
   ::operator delete (data, std::align_val_t{static_cast<size_t>(plan::kAlignment)});
 }
 
-Block::Block(int64_t bytes) : bytes_(bytes) {
+Block::Block(int64_t bytes) : held_(bytes), bytes_(bytes) {
   if (bytes == 0) return;
   const auto size = static_cast<size_t>(bytes);
   data_.reset(static_cast<std::byte*>(

@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "exec/accounting.h"
 #include "ir/graph.h"
 
 namespace thimble::exec {
 
 class SwapFile;
 
-// A zeroed, 64-byte aligned block.
+// A zeroed, 64-byte aligned block. Counted in the open account.
 class Block {
  public:
   Block() = default;
@@ -28,6 +29,7 @@ class Block {
   struct Free {
     void operator()(std::byte* data) const;
   };
+  Held held_;
   std::unique_ptr<std::byte, Free> data_;
   int64_t bytes_ = 0;
 };

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "exec/thread.h"
+
 namespace thimble::exec {
 namespace {
 
@@ -47,7 +49,7 @@ struct ThreadPool::State {
   alignas(64) std::atomic<uint32_t> epoch{0};  // counts runs; workers sleep on it
   std::atomic<bool> stop{false};
   std::chrono::microseconds spin_time{kSpinTime};
-  std::vector<std::thread> workers;
+  std::vector<Thread> workers;
 
   void work(int worker) {
     for (;;) {
@@ -82,6 +84,13 @@ struct ThreadPool::State {
       help(worker);
     }
   }
+
+  void end() {
+    stop.store(true, std::memory_order_relaxed);
+    epoch.fetch_add(1, std::memory_order_release);
+    epoch.notify_all();
+    for (Thread& worker : workers) worker.join();
+  }
 };
 
 ThreadPool::ThreadPool(int threads) : threads_(threads), state_(std::make_unique<State>()) {
@@ -89,17 +98,17 @@ ThreadPool::ThreadPool(int threads) : threads_(threads), state_(std::make_unique
   if (threads_ <= 0) threads_ = processors;
   // With more threads than processors a spinning thread only keeps another from its work.
   if (threads_ > processors) state_->spin_time = std::chrono::microseconds{0};
-  for (int worker = 1; worker < threads_; ++worker) {
-    state_->workers.emplace_back([state = state_.get(), worker] { state->worker_loop(worker); });
+  try {
+    for (int worker = 1; worker < threads_; ++worker) {
+      state_->workers.emplace_back([state = state_.get(), worker] { state->worker_loop(worker); });
+    }
+  } catch (...) {  // those that did start must end
+    state_->end();
+    throw;
   }
 }
 
-ThreadPool::~ThreadPool() {
-  state_->stop.store(true, std::memory_order_relaxed);
-  state_->epoch.fetch_add(1, std::memory_order_release);
-  state_->epoch.notify_all();
-  for (std::thread& worker : state_->workers) worker.join();
-}
+ThreadPool::~ThreadPool() { state_->end(); }
 
 void ThreadPool::dispatch(int64_t tasks, void (*call)(void*, int64_t, int), void* context) {
   State& state = *state_;

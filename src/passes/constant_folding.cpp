@@ -58,8 +58,12 @@ ir::Graph fold_constants(const ir::Graph& graph) {
   return std::move(rewriter).finish();
 }
 
+// One after the other: of the graphs between, no more than two stand at once.
 ir::Graph optimize(const ir::Graph& graph) {
-  return remove_dead_code(fuse_epilogues(fold_constants(remove_dead_code(graph))));
+  ir::Graph result = remove_dead_code(graph);
+  result = fold_constants(result);
+  result = fuse_epilogues(result);
+  return remove_dead_code(result);
 }
 
 }  // namespace thimble::passes

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "exec/accounting.h"
 #include "train/checkpoint.h"
 #include "train/fit.h"
+#include "train/step_times.h"
 
 namespace thimble {
 namespace {
@@ -14,13 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<float>& values) {
-  if (values.empty()) return 0.0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return static_cast<double>(*middle);
 }
 
 void check(const FitOptions& options) {
@@ -57,11 +52,6 @@ class Fitting {
                               "new trainer (load_weights)",
                               state.progress.epoch + 1, state.progress.batch, batches));
     }
-    // Room for the times of all steps, within reason: a step must not allocate.
-    constexpr int64_t kMostReserved = 1 << 20;
-    const int64_t per_epoch = std::clamp<int64_t>(stream.batches(), 1, kMostReserved);
-    step_ms_.reserve(
-        static_cast<size_t>(std::min(left, kMostReserved / per_epoch + 1) * per_epoch));
     result_.input_pipeline_bytes = stream.bytes();
   }
 
@@ -87,7 +77,8 @@ class Fitting {
       }
     }
     result_.steps = state_.progress.step;
-    result_.ms_per_step_median = median(step_ms_);
+    result_.ms_per_step_median = step_times_.median();
+    result_.measured_peak_bytes = state_.account->peak();
     if (swap != nullptr) {
       const exec::SwapCounters counters = swap->counters();
       result_.swap_read_bytes = counters.read_bytes;
@@ -124,7 +115,7 @@ class Fitting {
       const auto start = Clock::now();
       const double loss = state_.step(*batch, feed_);
       const double ms = 1e3 * seconds_since(start);
-      step_ms_.push_back(static_cast<float>(ms));
+      step_times_.add(ms);
       ++progress.batch;
       if (options_.on_step) {
         options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,
@@ -142,7 +133,11 @@ class Fitting {
     EpochReport report;
     report.epoch = progress.epoch;
     report.train = progress.sums.mean();
-    if (validate_) report.validation = validate_();
+    if (validate_) {
+      stream_.release();  // validation reads into the memory that training's samples had
+      report.validation = validate_();
+      state_.limit(stream_);
+    }
     report.learning_rate = state_.learning_rate;
     const double loss = report.validation ? report.validation->loss : report.train.loss;
     report.is_best = loss < progress.best_loss;
@@ -171,7 +166,7 @@ class Fitting {
   const FitOptions& options_;
   const std::function<Evaluation()>& validate_;
   train::Feed feed_;
-  std::vector<float> step_ms_;
+  train::StepTimes step_times_;
   FitResult result_;
 };
 
@@ -180,7 +175,9 @@ class Fitting {
 FitResult train::fit(State& state, BatchStream& stream, const FitOptions& options,
                      const std::function<Evaluation()>& validate) {
   check(options);
+  const exec::Counting counting(state.account);
   state.prepare_training(stream.samples());
+  state.limit(stream);
   return Fitting(state, stream, options, validate).run();
 }
 

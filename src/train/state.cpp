@@ -8,6 +8,7 @@
 #include "passes/passes.h"
 #include "plan/strategies.h"
 #include "train/compile.h"
+#include "train/pipeline_bytes.h"
 #include "train/state_bytes.h"
 #include "train/update.h"
 
@@ -96,6 +97,7 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
                             options.batch, options.micro_batches));
   }
   check_metric(model, schedule.metric());
+  const exec::Counting counting(account);
   if (options.micro_batches == 0 && options.memory_budget > 0) {
     choose_parts();
   } else {
@@ -153,6 +155,7 @@ void State::choose_parts() {
 
 void State::allocate() {
   check_budget(plan());
+  const exec::Counting counting(account);
   runner.seal(options.swap_dir);
   if (runner.swap_file() != nullptr) compile_by_measured_times();
   runner.store().initialize(options.seed);
@@ -327,6 +330,7 @@ void State::check_count(const data::Batch& batch) const {
 Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
+  const exec::Counting counting(account);
   const ir::Graph graph = graph_of(kind, batch);
   return runner.extend(key, graph, budget_beside(graph));
 }
@@ -357,6 +361,11 @@ void State::prepare_training(int64_t samples) {
       program(ProgramKind::finish, part.count);
     });
   }
+}
+
+void State::limit(BatchStream& stream) const {
+  if (options.memory_budget <= 0) return;
+  stream.keep_to(std::max(options.memory_budget - account->held(), pipeline_bytes(model, options)));
 }
 
 void State::prepare(int64_t samples, ProgramKind kind) {
@@ -486,7 +495,9 @@ void State::evaluate_part(const data::Batch& batch, const Part& part, const Feed
 Evaluation State::evaluate(BatchStream& stream, bool while_training) {
   if (!model.loss) throw Error("evaluate", "the graph has no loss");
   const Feed feed(model, stream.fields(), true);
+  const exec::Counting counting(account);
   prepare(stream.samples(), ProgramKind::evaluate);
+  limit(stream);
   stream.start(0, 0);
   Sums sums;
   while (const data::Batch* batch = stream.next()) {
@@ -501,7 +512,9 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
 void State::predict(BatchStream& stream,
                     const std::function<void(const exec::Session&, int64_t count)>& sink) {
   const Feed feed(model, stream.fields(), false);
+  const exec::Counting counting(account);
   prepare(stream.samples(), ProgramKind::predict);
+  limit(stream);
   stream.start(0, 0);
   while (const data::Batch* batch = stream.next()) {
     check_count(*batch);

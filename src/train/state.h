@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "exec/accounting.h"
 #include "ir/graph.h"
 #include "train/batch_stream.h"
 #include "train/feed.h"
@@ -56,6 +58,8 @@ struct State {
   double step(const data::Batch& batch, const Feed& feed);
   // The program for one kind and batch size, compiled at first use.
   Runnable& program(ProgramKind kind, int64_t batch);
+  // Holds a stream that has nothing yet to what a budget leaves for it. Throws Error.
+  void limit(BatchStream& stream) const;
   // Means of loss and metrics over one epoch. While training a loss that is not finite is an
   // error, else a result.
   Evaluation evaluate(BatchStream& stream, bool while_training = false);
@@ -74,6 +78,8 @@ struct State {
   // Samples of a micro-batch; options.batch where a batch is computed whole.
   [[nodiscard]] int64_t part() const { return part_; }
 
+  // Of all that is held: programs, parameters, and what training reads into.
+  std::shared_ptr<exec::Account> account = std::make_shared<exec::Account>();
   ir::Graph model;
   TrainerOptions options;
   Schedule schedule;

@@ -236,7 +236,7 @@ TEST(loader, says_what_it_holds) {
   const Dataset set = counting(100);
   EXPECT_EQ(set.bytes(), 100 * 16);
   // A batch of 10: 120 bytes of x and 40 of y, each rounded up to 64.
-  EXPECT_EQ(Loader(set, {.batch = 10, .prefetch = 2}).bytes(), 1600 + 800 + 3 * (128 + 64));
+  EXPECT_EQ(Loader(set, {.batch = 10, .prefetch = 2}).bytes(), 1600 + 200 + 3 * (128 + 64));
   EXPECT_EQ(Loader(set, {.batch = 10, .shuffle = false, .prefetch = 0}).bytes(), 1600 + 128 + 64);
 }
 

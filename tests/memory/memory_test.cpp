@@ -8,10 +8,18 @@
 #include "models/nearest_budget.h"
 #include "models/small_models.h"
 #include "train/compile.h"
+#include "train/pipeline_bytes.h"
 #include "train/runner.h"
 
 namespace thimble {
 namespace {
+
+// Aligned bytes of a pool of one thread.
+int64_t sizeof_pool() {
+  const int64_t before = test::aligned_bytes_held();
+  const exec::ThreadPool pool(1);
+  return test::aligned_bytes_held() - before;
+}
 
 TEST(memory, a_step_allocates_nothing) {
   const Graph model = test::small_network();
@@ -98,6 +106,48 @@ TEST(memory, swapping_allocates_its_staging_and_nothing_later) {
       EXPECT_EQ(test::allocations(), before);
     }
   }
+}
+
+// The library's own count beside what the allocator saw.
+TEST(memory, the_measured_peak_is_what_was_held_at_once) {
+  const data::Dataset dataset = test::small_data(70);  // its last batch has 6 of 16
+  for (const bool validates : {false, true}) {
+    for (const int64_t accumulate : {1, 3}) {
+      // One thread: a pool's bookkeeping is aligned, too.
+      test::watch_peak();
+      const int64_t before = test::aligned_bytes_held();
+      Trainer trainer(test::small_network(), {.batch = 16, .accumulate = accumulate, .threads = 1});
+      FitOptions options{.epochs = 2};
+      if (validates) options.validation = dataset;
+      const FitResult result = trainer.fit(dataset, options);
+      const int64_t order = 2 * dataset.size();  // a plain vector
+      const int64_t pool = sizeof_pool();
+      EXPECT_EQ(result.measured_peak_bytes, test::peak_aligned_bytes() - before - pool + order);
+      EXPECT_LE(result.measured_peak_bytes, test::peak_bytes());
+    }
+  }
+}
+
+TEST(memory, the_measured_peak_keeps_the_budget) {
+  const data::Dataset dataset = test::small_data(70);
+  const Plan plan = plan_training(test::small_network(), {.batch = 16, .threads = 1});
+  // Of the programs for smaller last batches, one constant each.
+  constexpr int64_t kConstants = 128;
+  const int64_t budget = kConstants + plan.planned_peak_bytes +
+                         train::pipeline_bytes(test::small_network().ir(), {.batch = 16});
+  Trainer trainer(test::small_network(), {.batch = 16, .memory_budget = budget, .threads = 1});
+  const FitResult result = trainer.fit(dataset, {.validation = dataset});
+  EXPECT_LE(result.measured_peak_bytes, budget);
+}
+
+TEST(memory, the_high_water_mark_is_exact) {
+  test::watch_peak();
+  const int64_t before = test::bytes_held();
+  ::operator delete(::operator new(1000));
+  ::operator delete (::operator new (300, std::align_val_t{64}), std::align_val_t{64});
+  EXPECT_EQ(test::bytes_held(), before);
+  EXPECT_EQ(test::peak_bytes(), before + 1000);
+  EXPECT_EQ(test::peak_aligned_bytes(), test::aligned_bytes_held() + 300);
 }
 
 TEST(memory, refuses_a_budget_that_is_too_small_and_names_one_that_works) {

@@ -1,0 +1,31 @@
+#include "train/pipeline_bytes.h"
+
+#include <thimble/error.h>
+
+#include <fmt/format.h>
+
+#include "plan/arena.h"
+
+namespace thimble::train {
+namespace {
+
+constexpr int64_t kBatches = 3;  // one in use, two read ahead
+
+}  // namespace
+
+int64_t pipeline_bytes(const ir::Graph& model, const TrainerOptions& options) {
+  if (options.input_pipeline_bytes < 0) {
+    throw Error("input_pipeline_bytes",
+                fmt::format("expected 0 or more, got {}", options.input_pipeline_bytes));
+  }
+  if (options.input_pipeline_bytes > 0) return options.input_pipeline_bytes;
+  int64_t batch = 0;
+  for (const ir::ValueData& data : model.values) {
+    if (data.role != ir::Role::input && data.role != ir::Role::label) continue;
+    const Shape shape = ir::with_batch(data.type.shape, options.batch);
+    batch += plan::aligned(size_bytes(data.type.dtype, shape));
+  }
+  return kBatches * batch;
+}
+
+}  // namespace thimble::train

@@ -1,0 +1,101 @@
+#include "train/pipeline_bytes.h"
+
+#include <gmock/gmock.h>
+#include <thimble/ops.h>
+#include <thimble/trainer.h>
+
+#include "train/batch_stream.h"
+#include "train/fit.h"
+
+namespace thimble {
+namespace {
+
+using ::testing::HasSubstr;
+
+Graph two_inputs() {
+  Graph g;
+  const Value x = g.input("x", {5});
+  const Value logits = dense(x, {.units = 3, .name = "dense"});
+  g.minimize(softmax_cross_entropy(logits, g.label("y")));
+  return g;
+}
+
+data::Dataset rows(int64_t count) {
+  return data::in_memory({{"x", {5}}, {"y", {}, DType::i32, true}},
+                         {std::vector<float>(static_cast<size_t>(5 * count), 0.5F),
+                          std::vector<int32_t>(static_cast<size_t>(count), 1)});
+}
+
+// A batch of 7: 140 bytes of x and 28 of y, each rounded up to 64.
+constexpr int64_t kBatchBytes = 192 + 64;
+
+TEST(pipeline_bytes, is_three_batches_unless_told) {
+  const Graph model = two_inputs();
+  EXPECT_EQ(train::pipeline_bytes(model.ir(), {.batch = 7}), 3 * kBatchBytes);
+  EXPECT_EQ(train::pipeline_bytes(model.ir(), {.batch = 7, .input_pipeline_bytes = 99}), 99);
+  EXPECT_THROW(static_cast<void>(
+                   train::pipeline_bytes(model.ir(), {.batch = 7, .input_pipeline_bytes = -1})),
+               Error);
+}
+
+TEST(pipeline_bytes, a_stream_reads_ahead_as_far_as_they_go) {
+  const int64_t held = rows(100).bytes();
+  for (const int64_t batches : {1, 2, 3, 4}) {
+    train::LoaderStream stream(rows(100), {.batch = 7, .prefetch = 2});
+    stream.keep_to(batches * kBatchBytes + 200);  // the order of 100 samples
+    EXPECT_EQ(stream.bytes() - held, std::min<int64_t>(batches, 3) * kBatchBytes + 200);
+    stream.start(0, 0);
+    int64_t read = 0;
+    while (stream.next() != nullptr) ++read;
+    EXPECT_EQ(read, 15);
+    EXPECT_EQ(stream.batches(), 15);
+  }
+}
+
+TEST(pipeline_bytes, too_few_are_refused_with_what_is_needed) {
+  train::LoaderStream stream(rows(100), {.batch = 7});
+  try {
+    stream.keep_to(kBatchBytes + 199);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Set input_pipeline_bytes to 456 or more"));
+  }
+}
+
+TEST(pipeline_bytes, a_stream_released_begins_again_where_it_is_told) {
+  train::LoaderStream stream(rows(20), {.batch = 7});
+  stream.start(0, 0);
+  ASSERT_NE(stream.next(), nullptr);
+  stream.release();
+  EXPECT_EQ(stream.next(), nullptr);
+  stream.start(1, 2);
+  const data::Batch* batch = stream.next();
+  ASSERT_NE(batch, nullptr);
+  EXPECT_EQ(batch->number, 2);
+}
+
+TEST(pipeline_bytes, fit_reads_ahead_as_far_as_the_budget_goes) {
+  const int64_t step = plan_training(two_inputs(), {.batch = 7, .threads = 1}).planned_peak_bytes;
+  // The last batches have 2 samples: two more programs with a constant each.
+  constexpr int64_t kConstants = 128;
+  const auto reads = [&](int64_t left) {
+    const int64_t budget = left == 0 ? 0 : step + kConstants + left;
+    Trainer trainer(two_inputs(),
+                    {.batch = 7, .memory_budget = budget, .input_pipeline_bytes = 1, .threads = 1});
+    const FitResult result =
+        trainer.fit(rows(100), {.epochs = 2, .validation = rows(30), .prefetch = 5});
+    if (budget > 0) {
+      EXPECT_LE(result.measured_peak_bytes, budget);
+    }
+    return result.input_pipeline_bytes - rows(100).bytes();
+  };
+  EXPECT_EQ(reads(0), 6 * kBatchBytes + 200);
+  EXPECT_EQ(reads(9 * kBatchBytes), 6 * kBatchBytes + 200);
+  EXPECT_EQ(reads(2 * kBatchBytes + 200), 2 * kBatchBytes + 200);
+  // The program of the validation's last batch is not there yet.
+  EXPECT_EQ(reads(2 * kBatchBytes + 199 - 64), kBatchBytes + 200);
+  EXPECT_THROW(reads(kBatchBytes), Error);
+}
+
+}  // namespace
+}  // namespace thimble
