@@ -14,6 +14,8 @@
 namespace thimble::data {
 namespace {
 
+constexpr int64_t kPartBytes = 4096;  // read at once from a file
+
 template <class T>
 T load(const std::byte* from) {
   T value;
@@ -50,28 +52,73 @@ auto visit_element(Element element, Visitor&& visitor) {
   return visitor(uint8_t{});
 }
 
-// to[i] = from[i] / divisor, or the plain value for an integer destination.
-template <class To>
-void convert(const Array& array, int64_t row, float divisor, To* to) {
-  const int64_t count = array.row_elements();
-  const std::byte* from = array.data + row * count * size_bytes(array.element);
-  const bool is_boolean = array.element == Element::boolean;
-  visit_element(array.element, [&](auto zero) {
-    using From = decltype(zero);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto value = load<From>(from + i * static_cast<int64_t>(sizeof(From)));
-      if constexpr (std::is_floating_point_v<To>) {
-        to[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value) / divisor;
-      } else {
-        to[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value);
-      }
-    }
-  });
-}
-
 std::string place(const Array& array, int64_t element) {
   return fmt::format("element {} of sample {}", element % array.row_elements(),
                      element / array.row_elements());
+}
+
+// Calls visitor(first, elements, count) for parts of the elements begin .. end - 1, of type T, in
+// order: for all at once where they lie in memory as they are.
+template <class T, class Visitor>
+void for_parts(const Array& array, int64_t begin, int64_t end, Visitor&& visitor) {
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
+  const std::byte* const memory = array.storage->data();
+  if (memory != nullptr && (kWidth == 1 || !array.swapped)) {
+    visitor(begin, memory + array.offset + begin * kWidth, end - begin);
+    return;
+  }
+  std::byte part[kPartBytes];
+  for (int64_t at = begin; at < end;) {
+    const int64_t count = std::min<int64_t>(end - at, kPartBytes / kWidth);
+    array.storage->read(array.offset + at * kWidth, {part, static_cast<size_t>(count * kWidth)});
+    if (array.swapped) {
+      for (int64_t i = 0; i < count; ++i) {
+        std::reverse(part + i * kWidth, part + (i + 1) * kWidth);
+      }
+    }
+    visitor(at, static_cast<const std::byte*>(part), count);
+    at += count;
+  }
+}
+
+// to[i] = from[i] / divisor, or the plain value for an integer destination.
+template <class To>
+void convert(const Array& array, int64_t row, float divisor, To* to) {
+  const int64_t begin = row * array.row_elements();
+  const bool is_boolean = array.element == Element::boolean;
+  visit_element(array.element, [&](auto zero) {
+    using From = decltype(zero);
+    for_parts<From>(
+        array, begin, begin + array.row_elements(),
+        [&](int64_t first, const std::byte* from, int64_t count) {
+          To* const out = to + (first - begin);
+          for (int64_t i = 0; i < count; ++i) {
+            const auto value = load<From>(from + i * static_cast<int64_t>(sizeof(From)));
+            if constexpr (std::is_floating_point_v<To>) {
+              out[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value) / divisor;
+            } else {
+              out[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value);
+            }
+          }
+        });
+  });
+}
+
+// Throws what `fault` says of the first element for which it says something.
+template <class Fault>
+void check_each(const std::string& file, const Array& array, Fault&& fault) {
+  visit_element(array.element, [&](auto zero) {
+    using T = decltype(zero);
+    for_parts<T>(
+        array, 0, array.shape.elements(), [&](int64_t first, const std::byte* from, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            const auto value = load<T>(from + i * static_cast<int64_t>(sizeof(T)));
+            const char* const what = fault(value);
+            if (what == nullptr) continue;
+            throw Error(file, fmt::format("{} is {}; {}", place(array, first + i), value, what));
+          }
+        });
+  });
 }
 
 class ArraySource : public Source {
@@ -99,7 +146,7 @@ class ArraySource : public Source {
   }
   int64_t bytes() const override {
     int64_t sum = 0;
-    for (const Column& column : columns_) sum += column.array.bytes();
+    for (const Column& column : columns_) sum += column.array.memory_bytes();
     return sum;
   }
 
@@ -116,46 +163,34 @@ int64_t size_bytes(Element element) {
 
 bool is_floating(Element element) { return element == Element::f32 || element == Element::f64; }
 
-Array array_of_file(std::vector<std::byte> bytes, size_t offset, Element element, Shape shape,
+Array array_of_file(StoragePtr file, int64_t offset, Element element, Shape shape,
                     bool big_endian) {
-  const auto width = static_cast<size_t>(size_bytes(element));
-  if (width > 1 && big_endian != (std::endian::native == std::endian::big)) {
-    std::byte* at = bytes.data() + offset;
-    for (int64_t i = 0; i < shape.elements(); ++i, at += width) std::reverse(at, at + width);
-  }
-  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  const std::byte* data = owner->data() + offset;
-  return {element, std::move(shape), std::move(owner), data};
+  const bool swapped =
+      size_bytes(element) > 1 && big_endian != (std::endian::native == std::endian::big);
+  return {element, std::move(shape), std::move(file), offset, swapped};
 }
 
 void check_finite(const std::string& file, const Array& array) {
-  visit_element(array.element, [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_floating_point_v<T>) {
-      for (int64_t i = 0; i < array.shape.elements(); ++i) {
-        const auto value = load<T>(array.data + i * static_cast<int64_t>(sizeof(T)));
-        // Values are handed out as f32: what only f64 can hold would become infinite.
-        if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
-          throw Error(file, fmt::format("{} is {}; values must be finite and fit f32",
-                                        place(array, i), value));
-        }
+  if (!is_floating(array.element)) return;
+  check_each(file, array, [](auto value) -> const char* {
+    if constexpr (std::is_floating_point_v<decltype(value)>) {
+      // Values are handed out as f32: what only f64 can hold would become infinite.
+      if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
+        return "values must be finite and fit f32";
       }
     }
+    return nullptr;
   });
 }
 
 void check_class_indices(const std::string& file, const Array& array) {
-  visit_element(array.element, [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_integral_v<T>) {
-      for (int64_t i = 0; i < array.shape.elements(); ++i) {
-        const auto value = load<T>(array.data + i * static_cast<int64_t>(sizeof(T)));
-        if (std::cmp_less(value, 0) || !std::in_range<int32_t>(value)) {
-          throw Error(file, fmt::format("{} is {}; a class index lies in 0 .. 2^31-1",
-                                        place(array, i), value));
-        }
+  check_each(file, array, [](auto value) -> const char* {
+    if constexpr (std::is_integral_v<decltype(value)>) {
+      if (std::cmp_less(value, 0) || !std::in_range<int32_t>(value)) {
+        return "a class index lies in 0 .. 2^31-1";
       }
     }
+    return nullptr;
   });
 }
 

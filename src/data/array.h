@@ -1,8 +1,9 @@
-// Samples held in memory in the type their file stores, converted when they are read.
+// Samples in the type their file stores, converted when they are read.
 #pragma once
 
 #include <thimble/data.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "data/storage.h"
 
 namespace thimble::data {
 
@@ -19,17 +22,20 @@ enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, b
 [[nodiscard]] int64_t size_bytes(Element element);
 [[nodiscard]] bool is_floating(Element element);
 
-// An immutable array in the host's byte order, row-major. The first dimension counts the samples.
+// An immutable array, row-major. The first dimension counts the samples.
 struct Array {
   Element element = Element::u8;
   Shape shape;
-  std::shared_ptr<const void> owner;  // keeps data alive
-  const std::byte* data = nullptr;    // need not be aligned
+  StoragePtr storage;
+  int64_t offset = 0;    // of the first element; need not be aligned
+  bool swapped = false;  // the bytes of an element stand in the other order than the host's
 
   [[nodiscard]] int64_t rows() const { return shape[0]; }
   // Elements of one sample.
   [[nodiscard]] int64_t row_elements() const { return shape.elements() / rows(); }
   [[nodiscard]] int64_t bytes() const { return shape.elements() * size_bytes(element); }
+  // Of them, what is held in memory.
+  [[nodiscard]] int64_t memory_bytes() const { return storage->data() == nullptr ? 0 : bytes(); }
 };
 
 template <class T>
@@ -39,18 +45,33 @@ template <class T>
   if constexpr (std::is_same_v<T, uint8_t>) return Element::u8;
 }
 
+// Storage that is a vector of numbers.
+template <class T>
+class NumberStorage final : public Storage {
+ public:
+  explicit NumberStorage(std::vector<T> values) : values_(std::move(values)) {}
+  int64_t size() const override { return static_cast<int64_t>(values_.size() * sizeof(T)); }
+  int64_t memory_bytes() const override { return size(); }
+  void read(int64_t offset, std::span<std::byte> to) const override {
+    std::copy_n(data() + offset, to.size(), to.begin());
+  }
+  const std::byte* data() const override {
+    return reinterpret_cast<const std::byte*>(values_.data());
+  }
+
+ private:
+  std::vector<T> values_;
+};
+
 // Takes over values, which hold shape.elements() elements.
 template <class T>
 [[nodiscard]] Array make_array(std::vector<T> values, Shape shape) {
-  auto owner = std::make_shared<const std::vector<T>>(std::move(values));
-  const auto* data = reinterpret_cast<const std::byte*>(owner->data());
-  return {element_of<T>(), std::move(shape), std::move(owner), data};
+  return {element_of<T>(), std::move(shape), std::make_shared<NumberStorage<T>>(std::move(values))};
 }
 
 // The elements from byte `offset` of a file on, as many as shape says (checked by the caller).
-// Swaps the bytes of elements whose byte order (big_endian) is not the host's.
-[[nodiscard]] Array array_of_file(std::vector<std::byte> bytes, size_t offset, Element element,
-                                  Shape shape, bool big_endian);
+[[nodiscard]] Array array_of_file(StoragePtr file, int64_t offset, Element element, Shape shape,
+                                  bool big_endian);
 
 // Throws Error naming the first element that is not finite.
 void check_finite(const std::string& file, const Array& array);

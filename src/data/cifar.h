@@ -19,8 +19,10 @@ struct CifarRecords {
   std::vector<uint8_t> labels;  // [N], 0..9
 };
 
-// Adds the records of a file given as its bytes. Throws Error, naming record and offset, if the
-// last record is cut short, there is none, or a class is above 9.
-void parse_cifar(const std::string& file, std::span<const std::byte> bytes, CifarRecords& records);
+// Adds the records of a file given as its bytes, or as those from one of its records on. Throws
+// Error, naming record and offset, if the last record is cut short, there is none, or a class is
+// above 9.
+void parse_cifar(const std::string& file, std::span<const std::byte> bytes, CifarRecords& records,
+                 size_t first_record = 0);
 
 }  // namespace thimble::data

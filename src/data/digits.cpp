@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "data/array.h"
 #include "data/balanced_label.h"
 #include "data/digit_pen.h"
@@ -19,15 +21,17 @@ Dataset digits(int64_t count, uint64_t seed, Split split) {
   if (count < 1 || count > INT64_MAX / kPixels) {
     throw Error("digits", fmt::format("count is {}; it must be at least 1", count));
   }
-  std::vector<uint8_t> images(static_cast<size_t>(count * kPixels));
+  Spill images;
   std::vector<uint8_t> labels(static_cast<size_t>(count));
+  std::array<uint8_t, kPixels> image;
   for (int64_t i = 0; i < count; ++i) {
     const int digit = balanced_label(kLabelStream, seed, split, i);
     labels[static_cast<size_t>(i)] = static_cast<uint8_t>(digit);
-    draw_digit(digit, Random(key_of(kPenStream, seed, split, i)),
-               std::span<uint8_t, kPixels>(images.data() + i * kPixels, kPixels));
+    image.fill(0);
+    draw_digit(digit, Random(key_of(kPenStream, seed, split, i)), image);
+    images.append(std::as_bytes(std::span(image)));
   }
-  return labelled_dataset("digits", make_array(std::move(images), {count, 28, 28, 1}), "image",
+  return labelled_dataset("digits", {Element::u8, {count, 28, 28, 1}, images.finish()}, "image",
                           "digits", make_array(std::move(labels), {count}), "digit");
 }
 

@@ -8,7 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "data/storage.h"
 
 namespace thimble::data {
 
@@ -26,17 +29,27 @@ class NotFound : public Error {
 // tried.
 [[nodiscard]] std::string find_file(const std::string& what, const std::vector<std::string>& paths);
 
-[[nodiscard]] bool is_gzip(std::span<const std::byte> bytes);
+[[nodiscard]] bool is_gzip(const Storage& file);
 
 // The first `limit` bytes, or fewer, of what a gzip file holds, without reading on.
-[[nodiscard]] std::vector<std::byte> gunzip_head(const std::string& file,
-                                                 std::span<const std::byte> packed, size_t limit);
+[[nodiscard]] std::vector<std::byte> gunzip_head(const std::string& file, const Storage& packed,
+                                                 size_t limit);
 
-// Everything a gzip file holds, checksums verified. Memory grows with what is really there and
-// never past `limit` bytes. Throws Error if the file is damaged, cut short, followed by something
-// else, or unpacks to more than limit.
-[[nodiscard]] std::vector<std::byte> gunzip(const std::string& file,
-                                            std::span<const std::byte> packed, size_t limit);
+// Everything a gzip file holds, checksums verified, kept as Spill keeps it: never more than `limit`
+// bytes. Throws Error if the file is damaged, cut short, followed by something else, or unpacks to
+// more than limit.
+[[nodiscard]] StoragePtr gunzip(const std::string& file, const Storage& packed, size_t limit);
+
+// The same of a file's bytes.
+[[nodiscard]] inline std::vector<std::byte> gunzip_head(const std::string& file,
+                                                        std::vector<std::byte> packed,
+                                                        size_t limit) {
+  return gunzip_head(file, *in_memory(std::move(packed)), limit);
+}
+[[nodiscard]] inline StoragePtr gunzip(const std::string& file, std::vector<std::byte> packed,
+                                       size_t limit) {
+  return gunzip(file, *in_memory(std::move(packed)), limit);
+}
 
 // The number of elements of a tensor whose dimensions come from a file. Throws Error if one is
 // zero or negative or the product is above `limit`.

@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "data/file.h"
 
 namespace thimble::data {
 namespace {
 
 constexpr int kMaxRank = 8;
+constexpr int64_t kLongestHeader = 4 + 4 * kMaxRank;
 
 struct Header {
   Element element;
@@ -59,8 +62,8 @@ Header parse_header(const std::string& file, std::span<const std::byte> bytes) {
 }
 
 // Unpacks no more than the header inside announces.
-std::vector<std::byte> unpack(const std::string& file, std::span<const std::byte> packed) {
-  const auto head = gunzip_head(file, packed, 4 + 4 * kMaxRank);
+StoragePtr unpack(const std::string& file, const Storage& packed) {
+  const auto head = gunzip_head(file, packed, size_t{kLongestHeader});
   const Header header = parse_header(file, head);
   if (header.data_bytes > kMaxUnpackedBytes) {
     throw Error(file,
@@ -82,23 +85,30 @@ Array with_channel(Array array) {
 
 }  // namespace
 
-Array parse_idx(const std::string& file, std::vector<std::byte> bytes) {
-  if (is_gzip(bytes)) bytes = unpack(file, bytes);
-  Header header = parse_header(file, bytes);
-  const auto there = static_cast<int64_t>(bytes.size() - header.bytes);
+Array parse_idx(const std::string& file, StoragePtr bytes) {
+  if (is_gzip(*bytes)) bytes = unpack(file, *bytes);
+  std::vector<std::byte> head(
+      static_cast<size_t>(std::min<int64_t>(bytes->size(), kLongestHeader)));
+  bytes->read(0, head);
+  Header header = parse_header(file, head);
+  const int64_t there = bytes->size() - static_cast<int64_t>(header.bytes);
   if (there != header.data_bytes) {
     throw Error(file, fmt::format("the header announces {} bytes of elements {}, but {} follow at "
                                   "offset {}; the file is {}",
                                   header.data_bytes, to_string(header.shape), there, header.bytes,
                                   there < header.data_bytes ? "cut short" : "damaged"));
   }
-  return array_of_file(std::move(bytes), header.bytes, header.element, std::move(header.shape),
-                       true);
+  return array_of_file(std::move(bytes), static_cast<int64_t>(header.bytes), header.element,
+                       std::move(header.shape), true);
+}
+
+Array parse_idx(const std::string& file, std::vector<std::byte> bytes) {
+  return parse_idx(file, in_memory(std::move(bytes)));
 }
 
 Dataset idx(const std::string& images_path, const std::string& labels_path) {
-  return labelled_dataset(images_path, with_channel(parse_idx(images_path, read_file(images_path))),
-                          "image", labels_path, parse_idx(labels_path, read_file(labels_path)),
+  return labelled_dataset(images_path, with_channel(parse_idx(images_path, in_file(images_path))),
+                          "image", labels_path, parse_idx(labels_path, in_file(labels_path)),
                           "digit");
 }
 

@@ -11,8 +11,9 @@ namespace thimble::data {
 // The largest set that a compressed file may unpack to: more is taken for an attack.
 inline constexpr int64_t kMaxUnpackedBytes = int64_t{1} << 30;
 
-// The array in an IDX file, plain or gzip, given as its bytes. `file` names it in errors. Throws
-// Error if the file is not IDX, damaged, or its size is not what its header says.
+// The array in an IDX file, plain or gzip. `file` names it in errors. Throws Error if the file is
+// not IDX, damaged, or its size is not what its header says.
+[[nodiscard]] Array parse_idx(const std::string& file, StoragePtr bytes);
 [[nodiscard]] Array parse_idx(const std::string& file, std::vector<std::byte> bytes);
 
 }  // namespace thimble::data

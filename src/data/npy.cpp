@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -138,11 +139,29 @@ Element element_of_descr(const std::string& file, const std::string& descr) {
                                 shown(descr)));
 }
 
+// The bytes of a file up to its elements, fewer where it ends before.
+std::vector<std::byte> head_of(const Storage& file) {
+  constexpr int64_t kFixed = 12;  // magic string, version, length of the header: 2 or 4 bytes
+  std::vector<std::byte> head(static_cast<size_t>(std::min(file.size(), kFixed)));
+  file.read(0, head);
+  if (file.size() < kFixed) return head;
+  const bool is_first_version = head[6] == std::byte{1};
+  int64_t length = 0;
+  for (size_t i = is_first_version ? 2 : 4; i > 0; --i) {
+    length = length << 8 | static_cast<int64_t>(head[7 + i]);
+  }
+  head.resize(
+      static_cast<size_t>(std::min(file.size(), length + (is_first_version ? 10 : kFixed))));
+  file.read(0, head);
+  return head;
+}
+
 }  // namespace
 
-Array parse_npy(const std::string& file, std::vector<std::byte> bytes) {
+Array parse_npy(const std::string& file, StoragePtr bytes) {
   static constexpr char kMagic[] = "\x93NUMPY";
-  ByteReader reader(file, bytes);
+  const std::vector<std::byte> head = head_of(*bytes);
+  ByteReader reader(file, head);
   if (std::memcmp(reader.take(6, "the magic string").data(), kMagic, 6) != 0) {
     throw Error(file, "is no .npy file: it does not begin with \\x93NUMPY");
   }
@@ -165,18 +184,22 @@ Array parse_npy(const std::string& file, std::vector<std::byte> bytes) {
   }
   const int64_t width = size_bytes(element);
   const int64_t elements = checked_elements(file, *header.shape, INT64_MAX / width);
-  if (elements * width != static_cast<int64_t>(reader.remaining())) {
+  const auto offset = static_cast<int64_t>(reader.offset());
+  if (elements * width != bytes->size() - offset) {
     throw Error(file, fmt::format("shape {} needs {} bytes, but {} follow at offset {}",
                                   to_string(Shape(*header.shape)), elements * width,
-                                  reader.remaining(), reader.offset()));
+                                  bytes->size() - offset, offset));
   }
-  const size_t offset = reader.offset();
   return array_of_file(std::move(bytes), offset, element, Shape(*header.shape), false);
 }
 
+Array parse_npy(const std::string& file, std::vector<std::byte> bytes) {
+  return parse_npy(file, in_memory(std::move(bytes)));
+}
+
 Dataset npy(const std::string& features_path, const std::string& labels_path) {
-  return labelled_dataset(features_path, parse_npy(features_path, read_file(features_path)),
-                          "features", labels_path, parse_npy(labels_path, read_file(labels_path)),
+  return labelled_dataset(features_path, parse_npy(features_path, in_file(features_path)),
+                          "features", labels_path, parse_npy(labels_path, in_file(labels_path)),
                           "label");
 }
 

@@ -8,9 +8,10 @@
 
 namespace thimble::data {
 
-// The array in an .npy file given as its bytes. Throws Error if the file is not .npy, damaged, of
+// The array in an .npy file. Throws Error if the file is not .npy, damaged, of
 // the wrong size, or holds something else than a C-ordered little-endian numeric array of rank 1
 // or more.
+[[nodiscard]] Array parse_npy(const std::string& file, StoragePtr bytes);
 [[nodiscard]] Array parse_npy(const std::string& file, std::vector<std::byte> bytes);
 
 }  // namespace thimble::data

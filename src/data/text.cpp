@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 // Windows of text[begin, end), one `stride` after the other.
 class TextSource : public Source {
  public:
-  TextSource(std::string text, int64_t begin, int64_t end, int64_t window, int64_t stride)
+  TextSource(StoragePtr text, int64_t begin, int64_t end, int64_t window, int64_t stride)
       : text_(std::move(text)),
         begin_(begin),
         window_(window),
@@ -27,20 +27,29 @@ class TextSource : public Source {
 
   int64_t size() const override { return size_; }
   const std::vector<Field>& fields() const override { return fields_; }
-  int64_t bytes() const override { return static_cast<int64_t>(text_.size()); }
+  int64_t bytes() const override { return text_->memory_bytes(); }
   void read(int64_t index, std::span<void* const> out) const override {
-    const char* const from = text_.data() + begin_ + index * stride_;
-    copy(static_cast<int32_t*>(out[0]), from);
-    copy(static_cast<int32_t*>(out[1]), from + 1);
+    const int64_t from = begin_ + index * stride_;
+    auto* const tokens = static_cast<int32_t*>(out[0]);
+    auto* const next = static_cast<int32_t*>(out[1]);
+    copy(tokens, from, window_);
+    std::copy(tokens + 1, tokens + window_, next);
+    copy(next + window_ - 1, from + window_, 1);
   }
 
  private:
-  void copy(int32_t* to, const char* from) const {
-    std::transform(from, from + window_, to,
-                   [](char byte) { return static_cast<int32_t>(static_cast<uint8_t>(byte)); });
+  void copy(int32_t* to, int64_t from, int64_t count) const {
+    constexpr int64_t kPart = 1024;
+    std::byte part[kPart];
+    for (int64_t done = 0; done < count; done += kPart) {
+      const std::span<std::byte> some(part, static_cast<size_t>(std::min(count - done, kPart)));
+      text_->read(from + done, some);
+      std::transform(some.begin(), some.end(), to + done,
+                     [](std::byte byte) { return static_cast<int32_t>(byte); });
+    }
   }
 
-  std::string text_;
+  StoragePtr text_;
   int64_t begin_;
   int64_t window_;
   int64_t stride_;
@@ -87,11 +96,11 @@ int64_t stride_of(const TextOptions& options) {
   return stride;
 }
 
-Dataset windows(const std::string& where, std::string text, const TextOptions& options,
+Dataset windows(const std::string& where, StoragePtr text, const TextOptions& options,
                 Split split) {
   const int64_t window = options.window;
   const int64_t stride = stride_of(options);
-  const auto size = static_cast<int64_t>(text.size());
+  const int64_t size = text->size();
   if (size < 2 * (window + 1)) {
     throw Error(where, fmt::format("holds {} bytes; {} are needed, for a window of {} bytes and "
                                    "the one after it in both training and test set",
@@ -107,16 +116,26 @@ Dataset windows(const std::string& where, std::string text, const TextOptions& o
 
 Dataset text(const std::string& path, const TextOptions& options, Split split) {
   static_cast<void>(stride_of(options));  // before anything is read
-  std::string all;
-  for (const std::string& file : files_of(path)) {
-    const std::vector<std::byte> bytes = read_file(file);
-    all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::vector<std::string> files = files_of(path);
+  if (files.size() == 1) return windows(path, in_file(files[0]), options, split);
+  Spill all;
+  for (const std::string& file : files) {
+    const StoragePtr one = in_file(file);
+    std::vector<std::byte> part;
+    constexpr int64_t kPart = 1 << 16;
+    for (int64_t at = 0; at < one->size(); at += kPart) {
+      part.resize(static_cast<size_t>(std::min(one->size() - at, kPart)));
+      one->read(at, part);
+      all.append(part);
+    }
   }
-  return windows(path, std::move(all), options, split);
+  return windows(path, all.finish(), options, split);
 }
 
 Dataset text_of(std::string bytes, const TextOptions& options, Split split) {
-  return windows("text", std::move(bytes), options, split);
+  Spill all;
+  all.append(std::as_bytes(std::span(bytes)));
+  return windows("text", all.finish(), options, split);
 }
 
 }  // namespace thimble::data
