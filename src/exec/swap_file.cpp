@@ -8,11 +8,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "exec/memory.h"
 #include "exec/swap_pipe.h"
+#include "exec/thread.h"
 #include "plan/arena.h"
 
 namespace thimble::exec {
@@ -93,7 +93,7 @@ struct SwapFile::State {
   Clock::time_point busy_since;
   SwapCounters counters;
 
-  std::thread thread;
+  Thread thread;
 };
 
 SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& slot_bytes,
@@ -107,7 +107,7 @@ SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& sl
            [this](const SwapTransfer& transfer) { done(transfer); }),
       queue(static_cast<size_t>(options.capacity)),
       pending(slot_bytes.size(), 0) {
-  thread = std::thread([this] { work(); });
+  thread = Thread([this] { work(); });
 }
 
 SwapFile::State::~State() {

@@ -14,15 +14,16 @@
 namespace thimble::train {
 namespace {
 
-// Descriptors of files of this process that have no name any more.
-std::vector<int> nameless_files() {
+// Descriptors of files of this process that had a name in the folder, and have none any more.
+std::vector<int> nameless_files(const std::string& folder) {
   std::vector<int> files;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
     struct stat status {};
     const int fd = std::stoi(entry.path().filename().string());
-    if (target.find("(deleted)") == std::string::npos || ::fstat(fd, &status) != 0) continue;
+    if (!target.starts_with(folder) || !target.ends_with("(deleted)")) continue;
+    if (::fstat(fd, &status) != 0) continue;
     if (S_ISREG(status.st_mode) && status.st_size > 4096) files.push_back(fd);
   }
   return files;
@@ -31,8 +32,8 @@ std::vector<int> nameless_files() {
 // Opened anew, as any process of this user could.
 int opened(int fd) { return ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR); }
 
-void change_contents() {
-  for (const int fd : nameless_files()) {
+void change_contents(const std::string& folder) {
+  for (const int fd : nameless_files(folder)) {
     const int other = opened(fd);
     ASSERT_GE(other, 0);
     struct stat status {};
@@ -46,15 +47,15 @@ void change_contents() {
   }
 }
 
-void cut_off() {
-  for (const int fd : nameless_files()) {
+void cut_off(const std::string& folder) {
+  for (const int fd : nameless_files(folder)) {
     const int other = opened(fd);
     ASSERT_EQ(::ftruncate(other, 0), 0);
     ::close(other);
   }
 }
 
-class swap_fault : public ::testing::TestWithParam<void (*)()> {};
+class swap_fault : public ::testing::TestWithParam<void (*)(const std::string&)> {};
 
 TEST_P(swap_fault, stops_training_and_leaves_the_last_checkpoint_whole) {
   if (!std::filesystem::exists("/proc/self/fd")) GTEST_SKIP() << "needs /proc";
@@ -65,14 +66,14 @@ TEST_P(swap_fault, stops_training_and_leaves_the_last_checkpoint_whole) {
   TrainerOptions options{.batch = 2, .swap = Swap::always, .swap_dir = folder.path(), .threads = 1};
   options.memory_budget = test::nearest_budget(recipe.build(), options);
   Trainer trainer(recipe.build(), options);
-  ASSERT_EQ(nameless_files().size(), 1U);
+  ASSERT_EQ(nameless_files(folder.path()).size(), 1U);
   trainer.fit(data, {.epochs = 1, .checkpoint = checkpoint});
   const std::string saved = trainer.weights_sha256();
 
   const std::string error = test::error_of([&] {
     trainer.fit(data,
-                {.epochs = 2, .checkpoint = checkpoint, .on_step = [](const StepReport& step) {
-                   if (step.batch == 1) GetParam()();
+                {.epochs = 2, .checkpoint = checkpoint, .on_step = [&](const StepReport& step) {
+                   if (step.batch == 1) GetParam()(folder.path());
                  }});
   });
   EXPECT_NE(error.find("swap file"), std::string::npos) << error;
