@@ -82,6 +82,30 @@ TEST(safetensors, holds_what_is_wanted_alone) {
             std::string::npos);
 }
 
+TEST(safetensors, opened_leaves_the_bytes_in_the_file) {
+  const test::TemporaryFolder folder;
+  const std::vector<float> first{9.0F, 8.0F};
+  const std::vector<float> values{1.5F, -2.0F, 3.25F};
+  const TensorView tensors[] = {{"a", DType::f32, {2}, std::as_bytes(std::span(first))},
+                                {"b", DType::f32, {3}, std::as_bytes(std::span(values))}};
+  write_safetensors(folder / "t", tensors, {{"step", "12"}});
+  const Safetensors file = Safetensors::open(folder / "t");
+  ASSERT_EQ(file.tensors().size(), 2U);
+  EXPECT_TRUE(file.find("b")->bytes.empty());
+  EXPECT_EQ(file.meta("step"), "12");
+  float part[2];
+  file.load(*file.find("b"), sizeof(float), std::as_writable_bytes(std::span(part)));
+  EXPECT_EQ(part[0], -2.0F);
+  EXPECT_EQ(part[1], 3.25F);
+  std::filesystem::resize_file(folder / "t", std::filesystem::file_size(folder / "t") - 1);
+  EXPECT_NE(error_of([&] {
+              file.load(*file.find("b"), sizeof(float), std::as_writable_bytes(std::span(part)));
+            }).find("tensor b"),
+            std::string::npos);
+  file.load(*file.find("a"), 0, std::as_writable_bytes(std::span(part)));
+  EXPECT_EQ(part[0], 9.0F);
+}
+
 TEST(safetensors, refuses_a_file_cut_off_anywhere) {
   for (size_t length = 0; length < python_file().size(); ++length) {
     EXPECT_NE(error_of([&] {

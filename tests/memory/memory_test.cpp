@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 #include <thimble/data_loader.h>
 #include <thimble/error.h>
+#include <thimble/ops.h>
 #include <thimble/trainer.h>
 
 #include "exec/swap_file.h"
+#include "io/temporary_folder.h"
 #include "memory/allocation_count.h"
 #include "models/nearest_budget.h"
 #include "models/small_models.h"
@@ -138,6 +140,31 @@ TEST(memory, the_measured_peak_keeps_the_budget) {
   Trainer trainer(test::small_network(), {.batch = 16, .memory_budget = budget, .threads = 1});
   const FitResult result = trainer.fit(dataset, {.validation = dataset});
   EXPECT_LE(result.measured_peak_bytes, budget);
+}
+
+TEST(memory, a_checkpoint_is_written_and_read_without_a_copy_of_its_tensors) {
+  Graph model;
+  const Value x = model.input("x", {512});
+  const Value logits = dense(x, {.units = 512, .name = "dense"});
+  model.minimize(softmax_cross_entropy(logits, model.label("y")));
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "checkpoint";
+  Trainer trainer(model, {.batch = 2, .threads = 1});
+  constexpr int64_t kSome = 128 << 10;  // the weights alone take 1 MiB, with their state 3
+  const auto takes = [](const auto& action) {
+    test::watch_peak();
+    const int64_t before = test::bytes_held();
+    action();
+    return test::peak_bytes() - before;
+  };
+  EXPECT_LT(takes([&] { trainer.save(path); }), kSome);
+  const std::string weights = trainer.weights_sha256();
+  trainer.set_parameter("dense.weight", std::vector<float>(512 * 512, 1.0F));
+  EXPECT_LT(takes([&] { trainer.resume(path); }), kSome);
+  EXPECT_EQ(trainer.weights_sha256(), weights);
+  trainer.set_parameter("dense.weight", std::vector<float>(512 * 512, 1.0F));
+  EXPECT_LT(takes([&] { trainer.load_weights(path); }), kSome);
+  EXPECT_EQ(trainer.weights_sha256(), weights);
 }
 
 TEST(memory, the_high_water_mark_is_exact) {

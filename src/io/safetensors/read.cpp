@@ -214,9 +214,8 @@ Metadata metadata_of(const std::string& file, const json& header) {
 }  // namespace
 
 struct Safetensors::Reader {
-  static Safetensors read(std::string name, Input input, const Wanted& wanted, Types types) {
-    Safetensors file;
-    file.name_ = std::move(name);
+  // Name and metadata of the file, and what else its header says.
+  static std::vector<Entry> read_header(Safetensors& file, Input& input, Types types) {
     const json header = parse_header(file.name_, header_text(file.name_, input));
     const auto data_bytes = static_cast<int64_t>(input.left());
     std::vector<Entry> entries;
@@ -226,6 +225,28 @@ struct Safetensors::Reader {
     }
     file.metadata_ = metadata_of(file.name_, header);
     sort_and_check_cover(file.name_, entries, data_bytes);
+    return entries;
+  }
+
+  static Safetensors open(const std::string& path, std::unique_ptr<std::ifstream> stream,
+                          size_t size, Types types) {
+    Safetensors file;
+    file.name_ = path;
+    Input input(*stream, size);
+    std::vector<Entry> entries = read_header(file, input, types);
+    const size_t data = size - input.left();
+    for (Entry& entry : entries) {
+      file.offsets_.push_back(data + static_cast<size_t>(entry.begin));
+      file.tensors_.push_back(std::move(entry.view));
+    }
+    file.stream_ = std::move(stream);
+    return file;
+  }
+
+  static Safetensors read(std::string name, Input input, const Wanted& wanted, Types types) {
+    Safetensors file;
+    file.name_ = std::move(name);
+    std::vector<Entry> entries = read_header(file, input, types);
     size_t held = 0;
     for (const Entry& entry : entries) {
       if (!wanted || wanted(entry.view.name)) held += static_cast<size_t>(entry.end - entry.begin);
@@ -261,6 +282,30 @@ Safetensors Safetensors::read(const std::string& path, const Wanted& wanted, Typ
   std::ifstream stream(path, std::ios::binary);
   if (error || !stream) return parse(path, read_file(path, kMaxFileBytes), types);
   return Reader::read(path, Input(stream, static_cast<size_t>(size)), wanted, types);
+}
+
+Safetensors Safetensors::open(const std::string& path, Types types) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return read(path, {}, types);
+  const auto size = std::filesystem::file_size(path, error);
+  auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (error || !*stream) return read(path, {}, types);
+  return Reader::open(path, std::move(stream), static_cast<size_t>(size), types);
+}
+
+void Safetensors::load(const TensorView& tensor, size_t offset, std::span<std::byte> to) const {
+  if (stream_ == nullptr) {
+    std::copy_n(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+    return;
+  }
+  const size_t at = offsets_[static_cast<size_t>(&tensor - tensors_.data())] + offset;
+  stream_->clear();
+  stream_->seekg(static_cast<std::streamoff>(at));
+  if (!stream_->read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()))) {
+    throw Error(name_, fmt::format("tensor {}: cannot be read at byte {}; the file has become "
+                                   "shorter, or the disk fails",
+                                   tensor.name, at));
+  }
 }
 
 Safetensors Safetensors::parse(std::string name, std::string_view bytes, Types types) {

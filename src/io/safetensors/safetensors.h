@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +51,9 @@ class Safetensors {
   // are not wanted too; holds those that are (none given: all).
   [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {},
                                         Types types = Types::own);
+  // Holds the header alone: load gets the bytes from the file, which stays open; the views have
+  // none. Of what is no regular file all is held.
+  [[nodiscard]] static Safetensors open(const std::string& path, Types types = Types::own);
   // The same from memory; name stands in errors.
   [[nodiscard]] static Safetensors parse(std::string name, std::string_view bytes,
                                          Types types = Types::own);
@@ -58,6 +63,9 @@ class Safetensors {
   [[nodiscard]] const Metadata& metadata() const { return metadata_; }
   // Null where there is none of that name.
   [[nodiscard]] const TensorView* find(std::string_view name) const;
+  // Bytes of one of tensors(), from offset on; to ends within it. Throws Error where the file
+  // cannot be read any more.
+  void load(const TensorView& tensor, size_t offset, std::span<std::byte> to) const;
   // Throws Error where the entry is missing.
   [[nodiscard]] const std::string& meta(const std::string& key) const;
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -74,6 +82,8 @@ class Safetensors {
   std::vector<char> bytes_;  // not a string: moving must not move the views' bytes
   std::vector<TensorView> tensors_;
   Metadata metadata_;
+  std::unique_ptr<std::ifstream> stream_;  // where the bytes stay in the file
+  std::vector<size_t> offsets_;            // there, of each tensor
 };
 
 }  // namespace thimble::io

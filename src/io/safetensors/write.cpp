@@ -2,6 +2,8 @@
 #include <thimble/error.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "io/atomic_file.h"
 #include "io/safetensors/dtype_names.h"
@@ -19,10 +21,17 @@ const TypeName& type_of(const TensorView& tensor) {
 
 }  // namespace
 
-void write_safetensors(const std::string& path, std::span<const TensorView> tensors,
-                       const Metadata& metadata) {
-  nlohmann::ordered_json header;
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+namespace {
+
+constexpr const char* kMetadata = "__metadata__";
+
+// Written as it grows: of thousands of tensors a tree of JSON would take more memory than they do.
+std::string header_of(std::span<const TensorView> tensors, const Metadata& metadata) {
+  const auto quoted = [](const std::string& name) { return nlohmann::json(name).dump(); };
+  std::string text;
+  if (!metadata.empty()) text += quoted(kMetadata) + ":" + nlohmann::json(metadata).dump();
+  std::set<std::string_view> names;
+  if (!metadata.empty()) names.insert(kMetadata);
   size_t offset = 0;
   for (const TensorView& tensor : tensors) {
     const TypeName& type = type_of(tensor);
@@ -31,13 +40,20 @@ void write_safetensors(const std::string& path, std::span<const TensorView> tens
       throw Error(tensor.name, fmt::format("has {} bytes, its shape {} says {}",
                                            tensor.bytes.size(), to_string(tensor.shape), wanted));
     }
-    if (header.contains(tensor.name)) throw Error(tensor.name, "stands twice in one file");
-    const size_t end = offset + wanted;
-    header[tensor.name] = {
-        {"dtype", type.name}, {"shape", tensor.shape.dims()}, {"data_offsets", {offset, end}}};
-    offset = end;
+    if (!names.insert(tensor.name).second) throw Error(tensor.name, "stands twice in one file");
+    text += fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        text.empty() ? "" : ",", quoted(tensor.name), type.name,
+                        fmt::join(tensor.shape.dims(), ","), offset, offset + wanted);
+    offset += wanted;
   }
-  std::string text = header.is_null() ? "{}" : header.dump();
+  return "{" + text + "}";
+}
+
+}  // namespace
+
+void write_safetensors(const std::string& path, std::span<const TensorView> tensors,
+                       const Metadata& metadata) {
+  std::string text = header_of(tensors, metadata);
   while (text.size() % 8 != 0) text += ' ';
   std::string length;
   for (int shift = 0; shift < 64; shift += 8) {
