@@ -13,7 +13,10 @@ _COLOURS = {
     "label": "#5bbfb5",
     "workspace": "#a878cf",
     "scalar": "#cf78a8",
+    "parameter": "#c9b04f",
+    "state": "#86b85b",
 }
+_MADE = {"first": "", "again": ", computed again", "fetched": ", read back from the swap file"}
 _WIDTH, _HEIGHT = 900, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 15, 40, 40
 
@@ -47,7 +50,10 @@ def timeline(plan: _core.MemoryPlan) -> str:
             f"{address / 1024:.0f} KiB</text>"
         )
     for b in plan.buffers:
-        label = f"{b.name} {b.role} {b.dtype}{list(b.shape)}: {b.bytes} B, ops {b.birth} to {b.death - 1}"
+        label = (
+            f"{b.name} {b.role} {b.dtype}{list(b.shape)}: {b.bytes} B, ops {b.birth} to {b.death - 1}"
+            f"{_MADE[b.made]}"
+        )
         parts.append(
             f'<rect x="{x(b.birth):.2f}" y="{y(b.offset + b.bytes):.2f}" '
             f'width="{max(x(b.death) - x(b.birth), 0.5):.2f}" '
