@@ -30,8 +30,8 @@ class Ladder {
         budget_(budget),
         times_(budget.times ? *budget.times : NodeTimes()),
         natural_(graph),
-        ordered_(order_nodes(graph)),
-        in_parts_(update_in_parts(ordered_, options)),
+        orders_(orders_of(graph, options)),
+        in_parts_(updated_in_parts()),
         light_(recompute(in_parts_, {.arena = options})) {}
 
   Fitted run() {
@@ -59,6 +59,12 @@ class Ladder {
     int64_t values = 0;
     bool updates_whole = false;  // not in parts
   };
+
+  [[nodiscard]] std::vector<ir::Graph> updated_in_parts() const {
+    std::vector<ir::Graph> graphs;
+    for (const ir::Graph& order : orders_) graphs.push_back(update_in_parts(order, options_));
+    return graphs;
+  }
 
   [[nodiscard]] int64_t bytes(const Tried& tried) const {
     return counted_bytes(tried.fitted.arena.plan);
@@ -103,7 +109,7 @@ class Ladder {
       // Less is left to swap of a step that computes much again.
       take(swapped(again.computed));
       // An update in parts needs what its gradient is made of and the optimizer's state at once.
-      Tried whole = swapped(recompute(ordered_, {.arena = options_}));
+      Tried whole = swapped(recompute(orders_, {.arena = options_}));
       whole.updates_whole = true;
       take(std::move(whole));
       if (asks_for_least()) return std::move(*best);
@@ -119,9 +125,7 @@ class Ladder {
   }
 
   // A budget of next to nothing asks for the smallest plan, which is the same for any file.
-  [[nodiscard]] bool asks_for_least() const {
-    return budget_.bytes <= budget_.least_staging_bytes;
-  }
+  [[nodiscard]] bool asks_for_least() const { return budget_.bytes <= budget_.least_staging_bytes; }
 
   [[nodiscard]] bool can_swap() {
     rates_.staging_bytes = budget_.least_staging_bytes;
@@ -182,8 +186,8 @@ class Ladder {
   void explain(const Tried& best, Plan& plan) const {
     Strategies list(options_, times_);
     list.start(natural_);
-    list.add("order and immediate update", ordered_);
-    if (!best.updates_whole) list.add("updates in parts", in_parts_);
+    list.add("order and immediate update", orders_.front());
+    if (!best.updates_whole) list.add("updates in parts", in_parts_.front());
     list.add("activations and norms made again", best.updates_whole ? best.computed : light_);
     list.add("recomputation", best.computed);
     if (best.values > 0) {
@@ -196,8 +200,8 @@ class Ladder {
   const Budget& budget_;
   NodeTimes times_;
   const ir::Graph& natural_;
-  ir::Graph ordered_;
-  ir::Graph in_parts_;
+  std::vector<ir::Graph> orders_;
+  std::vector<ir::Graph> in_parts_;  // likewise
   ir::Graph light_;
   double light_ms_ = 0.0;
   SwapRates rates_;

@@ -98,8 +98,8 @@ bool Sharing::may_take_over(int n, const ir::Alias& alias, int input) const {
 
 void Sharing::join(int n, const ir::Alias& alias) {
   const int input = input_of(sequence_.inputs(n), alias);
-  const int output = sequence_.outputs(n)[static_cast<size_t>(alias.out)];
   if (input < 0 || sequence_.bytes(input) == kPersistent) return;
+  const int output = sequence_.outputs(n)[static_cast<size_t>(alias.out)];
   const int leader = leader_of(input);
   leader_[static_cast<size_t>(output)] = leader;
   Lifetime& life = lives_[static_cast<size_t>(leader)];

@@ -1,188 +1,153 @@
 #include "plan/order.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "ir/rewrite.h"
+#include "plan/lifetimes.h"
+#include "plan/order_search.h"
 
 namespace thimble::plan {
 namespace {
 
-// Which nodes must wait for which, beyond what the graph's own order says.
-class Dependencies {
- public:
-  explicit Dependencies(const ir::Graph& graph)
-      : successors(graph.nodes.size()), waits(graph.nodes.size(), 0) {
-    const auto readers = graph.consumers();
-    const int loss_node = graph.loss ? graph.data(*graph.loss).producer : -1;
-    for (size_t n = 0; n < graph.nodes.size(); ++n) {
-      const ir::Node& node = graph.nodes[n];
-      const int number = static_cast<int>(n);
-      for (int id : node.inputs) {
-        if (id >= 0) add(graph.data(id).producer, number);
-      }
-      for (const ir::Alias& update : node.op->updates) {
-        const int id = node.input(update.in);
-        if (id < 0) continue;
-        for (int reader : readers[static_cast<size_t>(id)]) add(reader, number);
-        add(loss_node, number);
-      }
-    }
-    for (auto& list : successors) {
-      std::sort(list.begin(), list.end());
-      list.erase(std::unique(list.begin(), list.end()), list.end());
-      for (int next : list) ++waits[static_cast<size_t>(next)];
-    }
-  }
+constexpr int kMostWidth = 64;
+constexpr int kBeamRounds = 6;
 
-  std::vector<std::vector<int>> successors;
-  std::vector<int> waits;  // nodes each must wait for
-
- private:
-  void add(int before, int after) {
-    if (before >= 0 && before != after) successors[static_cast<size_t>(before)].push_back(after);
-  }
-};
-
-// Bytes alive while nodes run one after the other.
-class LiveBytes {
- public:
-  explicit LiveBytes(const ir::Graph& graph) : graph_(graph), left_(graph.values.size(), 0) {
-    for (const ir::Node& node : graph.nodes) {
-      for (int id : distinct(node.inputs)) ++left_[static_cast<size_t>(id)];
-    }
-    for (int id : graph.results()) ++left_[static_cast<size_t>(id)];
-    for (size_t id = 0; id < graph.values.size(); ++id) {
-      if (graph.values[id].producer < 0) live_ += bytes(static_cast<int>(id));
-    }
-    peak_ = live_;
-  }
-
-  // Bytes more (less if negative) after the node than before it.
-  [[nodiscard]] int64_t change(const ir::Node& node) const {
-    int64_t delta = 0;
-    for (int id : node.outputs) {
-      if (left_[static_cast<size_t>(id)] > 0) delta += bytes(id);
-    }
-    for (int id : distinct(node.inputs)) {
-      if (left_[static_cast<size_t>(id)] == 1) delta -= bytes(id);
-    }
-    return delta;
-  }
-
-  void run(const ir::Node& node) {
-    const int64_t delta = change(node);
-    int64_t during = live_;
-    for (int id : node.outputs) during += bytes(id);
-    peak_ = std::max(peak_, during);
-    for (int id : distinct(node.inputs)) --left_[static_cast<size_t>(id)];
-    live_ += delta;
-  }
-
-  [[nodiscard]] int64_t peak() const { return peak_; }
-
- private:
-  static std::vector<int> distinct(std::vector<int> ids) {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    if (!ids.empty() && ids.front() < 0) ids.erase(ids.begin());
-    return ids;
-  }
-  [[nodiscard]] int64_t bytes(int id) const {
-    const ir::ValueData& data = graph_.data(id);
-    return ir::is_persistent(data.role) ? 0 : size_bytes(data.type.dtype, data.type.shape);
-  }
-
-  const ir::Graph& graph_;
-  std::vector<int> left_;  // readers still to come
-  int64_t live_ = 0;
-  int64_t peak_ = 0;
-};
-
-int64_t peak_of(const ir::Graph& graph, const std::vector<int>& order) {
-  LiveBytes live(graph);
-  for (int n : order) live.run(graph.nodes[static_cast<size_t>(n)]);
-  return live.peak();
-}
-
-// Picks the next of the ready nodes (sorted); returns its index in the list.
-using Choice = size_t (*)(const ir::Graph&, const LiveBytes&, const std::vector<int>& ready);
+// Picks the next of the nodes that are ready.
+using Choice = int (*)(const OrderRun& run);
 
 // The natural order, but a node that does not add to what is alive runs as soon as it can: a
 // parameter's update right after its gradient.
-size_t natural_but_eager(const ir::Graph& graph, const LiveBytes& live,
-                         const std::vector<int>& ready) {
-  for (size_t i = 0; i < ready.size(); ++i) {
-    if (live.change(graph.nodes[static_cast<size_t>(ready[i])]) <= 0) return i;
+int natural_but_eager(const OrderRun& run) {
+  for (const int node : run.ready()) {
+    if (run.cost(node).after <= 0) return node;
   }
-  return 0;
+  return run.ready().front();
 }
 
 // Whatever leaves the least alive.
-size_t smallest_change(const ir::Graph& graph, const LiveBytes& live,
-                       const std::vector<int>& ready) {
-  size_t best = 0;
-  for (size_t i = 1; i < ready.size(); ++i) {
-    if (live.change(graph.nodes[static_cast<size_t>(ready[i])]) <
-        live.change(graph.nodes[static_cast<size_t>(ready[best])])) {
-      best = i;
-    }
+int smallest_change(const OrderRun& run) {
+  int best = run.ready().front();
+  int64_t least = run.cost(best).after;
+  for (const int node : run.ready()) {
+    const int64_t after = run.cost(node).after;
+    if (after >= least) continue;
+    best = node;
+    least = after;
   }
   return best;
 }
 
-std::vector<int> list_schedule(const ir::Graph& graph, const Dependencies& dependencies,
-                               Choice choose) {
-  std::vector<int> waits = dependencies.waits;
-  std::vector<int> ready;
-  for (size_t n = 0; n < waits.size(); ++n) {
-    if (waits[n] == 0) ready.push_back(static_cast<int>(n));
-  }
-  LiveBytes live(graph);
-  std::vector<int> order;
-  while (!ready.empty()) {
-    const size_t index = choose(graph, live, ready);
-    const int n = ready[index];
-    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(index));
-    live.run(graph.nodes[static_cast<size_t>(n)]);
-    order.push_back(n);
-    for (int next : dependencies.successors[static_cast<size_t>(n)]) {
-      if (--waits[static_cast<size_t>(next)] == 0) {
-        ready.insert(std::lower_bound(ready.begin(), ready.end(), next), next);
-      }
-    }
-  }
-  return order;
+constexpr Choice kChoices[] = {natural_but_eager, smallest_change};
+
+std::vector<int> list_schedule(const OrderProblem& problem, Choice choose) {
+  OrderRun run(problem);
+  while (!run.done()) run.run(choose(run));
+  return run.order();
 }
 
-size_t first(const ir::Graph&, const LiveBytes&, const std::vector<int>&) { return 0; }
+class Improver {
+ public:
+  Improver(const OrderProblem& problem, const OrderLimits& limits)
+      : problem_(problem), limits_(limits) {
+    for (const Choice choice : kChoices) take(list_schedule(problem, choice));
+    take(problem.natural());
+    best_.bound_bytes = order_bound(problem);
+    note_bound();
+  }
+
+  [[nodiscard]] NodeOrder best() && {
+    if (!best_.optimal) search_exactly();
+    if (!best_.optimal) search_with_beams();
+    return std::move(best_);
+  }
+
+ private:
+  void take(std::vector<int> order) {
+    const int64_t peak = peak_of(problem_, order);
+    if (!best_.nodes.empty() && peak >= best_.peak_bytes) return;
+    best_.nodes = std::move(order);
+    best_.peak_bytes = peak;
+  }
+
+  void note_bound() { best_.optimal = best_.peak_bytes <= best_.bound_bytes; }
+
+  // False where the search gave up.
+  bool search(int64_t limit, int64_t& work) {
+    OrderResult result = search_order(problem_, limit, work);
+    if (result.outcome == OrderOutcome::found) take(std::move(result.order));
+    if (result.outcome == OrderOutcome::impossible) best_.bound_bytes = limit + 1;
+    note_bound();
+    return result.outcome != OrderOutcome::gave_up;
+  }
+
+  void search_exactly() {
+    const bool small = problem_.size() <= limits_.exact_nodes;
+    int64_t work = small ? INT64_MAX : limits_.exact_work;
+    // At the bound an order is found soon, if at all.
+    int64_t some = small ? work : work / 4;
+    work -= some;
+    if (small) work = some;
+    static_cast<void>(search(best_.bound_bytes, some));
+    while (!best_.optimal && search(best_.peak_bytes - 1, work)) {
+    }
+  }
+
+  void search_with_beams() {
+    int64_t work = limits_.beam_work;
+    const int64_t size = std::max(problem_.size(), 1);
+    const int width = static_cast<int>(
+        std::clamp<int64_t>(limits_.beam_work / (kBeamRounds * 4 * size), 1, kMostWidth));
+    int64_t low = best_.bound_bytes;
+    for (int round = 0; round < kBeamRounds && low < best_.peak_bytes && work >= 0; ++round) {
+      const int64_t limit = low + (best_.peak_bytes - 1 - low) / 2;
+      OrderResult result = beam_order(problem_, limit, width, work);
+      if (result.outcome == OrderOutcome::found) {
+        take(std::move(result.order));
+      } else {
+        low = limit + 1;
+      }
+    }
+    note_bound();
+  }
+
+  const OrderProblem& problem_;
+  const OrderLimits& limits_;
+  NodeOrder best_;
+};
+
+ir::Graph in_order(const ir::Graph& graph, const std::vector<int>& order) {
+  ir::Rewriter rewriter(graph);
+  for (const int n : order) rewriter.copy(graph.nodes[static_cast<size_t>(n)]);
+  return std::move(rewriter).finish();
+}
 
 }  // namespace
 
-int64_t live_peak_bytes(const ir::Graph& graph) {
-  std::vector<int> order(graph.nodes.size());
-  std::iota(order.begin(), order.end(), 0);
-  return peak_of(graph, order);
+NodeOrder best_order(const OrderProblem& problem, const OrderLimits& limits) {
+  return Improver(problem, limits).best();
 }
 
-ir::Graph order_nodes(const ir::Graph& graph) {
-  const Dependencies dependencies(graph);
-  std::vector<int> best;
-  int64_t best_peak = 0;
-  for (const Choice choice : {natural_but_eager, smallest_change, first}) {
-    std::vector<int> order = list_schedule(graph, dependencies, choice);
-    if (order.size() != graph.nodes.size()) {
-      throw Error("order", "updates and their readers wait for each other in a circle");
-    }
-    const int64_t peak = peak_of(graph, order);
-    if (best.empty() || peak < best_peak) {
-      best = std::move(order);
-      best_peak = peak;
-    }
+ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options) {
+  const OrderProblem problem(graph, options);
+  ir::Graph natural = in_order(graph, problem.natural());
+  ir::Graph best = in_order(graph, best_order(problem).nodes);
+  // The plan's own count decides.
+  return live_peak_bytes(best, options) <= live_peak_bytes(natural, options) ? best : natural;
+}
+
+std::vector<ir::Graph> orders_of(const ir::Graph& graph, const ArenaOptions& options) {
+  const OrderProblem problem(graph, options, true);
+  std::vector<ir::Graph> graphs{order_nodes(graph, options)};
+  for (const Choice choice : kChoices) {
+    graphs.push_back(in_order(graph, list_schedule(problem, choice)));
   }
-  ir::Rewriter rewriter(graph);
-  for (int n : best) rewriter.copy(graph.nodes[static_cast<size_t>(n)]);
-  return std::move(rewriter).finish();
+  return graphs;
+}
+
+int64_t live_peak_bytes(const ir::Graph& graph, const ArenaOptions& options) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, options));
+  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, options.in_place));
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
 }
 
 }  // namespace thimble::plan

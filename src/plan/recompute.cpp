@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plan/anneal.h"
+#include "plan/order.h"
 #include "plan/segments.h"
 #include "plan/twice.h"
 
@@ -293,13 +294,19 @@ class Best {
   std::optional<Trial> trial_;
 };
 
-// From several starts, for greedy choices lead to different ends.
-Trial searched(const Twice& twice, const RecomputeOptions& options) {
+Trial greedy(const Twice& twice, const RecomputeOptions& options) {
   Best best(twice, options);
   for (const double weight_of_work : {1.0, 2.0, 0.5}) {
     Trial start = twice.build(views(twice));
     best.consider(Chooser(twice, options, weight_of_work, std::move(start)).chosen());
   }
+  return best.trial();
+}
+
+// From several starts, for greedy choices lead to different ends.
+Trial searched(const Twice& twice, const RecomputeOptions& options) {
+  Best best(twice, options);
+  best.consider(greedy(twice, options));
   std::vector<char> may(twice.graph().nodes.size(), 0);
   std::vector<int> open;
   for (int n = 0; n < twice.loss_node(); ++n) {
@@ -325,24 +332,69 @@ Trial searched(const Twice& twice, const RecomputeOptions& options) {
   return best.trial();
 }
 
+// The smallest result so far, in the best order of its own.
+class Smallest {
+ public:
+  explicit Smallest(const RecomputeOptions& options) : options_(options) {}
+
+  // Whether it is smaller, or takes less work where both reach the target.
+  bool consider(const Twice& twice, const Trial& trial) {
+    ir::Graph graph = order_nodes(twice.graph_of(trial), options_.arena);
+    const int64_t peak = live_peak_bytes(graph, options_.arena);
+    const std::pair rank(std::max(peak, options_.target_bytes), extra_work(twice, trial));
+    if (rank_ && rank >= *rank_) return false;
+    rank_ = rank;
+    graph_ = std::move(graph);
+    return true;
+  }
+  [[nodiscard]] ir::Graph graph() && { return std::move(graph_); }
+
+ private:
+  const RecomputeOptions& options_;
+  std::optional<std::pair<int64_t, double>> rank_;
+  ir::Graph graph_;
+};
+
+bool has_late_part(const ir::Graph& graph) {
+  return graph.loss && graph.data(*graph.loss).producer >= 0;
+}
+
 }  // namespace
 
-ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
-  if (!graph.loss || graph.data(*graph.loss).producer < 0) return graph;
+ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& options) {
+  if (!has_late_part(graph)) return graph;
   const Twice twice(graph, options.arena);
   return twice.graph_of(searched(twice, options));
 }
 
-ir::Graph fit_arena(const ir::Graph& graph, const ArenaOptions& options, int64_t budget) {
-  ir::Graph best = recompute(graph, {.arena = options});
-  if (budget <= 0) return best;
+ir::Graph recompute(std::span<const ir::Graph> orders, const RecomputeOptions& options) {
+  if (!has_late_part(orders.front())) return order_nodes(orders.front(), options.arena);
+  Smallest smallest(options);
+  size_t best = 0;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const Twice twice(orders[i], options.arena);
+    if (smallest.consider(twice, greedy(twice, options))) best = i;
+  }
+  const Twice twice(orders[best], options.arena);
+  smallest.consider(twice, searched(twice, options));
+  return std::move(smallest).graph();
+}
+
+ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
+  return recompute(std::span(&graph, 1), options);
+}
+
+ir::Graph fit_arena(std::span<const ir::Graph> orders, const ArenaOptions& options,
+                    int64_t budget) {
+  ir::Graph best = recompute(orders, {.arena = options});
+  if (budget <= 0 || !has_late_part(best)) return best;
   int64_t least = plan_arena(best, options).plan.arena_bytes;
   // Packing may take a little more than what lives: then less has to live. Where that is out of
   // reach, as little as can be.
   int64_t target = budget < kAlignment ? 0 : budget;
   for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
     if (round == kMaxRounds) target = 0;
-    ir::Graph next = recompute(graph, {.arena = options, .target_bytes = target, .any_op = true});
+    ir::Graph next = recompute(orders, {.arena = options, .target_bytes = target, .any_op = true});
     const Plan plan = plan_arena(next, options).plan;
     const int64_t live = plan.lower_bound_bytes - (plan.planned_peak_bytes - plan.arena_bytes);
     if (plan.arena_bytes < least) {

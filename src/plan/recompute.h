@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "ir/graph.h"
 #include "plan/arena.h"
@@ -17,19 +18,31 @@ struct RecomputeOptions {
   bool any_op = false;
 };
 
-// A step, some of whose forward nodes run a second time, just before the first node of the backward
-// part that reads what they make: by the same kernels, so that every result has the same bits. Its
-// nodes stand in the order in which they will run; their order stays as it is.
+// A step, some of whose forward nodes run a second time in the backward part: by the same kernels,
+// so that every result has the same bits. orders: the step in one or several orders, in which what
+// runs again runs just before the first node that reads what it makes. That with the smallest peak
+// in the end need not be the one with the smallest peak before, so all are tried. The result is put
+// into the best order of its own.
 //
 // Greedy, by bytes freed at the fullest moment for the work it takes, as long as the peak falls;
 // what proves needless in the end is kept after all. Chen et al., "Training deep nets with
 // sublinear memory cost", 2016, for the idea; Kirisame et al., "Dynamic tensor rematerialization",
 // 2021, for the choice by cost per byte.
+[[nodiscard]] ir::Graph recompute(std::span<const ir::Graph> orders,
+                                  const RecomputeOptions& options);
 [[nodiscard]] ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options);
+
+// recompute of one order, which stays as it is.
+[[nodiscard]] ir::Graph recompute_as_ordered(const ir::Graph& graph,
+                                             const RecomputeOptions& options);
+
+// recompute for the order given alone, which stays as it is.
+[[nodiscard]] ir::Graph recompute_as_ordered(const ir::Graph& graph,
+                                             const RecomputeOptions& options);
 
 // recompute with the least work that brings the packed arena into a budget (bytes; 0: none); as
 // small as it gets where there is no such.
-[[nodiscard]] ir::Graph fit_arena(const ir::Graph& graph, const ArenaOptions& options,
+[[nodiscard]] ir::Graph fit_arena(std::span<const ir::Graph> orders, const ArenaOptions& options,
                                   int64_t budget);
 
 }  // namespace thimble::plan

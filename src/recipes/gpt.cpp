@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "recipes/gpt.h"
 #include "recipes/recipes.h"
 #include "recipes/text_sampling.h"
 
@@ -44,7 +45,7 @@ Value projected(Value x, const std::vector<Value>& weights, const std::vector<Va
 Value remembered(Value memory, Value x) { return concat({slice(memory, 1, 1), x}, {.axis = 1}); }
 
 // x: [N, T, 384]. memory: replaced by that of the next byte; null for whole windows.
-Value attention(Graph& g, Value x, Memory* memory, const std::string& name) {
+Value attention(Graph& g, Value x, Memory* memory, int64_t layers, const std::string& name) {
   const std::string layer = name + ".c_attn";
   const auto weights =
       split(g.parameter(layer + ".weight", {3 * kWidth, kWidth}, init::normal(0.0, 0.02)), 3, 0);
@@ -60,15 +61,16 @@ Value attention(Graph& g, Value x, Memory* memory, const std::string& name) {
   } else {
     y = scaled_dot_product_attention(q, k, v, {.causal = true});
   }
-  const double stddev = 0.02 / std::sqrt(2.0 * kLayers);
+  const double stddev = 0.02 / std::sqrt(2.0 * static_cast<double>(layers));
   return projection(reshape(y, {-1, x.shape()[1], kWidth}), kWidth, stddev, name + ".c_proj");
 }
 
-Value block(Graph& g, Value x, Memory* memory, const std::string& name) {
-  x = x + attention(g, layer_norm(x, {.name = name + ".ln_1"}), memory, name + ".attn");
+// layers: of the model, by which the first values of what is added to x are scaled.
+Value block(Graph& g, Value x, Memory* memory, int64_t layers, const std::string& name) {
+  x = x + attention(g, layer_norm(x, {.name = name + ".ln_1"}), memory, layers, name + ".attn");
   Value h = layer_norm(x, {.name = name + ".ln_2"});
   h = gelu(projection(h, 4 * kWidth, 0.02, name + ".mlp.c_fc"));
-  const double stddev = 0.02 / std::sqrt(2.0 * kLayers);
+  const double stddev = 0.02 / std::sqrt(2.0 * static_cast<double>(layers));
   return x + projection(h, kWidth, stddev, name + ".mlp.c_proj");
 }
 
@@ -87,16 +89,7 @@ Value scores(Value x, Value table) {
   return matmul(layer_norm(x, {.name = "transformer.ln_f"}), table, {.transpose_b = true});
 }
 
-Graph build() {
-  Graph g;
-  const Value tokens = g.input("tokens", {kContext}, DType::i32);
-  const Value next = g.label("next", {kContext});
-  const Value table = byte_table(g);
-  Value x = embedding(tokens, table) + position_table(g);
-  for (int64_t layer = 0; layer < kLayers; ++layer) x = block(g, x, nullptr, block_name(layer));
-  learn_next_byte(g, scores(x, table), next);
-  return g;
-}
+Graph build() { return gpt_graph(kLayers); }
 
 // One byte at a time. "token", "position": i32; "k.0", "v.0" ...: what the step before returned
 // under the same names.
@@ -115,7 +108,7 @@ Graph step() {
     const std::string k = "k." + std::to_string(layer);
     const std::string v = "v." + std::to_string(layer);
     Memory memory{g.input(k, shape), g.input(v, shape), visible};
-    x = block(g, x, &memory, block_name(layer));
+    x = block(g, x, &memory, kLayers, block_name(layer));
     g.output(k, memory.k);
     g.output(v, memory.v);
   }
@@ -135,6 +128,19 @@ constexpr TorchWeights::Tied kTied[] = {{"lm_head.weight", "transformer.wte.weig
 constexpr const char* kMasks[] = {".attn.bias", ".attn.masked_bias"};  // of older nanoGPTs
 
 }  // namespace
+
+Graph gpt_graph(int64_t layers) {
+  Graph g;
+  const Value tokens = g.input("tokens", {kContext}, DType::i32);
+  const Value next = g.label("next", {kContext});
+  const Value table = byte_table(g);
+  Value x = embedding(tokens, table) + position_table(g);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    x = block(g, x, nullptr, layers, block_name(layer));
+  }
+  learn_next_byte(g, scores(x, table), next);
+  return g;
+}
 
 constinit const Recipe gpt = text_recipe({
     .name = "gpt",

@@ -95,9 +95,11 @@ ir::Graph whole_step(const RandomModel& model) {
   return graph;
 }
 
+ir::Graph order_nodes(const ir::Graph& graph) { return plan::order_nodes(graph, {}); }
+
 // All is computed again that lowers the peak.
 ir::Graph recompute_any_op(const ir::Graph& graph) {
-  return plan::recompute(plan::order_nodes(graph), {.arena = {}, .any_op = true});
+  return plan::recompute(plan::orders_of(graph), {.arena = {}, .any_op = true});
 }
 
 // Passes that keep every bit; gather_late, which does not, is part of equals_the_reference.
@@ -107,7 +109,7 @@ constexpr struct {
 } kPasses[] = {{"remove_dead_code", passes::remove_dead_code},
                {"fold_constants", passes::fold_constants},
                {"fuse_epilogues", passes::fuse_epilogues},
-               {"order_nodes", plan::order_nodes},
+               {"order_nodes", order_nodes},
                {"recompute", recompute_any_op},
                {"optimize", passes::optimize}};
 

@@ -196,11 +196,38 @@ std::string has_no_larger_live_peak_once_ordered(const RandomModel& model, uint3
   if (ordered.nodes.size() != graph.nodes.size()) return "nodes were lost or added";
   const int64_t before = plan::live_peak_bytes(graph);
   const int64_t after = plan::live_peak_bytes(ordered);
-  return after <= before ? "" : fmt::format("{} bytes became {}", before, after);
+  if (after > before) return fmt::format("{} bytes became {}", before, after);
+  const plan::NodeOrder order = plan::best_order(plan::OrderProblem(graph, {}));
+  if (order.bound_bytes > after) return fmt::format("{} bytes are below the bound", after);
+  if (order.peak_bytes != after) {
+    return fmt::format("{} bytes in the plan, {} in the search", after, order.peak_bytes);
+  }
+  return "";
+}
+
+// With all the rules, loss and updates.
+std::string is_ordered_as_the_rules_say(const RandomModel& model, uint32_t seed) {
+  const ir::Graph graph = passes::optimize(training_step(model, seed));
+  const plan::OrderProblem problem(graph, {});
+  const ir::Graph ordered = plan::order_nodes(graph);
+  ir::verify(ordered);
+  const int64_t natural = plan::peak_of(problem, problem.natural());
+  const int64_t after = plan::live_peak_bytes(ordered);
+  if (after > natural) return fmt::format("{} bytes became {}", natural, after);
+  const int loss_node = ordered.data(*ordered.loss).producer;
+  for (int n = 0; n < loss_node; ++n) {
+    const ir::Node& node = ordered.nodes[static_cast<size_t>(n)];
+    if (!node.op->updates.empty()) return fmt::format("{} runs before the loss", node.op->name);
+  }
+  return "";
 }
 
 TEST(random_model, keeps_every_value_in_memory_until_its_last_reader) {
   expect_of_random_models(keeps_every_value_until_its_last_reader);
+}
+
+TEST(random_model, is_ordered_as_the_rules_say) {
+  expect_of_random_models(is_ordered_as_the_rules_say);
 }
 
 TEST(random_model, has_no_larger_live_peak_once_ordered) {

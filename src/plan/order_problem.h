@@ -1,0 +1,115 @@
+// What an order of nodes costs: a model of memory that is kept up to date node by node.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+
+namespace thimble::plan {
+
+// The nodes of a graph with what each must wait for, and what each takes and frees.
+//
+// Values that are views of one another are one item. While a node runs there live the items made
+// before it that a node not run before it reads (or that are results), those that it makes, and its
+// workspace; less what it writes over items that it is the last to read. So what lives after some
+// nodes depends on which they are and not on their order, and equals what plan::Sharing says.
+class OrderProblem {
+ public:
+  // What a node may write in the place of an item that it is the last to read.
+  struct Takeover {
+    int made;
+    int read;
+  };
+  struct Step {
+    std::vector<int> after;  // nodes that wait for it
+    int waits = 0;           // nodes it waits for
+    std::vector<int> reads;  // items, each once
+    std::vector<int> makes;
+    std::vector<Takeover> takeovers;  // the first that are possible
+    int64_t workspace = 0;            // bytes
+  };
+  struct Item {
+    int64_t bytes = 0;
+    int maker = -1;            // a node, or -1: it is there from the beginning
+    std::vector<int> readers;  // nodes
+    bool kept = false;         // to the end
+  };
+
+  // Rules: data flow; an update after all other readers of what it changes, and after the loss.
+  // loss_first: what the loss does not need runs after it, too. Throws Error where rules contradict
+  // one another.
+  OrderProblem(const ir::Graph& graph, const ArenaOptions& options, bool loss_first = false);
+
+  [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
+  [[nodiscard]] const Step& step(int node) const { return steps_[static_cast<size_t>(node)]; }
+  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+  [[nodiscard]] const Item& item(int i) const { return items_[static_cast<size_t>(i)]; }
+  // The key of the set that holds this node alone; that of a set is the exclusive or of its nodes'.
+  [[nodiscard]] static uint64_t key_of(int node);
+  // The order of the graph as far as the rules allow it.
+  [[nodiscard]] const std::vector<int>& natural() const { return natural_; }
+
+ private:
+  void add_items(const ir::Graph& graph);
+  void add_takeovers(const ir::Graph& graph);
+  void add_rules(const ir::Graph& graph, bool loss_first);
+  [[nodiscard]] int item_of(int id) const {
+    return id < 0 ? -1 : item_of_[static_cast<size_t>(id)];
+  }
+
+  std::vector<Step> steps_;
+  std::vector<Item> items_;
+  std::vector<int> item_of_;  // by value; -1: it lies outside of the arena
+  std::vector<int> natural_;
+};
+
+// Some nodes of a problem that ran one after another, which can be taken back from the last on.
+class OrderRun {
+ public:
+  // The problem must outlive this.
+  explicit OrderRun(const OrderProblem& problem);
+
+  // Bytes added to live() while a node runs, and after it.
+  struct Cost {
+    int64_t during;
+    int64_t after;
+  };
+  [[nodiscard]] Cost cost(int node) const;
+  void run(int node);
+  void undo();
+
+  [[nodiscard]] int64_t live() const { return live_; }
+  [[nodiscard]] const std::vector<int>& order() const { return order_; }
+  // Nodes that may run next, by number.
+  [[nodiscard]] const std::vector<int>& ready() const { return ready_; }
+  [[nodiscard]] bool is_ready(int node) const { return waits_[static_cast<size_t>(node)] == 0; }
+  [[nodiscard]] bool done() const { return order_.size() == waits_.size(); }
+  // Names the set of nodes that ran: equal for equal sets, and hardly ever for others.
+  [[nodiscard]] uint64_t key() const { return key_; }
+
+ private:
+  [[nodiscard]] bool dies_with_next_reader(int item) const {
+    return left_[static_cast<size_t>(item)] == 1;
+  }
+
+  const OrderProblem* problem_;
+  std::vector<int> left_;   // by item: readers to come, and one where it is kept
+  std::vector<int> waits_;  // by node; -1: it ran
+  std::vector<int> ready_;
+  std::vector<int> order_;
+  std::vector<int64_t> lives_;  // before each node of the order
+  int64_t live_ = 0;
+  uint64_t key_ = 0;
+};
+
+// The largest sum of bytes alive in an order of all nodes.
+[[nodiscard]] int64_t peak_of(const OrderProblem& problem, std::span<const int> order);
+
+// No order has a smaller peak: the largest sum, over the nodes, of what must live while it runs in
+// any order, because it is made by what comes before it and read by what comes after it.
+[[nodiscard]] int64_t order_bound(const OrderProblem& problem);
+
+}  // namespace thimble::plan
