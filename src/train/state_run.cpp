@@ -1,0 +1,223 @@
+// Runs the programs of a trainer's state: steps, evaluation, prediction.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "train/compile.h"
+#include "train/state.h"
+#include "train/update.h"
+
+namespace thimble::train {
+namespace {
+
+double number(std::span<const std::byte> bytes) {
+  float value = 0.0F;
+  if (bytes.size() == sizeof(float)) std::memcpy(&value, bytes.data(), sizeof(float));
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+void Sums::add(const exec::Session& session, int64_t count) {
+  const double weight = static_cast<double>(count);
+  loss += weight * number(session.loss());
+  for (const auto& [name, id] : session.program().graph().metrics) {
+    metrics[name] += weight * number(session.metric(name));
+  }
+  samples += count;
+}
+
+void Sums::add(const Sums& more) {
+  loss += more.loss;
+  for (const auto& [name, sum] : more.metrics) metrics[name] += sum;
+  samples += more.samples;
+}
+
+void Sums::clear() {
+  loss = 0.0;
+  for (auto& [name, sum] : metrics) sum = 0.0;
+  samples = 0;
+}
+
+Evaluation Sums::mean() const {
+  Evaluation result;
+  result.samples = samples;
+  if (samples == 0) return result;
+  const double weight = 1.0 / static_cast<double>(samples);
+  result.loss = weight * loss;
+  for (const auto& [name, sum] : metrics) result.metrics[name] = weight * sum;
+  return result;
+}
+
+namespace {
+
+template <class T>
+void set(const exec::Session& session, const char* name, const T& value) {
+  const std::span<std::byte> bytes = session.source(name);
+  if (!bytes.empty()) std::memcpy(bytes.data(), &value, sizeof(T));
+}
+
+std::string named(const std::string& first_bad) {
+  return first_bad.empty() ? "the loss itself" : first_bad;
+}
+
+void set_rng(const exec::Session& session, uint64_t seed, uint64_t step, const Part& part) {
+  const auto low = [](uint64_t word) { return static_cast<uint32_t>(word); };
+  const auto high = [](uint64_t word) { return static_cast<uint32_t>(word >> 32); };
+  const uint32_t rng[] = {low(seed),
+                          high(seed),
+                          low(step),
+                          high(step),
+                          static_cast<uint32_t>(part.first),
+                          static_cast<uint32_t>(part.count)};
+  set(session, ir::kRngName, rng);
+}
+
+// Noise at inference depends on the batch's number alone, so that one model gives one result: no
+// step of a training has these numbers.
+void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part) {
+  set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch), part);
+}
+
+}  // namespace
+
+void State::check_count(const data::Batch& batch) const {
+  if (batch.count >= 1 && batch.count <= options.batch) return;
+  throw Error("batch", fmt::format("expected 1 to {} samples, the trainer's batch; got {}",
+                                   options.batch, batch.count));
+}
+
+void State::set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
+                        const Feed& feed, double weight) const {
+  feed.copy(batch, part, session);
+  set(session, kLearningRateName, static_cast<float>(learning_rate));
+  // Bias corrections count updates, this one counted in.
+  set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
+  set(session, kMomentumName, static_cast<float>(momentum));
+  set(session, kTotalWeightName,
+      static_cast<float>(weight + micro_batch_weight(options, part.count)));
+  set_rng(session, options.seed, static_cast<uint64_t>(progress.step), part);
+}
+
+void State::drop_gradients() {
+  for (const exec::Store::Entry& entry : runner.store().entries()) {
+    if (!is_gradient_sum(entry.name)) continue;
+    runner.store().overwrite(entry, [](std::span<std::byte> bytes) {
+      std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    });
+  }
+  progress.weight = 0.0;
+}
+
+void State::run_part(exec::Session& session, const data::Batch& batch, const Part& part,
+                     const Feed& feed, double weight) {
+  set_sources(session, batch, part, feed, weight);
+  if (session.run()) return;
+  require_swap_file();
+  // Those of the parts before belong to no whole step.
+  if (part.first > 0) drop_gradients();
+  feed.require_indices(model, batch,
+                       fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
+                                   "parameter was changed by it",
+                                   progress.step + 1, progress.epoch + 1));
+  set_sources(session, batch, part, feed, weight);
+  throw Error("training",
+              fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
+                          "value that went bad is {}. No parameter was changed by this step; "
+                          "try a lower learning rate or gradient clipping",
+                          progress.step + 1, progress.epoch + 1, batch.number + 1,
+                          named(session.first_non_finite())));
+}
+
+void State::require_swap_file() const {
+  const exec::SwapFile* const file = runner.swap_file();
+  if (file == nullptr || file->error().empty()) return;
+  throw Error("swap file", file->error() +
+                               "; parameters that were there are lost: go on from the last "
+                               "checkpoint");
+}
+
+double State::step(const data::Batch& batch, const Feed& feed) {
+  check_count(batch);
+  if (batch.count > part_) feed.require_counted(ignored_labels_, batch);
+  learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
+                              progress.schedule);
+  momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);
+  double weight = progress.weight;
+  ProgramKind kind = ProgramKind::update;
+  step_sums_.clear();
+  for_each_part(batch.count, part_, [&](const Part& part) {
+    kind = step_kind(part.first + part.count == batch.count);
+    exec::Session& session = *program(kind, part.count).session;
+    run_part(session, batch, part, feed, weight);
+    weight += micro_batch_weight(options, part.count);
+    step_sums_.add(session, part.count);
+  });
+  ++progress.step;
+  progress.weight = kind == ProgramKind::accumulate ? weight : 0.0;
+  progress.sums.add(step_sums_);
+  return step_sums_.loss / static_cast<double>(step_sums_.samples);
+}
+
+void State::evaluate_part(const data::Batch& batch, const Part& part, const Feed& feed,
+                          bool while_training, Sums& sums) {
+  exec::Session& session = *program(ProgramKind::evaluate, part.count).session;
+  const auto fill = [&] {
+    feed.copy(batch, part, session);
+    set_inference_rng(session, batch.number, part);
+  };
+  fill();
+  if (!session.run()) {
+    require_swap_file();
+    feed.require_indices(model, batch, "So the loss is not finite");
+    if (while_training) {
+      fill();
+      throw Error(
+          "training",
+          fmt::format("the validation loss is not finite after step {} (epoch {}); the "
+                      "first value that went bad is {}. Nothing was saved since; try a "
+                      "lower learning rate or gradient clipping",
+                      progress.step, progress.epoch + 1, named(session.first_non_finite())));
+    }
+  }
+  sums.add(session, part.count);
+}
+
+Evaluation State::evaluate(BatchStream& stream, bool while_training) {
+  if (!model.loss) throw Error("evaluate", "the graph has no loss");
+  const Feed feed(model, stream.fields(), true);
+  const exec::Counting counting(account);
+  prepare(stream.samples(), ProgramKind::evaluate);
+  limit(stream);
+  stream.start(0, 0);
+  Sums sums;
+  while (const data::Batch* batch = stream.next()) {
+    check_count(*batch);
+    for_each_part(batch->count, part_, [&](const Part& part) {
+      evaluate_part(*batch, part, feed, while_training, sums);
+    });
+  }
+  return sums.mean();
+}
+
+void State::predict(BatchStream& stream,
+                    const std::function<void(const exec::Session&, int64_t count)>& sink) {
+  const Feed feed(model, stream.fields(), false);
+  const exec::Counting counting(account);
+  prepare(stream.samples(), ProgramKind::predict);
+  limit(stream);
+  stream.start(0, 0);
+  while (const data::Batch* batch = stream.next()) {
+    check_count(*batch);
+    for_each_part(batch->count, part_, [&](const Part& part) {
+      exec::Session& session = *program(ProgramKind::predict, part.count).session;
+      feed.copy(*batch, part, session);
+      set_inference_rng(session, batch->number, part);
+      if (!session.run()) require_swap_file();
+      sink(session, part.count);
+    });
+  }
+}
+
+}  // namespace thimble::train
