@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "ir/rewrite.h"
 #include "ops/common/fused_update.h"
 #include "plan/lifetimes.h"
+#include "plan/recompute.h"
 
 namespace thimble::plan {
 namespace {
@@ -41,21 +44,27 @@ class Fuser {
     now_ = trial(std::move(steps));
   }
 
-  // One update after the other, in their order.
-  void fuse_all() {
+  // One update after the other, in their order, where wanted(before, after, pair) says so. Returns
+  // the parameters.
+  template <class Wanted>
+  std::set<std::string> fuse(const Wanted& wanted) {
+    std::set<std::string> names;
     for (size_t at = 0; at < now_.steps.size(); ++at) {
       const std::optional<Pair> pair = pair_of(at);
       if (!pair) continue;
       std::optional<Trial> next = fused(*pair);
-      if (!next) continue;
+      const std::string& name = graph_.data(now_.steps[at].node.input(0)).name;
+      if (!next || !wanted(now_, *next, *pair, name)) continue;
+      names.insert(name);
       now_ = std::move(*next);
-      changed_ = true;
       at = pair->gradient;  // what stood behind it moved
     }
+    return names;
   }
 
+  [[nodiscard]] int64_t peak() const { return now_.peak; }
+
   [[nodiscard]] ir::Graph finish() const {
-    if (!changed_) return graph_;
     ir::Rewriter rewriter(graph_);
     for (const Step& step : now_.steps) rewriter.copy(step.node);
     return std::move(rewriter).finish();
@@ -95,7 +104,7 @@ class Fuser {
   }
 
   // The steps with the pair as one, in the place of the update: nothing that must run before an
-  // update stands behind it. None where more would live meanwhile.
+  // update stands behind it.
   [[nodiscard]] std::optional<Trial> fused(const Pair& pair) const {
     const ir::Node& gradient = now_.steps[pair.gradient].node;
     const ir::Node& update = now_.steps[pair.update].node;
@@ -107,14 +116,7 @@ class Fuser {
     const int64_t workspace = workspace_bytes(graph_, node, options_);
     steps[pair.update] = {std::move(node), workspace};
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(pair.gradient));
-    Trial next = trial(std::move(steps));
-    const auto fullest = [](const Trial& t, size_t first, size_t last) {
-      return *std::max_element(t.live.begin() + static_cast<std::ptrdiff_t>(first),
-                               t.live.begin() + static_cast<std::ptrdiff_t>(last));
-    };
-    const bool holds = next.peak <= now_.peak && fullest(next, pair.gradient, pair.update) <=
-                                                     fullest(now_, pair.gradient, pair.update + 1);
-    return holds ? std::optional(std::move(next)) : std::nullopt;
+    return trial(std::move(steps));
   }
 
   [[nodiscard]] Trial trial(std::vector<Step> steps) const {
@@ -133,16 +135,42 @@ class Fuser {
   ArenaOptions options_;
   std::vector<std::vector<int>> readers_;  // of each value
   Trial now_;
-  bool changed_ = false;
 };
+
+// Whether less lives between the two places than before, and nowhere more than at the peak.
+bool saves(const Trial& before, const Trial& after, const Pair& pair) {
+  const auto fullest = [](const Trial& trial, size_t first, size_t last) {
+    return *std::max_element(trial.live.begin() + static_cast<std::ptrdiff_t>(first),
+                             trial.live.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  return after.peak <= before.peak && fullest(after, pair.gradient, pair.update) <
+                                          fullest(before, pair.gradient, pair.update + 1);
+}
+
+bool has_update(const ir::Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
+}
 
 }  // namespace
 
 ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
-  if (!options.fast) return graph;  // a reference kernel has no memory for a part
+  // A reference kernel has no memory for a part.
+  if (!options.fast || !has_update(graph)) return graph;
+  // What lives when is settled by what is computed again.
+  const ir::Graph settled = recompute(graph, {.arena = options});
+  Fuser chooser(settled, options);
+  const int64_t peak_before = chooser.peak();
+  const std::set<std::string> chosen =
+      chooser.fuse([](const Trial& before, const Trial& after, const Pair& pair,
+                      const std::string& /*name*/) { return saves(before, after, pair); });
+  if (chosen.empty()) return graph;
   Fuser fuser(graph, options);
-  fuser.fuse_all();
-  return fuser.finish();
+  fuser.fuse([&chosen](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
+                       const std::string& name) { return chosen.count(name) > 0; });
+  ir::Graph result = fuser.finish();
+  const Fuser after(recompute(result, {.arena = options}), options);
+  return after.peak() <= peak_before ? result : graph;
 }
 
 }  // namespace thimble::plan

@@ -165,20 +165,20 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   }
 }
 
-// How the results are cut into blocks: by the sizes alone, never by the number of threads.
+// How the results are cut into blocks. No element's sum depends on it.
 struct GemmSplit {
   int rows, columns;  // per block
   int row_blocks, column_blocks;
 };
 
-GemmSplit split_gemm(const GemmSizes& sizes) {
+GemmSplit split_gemm(const GemmSizes& sizes, int threads) {
   GemmSplit split{};
   split.row_blocks = static_cast<int>(divide_up(sizes.m, kBlockRows));
   split.rows = static_cast<int>(round_up(divide_up(sizes.m, split.row_blocks), kAllTileRows));
   split.row_blocks = static_cast<int>(divide_up(sizes.m, split.rows));
   // Wide blocks read a less often, but there must be enough of them to share among threads, each
   // worth the handing out.
-  constexpr int64_t kWantedBlocks = 16;
+  const int64_t kWantedBlocks = threads > 1 || sizes.a_rows == 0 ? 16 : 1;
   constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;
   const int64_t per_column = static_cast<int64_t>(split.rows) * std::max(1, sizes.k);
   const int64_t least = round_up(divide_up(kLeastMultiplyAdds, per_column), kMaxColumns);
@@ -193,7 +193,7 @@ GemmSplit split_gemm(const GemmSizes& sizes) {
 
 void gemm_target(float* y, const float* a, const float* b, const float* bias, void* workspace,
                  const GemmSizes& sizes, exec::ThreadPool& pool) {
-  const GemmSplit split = split_gemm(sizes);
+  const GemmSplit split = split_gemm(sizes, pool.threads());
   const int64_t per_matrix = static_cast<int64_t>(split.row_blocks) * split.column_blocks;
   Workspace counter(nullptr);
   carve_gemm_scratch(counter, sizes);

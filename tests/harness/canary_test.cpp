@@ -7,6 +7,7 @@
 
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
+#include "harness/op_parts.h"
 
 namespace thimble::test {
 namespace {
@@ -334,6 +335,84 @@ TEST(canary, whose_sum_is_said_to_be_a_mean_is_caught) {
   EXPECT_EQ(check_samples(op, vector_case()), "");  // an output without samples says nothing
   op.samples = [](const ir::SamplesContext&) { return ir::Samples::mean; };
   expect_caught(check_samples(op, vector_case()), "is not the mean of");
+}
+
+// y = x^2, or some of its rows; x: [n, 1].
+struct PartDims {
+  int n, first;
+};
+
+template <class Real>
+void square_part(Real* y, const Real* x, const PartDims* d) {
+  for (int i = 0; i < d->n; ++i) y[i] = x[d->first + i] * x[d->first + i];
+}
+
+ir::OpDef op_of_parts() {
+  ir::OpDef op = right_op();
+  op.vjp = nullptr;
+  op.in_place = {};
+  op.params = [](const ir::KernelContext& c) -> ir::Params {
+    return PartDims{static_cast<int>(c.in(0).elements()), 0};
+  };
+  op.ref = op.fast = ir::kernel_fn<&square_part<float>>();
+  op.ref64 = ir::kernel_fn<&square_part<double>>();
+  op.part.rows = [](const ir::Params&) -> int64_t { return 8; };
+  op.part.part = [](void* params, int64_t first, int64_t count) {
+    *static_cast<PartDims*>(params) = {static_cast<int>(count), static_cast<int>(first)};
+  };
+  return op;
+}
+
+TEST(canary, whose_parts_are_those_of_other_rows_is_caught) {
+  ir::OpDef op = op_of_parts();
+  EXPECT_EQ(check_parts(op, vector_case()), "");
+  op.part.part = [](void* params, int64_t first, int64_t count) {
+    *static_cast<PartDims*>(params) = {static_cast<int>(count), static_cast<int>(first / 2)};
+  };
+  expect_caught(check_parts(op, vector_case()), "rows 8 to 16 have other bits");
+}
+
+void part_of_other_bits(float* y, const float* x, const PartDims* d) {
+  square_part(y, x, d);
+  if (d->n == 4) y[0] = std::nextafter(y[0], 2.0F);  // the last part
+}
+
+TEST(canary, whose_fast_kernel_gives_a_part_other_bits_is_caught) {
+  ir::OpDef op = op_of_parts();
+  op.fast = ir::kernel_fn<&part_of_other_bits>();
+  expect_caught(check_parts(op, vector_case()), "rows 96 to 100 have other bits");
+}
+
+// param -= the mean of grad.
+template <class Real>
+void minus_mean(Real* param, const Real* before, const Real* grad, const CanaryDims* d) {
+  Real sum = 0;
+  for (int i = 0; i < d->n; ++i) sum += grad[i];
+  for (int i = 0; i < d->n; ++i) param[i] = before[i] - sum / static_cast<Real>(d->n);
+}
+
+template <class Real>
+void minus_grad(Real* param, const Real* before, const Real* grad, const CanaryDims* d) {
+  for (int i = 0; i < d->n; ++i) param[i] = before[i] - grad[i];
+}
+
+TEST(canary, that_is_a_rule_for_whole_tensors_and_says_for_elements_is_caught) {
+  ir::OpDef op = grad_op();
+  op.inputs = {{"param", ""}, {"grad", ""}};
+  op.in_place = {};
+  op.updates = {{0, 0}};
+  op.optimizer = {
+      .name = "canary",
+      .states = [](const ir::Attrs&, const Shape&) -> std::vector<ir::StateSpec> { return {}; },
+      .elementwise = true};
+  op.ref = ir::kernel_fn<&minus_grad<float>>();
+  op.ref64 = ir::kernel_fn<&minus_grad<double>>();
+  const OpCase test{.name = "vector",
+                    .inputs = {{.shape = {101}, .state = true}, {.shape = {101}}}};
+  EXPECT_EQ(check_halves(op, test), "");
+  op.ref = ir::kernel_fn<&minus_mean<float>>();
+  op.ref64 = ir::kernel_fn<&minus_mean<double>>();
+  expect_caught(check_halves(op, test), "two halves give other bits");
 }
 
 struct TwiceNamed {

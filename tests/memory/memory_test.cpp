@@ -4,6 +4,8 @@
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
 
+#include <algorithm>
+
 #include "exec/swap_file.h"
 #include "io/temporary_folder.h"
 #include "memory/allocation_count.h"
@@ -34,6 +36,25 @@ TEST(memory, a_step_allocates_nothing) {
   const int64_t before = test::allocations();
   for (int i = 0; i < 10; ++i) static_cast<void>(session.run());
   EXPECT_EQ(test::allocations(), before);
+}
+
+TEST(memory, a_step_whose_gradients_are_used_up_in_parts_allocates_nothing) {
+  Graph model;
+  const Value x = relu(dense(model.input("x", {300}), {.units = 700}));
+  model.minimize(mean(square(dense(x, {.units = 3}))));
+  for (const int threads : {1, 2}) {
+    train::Runner runner(threads);
+    runner.add({0, 4}, train::training_graph(model.ir(), {}, 4, train::StepKind::update));
+    runner.seal();
+    runner.store().initialize(1);
+    exec::Session& session = *runner.at({0, 4}).session;
+    const auto& steps = session.program().plan().steps;
+    ASSERT_TRUE(std::any_of(steps.begin(), steps.end(),
+                            [](const PlanStep& step) { return step.op == "update_in_parts"; }));
+    const int64_t before = test::allocations();
+    for (int i = 0; i < 10; ++i) static_cast<void>(session.run());
+    EXPECT_EQ(test::allocations(), before);
+  }
 }
 
 TEST(memory, the_counter_counts) {
