@@ -49,6 +49,7 @@ const OpDef& batch_norm_grad_op() {
       .ref64 = ir::kernel_fn<&f64::batch_norm_grad_ref>(),
       .fast = ir::kernel_fn<&batch_norm_grad_simd>(),
       .in_place = {{0, 0}, {0, 1}},
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
   };
   return def;
 }

@@ -135,6 +135,7 @@ const OpDef& coalesce_op() {
       .ref64 = ir::kernel_fn<&f64::coalesce_rows_ref>(),
       .fast = ir::kernel_fn<&coalesce_fast>(),
       .in_place = {{0, 0}},
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
   };
   return def;
 }
