@@ -14,7 +14,8 @@ namespace thimble::plan {
 namespace {
 
 // Plans that are tried to bring a swapping step into its budget; the last as small as it gets.
-constexpr int kMaxRounds = 4;
+constexpr int kMaxRounds = 9;
+constexpr int64_t kFinestStep = 100;  // of a target, by which the next one is lower
 
 // Writing wears out flash memory, and a prediction may be wrong: swap has to be this much cheaper.
 constexpr double kSwapHandicap = 1.1;
@@ -141,7 +142,9 @@ class Ladder {
     for (int round = 1; round <= kMaxRounds; ++round) {
       if (round == kMaxRounds) target = 0;
       Tried next = swapped(graph, target);
-      target = std::max<int64_t>(target - std::max(bytes(next) - budget_.bytes, kAlignment), 0);
+      // What is read ahead fills every gap, which is hard to pack.
+      const int64_t excess = std::max(bytes(next) - budget_.bytes, target / kFinestStep);
+      target = std::max<int64_t>(target - excess, 0);
       if (!best || better(next, *best)) best = std::move(next);
       if (keeps(*best)) break;
     }
