@@ -113,7 +113,10 @@ int run(const Options& options) {
   std::optional<io::AtomicFile> report;
   if (!options.report.empty()) report.emplace(options.report);
   // One step is enough: the schedule changes no buffer.
-  const Plan plan = plan_training(recipe.build(), trainer_options(options.setup, recipe, 1));
+  // Of the built-in samples: those of others need no more but for the order of more of them.
+  const Plan plan =
+      plan_training(recipe.build(), with_pipeline(trainer_options(options.setup, recipe, 1),
+                                                  recipe.data("", data::Split::train)));
   if (report) {
     report->write(io::training_report_html(
         {.title = fmt::format("{}, batch {}", recipe.name, plan.batch), .plan = plan}));

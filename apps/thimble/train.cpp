@@ -38,7 +38,7 @@ class Training {
         train_(source_.train()),
         test_(source_.test()),
         graph_(recipe_.build()),
-        trainer_(graph_, trainer_options(options.setup, recipe_, updates())),
+        trainer_(graph_, with_pipeline(trainer_options(options.setup, recipe_, updates()), train_)),
         plan_(trainer_.plan()) {}
 
   int run() {

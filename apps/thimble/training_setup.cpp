@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "commands.h"
+#include "data/batch_reader.h"
 #include "options.h"
 
 namespace thimble::cli {
@@ -167,6 +168,14 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
 
 TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
   return from_command_line([&] { return made(options, recipe, steps); });
+}
+
+TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples) {
+  if (options.memory_budget > 0) {
+    options.input_pipeline_bytes =
+        data::loader_bytes(samples, {.batch = options.batch, .prefetch = 0});
+  }
+  return options;
 }
 
 }  // namespace thimble::cli

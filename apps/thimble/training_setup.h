@@ -42,4 +42,7 @@ struct SetupOptions {
 [[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
                                              int64_t steps);
 
+// The options with what reading the samples one batch at a time takes, where a budget counts it.
+[[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples);
+
 }  // namespace thimble::cli

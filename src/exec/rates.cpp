@@ -1,48 +1,53 @@
 #include "exec/rates.h"
 
-#include <thimble/ops/add.h>
-#include <thimble/ops/matmul.h>
-
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <mutex>
 
-#include "exec/program.h"
-#include "plan/work.h"
+#include "exec/memory.h"
+#include "simd/gemm.h"
 
 namespace thimble::exec {
 namespace {
 
 constexpr int kRounds = 20;
 // Small enough for a second-level cache, large enough to keep some threads busy.
-constexpr int64_t kSide = 160;
+constexpr int kSide = 160;
+constexpr int64_t kNumbers = int64_t{kSide} * kSide;
+constexpr double kLeastMs = 1e-6;  // a clock may be coarse
 
-// The shortest time of the graph's one node.
-double node_ms(const ir::Graph& graph, ThreadPool& pool) {
-  const Program program(graph, {.threads = pool.threads(), .optimize = false});
-  const Store store({&program.graph()});
-  const Block arena(program.plan().arena_bytes);
-  Session session(program, store, std::span(arena.data(), static_cast<size_t>(arena.bytes())),
-                  pool);
-  plan::NodeTimes times;
-  session.measure(kRounds, times);
-  return times.of(program.graph());
+template <class Run>
+double shortest_ms(const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = Clock::now();
+    run();
+    const std::chrono::duration<double, std::milli> time = Clock::now() - start;
+    shortest = std::min(shortest, time.count());
+  }
+  return std::max(shortest, kLeastMs);
 }
 
 plan::NodeTimes measure(ThreadPool& pool) {
-  const ir::TensorType type{DType::f32, {kSide, kSide}};
-  ir::Graph product;
-  const Value a = product.source("a", type, ir::Role::input);
-  product.outputs = {{"y", matmul(a, product.source("b", type, ir::Role::input)).id()}};
-  ir::Graph sum;
-  const Value c = sum.source("c", type, ir::Role::input);
-  sum.outputs = {{"y", add(c, sum.source("d", type, ir::Role::input)).id()}};
-  constexpr double kLeastMs = 1e-6;  // a clock may be coarse
-  const double product_ms = std::max(node_ms(product, pool), kLeastMs);
-  const double sum_ms = std::max(node_ms(sum, pool), kLeastMs);
-  return plan::NodeTimes(product_ms / plan::flops_of(product, product.nodes[0]),
-                         sum_ms / static_cast<double>(plan::bytes_of(sum, sum.nodes[0])));
+  const simd::GemmSizes sizes{.m = kSide, .n = kSide, .k = kSide};
+  const Block arrays(3 * kNumbers * static_cast<int64_t>(sizeof(float)));
+  const Block workspace(simd::gemm_workspace_bytes(sizes, pool.threads()));
+  auto* const a = reinterpret_cast<float*>(arrays.data());
+  float* const b = a + kNumbers;
+  float* const c = b + kNumbers;
+  const double product_ms =
+      shortest_ms([&] { simd::gemm(c, a, b, nullptr, workspace.data(), sizes, pool); });
+  const double sum_ms = shortest_ms([&] {
+    pool.run(kSide, [&](int64_t row) {
+      for (int64_t i = row * kSide; i < (row + 1) * kSide; ++i) c[i] = a[i] + b[i];
+    });
+  });
+  constexpr double kFlops = 2.0 * kSide * kSide * kSide;
+  return plan::NodeTimes(product_ms / kFlops,
+                         sum_ms / static_cast<double>(3 * kNumbers * int64_t{sizeof(float)}));
 }
 
 }  // namespace

@@ -113,10 +113,11 @@ class Ladder {
       Tried whole = swapped(recompute(orders_, {.arena = options_}));
       whole.updates_whole = true;
       take(std::move(whole));
-      if (asks_for_least()) return std::move(*best);
-      const int64_t halfway =
-          (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
-      take(swapped(fit_arena(in_parts_, options_, halfway)));
+      if (!asks_for_least()) {
+        const int64_t halfway =
+            (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
+        take(swapped(fit_arena(in_parts_, options_, halfway)));
+      }
     }
     if (!must_fetch) {
       take(std::move(again));

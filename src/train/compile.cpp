@@ -100,10 +100,12 @@ void check_budget(const Plan& plan) {
                         plan.steps[static_cast<size_t>(plan.peak_step)].layer);
   throw Error(
       "memory budget",
-      fmt::format("a step of batch {} needs {} at least, the budget is {}; fullest at {}. Nearest "
-                  "budget that works: {} bytes, or take a smaller batch",
+      fmt::format("training with batch {} needs {} at least, {} of it for reading samples; the "
+                  "budget is {}; fullest at {}. Nearest budget that works: {} bytes, or take a "
+                  "smaller batch",
                   plan.batch, format_bytes(plan.nearest_feasible_bytes),
-                  format_bytes(plan.budget_bytes), where, plan.nearest_feasible_bytes));
+                  format_bytes(plan.input_pipeline_bytes), format_bytes(plan.budget_bytes), where,
+                  plan.nearest_feasible_bytes));
 }
 
 }  // namespace thimble::train
