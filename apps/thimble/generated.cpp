@@ -88,6 +88,13 @@ Generated generate(const GenerationTask& task, io::TrainingReport& report) {
                  reconstructions_png(task)},
                 report, generated);
   }
+  if (task.trainer.options().memory_budget > 0) {
+    note(
+        fmt::format("samples take memory beside the training's, which has a budget: draw them "
+                    "with thimble sample {} --checkpoint {}/checkpoint.safetensors",
+                    task.recipe.name, task.out));
+    return generated;
+  }
   const int threads = task.trainer.options().threads;
   const bool images = task.recipe.makes == SampleKind::images;
   SampleOptions options{.count = images ? std::max(kShown, task.recipe.judged) : 1,
