@@ -103,3 +103,28 @@ def test_refuses_options_of_the_wrong_type():
     for options in ({"memory_budget": 1.5}, {"micro_batches": "few"}, {"split_batch_norm": 1}, {"swap": 3}):
         with pytest.raises(TypeError, match=next(iter(options))):
             tb.Trainer(classifier(), **options)
+
+
+def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
+    digits = tb.data.digits(64)
+    free = tb.Trainer(classifier(), seed=1)
+    result = free.fit(digits, epochs=2)
+    assert (result.swap_read_bytes, result.swap_written_bytes, result.swap_stall_ms) == (0, 0, 0)
+    need = tb.plan_training(classifier(), memory_budget=1, swap="always").nearest_feasible_bytes
+    assert need < free.plan().planned_peak_bytes
+    tight = tb.Trainer(classifier(), seed=1, memory_budget=need, swap="always", swap_dir=tmp_path)
+    assert tight.plan().swap_written_bytes > 0
+    assert "swap" in [strategy.name for strategy in tight.plan().strategies]
+    result = tight.fit(digits, epochs=2)
+    assert result.swap_read_bytes > 0 and result.swap_written_bytes > 0
+    assert tight.weights_sha256() == free.weights_sha256()
+    assert list(tmp_path.iterdir()) == []  # the file has no name
+
+
+def test_a_budget_chooses_micro_batches():
+    alone = tb.plan_training(classifier(), memory_budget=1, swap="never").nearest_feasible_bytes
+    plan = tb.plan_training(
+        classifier(), memory_budget=int(0.9 * alone), swap="never", micro_batches="auto"
+    )
+    assert plan.fits
+    assert plan.micro_batches > 1

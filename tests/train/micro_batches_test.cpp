@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(models, micro_batches, testing::ValuesIn(kModels),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(micro_batches, of_recipes_train_as_the_whole_batch_does) {
-  for (const char* name : {"lenet5", "mlp", "lstm"}) {
+  for (const char* name : {"lenet5", "mlp", "lstm", "unet_ddpm"}) {
     SCOPED_TRACE(name);
     const Recipe& recipe = find_recipe(name);
     TrainerOptions wanted = options();
