@@ -14,6 +14,10 @@ std::vector<exec::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   std::vector<Value> values;
   std::vector<const void*> sources(std::max(inputs.size(), op->inputs.size()), nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].absent) {
+      values.emplace_back();
+      continue;
+    }
     values.push_back(graph.source(std::to_string(i), inputs[i].type, ir::Role::input));
     sources[i] = inputs[i].bytes.data();
   }

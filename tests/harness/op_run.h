@@ -13,6 +13,7 @@ namespace thimble::test {
 struct Tensor {
   ir::TensorType type;
   exec::Bytes bytes;
+  bool absent = false;  // an optional input left out
 };
 
 template <class T>

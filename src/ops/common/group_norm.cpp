@@ -124,6 +124,30 @@ void for_each_image(const ChannelRows& r, const group_norm_dims& d, const GroupS
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
+// The result of one image from the statistics of its groups. blocks: see for_each_image.
+template <class Blocks>
+void scale_image(float* y, const float* x, const float* means, const float* variances,
+                 const float* gamma, const float* beta, const ImageScratch& t, const ChannelRows& r,
+                 const group_norm_dims& d, const Blocks& blocks) {
+  const int width = d.channels / d.groups;
+  for (int g = 0; g < d.groups; ++g) {
+    const float deviation = std::sqrt(variances[g] + d.epsilon);
+    for (int c = g * width; c < (g + 1) * width; ++c) {
+      t.wide[0][c] = means[g];
+      t.wide[1][c] = (gamma ? gamma[c] : 1.0F) / deviation;
+      t.wide[2][c] = beta ? beta[c] : 0.0F;
+    }
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (int at = r.channels; at < r.width; ++at) t.wide[i][at] = t.wide[i][at - r.channels];
+  }
+  blocks([&](int64_t b, int) {
+    const ChannelBlock block = channel_block(r, b);
+    map_rows(y + block.first, Affine{x + block.first, t.wide[0], t.wide[1], t.wide[2], false},
+             block, r.width);
+  });
+}
+
 void normalise_groups_target(float* y, float* mean, float* variance, const float* x,
                              const float* gamma, const float* beta, void* workspace,
                              const group_norm_dims& d, exec::ThreadPool& pool) {
@@ -145,22 +169,20 @@ void normalise_groups_target(float* y, float* mean, float* variance, const float
     for (int g = 0; g < d.groups; ++g) {
       merge_group(means + g, variances + g, t, r, g * width, width, d.positions);
     }
-    for (int g = 0; g < d.groups; ++g) {
-      const float deviation = std::sqrt(variances[g] + d.epsilon);
-      for (int c = g * width; c < (g + 1) * width; ++c) {
-        t.wide[0][c] = means[g];
-        t.wide[1][c] = (gamma ? gamma[c] : 1.0F) / deviation;
-        t.wide[2][c] = beta ? beta[c] : 0.0F;
-      }
-    }
-    for (int i = 0; i < 3; ++i) {
-      for (int at = r.channels; at < r.width; ++at) t.wide[i][at] = t.wide[i][at - r.channels];
-    }
-    blocks([&](int64_t b, int) {
-      const ChannelBlock block = channel_block(r, b);
-      map_rows(y + n * size + block.first,
-               Affine{from + block.first, t.wide[0], t.wide[1], t.wide[2], false}, block, r.width);
-    });
+    scale_image(y + n * size, from, means, variances, gamma, beta, t, r, d, blocks);
+  });
+}
+
+void scale_groups_target(float* y, const float* x, const float* gamma, const float* beta,
+                         const float* mean, const float* variance, void* workspace,
+                         const group_norm_dims& d, exec::ThreadPool& pool) {
+  const ChannelRows r = channel_rows(d.positions, d.channels);
+  simd::Workspace pieces(workspace);
+  const GroupScratch s = carve_groups(pieces, r, d, pool.threads(), false);
+  const int64_t size = int64_t{d.positions} * d.channels;
+  for_each_image(r, d, s, pool, [&](int64_t n, const ImageScratch& t, const auto& blocks) {
+    scale_image(y + n * size, x + n * size, mean + n * d.groups, variance + n * d.groups, gamma,
+                beta, t, r, d, blocks);
   });
 }
 
@@ -237,6 +259,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace thimble::ops {
 HWY_EXPORT(normalise_groups_target);
+HWY_EXPORT(scale_groups_target);
 HWY_EXPORT(normalise_groups_grad_target);
 
 namespace {
@@ -286,6 +309,14 @@ void normalise_groups(float* y, float* mean, float* variance, const float* x, co
   }
   HWY_DYNAMIC_DISPATCH(normalise_groups_target)
   (y, mean, variance, x, gamma, beta, workspace, *d, pool);
+}
+
+void scale_groups(float* y, const float* x, const float* gamma, const float* beta,
+                  const float* mean, const float* variance, void* workspace,
+                  const group_norm_dims* d, exec::ThreadPool& pool) {
+  if (d->positions == 0) return;
+  HWY_DYNAMIC_DISPATCH(scale_groups_target)
+  (y, x, gamma, beta, mean, variance, workspace, *d, pool);
 }
 
 void normalise_groups_grad(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,

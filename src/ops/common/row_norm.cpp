@@ -66,6 +66,20 @@ HWY_INLINE float long_row_sum(int n, const Term& term) {
   return hn::GetLane(hn::SumOfLanes(f, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
+// y of one row from its statistics. gamma, beta: may be null.
+HWY_INLINE void scale_row(float* y, const float* x, float center, float rstd, const float* gamma,
+                          const float* beta, int n) {
+  const F32 f;
+  const Vec middle = hn::Set(f, center);
+  const Vec scale = hn::Set(f, rstd);
+  over_vectors(0, n, [=](auto io, int64_t i) HWY_ATTR {
+    Vec value = hn::Mul(hn::Sub(io.load(x, i), middle), scale);
+    if (gamma != nullptr) value = hn::Mul(value, io.load(gamma, i));
+    if (beta != nullptr) value = hn::Add(value, io.load(beta, i));
+    io.store(value, y, i);
+  });
+}
+
 // kCentered: the mean is subtracted (layer_norm), else not (rms_norm).
 template <bool kCentered>
 void row_norm(float* y, float* mean, float* rstd, const float* x, const float* gamma,
@@ -75,7 +89,6 @@ void row_norm(float* y, float* mean, float* rstd, const float* x, const float* g
   const float per_value = 1.0F / static_cast<float>(std::max(n, 1));
   over_rows(d.rows, n, pool, [&](int64_t r) HWY_ATTR {
     const float* from = x + r * n;
-    float* to = y + r * n;
     float center = 0.0F;
     if constexpr (kCentered) {
       center = per_value *
@@ -88,13 +101,18 @@ void row_norm(float* y, float* mean, float* rstd, const float* x, const float* g
                             return hn::Mul(off, off);
                           });
     rstd[r] = 1.0F / std::sqrt(squares + d.epsilon);
-    const Vec scale = hn::Set(f, rstd[r]);
-    over_vectors(0, n, [=](auto io, int64_t i) HWY_ATTR {
-      Vec value = hn::Mul(hn::Sub(io.load(from, i), middle), scale);
-      if (gamma != nullptr) value = hn::Mul(value, io.load(gamma, i));
-      if (beta != nullptr) value = hn::Add(value, io.load(beta, i));
-      io.store(value, to, i);
-    });
+    scale_row(y + r * n, from, center, rstd[r], gamma, beta, n);
+  });
+}
+
+// y again from the statistics; mean may be null for 0.
+void scale_rows_target(float* y, const float* x, const float* gamma, const float* beta,
+                       const float* mean, const float* rstd, const row_norm_dims& d,
+                       exec::ThreadPool& pool) {
+  const int n = d.size;
+  over_rows(d.rows, n, pool, [&](int64_t r) HWY_ATTR {
+    const float center = mean == nullptr ? 0.0F : mean[r];
+    scale_row(y + r * n, x + r * n, center, rstd[r], gamma, beta, n);
   });
 }
 
@@ -193,6 +211,7 @@ HWY_AFTER_NAMESPACE();
 namespace thimble::ops {
 HWY_EXPORT(layer_norm_target);
 HWY_EXPORT(rms_norm_target);
+HWY_EXPORT(scale_rows_target);
 HWY_EXPORT(layer_norm_grad_target);
 HWY_EXPORT(rms_norm_grad_target);
 
@@ -244,6 +263,17 @@ void layer_norm_simd(float* y, float* mean, float* rstd, const float* x, const f
 void rms_norm_simd(float* y, float* rstd, const float* x, const float* gamma,
                    const row_norm_dims* d, exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rms_norm_target)(y, rstd, x, gamma, *d, pool);
+}
+
+void layer_norm_apply_simd(float* y, const float* x, const float* gamma, const float* beta,
+                           const float* mean, const float* rstd, const row_norm_dims* d,
+                           exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(scale_rows_target)(y, x, gamma, beta, mean, rstd, *d, pool);
+}
+
+void rms_norm_apply_simd(float* y, const float* x, const float* gamma, const float* rstd,
+                         const row_norm_dims* d, exec::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(scale_rows_target)(y, x, gamma, nullptr, nullptr, rstd, *d, pool);
 }
 
 void layer_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,

@@ -24,6 +24,13 @@ void layer_norm_simd(float* y, float* mean, float* rstd, const float* x, const f
 void rms_norm_simd(float* y, float* rstd, const float* x, const float* gamma,
                    const row_norm_dims* d, exec::ThreadPool& pool);
 
+// The same y again from the statistics, as layer_norm_apply_ref and rms_norm_apply_ref. y may be x.
+void layer_norm_apply_simd(float* y, const float* x, const float* gamma, const float* beta,
+                           const float* mean, const float* rstd, const row_norm_dims* d,
+                           exec::ThreadPool& pool);
+void rms_norm_apply_simd(float* y, const float* x, const float* gamma, const float* rstd,
+                         const row_norm_dims* d, exec::ThreadPool& pool);
+
 // As layer_norm_grad_ref and rms_norm_grad_ref. dx may be dy or x. workspace:
 // row_norm_grad_workspace() bytes; params hold row_norm_dims. Rows are cut into blocks of fixed
 // size, each with its own sums of the parameters' gradients: results do not depend on the threads.

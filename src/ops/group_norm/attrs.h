@@ -12,4 +12,16 @@ inline void describe(GroupNormAttrs& a, ir::FieldVisitor& v) {
   v.field("epsilon", a.epsilon, "added to the variance");
 }
 
+namespace ops {
+
+struct GroupNormApplyAttrs {
+  double epsilon = 1e-5;
+};
+
+inline void describe(GroupNormApplyAttrs& a, ir::FieldVisitor& v) {
+  v.field("epsilon", a.epsilon, "added to the variance");
+}
+
+}  // namespace ops
+
 }  // namespace thimble

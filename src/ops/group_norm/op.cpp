@@ -75,6 +75,39 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {c.input(0), statistic, statistic};
 }
 
+// The statistics tell the number of groups: instance_norm shares this op.
+const OpDef& group_norm_apply_op() {
+  static const OpDef def{
+      .name = "group_norm_apply",
+      .doc =
+          "The y of group_norm or instance_norm from their statistics: y = (x - mean) / "
+          "sqrt(variance + epsilon) * gamma + beta.",
+      .inputs = {{"x", "[N, ..., C]"},
+                 {"gamma", "[C]", true},
+                 {"beta", "[C]", true},
+                 {"mean", "[N, groups]"},
+                 {"variance", "[N, groups], biased"}},
+      .outputs = {{"y", "[N, ..., C]"}},
+      .attrs = ir::Attrs::schema_of<GroupNormApplyAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_rank(3, 2);
+        check_groups(c, 0, c.shape(3)[1]);
+        check_channel_values(c, 1, 2);
+        check_same_shape(c, 3, 4, {c.shape(0)[0], c.shape(3)[1]});
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return group_norm_sizes(c.in(0), c.in(3)[1], c.attrs.as<GroupNormApplyAttrs>().epsilon);
+      },
+      .workspace = group_norm_workspace,
+      .ref = ir::kernel_fn<&f32::group_norm_apply_ref>(),
+      .ref64 = ir::kernel_fn<&f64::group_norm_apply_ref>(),
+      .fast = ir::kernel_fn<&scale_groups>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
 const OpDef& group_norm_op() {
   static const OpDef def{
       .name = "group_norm",
@@ -101,15 +134,25 @@ const OpDef& group_norm_op() {
       .ref64 = ir::kernel_fn<&f64::normalise_groups_ref>(),
       .fast = ir::kernel_fn<&normalise_groups>(),
       .in_place = {{0, 0}},
+      .rebuild =
+          [](const ir::Attrs& attrs) {
+            return group_norm_rebuild(attrs.as<GroupNormAttrs>().epsilon);
+          },
   };
   return def;
 }
 
 }  // namespace
+
+ir::RebuildRule group_norm_rebuild(double epsilon) {
+  return {&group_norm_apply_op(), ir::Attrs::of(GroupNormApplyAttrs{epsilon}), {0, 1, 2, ~1, ~2}};
+}
+
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(group_norm) {
-  static const OpDef* const defs[] = {&group_norm_op(), &group_norm_grad_op()};
+  static const OpDef* const defs[] = {&group_norm_op(), &group_norm_apply_op(),
+                                      &group_norm_grad_op()};
   return defs;
 }
 

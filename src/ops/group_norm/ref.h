@@ -1,3 +1,19 @@
+/* The y of normalise_groups_ref from its statistics. x, y: [images, positions, channels], y may be
+   x; mean, variance: [images, groups]; gamma, beta: [channels] or NULL. */
+static void group_norm_apply_ref(real* y, const real* x, const real* gamma, const real* beta,
+                                 const real* mean, const real* variance, const group_norm_dims* d) {
+  const int width = d->groups > 0 ? d->channels / d->groups : 0;
+  for (int n = 0; n < d->images; ++n) {
+    for (int p = 0; p < d->positions; ++p, x += d->channels, y += d->channels) {
+      for (int c = 0; c < d->channels; ++c) {
+        const int group = n * d->groups + c / width;
+        const real inverse = 1 / sqrt(variance[group] + (real)d->epsilon);
+        y[c] = (x[c] - mean[group]) * inverse * (gamma ? gamma[c] : 1) + (beta ? beta[c] : 0);
+      }
+    }
+  }
+}
+
 /* The gradient of normalise_groups_ref. With m values a group, g = dy gamma and
    xhat = (x - mean) / sqrt(variance + epsilon):
    dx = (g - sum of g / m - xhat sum of g xhat / m) / sqrt(variance + epsilon), sums over a group;

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "harness/op_cases.h"
+#include "harness/rebuild_cases.h"
 #include "ops/group_norm/attrs.h"
 
 namespace thimble::test {
@@ -48,6 +48,26 @@ THIMBLE_OP_CASES(group_norm) {
             attrs(2),
             "expected gamma of shape [4]"}},
   };
+}
+
+THIMBLE_OP_CASES(group_norm_apply) {
+  OpCases made{
+      .cases = rebuild_cases(
+          {normalised("images", {3, 5, 7, 6}, 3), normalised("large_images", {2, 41, 50, 10}, 5),
+           normalised("without_parameters", {3, 4, 4, 6}, 2, false),
+           normalised("vectors", {5, 12}, 3), normalised("empty_images", {2, 0, 3, 4}, 2)},
+          {0, 1, 2, ~1, ~2})};
+  for (OpCase& test : made.cases) {
+    test.attrs = ir::Attrs::of(ops::GroupNormApplyAttrs{});
+    test.inputs[4].low = 0.1;  // a variance
+  }
+  return made;
+}
+
+TEST(group_norm, is_made_again_bit_by_bit) {
+  expect_rebuilt("group_norm", normalised("images", {3, 5, 7, 6}, 3));
+  expect_rebuilt("group_norm", normalised("large_images", {2, 41, 50, 10}, 5));
+  expect_rebuilt("group_norm", normalised("without_parameters", {3, 4, 4, 6}, 2, false));
 }
 
 }  // namespace thimble::test

@@ -96,6 +96,10 @@ const OpDef& instance_norm_op() {
       .ref64 = ir::kernel_fn<&f64::instance_norm_ref>(),
       .fast = ir::kernel_fn<&fast>(),
       .in_place = {{0, 0}},
+      .rebuild =
+          [](const ir::Attrs& attrs) {
+            return group_norm_rebuild(attrs.as<InstanceNormAttrs>().epsilon);
+          },
   };
   return def;
 }

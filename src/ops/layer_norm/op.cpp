@@ -60,6 +60,33 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {c.input(0), statistic, statistic};
 }
 
+const OpDef& layer_norm_apply_op() {
+  static const OpDef def{
+      .name = "layer_norm_apply",
+      .doc = "The y of layer_norm from its statistics: y = (x - mean) * rstd * gamma + beta.",
+      .inputs = {{"x", "any shape of at least dims dimensions"},
+                 {"gamma", "the last dims dimensions", true},
+                 {"beta", "the last dims dimensions", true},
+                 {"mean", "one a row"},
+                 {"rstd", "one a row"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<LayerNormAttrs>();
+        check_row_norm(c, 0, attrs.dims);
+        check_same_shape(c, 1, 2, last_dims(c.shape(0), attrs.dims));
+        check_same_shape(c, 3, 4, first_dims(c.shape(0), attrs.dims));
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+      .ref = ir::kernel_fn<&f32::layer_norm_apply_ref>(),
+      .ref64 = ir::kernel_fn<&f64::layer_norm_apply_ref>(),
+      .fast = ir::kernel_fn<&layer_norm_apply_simd>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
 const OpDef& layer_norm_op() {
   static const OpDef def{
       .name = "layer_norm",
@@ -86,6 +113,9 @@ const OpDef& layer_norm_op() {
       .ref64 = ir::kernel_fn<&f64::layer_norm_ref>(),
       .fast = ir::kernel_fn<&layer_norm_simd>(),
       .in_place = {{0, 0}},
+      .rebuild = [](const ir::Attrs& attrs) -> ir::RebuildRule {
+        return {&layer_norm_apply_op(), attrs, {0, 1, 2, ~1, ~2}};
+      },
       .samples =
           [](const ir::SamplesContext& c) {
             const bool all = c.attrs.as<LayerNormAttrs>().dims == c.in(0).rank();
@@ -99,7 +129,8 @@ const OpDef& layer_norm_op() {
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(layer_norm) {
-  static const OpDef* const defs[] = {&layer_norm_op(), &layer_norm_grad_op()};
+  static const OpDef* const defs[] = {&layer_norm_op(), &layer_norm_apply_op(),
+                                      &layer_norm_grad_op()};
   return defs;
 }
 

@@ -17,6 +17,17 @@ static void layer_norm_ref(real* y, real* mean, real* rstd, const real* x, const
   }
 }
 
+/* The same y from the statistics. y may be x. */
+static void layer_norm_apply_ref(real* y, const real* x, const real* gamma, const real* beta,
+                                 const real* mean, const real* rstd, const row_norm_dims* d) {
+  const int n = d->size;
+  for (int r = 0; r < d->rows; ++r, x += n, y += n) {
+    for (int i = 0; i < n; ++i) {
+      y[i] = (x[i] - mean[r]) * rstd[r] * (gamma ? gamma[i] : 1) + (beta ? beta[i] : 0);
+    }
+  }
+}
+
 /* With g = dy gamma and xhat = (x - mean) rstd: dx = rstd (g - mean of g - xhat mean of g xhat),
    dgamma = sum over rows of dy xhat, dbeta = sum over rows of dy. dx may be dy or x. */
 static void layer_norm_grad_ref(real* dx, real* dgamma, real* dbeta, const real* dy, const real* x,

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "harness/rebuild_cases.h"
 #include "ops/common/row_norm.h"
 #include "ops/layer_norm/attrs.h"
 
@@ -47,6 +47,19 @@ THIMBLE_OP_CASES(layer_norm) {
                    "expected gamma of shape [4]"},
                   {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(1), "of type f32"}},
   };
+}
+
+THIMBLE_OP_CASES(layer_norm_apply) {
+  return {.cases = rebuild_cases(
+              {normalised("rows", {5, 37}), normalised("two_dimensions", {4, 3, 5}, 2),
+               normalised("without_parameters", {4, 33}, 1, false, false),
+               normalised("shift_alone", {4, 33}, 1, false, true), normalised("no_rows", {0, 6})},
+              {0, 1, 2, ~1, ~2})};
+}
+
+TEST(layer_norm, is_made_again_bit_by_bit) {
+  expect_rebuilt("layer_norm", normalised("rows", {57, 37}));
+  expect_rebuilt("layer_norm", normalised("shift_alone", {4, 33}, 1, false, true));
 }
 
 TEST(layer_norm, keeps_its_accuracy_when_the_mean_is_far_from_zero) {

@@ -46,6 +46,31 @@ const OpDef& rms_norm_grad_op() {
   return def;
 }
 
+const OpDef& rms_norm_apply_op() {
+  static const OpDef def{
+      .name = "rms_norm_apply",
+      .doc = "The y of rms_norm from its statistics: y = x * rstd * gamma.",
+      .inputs = {{"x", "any shape of at least dims dimensions"},
+                 {"gamma", "the last dims dimensions", true},
+                 {"rstd", "one a row"}},
+      .outputs = {{"y", "the shape of x"}},
+      .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<RmsNormAttrs>();
+        check_row_norm(c, 0, attrs.dims);
+        check_same_shape(c, 1, 1, last_dims(c.shape(0), attrs.dims));
+        check_same_shape(c, 2, 2, first_dims(c.shape(0), attrs.dims));
+        return {c.input(0)};
+      },
+      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+      .ref = ir::kernel_fn<&f32::rms_norm_apply_ref>(),
+      .ref64 = ir::kernel_fn<&f64::rms_norm_apply_ref>(),
+      .fast = ir::kernel_fn<&rms_norm_apply_simd>(),
+      .in_place = {{0, 0}},
+  };
+  return def;
+}
+
 const OpDef& rms_norm_op() {
   static const OpDef def{
       .name = "rms_norm",
@@ -73,6 +98,9 @@ const OpDef& rms_norm_op() {
       .ref64 = ir::kernel_fn<&f64::rms_norm_ref>(),
       .fast = ir::kernel_fn<&rms_norm_simd>(),
       .in_place = {{0, 0}},
+      .rebuild = [](const ir::Attrs& attrs) -> ir::RebuildRule {
+        return {&rms_norm_apply_op(), attrs, {0, 1, ~1}};
+      },
       .samples =
           [](const ir::SamplesContext& c) {
             const bool all = c.attrs.as<RmsNormAttrs>().dims == c.in(0).rank();
@@ -86,7 +114,7 @@ const OpDef& rms_norm_op() {
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(rms_norm) {
-  static const OpDef* const defs[] = {&rms_norm_op(), &rms_norm_grad_op()};
+  static const OpDef* const defs[] = {&rms_norm_op(), &rms_norm_apply_op(), &rms_norm_grad_op()};
   return defs;
 }
 

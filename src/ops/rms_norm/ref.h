@@ -11,6 +11,15 @@ static void rms_norm_ref(real* y, real* rstd, const real* x, const real* gamma,
   }
 }
 
+/* The same y from the statistics. y may be x. */
+static void rms_norm_apply_ref(real* y, const real* x, const real* gamma, const real* rstd,
+                               const row_norm_dims* d) {
+  const int n = d->size;
+  for (int r = 0; r < d->rows; ++r, x += n, y += n) {
+    for (int i = 0; i < n; ++i) y[i] = x[i] * rstd[r] * (gamma ? gamma[i] : 1);
+  }
+}
+
 /* With g = dy gamma and xhat = x rstd: dx = rstd (g - xhat mean of g xhat), dgamma = sum over rows
    of dy xhat. dx may be dy or x. */
 static void rms_norm_grad_ref(real* dx, real* dgamma, const real* dy, const real* x,

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "harness/op_cases.h"
+#include "harness/rebuild_cases.h"
 #include "ops/common/row_norm.h"
 #include "ops/rms_norm/attrs.h"
 
@@ -39,6 +39,18 @@ THIMBLE_OP_CASES(rms_norm) {
                    "expected gamma of shape [4]"},
                   {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(1), "of type f32"}},
   };
+}
+
+THIMBLE_OP_CASES(rms_norm_apply) {
+  return {.cases = rebuild_cases(
+              {normalised("rows", {5, 37}), normalised("two_dimensions", {4, 3, 5}, 2),
+               normalised("without_scale", {4, 33}, 1, false), normalised("no_rows", {0, 6})},
+              {0, 1, ~1})};
+}
+
+TEST(rms_norm, is_made_again_bit_by_bit) {
+  expect_rebuilt("rms_norm", normalised("rows", {57, 37}));
+  expect_rebuilt("rms_norm", normalised("without_scale", {4, 33}, 1, false));
 }
 
 TEST(rms_norm, adds_a_scale_unless_told_not_to) {
