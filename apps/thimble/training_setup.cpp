@@ -91,6 +91,12 @@ void SetupOptions::add_to(CLI::App& command) {
   command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
       ->check(whole_number(1))
       ->type_name("N");
+  command
+      .add_option("--freeze", freeze,
+                  "parameters that stay as they are, by a pattern of their names such as 'conv*'; "
+                  "they take neither gradient nor optimizer state; may be given more than once")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
   command.add_option("--seed", seed, "seed of first values, order, noise [0]")
       ->check(whole_number(0))
       ->type_name("N");
@@ -159,6 +165,9 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   trainer.micro_batches = options.micro_batches;
   trainer.split_batch_norm = options.split_batch_norm;
   trainer.saved_activations = options.saved_activations;
+  for (const std::string& pattern : options.freeze) {
+    trainer.groups.push_back({.pattern = pattern, .frozen = true});
+  }
   trainer.seed = options.seed;
   trainer.threads = options.threads;
   return trainer;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace thimble::cli {
 
@@ -20,6 +21,7 @@ struct SetupOptions {
   double clip_norm = 0.0;
   double ema_decay = -1.0;  // negative: the recipe's
   int64_t accumulate = 1;
+  std::vector<std::string> freeze;  // patterns of names
   uint64_t seed = 0;
   int threads = 0;
   std::optional<std::string> memory_budget;

@@ -49,7 +49,8 @@ class Optimizer {
 };
 
 // Parameters with settings of their own. The first group whose pattern matches counts; parameters
-// in no group follow the optimizer. A pattern that matches no trained parameter is an error.
+// in no group follow the optimizer. A pattern that matches no trained parameter is an error, and so
+// is one of a frozen group that matches none at all.
 struct ParamGroup {
   std::string pattern;    // of names: "encoder.*", "*.bias"; * stands for any characters
   double lr_scale = 1.0;  // the learning rate's factor
@@ -58,6 +59,9 @@ struct ParamGroup {
   // is reported leaves them out. In SGD, l2 is the same as weight_decay.
   double l1 = 0.0;
   double l2 = 0.0;
+  // Not changed in this training, the model as it is: neither gradient nor optimizer state, nor
+  // what would be kept for them. Graph::freeze does so for every training of a model.
+  bool frozen = false;
   bool operator==(const ParamGroup&) const = default;
 };
 

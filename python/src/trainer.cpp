@@ -55,7 +55,7 @@ GradientClip clip_from(const std::string& kind, double limit) {
   throw Error("clip", "there is no kind \"" + kind + "\"");
 }
 
-using Group = std::tuple<std::string, double, std::optional<double>, double, double>;
+using Group = std::tuple<std::string, double, std::optional<double>, double, double, bool>;
 
 Swap swap_from(const std::string& name) {
   if (name == "never") return Swap::never;
@@ -93,8 +93,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
                          .threads = threads};
-  for (const auto& [pattern, lr_scale, weight_decay, l1, l2] : groups) {
-    options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2});
+  for (const auto& [pattern, lr_scale, weight_decay, l1, l2, frozen] : groups) {
+    options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2, frozen});
   }
   new (self) TrainerOptions(std::move(options));
 }

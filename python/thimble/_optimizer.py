@@ -35,13 +35,15 @@ class Optimizer:
 class ParamGroup:
     """Parameters with settings of their own: those whose names match the pattern ("*.bias"; *
     stands for any characters). The first group that matches counts. l1, l2: penalties, gradients are
-    those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2)."""
+    those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2). frozen: not changed in this training, with
+    neither gradient nor optimizer state."""
 
     pattern: str
     lr_scale: float = 1.0
     weight_decay: float | None = None
     l1: float = 0.0
     l2: float = 0.0
+    frozen: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _options(
     return _core.TrainerOptions(
         optimizer=text,
         schedule=schedule,
-        groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2) for g in groups],
+        groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2, g.frozen) for g in groups],
         clip="none" if clip is None else clip.kind,
         clip_limit=0.0 if clip is None else clip.limit,
         batch=batch,

@@ -26,6 +26,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
                          StepKind kind) {
   ir::Graph graph = forward_graph(model, batch, ir::Phase::training);
   graph.outputs.clear();  // predictions are of no use to the step
+  freeze_groups(graph, options.groups);
   const std::vector<autodiff::Gradient> gradients = autodiff::append_loss_gradients(graph);
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");

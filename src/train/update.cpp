@@ -142,7 +142,7 @@ void check_groups(const ir::Graph& graph, std::span<const autodiff::Gradient> gr
     for (const autodiff::Gradient& gradient : gradients) {
       matches = matches || ir::matches(group.pattern, graph.data(gradient.value).name);
     }
-    if (!matches) throw Error(where, "matches no trained parameter");
+    if (!matches && !group.frozen) throw Error(where, "matches no trained parameter");
   }
 }
 
@@ -296,6 +296,23 @@ void refuse_accumulated_rows(const Trained& trained) {
 }
 
 }  // namespace
+
+void freeze_groups(ir::Graph& graph, const std::vector<ParamGroup>& groups) {
+  std::vector<char> used(groups.size(), 0);
+  for (ir::ValueData& data : graph.values) {
+    if (data.role != ir::Role::parameter || data.producer >= 0) continue;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      used[i] = ir::matches(groups[i].pattern, data.name) ? 1 : used[i];
+    }
+    const ParamGroup* group = group_of(groups, data.name);
+    if (group != nullptr && group->frozen) data.trainable = false;
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!groups[i].frozen || used[i] != 0) continue;
+    throw Error("parameter group " + groups[i].pattern,
+                "is to be frozen, but matches no parameter");
+  }
+}
 
 void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
                     const UpdateOptions& options) {

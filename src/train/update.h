@@ -36,6 +36,10 @@ inline constexpr std::string_view kGradientSumSuffix = ".grad_sum";
   return state.ends_with(kGradientSumSuffix);
 }
 
+// Freezes the parameters whose group says so. Before gradients are appended. Throws Error where a
+// pattern matches no parameter.
+void freeze_groups(ir::Graph& graph, const std::vector<ParamGroup>& groups);
+
 // Appends one update for every gradient (those of -1 have none), after its limit. Moments become
 // states "<parameter>.exp_avg" and so on (PyTorch's names), zero at first. Throws Error for groups
 // and limits that make no sense.
