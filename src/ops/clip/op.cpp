@@ -1,6 +1,7 @@
 #include <thimble/ops/clip.h>
 
 #include "ops/clip/attrs.h"
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 
 #define THIMBLE_REF "ops/clip/ref.h"
@@ -21,6 +22,11 @@ void check(const ir::InferContext& c) {
   c.require(a.low <= a.high, "expected low <= high");
 }
 
+ir::MaskRule mask(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<ClipAttrs>();
+  return activation_mask({BitTest::within, a.low, a.high});
+}
+
 constexpr UnaryInfo kClip{
     .name = "clip",
     .grad_name = "clip_grad",
@@ -31,6 +37,7 @@ constexpr UnaryInfo kClip{
     .attrs = &ir::Attrs::schema_of<ClipAttrs>,
     .constants = constants,
     .check = check,
+    .mask = mask,
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/common/activation.h"
+#include "ops/common/maxima.h"
 
 namespace thimble::ops {
 
@@ -28,9 +29,9 @@ inline Value activation_grad(Activation activation, Value dy, Value y) {
     case Activation::none:
       return dy;
     case Activation::relu:
-      return relu_grad(dy, y);
+      return select_gradient(dy, y, relu_grad);
     case Activation::relu6:
-      return relu6_grad(dy, y);
+      return select_gradient(dy, y, relu6_grad);
   }
   return dy;
 }

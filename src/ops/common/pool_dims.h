@@ -19,7 +19,13 @@ typedef struct pool_dims {
                             inside the image */
   int divisor;           /* average: divides by this where it is not 0 */
   int wide_index;        /* max: 1 keeps places in the window as int32, 0 as uint8 */
+  int place_bits;        /* max: the bits of a packed place: 1, 2 or 4 */
 } pool_dims;
+
+typedef struct {
+  int n;     /* places */
+  int width; /* bits of a packed one: 1, 2 or 4 */
+} pool_pack_dims;
 
 /* The cells begin, begin + dilation, ... < end of an image of `size` that the window at `place`
    covers. */

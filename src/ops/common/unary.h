@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/graph.h"
+#include "ops/common/maxima.h"
 #include "ops/common/unary_dims.h"
 
 namespace thimble::ops {
@@ -31,6 +32,10 @@ struct UnaryInfo {
   // With these attributes the output does not tell the derivative, so that it reads the input.
   bool (*reads_input)(const ir::Attrs&) = nullptr;
   Activation activation = Activation::none;  // a matrix op may apply it while storing
+  // The gradient is that of the output or 0, element by element, as the output says.
+  bool selects = false;
+  // Of the gradient op, where it looks at one bit of what is kept; null: it reads it whole.
+  ir::MaskRule (*mask)(const ir::Attrs&) = nullptr;
 };
 
 // Given name, doc, example, attrs, vjp and kernels it sets the rest of an op; params and infer only
@@ -65,7 +70,8 @@ struct Unary {
                                             .params = params,
                                             .ref = info.kernels.grad_ref,
                                             .ref64 = info.kernels.grad_ref64,
-                                            .fast = info.kernels.grad_fast},
+                                            .fast = info.kernels.grad_fast,
+                                            .mask = info.mask},
                                            info.reads);
     return def;
   }
@@ -93,6 +99,10 @@ struct Unary {
   static std::vector<Value> vjp(const ir::VjpContext& c) {
     const bool input =
         info.reads == Reads::input || (info.reads_input != nullptr && info.reads_input(c.attrs));
+    if (info.selects) {
+      return {select_gradient(c.grad(), c.output(),
+                              [&c](Value dy, Value y) { return apply_grad(dy, y, c.attrs); })};
+    }
     return {apply_grad(c.grad(), input ? c.input(0) : c.output(), c.attrs)};
   }
   static ir::Params params(const ir::KernelContext& c) {

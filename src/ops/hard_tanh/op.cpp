@@ -1,5 +1,6 @@
 #include <thimble/ops/hard_tanh.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 #include "ops/hard_tanh/attrs.h"
 
@@ -21,6 +22,11 @@ void check(const ir::InferContext& c) {
   c.require(a.min_val <= a.max_val, "expected min_val <= max_val");
 }
 
+ir::MaskRule mask(const ir::Attrs& attrs) {
+  const auto& a = attrs.as<HardTanhAttrs>();
+  return activation_mask({BitTest::inside, a.min_val, a.max_val});
+}
+
 constexpr UnaryInfo kHardTanh{
     .name = "hard_tanh",
     .grad_name = "hard_tanh_grad",
@@ -33,6 +39,8 @@ constexpr UnaryInfo kHardTanh{
     .attrs = &ir::Attrs::schema_of<HardTanhAttrs>,
     .constants = constants,
     .check = check,
+    .selects = true,
+    .mask = mask,
 };
 
 }  // namespace

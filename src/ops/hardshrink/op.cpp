@@ -1,5 +1,6 @@
 #include <thimble/ops/hardshrink.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 #include "ops/hardshrink/attrs.h"
 
@@ -16,6 +17,11 @@ unary_dims constants(const ir::Attrs& attrs) {
   return {.a = static_cast<float>(a.lambd)};
 }
 
+ir::MaskRule mask(const ir::Attrs& attrs) {
+  const double lambd = attrs.as<HardshrinkAttrs>().lambd;
+  return activation_mask({BitTest::outside, -lambd, lambd});
+}
+
 constexpr UnaryInfo kHardshrink{
     .name = "hardshrink",
     .grad_name = "hardshrink_grad",
@@ -25,6 +31,7 @@ constexpr UnaryInfo kHardshrink{
     .kernels = UNARY_KERNELS(hardshrink),
     .attrs = &ir::Attrs::schema_of<HardshrinkAttrs>,
     .constants = constants,
+    .mask = mask,
 };
 
 }  // namespace

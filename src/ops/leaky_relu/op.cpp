@@ -1,5 +1,6 @@
 #include <thimble/ops/leaky_relu.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 #include "ops/leaky_relu/attrs.h"
 
@@ -19,6 +20,13 @@ unary_dims constants(const ir::Attrs& attrs) {
 // The output may be positive for either sign of x then.
 bool reads_input(const ir::Attrs& attrs) { return attrs.as<LeakyReluAttrs>().slope < 0.0; }
 
+// A slope of 0 gives zeros of either sign, which a bit does not tell.
+ir::MaskRule mask(const ir::Attrs& attrs) {
+  const double slope = attrs.as<LeakyReluAttrs>().slope;
+  return static_cast<float>(slope) == 0.0F ? ir::MaskRule{}
+                                           : activation_mask({BitTest::above}, slope);
+}
+
 constexpr UnaryInfo kLeakyRelu{
     .name = "leaky_relu",
     .grad_name = "leaky_relu_grad",
@@ -29,6 +37,7 @@ constexpr UnaryInfo kLeakyRelu{
     .attrs = &ir::Attrs::schema_of<LeakyReluAttrs>,
     .constants = constants,
     .reads_input = reads_input,
+    .mask = mask,
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <thimble/ops/reshape.h>
 
 #include "ir/graph.h"
+#include "ops/common/maxima.h"
 #include "ops/common/pool.h"
 #include "ops/max_pool2d/attrs.h"
 #include "ops/max_pool2d/dims.h"
@@ -120,6 +121,75 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
 }
 
+// Bits that tell the cells of a small window apart, a part of a byte; 0: there are too many cells.
+int place_bits(const Window& window) {
+  const int64_t cells = window.kernel.h * window.kernel.w;
+  return cells <= 2 ? 1 : cells <= 4 ? 2 : cells <= 16 ? 4 : 0;
+}
+
+const OpDef& pack_op() {
+  static const OpDef def{
+      .name = "max_pool2d_pack",
+      .doc = "The places of max_pool2d in 1, 2 or 4 bits each, as many as its window needs.",
+      .inputs = {{"index", "[N, P, Q, C], u8, of max_pool2d"}},
+      .outputs = {{"bits", "[N, P, Q, C, 1, 2 or 4], boolean"}},
+      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::u8);
+        c.require_rank(0, 4);
+        const int bits = place_bits(pool_window(c.attrs.as<MaxPool2dGradAttrs>()));
+        c.require(bits > 0, "expected a window of at most 16 cells");
+        const Shape& x = c.shape(0);
+        return {{DType::boolean, {x[0], x[1], x[2], x[3], bits}}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return pool_pack_dims{static_cast<int>(c.in(0).elements()), static_cast<int>(c.out()[-1])};
+      },
+      .ref = ir::kernel_fn<&f32::max_pool2d_pack_ref>(),
+      .ref64 = ir::kernel_fn<&f64::max_pool2d_pack_ref>(),
+      .fast = ir::kernel_fn<&max_pool2d_pack_simd>(),
+  };
+  return def;
+}
+
+const OpDef& packed_grad_op() {
+  static const OpDef def{
+      .name = "max_pool2d_packed_grad",
+      .doc = "max_pool2d_grad with packed places.",
+      .inputs = {{"dy", "[N, P, Q, C]"}, {"bits", "[N, P, Q, C, ...], of max_pool2d_pack"}},
+      .outputs = {{"dx", "[N, H, W, C]"}},
+      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
+        check_image(c, 0);
+        const Shape& dy = c.shape(0);
+        c.require(pool_places(c, pool_window(attrs), attrs.size, attrs.ceil_mode) == image_size(dy),
+                  "expected dy to be as large as the pooling's result");
+        c.require_dtype(1, DType::boolean);
+        c.require(c.shape(1) == Shape{dy[0], dy[1], dy[2], dy[3], place_bits(pool_window(attrs))},
+                  "expected packed places of the shape of dy");
+        return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+        pool_dims d = pool_sizes(window, c.out(), c.in(0));
+        d.place_bits = place_bits(window);
+        return d;
+      },
+      .workspace = max_pool2d_packed_grad_workspace,
+      .ref = ir::kernel_fn<&f32::max_pool2d_packed_grad_ref>(),
+      .ref64 = ir::kernel_fn<&f64::max_pool2d_packed_grad_ref>(),
+      .fast = ir::kernel_fn<&max_pool2d_packed_grad_simd>(),
+  };
+  return def;
+}
+
+// Places wait in as few bits as their window needs.
+ir::MaskRule mask(const ir::Attrs& attrs) {
+  if (place_bits(pool_window(attrs.as<MaxPool2dGradAttrs>())) == 0) return {};
+  return {1, &pack_op(), attrs, &packed_grad_op(), attrs};
+}
+
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "max_pool2d_grad",
@@ -139,6 +209,7 @@ const OpDef& grad_op() {
       .ref = ir::kernel_fn<&f32::max_pool2d_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::max_pool2d_grad_ref>(),
       .fast = ir::kernel_fn<&max_pool2d_grad_simd>(),
+      .mask = mask,
   };
   return def;
 }
@@ -183,11 +254,35 @@ const OpDef& cells_op() {
 }
 
 }  // namespace
+
+std::optional<Maxima> maxima_of(Value dy, Value x) {
+  ir::Graph& graph = dy.graph();
+  const auto node_of = [&graph](int id) -> const ir::Node* {
+    const int producer = id < 0 ? -1 : graph.data(id).producer;
+    return producer < 0 ? nullptr : &graph.nodes[static_cast<size_t>(producer)];
+  };
+  const ir::Node* grad = node_of(dy.id());
+  if (grad == nullptr || grad->op != &grad_op()) return {};
+  const ir::Node* pool = node_of(grad->inputs[1]);
+  const bool pools_x = pool != nullptr && pool->inputs[0] == x.id() &&
+                       (pool->op == &max_pool2d_op() || pool->op == &with_places_op());
+  if (!pools_x) return {};
+  return Maxima{graph.value(grad->inputs[0]), graph.value(pool->outputs[0]), dy};
+}
+
+Value route_to_maxima(const Maxima& maxima, Value dy) {
+  ir::Graph& graph = dy.graph();
+  const ir::Node grad =
+      graph.nodes[static_cast<size_t>(graph.data(maxima.pool_grad.id()).producer)];
+  return graph.add1(grad_op(), grad.attrs, {dy, graph.value(grad.inputs[1])});
+}
+
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(max_pool2d) {
-  static const OpDef* const defs[] = {&max_pool2d_op(), &inference_op(), &grad_op(),
-                                      &with_places_op(), &cells_op()};
+  static const OpDef* const defs[] = {&max_pool2d_op(),  &inference_op(), &grad_op(),
+                                      &with_places_op(), &cells_op(),     &pack_op(),
+                                      &packed_grad_op()};
   return defs;
 }
 

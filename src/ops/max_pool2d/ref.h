@@ -84,6 +84,46 @@ static void max_pool2d_grad_ref(real* dx, const real* dy, const uint8_t* index,
   }
 }
 
+/* Places of a window's cells in 1, 2 or 4 bits each, the first in the lowest bits of the first
+   byte. bits: [count * width / 8], index: [count]; nothing aliases. */
+static void max_pool2d_pack_ref(uint8_t* bits, const uint8_t* index, const pool_pack_dims* d) {
+  const int per_byte = 8 / d->width;
+  for (int begin = 0; begin < d->n; begin += per_byte) {
+    unsigned byte = 0;
+    for (int i = begin; i < d->n && i < begin + per_byte; ++i) {
+      byte |= (unsigned)index[i] << (i - begin) * d->width;
+    }
+    bits[begin / per_byte] = (uint8_t)byte;
+  }
+}
+
+static int max_pool2d_packed_place(const uint8_t* bits, ptrdiff_t i, int width) {
+  const int per_byte = 8 / width;
+  return bits[i / per_byte] >> i % per_byte * width & ((1 << width) - 1);
+}
+
+/* max_pool2d_grad_ref with packed places. dx is cleared, then each window's dy goes to its largest
+   cell. */
+static void max_pool2d_packed_grad_ref(real* dx, const real* dy, const uint8_t* bits,
+                                       const pool_dims* d) {
+  const int width = d->place_bits;
+  const ptrdiff_t inputs = (ptrdiff_t)d->n * d->h * d->w * d->c;
+  ptrdiff_t from = 0;
+  for (ptrdiff_t i = 0; i < inputs; ++i) dx[i] = 0;
+  for (int n = 0; n < d->n; ++n) {
+    for (int p = 0; p < d->p; ++p) {
+      for (int q = 0; q < d->q; ++q) {
+        for (int c = 0; c < d->c; ++c, ++from) {
+          const int place = max_pool2d_packed_place(bits, from, width);
+          const int row = p * d->stride_h - d->pad_top + place / d->s * d->dilation_h;
+          const int column = q * d->stride_w - d->pad_left + place % d->s * d->dilation_w;
+          dx[(((ptrdiff_t)n * d->h + row) * d->w + column) * d->c + c] += dy[from];
+        }
+      }
+    }
+  }
+}
+
 /* cells = where in the image the places of maxima are: row * w + column. cells, index: [n,p,q,c].
  */
 static void max_pool2d_cells_ref(int32_t* cells, const uint8_t* index, const pool_dims* d) {

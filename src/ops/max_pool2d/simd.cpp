@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 
 #include "ops/common/row_tasks.h"
 
@@ -134,7 +136,141 @@ void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& 
   }
 }
 
+// Where the cells of a window lie from its first, in values.
+ptrdiff_t cell_offset(const pool_dims& d, int place) {
+  const ptrdiff_t row = static_cast<ptrdiff_t>(place / d.s) * d.dilation_h;
+  return (row * d.w + place % d.s * d.dilation_w) * d.c;
+}
+
+// Eight places, one a byte, become places of kWidth bits next to one another; and back.
+template <int kWidth>
+uint64_t packed(uint64_t places) {
+  if constexpr (kWidth == 1) places |= places >> 7;
+  if constexpr (kWidth == 2) places |= places >> 6;
+  if constexpr (kWidth == 4) places |= places >> 4;
+  if constexpr (kWidth == 4) {
+    places &= 0x00ff00ff00ff00ff;
+    places |= places >> 8;
+  } else {
+    places &= kWidth == 1 ? 0x0003000300030003 : 0x000f000f000f000f;
+    places |= places >> (16 - 2 * kWidth);
+  }
+  places &= kWidth == 1   ? 0x0000000f0000000f
+            : kWidth == 2 ? 0x000000ff000000ff
+                          : 0x0000ffff0000ffff;
+  places |= places >> (32 - 4 * kWidth);
+  return places & ((uint64_t{1} << (8 * kWidth)) - 1);
+}
+
+template <int kWidth>
+uint64_t unpacked(uint64_t bits) {
+  constexpr uint64_t kEach = (1 << kWidth) - 1;
+  bits = (bits | bits << (32 - 4 * kWidth)) & (kWidth == 1   ? 0x0000000f0000000f
+                                               : kWidth == 2 ? 0x000000ff000000ff
+                                                             : 0x0000ffff0000ffff);
+  bits = (bits | bits << (16 - 2 * kWidth)) & (kWidth == 1   ? 0x0003000300030003
+                                               : kWidth == 2 ? 0x000f000f000f000f
+                                                             : 0x00ff00ff00ff00ff);
+  return (bits | bits << (8 - kWidth)) & (0x0101010101010101 * kEach);
+}
+
+// The bytes of a number, the lowest first whatever the machine's order.
+uint64_t load_bytes(const uint8_t* from, int count) {
+  uint64_t value = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&value, from, static_cast<size_t>(count));
+  } else {
+    for (int i = 0; i < count; ++i) value |= uint64_t{from[i]} << 8 * i;
+  }
+  return value;
+}
+
+void store_bytes(uint64_t value, uint8_t* to, int count) {
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(to, &value, static_cast<size_t>(count));
+  } else {
+    for (int i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(value >> 8 * i);
+  }
+}
+
+// Packs in places of one width, known when compiling.
+template <int kWidth>
+void pack_places(uint8_t* bits, const uint8_t* index, int64_t n, exec::ThreadPool& pool) {
+  constexpr int kPerByte = 8 / kWidth;
+  constexpr int64_t kTileBytes = 4096;
+  pool.run((n + kTileBytes * kPerByte - 1) / (kTileBytes * kPerByte), [=](int64_t tile) {
+    const int64_t end = std::min(n, (tile + 1) * kTileBytes * kPerByte);
+    int64_t i = tile * kTileBytes * kPerByte;
+    for (; i + 8 <= end; i += 8) {
+      store_bytes(packed<kWidth>(load_bytes(index + i, 8)), bits + i / kPerByte, kWidth);
+    }
+    for (; i < end; i += kPerByte) {
+      unsigned byte = 0;
+      const int count = static_cast<int>(std::min<int64_t>(kPerByte, end - i));
+      for (int j = 0; j < count; ++j) byte |= static_cast<unsigned>(index[i + j]) << j * kWidth;
+      bits[i / kPerByte] = static_cast<uint8_t>(byte);
+    }
+  });
+}
+
+// Places first to first + count, one a byte; returns where in `places` the first of them lies.
+template <int kWidth>
+const uint8_t* unpack_places(uint8_t* places, const uint8_t* bits, int64_t first, int64_t count) {
+  constexpr int kPerByte = 8 / kWidth;
+  const int64_t begin = first / kPerByte;
+  const int64_t bytes = (first + count + kPerByte - 1) / kPerByte - begin;
+  int64_t i = 0;
+  for (; i + kWidth <= bytes; i += kWidth) {
+    store_bytes(unpacked<kWidth>(load_bytes(bits + begin + i, kWidth)), places + i * kPerByte, 8);
+  }
+  if (i < bytes) {
+    const uint64_t last = load_bytes(bits + begin + i, static_cast<int>(bytes - i));
+    store_bytes(unpacked<kWidth>(last), places + i * kPerByte, 8);
+  }
+  return places + first % kPerByte;
+}
+
+// Of one image's places, not all of whose first and last bytes are its own.
+int64_t unpacked_bytes(const pool_dims& d) { return int64_t{d.p} * d.q * d.c + 64; }
+
+template <int kWidth>
+void packed_grad(float* dx, const float* dy, const uint8_t* bits, uint8_t* places,
+                 const pool_dims& d, exec::ThreadPool& pool) {
+  std::array<ptrdiff_t, 256> offsets{};
+  for (int place = 0; place < std::min(d.r * d.s, 16); ++place) {
+    offsets[static_cast<size_t>(place)] = cell_offset(d, place);
+  }
+  const ptrdiff_t inputs = static_cast<ptrdiff_t>(d.h) * d.w * d.c;
+  const ptrdiff_t outputs = static_cast<ptrdiff_t>(d.p) * d.q * d.c;
+  pool.run_with_worker(d.n, [&](int64_t n, int thread) {
+    const uint8_t* index =
+        unpack_places<kWidth>(places + thread * unpacked_bytes(d), bits, n * outputs, outputs);
+    scatter_image(dx + n * inputs, dy + n * outputs, index, d,
+                  [&offsets](uint8_t place) { return offsets[place]; });
+  });
+}
+
 }  // namespace
+
+int64_t max_pool2d_packed_grad_workspace(const ir::Params& params, int threads) {
+  return threads * unpacked_bytes(params.as<pool_dims>());
+}
+
+void max_pool2d_pack_simd(uint8_t* bits, const uint8_t* index, const pool_pack_dims* d,
+                          exec::ThreadPool& pool) {
+  const auto pack = d->width == 1   ? pack_places<1>
+                    : d->width == 2 ? pack_places<2>
+                                    : pack_places<4>;
+  pack(bits, index, d->n, pool);
+}
+
+void max_pool2d_packed_grad_simd(float* dx, const float* dy, const uint8_t* bits, void* workspace,
+                                 const pool_dims* d, exec::ThreadPool& pool) {
+  const auto grad = d->place_bits == 1   ? packed_grad<1>
+                    : d->place_bits == 2 ? packed_grad<2>
+                                         : packed_grad<4>;
+  grad(dx, dy, bits, static_cast<uint8_t*>(workspace), *d, pool);
+}
 
 void max_pool2d_simd(float* y, uint8_t* index, const float* x, const pool_dims* d,
                      exec::ThreadPool& pool) {
@@ -148,10 +284,7 @@ void max_pool2d_inference_simd(float* y, const float* x, const pool_dims* d,
 
 void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, const pool_dims* d,
                           exec::ThreadPool& pool) {
-  const auto offset_of = [d](int place) {
-    const ptrdiff_t row = static_cast<ptrdiff_t>(place / d->s) * d->dilation_h;
-    return (row * d->w + place % d->s * d->dilation_w) * d->c;
-  };
+  const auto offset_of = [d](int place) { return cell_offset(*d, place); };
   std::array<ptrdiff_t, 256> offsets{};
   for (int place = 0; place < std::min(d->r * d->s, 256); ++place) {
     offsets[static_cast<size_t>(place)] = offset_of(place);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "autodiff/autodiff.h"
+#include "harness/op_run.h"
 #include "ops/common/pool_cases.h"
 #include "ops/max_pool2d/attrs.h"
 #include "ops/max_pool2d/simd.h"
@@ -89,7 +91,94 @@ THIMBLE_OP_CASES(max_pool2d_cells) {
                        "of type u8"}}};
 }
 
+THIMBLE_OP_CASES(max_pool2d_pack) {
+  const auto of = [](const char* name, const Shape& shape, double cells, Pair kernel, int bits) {
+    return OpCase{.name = name,
+                  .inputs = {{.shape = shape, .dtype = DType::u8, .low = 0, .high = cells - 1}},
+                  .attrs = ir::Attrs::of(MaxPool2dGradAttrs{.size = {64, 64}, .kernel = kernel}),
+                  .expect = {{shape[0], shape[1], shape[2], shape[3], bits}}};
+  };
+  return {.cases = {of("two_cells", {3, 3, 2, 3}, 2, {1, 2}, 1),
+                    of("four_cells", {3, 5, 3, 3}, 4, 2, 2),
+                    of("nine_cells", {1, 3, 3, 5}, 9, 3, 4), of("many", {3, 50, 50, 7}, 4, 2, 2)},
+          .rejects = {{"a_large_window",
+                       {{.shape = {1, 1, 1, 1}, .dtype = DType::u8}},
+                       ir::Attrs::of(MaxPool2dGradAttrs{.size = {5, 5}, .kernel = 5}),
+                       "at most 16 cells"}}};
+}
+
+THIMBLE_OP_CASES(max_pool2d_packed_grad) {
+  const auto of = [](const char* name, const Shape& dy, const MaxPool2dGradAttrs& attrs, int bits) {
+    return OpCase{
+        .name = name,
+        .inputs = {{.shape = dy},
+                   {.shape = {dy[0], dy[1], dy[2], dy[3], bits}, .dtype = DType::boolean}},
+        .attrs = ir::Attrs::of(attrs),
+        .expect = {{dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
+  };
+  return {
+      .cases = {of("halves", {3, 4, 3, 5}, {.size = {8, 6}}, 2),
+                of("overlapping", {2, 4, 4, 3}, {.size = {5, 5}, .stride = 1}, 2),
+                of("columns", {2, 7, 2, 3}, {.size = {7, 5}, .kernel = {1, 2}}, 1),
+                of("large", {2, 3, 4, 3}, {.size = {12, 16}, .kernel = 4}, 4)},
+      .rejects = {{"bits_of_another_window",
+                   {{.shape = {1, 2, 2, 1}}, {.shape = {1, 2, 2, 1, 4}, .dtype = DType::boolean}},
+                   ir::Attrs::of(MaxPool2dGradAttrs{.size = {4, 4}}),
+                   "of the shape of dy"}}};
+}
+
 namespace {
+
+// Windows with padding and equal values, too: the places of max_pool2d itself.
+TEST(max_pool2d, has_the_same_gradient_with_packed_places) {
+  const MaxPool2dAttrs attrs{.kernel = 3, .stride = 2, .padding = 1};
+  std::vector<float> x(2 * 9 * 8 * 5);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 31 % 7);
+  const auto pooled =
+      run_op("max_pool2d", ir::Attrs::of(attrs), {tensor({2, 9, 8, 5}, x)}, Kernel::fast);
+  const Shape shape{2, 5, 4, 5};
+  std::vector<float> dy(2 * 5 * 4 * 5);
+  for (size_t i = 0; i < dy.size(); ++i) dy[i] = 0.1F * static_cast<float>(i % 11) - 0.3F;
+  const auto grad_attrs =
+      ir::Attrs::of(MaxPool2dGradAttrs{.size = {9, 8}, .kernel = 3, .stride = 2, .padding = 1});
+  const ir::MaskRule rule = ir::find_op("max_pool2d_grad")->mask(grad_attrs);
+  const Tensor index{{DType::u8, shape}, pooled[1]};
+  for (const Kernel which : {Kernel::reference, Kernel::fast}) {
+    const auto whole = run_op("max_pool2d_grad", grad_attrs, {tensor(shape, dy), index}, which);
+    const auto bits = run_op(rule.make->name, rule.make_attrs, {index}, which);
+    const Tensor packed{{DType::boolean, {2, 5, 4, 5, 4}}, bits[0]};
+    EXPECT_EQ(run_op(rule.read->name, rule.read_attrs, {tensor(shape, dy), packed}, which), whole);
+  }
+}
+
+// Of relu's gradient the windows' maxima decide, with the same bits: windows overlap, values are
+// equal or below 0.
+TEST(max_pool2d, lets_an_activation_before_it_choose_among_windows) {
+  Graph g;
+  const Shape shape{2, 7, 6, 3};
+  std::vector<float> numbers(2 * 7 * 6 * 3);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = 0.5F * static_cast<float>(i * 31 % 7) - 1;
+  std::vector<float> factors(2 * 3 * 2 * 3);
+  for (size_t i = 0; i < factors.size(); ++i) factors[i] = 0.3F * static_cast<float>(i % 5) - 0.5F;
+  const Value x = g.constant("x", shape, numbers);
+  const Value y = relu(x);
+  const std::vector<Value> pooled = g.ir().add(
+      *ir::find_op("max_pool2d"), ir::Attrs::of(MaxPool2dAttrs{.kernel = 3, .stride = 2}), {&y, 1});
+  const Value dy = g.constant("dy", {2, 3, 2, 3}, factors);
+  const autodiff::Cotangent seed{pooled[0], dy};
+  const int wanted[] = {x.id()};
+  const auto gradients = autodiff::append_gradients(g.ir(), {&seed, 1}, wanted);
+  const Value dx = g.ir().value(gradients[0].gradient);
+  EXPECT_STREQ(g.ir().nodes[static_cast<size_t>(g.ir().data(dx.id()).producer)].op->name,
+               "max_pool2d_grad");
+  const Value cell_by_cell =
+      relu_grad(max_pool2d_grad(dy, pooled[1], {.size = {7, 6}, .kernel = 3, .stride = 2}), y);
+  const std::vector<float> expected = evaluate(cell_by_cell);
+  EXPECT_EQ(evaluate(dx), expected);
+  EXPECT_THAT(expected, testing::Contains(0.0F));
+  EXPECT_THAT(expected, testing::Contains(testing::Ne(0.0F)));
+}
 
 TEST(max_pool2d, keeps_one_byte_an_output_for_training_and_none_at_inference) {
   Graph g;

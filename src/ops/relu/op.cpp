@@ -1,5 +1,6 @@
 #include <thimble/ops/relu.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 
 #define THIMBLE_REF "ops/relu/ref.h"
@@ -10,6 +11,8 @@ UNARY_SIMD_DECLARE(relu)
 namespace thimble::ops {
 namespace {
 
+ir::MaskRule mask(const ir::Attrs& /*attrs*/) { return activation_mask({BitTest::above_or_nan}); }
+
 constexpr UnaryInfo kRelu{
     .name = "relu",
     .grad_name = "relu_grad",
@@ -18,6 +21,8 @@ constexpr UnaryInfo kRelu{
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(relu),
     .activation = Activation::relu,
+    .selects = true,
+    .mask = mask,
 };
 
 }  // namespace

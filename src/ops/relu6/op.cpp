@@ -1,5 +1,6 @@
 #include <thimble/ops/relu6.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 
 #define THIMBLE_REF "ops/relu6/ref.h"
@@ -10,6 +11,10 @@ UNARY_SIMD_DECLARE(relu6)
 namespace thimble::ops {
 namespace {
 
+ir::MaskRule mask(const ir::Attrs& /*attrs*/) {
+  return activation_mask({BitTest::inside, 0.0, 6.0});
+}
+
 constexpr UnaryInfo kRelu6{
     .name = "relu6",
     .grad_name = "relu6_grad",
@@ -18,6 +23,8 @@ constexpr UnaryInfo kRelu6{
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(relu6),
     .activation = Activation::relu6,
+    .selects = true,
+    .mask = mask,
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <thimble/ops/softshrink.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 #include "ops/softshrink/attrs.h"
 
@@ -21,6 +22,8 @@ void check(const ir::InferContext& c) {
   c.require(a.lambd >= 0.0, "expected a lambd of at least 0");
 }
 
+ir::MaskRule mask(const ir::Attrs& /*attrs*/) { return activation_mask({BitTest::outside}); }
+
 constexpr UnaryInfo kSoftshrink{
     .name = "softshrink",
     .grad_name = "softshrink_grad",
@@ -31,6 +34,8 @@ constexpr UnaryInfo kSoftshrink{
     .attrs = &ir::Attrs::schema_of<SoftshrinkAttrs>,
     .constants = constants,
     .check = check,
+    .selects = true,
+    .mask = mask,
 };
 
 }  // namespace

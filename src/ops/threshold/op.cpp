@@ -1,5 +1,6 @@
 #include <thimble/ops/threshold.h>
 
+#include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 #include "ops/threshold/attrs.h"
 
@@ -16,6 +17,10 @@ unary_dims constants(const ir::Attrs& attrs) {
   return {.a = static_cast<float>(a.threshold), .b = static_cast<float>(a.value)};
 }
 
+ir::MaskRule mask(const ir::Attrs& attrs) {
+  return activation_mask({BitTest::above_or_nan, attrs.as<ThresholdAttrs>().threshold});
+}
+
 constexpr UnaryInfo kThreshold{
     .name = "threshold",
     .grad_name = "threshold_grad",
@@ -25,6 +30,7 @@ constexpr UnaryInfo kThreshold{
     .kernels = UNARY_KERNELS(threshold),
     .attrs = &ir::Attrs::schema_of<ThresholdAttrs>,
     .constants = constants,
+    .mask = mask,
 };
 
 }  // namespace
