@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "plan/halves.h"
 #include "plan/immediate_update.h"
+#include "plan/masks.h"
 #include "plan/order.h"
 #include "plan/recompute.h"
 #include "plan/strategies.h"
@@ -33,7 +35,8 @@ class Ladder {
         natural_(graph),
         orders_(orders_of(graph, options)),
         in_parts_(updated_in_parts()),
-        light_(recompute(in_parts_, {.arena = options})) {}
+        masked_(keep_masks(in_parts_, options)),
+        light_(store_halves(masked_.light, budget.saved, options)) {}
 
   Fitted run() {
     light_ms_ = times_.of(light_);
@@ -105,18 +108,19 @@ class Ladder {
     const bool only_swap = must_fetch || budget_.swap == Swap::always;
     if (only_swap && keeps(*best)) return std::move(*best);
     const int64_t left = arena_bytes_left(light.fitted.arena.plan, budget_.bytes);
-    Tried again = tried(fit_arena(in_parts_, options_, left));
+    Tried again = tried(fit_halves(masked_.orders, budget_.saved, options_, left));
     if (may_swap && !keeps(again)) {
       // Less is left to swap of a step that computes much again.
       take(swapped(again.computed));
       // An update in parts needs what its gradient is made of and the optimizer's state at once.
-      Tried whole = swapped(recompute(orders_, {.arena = options_}));
+      Tried whole =
+          swapped(store_halves(recompute(orders_, {.arena = options_}), budget_.saved, options_));
       whole.updates_whole = true;
       take(std::move(whole));
       if (!asks_for_least()) {
         const int64_t halfway =
             (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
-        take(swapped(fit_arena(in_parts_, options_, halfway)));
+        take(swapped(fit_halves(masked_.orders, budget_.saved, options_, halfway)));
       }
     }
     if (!must_fetch) {
@@ -191,8 +195,14 @@ class Ladder {
     Strategies list(options_, times_);
     list.start(natural_);
     list.add("order and immediate update", orders_.front());
-    if (!best.updates_whole) list.add("updates in parts", in_parts_.front());
-    list.add("activations and norms made again", best.updates_whole ? best.computed : light_);
+    if (best.updates_whole) {
+      list.add("activations and norms made again", best.computed);
+    } else {
+      list.add("updates in parts", in_parts_.front());
+      list.add("bits kept in place of values", masked_.orders.front());
+      list.add("activations and norms made again", masked_.light);
+      list.add_lossy("activations in 16 bits", light_);
+    }
     list.add("recomputation", best.computed);
     if (best.values > 0) {
       list.add_swap(plan, best.values, best.stall_ms);
@@ -206,7 +216,8 @@ class Ladder {
   const ir::Graph& natural_;
   std::vector<ir::Graph> orders_;
   std::vector<ir::Graph> in_parts_;  // likewise
-  ir::Graph light_;
+  Masked masked_;                    // likewise, and what costs little
+  ir::Graph light_;                  // the same, with what is asked for anyway
   double light_ms_ = 0.0;
   SwapRates rates_;
 };

@@ -14,6 +14,7 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/halves.h"
 #include "plan/node_times.h"
 
 namespace thimble::plan {
@@ -38,7 +39,8 @@ struct Budget {
   // must fetch them, and may put no others there. None: as it likes.
   std::optional<std::set<std::string>> in_file;
   std::shared_ptr<const NodeTimes> times;  // null: estimated by work
-  bool explain = false;                    // fill Plan::strategies
+  HalfStorage saved;     // how values may wait for the backward part; nothing: as they are
+  bool explain = false;  // fill Plan::strategies
 };
 
 // A step that is ready to run.
@@ -49,9 +51,10 @@ struct Fitted {
   std::vector<int64_t> slot_bytes;  // of the swap file; empty: it needs none
 };
 
-// Orders the nodes of a graph and does what the budget asks for, cheapest in time first: values
-// computed again where that costs little, then any values, then swap. Where the budget cannot be
-// kept, the plan is the smallest there is. Every result keeps its bits.
+// Orders the nodes of a graph and does what the budget asks for, cheapest in time first: bits kept
+// in the place of values and values computed again where that costs little, then any values, then
+// swap. Where the budget cannot be kept, the plan is the smallest there is. Every result keeps its
+// bits, but for what Budget::saved changes.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
 
 // Bytes of the plan that the budget counts.

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "plan/lifetimes.h"
+#include "plan/order.h"
 #include "plan/recompute.h"
 #include "plan/renumber.h"
 
@@ -123,28 +124,40 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
   return renumbered(std::move(result));
 }
 
-int64_t peak_bytes(const ir::Graph& graph, const ArenaOptions& options) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, options));
-  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, options.in_place));
-  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+// Of the step in this order after what costs little is computed again.
+int64_t light_peak_bytes(const ir::Graph& graph, const ArenaOptions& options) {
+  return live_peak_bytes(recompute_as_ordered(graph, {.arena = options}), options);
+}
+
+std::vector<ir::Graph> with_bits(std::span<const ir::Graph> orders, Choice choice) {
+  std::vector<ir::Graph> graphs;
+  for (const ir::Graph& order : orders) {
+    graphs.push_back(with_bits(order, Finder(order).chosen(choice)));
+  }
+  return graphs;
 }
 
 }  // namespace
 
-Masked keep_masks(const ir::Graph& graph, const ArenaOptions& options) {
-  Masked best{graph, recompute(graph, {.arena = options})};
-  if (!graph.loss || graph.data(*graph.loss).producer < 0) return best;
-  const Finder finder(graph);
-  size_t count = 0;
-  for (const Choice choice : {Choice::read_by_bits_alone, Choice::read_by_bits_last}) {
-    const std::vector<Reader> readers = finder.chosen(choice);
-    if (readers.size() == count) continue;
-    count = readers.size();
-    ir::Graph masked = with_bits(graph, readers);
-    ir::Graph light = recompute(masked, {.arena = options});
-    if (peak_bytes(light, options) >= peak_bytes(best.light, options)) continue;
-    best = {std::move(masked), std::move(light)};
+Masked keep_masks(std::span<const ir::Graph> orders, const ArenaOptions& options) {
+  Masked best{{orders.begin(), orders.end()}, {}};
+  const ir::Graph& first = orders.front();
+  if (first.loss && first.data(*first.loss).producer >= 0) {
+    const Finder finder(first);
+    std::optional<int64_t> least;
+    size_t count = 0;
+    for (const Choice choice : {Choice::read_by_bits_alone, Choice::read_by_bits_last}) {
+      const std::vector<Reader> readers = finder.chosen(choice);
+      if (readers.size() == count) continue;
+      count = readers.size();
+      if (!least) least = light_peak_bytes(first, options);
+      const int64_t bytes = light_peak_bytes(with_bits(first, readers), options);
+      if (bytes >= *least) continue;
+      least = bytes;
+      best.orders = with_bits(orders, choice);
+    }
   }
+  best.light = recompute(best.orders, {.arena = options});
   return best;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/halves.h"
 #include "plan/lifetimes.h"
 #include "plan/twice.h"
 #include "plan/work.h"
@@ -73,6 +74,18 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   strategy.predicted_ms = again.empty() ? 0.0 : ms - ms_;
   ms_ = ms;
   again_ = std::move(again);
+}
+
+void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
+  const size_t before = list_.size();
+  const double ms = ms_;
+  add(name, graph);
+  if (list_.size() == before) return;
+  PlanStrategy& strategy = list_.back();
+  strategy.lossless = false;
+  strategy.predicted_ms = ms_ - ms;
+  const Kept kept = kept_as(graph, kHalf);
+  strategy.detail = fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values");
 }
 
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {

@@ -7,6 +7,7 @@
 #include "plan/strategies.h"
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
+#include "train/saved_activations.h"
 #include "train/state.h"
 #include "train/state_bytes.h"
 
@@ -76,6 +77,7 @@ void State::compile(int64_t bytes) {
   budget_.bytes = bytes;
   budget_.swap = options.swap;
   budget_.in_file.reset();
+  budget_.saved = saved_activations(options.saved_activations);
   budget_.explain = true;
   if (!budget_.times) {
     budget_.times = std::make_shared<plan::NodeTimes>(runner.rates());

@@ -1,0 +1,77 @@
+#include <thimble/ops/half_storage.h>
+
+#include "ir/graph.h"
+#include "ops/common/half_storage.h"
+#include "ops/half_storage/attrs.h"
+#include "ops/half_storage/simd.h"
+
+#define THIMBLE_REF "ops/half_storage/ref.h"
+#include "ops/common/both_precisions.h"
+
+namespace thimble::ops {
+
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+const OpDef& to_half_op() {
+  static const OpDef def{
+      .name = "to_half",
+      .doc =
+          "x in 16 bits an element, to the nearest number of that type, ties to even: how values "
+          "wait for the backward part where a trainer is told so.",
+      .inputs = {{"x", "any shape"}},
+      .outputs = {{"y", "the shape of x; f16 or bf16"}},
+      .attrs = ir::Attrs::schema_of<ToHalfAttrs>(),
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        const DType to = c.attrs.as<ToHalfAttrs>().dtype;
+        c.require_dtype(0, DType::f32);
+        c.require(is_half(to), "expected the type f16 or bf16");
+        return {{to, c.shape(0)}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return half_dims{static_cast<int>(c.out().elements()),
+                         c.outputs[0].dtype == DType::bf16 ? 1 : 0};
+      },
+      .ref = ir::kernel_fn<&f32::to_half_ref>(),
+      .ref64 = ir::kernel_fn<&f64::to_half_ref>(),
+      .fast = ir::kernel_fn<&to_half_simd>(),
+  };
+  return def;
+}
+
+const OpDef& from_half_op() {
+  static const OpDef def{
+      .name = "from_half",
+      .doc = "Numbers of 16 bits as f32 again, exactly.",
+      .inputs = {{"x", "any shape; f16 or bf16"}},
+      .outputs = {{"y", "the shape of x"}},
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(is_half(c.input(0).dtype), "expected x of type f16 or bf16");
+        return {{DType::f32, c.shape(0)}};
+      },
+      .params = [](const ir::KernelContext& c) -> ir::Params {
+        return half_dims{static_cast<int>(c.out().elements()),
+                         c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
+      },
+      .ref = ir::kernel_fn<&f32::from_half_ref>(),
+      .ref64 = ir::kernel_fn<&f64::from_half_ref>(),
+      .fast = ir::kernel_fn<&from_half_simd>(),
+  };
+  return def;
+}
+
+}  // namespace thimble::ops
+
+THIMBLE_OP_FOLDER(half_storage) {
+  static const OpDef* const defs[] = {&to_half_op(), &from_half_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value to_half(Value x, const ToHalfAttrs& attrs) {
+  return x.graph().add1(ops::to_half_op(), ir::Attrs::of(attrs), {x});
+}
+
+Value from_half(Value x) { return x.graph().add1(ops::from_half_op(), {}, {x}); }
+
+}  // namespace thimble

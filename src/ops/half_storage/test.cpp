@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "harness/op_cases.h"
+#include "harness/op_run.h"
+#include "ops/half_storage/attrs.h"
+
+namespace thimble::test {
+namespace {
+
+ir::Attrs to(DType dtype) { return ir::Attrs::of(ToHalfAttrs{dtype}); }
+
+OpCase stored(const char* name, const Shape& shape, DType dtype) {
+  return {.name = name,
+          .inputs = {{.shape = shape, .low = -9, .high = 9}},
+          .attrs = to(dtype),
+          .expect = {shape}};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(to_half) {
+  return {.cases = {stored("brain", {3, 7}, DType::bf16), stored("half", {3, 7}, DType::f16),
+                    stored("two_and_a_half_tiles", {40001}, DType::f16),
+                    stored("empty", {0, 4}, DType::bf16)},
+          .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "of type f32"},
+                      {"to_bytes", {{.shape = {2}}}, to(DType::u8), "f16 or bf16"}}};
+}
+
+THIMBLE_OP_CASES(from_half) {
+  const auto loaded = [](const char* name, const Shape& shape, DType dtype) {
+    return OpCase{.name = name, .inputs = {{.shape = shape, .dtype = dtype}}, .expect = {shape}};
+  };
+  return {.cases = {loaded("brain", {3, 7}, DType::bf16), loaded("half", {3, 7}, DType::f16),
+                    loaded("two_and_a_half_tiles", {40001}, DType::f16),
+                    loaded("empty", {0, 4}, DType::bf16)},
+          .rejects = {{"floats", {{.shape = {2}}}, {}, "f16 or bf16"}}};
+}
+
+namespace {
+
+std::vector<uint16_t> halves_of(const std::vector<float>& x, DType dtype, Kernel which) {
+  const Shape shape{static_cast<int64_t>(x.size())};
+  return values_of<uint16_t>(run_op("to_half", to(dtype), {tensor(shape, x)}, which)[0]);
+}
+
+// Worked out by hand from the formats.
+TEST(half_storage, rounds_to_the_nearest_and_ties_to_even) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {0.0F,       -0.0F,     1.0F,     -2.0F,      65504.0F,
+                                65519.0F,   65520.0F,  inf,      -inf,       0x1.002p0F,
+                                0x1.006p0F, 0x1p-24F,  0x1p-25F, 0x1.8p-24F, 0x1p-14F,
+                                0x1.01p0F,  0x1.03p0F, 3e38F,    3.4e38F,    1e-40F};
+  const std::vector<uint16_t> halves = {0x0000, 0x8000, 0x3c00, 0xc000, 0x7bff, 0x7bff, 0x7c00,
+                                        0x7c00, 0xfc00, 0x3c00, 0x3c02, 0x0001, 0x0000, 0x0002,
+                                        0x0400, 0x3c04, 0x3c0c, 0x7c00, 0x7c00, 0x0000};
+  const std::vector<uint16_t> brains = {0x0000, 0x8000, 0x3f80, 0xc000, 0x4780, 0x4780, 0x4780,
+                                        0x7f80, 0xff80, 0x3f80, 0x3f80, 0x3380, 0x3300, 0x33c0,
+                                        0x3880, 0x3f80, 0x3f82, 0x7f62, 0x7f80, 0x0001};
+  for (const Kernel which : {Kernel::reference, Kernel::fast}) {
+    EXPECT_EQ(halves_of(x, DType::f16, which), halves);
+    EXPECT_EQ(halves_of(x, DType::bf16, which), brains);
+  }
+}
+
+TEST(half_storage, gives_every_number_of_16_bits_back) {
+  std::vector<uint16_t> all(65536);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    for (const Kernel which : {Kernel::reference, Kernel::fast}) {
+      const auto x =
+          values_of<float>(run_op("from_half", {}, {tensor(dtype, {65536}, all)}, which)[0]);
+      const std::vector<uint16_t> back = halves_of(x, dtype, which);
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (std::isnan(x[i])) continue;
+        ASSERT_EQ(back[i], all[i]) << x[i];
+      }
+      const int bits = dtype == DType::f16 ? 10 : 7;  // of the fraction
+      EXPECT_EQ(x[static_cast<size_t>(1)], std::ldexp(1.0F, dtype == DType::f16 ? -24 : -133));
+      EXPECT_TRUE(std::isnan(x[0x7fff]));
+      EXPECT_EQ(x[dtype == DType::f16 ? 0x3c01 : 0x3f81], 1.0F + std::ldexp(1.0F, -bits));
+    }
+  }
+}
+
+TEST(half_storage, keeps_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const std::vector<uint16_t> halves = halves_of({nan}, dtype, Kernel::fast);
+    const auto back =
+        values_of<float>(run_op("from_half", {}, {tensor(dtype, {1}, halves)}, Kernel::fast)[0]);
+    EXPECT_TRUE(std::isnan(back[0]));
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test

@@ -1,0 +1,44 @@
+// Values that wait for the backward part in 16 bits: less exact, and so on request alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+
+namespace thimble::plan {
+
+// Stands behind the name of a value in 16 bits, and of the same as f32 again.
+inline constexpr const char* kHalf = " (16 bits)";
+inline constexpr const char* kFromHalf = " (from 16 bits)";
+
+// The ops that do it: f32 to 16 bits and back.
+struct HalfStorage {
+  const ir::OpDef* store = nullptr;  // null: nothing is stored so
+  ir::Attrs store_attrs;
+  const ir::OpDef* load = nullptr;
+};
+
+// The step in which f32 values of the forward part and of the batch that lie about at the fullest
+// moment wait for the backward part in 16 bits, as long as that lowers the peak. Small ones, such
+// as statistics, stay as they are, and so do labels, indices and masks. What the forward part
+// computes keeps its bits; gradients do not. Nodes stand in the order in which they will run.
+[[nodiscard]] ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
+                                     const ArenaOptions& options);
+
+// fit_arena, and then store_halves: no more runs twice than brings both together into the budget.
+// Without storage it is fit_arena.
+[[nodiscard]] ir::Graph fit_halves(std::span<const ir::Graph> orders, const HalfStorage& storage,
+                                   const ArenaOptions& options, int64_t budget);
+
+// How many values wait so in a graph, and the bytes they take. The same for any other suffix of
+// names that a planner gives to what it keeps in the place of a value (kBits, kHalf).
+struct Kept {
+  int values = 0;
+  int64_t bytes = 0;
+};
+[[nodiscard]] Kept kept_as(const ir::Graph& graph, std::string_view suffix);
+
+}  // namespace thimble::plan

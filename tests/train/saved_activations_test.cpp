@@ -1,0 +1,67 @@
+// Activations that wait for the backward part in 16 bits, as a trainer is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/thimble.h>
+
+#include "models/nearest_budget.h"
+
+namespace thimble::train {
+namespace {
+
+struct Trained {
+  Plan plan;
+  double loss;
+  std::string weights;
+};
+
+TrainerOptions options_of(const Recipe& recipe, DType saved, int64_t memory_budget = 0) {
+  return {.optimizer = recipe.optimizer(),
+          .batch = 8,
+          .memory_budget = memory_budget,
+          .saved_activations = saved,
+          .seed = 3,
+          .threads = 1};
+}
+
+Trained trained(const Recipe& recipe, DType saved, int64_t samples, int64_t memory_budget = 0) {
+  Trainer trainer(recipe.build(), options_of(recipe, saved, memory_budget));
+  const data::Dataset data = recipe.data("", data::Split::train).take(samples);
+  const FitResult fit = trainer.fit(data, {.epochs = 2});
+  return {trainer.plan(), fit.epochs.back().train.loss, trainer.weights_sha256()};
+}
+
+class saved_activations : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(saved_activations, take_less_memory_and_train_as_well) {
+  const Recipe& recipe = find_recipe(GetParam());
+  const Trained exact = trained(recipe, DType::f32, 400);
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    const Trained rounded = trained(recipe, dtype, 400);
+    EXPECT_LT(rounded.plan.planned_peak_bytes, exact.plan.planned_peak_bytes);
+    EXPECT_NE(rounded.weights, exact.weights);
+    EXPECT_NEAR(rounded.loss, exact.loss, 0.05 * exact.loss);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(recipes, saved_activations, ::testing::Values("vae", "lenet5"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(saved_activations, keep_a_budget_that_is_too_small_for_whole_ones) {
+  const Recipe& recipe = find_recipe("lenet5");
+  const int64_t whole = test::nearest_budget(recipe.build(), options_of(recipe, DType::f32));
+  const int64_t halves = test::nearest_budget(recipe.build(), options_of(recipe, DType::bf16));
+  EXPECT_LE(halves, whole);
+  const Trained tight = trained(recipe, DType::bf16, 24, halves);
+  EXPECT_LE(tight.plan.planned_peak_bytes, halves);
+}
+
+TEST(saved_activations, are_of_a_type_of_16_bits_with_a_fraction) {
+  const Graph model = find_recipe("lenet5").build();
+  for (const DType dtype : {DType::i8, DType::boolean, DType::i32}) {
+    EXPECT_THAT([&] { (void)plan_training(model, {.saved_activations = dtype}); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("expected f32, bf16 or f16")));
+  }
+}
+
+}  // namespace
+}  // namespace thimble::train
