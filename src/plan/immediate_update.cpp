@@ -15,6 +15,9 @@
 namespace thimble::plan {
 namespace {
 
+// Choices that are tried at most.
+constexpr int kMaxTries = 2;
+
 struct Step {
   ir::Node node;
   int64_t workspace;
@@ -33,6 +36,12 @@ struct Trial {
   int64_t peak = 0;
 };
 
+// A parameter whose update is done in parts.
+struct Chosen {
+  std::string name;
+  int64_t bytes;
+};
+
 class Fuser {
  public:
   Fuser(const ir::Graph& graph, const ArenaOptions& options)
@@ -44,22 +53,22 @@ class Fuser {
     now_ = trial(std::move(steps));
   }
 
-  // One update after the other, in their order, where wanted(before, after, pair) says so. Returns
-  // the parameters.
+  // One update after the other, in their order, where wanted(before, after, pair, name) says so.
+  // Returns the parameters.
   template <class Wanted>
-  std::set<std::string> fuse(const Wanted& wanted) {
-    std::set<std::string> names;
+  std::vector<Chosen> fuse(const Wanted& wanted) {
+    std::vector<Chosen> chosen;
     for (size_t at = 0; at < now_.steps.size(); ++at) {
       const std::optional<Pair> pair = pair_of(at);
       if (!pair) continue;
       std::optional<Trial> next = fused(*pair);
-      const std::string& name = graph_.data(now_.steps[at].node.input(0)).name;
-      if (!next || !wanted(now_, *next, *pair, name)) continue;
-      names.insert(name);
+      const ir::ValueData& param = graph_.data(now_.steps[at].node.input(0));
+      if (!next || !wanted(now_, *next, *pair, param.name)) continue;
+      chosen.push_back({param.name, size_bytes(param.type.dtype, param.type.shape)});
       now_ = std::move(*next);
       at = pair->gradient;  // what stood behind it moved
     }
-    return names;
+    return chosen;
   }
 
   [[nodiscard]] int64_t peak() const { return now_.peak; }
@@ -147,6 +156,17 @@ bool saves(const Trial& before, const Trial& after, const Pair& pair) {
                                           fullest(before, pair.gradient, pair.update + 1);
 }
 
+// The graph with the updates of these parameters in parts.
+ir::Graph fused(const ir::Graph& graph, const ArenaOptions& options,
+                const std::vector<Chosen>& chosen) {
+  std::set<std::string> names;
+  for (const Chosen& each : chosen) names.insert(each.name);
+  Fuser fuser(graph, options);
+  fuser.fuse([&names](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
+                      const std::string& name) { return names.count(name) > 0; });
+  return fuser.finish();
+}
+
 bool has_update(const ir::Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
@@ -161,16 +181,19 @@ ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
   const ir::Graph settled = recompute(graph, {.arena = options});
   Fuser chooser(settled, options);
   const int64_t peak_before = chooser.peak();
-  const std::set<std::string> chosen =
+  std::vector<Chosen> chosen =
       chooser.fuse([](const Trial& before, const Trial& after, const Pair& pair,
                       const std::string& /*name*/) { return saves(before, after, pair); });
-  if (chosen.empty()) return graph;
-  Fuser fuser(graph, options);
-  fuser.fuse([&chosen](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
-                       const std::string& name) { return chosen.count(name) > 0; });
-  ir::Graph result = fuser.finish();
-  const Fuser after(recompute(result, {.arena = options}), options);
-  return after.peak() <= peak_before ? result : graph;
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Chosen& a, const Chosen& b) { return a.bytes > b.bytes; });
+  // What is then computed again may differ, for the worse, too: then the larger gradients alone.
+  for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
+    ir::Graph result = fused(graph, options, chosen);
+    const Fuser after(recompute(result, {.arena = options}), options);
+    if (after.peak() <= peak_before) return result;
+    chosen.resize(chosen.size() / 2);
+  }
+  return graph;
 }
 
 }  // namespace thimble::plan
