@@ -4,23 +4,30 @@
 
 #include <cstring>
 
+#include "exec/compile_cache.h"
 #include "passes/passes.h"
 
 namespace thimble::exec {
 namespace {
 
-plan::Fitted prepared(const ir::Graph& graph, const CompileOptions& options) {
-  ir::verify(graph);
-  const plan::ArenaOptions arena{options.threads, options.fast, options.optimize};
-  if (!options.optimize) return {graph, plan::plan_arena(graph, arena), {}, {}};
-  return plan::fit(passes::optimize(graph), arena, options.budget);
+std::shared_ptr<const plan::Fitted> prepared(const ir::Graph& graph,
+                                             const CompileOptions& options) {
+  const auto make = [&](const CompileCache::Rates& rates) -> plan::Fitted {
+    ir::verify(graph);
+    const plan::ArenaOptions arena{options.threads, options.fast, options.optimize};
+    if (!options.optimize) return {graph, plan::plan_arena(graph, arena), {}, {}};
+    plan::Budget budget = options.budget;
+    budget.rates = rates;
+    return plan::fit(passes::optimize(graph), arena, budget);
+  };
+  return compile_cache().get(content_hash(graph, options), options.budget.rates, make);
 }
 
 }  // namespace
 
 Program::Program(const ir::Graph& graph, const CompileOptions& options)
     : options_(options), step_(prepared(graph, options)) {
-  const ir::Graph& step = step_.graph;
+  const ir::Graph& step = step_->graph;
   for (const ir::Node& node : step.nodes) {
     if (node.op->ref == nullptr) throw Error(node.op->name, "has no kernel to run");
     params_.push_back(plan::kernel_params(step, node));

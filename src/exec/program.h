@@ -28,15 +28,16 @@ struct CompileOptions {
 // Immutable. Thread-safe.
 class Program {
  public:
-  // The graph must have its batch fixed and its phase settled. Throws Error.
+  // The graph must have its batch fixed and its phase settled. What was compiled before from the
+  // same contents is taken from the cache of the process (compile_cache.h). Throws Error.
   Program(const ir::Graph& graph, const CompileOptions& options);
 
-  [[nodiscard]] const ir::Graph& graph() const { return step_.graph; }
-  [[nodiscard]] const Plan& plan() const { return step_.arena.plan; }
-  [[nodiscard]] const plan::Arena& arena() const { return step_.arena; }
+  [[nodiscard]] const ir::Graph& graph() const { return step_->graph; }
+  [[nodiscard]] const Plan& plan() const { return step_->arena.plan; }
+  [[nodiscard]] const plan::Arena& arena() const { return step_->arena; }
   // Parameters and state that it fetches from the swap file, and the slots it needs there.
-  [[nodiscard]] const std::set<std::string>& in_file() const { return step_.in_file; }
-  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const { return step_.slot_bytes; }
+  [[nodiscard]] const std::set<std::string>& in_file() const { return step_->in_file; }
+  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const { return step_->slot_bytes; }
   [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
   // The contents of a constant.
@@ -46,7 +47,7 @@ class Program {
 
  private:
   CompileOptions options_;
-  plan::Fitted step_;
+  std::shared_ptr<const plan::Fitted> step_;
   std::vector<ir::Params> params_;
   Block constants_;
   std::vector<int64_t> constant_offsets_;  // by value; of constants only

@@ -25,6 +25,7 @@ struct SwapRates {
   double write_ms_per_byte = 1e-6;
   double transfer_ms = 0.05;
   int64_t staging_bytes = 0;
+  bool operator==(const SwapRates&) const = default;
 };
 
 struct Budget {

@@ -1,5 +1,7 @@
 #include "plan/node_times.h"
 
+#include <fmt/format.h>
+
 #include "plan/work.h"
 
 namespace thimble::plan {
@@ -29,6 +31,12 @@ double NodeTimes::of(const ir::Graph& graph, const ir::Node& node) const {
   }
   return flops_of(graph, node) * ms_per_flop_ +
          static_cast<double>(bytes_of(graph, node)) * ms_per_byte_;
+}
+
+std::string NodeTimes::text() const {
+  std::string text = fmt::format("{} {}", ms_per_flop_, ms_per_byte_);
+  for (const auto& [key, ms] : measured_) text += fmt::format("\n{} {}", key, ms);
+  return text;
 }
 
 double NodeTimes::of(const ir::Graph& graph) const {

@@ -18,6 +18,8 @@ class NodeTimes {
   // Milliseconds.
   void set(const ir::Graph& graph, const ir::Node& node, double ms);
   [[nodiscard]] double of(const ir::Graph& graph, const ir::Node& node) const;
+  // Equal texts mean equal times.
+  [[nodiscard]] std::string text() const;
   // Of all nodes.
   [[nodiscard]] double of(const ir::Graph& graph) const;
 

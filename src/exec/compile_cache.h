@@ -1,0 +1,74 @@
+// Compiled steps by the content of what they were compiled from.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/ladder.h"
+
+namespace thimble::exec {
+
+struct CompileOptions;
+
+// SHA-256 of all that a graph and the options say, but for the speed of the swap file: equal for
+// equal contents, whatever they were built by.
+[[nodiscard]] std::string content_hash(const ir::Graph& graph, const CompileOptions& options);
+
+// Memory that a compiled step takes, about.
+[[nodiscard]] int64_t memory_bytes(const plan::Fitted& step);
+
+// Compiled steps by a key. One is found as long as anybody holds it, and the cache itself holds the
+// last ones, as many as fit into its bound. Thread-safe: what two threads miss at once both make.
+class CompileCache {
+ public:
+  explicit CompileCache(int64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // The speed of the swap file, which a plan may ask for or not. Empty: nominal.
+  using Rates = std::function<std::optional<plan::SwapRates>()>;
+  using Make = std::function<plan::Fitted(const Rates& rates)>;
+  // What was made under that key, at the same speed if it asked for it; else what make returns.
+  [[nodiscard]] std::shared_ptr<const plan::Fitted> get(const std::string& key, const Rates& rates,
+                                                        const Make& make);
+
+  struct Counts {
+    int64_t hits = 0;
+    int64_t misses = 0;
+    int64_t held_bytes = 0;  // by the cache; some of it may be in use by programs as well
+  };
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  struct Known {
+    std::string key;
+    bool asked;                            // for the speed of the swap file
+    std::optional<plan::SwapRates> rates;  // the answer
+    std::weak_ptr<const plan::Fitted> step;
+  };
+  struct Held {
+    std::shared_ptr<const plan::Fitted> step;
+    int64_t bytes;
+  };
+  [[nodiscard]] std::shared_ptr<const plan::Fitted> find(const std::string& key,
+                                                         const Known* asked);
+  [[nodiscard]] bool must_ask(const std::string& key) const;
+  void hold(const std::shared_ptr<const plan::Fitted>& step);
+
+  mutable std::mutex mutex_;
+  std::vector<Known> known_;
+  std::deque<Held> held_;  // the last used one in front
+  int64_t most_bytes_;
+  Counts counts_;
+};
+
+// That of the process. It holds 2 MiB at most: some dozens of small models' steps, or the last few
+// of a large one.
+[[nodiscard]] CompileCache& compile_cache();
+
+}  // namespace thimble::exec
