@@ -34,6 +34,8 @@ const OpDef& bits_op() {
       .ref = ir::kernel_fn<&f32::activation_bits_ref>(),
       .ref64 = ir::kernel_fn<&f64::activation_bits_ref>(),
       .fast = ir::kernel_fn<&activation_bits_simd>(),
+      // Bits of two samples may share a byte.
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
   };
   return def;
 }
@@ -59,6 +61,8 @@ const OpDef& grad_op() {
       .ref64 = ir::kernel_fn<&f64::grad_by_bits_ref>(),
       .fast = ir::kernel_fn<&grad_by_bits_simd>(),
       .in_place = {{0, 0}},
+      // Bits of two samples may share a byte.
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
   };
   return def;
 }

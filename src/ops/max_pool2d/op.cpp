@@ -148,6 +148,8 @@ const OpDef& pack_op() {
       .ref = ir::kernel_fn<&f32::max_pool2d_pack_ref>(),
       .ref64 = ir::kernel_fn<&f64::max_pool2d_pack_ref>(),
       .fast = ir::kernel_fn<&max_pool2d_pack_simd>(),
+      // Bits of two samples may share a byte.
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
   };
   return def;
 }
@@ -180,6 +182,8 @@ const OpDef& packed_grad_op() {
       .ref = ir::kernel_fn<&f32::max_pool2d_packed_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::max_pool2d_packed_grad_ref>(),
       .fast = ir::kernel_fn<&max_pool2d_packed_grad_simd>(),
+      // Bits of two samples may share a byte.
+      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
   };
   return def;
 }
