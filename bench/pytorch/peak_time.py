@@ -44,13 +44,15 @@ class PeakTime(Bench):
 
     def budgets(self, recipe, swap, whole):
         """From a little below the peak without a budget to the smallest; what criteria ask about."""
-        least = self.plan(recipe, 1, swap)["nearest_feasible_bytes"]
-        most = whole["planned_peak_bytes"]
+        smallest = self.plan(recipe, 1, swap)
+        least = smallest["nearest_feasible_bytes"]
+        reading = least - smallest["planned_peak_bytes"]  # of samples, which a budget counts
+        most = whole["planned_peak_bytes"] + reading
         asked = {most + (least - most) * i // (BUDGETS - 1) for i in range(1, BUDGETS)}
         kept = most - whole["arena_bytes"]
         asked |= {kept + int(share * whole["arena_bytes"]) for share, _ in RECOMPUTED}
         if swap != "never":
-            asked.add(int(SWAPPED_TO * most))
+            asked.add(int(SWAPPED_TO * (most - reading)) + reading)
         return sorted((budget for budget in asked if budget >= least), reverse=True)
 
     def points(self, recipe):

@@ -76,6 +76,7 @@ nlohmann::ordered_json described(const Plan& plan) {
           {"padding_bytes", plan.padding_bytes},
           {"arena_bytes", plan.arena_bytes},
           {"staging_bytes", plan.staging_bytes},
+          {"pipeline_planned_bytes", plan.input_pipeline_bytes},
           {"micro_batches", plan.micro_batches},
           {"swap_planned_bytes", plan.swap_read_bytes + plan.swap_written_bytes},
           {"predicted_step_ms", plan.step_ms},
