@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
+#include <span>
 
 #include "exec/compile_cache.h"
 #include "passes/passes.h"
@@ -23,28 +24,39 @@ std::shared_ptr<const plan::Fitted> prepared(const ir::Graph& graph,
   return compile_cache().get(content_hash(graph, options), options.budget.rates, make);
 }
 
+bool holds(const Block& block, std::span<const std::byte> bytes) {
+  return std::equal(bytes.begin(), bytes.end(), block.data());
+}
+
+// A constant's contents: a sibling's block where one has the same.
+std::shared_ptr<const Block> block_of(const ir::ValueData& value,
+                                      const std::vector<const Program*>& siblings) {
+  const int64_t size = plan::aligned(size_bytes(value.type.dtype, value.type.shape));
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(value.data));
+  for (const Program* const sibling : siblings) {
+    for (const std::shared_ptr<const Block>& known : sibling->constants()) {
+      if (known && known->bytes() == size && !bytes.empty() && holds(*known, bytes)) return known;
+    }
+  }
+  auto block = std::make_shared<Block>(size);
+  std::copy(bytes.begin(), bytes.end(), block->data());
+  return block;
+}
+
 }  // namespace
 
-Program::Program(const ir::Graph& graph, const CompileOptions& options)
+Program::Program(const ir::Graph& graph, const CompileOptions& options,
+                 const std::vector<const Program*>& siblings)
     : options_(options), step_(prepared(graph, options)) {
   const ir::Graph& step = step_->graph;
   for (const ir::Node& node : step.nodes) {
     if (node.op->ref == nullptr) throw Error(node.op->name, "has no kernel to run");
     params_.push_back(plan::kernel_params(step, node));
   }
-  int64_t bytes = 0;
-  for (const ir::ValueData& data : step.values) {
-    constant_offsets_.push_back(bytes);
-    if (data.role != ir::Role::constant) continue;
-    const int64_t size = size_bytes(data.type.dtype, data.type.shape);
-    bytes += plan::aligned(size);
-  }
-  constants_ = Block(bytes);
+  constants_.resize(step.values.size());
   for (size_t id = 0; id < step.values.size(); ++id) {
-    const std::vector<float>& data = step.values[id].data;
-    if (step.values[id].role != ir::Role::constant || data.empty()) continue;
-    std::memcpy(constants_.data() + constant_offsets_[id], data.data(),
-                data.size() * sizeof(float));
+    const ir::ValueData& value = step.values[id];
+    if (value.role == ir::Role::constant) constants_[id] = block_of(value, siblings);
   }
 }
 

@@ -29,8 +29,10 @@ struct CompileOptions {
 class Program {
  public:
   // The graph must have its batch fixed and its phase settled. What was compiled before from the
-  // same contents is taken from the cache of the process (compile_cache.h). Throws Error.
-  Program(const ir::Graph& graph, const CompileOptions& options);
+  // same contents is taken from the cache of the process (compile_cache.h). Constants that a
+  // sibling has, too, are shared with it. Throws Error.
+  Program(const ir::Graph& graph, const CompileOptions& options,
+          const std::vector<const Program*>& siblings = {});
 
   [[nodiscard]] const ir::Graph& graph() const { return step_->graph; }
   [[nodiscard]] const Plan& plan() const { return step_->arena.plan; }
@@ -42,15 +44,18 @@ class Program {
   [[nodiscard]] const CompileOptions& options() const { return options_; }
   // The contents of a constant.
   [[nodiscard]] const std::byte* constant(int id) const {
-    return constants_.data() + constant_offsets_[static_cast<size_t>(id)];
+    return constants_[static_cast<size_t>(id)]->data();
+  }
+  // By value, null where it is no constant.
+  [[nodiscard]] const std::vector<std::shared_ptr<const Block>>& constants() const {
+    return constants_;
   }
 
  private:
   CompileOptions options_;
   std::shared_ptr<const plan::Fitted> step_;
   std::vector<ir::Params> params_;
-  Block constants_;
-  std::vector<int64_t> constant_offsets_;  // by value; of constants only
+  std::vector<std::shared_ptr<const Block>> constants_;
 };
 
 // Runs a program over a store and an arena that others may use between steps.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "exec/heap.h"
 #include "plan/swap_ops.h"
 
 namespace thimble::train {
@@ -25,7 +27,11 @@ exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
 
 void Runner::add(const ProgramKey& key, const ir::Graph& graph, const plan::Budget& budget) {
   const exec::CompileOptions options{.threads = pool_.threads(), .budget = budget};
-  runnables_[key].program = std::make_unique<exec::Program>(graph, options);
+  std::vector<const exec::Program*> siblings;
+  for (const auto& [other, runnable] : runnables_) {
+    if (other != key) siblings.push_back(runnable.program.get());
+  }
+  runnables_[key].program = std::make_unique<exec::Program>(graph, options, siblings);
 }
 
 void Runner::seal(const std::string& swap_dir) {
@@ -118,6 +124,7 @@ void Runner::bind() {
     // The old arena goes first: the two must not stand side by side.
     for (auto& [key, runnable] : runnables_) runnable.session.reset();
     arena_ = {};
+    exec::trim_heap();
     arena_ = exec::Block(bytes);
   }
   fit_swap_file();
@@ -137,18 +144,48 @@ Runnable* Runner::find(const ProgramKey& key) {
 
 Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph,
                          const plan::Budget& budget) {
-  add(key, graph, budget);
+  // Nothing lies in the arena between two steps: what compiling takes may take its place.
+  for (auto& [other, runnable] : runnables_) runnable.session.reset();
+  arena_ = {};
+  try {
+    add(key, graph, budget);
+  } catch (...) {
+    bind();
+    throw;
+  }
   bind();
   return runnables_.at(key);
 }
 
-int64_t Runner::constant_bytes() const {
+namespace {
+
+// Adds up constants, those that programs share once.
+class Constants {
+ public:
   int64_t bytes = 0;
-  for (const auto& [key, runnable] : runnables_) {
-    const Plan& plan = runnable.program->plan();
-    bytes += plan.constant_bytes + plan.constant_padding_bytes;
+  int64_t padding = 0;
+
+  void add(const exec::Program& program) {
+    for (size_t id = 0; id < program.constants().size(); ++id) {
+      const exec::Block* const block = program.constants()[id].get();
+      if (block == nullptr || !seen_.insert(block).second) continue;
+      const ir::TensorType& type = program.graph().type(static_cast<int>(id));
+      const int64_t size = size_bytes(type.dtype, type.shape);
+      bytes += size;
+      padding += block->bytes() - size;
+    }
   }
-  return bytes;
+
+ private:
+  std::set<const exec::Block*> seen_;
+};
+
+}  // namespace
+
+int64_t Runner::constant_bytes() const {
+  Constants all;
+  for (const auto& [key, runnable] : runnables_) all.add(*runnable.program);
+  return all.bytes + all.padding;
 }
 
 Plan Runner::plan(const ProgramKey& key) const {
@@ -157,13 +194,12 @@ Plan Runner::plan(const ProgramKey& key) const {
   int64_t beside = bytes - plan.arena_bytes + staging_bytes() - plan.staging_bytes;
   plan.arena_bytes = bytes;
   plan.staging_bytes = staging_bytes();
-  for (const auto& [other, runnable] : runnables_) {
-    if (other == key) continue;
-    const Plan& constants = runnable.program->plan();
-    plan.constant_bytes += constants.constant_bytes;
-    plan.padding_bytes += constants.constant_padding_bytes;
-    beside += constants.constant_bytes + constants.constant_padding_bytes;
-  }
+  Constants all;
+  for (const auto& [other, runnable] : runnables_) all.add(*runnable.program);
+  beside += all.bytes - plan.constant_bytes + all.padding - plan.constant_padding_bytes;
+  plan.padding_bytes += all.padding - plan.constant_padding_bytes;
+  plan.constant_bytes = all.bytes;
+  plan.constant_padding_bytes = all.padding;
   plan.planned_peak_bytes += beside;
   plan.lower_bound_bytes += beside;
   return plan;

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "train/compile.h"
-#include "train/pipeline_bytes.h"
 #include "train/update.h"
 
 namespace thimble::train {
@@ -128,8 +127,7 @@ void State::prepare_training(int64_t samples) {
 }
 
 void State::limit(BatchStream& stream) const {
-  if (options.memory_budget <= 0) return;
-  stream.keep_to(std::max(options.memory_budget - account->held(), pipeline_bytes(model, options)));
+  if (options.memory_budget > 0) stream.keep_to(options.memory_budget - account->held());
 }
 
 void State::prepare(int64_t samples, ProgramKind kind) {
