@@ -92,9 +92,10 @@ void SetupOptions::add_to(CLI::App& command) {
       ->check(whole_number(1))
       ->type_name("N");
   command
-      .add_option("--freeze", freeze,
-                  "parameters that stay as they are, by a pattern of their names such as 'conv*'; "
-                  "they take neither gradient nor optimizer state; may be given more than once")
+      .add_option(
+          "--freeze", freeze,
+          "parameters that stay as they are, by a pattern of their names such as 'conv*'; "
+          "they take neither gradient nor optimizer state; may be given more than once [none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   command.add_option("--seed", seed, "seed of first values, order, noise [0]")

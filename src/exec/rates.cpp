@@ -13,8 +13,8 @@ namespace thimble::exec {
 namespace {
 
 constexpr int kRounds = 20;
-// Small enough for a second-level cache, large enough to keep some threads busy.
-constexpr int kSide = 160;
+// Small enough to take little memory, large enough to keep some threads busy.
+constexpr int kSide = 96;
 constexpr int64_t kNumbers = int64_t{kSide} * kSide;
 constexpr double kLeastMs = 1e-6;  // a clock may be coarse
 

@@ -12,6 +12,11 @@
 #include "train/state_bytes.h"
 
 namespace thimble::train {
+namespace {
+
+constexpr int64_t kLeastForRates = int64_t{1} << 20;
+
+}  // namespace
 
 void State::split(int64_t parts) {
   part_ = part_size(options.batch, parts);
@@ -80,7 +85,10 @@ void State::compile(int64_t bytes) {
   budget_.saved = saved_activations(options.saved_activations);
   budget_.explain = true;
   if (!budget_.times) {
-    budget_.times = std::make_shared<plan::NodeTimes>(runner.rates());
+    // What measures takes memory, too: a small budget is kept without.
+    const bool may_measure = bytes == 0 || bytes >= kLeastForRates;
+    budget_.times =
+        std::make_shared<plan::NodeTimes>(may_measure ? runner.rates() : plan::NodeTimes());
   }
   budget_.rates = [this] { return swap_rates(); };
   budget_.least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));

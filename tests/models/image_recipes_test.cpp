@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <thimble/thimble.h>
 
+#include <set>
+
 #include "data/test_files.h"
 
 namespace thimble {
@@ -89,11 +91,11 @@ TEST_P(ImageRecipes, read_cifar10) {
 // No pass over memory for them alone.
 TEST_P(ImageRecipes, let_other_ops_apply_their_activations) {
   const Recipe& recipe = find_recipe(GetParam().name);
-  int left = 0;  // resnet18: after each block's sum
+  std::set<std::string> left;  // resnet18: after each block's sum; some run again
   for (const PlanStep& step : trainer_of(recipe, 2).plan().steps) {
-    left += static_cast<int>(step.op == "relu" || step.op == "relu6");
+    if (step.op == "relu" || step.op == "relu6") left.insert(step.layer);
   }
-  EXPECT_EQ(left, GetParam().lone_activations);
+  EXPECT_EQ(static_cast<int>(left.size()), GetParam().lone_activations);
 }
 
 // A few images by heart: every layer must pass gradients on.
