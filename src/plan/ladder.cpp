@@ -146,12 +146,13 @@ class Ladder {
     int64_t target = std::max<int64_t>(budget_.bytes - rates_.staging_bytes, 0);
     for (int round = 1; round <= kMaxRounds; ++round) {
       if (round == kMaxRounds) target = 0;
+      const bool is_last = target == 0;
       Tried next = swapped(graph, target);
       // What is read ahead fills every gap, which is hard to pack.
       const int64_t excess = std::max(bytes(next) - budget_.bytes, target / kFinestStep);
       target = std::max<int64_t>(target - excess, 0);
       if (!best || better(next, *best)) best = std::move(next);
-      if (keeps(*best)) break;
+      if (keeps(*best) || is_last) break;
     }
     return std::move(*best);
   }

@@ -32,10 +32,6 @@ struct RecomputeOptions {
                                   const RecomputeOptions& options);
 [[nodiscard]] ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options);
 
-// recompute of one order, which stays as it is.
-[[nodiscard]] ir::Graph recompute_as_ordered(const ir::Graph& graph,
-                                             const RecomputeOptions& options);
-
 // recompute for the order given alone, which stays as it is.
 [[nodiscard]] ir::Graph recompute_as_ordered(const ir::Graph& graph,
                                              const RecomputeOptions& options);

@@ -1,12 +1,17 @@
 #include "plan/swap_choice.h"
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 namespace thimble::plan {
 namespace {
 
 // Of a transfer that costs nothing, so that scores stay finite.
 constexpr double kLeastMs = 1e-9;
+
+// The score of a cut that was not counted yet.
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 // Steps from `first` up to, not including, `last`.
 struct Range {
@@ -31,7 +36,9 @@ double cost_ms(int64_t bytes, bool read, bool written, const SwapCosts& costs) {
 class Choosing {
  public:
   Choosing(std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
-      : items_(items), live_(live), options_(options), steps_(static_cast<int>(live.size())) {}
+      : items_(items), live_(live), options_(options), steps_(static_cast<int>(live.size())) {
+    for (const SwapItem& each : items) scores_.emplace_back(each.out.size(), kUnknown);
+  }
 
   void run() {
     if (options_.in_file) put_out_what_is_given();
@@ -71,6 +78,8 @@ class Choosing {
 
   void apply(const Cut& cut, bool out) {
     SwapItem& changed = item(cut.item);
+    std::vector<double>& scores = scores_[static_cast<size_t>(cut.item)];
+    std::fill(scores.begin(), scores.end(), kUnknown);
     if (cut.ends) changed.out.front() = changed.out.back() = out ? 1 : 0;
     if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = out ? 1 : 0;
     for (const Range& range : freed(cut)) {
@@ -131,21 +140,44 @@ class Choosing {
     const auto fullest = std::max_element(live_.begin(), live_.end());
     if (fullest == live_.end() || *fullest <= options_.target_bytes) return false;
     const auto step = static_cast<int>(fullest - live_.begin());
-    Cut best;
-    double best_score = 0.0;
-    for (int number = 0; number < static_cast<int>(items_.size()); ++number) {
-      const Cut cut = cut_at(number, step);
-      if (cut.item < 0) continue;
-      const double score = benefit(cut) / std::max(added_ms(cut), kLeastMs);
-      if (best.item < 0 || score > best_score) {
-        best = cut;
-        best_score = score;
-      }
-    }
+    const Cut best = best_at(step);
     if (best.item < 0) return false;
     apply(best, true);
     cuts_.push_back(best);
     return true;
+  }
+
+  // A cut of another item only lowers what a cut brings: scores of before are bounds, and few have
+  // to be counted anew.
+  [[nodiscard]] Cut best_at(int step) {
+    struct Candidate {
+      double bound;
+      Cut cut;
+      bool is_exact;
+    };
+    const auto is_worse = [](const Candidate& a, const Candidate& b) {
+      return std::tuple(a.bound, a.is_exact, -a.cut.item) <
+             std::tuple(b.bound, b.is_exact, -b.cut.item);
+    };
+    std::vector<Candidate> candidates;
+    for (int number = 0; number < static_cast<int>(items_.size()); ++number) {
+      const Cut cut = cut_at(number, step);
+      if (cut.item >= 0) candidates.push_back({score_of(cut), cut, false});
+    }
+    std::make_heap(candidates.begin(), candidates.end(), is_worse);
+    while (!candidates.empty() && !candidates.front().is_exact) {
+      std::pop_heap(candidates.begin(), candidates.end(), is_worse);
+      Candidate& best = candidates.back();
+      best.bound = benefit(best.cut) / std::max(added_ms(best.cut), kLeastMs);
+      best.is_exact = true;
+      score_of(best.cut) = best.bound;
+      std::push_heap(candidates.begin(), candidates.end(), is_worse);
+    }
+    return candidates.empty() ? Cut{} : candidates.front().cut;
+  }
+
+  [[nodiscard]] double& score_of(const Cut& cut) {
+    return scores_[static_cast<size_t>(cut.item)][static_cast<size_t>(std::max(cut.gap, 0))];
   }
 
   // From the longest transfers to the shortest: what the target does not need.
@@ -183,6 +215,7 @@ class Choosing {
   const SwapOptions& options_;
   int steps_;
   std::vector<Cut> cuts_;
+  std::vector<std::vector<double>> scores_;  // by item and gap, as they were last counted
 };
 
 // Time from the step's begin to that of each node, and to its end.
