@@ -8,7 +8,7 @@ namespace thimble::plan {
 namespace {
 
 constexpr int kTableBits = 18;
-constexpr int kDeepest = 4000;  // keeps the recursion within any thread's stack
+constexpr int kDeepest = 1000;  // keeps the recursion within any thread's stack
 constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 
 int64_t rounded_up(int64_t value, int64_t multiple) {

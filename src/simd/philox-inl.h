@@ -23,6 +23,8 @@ using Words = hn::Vec<U32>;
 
 // Elements drawn at a time: a whole number of blocks for vectors of any width.
 inline constexpr int kDrawElements = 256;
+// Room for that many where they are read in whole vectors from any place in the first block on.
+inline constexpr int kDrawRoom = kDrawElements + 4;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -102,7 +104,7 @@ HWY_INLINE void over_words(int64_t n, const uint32_t* rng, uint32_t stream, exec
   const auto before = static_cast<int64_t>(first % 4);  // words of the first block for others
   const int64_t all = before + n;
   pool.run((all + kTile - 1) / kTile, [&](int64_t tile) HWY_ATTR {
-    HWY_ALIGN uint32_t words[kDrawElements];
+    HWY_ALIGN uint32_t words[kDrawRoom];
     const int64_t end = std::min<int64_t>(all, (tile + 1) * kTile);
     for (int64_t piece = tile * kTile; piece < end; piece += kDrawElements) {
       draw_words(words, rng, stream,

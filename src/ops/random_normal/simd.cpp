@@ -14,6 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
 using simd::HWY_NAMESPACE::kDrawElements;
+using simd::HWY_NAMESPACE::kDrawRoom;
 using simd::HWY_NAMESPACE::over_words;
 using simd::HWY_NAMESPACE::U32;
 using simd::HWY_NAMESPACE::units;
@@ -43,7 +44,7 @@ void random_normal_target(float* y, const uint32_t* rng, const random_dims& d,
   const Vec stddev = hn::Set(f, static_cast<float>(d.b));
   over_words(d.n, rng, d.stream, pool,
              [&](const uint32_t* words, int at, int64_t begin, int count) HWY_ATTR {
-               HWY_ALIGN float normal[kDrawElements];
+               HWY_ALIGN float normal[kDrawRoom];
                to_normal(normal, words);
                over_vectors(0, count, [&](auto io, int64_t i) HWY_ATTR {
                  const Vec z = hn::Mul(stddev, hn::LoadU(f, normal + at + i));
