@@ -1,0 +1,39 @@
+// Training in a process that may take no more memory than is published.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace thimble::test {
+
+// What docs/guide/memory-plan.md says that a program takes beside its budget, in bytes.
+struct PublishedSizes {
+  int64_t program = 0;                        // the program and its libraries
+  int64_t thread = 0;                         // the stack of one thread
+  std::map<std::string, int64_t> structures;  // by recipe
+};
+
+// As the page has it. Fails the test where it has no such tables.
+[[nodiscard]] PublishedSizes published_sizes();
+
+struct LimitedRun {
+  std::string recipe;
+  int64_t batch = 0;
+  int64_t budget = 0;
+  int64_t address_limit = 0;  // 0: none
+  int64_t program = 0;        // filled up to so many bytes; 0: as it is
+  int64_t hold = 0;           // held beside the training
+};
+
+struct LimitedOutcome {
+  int code = -1;  // exit code; 128 + signal where one ended it
+  std::string text;
+  std::map<std::string, int64_t> figures;  // by the names that limited_training prints
+  std::string weights;                     // their SHA-256
+};
+
+// Runs the program limited_training.
+[[nodiscard]] LimitedOutcome train_limited(const LimitedRun& run);
+
+}  // namespace thimble::test

@@ -1,0 +1,95 @@
+// Every recipe is trained at several budgets in a process whose address space is limited to the
+// budget and what is published that a program takes beside it.
+#include <gtest/gtest.h>
+#include <thimble/recipes.h>
+#include <thimble/trainer.h>
+
+#include <ostream>
+#include <set>
+
+#include "memory/limited_run.h"
+
+namespace thimble {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kThreads = 2;  // a worker of the pool and the loader's
+
+struct Case {
+  const char* recipe;
+  int64_t batch;
+};
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.recipe; }
+
+// What limited_training compiles.
+Plan plan_of(const Case& c, int64_t budget) {
+  const Recipe& recipe = find_recipe(c.recipe);
+  return plan_training(recipe.build(), {.optimizer = recipe.optimizer(),
+                                        .ema_decay = recipe.ema_decay,
+                                        .batch = c.batch,
+                                        .memory_budget = budget,
+                                        .threads = 2});
+}
+
+// The smallest budget from `wanted` on that can be kept.
+int64_t feasible(const Case& c, int64_t wanted) {
+  const Plan plan = plan_of(c, wanted);
+  return plan.fits ? wanted : plan.nearest_feasible_bytes;
+}
+
+class limited : public testing::TestWithParam<Case> {
+ protected:
+  limited() : published_(test::published_sizes()) {}
+
+  [[nodiscard]] int64_t structures() const { return published_.structures.at(GetParam().recipe); }
+
+  [[nodiscard]] test::LimitedOutcome train(int64_t budget, int64_t hold = 0) const {
+    const int64_t beside = published_.program + structures() + kThreads * published_.thread;
+    return test::train_limited({.recipe = GetParam().recipe,
+                                .batch = GetParam().batch,
+                                .budget = budget,
+                                .address_limit = budget + beside,
+                                .program = published_.program,
+                                .hold = hold});
+  }
+
+  test::PublishedSizes published_;
+};
+
+TEST_P(limited, trains_in_what_its_budget_and_the_published_sizes_allow) {
+  const Plan plan = plan_of(GetParam(), 0);
+  const int64_t most = plan.planned_peak_bytes + plan.input_pipeline_bytes;
+  const int64_t least = feasible(GetParam(), 1);
+  std::string weights;
+  for (const int64_t budget : std::set<int64_t>{
+           least, feasible(GetParam(), least + (most - least) / 2), std::max(most, least)}) {
+    const test::LimitedOutcome run = train(budget);
+    ASSERT_EQ(run.code, 0) << "budget " << budget << ": " << run.text;
+    SCOPED_TRACE(run.text);
+    EXPECT_LE(run.figures.at("measured"), budget);
+    EXPECT_LE(run.figures.at("allocated"), budget + structures());
+    if (weights.empty()) weights = run.weights;
+    EXPECT_EQ(run.weights, weights) << "budget " << budget;
+  }
+}
+
+TEST_P(limited, a_mebibyte_too_much_is_caught) {
+  const int64_t budget = feasible(GetParam(), 1);
+  const test::LimitedOutcome honest = train(budget);
+  ASSERT_EQ(honest.code, 0) << honest.text;
+  const int64_t hold = budget - honest.figures.at("measured") + kMiB;
+  EXPECT_NE(train(budget, hold).code, 0) << "the limit of the address space";
+  const test::LimitedOutcome counted = test::train_limited(
+      {.recipe = GetParam().recipe, .batch = GetParam().batch, .budget = budget, .hold = hold});
+  ASSERT_EQ(counted.code, 0) << counted.text;
+  EXPECT_GT(counted.figures.at("allocated"), budget + structures()) << "the count";
+}
+
+INSTANTIATE_TEST_SUITE_P(recipes, limited,
+                         testing::Values(Case{"vae", 8}, Case{"lenet5", 8}, Case{"mlp", 8},
+                                         Case{"mobilenetv2", 2}, Case{"resnet18", 2},
+                                         Case{"lstm", 4}, Case{"gpt", 1}, Case{"unet_ddpm", 2}),
+                         [](const auto& info) { return std::string(info.param.recipe); });
+
+}  // namespace
+}  // namespace thimble
