@@ -14,7 +14,7 @@ namespace thimble::test {
 namespace {
 
 constexpr int64_t kKiB = 1024;
-constexpr const char* kSteps = "3";
+constexpr const char* kSteps = "2";
 
 // "1,024" -> 1024
 int64_t number(std::string text) {

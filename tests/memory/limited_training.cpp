@@ -8,7 +8,6 @@
 #include <thimble/thimble.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <memory>
@@ -62,6 +61,7 @@ int run(char** argument) {
   const test::TemporaryFolder folder;
   const int64_t data_bytes = train.bytes() + validation.bytes();
   test::watch_peak();
+  const auto held = std::make_unique<char[]>(static_cast<size_t>(hold_bytes));
   Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
                                    .ema_decay = recipe.ema_decay,
                                    .batch = batch,
@@ -69,21 +69,16 @@ int run(char** argument) {
                                    .swap_dir = folder.path(),
                                    .threads = 2});
   const int64_t compiled = test::bytes_held() - before - data_bytes;
-  std::unique_ptr<char[]> held;
-  if (hold_bytes > 0) {
-    held = std::make_unique<char[]>(static_cast<size_t>(hold_bytes));
-    std::memset(held.get(), 1, static_cast<size_t>(hold_bytes));
-  }
   const FitResult result = trainer.fit(
-      train, {.epochs = 2, .validation = validation, .checkpoint = folder / "checkpoint"});
+      train, {.epochs = 1, .validation = validation, .checkpoint = folder / "checkpoint"});
   const int64_t allocated = test::peak_bytes() - before - data_bytes;
   const Plan plan = trainer.plan();
   fmt::print(
       "program {}\nsamples {}\nplanned {}\npipeline {}\nstructures {}\nmeasured {}\n"
       "allocated {}\naddresses {}\nresident {}\nweights {}\n",
       own_bytes, data_bytes, plan.planned_peak_bytes, plan.input_pipeline_bytes,
-      compiled - plan.planned_peak_bytes, result.measured_peak_bytes, allocated, status("VmPeak:"),
-      status("VmHWM:"), trainer.weights_sha256());
+      compiled - plan.planned_peak_bytes - hold_bytes, result.measured_peak_bytes, allocated,
+      status("VmPeak:"), status("VmHWM:"), trainer.weights_sha256());
   return 0;
 }
 
@@ -91,6 +86,10 @@ int run(char** argument) {
 
 int main(int argc, char** argv) {
   ::mallopt(M_ARENA_MAX, 1);  // every further arena would reserve 64 MiB of addresses
+  // Large blocks go back to the system when they are freed; otherwise the sizes that malloc keeps
+  // to itself grow with the largest block that was ever freed.
+  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 128 << 10);
   if (argc != 7) return 2;
   try {
     return run(argv + 1);
