@@ -73,7 +73,7 @@ struct SwapFile::State {
   void done(const SwapTransfer& transfer);
 
   SwapLayout layout;
-  Block block;
+  std::shared_ptr<Block> block;
   SwapDisk disk;
   std::unique_ptr<SwapIo> io;
   std::atomic<bool> stop{false};
@@ -99,11 +99,12 @@ struct SwapFile::State {
 SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& slot_bytes,
                        const Options& options)
     : layout(slot_bytes, options.buffer_bytes),
-      block(staging_bytes(options)),
+      block(options.staging != nullptr ? options.staging
+                                       : std::make_shared<Block>(staging_bytes(options))),
       disk(folder.empty() ? default_folder() : folder, std::max(layout.file_bytes, kSwapBlock),
-           options.direct, aligned_start(block)),
+           options.direct, aligned_start(*block)),
       io(make_io(disk, options)),
-      pipe(*io, layout, aligned_start(block), options, stop,
+      pipe(*io, layout, aligned_start(*block), options, stop,
            [this](const SwapTransfer& transfer) { done(transfer); }),
       queue(static_cast<size_t>(options.capacity)),
       pending(slot_bytes.size(), 0) {
@@ -224,6 +225,8 @@ SwapFile::~SwapFile() = default;
 int64_t SwapFile::staging_bytes(const Options& options) {
   return options.buffers * options.buffer_bytes + kSwapBlock - plan::kAlignment;
 }
+
+std::shared_ptr<Block> SwapFile::staging() const { return state_->block; }
 
 std::string SwapFile::default_folder() { return default_swap_folder(); }
 

@@ -10,6 +10,8 @@
 
 namespace thimble::exec {
 
+class Block;
+
 // How the system is asked for transfers: io_uring where it is there, else pread and pwrite.
 enum class SwapEngine : uint8_t { automatic, uring, blocking };
 
@@ -26,6 +28,8 @@ struct SwapOptions {
   int buffers = 2;      // chunks under way at once; with one nothing overlaps within a transfer
   int capacity = 1024;  // transfers that may be queued at once
   SwapEngine engine = SwapEngine::automatic;
+  // Of a file of the same sizes that is idle from now on; none: one of its own.
+  std::shared_ptr<Block> staging;
   bool direct = true;  // past the page cache, where the file system can do that
   // Tests: sees each answer of the system (bytes moved, or -errno) and returns the one to believe.
   std::function<int64_t(const SwapRequest&, int64_t)> answer;
@@ -63,6 +67,8 @@ class SwapFile {
 
   // Bytes of the one block that the constructor allocates for staging.
   [[nodiscard]] static int64_t staging_bytes(const Options& options);
+  // That block, for a file that takes this one's place.
+  [[nodiscard]] std::shared_ptr<Block> staging() const;
   // TMPDIR; else /tmp, or /var/tmp where /tmp is memory itself.
   [[nodiscard]] static std::string default_folder();
 

@@ -95,6 +95,10 @@ void Runner::fit_swap_file() {
   exec::SwapOptions options =
       swap_options(staging_bytes() / kStagingBuffers / kSwapPage * kSwapPage);
   options.capacity = most_transfers();
+  // Both files are there for a while, but never two of their staging blocks of one size.
+  if (swap_ != nullptr && swap_->staging()->bytes() == exec::SwapFile::staging_bytes(options)) {
+    options.staging = swap_->staging();
+  }
   auto file = std::make_unique<exec::SwapFile>(swap_dir_, wanted, options);
   for (const exec::Store::Entry& entry : store_->entries()) {
     if (entry.slot < 0 || swap_ == nullptr) continue;
