@@ -20,7 +20,7 @@ def test_adds_up_and_prints(plan):
     assert plan.lower_bound_bytes <= plan.planned_peak_bytes
     assert plan.parameter_bytes == 4 * (4 * 9 + 4 + 784 * 10 + 10)
     assert "planned peak of a step, batch 32" in repr(plan)
-    assert "dense.weight" in plan.table(20)
+    assert "image" in plan.table(20)
     assert all(b.offset + b.bytes <= plan.arena_bytes for b in plan.buffers)
     assert {step.op for step in plan.steps} >= {"conv2d", "adamw_update"}
 
