@@ -190,14 +190,20 @@ def machine():
             "system": f"{platform.system()} {platform.machine()}"}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
+def arguments(description, rounds):
+    """A parser of what every comparison takes; rounds: how many unless told."""
+    parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, help="build folder of thimble")
     parser.add_argument("--out", required=True)
     parser.add_argument("--recipe", action="append", choices=RECIPES + LARGE_RECIPES)
     parser.add_argument("--data", default="", help="real data; none: the recipes' built-in data")
-    parser.add_argument("--rounds", type=int, default=3, help="of each timing")
+    parser.add_argument("--rounds", type=int, default=rounds, help="of each timing")
+    return parser
+
+
+def main():
+    parser = arguments(__doc__, rounds=3)
     parser.add_argument("--quick", action="store_true", help="two epochs, one round")
     Bench(parser.parse_args()).run()
 

@@ -8,11 +8,10 @@ and its optimizer on the same few samples, one thread, without a budget; PyTorch
 as PyTorch runs it on a processor unless told otherwise (one parameter at a time), and beside it the
 fused one. Both take turns, each in a process of its own.
 """
-import argparse
 import json
 import pathlib
 
-from compare import LARGE_RECIPES, RECIPES, Bench
+from compare import LARGE_RECIPES, RECIPES, Bench, arguments
 
 MIB = 1 << 20
 BATCHES = 4  # of samples: more would be measured instead of the training
@@ -124,13 +123,7 @@ def tables(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="build folder of thimble")
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--recipe", action="append", choices=RECIPES + LARGE_RECIPES)
-    parser.add_argument("--data", default="", help="real data; none: the recipes' built-in data")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser = arguments(__doc__, rounds=2)
     parser.add_argument("--seconds", type=float, default=10, help="of each timing")
     MemoryTable(parser.parse_args()).run()
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "autodiff/rule_call.h"
+
 namespace thimble::autodiff {
 namespace {
 
@@ -59,24 +61,13 @@ class Reverse {
 
   void visit(size_t n) {
     const ir::Node node = graph_.nodes[n];  // a copy: the rule appends nodes
-    std::vector<Value> inputs;
-    std::vector<Value> outputs;
-    std::vector<Value> grads;
-    const auto needs = std::make_unique<bool[]>(node.inputs.size() + 1);
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const int id = node.inputs[i];
-      inputs.push_back(graph_.value(id));
-      needs[i] = id >= 0 && depends_[static_cast<size_t>(id)] != 0;
-    }
-    for (int id : node.outputs) {
-      outputs.push_back(graph_.value(id));
-      grads.push_back(grads_[static_cast<size_t>(id)]);
-    }
-    const std::span<const bool> need_span(needs.get(), node.inputs.size());
-    const bool any_grad =
-        std::any_of(grads.begin(), grads.end(), [](const Value& grad) { return bool(grad); });
-    const bool any_need =
-        std::any_of(need_span.begin(), need_span.end(), [](bool need) { return need; });
+    const RuleCall call(
+        graph_, node, [this](int id) { return depends_[static_cast<size_t>(id)] != 0; },
+        [this](int id) { return grads_[static_cast<size_t>(id)]; });
+    const std::span<const bool> needs = call.needed();
+    const bool any_grad = std::any_of(call.grads.begin(), call.grads.end(),
+                                      [](const Value& grad) { return bool(grad); });
+    const bool any_need = std::any_of(needs.begin(), needs.end(), [](bool need) { return need; });
     if (!any_grad || !any_need) return;
     if (node.op->vjp == nullptr) {
       throw Error(node.op->name,
@@ -85,12 +76,12 @@ class Reverse {
     }
     graph_.reopen_layer(node.layer);
     const size_t first_new = graph_.values.size();
-    const std::vector<Value> result = node.op->vjp({node.attrs, inputs, outputs, grads, need_span});
+    const std::vector<Value> result = call.run(node);
     for (size_t id = first_new; id < graph_.values.size(); ++id) {
       ir::ValueData& data = graph_.values[id];
       if (data.role == ir::Role::activation) data.role = ir::Role::gradient;
     }
-    for (size_t i = 0; i < result.size() && i < inputs.size(); ++i) {
+    for (size_t i = 0; i < result.size() && i < needs.size(); ++i) {
       if (needs[i]) accumulate(node.inputs[i], result[i]);
     }
     graph_.end_layer();

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
+
+#include "autodiff/rule_call.h"
 
 namespace thimble::train {
 namespace {
@@ -43,26 +44,16 @@ bool reads_nothing(const ir::Graph& graph, const std::vector<Holds>& holds, int 
 // its gradient by x is then made of what arrives and of a. Its outputs must be marked as means.
 bool keeps_means(ir::Graph graph, const std::vector<Holds>& holds, const ir::Node& node) {
   if (node.op->vjp == nullptr) return false;
-  std::vector<Value> inputs;
-  std::vector<Value> outputs;
-  std::vector<Value> grads;
-  const auto needs = std::make_unique<bool[]>(node.inputs.size() + 1);
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const int id = node.inputs[i];
-    inputs.push_back(graph.value(id));
-    needs[i] = id >= 0 && holds[static_cast<size_t>(id)] == Holds::mean;
-  }
-  for (const int id : node.outputs) {
-    outputs.push_back(graph.value(id));
-    const bool is_number = graph.type(id).dtype == DType::f32;
-    grads.push_back(is_number ? graph.source(fmt::format("cotangent of {}", id), graph.type(id),
-                                             ir::Role::activation)
-                              : Value());
-  }
-  const std::span<const bool> need_span(needs.get(), inputs.size());
-  const std::vector<Value> result = node.op->vjp({node.attrs, inputs, outputs, grads, need_span});
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!needs[i]) continue;
+  const autodiff::RuleCall call(
+      graph, node, [&](int id) { return holds[static_cast<size_t>(id)] == Holds::mean; },
+      [&](int id) {
+        const ir::TensorType type = graph.type(id);
+        if (type.dtype != DType::f32) return Value();
+        return graph.source(fmt::format("cotangent of {}", id), type, ir::Role::activation);
+      });
+  const std::vector<Value> result = call.run(node);
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (!call.needs[i]) continue;
     if (i >= result.size() || !result[i] || !reads_nothing(graph, holds, result[i].id())) {
       return false;
     }

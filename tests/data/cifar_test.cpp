@@ -74,7 +74,7 @@ std::string parse_error(const std::string& bytes) {
 
 TEST(cifar10, refuses_a_file_cut_at_any_place) {
   const std::string whole = record(1, 0, 0, 0) + record(2, 0, 0, 0);
-  EXPECT_EQ(parse_error(whole), "");
+  EXPECT_EQ(parse_error(whole), kNoError);
   for (size_t size = 0; size < whole.size(); size += size < 3 || size > 3070 ? 1 : 100) {
     if (size == 3073) continue;  // one whole record
     EXPECT_THAT(parse_error(whole.substr(0, size)), HasSubstr("are not whole records")) << size;

@@ -41,7 +41,7 @@ TEST(dat_records, reads_pixels_and_class) {
 TEST(dat_records, refuses_a_record_cut_at_any_byte) {
   const std::string one = record({0, 255, 1, 0, 0});
   const std::string whole = one + one;
-  EXPECT_EQ(parse_error(whole), "");
+  EXPECT_EQ(parse_error(whole), kNoError);
   for (size_t size = 0; size < whole.size(); ++size) {
     if (size == one.size()) continue;  // one whole record
     EXPECT_THAT(parse_error(whole.substr(0, size)), HasSubstr("are not whole records")) << size;
@@ -72,10 +72,10 @@ TEST(dat_records, names_record_and_offset) {
 TEST(dat_records, refuses_an_impossible_shape) {
   ScratchFolder folder;
   const std::string path = folder.write("r.dat", record({0, 255, 1, 0, 0}));
-  EXPECT_NE(error_of([&] { (void)dat_records(path, {0, 1}, 3); }), "");
-  EXPECT_NE(error_of([&] { (void)dat_records(path, {1 << 30, 1 << 30}, 3); }), "");
-  EXPECT_NE(error_of([&] { (void)dat_records(path, {2}, 0); }), "");
-  EXPECT_NE(error_of([&] { (void)dat_records(path); }), "") << "784 + 10 floats expected";
+  EXPECT_NE(error_of([&] { (void)dat_records(path, {0, 1}, 3); }), kNoError);
+  EXPECT_NE(error_of([&] { (void)dat_records(path, {1 << 30, 1 << 30}, 3); }), kNoError);
+  EXPECT_NE(error_of([&] { (void)dat_records(path, {2}, 0); }), kNoError);
+  EXPECT_NE(error_of([&] { (void)dat_records(path); }), kNoError) << "784 + 10 floats expected";
 }
 
 }  // namespace

@@ -88,11 +88,11 @@ TEST(idx, converts_every_element_type) {
 
 TEST(idx, refuses_a_file_cut_at_any_byte) {
   for (const std::string& whole : {small_images(), gzip_of(small_images())}) {
-    EXPECT_EQ(parse_error(whole), "");
+    EXPECT_EQ(parse_error(whole), kNoError);
     for (size_t size = 0; size < whole.size(); ++size) {
       EXPECT_THAT(parse_error(whole.substr(0, size)), HasSubstr("[set.idx]")) << size;
     }
-    EXPECT_NE(parse_error(whole + "x"), "") << "a byte too many";
+    EXPECT_NE(parse_error(whole + "x"), kNoError) << "a byte too many";
   }
 }
 

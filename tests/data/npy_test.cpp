@@ -85,7 +85,7 @@ TEST(npy, converts_every_element_type) {
 TEST(npy, reads_every_version_and_spelling_of_the_header) {
   const std::string data = little(1.f) + little(2.f);
   for (const char major : {1, 2, 3}) {
-    EXPECT_EQ(parse_error(npy_file(dict_of("<f4", "(2, 1)"), data, major)), "") << int{major};
+    EXPECT_EQ(parse_error(npy_file(dict_of("<f4", "(2, 1)"), data, major)), kNoError) << int{major};
   }
   const std::string spellings[] = {
       "{\"shape\":(2,),\"fortran_order\":False,\"descr\":\"<f4\"}",
@@ -93,13 +93,13 @@ TEST(npy, reads_every_version_and_spelling_of_the_header) {
       "{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }",
   };
   for (const std::string& dict : spellings) {
-    EXPECT_EQ(parse_error(npy_file(dict, data)), "") << dict;
+    EXPECT_EQ(parse_error(npy_file(dict, data)), kNoError) << dict;
   }
 }
 
 TEST(npy, refuses_a_file_cut_at_any_byte) {
   const std::string whole = small_file();
-  EXPECT_EQ(parse_error(whole), "");
+  EXPECT_EQ(parse_error(whole), kNoError);
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THAT(parse_error(whole.substr(0, size)), HasSubstr("[a.npy]")) << size;
   }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/error_of.h"
+
 namespace thimble::data::testing {
 
 // A folder of its own for one test, removed at its end.
@@ -55,16 +57,8 @@ std::string big(T value) {
   return {bytes.rbegin(), bytes.rend()};
 }
 
-// The message of the Error that action throws, or "" if it throws none.
-template <class Action>
-std::string error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using test::error_of;
+using test::kNoError;
 
 struct Sample {
   std::vector<float> features;

@@ -7,7 +7,9 @@
 
 namespace thimble::test {
 
-// The message of the Error that the action throws, or "no error".
+inline constexpr const char* kNoError = "no error";
+
+// The message of the Error that the action throws, or kNoError.
 template <class Action>
 std::string error_of(Action&& action) {
   try {
@@ -15,7 +17,7 @@ std::string error_of(Action&& action) {
   } catch (const Error& error) {
     return error.what();
   }
-  return "no error";
+  return kNoError;
 }
 
 }  // namespace thimble::test
