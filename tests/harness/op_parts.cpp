@@ -39,7 +39,9 @@ void run(const Kernel& kernel, const std::vector<void*>& outputs,
   const ir::OpDef& op = *kernel.node.op;
   const bool scratch = kernel.fast && op.workspace != nullptr;
   const exec::Block workspace(scratch ? op.workspace(params, kernel.threads) : 0);
-  std::memset(workspace.data(), 0xFF, static_cast<size_t>(workspace.bytes()));
+  if (workspace.bytes() > 0) {
+    std::memset(workspace.data(), 0xFF, static_cast<size_t>(workspace.bytes()));
+  }
   kernel.function({outputs.data(), inputs.data(), workspace.data(), params.bytes().data(),
                    static_cast<int>(kernel.node.inputs.size()), static_cast<int>(outputs.size()),
                    &pool});

@@ -38,12 +38,6 @@ Graph chain(int layers) {
   return g;
 }
 
-int64_t peak_of(const ir::Graph& graph) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, {}));
-  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
-  return *std::max_element(live.begin(), live.end());
-}
-
 struct Trained {
   std::vector<float> losses;
   std::vector<std::vector<float>> weights;
@@ -76,7 +70,8 @@ TEST(halves, halve_what_waits) {
     const Kept kept = kept_as(after, kHalf);
     EXPECT_GT(kept.values, 8);
     EXPECT_GT(kept.bytes, 8 * kSamples * 16 * 16 * 8 * 2);
-    EXPECT_LT(static_cast<double>(peak_of(after)), 0.7 * static_cast<double>(peak_of(before)));
+    EXPECT_LT(static_cast<double>(live_peak_bytes(after)),
+              0.7 * static_cast<double>(live_peak_bytes(before)));
     for (const ir::ValueData& data : after.values) {
       EXPECT_TRUE(!data.name.ends_with(kHalf) || data.type.dtype == dtype);
     }

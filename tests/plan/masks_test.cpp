@@ -34,12 +34,6 @@ Graph pooled(const std::function<Value(Value)>& activation) {
   return g;
 }
 
-int64_t peak_of(const ir::Graph& graph) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, {}));
-  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
-  return *std::max_element(live.begin(), live.end());
-}
-
 int masks_of(const ir::Graph& graph) {
   int count = 0;
   for (const ir::ValueData& data : graph.values) {
@@ -65,7 +59,7 @@ TEST(masks, take_the_place_of_activations_that_are_lines_in_pieces) {
     const ir::Graph after = keep_masks({&before, 1}, {}).orders[0];
     ir::verify(after);
     EXPECT_EQ(masks_of(after), 1);
-    EXPECT_LT(peak_of(recompute(after, {})), peak_of(recompute(before, {})));
+    EXPECT_LT(live_peak_bytes(recompute(after, {})), live_peak_bytes(recompute(before, {})));
   }
 }
 

@@ -51,12 +51,6 @@ Graph branches() {
 Value gelus(Value x) { return gelu(x); }
 Value relus(Value x) { return relu(x); }
 
-int64_t peak_of(const ir::Graph& graph) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, {}));
-  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
-  return *std::max_element(live.begin(), live.end());
-}
-
 int runs_again(const ir::Graph& graph) {
   int count = 0;
   for (const ir::ValueData& data : graph.values) count += data.name.ends_with(kAgain) ? 1 : 0;
@@ -69,7 +63,8 @@ TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_the
     const ir::Graph after = recompute(before, {});
     ir::verify(after);
     // Of two values a layer one remains.
-    EXPECT_LT(static_cast<double>(peak_of(after)), 0.7 * static_cast<double>(peak_of(before)));
+    EXPECT_LT(static_cast<double>(live_peak_bytes(after)),
+              0.7 * static_cast<double>(live_peak_bytes(before)));
     for (const ir::Node& node : after.nodes) {
       const std::string& name = after.data(node.outputs[0]).name;
       if (name.ends_with(kAgain)) {
@@ -82,24 +77,24 @@ TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_the
 TEST(recompute, runs_convolutions_again_where_it_may) {
   const ir::Graph before = step_of(chain(12, gelus, false), 4);
   const auto target =
-      static_cast<int64_t>(0.6 * static_cast<double>(peak_of(recompute(before, {}))));
+      static_cast<int64_t>(0.6 * static_cast<double>(live_peak_bytes(recompute(before, {}))));
   const ir::Graph less = recompute(before, {.target_bytes = target, .any_op = true});
   ir::verify(less);
-  EXPECT_LE(peak_of(less), target);
+  EXPECT_LE(live_peak_bytes(less), target);
   // No more than one more forward part, which is a third of the work.
   EXPECT_LT(work_of(less), 1.34 * work_of(before));
-  EXPECT_LT(peak_of(recompute(before, {.any_op = true})), target);
+  EXPECT_LT(live_peak_bytes(recompute(before, {.any_op = true})), target);
 }
 
 TEST(recompute, does_no_more_than_the_target_asks_for) {
   const ir::Graph before = step_of(chain(12, gelus, false), 4);
-  const int64_t whole = peak_of(before);
+  const int64_t whole = live_peak_bytes(before);
   EXPECT_EQ(runs_again(recompute(before, {.target_bytes = whole, .any_op = true})), 0);
   double last = work_of(before);
   for (const double share : {0.9, 0.7, 0.5}) {
     const auto target = static_cast<int64_t>(share * static_cast<double>(whole));
     const ir::Graph graph = recompute(before, {.target_bytes = target, .any_op = true});
-    EXPECT_LE(peak_of(graph), target);
+    EXPECT_LE(live_peak_bytes(graph), target);
     EXPECT_GE(work_of(graph), last);
     last = work_of(graph);
   }
@@ -136,7 +131,7 @@ TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
   const Trial trial = twice.build(again);
   const ir::Graph built = twice.graph_of(trial);
   ir::verify(built);
-  EXPECT_EQ(trial.peak_bytes, peak_of(built));
+  EXPECT_EQ(trial.peak_bytes, live_peak_bytes(built));
   EXPECT_EQ(trial.turns.size(), built.nodes.size());
 }
 
@@ -254,13 +249,13 @@ TEST(recompute, is_near_the_best_choice_on_small_graphs) {
     const Twice twice(graph, {});
     const Exhaustive best(twice);
     ASSERT_GT(best.tried(), 50U);
-    const int64_t whole = peak_of(graph);
-    const int64_t least = peak_of(recompute_as_ordered(graph, {.any_op = true}));
+    const int64_t whole = live_peak_bytes(graph);
+    const int64_t least = live_peak_bytes(recompute_as_ordered(graph, {.any_op = true}));
     EXPECT_LE(static_cast<double>(least), 1.1 * static_cast<double>(best.least_bytes()));
     for (const double share : {0.0, 0.25, 0.5, 0.75}) {
       const auto target = least + static_cast<int64_t>(share * static_cast<double>(whole - least));
       const ir::Graph mine = recompute(graph, {.target_bytes = target, .any_op = true});
-      EXPECT_LE(peak_of(mine), target);
+      EXPECT_LE(live_peak_bytes(mine), target);
       const double extra = work_of(mine) - work_of(graph);
       const double least_extra = best.least_work(target).value_or(0.0) - work_of(graph);
       EXPECT_LE(extra, 1.35 * least_extra + 1.0) << "target " << target << " of " << whole;

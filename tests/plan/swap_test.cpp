@@ -32,9 +32,7 @@ SwapOptions options_for(const ir::Graph& graph, int64_t target, double ms_per_me
 }
 
 int64_t peak_of(const ir::Graph& graph, const std::set<std::string>& in_file) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, {}));
-  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, true));
-  return resident_bytes(graph, in_file) + *std::max_element(live.begin(), live.end());
+  return resident_bytes(graph, in_file) + live_peak_bytes(graph);
 }
 
 // Runs a step on the file alone: what is read must have been written, and be waited for before
