@@ -8,8 +8,8 @@
 #include <functional>
 
 #include "passes/passes.h"
+#include "plan/fit_arena.h"
 #include "plan/order.h"
-#include "plan/recompute.h"
 #include "recipes/gpt.h"
 #include "train/compile.h"
 
@@ -39,11 +39,11 @@ void report(const std::string& name, const Graph& model, const Optimizer& optimi
   });
   const double ordering = seconds([&] { ordered = plan::order_nodes(step, options); });
   const double recomputing =
-      seconds([&] { again = plan::fit_arena(plan::orders_of(step, options), options, 0); });
+      seconds([&] { again = plan::ArenaFitter(plan::orders_of(step, options), options).fit(0); });
   const double packing = seconds([&] { arena = plan::plan_arena(again, options); });
   const int64_t half = arena.plan.arena_bytes / 2;
-  const double halving =
-      seconds([&] { halved = plan::fit_arena(plan::orders_of(step, options), options, half); });
+  const double halving = seconds(
+      [&] { halved = plan::ArenaFitter(plan::orders_of(step, options), options).fit(half); });
   const plan::OrderProblem problem(step, options);
   const plan::NodeOrder order = plan::best_order(problem);
   fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |", name, step.nodes.size(),

@@ -92,7 +92,9 @@ void add_options(Content& content, const CompileOptions& options) {
   content.add(threads);
   content.add(fast);
   content.add(optimize);
-  const auto& [bytes, swap, smallest, rates, staging, in_file, times, saved, explain] = budget;
+  const auto& [bytes, swap, smallest, rates, staging, in_file, times, saved, explain, memo] =
+      budget;
+  static_cast<void>(memo);  // says nothing new
   content.add(bytes);
   content.add(swap);
   content.add(smallest);

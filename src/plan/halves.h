@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/fit_arena.h"
 
 namespace thimble::plan {
 
@@ -28,10 +28,9 @@ struct HalfStorage {
 [[nodiscard]] ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
                                      const ArenaOptions& options);
 
-// fit_arena, and then store_halves: no more runs twice than brings both together into the budget.
-// Without storage it is fit_arena.
-[[nodiscard]] ir::Graph fit_halves(std::span<const ir::Graph> orders, const HalfStorage& storage,
-                                   const ArenaOptions& options, int64_t budget);
+// ArenaFitter::fit, and then store_halves: no more runs twice than brings both together into the
+// budget. Without storage it is the first alone.
+[[nodiscard]] ir::Graph fit_halves(ArenaFitter& fitter, const HalfStorage& storage, int64_t budget);
 
 // How many values wait so in a graph, and the bytes they take. The same for any other suffix of
 // names that a planner gives to what it keeps in the place of a value (kBits, kHalf).

@@ -167,23 +167,34 @@ ir::Graph fused(const ir::Graph& graph, const ArenaOptions& options,
   return fuser.finish();
 }
 
-bool has_update(const ir::Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+std::vector<Chosen> fuse_where_it_saves(Fuser& fuser) {
+  return fuser.fuse([](const Trial& before, const Trial& after, const Pair& pair,
+                       const std::string& /*name*/) { return saves(before, after, pair); });
+}
+
+bool may_update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
+  // A reference kernel has no memory for a part.
+  return options.fast &&
+         std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
 }
 
 }  // namespace
 
+ir::Graph update_in_parts_as_ordered(const ir::Graph& graph, const ArenaOptions& options) {
+  if (!may_update_in_parts(graph, options)) return graph;
+  Fuser fuser(graph, options);
+  fuse_where_it_saves(fuser);
+  return fuser.finish();
+}
+
 ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
-  // A reference kernel has no memory for a part.
-  if (!options.fast || !has_update(graph)) return graph;
+  if (!may_update_in_parts(graph, options)) return graph;
   // What lives when is settled by what is computed again.
   const ir::Graph settled = recompute(graph, {.arena = options});
   Fuser chooser(settled, options);
   const int64_t peak_before = chooser.peak();
-  std::vector<Chosen> chosen =
-      chooser.fuse([](const Trial& before, const Trial& after, const Pair& pair,
-                      const std::string& /*name*/) { return saves(before, after, pair); });
+  std::vector<Chosen> chosen = fuse_where_it_saves(chooser);
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Chosen& a, const Chosen& b) { return a.bytes > b.bytes; });
   // What is then computed again may differ, for the worse, too: then the larger gradients alone.

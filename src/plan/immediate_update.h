@@ -15,4 +15,9 @@ namespace thimble::plan {
 // them apart. Results have the same bits.
 [[nodiscard]] ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options);
 
+// The updates of a step that is otherwise settled in parts, where less lives then between gradient
+// and update and nowhere more than at the peak.
+[[nodiscard]] ir::Graph update_in_parts_as_ordered(const ir::Graph& graph,
+                                                   const ArenaOptions& options);
+
 }  // namespace thimble::plan

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 
-#include "plan/halves.h"
-#include "plan/immediate_update.h"
-#include "plan/masks.h"
-#include "plan/order.h"
-#include "plan/recompute.h"
 #include "plan/strategies.h"
 #include "plan/swap.h"
+#include "plan/variants.h"
 
 namespace thimble::plan {
 namespace {
@@ -28,15 +24,14 @@ int64_t arena_bytes_left(const Plan& free, int64_t budget) {
 
 class Ladder {
  public:
-  Ladder(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget)
+  Ladder(const ir::Graph& graph, Variants& variants, const ArenaOptions& options,
+         const Budget& budget)
       : options_(options),
         budget_(budget),
         times_(budget.times ? *budget.times : NodeTimes()),
         natural_(graph),
-        orders_(orders_of(graph, options)),
-        in_parts_(updated_in_parts()),
-        masked_(keep_masks(in_parts_, options)),
-        light_(store_halves(masked_.light, budget.saved, options)) {}
+        variants_(variants),
+        light_(variants.in_parts_first().light()) {}
 
   Fitted run() {
     light_ms_ = times_.of(light_);
@@ -61,14 +56,8 @@ class Ladder {
     int64_t read_bytes = 0;
     int64_t written_bytes = 0;
     int64_t values = 0;
-    bool updates_whole = false;  // not in parts
+    bool whole_first = false;  // what the updates were while the rest was settled
   };
-
-  [[nodiscard]] std::vector<ir::Graph> updated_in_parts() const {
-    std::vector<ir::Graph> graphs;
-    for (const ir::Graph& order : orders_) graphs.push_back(update_in_parts(order, options_));
-    return graphs;
-  }
 
   [[nodiscard]] int64_t bytes(const Tried& tried) const {
     return counted_bytes(tried.fitted.arena.plan);
@@ -108,19 +97,24 @@ class Ladder {
     const bool only_swap = must_fetch || budget_.swap == Swap::always;
     if (only_swap && keeps(*best)) return std::move(*best);
     const int64_t left = arena_bytes_left(light.fitted.arena.plan, budget_.bytes);
-    Tried again = tried(fit_halves(masked_.orders, budget_.saved, options_, left));
+    Tried again = tried(variants_.in_parts_first().fit(left));
+    if (!keeps(again)) {
+      Tried whole = tried(variants_.whole_first().fit(left));
+      whole.whole_first = true;
+      if (better(whole, again)) again = std::move(whole);
+    }
     if (may_swap && !keeps(again)) {
       // Less is left to swap of a step that computes much again.
-      take(swapped(again.computed));
-      // An update in parts needs what its gradient is made of and the optimizer's state at once.
-      Tried whole =
-          swapped(store_halves(recompute(orders_, {.arena = options_}), budget_.saved, options_));
-      whole.updates_whole = true;
+      Tried both = swapped(again.computed);
+      both.whole_first = again.whole_first;
+      take(std::move(both));
+      Tried whole = swapped(variants_.whole_first().light());
+      whole.whole_first = true;
       take(std::move(whole));
       if (!asks_for_least()) {
         const int64_t halfway =
             (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
-        take(swapped(fit_halves(masked_.orders, budget_.saved, options_, halfway)));
+        take(swapped(variants_.in_parts_first().fit(halfway)));
       }
     }
     if (!must_fetch) {
@@ -193,17 +187,14 @@ class Ladder {
   }
 
   void explain(const Tried& best, Plan& plan) const {
+    Variant& variant = best.whole_first ? variants_.whole_first() : variants_.in_parts_first();
     Strategies list(options_, times_);
     list.start(natural_);
-    list.add("order and immediate update", orders_.front());
-    if (best.updates_whole) {
-      list.add("activations and norms made again", best.computed);
-    } else {
-      list.add("updates in parts", in_parts_.front());
-      list.add("bits kept in place of values", masked_.orders.front());
-      list.add("activations and norms made again", masked_.light);
-      list.add_lossy("activations in 16 bits", light_);
-    }
+    list.add("order and immediate update", variants_.ordered());
+    if (!best.whole_first) list.add("updates in parts", variants_.updated_in_parts());
+    list.add("bits kept in place of values", variant.ordered());
+    list.add("activations and norms made again", variant.light_whole());
+    list.add_lossy("activations in 16 bits", variant.light());
     list.add("recomputation", best.computed);
     if (best.values > 0) {
       list.add_swap(plan, best.values, best.stall_ms);
@@ -215,10 +206,8 @@ class Ladder {
   const Budget& budget_;
   NodeTimes times_;
   const ir::Graph& natural_;
-  std::vector<ir::Graph> orders_;
-  std::vector<ir::Graph> in_parts_;  // likewise
-  Masked masked_;                    // likewise, and what costs little
-  ir::Graph light_;                  // the same, with what is asked for anyway
+  Variants& variants_;
+  const ir::Graph& light_;  // what costs little, with what is asked for anyway
   double light_ms_ = 0.0;
   SwapRates rates_;
 };
@@ -230,7 +219,11 @@ int64_t counted_bytes(const Plan& plan) {
 }
 
 Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget) {
-  return Ladder(graph, options, budget).run();
+  const auto memo = budget.memo ? budget.memo : std::make_shared<Memo>();
+  if (!memo->variants) {
+    memo->variants = std::make_unique<Variants>(graph, options, budget.saved);
+  }
+  return Ladder(graph, *memo->variants, options, budget).run();
 }
 
 }  // namespace thimble::plan

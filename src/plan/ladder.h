@@ -16,6 +16,7 @@
 #include "plan/arena.h"
 #include "plan/halves.h"
 #include "plan/node_times.h"
+#include "plan/variants.h"
 
 namespace thimble::plan {
 
@@ -40,8 +41,9 @@ struct Budget {
   // must fetch them, and may put no others there. None: as it likes.
   std::optional<std::set<std::string>> in_file;
   std::shared_ptr<const NodeTimes> times;  // null: estimated by work
-  HalfStorage saved;     // how values may wait for the backward part; nothing: as they are
-  bool explain = false;  // fill Plan::strategies
+  HalfStorage saved;           // how values may wait for the backward part; nothing: as they are
+  bool explain = false;        // fill Plan::strategies
+  std::shared_ptr<Memo> memo;  // of plans of this graph before; null: there were none
 };
 
 // A step that is ready to run.

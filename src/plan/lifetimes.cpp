@@ -16,10 +16,22 @@ int input_of(std::span<const int> inputs, const ir::Alias& alias) {
 
 void Sequence::add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
                    int64_t workspace) {
-  steps_.push_back({&op, static_cast<int>(values_.size()), static_cast<int>(inputs.size()),
-                    static_cast<int>(outputs.size()), workspace});
-  values_.insert(values_.end(), inputs.begin(), inputs.end());
-  values_.insert(values_.end(), outputs.begin(), outputs.end());
+  const std::span<int> ids = add(op, inputs.size(), outputs.size(), workspace);
+  std::copy(outputs.begin(), outputs.end(), std::copy(inputs.begin(), inputs.end(), ids.begin()));
+}
+
+std::span<int> Sequence::add(const ir::OpDef& op, size_t inputs, size_t outputs,
+                             int64_t workspace) {
+  const size_t first = values_.size();
+  steps_.push_back({&op, static_cast<int>(first), static_cast<int>(inputs),
+                    static_cast<int>(outputs), workspace});
+  values_.resize(first + inputs + outputs);
+  return std::span(values_).subspan(first);
+}
+
+void Sequence::reserve(size_t steps, size_t values_of_steps) {
+  steps_.reserve(steps);
+  values_.reserve(values_of_steps);
 }
 
 std::vector<int64_t> value_bytes(const ir::Graph& graph) {
@@ -69,16 +81,16 @@ void Sharing::visit(int n, bool in_place) {
   for (const ir::Alias& view : op.views) join(n, view);
   for (const ir::Alias& update : op.updates) join(n, update);
   if (!in_place || op.in_place.empty()) return;
-  std::vector<int> taken;
+  taken_.clear();
   for (const ir::Alias& alias : op.in_place) {
     const int input = input_of(sequence_.inputs(n), alias);
     if (!may_take_over(n, alias, input)) continue;
     const int leader = leader_of(input);
-    const bool used = std::find(taken.begin(), taken.end(), leader) != taken.end() ||
-                      std::find(taken.begin(), taken.end(), -1 - alias.out) != taken.end();
+    const bool used = std::find(taken_.begin(), taken_.end(), leader) != taken_.end() ||
+                      std::find(taken_.begin(), taken_.end(), -1 - alias.out) != taken_.end();
     if (used) continue;
-    taken.push_back(leader);
-    taken.push_back(-1 - alias.out);
+    taken_.push_back(leader);
+    taken_.push_back(-1 - alias.out);
     join(n, alias);
   }
 }

@@ -30,6 +30,10 @@ class Sequence {
   // Inputs of -1 are left out. A value is written once; one that no step writes is a source.
   void add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
            int64_t workspace);
+  // The same for whoever numbers the values while it adds: first the inputs, then the outputs, to
+  // be filled in before the next call.
+  std::span<int> add(const ir::OpDef& op, size_t inputs, size_t outputs, int64_t workspace);
+  void reserve(size_t steps, size_t values_of_steps);
 
   [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
   [[nodiscard]] const Step& step(int n) const { return steps_[static_cast<size_t>(n)]; }
@@ -86,6 +90,7 @@ class Sharing {
   const Sequence& sequence_;
   std::vector<Lifetime> lives_;
   std::vector<int> leader_;
+  std::vector<int> taken_;  // by the step that is visited
 };
 
 // Bytes alive in the arena at each step, workspaces included.

@@ -139,25 +139,23 @@ std::vector<ir::Graph> with_bits(std::span<const ir::Graph> orders, Choice choic
 
 }  // namespace
 
-Masked keep_masks(std::span<const ir::Graph> orders, const ArenaOptions& options) {
-  Masked best{{orders.begin(), orders.end()}, {}};
+std::vector<ir::Graph> keep_masks(std::span<const ir::Graph> orders, const ArenaOptions& options) {
+  std::vector<ir::Graph> best(orders.begin(), orders.end());
   const ir::Graph& first = orders.front();
-  if (first.loss && first.data(*first.loss).producer >= 0) {
-    const Finder finder(first);
-    std::optional<int64_t> least;
-    size_t count = 0;
-    for (const Choice choice : {Choice::read_by_bits_alone, Choice::read_by_bits_last}) {
-      const std::vector<Reader> readers = finder.chosen(choice);
-      if (readers.size() == count) continue;
-      count = readers.size();
-      if (!least) least = light_peak_bytes(first, options);
-      const int64_t bytes = light_peak_bytes(with_bits(first, readers), options);
-      if (bytes >= *least) continue;
-      least = bytes;
-      best.orders = with_bits(orders, choice);
-    }
+  if (!has_late_part(first)) return best;
+  const Finder finder(first);
+  std::optional<int64_t> least;
+  size_t count = 0;
+  for (const Choice choice : {Choice::read_by_bits_alone, Choice::read_by_bits_last}) {
+    const std::vector<Reader> readers = finder.chosen(choice);
+    if (readers.size() == count) continue;
+    count = readers.size();
+    if (!least) least = light_peak_bytes(first, options);
+    const int64_t bytes = light_peak_bytes(with_bits(first, readers), options);
+    if (bytes >= *least) continue;
+    least = bytes;
+    best = with_bits(orders, choice);
   }
-  best.light = recompute(best.orders, {.arena = options});
   return best;
 }
 

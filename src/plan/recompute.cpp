@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -17,13 +18,14 @@ namespace {
 // So many choices are tried at one fullest moment before it counts as not to be lowered.
 constexpr size_t kMaxTries = 48;
 
-// Plans that are tried to bring an arena into a budget; the last as small as it gets.
-constexpr int kMaxRounds = 5;
-
 // Steps of all trials of exchange: some tenths of a second.
 constexpr size_t kMaxExchangeNodes = 500'000;
 
 constexpr int kMaxSegments = 16;
+
+// Nodes of the steps that are searched from a start each; few starts of a long step are left.
+constexpr size_t kMaxStartNodes = 10'000;
+constexpr size_t kLeastStarts = 4;
 
 constexpr int kNever = std::numeric_limits<int>::max();
 
@@ -145,7 +147,7 @@ class Chooser {
       for (const int id : maker.inputs) {
         if (id < 0 || twice_.bytes(id) == kPersistent || reads.of(id).last >= until) continue;
         const int producer = twice_.early_producer(id);
-        if (producer >= 0 && twice_.makes(producer, id)) {
+        if (producer >= 0 && twice_.is_made(id)) {
           const bool too =
               std::find(result.nodes.begin(), result.nodes.end(), producer) != result.nodes.end();
           if (too || again(producer) != Again::no) continue;
@@ -283,12 +285,11 @@ class Best {
     trial_ = std::move(trial);
   }
   [[nodiscard]] const Trial& trial() const { return *trial_; }
-
- private:
   [[nodiscard]] std::pair<int64_t, double> rank(const Trial& trial) const {
     return {std::max(trial.peak_bytes, options_.target_bytes), extra_work(twice_, trial)};
   }
 
+ private:
   const Twice& twice_;
   const RecomputeOptions& options_;
   std::optional<Trial> trial_;
@@ -303,10 +304,27 @@ Trial greedy(const Twice& twice, const RecomputeOptions& options) {
   return best.trial();
 }
 
-// From several starts, for greedy choices lead to different ends.
-Trial searched(const Twice& twice, const RecomputeOptions& options) {
+// Trials in which a number of segments is kept, the most promising first.
+std::vector<Trial> segmented(const Twice& twice, const std::vector<char>& may, const Best& best) {
+  const Segments segments(twice, may);
+  std::vector<Trial> starts;
+  for (int count = 1; count <= kMaxSegments; ++count) {
+    Trial start = twice.build(segments.start(count));
+    if (start.valid) starts.push_back(std::move(start));
+  }
+  std::stable_sort(starts.begin(), starts.end(),
+                   [&best](const Trial& a, const Trial& b) { return best.rank(a) < best.rank(b); });
+  const size_t most = std::max(kMaxStartNodes / twice.graph().nodes.size(), kLeastStarts);
+  if (starts.size() > most)
+    starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(most), starts.end());
+  return starts;
+}
+
+// From several starts, for greedy choices lead to different ends. first: what they lead to from the
+// step as it is.
+Trial searched(const Twice& twice, const RecomputeOptions& options, Trial first) {
   Best best(twice, options);
-  best.consider(greedy(twice, options));
+  best.consider(std::move(first));
   std::vector<char> may(twice.graph().nodes.size(), 0);
   std::vector<int> open;
   for (int n = 0; n < twice.loss_node(); ++n) {
@@ -315,10 +333,8 @@ Trial searched(const Twice& twice, const RecomputeOptions& options) {
     if (!twice.maker(n).free) open.push_back(n);
   }
   if (options.any_op) {
-    const Segments segments(twice, may);
-    for (int count = 1; count <= kMaxSegments; ++count) {
-      Trial start = twice.build(segments.start(count));
-      if (start.valid) best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
+    for (Trial& start : segmented(twice, may, best)) {
+      best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
     }
     // Towards the target, and where it is out of reach for less work at what was reached.
     const auto anneal_to = [&](int64_t bytes) {
@@ -355,58 +371,36 @@ class Smallest {
   ir::Graph graph_;
 };
 
+}  // namespace
+
 bool has_late_part(const ir::Graph& graph) {
   return graph.loss && graph.data(*graph.loss).producer >= 0;
 }
 
-}  // namespace
-
 ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& options) {
   if (!has_late_part(graph)) return graph;
   const Twice twice(graph, options.arena);
-  return twice.graph_of(searched(twice, options));
+  return twice.graph_of(searched(twice, options, greedy(twice, options)));
 }
 
 ir::Graph recompute(std::span<const ir::Graph> orders, const RecomputeOptions& options) {
   if (!has_late_part(orders.front())) return order_nodes(orders.front(), options.arena);
   Smallest smallest(options);
-  size_t best = 0;
-  for (size_t i = 0; i < orders.size(); ++i) {
-    const Twice twice(orders[i], options.arena);
-    if (smallest.consider(twice, greedy(twice, options))) best = i;
+  std::unique_ptr<const Twice> best;
+  Trial first;
+  for (const ir::Graph& order : orders) {
+    auto twice = std::make_unique<const Twice>(order, options.arena);
+    Trial trial = greedy(*twice, options);
+    if (!smallest.consider(*twice, trial)) continue;
+    best = std::move(twice);
+    first = std::move(trial);
   }
-  const Twice twice(orders[best], options.arena);
-  smallest.consider(twice, searched(twice, options));
+  smallest.consider(*best, searched(*best, options, std::move(first)));
   return std::move(smallest).graph();
 }
 
 ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
   return recompute(std::span(&graph, 1), options);
-}
-
-ir::Graph fit_arena(std::span<const ir::Graph> orders, const ArenaOptions& options,
-                    int64_t budget) {
-  ir::Graph best = recompute(orders, {.arena = options});
-  if (budget <= 0 || !has_late_part(best)) return best;
-  int64_t least = plan_arena(best, options).plan.arena_bytes;
-  // Packing may take a little more than what lives: then less has to live. Where that is out of
-  // reach, as little as can be.
-  int64_t target = budget < kAlignment ? 0 : budget;
-  for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
-    if (round == kMaxRounds) target = 0;
-    ir::Graph next = recompute(orders, {.arena = options, .target_bytes = target, .any_op = true});
-    const Plan plan = plan_arena(next, options).plan;
-    const int64_t live = plan.lower_bound_bytes - (plan.planned_peak_bytes - plan.arena_bytes);
-    if (plan.arena_bytes < least) {
-      best = std::move(next);
-      least = plan.arena_bytes;
-    }
-    if (target == 0) break;
-    const bool is_out_of_reach = live > target;
-    target -= std::max<int64_t>(plan.arena_bytes - budget, kAlignment);
-    if (is_out_of_reach || target < 0) target = 0;
-  }
-  return best;
 }
 
 }  // namespace thimble::plan

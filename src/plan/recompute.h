@@ -36,9 +36,7 @@ struct RecomputeOptions {
 [[nodiscard]] ir::Graph recompute_as_ordered(const ir::Graph& graph,
                                              const RecomputeOptions& options);
 
-// recompute with the least work that brings the packed arena into a budget (bytes; 0: none); as
-// small as it gets where there is no such.
-[[nodiscard]] ir::Graph fit_arena(std::span<const ir::Graph> orders, const ArenaOptions& options,
-                                  int64_t budget);
+// Whether there is a backward part: a loss that a node computes.
+[[nodiscard]] bool has_late_part(const ir::Graph& graph);
 
 }  // namespace thimble::plan

@@ -1,6 +1,7 @@
 #include "plan/twice.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "ir/rewrite.h"
@@ -42,9 +43,10 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
     : graph_(graph),
       options_(options),
       loss_node_(graph.data(*graph.loss).producer),
-      bytes_(value_bytes(graph)) {
+      bytes_(value_bytes(graph)),
+      results_(graph.results()) {
   is_result_.assign(graph.values.size(), 0);
-  for (const int id : graph.results()) is_result_[static_cast<size_t>(id)] = 1;
+  for (const int id : results_) is_result_[static_cast<size_t>(id)] = 1;
   for (const ir::Node& node : graph.nodes) {
     workspaces_.push_back(workspace_bytes(graph, node, options));
     Maker maker;
@@ -63,23 +65,37 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                second.op->flops == nullptr,
                !second.op->views.empty()};
     }
+    ids_ += node.inputs.size() + node.outputs.size();
     makers_.push_back(std::move(maker));
+  }
+  for (const ir::ValueData& data : graph.values) {
+    values_.push_back({data.producer <= loss_node_ ? data.producer : -1, false});
+  }
+  for (const Maker& maker : makers_) {
+    for (const int id : maker.outputs) values_[static_cast<size_t>(id)].is_made = true;
+  }
+  for (size_t n = static_cast<size_t>(loss_node_) + 1; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    Late late{early_of(node.inputs), {}};
+    for (const ir::Alias& update : node.op->updates) {
+      if (node.input(update.in) >= 0) late.changes.push_back(node.input(update.in));
+    }
+    late_.push_back(std::move(late));
   }
 }
 
-bool Twice::makes(int node, int id) const {
-  const std::vector<int>& outputs = maker(node).outputs;
-  return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
+std::vector<int> Twice::early_of(const std::vector<int>& ids) const {
+  std::vector<int> early;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(early),
+               [this](int id) { return early_producer(id) >= 0 && bytes(id) != kPersistent; });
+  return early;
 }
 
-// Sees to it that a late reader finds a value: as it was kept, or made again.
+// Sees to it that a late reader finds an early value: as it was kept, or made again.
 void Twice::make_sure(Building& building, int id, int reader) const {
-  if (id < 0) return;
-  if (ir::is_persistent(graph_.data(id).role)) return;
   const int node = early_producer(id);
-  if (node < 0) return;
   const Again again = building.again[static_cast<size_t>(node)];
-  if (again == Again::no || !makes(node, id)) {
+  if (again == Again::no || !is_made(id)) {
     building.kept[static_cast<size_t>(id)] = 1;
     return;
   }
@@ -88,8 +104,11 @@ void Twice::make_sure(Building& building, int id, int reader) const {
   made_for = reader;
   const int self = ++building.readers;
   for (const int input : maker(node).inputs) {
-    if (input >= 0 && building.updated[static_cast<size_t>(input)] != 0) building.valid = false;
-    make_sure(building, input, self);
+    if (input < 0) continue;
+    if (building.updated[static_cast<size_t>(input)] != 0) building.valid = false;
+    if (early_producer(input) >= 0 && bytes(input) != kPersistent) {
+      make_sure(building, input, self);
+    }
   }
   building.late.push_back({node, true});
 }
@@ -121,21 +140,21 @@ Twice::Building Twice::late_part(Trial& trial) const {
                     std::vector<char>(values, 0),
                     std::vector<char>(values, 0)};
   for (int n = loss_node_ + 1; n < static_cast<int>(graph_.nodes.size()); ++n) {
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
+    const Late& late = late_[static_cast<size_t>(n - loss_node_ - 1)];
     const int self = ++building.readers;
-    for (const int id : node.inputs) make_sure(building, id, self);
+    for (const int id : late.reads) make_sure(building, id, self);
     building.late.push_back({n, false});
-    for (const ir::Alias& update : node.op->updates) {
-      const int id = node.input(update.in);
-      if (id >= 0) building.updated[static_cast<size_t>(id)] = 1;
-    }
+    for (const int id : late.changes) building.updated[static_cast<size_t>(id)] = 1;
   }
   return building;
 }
 
 // The sequence of the turns, in which what is made again is a value of its own.
 void Twice::number_values(Trial& trial) const {
-  std::vector<int64_t> bytes = bytes_;
+  std::vector<int64_t> bytes;
+  bytes.reserve(2 * bytes_.size());
+  bytes = bytes_;
+  trial.original.reserve(2 * bytes_.size());
   trial.original.resize(bytes_.size());
   std::iota(trial.original.begin(), trial.original.end(), 0);
   for (const Turn& turn : trial.turns) {
@@ -145,26 +164,26 @@ void Twice::number_values(Trial& trial) const {
       trial.original.push_back(id);
     }
   }
-  trial.sequence = Sequence(std::move(bytes), graph_.results());
+  trial.sequence = Sequence(std::move(bytes), results_);
+  trial.sequence.reserve(trial.turns.size(), 2 * ids_);
   std::vector<int> now(bytes_.size());
   std::iota(now.begin(), now.end(), 0);
   auto next = static_cast<int>(bytes_.size());
-  std::vector<int> inputs;
-  std::vector<int> outputs;
   for (const Turn& turn : trial.turns) {
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(turn.node)];
-    inputs.clear();
-    outputs.clear();
-    for (const int id : turn.again ? maker(turn.node).inputs : node.inputs) {
-      inputs.push_back(id < 0 ? -1 : now[static_cast<size_t>(id)]);
-    }
-    for (const int id : turn.again ? maker(turn.node).outputs : node.outputs) {
+    const auto n = static_cast<size_t>(turn.node);
+    const ir::Node& node = graph_.nodes[n];
+    const Maker& maker = makers_[n];
+    const std::vector<int>& inputs = turn.again ? maker.inputs : node.inputs;
+    const std::vector<int>& outputs = turn.again ? maker.outputs : node.outputs;
+    int* id_now = trial.sequence
+                      .add(turn.again ? *maker.op : *node.op, inputs.size(), outputs.size(),
+                           turn.again ? maker.workspace : workspaces_[n])
+                      .data();
+    for (const int id : inputs) *id_now++ = id < 0 ? -1 : now[static_cast<size_t>(id)];
+    for (const int id : outputs) {
       if (turn.again) now[static_cast<size_t>(id)] = next++;
-      outputs.push_back(now[static_cast<size_t>(id)]);
+      *id_now++ = now[static_cast<size_t>(id)];
     }
-    trial.sequence.add(
-        turn.again ? *maker(turn.node).op : *node.op, inputs, outputs,
-        turn.again ? maker(turn.node).workspace : workspaces_[static_cast<size_t>(turn.node)]);
   }
 }
 

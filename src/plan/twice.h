@@ -66,27 +66,43 @@ class Twice {
   [[nodiscard]] const Maker& maker(int node) const { return makers_[static_cast<size_t>(node)]; }
   // The forward node that computes a value, or -1.
   [[nodiscard]] int early_producer(int id) const {
-    const int node = id < 0 ? -1 : graph_.data(id).producer;
-    return node <= loss_node_ ? node : -1;
+    return id < 0 ? -1 : values_[static_cast<size_t>(id)].producer;
   }
-  // Whether the value is among what a node's maker makes.
-  [[nodiscard]] bool makes(int node, int id) const;
+  // Whether the maker of that node makes the value.
+  [[nodiscard]] bool is_made(int id) const { return values_[static_cast<size_t>(id)].is_made; }
   [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
 
  private:
   struct Building;
+  // Values that the forward part makes anew in every step, of those that are read.
+  [[nodiscard]] std::vector<int> early_of(const std::vector<int>& ids) const;
   void make_sure(Building& building, int id, int reader) const;
   [[nodiscard]] Building late_part(Trial& trial) const;
   void add_early(Building& building, Trial& trial) const;
   void number_values(Trial& trial) const;
 
+  // What is asked of a value over and over.
+  struct Value {
+    int producer = -1;  // in the forward part
+    bool is_made = false;
+  };
+  // A node behind the loss.
+  struct Late {
+    std::vector<int> reads;    // early_of its inputs
+    std::vector<int> changes;  // what it updates
+  };
+
   const ir::Graph& graph_;
   ArenaOptions options_;
   int loss_node_;
+  std::vector<Value> values_;
   std::vector<Maker> makers_;
+  std::vector<Late> late_;
   std::vector<int64_t> workspaces_;
   std::vector<int64_t> bytes_;
+  std::vector<int> results_;
   std::vector<char> is_result_;
+  size_t ids_ = 0;  // that all nodes read and write
 };
 
 // Work of all second runs; see work.h.

@@ -23,13 +23,14 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
 
 }  // namespace
 
-State::State(const Graph& graph, const TrainerOptions& wanted)
+State::State(const Graph& graph, const TrainerOptions& wanted, Memos memos)
     : model(graph.ir()),
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
       runner(wanted.threads),
-      own_momentum(wanted.optimizer.momentum()) {
+      own_momentum(wanted.optimizer.momentum()),
+      memos_(std::move(memos)) {
   if (options.batch < 1)
     throw Error("batch", fmt::format("expected 1 or more, got {}", options.batch));
   if (options.accumulate < 1) {
@@ -52,10 +53,14 @@ State::State(const Graph& graph, const TrainerOptions& wanted)
 }
 
 void State::allocate() {
-  check_budget(plan());
+  const Plan planned = plan();
+  check_budget(planned);
   const exec::Counting counting(account);
+  const bool swaps = planned.staging_bytes > 0;
+  if (!swaps) memos_.clear();
   runner.seal(options.swap_dir);
-  if (runner.swap_file() != nullptr) compile_by_measured_times();
+  if (swaps) compile_by_measured_times();
+  memos_.clear();
   runner.store().initialize(options.seed);
   start_averages();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,8 +48,13 @@ struct Progress {
 enum class ProgramKind : int { update, accumulate, finish, evaluate, predict };
 
 struct State {
-  // Compiles the programs for the full batch; takes no memory for them yet.
-  State(const Graph& graph, const TrainerOptions& options);
+  // Of each program what plans for several budgets have in common.
+  using Memos = std::map<ProgramKey, std::shared_ptr<plan::Memo>>;
+
+  // Compiles the programs for the full batch; takes no memory for them yet. memos: of the same
+  // graph and options but for the budget.
+  State(const Graph& graph, const TrainerOptions& options, Memos memos = {});
+  [[nodiscard]] Memos memos() const { return memos_; }
   // Takes the memory and sets first values. Throws Error where the plan does not keep the budget.
   void allocate();
 
@@ -101,6 +107,8 @@ struct State {
   void compile();
   // Compiles them within so many bytes; 0: no limit.
   void compile(int64_t bytes);
+  // What its plans have in common, until memory is taken.
+  [[nodiscard]] std::shared_ptr<plan::Memo> memo_of(const ProgramKey& key);
   // What is left of the budget for a program beside the one that updates.
   [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
   [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
@@ -108,6 +116,7 @@ struct State {
   void compile_by_measured_times();
   void require_swap_file() const;
   plan::Budget budget_;  // of the program that updates
+  Memos memos_;
   std::optional<plan::SwapRates> rates_;
   int64_t part_ = 0;
   Sums step_sums_;

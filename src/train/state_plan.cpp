@@ -93,12 +93,15 @@ void State::compile(int64_t bytes) {
   budget_.rates = [this] { return swap_rates(); };
   budget_.least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
   const ProgramKey main = update_key();
+  budget_.memo = memo_of(main);
   runner.add(main, graph_of(static_cast<ProgramKind>(main.first), part_), budget_);
   const auto add = [&](ProgramKind other, int64_t size) {
     const ProgramKey key{static_cast<int>(other), size};
     if (runner.find(key) != nullptr) return;
     const ir::Graph graph = graph_of(other, size);
-    runner.add(key, graph, budget_beside(graph));
+    plan::Budget beside = budget_beside(graph);
+    beside.memo = memo_of(key);
+    runner.add(key, graph, beside);
   };
   if (accumulates()) {
     const int64_t rest = options.batch % part_;
@@ -110,10 +113,17 @@ void State::compile(int64_t bytes) {
   add(ProgramKind::evaluate, part_);
 }
 
+std::shared_ptr<plan::Memo> State::memo_of(const ProgramKey& key) {
+  std::shared_ptr<plan::Memo>& memo = memos_[key];
+  if (!memo) memo = std::make_shared<plan::Memo>();
+  return memo;
+}
+
 plan::Budget State::budget_beside(const ir::Graph& graph) const {
   const exec::Program& main = *runner.at(update_key()).program;
   plan::Budget budget = budget_;
   budget.explain = false;
+  budget.memo = nullptr;
   budget.in_file = main.in_file();
   // All programs use one swap file.
   const int64_t staging = main.plan().staging_bytes;

@@ -13,11 +13,13 @@
 namespace thimble {
 
 Plan plan_training(const Graph& graph, const TrainerOptions& options) {
-  Plan plan = train::State(graph, options).plan();
+  const train::State state(graph, options);
+  Plan plan = state.plan();
   if (plan.nearest_feasible_bytes > 0) return plan;
   TrainerOptions least = options;
   least.memory_budget = 1;
-  plan.nearest_feasible_bytes = train::State(graph, least).plan().nearest_feasible_bytes;
+  plan.nearest_feasible_bytes =
+      train::State(graph, least, state.memos()).plan().nearest_feasible_bytes;
   return plan;
 }
 

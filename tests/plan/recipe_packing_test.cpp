@@ -9,6 +9,7 @@
 #include "plan/arena.h"
 #include "plan/order.h"
 #include "plan/pack.h"
+#include "plan/fit_arena.h"
 #include "plan/recompute.h"
 #include "train/compile.h"
 
@@ -58,7 +59,7 @@ TEST_P(recipe_packing, is_within_one_percent_of_the_bound_in_a_budget) {
   const ir::Graph step = passes::optimize(
       train::training_graph(model.ir(), {.optimizer = recipe.optimizer(), .batch = recipe.batch},
                             recipe.batch, train::StepKind::update));
-  expect_packed(fit_arena(orders_of(step), {}, live_peak_bytes(order_nodes(step)) / 2), {});
+  expect_packed(ArenaFitter(orders_of(step), {}).fit(live_peak_bytes(order_nodes(step)) / 2), {});
 }
 
 std::vector<const char*> names() {

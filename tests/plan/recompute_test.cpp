@@ -8,6 +8,7 @@
 
 #include "passes/passes.h"
 #include "plan/anneal.h"
+#include "plan/fit_arena.h"
 #include "plan/order.h"
 #include "plan/recompute.h"
 #include "plan/segments.h"
@@ -106,7 +107,7 @@ TEST(recompute, fits_an_arena_with_hardly_more_work_than_its_live_values_need) {
   const int64_t whole = plan_arena(before, {}).plan.arena_bytes;
   for (const double share : {0.8, 0.7, 0.6, 0.5}) {
     const auto budget = static_cast<int64_t>(share * static_cast<double>(whole));
-    const ir::Graph fitted = fit_arena(std::span(&before, 1), {}, budget);
+    const ir::Graph fitted = ArenaFitter({before}, {}).fit(budget);
     EXPECT_LE(plan_arena(fitted, {}).plan.arena_bytes, budget);
     const ir::Graph tighter =
         recompute(before, {.target_bytes = budget * 95 / 100, .any_op = true});

@@ -1,0 +1,61 @@
+#include "plan/ladder.h"
+
+#include <gtest/gtest.h>
+#include <thimble/recipes.h>
+
+#include <memory>
+
+#include "ir/graph.h"
+#include "passes/passes.h"
+#include "train/compile.h"
+
+namespace thimble::plan {
+namespace {
+
+ir::Graph step_of(const char* name) {
+  const Recipe& recipe = find_recipe(name);
+  const Graph model = recipe.build();
+  return passes::optimize(
+      train::training_graph(model.ir(), {.optimizer = recipe.optimizer(), .batch = recipe.batch},
+                            recipe.batch, train::StepKind::update));
+}
+
+TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
+  for (const char* name : {"lenet5", "vae"}) {
+    const ir::Graph step = step_of(name);
+    const auto memo = std::make_shared<Memo>();
+    const int64_t free = counted_bytes(fit(step, {}, {}).arena.plan);
+    for (const Swap swap : {Swap::never, Swap::automatic, Swap::always}) {
+      for (const double share : {1.0, 0.8, 0.5, 0.0}) {
+        Budget budget;
+        budget.bytes = static_cast<int64_t>(share * static_cast<double>(free)) + 1;
+        budget.swap = swap;
+        budget.explain = true;
+        const Plan apart = fit(step, {}, budget).arena.plan;
+        budget.memo = memo;
+        const Plan together = fit(step, {}, budget).arena.plan;
+        EXPECT_EQ(together.planned_peak_bytes, apart.planned_peak_bytes) << name << share;
+        EXPECT_EQ(together.step_ms, apart.step_ms) << name << share;
+        EXPECT_EQ(together.steps.size(), apart.steps.size()) << name << share;
+        EXPECT_EQ(together.strategies.size(), apart.strategies.size()) << name << share;
+      }
+    }
+  }
+}
+
+TEST(ladder, settles_what_is_computed_again_before_updates_in_parts_where_that_gets_smaller) {
+  const ir::Graph step = step_of("resnet18");
+  Variants variants(step, {}, {});
+  const auto smallest = [](Variant& variant) {
+    return plan_arena(variant.fit(1), {}).plan.arena_bytes;
+  };
+  const int64_t parts = smallest(variants.in_parts_first());
+  const int64_t whole = smallest(variants.whole_first());
+  EXPECT_LT(whole, parts * 8 / 10);
+  Budget budget;
+  budget.bytes = 1;
+  EXPECT_EQ(fit(step, {}, budget).arena.plan.arena_bytes, whole);
+}
+
+}  // namespace
+}  // namespace thimble::plan
