@@ -167,7 +167,8 @@ inline void join_rows(const ConvPlan& plan, const PlanarShape& shape, const Plan
       const float* from =
           results + (static_cast<ptrdiff_t>(b) * shape.plane_rows + i) * shape.pitch;
       for (int part = 0; part < tables.stores.count; ++part) {
-        const PlanarCopy& copy = tables.stores.parts[part];
+        PlanarCopy copy = tables.stores.parts[part];
+        if (shape.strips > 1) copy = copy.within(task.column, task.columns, step);
         join_row(to + copy.image, step, from + copy.plane, shape.out_floats, copy.channels,
                  copy.pixels, plan.add_previous, plan.activation);
       }
@@ -215,7 +216,7 @@ inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const fl
   fill_tables(plan, shape, channels, w, bias, tables);
   Workspace counter(nullptr);
   carve_planar_scratch(counter, plan, shape);
-  const int64_t tasks = static_cast<int64_t>(plan.groups) * shape.image_runs * shape.bands;
+  const int64_t tasks = plan.groups * shape.tasks();
   pool.run_with_worker(tasks, [&](int64_t task, int worker) {
     Workspace own(base + workspace.used() + worker * counter.bytes());
     const PlanarScratch scratch = carve_planar_scratch(own, plan, shape);

@@ -17,15 +17,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// What one task covers: images [image, image + images) and rows [row, row + rows) of every phase.
+// What one task covers: images [image, image + images), rows [row, row + rows) and columns
+// [column, column + columns) of every phase.
 struct PlanarTask {
   int group;
   int image, images;
   int row, rows;
+  int column, columns;
 };
 
 inline PlanarTask planar_task(const ConvPlan& plan, const PlanarShape& shape, int64_t task) {
   PlanarTask t{};
+  t.column = static_cast<int>(task % shape.strips) * shape.columns;
+  t.columns = std::min(shape.columns, plan.phase_columns() - t.column);
+  task /= shape.strips;
   t.row = static_cast<int>(task % shape.bands) * shape.rows;
   t.rows = std::min(shape.rows, plan.phase_rows() - t.row);
   task /= shape.bands;
@@ -53,7 +58,8 @@ inline void load_planes(const ConvPlan& plan, const PlanarShape& shape, const Pl
         const ptrdiff_t at = (static_cast<ptrdiff_t>(b) * shape.plane_rows + t) * shape.pitch;
         float* to = planes + a * row_phase_floats + at;
         for (int i = 0; i < copies.count; ++i) {
-          const PlanarCopy& part = copies.parts[i];
+          PlanarCopy part = copies.parts[i];
+          if (shape.strips > 1) part = part.within(task.column, shape.pitch, step);
           transpose_copy(to + part.plane, shape.plane_floats, from + part.image, step, part.pixels,
                          part.channels);
         }

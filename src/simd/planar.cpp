@@ -8,11 +8,15 @@ namespace {
 constexpr int kWidestVector = 16;
 constexpr int64_t kMostFloats = 48 * 1024;  // of one image or a band of it
 constexpr int kLeastImageRuns = 8;          // tasks that a batch is cut into at least
+constexpr int kStripColumns = 48;           // strips have a multiple: whole steps of most tiles
 
-// Sets what depends on the number of images and rows per task.
-void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows) {
+// Sets what depends on the number of images, rows and columns per task.
+void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows, int columns) {
   shape.images = images;
   shape.rows = rows;
+  shape.columns = columns;
+  shape.strips = static_cast<int>(divide_up(plan.phase_columns(), columns));
+  shape.pitch = columns + shape.shift_columns;
   shape.image_runs = static_cast<int>(divide_up(plan.images, images));
   shape.bands = static_cast<int>(divide_up(plan.phase_rows(), rows));
   shape.plane_rows = rows + shape.shift_rows;
@@ -30,16 +34,16 @@ void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows) {
       kWidestVector);
 }
 
-// The u for which columns offset + u * step lie in the image.
+// The u for which columns offset + u * step lie in the image and are read.
 struct Columns {
   int first, last;
 };
 
 Columns inside_columns(const ConvPlan& plan, const PlanarShape& shape, int offset) {
   const int step = plan.column_step;
+  const int read = plan.phase_columns() + shape.shift_columns;
   const int first = offset >= 0 ? 0 : (-offset + step - 1) / step;
-  const int last =
-      offset >= plan.in_w ? 0 : std::min(shape.pitch, (plan.in_w - 1 - offset) / step + 1);
+  const int last = offset >= plan.in_w ? 0 : std::min(read, (plan.in_w - 1 - offset) / step + 1);
   return {first, std::max(first, last)};
 }
 
@@ -54,7 +58,7 @@ PlanarCopies plan_loads(const ConvPlan& plan, const PlanarShape& shape, Workspac
     if (first >= last) return;
     copies.parts[copies.count++] = {
         static_cast<ptrdiff_t>(shape.first_column + phase) * plan.in_c + first * step,
-        phase * plan.group_in * shape.plane_floats + first, last - first, channels};
+        phase * plan.group_in * shape.plane_floats + first, first, last - first, channels};
   };
   // Fewer than four channels cannot be copied in vectors, unless by taking every second of a single
   // one. But where the pixels of all phases are inside, their channels form one run.
@@ -81,7 +85,7 @@ PlanarCopies plan_stores(const ConvPlan& plan, const PlanarShape& shape, int pad
     if (first >= last) return;
     copies.parts[copies.count++] = {
         static_cast<ptrdiff_t>(plan.phases[phase].column) * plan.out_c + first * step,
-        phase * padded_channels * shape.out_floats + first, last - first, channels};
+        phase * padded_channels * shape.out_floats + first, first, last - first, channels};
   };
   // Neighbouring columns that belong to different phases are written together.
   const bool together = plan.groups == 1 && padded_channels == plan.group_out && phases > 1 &&
@@ -103,23 +107,29 @@ PlanarShape planar_shape(const ConvPlan& plan, int extra_planes, int64_t batch_f
   shape.shift_rows = row_span / plan.row_step;
   shape.shift_columns = column_span / plan.column_step;
   shape.planes = shape.row_phases * shape.column_phases * plan.group_in;
-  shape.pitch = plan.phase_columns() + shape.shift_columns;
-
   const auto floats = [&] {
     return shape.planes * shape.plane_floats + extra_planes * shape.out_floats;
   };
   const int rows = std::max(1, plan.phase_rows());
-  resize(shape, plan, 1, rows);
-  if (floats() > kMostFloats) {
-    for (int fewer = rows; fewer > 1 && floats() > kMostFloats; fewer = (fewer + 1) / 2) {
-      resize(shape, plan, 1, (fewer + 1) / 2);
+  const int columns = std::max(1, plan.phase_columns());
+  resize(shape, plan, 1, rows, columns);
+  // Where no tap reads a neighbour, strips cost nothing, so they are as short as those of batches.
+  const bool alone = row_span == 0 && column_span == 0 && rows == 1;
+  const int64_t most = alone ? batch_floats : kMostFloats;
+  if (floats() > most) {
+    for (int fewer = rows; fewer > 1 && floats() > most; fewer = (fewer + 1) / 2) {
+      resize(shape, plan, 1, (fewer + 1) / 2, columns);
+    }
+    if (floats() > most) {
+      const int64_t fitting = columns * most / floats() / kStripColumns * kStripColumns;
+      resize(shape, plan, 1, 1, static_cast<int>(std::max<int64_t>(fitting, kStripColumns)));
     }
     return shape;
   }
   const int most_images = std::max(1, plan.images / kLeastImageRuns);
   for (int images = 2; images <= most_images; ++images) {
     PlanarShape smaller = shape;
-    resize(shape, plan, images, rows);
+    resize(shape, plan, images, rows, columns);
     if (floats() > batch_floats) return smaller;
   }
   return shape;

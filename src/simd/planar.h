@@ -5,6 +5,7 @@
 // or images are computed and dropped.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,12 +21,16 @@ struct PlanarShape {
   int planes;                     // row_phases * column_phases * input channels of a group
   int images, image_runs;         // images per task, and how many tasks that makes
   int rows, bands;                // output rows per task, and how many tasks that makes
+  int columns, strips;            // output columns per task, and how many tasks that makes
   int plane_rows, pitch;          // of one image in one plane
   // Results are computed in runs of neighbouring positions: one run over all images of a task, or
   // one run per image where the rows between two images are worth skipping.
   int runs;
   int64_t run_length, run_pitch;
   int64_t plane_floats, out_floats;  // of all images of a task: a plane, a plane of results
+
+  // Of each group of channels.
+  [[nodiscard]] int64_t tasks() const { return int64_t{image_runs} * bands * strips; }
 
   // Where input channel c of a tap starts.
   [[nodiscard]] int64_t offset(const ConvPlan& plan, const ConvTap& tap, int c) const {
@@ -42,7 +47,15 @@ struct PlanarShape {
 // pixels a fixed step apart) and planes (pixels side by side, channels a plane apart).
 struct PlanarCopy {
   ptrdiff_t image, plane;  // where it starts, from the row's start in the image and the first plane
+  int first;               // pixel of the row
   int pixels, channels;
+
+  // Its pixels within a strip [column, column + columns), step floats apart in the image.
+  [[nodiscard]] PlanarCopy within(int column, int columns, ptrdiff_t step) const {
+    const int from = std::max(first, column);
+    const int count = std::max(0, std::min(first + pixels, column + columns) - from);
+    return {image + (from - first) * step, plane + (from - first) - column, from, count, channels};
+  }
 };
 
 struct PlanarCopies {
@@ -61,7 +74,8 @@ struct PlanarCopies {
 
 // extra_planes: planes of results or output gradients that a task holds beside those of the input.
 // Several images share a task as long as their planes hold at most batch_floats, by default what
-// fits in the first-level cache; a single image is cut into bands that fit in the second.
+// fits in the first-level cache; a single image is cut into bands that fit in the second, and bands
+// of one row into strips.
 [[nodiscard]] PlanarShape planar_shape(const ConvPlan& plan, int extra_planes,
                                        int64_t batch_floats = 10 * 1024);
 

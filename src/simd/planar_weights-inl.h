@@ -115,10 +115,11 @@ inline void load_grads(const ConvPlan& plan, const PlanarShape& shape, const Pla
   for (int b = 0; b < task.images; ++b) {
     for (int i = 0; i < task.rows; ++i) {
       const ptrdiff_t row =
-          (static_cast<ptrdiff_t>(task.image + b) * plan.out_h + task.row + i) * plan.out_w;
+          (static_cast<ptrdiff_t>(task.image + b) * plan.out_h + task.row + i) * plan.out_w +
+          task.column;
       transpose_copy(grads + (static_cast<ptrdiff_t>(b) * shape.plane_rows + i) * shape.pitch,
                      shape.out_floats, dy + row * plan.out_c + task.group * plan.group_out,
-                     plan.out_c, plan.out_w, plan.group_out);
+                     plan.out_c, task.columns, plan.group_out);
     }
   }
 }
@@ -164,7 +165,7 @@ inline void conv_weights_planar(float* dw, const float* x, const float* dy, floa
     }
   }
   const PlanarWeightSplit split = split_planar_weights(d, shape);
-  const int64_t per_group = static_cast<int64_t>(shape.image_runs) * shape.bands;
+  const int64_t per_group = shape.tasks();
   const ptrdiff_t group_weights = conv_weight_count(d) / d.groups;
   Workspace counter(nullptr);
   carve_planar_weight_scratch(counter, plan, shape);

@@ -9,14 +9,14 @@
 
 namespace thimble::simd {
 
-// The tasks of the shape (runs of images times bands of rows) are dealt to `partials` sums.
+// The tasks of the shape (runs of images, bands of rows, strips) are dealt to `partials` sums.
 struct PlanarWeightSplit {
   int partials;
   int64_t tasks;  // per partial sum
 };
 
 inline PlanarWeightSplit split_planar_weights(const conv_dims& d, const PlanarShape& shape) {
-  const int64_t tasks = static_cast<int64_t>(shape.image_runs) * shape.bands;
+  const int64_t tasks = shape.tasks();
   const int partials = weight_partials(d, d.groups, tasks);
   return {partials, divide_up(tasks, partials)};
 }

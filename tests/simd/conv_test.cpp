@@ -204,6 +204,32 @@ TEST_P(Conv, gives_the_same_bits_for_any_number_of_threads) {
   });
 }
 
+// Few channels let pixels fill the vectors, with scratch for a part of an image in each thread.
+TEST(conv_workspace, does_not_grow_with_images_of_few_channels) {
+  constexpr int64_t kMost = 208 * 1024;  // a part that fits in a second-level cache, and tables
+  const ConvCase cases[] = {
+      {"pointwise", 8, 48, 48, 16, 8, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1},
+      {"pointwise_expanding", 8, 48, 48, 8, 48, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1},
+      {"strided", 4, 224, 224, 3, 16, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1},
+      {"long_row", 4, 1, 50000, 4, 4, 1, 9, 1, 1, 0, 0, 4, 4, 1, 1, 1},
+      {"long_row_strided", 4, 1, 50000, 2, 6, 1, 4, 1, 2, 0, 0, 1, 1, 1, 1, 1},
+  };
+  for (ConvCase shape : cases) {
+    for (int scale : {1, 5}) {
+      shape.n *= scale;
+      shape.w *= scale;
+      const conv_dims d = to_dims(shape);
+      for (int threads : {1, 4}) {
+        EXPECT_LE(ops::conv2d_workspace_bytes(d, threads), kMost * threads) << shape.name;
+        EXPECT_LE(ops::conv2d_input_grad_workspace_bytes(d, threads), kMost * threads)
+            << shape.name;
+        EXPECT_LE(ops::conv2d_weight_grad_workspace_bytes(d, threads), kMost * threads)
+            << shape.name;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(shapes, Conv, ::testing::ValuesIn(kConvCases),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
