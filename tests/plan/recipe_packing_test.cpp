@@ -7,9 +7,9 @@
 
 #include "passes/passes.h"
 #include "plan/arena.h"
+#include "plan/fit_arena.h"
 #include "plan/order.h"
 #include "plan/pack.h"
-#include "plan/fit_arena.h"
 #include "plan/recompute.h"
 #include "train/compile.h"
 
