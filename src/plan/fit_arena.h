@@ -18,7 +18,6 @@ class ArenaFitter {
       : orders_(std::move(orders)), options_(options) {}
 
   [[nodiscard]] const std::vector<ir::Graph>& orders() const { return orders_; }
-  [[nodiscard]] const ArenaOptions& options() const { return options_; }
   // What costs little runs again.
   [[nodiscard]] const ir::Graph& light();
   // The least work that brings the packed arena into a budget (bytes; 0: none); as small as it gets

@@ -155,25 +155,6 @@ ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
   return renumbered(std::move(best));
 }
 
-ir::Graph fit_halves(ArenaFitter& fitter, const HalfStorage& storage, int64_t budget) {
-  if (storage.store == nullptr) return fitter.fit(budget);
-  const ArenaOptions& options = fitter.options();
-  ir::Graph best = store_halves(fitter.light(), storage, options);
-  if (budget <= 0) return best;
-  int64_t least = plan_arena(best, options).plan.arena_bytes;
-  // What is kept whole takes up to twice its place.
-  for (const double share : {2.0, 1.7, 1.4, 1.2, 1.0}) {
-    if (least <= budget) break;
-    const auto whole = static_cast<int64_t>(share * static_cast<double>(budget));
-    ir::Graph next = store_halves(fitter.fit(whole), storage, options);
-    const int64_t bytes = plan_arena(next, options).plan.arena_bytes;
-    if (bytes >= least) continue;
-    best = std::move(next);
-    least = bytes;
-  }
-  return best;
-}
-
 Kept kept_as(const ir::Graph& graph, std::string_view suffix) {
   Kept kept;
   for (const ir::ValueData& data : graph.values) {

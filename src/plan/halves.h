@@ -6,7 +6,6 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
-#include "plan/fit_arena.h"
 
 namespace thimble::plan {
 
@@ -27,10 +26,6 @@ struct HalfStorage {
 // computes keeps its bits; gradients do not. Nodes stand in the order in which they will run.
 [[nodiscard]] ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
                                      const ArenaOptions& options);
-
-// ArenaFitter::fit, and then store_halves: no more runs twice than brings both together into the
-// budget. Without storage it is the first alone.
-[[nodiscard]] ir::Graph fit_halves(ArenaFitter& fitter, const HalfStorage& storage, int64_t budget);
 
 // How many values wait so in a graph, and the bytes they take. The same for any other suffix of
 // names that a planner gives to what it keeps in the place of a value (kBits, kHalf).

@@ -187,14 +187,17 @@ class Ladder {
   }
 
   void explain(const Tried& best, Plan& plan) const {
-    Variant& variant = best.whole_first ? variants_.whole_first() : variants_.in_parts_first();
+    const bool stored_otherwise = variants_.exact() != nullptr;
+    Variants& exact = stored_otherwise ? *variants_.exact() : variants_;
+    const bool whole_first = best.whole_first && !stored_otherwise;
+    ArenaFitter& fitter = whole_first ? exact.whole_first() : exact.in_parts_first();
     Strategies list(options_, times_);
     list.start(natural_);
-    list.add("order and immediate update", variants_.ordered());
-    if (!best.whole_first) list.add("updates in parts", variants_.updated_in_parts());
-    list.add("bits kept in place of values", variant.ordered());
-    list.add("activations and norms made again", variant.light_whole());
-    list.add_lossy("activations in 16 bits", variant.light());
+    list.add("order and immediate update", exact.ordered());
+    if (!whole_first) list.add("updates in parts", exact.updated_in_parts());
+    list.add("bits kept in place of values", fitter.orders().front());
+    list.add("activations and norms made again", fitter.light());
+    if (stored_otherwise) list.add_lossy("activations in 16 bits", light_);
     list.add("recomputation", best.computed);
     if (best.values > 0) {
       list.add_swap(plan, best.values, best.stall_ms);

@@ -127,10 +127,11 @@ NodeOrder best_order(const OrderProblem& problem, const OrderLimits& limits) {
   return Improver(problem, limits).best();
 }
 
-ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options) {
+ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options,
+                      const OrderLimits& limits) {
   const OrderProblem problem(graph, options);
   ir::Graph natural = in_order(graph, problem.natural());
-  ir::Graph best = in_order(graph, best_order(problem).nodes);
+  ir::Graph best = in_order(graph, best_order(problem, limits).nodes);
   // The plan's own count decides.
   return live_peak_bytes(best, options) <= live_peak_bytes(natural, options) ? best : natural;
 }

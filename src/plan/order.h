@@ -38,7 +38,8 @@ struct NodeOrder {
 // than in the order given, as far as that keeps the same rules: those of data flow; an update runs
 // after every other reader of what it changes, and after the loss is known, so that a step whose
 // loss is not finite can stop before it changes a parameter or state.
-[[nodiscard]] ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options = {});
+[[nodiscard]] ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options = {},
+                                    const OrderLimits& limits = {});
 
 // The graph in several orders, from which a planner may choose that which suits what else it does:
 // that of order_nodes first, then those that simple rules give: as soon as it can, what adds

@@ -27,6 +27,9 @@ constexpr int kMaxSegments = 16;
 constexpr size_t kMaxStartNodes = 10'000;
 constexpr size_t kLeastStarts = 4;
 
+// Of orders that are compared; that of the result is searched with the usual limits.
+constexpr OrderLimits kQuickOrder{.exact_work = 20'000, .beam_work = 20'000};
+
 constexpr int kNever = std::numeric_limits<int>::max();
 
 // Nodes that might run again together, and what is expected of it at the fullest moment.
@@ -342,6 +345,13 @@ Trial searched(const Twice& twice, const RecomputeOptions& options, Trial first)
       best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
     };
     anneal_to(std::max(options.target_bytes, best.trial().peak_bytes / 2));
+    // Or from the smallest there is, which then keeps what it may.
+    if (best.trial().peak_bytes > options.target_bytes && options.target_bytes > 0) {
+      RecomputeOptions least = options;
+      least.target_bytes = 0;
+      Trial start = searched(twice, least, greedy(twice, least));
+      best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
+    }
     if (best.trial().peak_bytes > options.target_bytes) anneal_to(best.trial().peak_bytes);
   }
   best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());
@@ -355,7 +365,7 @@ class Smallest {
 
   // Whether it is smaller, or takes less work where both reach the target.
   bool consider(const Twice& twice, const Trial& trial) {
-    ir::Graph graph = order_nodes(twice.graph_of(trial), options_.arena);
+    ir::Graph graph = order_nodes(twice.graph_of(trial), options_.arena, kQuickOrder);
     const int64_t peak = live_peak_bytes(graph, options_.arena);
     const std::pair rank(std::max(peak, options_.target_bytes), extra_work(twice, trial));
     if (rank_ && rank >= *rank_) return false;
@@ -363,7 +373,7 @@ class Smallest {
     graph_ = std::move(graph);
     return true;
   }
-  [[nodiscard]] ir::Graph graph() && { return std::move(graph_); }
+  [[nodiscard]] ir::Graph graph() const { return order_nodes(graph_, options_.arena); }
 
  private:
   const RecomputeOptions& options_;
@@ -396,7 +406,7 @@ ir::Graph recompute(std::span<const ir::Graph> orders, const RecomputeOptions& o
     first = std::move(trial);
   }
   smallest.consider(*best, searched(*best, options, std::move(first)));
-  return std::move(smallest).graph();
+  return smallest.graph();
 }
 
 ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {

@@ -96,7 +96,8 @@ struct State {
 
  private:
   double own_momentum = 0.0;  // the optimizer's
-  // Computes batches in that number of parts which keeps the budget at the least predicted time.
+  // Computes batches in that number of parts which keeps the budget at the least time, predicted by
+  // nominal rates.
   void choose_parts();
   // Says in a plan what the parts save.
   void add_parts(Plan& plan) const;
@@ -117,7 +118,8 @@ struct State {
   void require_swap_file() const;
   plan::Budget budget_;  // of the program that updates
   Memos memos_;
-  std::optional<plan::SwapRates> rates_;
+  std::optional<plan::SwapRates> rates_;  // as measured
+  bool by_nominal_rates_ = false;         // plans are the same on every machine
   int64_t part_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // where a batch is computed in parts

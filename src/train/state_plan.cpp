@@ -50,6 +50,8 @@ void State::choose_parts() {
     return a.fits ? a.ms < b.ms : a.bytes < b.bytes;
   };
   std::optional<Choice> best;
+  // The number of parts decides how sums are rounded: it must not depend on what was measured.
+  by_nominal_rates_ = true;
   for (int64_t parts = 1; parts <= options.batch; parts *= 2) {
     if (parts > 1 && !why_not(parts).empty()) break;
     split(parts);
@@ -61,6 +63,7 @@ void State::choose_parts() {
     if (!better && best->fits) break;
     if (better) best = choice;
   }
+  by_nominal_rates_ = false;
   split(best->parts);
   compile();
 }
@@ -84,7 +87,9 @@ void State::compile(int64_t bytes) {
   budget_.in_file.reset();
   budget_.saved = saved_activations(options.saved_activations);
   budget_.explain = true;
-  if (!budget_.times) {
+  if (by_nominal_rates_) {
+    budget_.times = nullptr;
+  } else if (!budget_.times) {
     // What measures takes memory, too: a small budget is kept without.
     const bool may_measure = bytes == 0 || bytes >= kLeastForRates;
     budget_.times =
@@ -128,7 +133,8 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   // All programs use one swap file.
   const int64_t staging = main.plan().staging_bytes;
   if (staging > 0) {
-    plan::SwapRates rates = rates_.value_or(plan::SwapRates());
+    plan::SwapRates rates =
+        by_nominal_rates_ ? plan::SwapRates() : rates_.value_or(plan::SwapRates());
     rates.staging_bytes = budget.least_staging_bytes = staging;
     budget.rates = [rates] { return rates; };
   }
@@ -157,8 +163,9 @@ std::optional<plan::SwapRates> State::swap_rates() {
       return std::nullopt;
     }
   }
-  rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
-  return rates_;
+  plan::SwapRates rates = by_nominal_rates_ ? plan::SwapRates() : *rates_;
+  rates.staging_bytes = exec::SwapFile::staging_bytes(file);
+  return rates;
 }
 
 void State::compile_by_measured_times() {

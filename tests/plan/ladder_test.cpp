@@ -46,8 +46,8 @@ TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
 TEST(ladder, settles_what_is_computed_again_before_updates_in_parts_where_that_gets_smaller) {
   const ir::Graph step = step_of("resnet18");
   Variants variants(step, {}, {});
-  const auto smallest = [](Variant& variant) {
-    return plan_arena(variant.fit(1), {}).plan.arena_bytes;
+  const auto smallest = [](ArenaFitter& fitter) {
+    return plan_arena(fitter.fit(1), {}).plan.arena_bytes;
   };
   const int64_t parts = smallest(variants.in_parts_first());
   const int64_t whole = smallest(variants.whole_first());

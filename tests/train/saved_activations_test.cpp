@@ -23,11 +23,15 @@ TrainerOptions options_of(const Recipe& recipe, DType saved, int64_t memory_budg
           .threads = 1};
 }
 
-Trained trained(const Recipe& recipe, DType saved, int64_t samples, int64_t memory_budget = 0) {
-  Trainer trainer(recipe.build(), options_of(recipe, saved, memory_budget));
+Trained trained(const Recipe& recipe, const TrainerOptions& options, int64_t samples) {
+  Trainer trainer(recipe.build(), options);
   const data::Dataset data = recipe.data("", data::Split::train).take(samples);
   const FitResult fit = trainer.fit(data, {.epochs = 2});
   return {trainer.plan(), fit.epochs.back().train.loss, trainer.weights_sha256()};
+}
+
+Trained trained(const Recipe& recipe, DType saved, int64_t samples, int64_t memory_budget = 0) {
+  return trained(recipe, options_of(recipe, saved, memory_budget), samples);
 }
 
 class saved_activations : public ::testing::TestWithParam<const char*> {};
@@ -53,6 +57,26 @@ TEST(saved_activations, keep_a_budget_that_is_too_small_for_whole_ones) {
   EXPECT_LE(halves, whole);
   const Trained tight = trained(recipe, DType::bf16, 24, halves);
   EXPECT_LE(tight.plan.planned_peak_bytes, halves);
+}
+
+// What is rounded is settled by the model alone.
+TEST(saved_activations, give_the_same_bits_with_any_budget_and_threads) {
+  for (const char* name : {"mlp", "vae"}) {
+    const Recipe& recipe = find_recipe(name);
+    const TrainerOptions options = options_of(recipe, DType::bf16);
+    const int64_t free = plan_training(recipe.build(), options).planned_peak_bytes;
+    const int64_t least = test::nearest_budget(recipe.build(), options);
+    const std::string expected = trained(recipe, DType::bf16, 24).weights;
+    for (const int64_t budget : {int64_t{0}, least, free + (64 << 10)}) {
+      for (const int threads : {1, 4}) {
+        TrainerOptions other = options;
+        other.threads = threads;
+        // Threads need memory of their own.
+        other.memory_budget = budget == 0 ? 0 : budget + (threads - 1) * (256 << 10);
+        EXPECT_EQ(trained(recipe, other, 24).weights, expected) << name << budget << threads;
+      }
+    }
+  }
 }
 
 TEST(saved_activations, are_of_a_type_of_16_bits_with_a_fraction) {
