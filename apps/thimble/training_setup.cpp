@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "commands.h"
-#include "data/batch_reader.h"
 #include "options.h"
+#include "train/batch_stream.h"
 
 namespace thimble::cli {
 namespace {
@@ -183,7 +183,7 @@ TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe
 TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples) {
   if (options.memory_budget > 0) {
     options.input_pipeline_bytes =
-        data::loader_bytes(samples, {.batch = options.batch, .prefetch = 0});
+        train::stream_bytes(samples, {.batch = options.batch, .prefetch = 0});
   }
   return options;
 }

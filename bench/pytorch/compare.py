@@ -68,7 +68,7 @@ class Bench:
         return self.call([sys.executable, HERE / "train.py", *words], may_fail=may_fail, **environment)
 
     def note(self, text):
-        print(f"[{time.strftime('%H:%M:%S')}] {text}", flush=True)
+        print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
     def run(self):
         quick = self.options.quick
@@ -190,11 +190,12 @@ def machine():
             "system": f"{platform.system()} {platform.machine()}"}
 
 
-def arguments(description, rounds):
+def arguments(description, rounds, build_required=True):
     """A parser of what every comparison takes; rounds: how many unless told."""
     parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="build folder of thimble")
+    parser.add_argument("--build", required=build_required, default="",
+                        help="build folder of thimble")
     parser.add_argument("--out", required=True)
     parser.add_argument("--recipe", action="append", choices=RECIPES + LARGE_RECIPES)
     parser.add_argument("--data", default="", help="real data; none: the recipes' built-in data")

@@ -148,7 +148,7 @@ data::Dataset read_samples(const std::string& path, const Recipe& recipe) {
 }
 
 nlohmann::ordered_json measure_memory(const MemoryRun& run) {
-  if (run.plan_only) return described(train::State(run.recipe.build(), run.options).plan());
+  if (run.plan_only) return described(train::State(run.recipe.build().ir(), run.options).plan());
   const data::Dataset samples = read_samples(run.samples, run.recipe);
   reset_malloc_peak();
   const int64_t before = count_malloc("count_malloc_live");
@@ -158,7 +158,7 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   std::vector<double> step_ms;
   step_ms.reserve(static_cast<size_t>(run.steps));
   const auto end = Clock::now() + std::chrono::duration<double>(run.seconds);
-  FitOptions fit{.epochs = run.steps};
+  FitOptions fit{.epochs = run.steps, .prefetch = 0};  // train.py, too, reads between steps
   fit.on_step = [&](const StepReport& step) { step_ms.push_back(step.milliseconds); };
   fit.stop = [&] {
     return static_cast<int64_t>(step_ms.size()) >= run.steps || Clock::now() >= end;

@@ -54,7 +54,7 @@ struct FitOptions {
   std::string best_checkpoint;  // file written when the monitored loss is lowest; empty: none
   int64_t patience = 0;         // stop after so many epochs without a lower loss; 0: never
   bool shuffle = true;
-  int prefetch = 2;       // batches read ahead
+  int prefetch = 1;       // batches read ahead; 0: read between two steps, straight into them
   data::Augment augment;  // may be empty
   std::function<void(const StepReport&)> on_step;
   std::function<void(const EpochReport&)> on_epoch;
@@ -87,6 +87,8 @@ struct FitResult {
 class Trainer {
  public:
   Trainer(const Graph& graph, const TrainerOptions& options);
+  // Takes the graph over instead of a copy: it is empty afterwards.
+  Trainer(Graph&& graph, const TrainerOptions& options);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;

@@ -39,7 +39,7 @@ class PyPredictor {
 
  private:
   void run(train::BatchStream& stream, PredictedRows& rows) {
-    const train::Feed feed(model_, stream.fields(), false);
+    train::Feed feed(model_, stream, false);
     stream.start(0, 0);
     while (const data::Batch* batch = stream.next()) {
       train::Runnable* runnable = runner_.find({0, batch->count});

@@ -247,7 +247,7 @@ class Trainer(Weights):
         patience: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         best_checkpoint: str | os.PathLike[str] | None = None,
-        prefetch: int = 2,
+        prefetch: int = 1,
         progress: bool | None = None,
     ) -> FitResult:
         """Trains until the model has seen `epochs` epochs in all: those before this call, and before
@@ -261,7 +261,7 @@ class Trainer(Weights):
             0: never.
         checkpoint: a file written after every epoch and on a stop; best_checkpoint: one written
             when the loss is lowest.
-        prefetch: batches read ahead by a thread.
+        prefetch: batches read ahead by a thread; 0: read between two steps, straight into them.
         progress: show a bar; None: where a terminal or notebook shows it.
 
         Ctrl-C ends training after the step, everything in order, and raises KeyboardInterrupt;

@@ -90,27 +90,47 @@ void BatchReader::start(int64_t epoch) {
   if (options_.shuffle) order_.fill_shuffled(order_of(options_.seed, epoch));
 }
 
-void BatchReader::read(int64_t number, Batch& batch) {
+void BatchReader::describe(int64_t number, Batch& batch) const {
   batch.number = number;
   batch.first = number * options_.batch;
   batch.count = std::min(options_.batch, dataset_.size() - batch.first);
-  for (int64_t i = 0; i < batch.count; ++i) {
-    for (size_t f = 0; f < row_.size(); ++f) row_[f] = row_of(batch, f, i);
-    const int64_t position = batch.first + i;
+}
+
+void BatchReader::read(int64_t number, Batch& batch) {
+  describe(number, batch);
+  read_rows(batch, 0, batch.count, batch.fields);
+  const int64_t missing = options_.batch - batch.count;
+  for (size_t f = 0; f < row_.size(); ++f) {
+    std::memset(row_of(batch.fields, f, batch.count), 0,
+                static_cast<size_t>(missing * sample_bytes_[f]));
+  }
+}
+
+void BatchReader::read_rows(const Batch& batch, int64_t first, int64_t count,
+                            std::span<void* const> fields) {
+  for (int64_t i = 0; i < count; ++i) {
+    for (size_t f = 0; f < row_.size(); ++f) row_[f] = row_of(fields, f, i);
+    const int64_t position = batch.first + first + i;
     const int64_t index = options_.shuffle ? order_[position] : position;
     dataset_.read(index, row_);
     const uint64_t random = key_of(kAugmentStream, options_.seed, epoch_, index);
     if (options_.training) dataset_.augment(random, row_);
     if (options_.augment) options_.augment(random, row_);
   }
-  const int64_t missing = options_.batch - batch.count;
-  for (size_t f = 0; f < row_.size(); ++f) {
-    std::memset(row_of(batch, f, batch.count), 0, static_cast<size_t>(missing * sample_bytes_[f]));
-  }
 }
 
-std::byte* BatchReader::row_of(const Batch& batch, size_t field, int64_t row) const {
-  return static_cast<std::byte*>(batch.fields[field]) + row * sample_bytes_[field];
+void* BatchReader::row_of(std::span<void* const> fields, size_t field, int64_t row) {
+  if (fields[field] != nullptr) {
+    return static_cast<std::byte*>(fields[field]) + row * sample_bytes_[field];
+  }
+  if (unwanted_.empty()) {
+    int64_t bytes = 0;
+    for (const int64_t sample : sample_bytes_) bytes += aligned_bytes(1, sample);
+    unwanted_.resize(static_cast<size_t>(bytes));
+  }
+  std::byte* place = unwanted_.data();
+  for (size_t f = 0; f < field; ++f) place += aligned_bytes(1, sample_bytes_[f]);
+  return place;
 }
 
 }  // namespace thimble::data

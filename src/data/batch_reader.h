@@ -4,6 +4,7 @@
 #include <thimble/data_loader.h>
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "data/sample_numbers.h"
@@ -36,17 +37,24 @@ class BatchReader {
   void place(std::byte* buffer, Batch& batch) const;
   // Sets the order of the samples.
   void start(int64_t epoch);
+  // Numbers a batch of the epoch: all but its fields.
+  void describe(int64_t number, Batch& batch) const;
   // Reads batch `number` of the epoch into the batch's fields.
   void read(int64_t number, Batch& batch);
+  // Reads samples first to first + count - 1 of a batch, one after another, to the place of each
+  // field; null: it is not wanted.
+  void read_rows(const Batch& batch, int64_t first, int64_t count, std::span<void* const> fields);
 
  private:
-  [[nodiscard]] std::byte* row_of(const Batch& batch, size_t field, int64_t row) const;
+  // Of a field's place. Of one that is not wanted, a place for one sample.
+  [[nodiscard]] void* row_of(std::span<void* const> fields, size_t field, int64_t row);
 
   Dataset dataset_;
   LoaderOptions options_;
   std::vector<int64_t> sample_bytes_;  // per field
   SampleNumbers order_;                // empty without shuffling
   std::vector<void*> row_;             // destinations of the sample being read
+  std::vector<std::byte> unwanted_;    // samples of fields that are not wanted; empty: all are
   int64_t epoch_ = 0;
 };
 

@@ -119,7 +119,8 @@ std::string content_hash(const ir::Graph& graph, const CompileOptions& options) 
   return content.hex();
 }
 
-int64_t memory_bytes(const plan::Fitted& step) {
+int64_t memory_bytes(const Compiled& compiled) {
+  const plan::Fitted& step = compiled.step;
   constexpr int64_t kAttributes = 64;  // of a node; often shared with other graphs
   int64_t bytes = 0;
   for (const ir::ValueData& data : step.graph.values) {
@@ -137,12 +138,15 @@ int64_t memory_bytes(const plan::Fitted& step) {
   for (const PlanStep& each : step.arena.plan.steps) {
     bytes += static_cast<int64_t>(sizeof(each)) + memory_bytes(each.op) + memory_bytes(each.layer);
   }
+  for (const std::shared_ptr<const Block>& constant : compiled.constants) {
+    bytes += static_cast<int64_t>(sizeof(constant)) + (constant ? constant->bytes() : 0);
+  }
   return bytes + memory_bytes(step.arena.buffer_of_value) +
          memory_bytes(step.arena.workspace_of_node) + memory_bytes(step.slot_bytes);
 }
 
 // asked: with the answer to what a plan may have asked; null: not known yet.
-std::shared_ptr<const plan::Fitted> CompileCache::find(const std::string& key, const Known* asked) {
+std::shared_ptr<const Compiled> CompileCache::find(const std::string& key, const Known* asked) {
   const auto dead = [](const Known& known) { return known.step.expired(); };
   known_.erase(std::remove_if(known_.begin(), known_.end(), dead), known_.end());
   for (const Known& known : known_) {
@@ -159,7 +163,7 @@ bool CompileCache::must_ask(const std::string& key) const {
 }
 
 // Puts one in front, and lets go of the last ones where all together are too large.
-void CompileCache::hold(const std::shared_ptr<const plan::Fitted>& step) {
+void CompileCache::hold(const std::shared_ptr<const Compiled>& step) {
   const auto same =
       std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.step == step; });
   if (same != held_.end()) {
@@ -176,8 +180,8 @@ void CompileCache::hold(const std::shared_ptr<const plan::Fitted>& step) {
   }
 }
 
-std::shared_ptr<const plan::Fitted> CompileCache::get(const std::string& key, const Rates& rates,
-                                                      const Make& make) {
+std::shared_ptr<const Compiled> CompileCache::get(const std::string& key, const Rates& rates,
+                                                  const Make& make) {
   Known known{key, false, std::nullopt, {}};
   // Asked once: whoever measures the swap file may take long, or fail.
   const Rates ask = [&] {
@@ -187,7 +191,7 @@ std::shared_ptr<const plan::Fitted> CompileCache::get(const std::string& key, co
   };
   const auto found = [&](const Known* asked) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<const plan::Fitted> step = find(key, asked);
+    std::shared_ptr<const Compiled> step = find(key, asked);
     if (step) {
       ++counts_.hits;
       hold(step);
@@ -204,13 +208,22 @@ std::shared_ptr<const plan::Fitted> CompileCache::get(const std::string& key, co
     static_cast<void>(ask());
     if (auto step = found(&known)) return step;
   }
-  auto step = std::make_shared<const plan::Fitted>(make(rates ? ask : Rates()));
+  auto step = std::make_shared<const Compiled>(make(rates ? ask : Rates()));
   known.step = step;
   const std::lock_guard lock(mutex_);
   ++counts_.misses;
   known_.push_back(std::move(known));
   hold(step);
   return step;
+}
+
+void CompileCache::let_go(const Compiled& compiled) {
+  const std::lock_guard lock(mutex_);
+  const auto same = std::find_if(held_.begin(), held_.end(),
+                                 [&](const Held& held) { return held.step.get() == &compiled; });
+  if (same == held_.end()) return;
+  counts_.held_bytes -= same->bytes;
+  held_.erase(same);
 }
 
 CompileCache::Counts CompileCache::counts() const {

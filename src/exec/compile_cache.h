@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/memory.h"
 #include "ir/graph.h"
 #include "plan/ladder.h"
 
@@ -21,8 +22,14 @@ struct CompileOptions;
 // equal contents, whatever they were built by.
 [[nodiscard]] std::string content_hash(const ir::Graph& graph, const CompileOptions& options);
 
+// What compiling makes. The graph's constants have no data: their contents stand once, beside it.
+struct Compiled {
+  plan::Fitted step;
+  std::vector<std::shared_ptr<const Block>> constants;  // by value; null where it is no constant
+};
+
 // Memory that a compiled step takes, about.
-[[nodiscard]] int64_t memory_bytes(const plan::Fitted& step);
+[[nodiscard]] int64_t memory_bytes(const Compiled& compiled);
 
 // Compiled steps by a key. One is found as long as anybody holds it, and the cache itself holds the
 // last ones, as many as fit into its bound. Thread-safe: what two threads miss at once both make.
@@ -32,10 +39,13 @@ class CompileCache {
 
   // The speed of the swap file, which a plan may ask for or not. Empty: nominal.
   using Rates = std::function<std::optional<plan::SwapRates>()>;
-  using Make = std::function<plan::Fitted(const Rates& rates)>;
+  using Make = std::function<Compiled(const Rates& rates)>;
   // What was made under that key, at the same speed if it asked for it; else what make returns.
-  [[nodiscard]] std::shared_ptr<const plan::Fitted> get(const std::string& key, const Rates& rates,
-                                                        const Make& make);
+  [[nodiscard]] std::shared_ptr<const Compiled> get(const std::string& key, const Rates& rates,
+                                                    const Make& make);
+
+  // Holds a step no longer: it is found only while somebody else holds it.
+  void let_go(const Compiled& compiled);
 
   struct Counts {
     int64_t hits = 0;
@@ -49,16 +59,15 @@ class CompileCache {
     std::string key;
     bool asked;                            // for the speed of the swap file
     std::optional<plan::SwapRates> rates;  // the answer
-    std::weak_ptr<const plan::Fitted> step;
+    std::weak_ptr<const Compiled> step;
   };
   struct Held {
-    std::shared_ptr<const plan::Fitted> step;
+    std::shared_ptr<const Compiled> step;
     int64_t bytes;
   };
-  [[nodiscard]] std::shared_ptr<const plan::Fitted> find(const std::string& key,
-                                                         const Known* asked);
+  [[nodiscard]] std::shared_ptr<const Compiled> find(const std::string& key, const Known* asked);
   [[nodiscard]] bool must_ask(const std::string& key) const;
-  void hold(const std::shared_ptr<const plan::Fitted>& step);
+  void hold(const std::shared_ptr<const Compiled>& step);
 
   mutable std::mutex mutex_;
   std::vector<Known> known_;

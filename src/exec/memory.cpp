@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <new>
+#include <string_view>
 
 #include "exec/swap_file.h"
 #include "plan/arena.h"
@@ -24,18 +26,22 @@ Block::Block(int64_t bytes) : held_(bytes), bytes_(bytes) {
 }
 
 Store::Store(const std::vector<const ir::Graph*>& graphs, const std::set<std::string>& in_file) {
+  std::map<std::string_view, size_t> known;
   for (const ir::Graph* graph : graphs) {
     for (const ir::ValueData& data : graph->values) {
       if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
       if (data.role == ir::Role::constant) continue;
-      const auto [known, is_new] = index_.emplace(data.name, entries_.size());
+      const auto [same, is_new] = known.emplace(data.name, entries_.size());
       if (is_new) {
         entries_.push_back({data.name, data.role, data.type, data.init, nullptr, -1});
-      } else if (entries_[known->second].type != data.type) {
+      } else if (entries_[same->second].type != data.type) {
         throw Error(data.name, "has different types in two programs of one model");
       }
     }
   }
+  entries_.shrink_to_fit();
+  by_name_.reserve(known.size());
+  for (const auto& [name, number] : known) by_name_.push_back(static_cast<uint32_t>(number));
   int64_t bytes = 0;
   std::vector<int64_t> offsets;
   for (Entry& entry : entries_) {
@@ -54,8 +60,10 @@ Store::Store(const std::vector<const ir::Graph*>& graphs, const std::set<std::st
 }
 
 const Store::Entry* Store::find(const std::string& name) const {
-  const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : &entries_[found->second];
+  const auto found =
+      std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                       [&](uint32_t at, const std::string& n) { return entries_[at].name < n; });
+  return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
 }
 
 void Store::attach(SwapFile* file, std::span<std::byte> passage) {

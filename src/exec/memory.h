@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -88,7 +87,7 @@ class Store {
   void require_done(const Entry& entry) const;
 
   std::vector<Entry> entries_;
-  std::map<std::string, size_t> index_;
+  std::vector<uint32_t> by_name_;  // numbers of entries in the order of their names
   SwapFile* file_ = nullptr;
   std::span<std::byte> passage_;
   Block block_;

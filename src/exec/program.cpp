@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "exec/compile_cache.h"
 #include "passes/passes.h"
@@ -11,52 +13,127 @@
 namespace thimble::exec {
 namespace {
 
-std::shared_ptr<const plan::Fitted> prepared(const ir::Graph& graph,
-                                             const CompileOptions& options) {
-  const auto make = [&](const CompileCache::Rates& rates) -> plan::Fitted {
-    ir::verify(graph);
-    const plan::ArenaOptions arena{options.threads, options.fast, options.optimize};
-    if (!options.optimize) return {graph, plan::plan_arena(graph, arena), {}, {}};
-    plan::Budget budget = options.budget;
-    budget.rates = rates;
-    return plan::fit(passes::optimize(graph), arena, budget);
-  };
-  return compile_cache().get(content_hash(graph, options), options.budget.rates, make);
-}
+using Constants = std::vector<std::shared_ptr<const Block>>;
 
 bool holds(const Block& block, std::span<const std::byte> bytes) {
   return std::equal(bytes.begin(), bytes.end(), block.data());
 }
 
-// A constant's contents: a sibling's block where one has the same.
-std::shared_ptr<const Block> block_of(const ir::ValueData& value,
-                                      const std::vector<const Program*>& siblings) {
-  const int64_t size = plan::aligned(size_bytes(value.type.dtype, value.type.shape));
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(value.data));
-  for (const Program* const sibling : siblings) {
-    for (const std::shared_ptr<const Block>& known : sibling->constants()) {
-      if (known && known->bytes() == size && !bytes.empty() && holds(*known, bytes)) return known;
+// What programs have already of these contents; null: nothing.
+std::shared_ptr<const Block> known_block(const std::vector<const Constants*>& known,
+                                         std::span<const std::byte> bytes) {
+  const int64_t size = plan::aligned(static_cast<int64_t>(bytes.size()));
+  for (const Constants* const constants : known) {
+    for (const std::shared_ptr<const Block>& block : *constants) {
+      if (block && block->bytes() == size && !bytes.empty() && holds(*block, bytes)) return block;
     }
   }
-  auto block = std::make_shared<Block>(size);
-  std::copy(bytes.begin(), bytes.end(), block->data());
+  return nullptr;
+}
+
+std::shared_ptr<const Block> block_of(const ir::TensorType& type,
+                                      std::span<const std::byte> contents,
+                                      const std::vector<const Constants*>& known) {
+  if (auto block = known_block(known, contents)) return block;
+  auto block = std::make_shared<Block>(plan::aligned(size_bytes(type.dtype, type.shape)));
+  std::copy(contents.begin(), contents.end(), block->data());
   return block;
+}
+
+// Takes the contents of constants out of a graph, so that no copy of it copies them.
+class Contents {
+ public:
+  explicit Contents(ir::Graph& graph) {
+    for (ir::ValueData& value : graph.values) {
+      if (value.role == ir::Role::constant) by_name_[value.name] = std::exchange(value.data, {});
+    }
+  }
+
+  // As blocks, by the values of what became of the graph. What a program holds of them is counted
+  // there; the cache may hold them longer.
+  [[nodiscard]] Constants blocks(const ir::Graph& graph,
+                                 const std::vector<const Constants*>& known) const {
+    const Counting nowhere(nullptr);
+    Constants blocks(graph.values.size());
+    for (size_t id = 0; id < blocks.size(); ++id) {
+      const ir::ValueData& value = graph.values[id];
+      if (value.role != ir::Role::constant) continue;
+      const std::vector<float>& numbers = by_name_.at(value.name);
+      blocks[id] = block_of(value.type, std::as_bytes(std::span(numbers)), known);
+    }
+    return blocks;
+  }
+
+ private:
+  std::map<std::string, std::vector<float>> by_name_;
+};
+
+// Vectors have room to grow, which is of no use any more.
+void shrink(plan::Fitted& step) {
+  step.graph.nodes.shrink_to_fit();
+  step.arena.plan.buffers.shrink_to_fit();
+  step.arena.plan.steps.shrink_to_fit();
+}
+
+// A block that counts where it is in use.
+struct Counted {
+  Held held;
+  std::shared_ptr<const Block> block;
+};
+
+std::shared_ptr<const Block> counted(const std::shared_ptr<const Block>& block) {
+  auto both = std::make_shared<const Counted>(Counted{Held(block->bytes()), block});
+  return {both, both->block.get()};
 }
 
 }  // namespace
 
-Program::Program(const ir::Graph& graph, const CompileOptions& options,
+std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileOptions& options,
+                                                 const std::vector<const Program*>& siblings) {
+  const std::string key = content_hash(graph, options);
+  const auto make = [&](const CompileCache::Rates& rates) -> Compiled {
+    ir::verify(graph);
+    std::vector<const Constants*> known;
+    for (const Program* const sibling : siblings) known.push_back(&sibling->compiled_->constants);
+    const plan::ArenaOptions arena{options.threads, options.fast, options.optimize};
+    ir::Graph step = options.optimize ? passes::optimize(graph) : std::move(graph);
+    graph = {};  // planning takes memory enough
+    const Contents contents(step);
+    plan::Budget budget = options.budget;
+    budget.rates = rates;
+    Compiled result;
+    if (options.optimize) {
+      result.step = plan::fit(step, arena, budget);
+    } else {
+      result.step.arena = plan::plan_arena(step, arena);
+      result.step.graph = std::move(step);
+    }
+    shrink(result.step);
+    result.constants = contents.blocks(result.step.graph, known);
+    return result;
+  };
+  return compile_cache().get(key, options.budget.rates, make);
+}
+
+Program::Program(ir::Graph graph, const CompileOptions& options,
                  const std::vector<const Program*>& siblings)
-    : options_(options), step_(prepared(graph, options)) {
-  const ir::Graph& step = step_->graph;
+    : options_(options), compiled_(compile(std::move(graph), options, siblings)) {
+  const ir::Graph& step = compiled_->step.graph;
+  params_.reserve(step.nodes.size());
   for (const ir::Node& node : step.nodes) {
     if (node.op->ref == nullptr) throw Error(node.op->name, "has no kernel to run");
     params_.push_back(plan::kernel_params(step, node));
   }
+  std::vector<const Constants*> known;
+  for (const Program* const sibling : siblings) known.push_back(&sibling->constants_);
   constants_.resize(step.values.size());
-  for (size_t id = 0; id < step.values.size(); ++id) {
-    const ir::ValueData& value = step.values[id];
-    if (value.role == ir::Role::constant) constants_[id] = block_of(value, siblings);
+  for (size_t id = 0; id < constants_.size(); ++id) {
+    const std::shared_ptr<const Block>& block = compiled_->constants[id];
+    if (!block) continue;
+    const ir::TensorType& type = step.type(static_cast<int>(id));
+    const auto size = static_cast<size_t>(size_bytes(type.dtype, type.shape));
+    constants_[id] = known_block(known, {block->data(), size});
+    if (!constants_[id]) constants_[id] = counted(block);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/compile_cache.h"
 #include "exec/memory.h"
 #include "exec/thread_pool.h"
 #include "ir/graph.h"
@@ -31,15 +32,20 @@ class Program {
   // The graph must have its batch fixed and its phase settled. What was compiled before from the
   // same contents is taken from the cache of the process (compile_cache.h). Constants that a
   // sibling has, too, are shared with it. Throws Error.
-  Program(const ir::Graph& graph, const CompileOptions& options,
+  Program(ir::Graph graph, const CompileOptions& options,
           const std::vector<const Program*>& siblings = {});
 
-  [[nodiscard]] const ir::Graph& graph() const { return step_->graph; }
-  [[nodiscard]] const Plan& plan() const { return step_->arena.plan; }
-  [[nodiscard]] const plan::Arena& arena() const { return step_->arena; }
+  // What was compiled, as the cache of the process has it.
+  [[nodiscard]] const Compiled& compiled() const { return *compiled_; }
+  // Without the contents of constants, which constant has.
+  [[nodiscard]] const ir::Graph& graph() const { return compiled_->step.graph; }
+  [[nodiscard]] const Plan& plan() const { return compiled_->step.arena.plan; }
+  [[nodiscard]] const plan::Arena& arena() const { return compiled_->step.arena; }
   // Parameters and state that it fetches from the swap file, and the slots it needs there.
-  [[nodiscard]] const std::set<std::string>& in_file() const { return step_->in_file; }
-  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const { return step_->slot_bytes; }
+  [[nodiscard]] const std::set<std::string>& in_file() const { return compiled_->step.in_file; }
+  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const {
+    return compiled_->step.slot_bytes;
+  }
   [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
   // The contents of a constant.
@@ -52,8 +58,11 @@ class Program {
   }
 
  private:
+  [[nodiscard]] static std::shared_ptr<const Compiled> compile(
+      ir::Graph graph, const CompileOptions& options, const std::vector<const Program*>& siblings);
+
   CompileOptions options_;
-  std::shared_ptr<const plan::Fitted> step_;
+  std::shared_ptr<const Compiled> compiled_;
   std::vector<ir::Params> params_;
   std::vector<std::shared_ptr<const Block>> constants_;
 };

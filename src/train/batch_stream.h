@@ -5,7 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include "data/batch_reader.h"
+#include "exec/accounting.h"
 
 namespace thimble::train {
 
@@ -23,6 +27,12 @@ class BatchStream {
   // The next batch, valid until the next call, or null at the end of the epoch. A batch may hold
   // fewer samples than the trainer's, never more.
   [[nodiscard]] virtual const data::Batch* next() = 0;
+  // Whether batches lie nowhere: their fields are null, and read_rows reads them.
+  [[nodiscard]] virtual bool is_direct() const { return false; }
+  // Reads samples first to first + count - 1 of what next returned, the same each time, to one
+  // place a field; null: it is not wanted.
+  virtual void read_rows(const data::Batch& /*batch*/, int64_t /*first*/, int64_t /*count*/,
+                         std::span<void* const> /*fields*/) {}
   // Memory of the input pipeline, samples that the data set holds counted in.
   [[nodiscard]] virtual int64_t bytes() const = 0;
   // Makes what it reads into take no more than so many bytes, from the next start on. Throws Error
@@ -32,7 +42,8 @@ class BatchStream {
   virtual void release() {}
 };
 
-// Reads ahead as far as its options say and its memory allows.
+// Reads ahead as far as its options say and its memory allows; where that is nothing, straight to
+// where samples are wanted.
 class LoaderStream final : public BatchStream {
  public:
   // Throws as data::Loader's constructor does.
@@ -44,14 +55,31 @@ class LoaderStream final : public BatchStream {
   [[nodiscard]] int64_t batches() const override;
   void start(int64_t epoch, int64_t first_batch) override;
   [[nodiscard]] const data::Batch* next() override;
+  [[nodiscard]] bool is_direct() const override { return options_.prefetch == 0; }
+  void read_rows(const data::Batch& batch, int64_t first, int64_t count,
+                 std::span<void* const> fields) override;
   [[nodiscard]] int64_t bytes() const override;
   void keep_to(int64_t bytes) override;
-  void release() override { loader_.reset(); }
+  void release() override;
 
  private:
+  // Reads batches where they are wanted, one after another.
+  struct Direct {
+    exec::Held held;
+    data::BatchReader reader;
+    data::Batch batch;
+    int64_t next = 0;
+  };
   data::Dataset dataset_;
   data::LoaderOptions options_;
-  std::optional<data::Loader> loader_;  // from a start to a release
+  // Either of them from a start to a release.
+  std::optional<data::Loader> loader_;
+  std::optional<Direct> direct_;
 };
+
+// What a stream of these takes beside the samples: batches read ahead and the one in use, none
+// where none is read ahead; and the order of an epoch. Throws as data::Loader's constructor does.
+[[nodiscard]] int64_t stream_bytes(const data::Dataset& dataset,
+                                   const data::LoaderOptions& options);
 
 }  // namespace thimble::train

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace thimble::train {
 namespace {
@@ -35,7 +37,9 @@ std::string names_of(const std::vector<data::Field>& fields) {
 
 }  // namespace
 
-Feed::Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool with_labels) {
+Feed::Feed(const ir::Graph& model, BatchStream& stream, bool with_labels)
+    : stream_(stream), places_(stream.fields().size(), nullptr) {
+  const std::vector<data::Field>& fields = stream.fields();
   int inputs = 0;
   int labels = 0;
   for (const ir::ValueData& data : model.values) {
@@ -63,7 +67,8 @@ Feed::Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool 
   }
 }
 
-void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session& session) const {
+void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session& session) {
+  if (stream_.is_direct()) return read(batch, part, session);
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty()) continue;  // the program has no use for it
@@ -73,8 +78,45 @@ void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session&
   }
 }
 
-void Feed::require_counted(const std::vector<IgnoredLabel>& ignored,
-                           const data::Batch& batch) const {
+void Feed::read(const data::Batch& batch, const Part& part, const exec::Session& session) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  std::fill(places_.begin(), places_.end(), nullptr);
+  for (const Link& link : links_) {
+    const std::span<std::byte> destination = session.source(link.source);
+    if (!destination.empty()) places_[link.field] = destination.data();
+  }
+  stream_.read_rows(batch, part.first, part.count, places_);
+  for (const Link& link : links_) {  // an input and a label may take one field
+    const std::span<std::byte> destination = session.source(link.source);
+    if (destination.empty() || destination.data() == places_[link.field]) continue;
+    std::memcpy(destination.data(), places_[link.field], destination.size());
+  }
+  reading_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double Feed::take_reading_ms() { return std::exchange(reading_ms_, 0.0); }
+
+const data::Batch& Feed::whole(const data::Batch& batch) {
+  if (!stream_.is_direct()) return batch;
+  const std::vector<data::Field>& fields = stream_.fields();
+  contents_.resize(fields.size());
+  whole_.number = batch.number;
+  whole_.first = batch.first;
+  whole_.count = batch.count;
+  whole_.fields.resize(fields.size());
+  for (size_t f = 0; f < fields.size(); ++f) {
+    contents_[f].resize(
+        static_cast<size_t>(batch.count * size_bytes(fields[f].dtype, fields[f].shape)));
+    whole_.fields[f] = contents_[f].data();
+  }
+  stream_.read_rows(batch, 0, batch.count, whole_.fields);
+  return whole_;
+}
+
+void Feed::require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& given) {
+  if (ignored.empty()) return;
+  const data::Batch& batch = whole(given);
   for (const IgnoredLabel& label : ignored) {
     const auto link = std::find_if(links_.begin(), links_.end(),
                                    [&](const Link& known) { return known.source == label.source; });
@@ -114,8 +156,9 @@ const Feed::Link* Feed::link_of(const ir::Graph& model, int value) const {
   return link == links_.end() ? nullptr : &*link;
 }
 
-void Feed::require_indices(const ir::Graph& model, const data::Batch& batch,
-                           const std::string& consequence) const {
+void Feed::require_indices(const ir::Graph& model, const data::Batch& given,
+                           const std::string& consequence) {
+  const data::Batch& batch = whole(given);
   for (const ir::Node& node : model.nodes) {
     if (node.op->indices == nullptr) continue;
     std::vector<const ir::TensorType*> types;

@@ -3,12 +3,14 @@
 
 #include <thimble/data_loader.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "exec/program.h"
 #include "ir/graph.h"
+#include "train/batch_stream.h"
 #include "train/micro_batches.h"
 
 namespace thimble::train {
@@ -17,21 +19,25 @@ namespace thimble::train {
 // label) takes the only input (label) field whatever its name.
 class Feed {
  public:
-  // with_labels: labels must be fed too. Throws Error where a source has no field, or one of
-  // another type or shape.
-  Feed(const ir::Graph& model, const std::vector<data::Field>& fields, bool with_labels);
+  // stream: where the batches come from; must outlive the feed. with_labels: labels must be fed
+  // too. Throws Error where a source has no field, or one of another type or shape.
+  Feed(const ir::Graph& model, BatchStream& stream, bool with_labels);
 
-  // Copies some samples of a batch, as many as the session's program takes.
-  void copy(const data::Batch& batch, const Part& part, const exec::Session& session) const;
+  // Copies some samples of a batch, as many as the session's program takes; or reads them there,
+  // where the stream keeps none. Throws what reading throws.
+  void copy(const data::Batch& batch, const Part& part, const exec::Session& session);
+
+  // Milliseconds that copy has spent on reading since the last call.
+  [[nodiscard]] double take_reading_ms();
 
   // Throws Error where a label takes its sample out of a loss's mean.
-  void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch) const;
+  void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch);
 
   // Throws Error naming the first number in a batch that an op of the model has to look up and
   // cannot: its field, sample, op and the range. consequence: how the message ends. Returns where
   // there is none.
   void require_indices(const ir::Graph& model, const data::Batch& batch,
-                       const std::string& consequence) const;
+                       const std::string& consequence);
 
  private:
   struct Link {
@@ -41,7 +47,16 @@ class Feed {
   };
   // The link that feeds a value, or a reshaped one; null: there is none.
   [[nodiscard]] const Link* link_of(const ir::Graph& model, int value) const;
+  void read(const data::Batch& batch, const Part& part, const exec::Session& session);
+  // The batch with its contents, read into memory of the feed's where it lies nowhere.
+  [[nodiscard]] const data::Batch& whole(const data::Batch& batch);
+
+  BatchStream& stream_;
   std::vector<Link> links_;
+  std::vector<void*> places_;  // of a batch's fields, while they are read
+  double reading_ms_ = 0.0;
+  data::Batch whole_;
+  std::vector<std::vector<std::byte>> contents_;  // of it
 };
 
 }  // namespace thimble::train

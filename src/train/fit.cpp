@@ -36,7 +36,7 @@ class Fitting {
         stream_(stream),
         options_(options),
         validate_(validate),
-        feed_(state.model, stream.fields(), true) {
+        feed_(state.model, stream, true) {
     const int64_t left = options.epochs - state.progress.epoch;
     if (left < 0) {
       throw Error("epochs", fmt::format("{} in all are asked for, but {} are done already; ask for "
@@ -114,7 +114,7 @@ class Fitting {
     while (const data::Batch* batch = stream_.next()) {
       const auto start = Clock::now();
       const double loss = state_.step(*batch, feed_);
-      const double ms = 1e3 * seconds_since(start);
+      const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
       ++progress.batch;
       if (options_.on_step) {
@@ -191,9 +191,10 @@ FitResult Trainer::fit(const data::Dataset& dataset, const FitOptions& options) 
   std::function<Evaluation()> validate;
   if (options.validation) {
     validate = [&] {
-      train::LoaderStream rows(
-          *options.validation,
-          {.batch = state_->options.batch, .shuffle = false, .training = false});
+      train::LoaderStream rows(*options.validation, {.batch = state_->options.batch,
+                                                     .shuffle = false,
+                                                     .training = false,
+                                                     .prefetch = options.prefetch});
       return state_->evaluate(rows, true);
     };
   }

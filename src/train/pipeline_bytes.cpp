@@ -9,7 +9,7 @@
 namespace thimble::train {
 namespace {
 
-constexpr int64_t kBatches = 3;  // one in use, two read ahead
+constexpr int64_t kBatches = 2;  // one in use, one read ahead
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace thimble::train {
 
 // What the options set aside for the input pipeline, which may use what else a budget leaves, too;
-// where they leave it open, what three batches take of the model's inputs and labels. model: its
+// where they leave it open, what two batches take of the model's inputs and labels. model: its
 // batch is open.
 [[nodiscard]] int64_t pipeline_bytes(const ir::Graph& model, const TrainerOptions& options);
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "exec/compile_cache.h"
 #include "exec/heap.h"
 #include "plan/swap_ops.h"
 
@@ -25,13 +27,26 @@ exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
   return {.buffer_bytes = buffer_bytes, .buffers = kStagingBuffers};
 }
 
-void Runner::add(const ProgramKey& key, const ir::Graph& graph, const plan::Budget& budget) {
+void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
   const exec::CompileOptions options{.threads = pool_.threads(), .budget = budget};
   std::vector<const exec::Program*> siblings;
   for (const auto& [other, runnable] : runnables_) {
     if (other != key) siblings.push_back(runnable.program.get());
   }
-  runnables_[key].program = std::make_unique<exec::Program>(graph, options, siblings);
+  runnables_[key].program = std::make_unique<exec::Program>(std::move(graph), options, siblings);
+}
+
+void Runner::drop_if_covered(const ProgramKey& key, const ProgramKey& by) {
+  const exec::Program& program = *runnables_.at(key).program;
+  const exec::Program& other = *runnables_.at(by).program;
+  if (!program.slot_bytes().empty() || !other.slot_bytes().empty()) return;
+  if (program.plan().arena_bytes > other.plan().arena_bytes) return;
+  const auto& known = other.constants();
+  for (const auto& constant : program.constants()) {
+    if (constant && std::find(known.begin(), known.end(), constant) == known.end()) return;
+  }
+  exec::compile_cache().let_go(program.compiled());
+  runnables_.erase(key);
 }
 
 void Runner::seal(const std::string& swap_dir) {
@@ -146,13 +161,12 @@ Runnable* Runner::find(const ProgramKey& key) {
   return found == runnables_.end() ? nullptr : &found->second;
 }
 
-Runnable& Runner::extend(const ProgramKey& key, const ir::Graph& graph,
-                         const plan::Budget& budget) {
+Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
   // Nothing lies in the arena between two steps: what compiling takes may take its place.
   for (auto& [other, runnable] : runnables_) runnable.session.reset();
   arena_ = {};
   try {
-    add(key, graph, budget);
+    add(key, std::move(graph), budget);
   } catch (...) {
     bind();
     throw;

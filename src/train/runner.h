@@ -32,17 +32,20 @@ class Runner {
   explicit Runner(int threads);
 
   // Compiles a program under a key, in place of one that was there. Before seal only.
-  void add(const ProgramKey& key, const ir::Graph& graph, const plan::Budget& budget = {});
+  void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
   // Allocates the store, an arena large enough for all programs so far, and in swap_dir the swap
   // file where one of them needs it.
   void seal(const std::string& swap_dir = {});
+  // Forgets a program that takes nothing beside another one: its arena fits into the other's, which
+  // has its constants, too, and neither needs a swap file. extend compiles it again. Before seal.
+  void drop_if_covered(const ProgramKey& key, const ProgramKey& by);
   // Gives up all that seal allocated and all programs.
   void clear();
   // The program of a key or null. Allocates nothing.
   [[nodiscard]] Runnable* find(const ProgramKey& key);
   // Compiles a further program whose parameters and state are all in the store; the arena grows
   // where it must.
-  Runnable& extend(const ProgramKey& key, const ir::Graph& graph, const plan::Budget& budget = {});
+  Runnable& extend(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
   // The plan of a program with all that lies beside it: the constants of the other programs, and
   // an arena that serves the largest.
   [[nodiscard]] Plan plan(const ProgramKey& key) const;

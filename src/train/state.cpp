@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "train/compile.h"
 #include "train/update.h"
@@ -23,8 +24,8 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
 
 }  // namespace
 
-State::State(const Graph& graph, const TrainerOptions& wanted, Memos memos)
-    : model(graph.ir()),
+State::State(ir::Graph graph, const TrainerOptions& wanted, Memos memos)
+    : model(std::move(graph)),
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
@@ -99,8 +100,9 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
   const exec::Counting counting(account);
-  const ir::Graph graph = graph_of(kind, batch);
-  return runner.extend(key, graph, budget_beside(graph));
+  ir::Graph graph = graph_of(kind, batch);
+  const plan::Budget budget = budget_beside(graph);
+  return runner.extend(key, std::move(graph), budget);
 }
 
 ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {

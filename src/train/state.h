@@ -53,7 +53,7 @@ struct State {
 
   // Compiles the programs for the full batch; takes no memory for them yet. memos: of the same
   // graph and options but for the budget.
-  State(const Graph& graph, const TrainerOptions& options, Memos memos = {});
+  State(ir::Graph graph, const TrainerOptions& options, Memos memos = {});
   [[nodiscard]] Memos memos() const { return memos_; }
   // Takes the memory and sets first values. Throws Error where the plan does not keep the budget.
   void allocate();
@@ -61,7 +61,7 @@ struct State {
   // Of a training step, with all that lies beside it.
   [[nodiscard]] Plan plan() const;
   // Runs one training step on a batch. Throws Error where the loss is not finite.
-  double step(const data::Batch& batch, const Feed& feed);
+  double step(const data::Batch& batch, Feed& feed);
   // The program for one kind and batch size, compiled at first use.
   Runnable& program(ProgramKind kind, int64_t batch);
   // Holds a stream that has nothing yet to what a budget leaves for it. Throws Error.
@@ -128,16 +128,16 @@ struct State {
   [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;
   // Fills the session's sources for some samples of a batch. weight: of the gradients before them.
   void set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
-                   const Feed& feed, double weight) const;
-  void evaluate_part(const data::Batch& batch, const Part& part, const Feed& feed,
-                     bool while_training, Sums& sums);
+                   Feed& feed, double weight) const;
+  void evaluate_part(const data::Batch& batch, const Part& part, Feed& feed, bool while_training,
+                     Sums& sums);
   // Whether gradients of several programs are summed up.
   [[nodiscard]] bool accumulates() const;
   // What a step does with a part: its last one or another.
   [[nodiscard]] ProgramKind step_kind(bool is_last) const;
   // Runs a training program on a part. Throws Error where its loss is not finite.
-  void run_part(exec::Session& session, const data::Batch& batch, const Part& part,
-                const Feed& feed, double weight);
+  void run_part(exec::Session& session, const data::Batch& batch, const Part& part, Feed& feed,
+                double weight);
   // Throws Error where a batch is larger than the plan, or empty.
   void check_count(const data::Batch& batch) const;
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "passes/passes.h"
 #include "plan/strategies.h"
@@ -103,10 +104,10 @@ void State::compile(int64_t bytes) {
   const auto add = [&](ProgramKind other, int64_t size) {
     const ProgramKey key{static_cast<int>(other), size};
     if (runner.find(key) != nullptr) return;
-    const ir::Graph graph = graph_of(other, size);
+    ir::Graph graph = graph_of(other, size);
     plan::Budget beside = budget_beside(graph);
     beside.memo = memo_of(key);
-    runner.add(key, graph, beside);
+    runner.add(key, std::move(graph), beside);
   };
   if (accumulates()) {
     const int64_t rest = options.batch % part_;
@@ -115,7 +116,11 @@ void State::compile(int64_t bytes) {
       add(ProgramKind::finish, size);
     }
   }
+  // Of evaluation a plan must know how much it takes; a training without a budget need not hold it
+  // before somebody evaluates.
   add(ProgramKind::evaluate, part_);
+  const ProgramKey evaluation{static_cast<int>(ProgramKind::evaluate), part_};
+  if (bytes == 0) runner.drop_if_covered(evaluation, main);
 }
 
 std::shared_ptr<plan::Memo> State::memo_of(const ProgramKey& key) {

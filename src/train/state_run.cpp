@@ -89,7 +89,7 @@ void State::check_count(const data::Batch& batch) const {
 }
 
 void State::set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
-                        const Feed& feed, double weight) const {
+                        Feed& feed, double weight) const {
   feed.copy(batch, part, session);
   set(session, kLearningRateName, static_cast<float>(learning_rate));
   // Bias corrections count updates, this one counted in.
@@ -110,9 +110,14 @@ void State::drop_gradients() {
   progress.weight = 0.0;
 }
 
-void State::run_part(exec::Session& session, const data::Batch& batch, const Part& part,
-                     const Feed& feed, double weight) {
-  set_sources(session, batch, part, feed, weight);
+void State::run_part(exec::Session& session, const data::Batch& batch, const Part& part, Feed& feed,
+                     double weight) {
+  try {
+    set_sources(session, batch, part, feed, weight);
+  } catch (...) {  // what reads samples may throw
+    if (part.first > 0) drop_gradients();
+    throw;
+  }
   if (session.run()) return;
   require_swap_file();
   // Those of the parts before belong to no whole step.
@@ -138,7 +143,7 @@ void State::require_swap_file() const {
                                "checkpoint");
 }
 
-double State::step(const data::Batch& batch, const Feed& feed) {
+double State::step(const data::Batch& batch, Feed& feed) {
   check_count(batch);
   if (batch.count > part_) feed.require_counted(ignored_labels_, batch);
   learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
@@ -160,7 +165,7 @@ double State::step(const data::Batch& batch, const Feed& feed) {
   return step_sums_.loss / static_cast<double>(step_sums_.samples);
 }
 
-void State::evaluate_part(const data::Batch& batch, const Part& part, const Feed& feed,
+void State::evaluate_part(const data::Batch& batch, const Part& part, Feed& feed,
                           bool while_training, Sums& sums) {
   exec::Session& session = *program(ProgramKind::evaluate, part.count).session;
   const auto fill = [&] {
@@ -186,7 +191,7 @@ void State::evaluate_part(const data::Batch& batch, const Part& part, const Feed
 
 Evaluation State::evaluate(BatchStream& stream, bool while_training) {
   if (!model.loss) throw Error("evaluate", "the graph has no loss");
-  const Feed feed(model, stream.fields(), true);
+  Feed feed(model, stream, true);
   const exec::Counting counting(account);
   prepare(stream.samples(), ProgramKind::evaluate);
   limit(stream);
@@ -203,7 +208,7 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
 
 void State::predict(BatchStream& stream,
                     const std::function<void(const exec::Session&, int64_t count)>& sink) {
-  const Feed feed(model, stream.fields(), false);
+  Feed feed(model, stream, false);
   const exec::Counting counting(account);
   prepare(stream.samples(), ProgramKind::predict);
   limit(stream);

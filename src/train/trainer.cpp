@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "io/sha256.h"
 #include "train/checkpoint.h"
@@ -13,18 +14,22 @@
 namespace thimble {
 
 Plan plan_training(const Graph& graph, const TrainerOptions& options) {
-  const train::State state(graph, options);
+  const train::State state(graph.ir(), options);
   Plan plan = state.plan();
   if (plan.nearest_feasible_bytes > 0) return plan;
   TrainerOptions least = options;
   least.memory_budget = 1;
   plan.nearest_feasible_bytes =
-      train::State(graph, least, state.memos()).plan().nearest_feasible_bytes;
+      train::State(graph.ir(), least, state.memos()).plan().nearest_feasible_bytes;
   return plan;
 }
 
 Trainer::Trainer(const Graph& graph, const TrainerOptions& options)
-    : state_(std::make_unique<train::State>(graph, options)) {
+    : state_(std::make_unique<train::State>(graph.ir(), options)) {
+  state_->allocate();
+}
+Trainer::Trainer(Graph&& graph, const TrainerOptions& options)
+    : state_(std::make_unique<train::State>(std::exchange(graph.ir(), {}), options)) {
   state_->allocate();
 }
 Trainer::~Trainer() = default;
@@ -36,8 +41,9 @@ Plan Trainer::plan() const { return state_->plan(); }
 const TrainerOptions& Trainer::options() const { return state_->options; }
 
 Evaluation Trainer::evaluate(const data::Dataset& dataset) {
-  train::LoaderStream stream(dataset,
-                             {.batch = state_->options.batch, .shuffle = false, .training = false});
+  train::LoaderStream stream(
+      dataset,
+      {.batch = state_->options.batch, .shuffle = false, .training = false, .prefetch = 1});
   return state_->evaluate(stream);
 }
 
@@ -49,8 +55,9 @@ std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::str
                 "the graph has no output \"" + output + "\"; name one with Graph::output");
   }
   train::require_parts_of_samples(state_->model, output);
-  train::LoaderStream stream(dataset,
-                             {.batch = state_->options.batch, .shuffle = false, .training = false});
+  train::LoaderStream stream(
+      dataset,
+      {.batch = state_->options.batch, .shuffle = false, .training = false, .prefetch = 1});
   std::vector<float> all;
   state_->predict(stream, [&](const exec::Session& session, int64_t /*count*/) {
     const std::span<const std::byte> bytes = session.output(output);

@@ -37,6 +37,38 @@ TEST(constants, of_one_name_differ_between_programs_that_share_a_store) {
   EXPECT_EQ(result(seven, store), 7.0F);
 }
 
+TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are_in_use) {
+  Graph model;
+  model.output(
+      "y", mul(model.input("x", {16}), model.constant("c", {16}, std::vector<float>(16, 2.0F))));
+  const ir::Graph two = ir::with_batch(model.ir(), 2);
+  const ir::Graph three = ir::with_batch(model.ir(), 3);
+  const auto only = [](const Program& program) {
+    const Block* found = nullptr;
+    for (const auto& block : program.constants()) found = block ? block.get() : found;
+    return found;
+  };
+  const auto held = [] { return std::make_shared<Account>(); };
+  const std::shared_ptr<Account> first = held();
+  const std::shared_ptr<Account> second = held();
+  {
+    const Counting counting(first);
+    const Program a(two, {});
+    const Program b(three, {}, {&a});
+    for (const ir::ValueData& value : a.graph().values) EXPECT_TRUE(value.data.empty());
+    EXPECT_EQ(only(a), only(b));
+    EXPECT_EQ(first->held(), 64);
+    // Of the same content, but another's: one block, counted by both.
+    const Counting other(second);
+    const Program c(two, {});
+    EXPECT_EQ(only(c), only(a));
+    EXPECT_EQ(second->held(), 64);
+    EXPECT_EQ(reinterpret_cast<const float*>(only(c)->data())[15], 2.0F);
+  }
+  EXPECT_EQ(first->held(), 0);
+  EXPECT_EQ(second->held(), 0);
+}
+
 TEST(constants, need_no_place_in_the_store) {
   const Program three = folded(1.0F, 2.0F);
   Store store({&three.graph()});

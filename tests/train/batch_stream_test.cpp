@@ -1,7 +1,10 @@
 #include "train/batch_stream.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <thimble/ops.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "train/fit.h"
 
@@ -51,6 +54,110 @@ TEST(batch_stream, of_a_data_set_trains_as_the_data_set) {
   train::LoaderStream stream(samples(), {.batch = 2});
   train::fit(b.state(), stream, {.epochs = 2}, {});
   EXPECT_EQ(a.weights_sha256(), b.weights_sha256());
+}
+
+// Rows of five features with what makes them hard: shuffled, changed as they are read, a last batch
+// of fewer, and a field that the model has no use for.
+data::Dataset hard_rows(int64_t count) {
+  data::Dataset rows =
+      data::generator(count, {{"weight", {3}}, {"features", {2}}, {"label", {}, DType::i32, true}},
+                      [](int64_t index, std::span<void* const> out) {
+                        for (int i = 0; i < 3; ++i) static_cast<float*>(out[0])[i] = 99.0F;
+                        static_cast<float*>(out[1])[0] = static_cast<float>(index % 5);
+                        static_cast<float*>(out[1])[1] = static_cast<float>(index % 3);
+                        *static_cast<int32_t*>(out[2]) = static_cast<int32_t>(index % 2);
+                      });
+  return rows;
+}
+
+FitOptions read_ahead(int batches) {
+  return {.epochs = 3, .prefetch = batches, .augment = [](uint64_t random, auto fields) {
+            static_cast<float*>(fields[1])[0] += static_cast<float>(random % 7);
+          }};
+}
+
+TEST(batch_stream, read_straight_into_the_step_trains_as_read_ahead) {
+  for (const int64_t parts : {1, 2}) {
+    const TrainerOptions options{.batch = 4, .micro_batches = parts, .threads = 1};
+    Trainer ahead(classifier(), options);
+    Trainer straight(classifier(), options);
+    FitOptions both = read_ahead(2);
+    both.validation = hard_rows(7);
+    const FitResult first = ahead.fit(hard_rows(22), both);
+    both.prefetch = 0;
+    const FitResult second = straight.fit(hard_rows(22), both);
+    EXPECT_EQ(ahead.weights_sha256(), straight.weights_sha256());
+    for (size_t e = 0; e < first.epochs.size(); ++e) {
+      EXPECT_EQ(first.epochs[e].train.loss, second.epochs[e].train.loss);
+      EXPECT_EQ(first.epochs[e].validation->loss, second.epochs[e].validation->loss);
+    }
+    // What training holds beside its plan is the order of 22 samples alone.
+    EXPECT_EQ(second.input_pipeline_bytes, 44);
+    EXPECT_EQ(second.measured_peak_bytes, straight.plan().planned_peak_bytes + 44);
+    EXPECT_GT(first.measured_peak_bytes, second.measured_peak_bytes);
+  }
+}
+
+TEST(batch_stream, read_straight_names_what_went_bad) {
+  const auto failing = [](float feature, int32_t label) {
+    const data::Dataset rows =
+        data::generator(6, {{"features", {2}}, {"label", {}, DType::i32, true}},
+                        [=](int64_t index, std::span<void* const> out) {
+                          std::fill_n(static_cast<float*>(out[0]), 2, index == 5 ? feature : 1.0F);
+                          *static_cast<int32_t*>(out[1]) = index == 5 ? label : 1;
+                        });
+    Trainer trainer(classifier(), {.batch = 4, .threads = 1});
+    std::string said;
+    try {
+      trainer.fit(rows, {.epochs = 1, .shuffle = false, .prefetch = 0});
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    return said;
+  };
+  EXPECT_THAT(failing(NAN, 1), testing::HasSubstr("went bad is input features"));
+  EXPECT_THAT(failing(1.0F, 7), testing::HasSubstr("holds 7 in sample 2 of batch 2"));
+  EXPECT_EQ(failing(1.0F, 1), "");
+}
+
+TEST(batch_stream, read_straight_passes_on_what_reading_throws) {
+  const data::Dataset rows =
+      data::generator(8, {{"features", {2}}, {"label", {}, DType::i32, true}},
+                      [](int64_t index, std::span<void* const> out) {
+                        if (index == 6) throw Error("disk", "is gone");
+                        std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
+                        *static_cast<int32_t*>(out[1]) = 1;
+                      });
+  const TrainerOptions options{.batch = 4, .micro_batches = 2, .threads = 1};
+  Trainer broken(classifier(), options);
+  const FitOptions fit{.epochs = 1, .shuffle = false, .prefetch = 0};
+  EXPECT_THROW(broken.fit(rows, fit), Error);
+  EXPECT_EQ(broken.steps(), 1);
+  // The first part of the step that failed counts nowhere.
+  Trainer whole(classifier(), options);
+  whole.fit(rows.take(4), fit);
+  broken.state().progress = whole.state().progress;
+  const FitOptions again{.epochs = 2, .shuffle = false, .prefetch = 0};
+  broken.fit(rows.take(4), again);
+  whole.fit(rows.take(4), again);
+  EXPECT_EQ(broken.weights_sha256(), whole.weights_sha256());
+}
+
+TEST(batch_stream, evaluation_is_held_from_its_first_use_on) {
+  const TrainerOptions options{.batch = 4, .threads = 1};
+  Trainer trainer(classifier(), options);
+  const train::ProgramKey key{static_cast<int>(train::ProgramKind::evaluate), 4};
+  const int64_t peak = trainer.plan().planned_peak_bytes;
+  trainer.fit(hard_rows(8), {.epochs = 1});
+  EXPECT_EQ(trainer.state().runner.find(key), nullptr);
+  const Evaluation first = trainer.evaluate(hard_rows(8));
+  EXPECT_NE(trainer.state().runner.find(key), nullptr);
+  EXPECT_EQ(trainer.plan().planned_peak_bytes, peak);
+  EXPECT_EQ(trainer.evaluate(hard_rows(8)).loss, first.loss);
+  // Training goes on as if nobody had evaluated.
+  Trainer other(classifier(), options);
+  for (Trainer* const each : {&trainer, &other}) each->fit(hard_rows(8), {.epochs = 2});
+  EXPECT_EQ(trainer.weights_sha256(), other.weights_sha256());
 }
 
 TEST(batch_stream, of_unknown_length_trains_to_its_end) {
