@@ -118,6 +118,7 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
 Program::Program(ir::Graph graph, const CompileOptions& options,
                  const std::vector<const Program*>& siblings)
     : options_(options), compiled_(compile(std::move(graph), options, siblings)) {
+  options_.budget = {};  // what it holds for planning is of no use any more
   const ir::Graph& step = compiled_->step.graph;
   params_.reserve(step.nodes.size());
   for (const ir::Node& node : step.nodes) {

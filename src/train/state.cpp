@@ -24,14 +24,14 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
 
 }  // namespace
 
-State::State(ir::Graph graph, const TrainerOptions& wanted, Memos memos)
+State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
     : model(std::move(graph)),
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
       runner(wanted.threads),
       own_momentum(wanted.optimizer.momentum()),
-      memos_(std::move(memos)) {
+      memos_(memos != nullptr || wanted.memory_budget <= 0 ? memos : &own_memos_) {
   if (options.batch < 1)
     throw Error("batch", fmt::format("expected 1 or more, got {}", options.batch));
   if (options.accumulate < 1) {
@@ -54,14 +54,13 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos memos)
 }
 
 void State::allocate() {
-  const Plan planned = plan();
-  check_budget(planned);
+  check_budget(plan());
   const exec::Counting counting(account);
-  const bool swaps = planned.staging_bytes > 0;
-  if (!swaps) memos_.clear();
+  const bool swaps = runner.plan(update_key()).staging_bytes > 0;
+  if (!swaps) drop_memos();
   runner.seal(options.swap_dir);
   if (swaps) compile_by_measured_times();
-  memos_.clear();
+  drop_memos();
   runner.store().initialize(options.seed);
   start_averages();
 }

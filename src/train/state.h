@@ -52,9 +52,9 @@ struct State {
   using Memos = std::map<ProgramKey, std::shared_ptr<plan::Memo>>;
 
   // Compiles the programs for the full batch; takes no memory for them yet. memos: of the same
-  // graph and options but for the budget.
-  State(ir::Graph graph, const TrainerOptions& options, Memos memos = {});
-  [[nodiscard]] Memos memos() const { return memos_; }
+  // graph and options but for the budget, kept for more plans; must outlive the state. Null: only
+  // what a budget needs itself is kept, and no longer than that.
+  State(ir::Graph graph, const TrainerOptions& options, Memos* memos = nullptr);
   // Takes the memory and sets first values. Throws Error where the plan does not keep the budget.
   void allocate();
 
@@ -116,8 +116,11 @@ struct State {
   // Times the nodes of the step where it swaps, and compiles all again by that.
   void compile_by_measured_times();
   void require_swap_file() const;
+  // All plans are made.
+  void drop_memos();
   plan::Budget budget_;  // of the program that updates
-  Memos memos_;
+  Memos own_memos_;
+  Memos* memos_;                          // null: none are kept
   std::optional<plan::SwapRates> rates_;  // as measured
   bool by_nominal_rates_ = false;         // plans are the same on every machine
   int64_t part_ = 0;

@@ -124,9 +124,15 @@ void State::compile(int64_t bytes) {
 }
 
 std::shared_ptr<plan::Memo> State::memo_of(const ProgramKey& key) {
-  std::shared_ptr<plan::Memo>& memo = memos_[key];
+  if (memos_ == nullptr) return nullptr;
+  std::shared_ptr<plan::Memo>& memo = (*memos_)[key];
   if (!memo) memo = std::make_shared<plan::Memo>();
   return memo;
+}
+
+void State::drop_memos() {
+  own_memos_.clear();
+  budget_.memo.reset();
 }
 
 plan::Budget State::budget_beside(const ir::Graph& graph) const {

@@ -14,13 +14,14 @@
 namespace thimble {
 
 Plan plan_training(const Graph& graph, const TrainerOptions& options) {
-  const train::State state(graph.ir(), options);
+  train::State::Memos memos;
+  const train::State state(graph.ir(), options, &memos);
   Plan plan = state.plan();
   if (plan.nearest_feasible_bytes > 0) return plan;
   TrainerOptions least = options;
   least.memory_budget = 1;
   plan.nearest_feasible_bytes =
-      train::State(graph.ir(), least, state.memos()).plan().nearest_feasible_bytes;
+      train::State(graph.ir(), least, &memos).plan().nearest_feasible_bytes;
   return plan;
 }
 
