@@ -95,11 +95,13 @@ Value norm(Value x, const std::string& name) {
 
 // A residual block that is told the features. At first it passes x on.
 Value block(Value x, Value features, int64_t channels, const std::string& name) {
+  // First, so that its gradient is computed last: it is as large as x.
+  const Value passed = x.shape()[3] == channels ? x : conv(x, channels, 1, name + ".skip");
   Value h = conv(norm(x, name + ".norm1"), channels, 3, name + ".conv1");
   h = h +
       reshape(dense(features, {.units = channels, .name = name + ".time"}), {-1, 1, 1, channels});
   h = conv(norm(h, name + ".norm2"), channels, 3, name + ".conv2", init::zeros());
-  return h + (x.shape()[3] == channels ? x : conv(x, channels, 1, name + ".skip"));
+  return h + passed;
 }
 
 // Every place of the image looks at every other one.
