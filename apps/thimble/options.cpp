@@ -214,7 +214,11 @@ int64_t parse_bytes(const std::string& text) {
       {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0},
       {"kb", 1e3},     {"mb", 1e6},        {"gb", 1e9}};
   for (const auto& [name, factor] : kUnits) {
-    if (unit == name && number * factor < 9e18) return static_cast<int64_t>(number * factor);
+    if (unit != name || number * factor >= 9e18) continue;
+    if (number * factor >= 1.0) return static_cast<int64_t>(number * factor);
+    throw Error(kWhere, "\"" + text +
+                            "\" is less than a byte; name what training may take, or leave the "
+                            "option out for no limit");
   }
   throw Error(kWhere, "\"" + text + "\" is not a size" + hint);
 }

@@ -9,12 +9,15 @@
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
 #include "options.h"
+#include "plan/binding.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+constexpr int kNamedBuffers = 3;  // in an error
 
 struct Options {
   SetupOptions setup;
@@ -103,8 +106,9 @@ json to_json(const Plan& plan) {
           ? fmt::format(" Nearest budget that works: {} bytes, or take a smaller batch",
                         plan.nearest_feasible_bytes)
           : std::string(" Take a smaller batch");
-  throw Error("memory budget", fmt::format("no plan of batch {} keeps {}.{}", plan.batch,
-                                           format_bytes(plan.budget_bytes), nearest));
+  throw Error("memory budget", fmt::format("no plan of batch {} keeps {}; {}.{}", plan.batch,
+                                           format_bytes(plan.budget_bytes),
+                                           plan::binding_text(plan, kNamedBuffers), nearest));
 }
 
 int run(const Options& options) {

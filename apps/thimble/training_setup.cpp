@@ -145,7 +145,29 @@ int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
 
 namespace {
 
+// Options that would do nothing for want of another are a mistake.
+void check_pairs(const SetupOptions& options) {
+  const auto needs = [](const char* option, const char* other) {
+    throw Error(option, fmt::format("does nothing without {}; give that, too, or leave {} out",
+                                    other, option));
+  };
+  if (!options.memory_budget) {
+    if (options.swap == Swap::always) needs("--swap always", "--memory-budget");
+    if (!options.swap_dir.empty()) needs("--swap-dir", "--memory-budget");
+    if (options.micro_batches == 0) needs("--micro-batches auto", "--memory-budget");
+  }
+  if (options.swap == Swap::never && !options.swap_dir.empty()) {
+    throw Error("--swap-dir",
+                "names a folder for a file that --swap never rules out; leave one of "
+                "them out");
+  }
+  if (options.split_batch_norm && options.micro_batches == 1) {
+    needs("--split-batch-norm", "--micro-batches");
+  }
+}
+
 TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
+  check_pairs(options);
   Optimizer optimizer = recipe.optimizer();
   if (options.optimizer) optimizer = Optimizer::parse(*options.optimizer, optimizer);
   if (options.lr > 0.0) optimizer = optimizer.with_learning_rate(options.lr);

@@ -88,11 +88,25 @@ def test_batches_in_parts_take_less_and_learn_the_same():
     [
         ({"memory_budget": "much"}, r"\[memory_budget\] expected bytes or a text"),
         ({"memory_budget": "1.2.3 MiB"}, r"\[memory_budget\] expected bytes or a text"),
-        ({"memory_budget": -1}, "must not be negative"),
+        ({"memory_budget": -1}, r"\[memory_budget\] must be 1 byte to 8 EiB, got -1; None"),
+        ({"memory_budget": 0}, r"must be 1 byte .* got 0; None"),
+        ({"memory_budget": "0"}, r"must be 1 byte .* got '0'"),
+        ({"memory_budget": "0.5"}, r"must be 1 byte .* got '0.5'"),
+        ({"memory_budget": "9" * 400}, r"\[memory_budget\] must be 1 byte to 8 EiB, got '999"),
+        ({"memory_budget": 10**25}, r"\[memory_budget\] must be 1 byte to 8 EiB, got 1000"),
+        ({"memory_budget": "99999999999999999999"}, r"\[memory_budget\] must be 1 byte to 8 EiB"),
+        ({"input_pipeline_bytes": 0}, r"\[input_pipeline_bytes\] must be 1 byte"),
+        ({"accumulate": 10**25}, r"\[accumulate\] expected less than 2\*\*63, got 1000"),
+        ({"micro_batches": 10**25}, r"\[micro_batches\] expected less than 2\*\*63"),
+        ({"seed": -1}, r"\[seed\] expected 0 or more, got -1"),
+        ({"seed": 1 << 64}, r"\[seed\] expected less than 2\*\*64"),
+        ({"threads": 10**25}, r"\[threads\] expected less than 2\*\*31"),
+        ({"micro_batches": "auto"}, r"\[micro_batches\] .* a memory_budget"),
+        ({"memory_budget": "1 GiB", "swap_dir": "/proc"}, r"cannot be made in /proc: .* swap_dir"),
         ({"swap": "often"}, r"\[swap\] must be"),
         ({"saved_activations": "i8"}, r"\[saved_activations\] must be"),
         ({"micro_batches": 0}, r"\[micro_batches\] must be 1 or more"),
-        ({"micro_batches": 33}, "the 32 samples of a batch"),
+        ({"micro_batches": 33}, 'the 32 samples of a batch, or "auto"'),
         ({"input_pipeline_bytes": "x"}, r"\[input_pipeline_bytes\] expected bytes"),
     ],
 )
@@ -102,8 +116,9 @@ def test_refuses_wrong_options(options, error):
 
 
 def test_refuses_options_of_the_wrong_type():
-    for options in ({"memory_budget": 1.5}, {"micro_batches": "few"}, {"split_batch_norm": 1}, {"swap": 3}):
-        with pytest.raises(TypeError, match=next(iter(options))):
+    for options in ({"memory_budget": 1.5}, {"micro_batches": "few"}, {"split_batch_norm": 1}, {"swap": 3},
+                    {"swap_dir": 3}, {"swap_dir": b"/tmp"}):
+        with pytest.raises(TypeError, match=rf"\[Trainer\] {next(iter(options))} must be"):
             tb.Trainer(classifier(), **options)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 import re
+import reprlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,24 +32,46 @@ def _bytes(name: str, size: int | str | None) -> int:
     if size is None:
         return 0
     require("Trainer", **{name: (size, ((numbers.Integral, str), 'bytes or a text such as "2 MiB"'))})
-    if not isinstance(size, str):
-        if size < 0:
-            raise ValueError(f"[{name}] must not be negative, got {size}")
-        return int(size)
-    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)\s*", size)
-    if match is None or match[2].lower() not in _UNITS:
-        raise ValueError(f'[{name}] expected bytes or a text such as "2 MiB", got {size!r}')
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+    count: float = size if not isinstance(size, str) else 0
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)\s*", size)
+        if match is None or match[2].lower() not in _UNITS:
+            got = reprlib.repr(size)
+            raise ValueError(f'[{name}] expected bytes or a text such as "2 MiB", got {got}')
+        count = float(match[1]) * _UNITS[match[2].lower()]
+    if not 1 <= count < 1 << 63:
+        raise ValueError(
+            f"[{name}] must be 1 byte to 8 EiB, got {reprlib.repr(size)}; None stands for no setting"
+        )
+    return int(count)
 
 
-def _parts(micro_batches: int | str) -> int:
+def _parts(micro_batches: int | str, budget: int) -> int:
     """A number of micro-batches; 0 for "auto"."""
     if micro_batches == "auto":
+        if budget == 0:
+            raise ValueError('[micro_batches] "auto" asks a memory_budget how many; give one, or a number')
         return 0
     require("Trainer", micro_batches=(micro_batches, (numbers.Integral, 'a whole number or "auto"')))
     if micro_batches < 1:
-        raise ValueError(f'[micro_batches] must be 1 or more, or "auto", got {micro_batches}')
-    return int(micro_batches)
+        got = reprlib.repr(micro_batches)
+        raise ValueError(f'[micro_batches] must be 1 or more, or "auto", got {got}')
+    return _whole("micro_batches", micro_batches, 1)
+
+
+def _whole(name: str, value: int, low: int, bits: int = 63) -> int:
+    """The value, which must be `low` or more and have no more bits."""
+    if not low <= value < 1 << bits:
+        wanted = f"{low} or more" if value < low else f"less than 2**{bits}"
+        raise ValueError(f"[{name}] expected {wanted}, got {reprlib.repr(value)}")
+    return int(value)
+
+
+def _folder(swap_dir: str | os.PathLike[str] | None) -> str:
+    """A folder's path; empty for None."""
+    folder = (str, os.PathLike, type(None))
+    require("Trainer", swap_dir=(swap_dir, (folder, "a folder's path")))
+    return "" if swap_dir is None else os.fsdecode(swap_dir)
 
 
 def _options(
@@ -96,24 +119,25 @@ def _options(
         schedule = Schedule.function(schedule)
     if isinstance(clip, (int, float)):
         clip = GradientClip(clip)
+    budget = _bytes("memory_budget", memory_budget)
     return _core.TrainerOptions(
         optimizer=text,
         schedule=schedule,
         groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2, g.frozen) for g in groups],
         clip="none" if clip is None else clip.kind,
         clip_limit=0.0 if clip is None else clip.limit,
-        batch=batch,
-        accumulate=accumulate,
+        batch=_whole("batch", batch, 1),
+        accumulate=_whole("accumulate", accumulate, 1),
         ema_decay=ema_decay,
-        memory_budget=_bytes("memory_budget", memory_budget),
+        memory_budget=budget,
         swap=swap,
-        swap_dir="" if swap_dir is None else os.fspath(swap_dir),
-        micro_batches=_parts(micro_batches),
+        swap_dir=_folder(swap_dir),
+        micro_batches=_parts(micro_batches, budget),
         split_batch_norm=split_batch_norm,
         saved_activations=saved_activations,
         input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
-        seed=seed,
-        threads=threads,
+        seed=_whole("seed", seed, 0, 64),
+        threads=_whole("threads", threads, 0, 31),
     )
 
 

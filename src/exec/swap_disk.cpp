@@ -41,6 +41,12 @@ int open_nameless(const std::string& folder) {
   return named;
 }
 
+[[noreturn]] void refuse_folder(const std::string& folder, int error) {
+  throw Error(kWhere, fmt::format("cannot be made in {}: {}; name a folder that exists and is "
+                                  "writable with swap_dir (on the command line --swap-dir)",
+                                  folder, std::strerror(error)));
+}
+
 // -1: the file system does not say.
 int64_t free_bytes(int descriptor) {
   struct statvfs system {};
@@ -52,11 +58,7 @@ int64_t free_bytes(int descriptor) {
 
 SwapDisk::SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::byte* block)
     : folder_(folder), bytes_(bytes), descriptor_(open_nameless(folder)) {
-  if (descriptor_ < 0) {
-    throw Error(kWhere, fmt::format("cannot be made in {}: {}; name a folder that exists and is "
-                                    "writable with --swap-dir",
-                                    folder_, std::strerror(errno)));
-  }
+  if (descriptor_ < 0) refuse_folder(folder_, errno);
   try {
     allocate();
   } catch (const Error&) {
@@ -85,7 +87,8 @@ void SwapDisk::allocate() {
   if (error == 0) return;
   throw Error(kWhere,
               fmt::format("needs {} bytes in {}, where {} bytes are free: {}; make room "
-                          "there, or name a folder of another disk with --swap-dir",
+                          "there, or name a folder of another disk with swap_dir (on the "
+                          "command line --swap-dir)",
                           bytes_, folder_, std::max<int64_t>(free, 0), std::strerror(error)));
 }
 
@@ -127,6 +130,20 @@ int SwapDisk::settle(bool write, int64_t offset, int64_t bytes) const {
   }
   static_cast<void>(::posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_DONTNEED));
   return 0;
+}
+
+void require_swap_folder(const std::string& folder) {
+  const int descriptor = open_nameless(folder);
+  if (descriptor < 0) refuse_folder(folder, errno);
+  struct statfs system {};
+  const bool in_memory = ::fstatfs(descriptor, &system) == 0 && is_memory(system);
+  ::close(descriptor);
+  if (!in_memory) return;
+  throw Error(kWhere,
+              fmt::format("would lie in memory: {} is no folder of a disk (tmpfs), and "
+                          "swapping to it frees nothing; name one of a disk with swap_dir "
+                          "(on the command line --swap-dir), or do without (swap \"never\")",
+                          folder));
 }
 
 std::string default_swap_folder() {

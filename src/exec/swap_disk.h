@@ -46,4 +46,7 @@ class SwapDisk {
 
 [[nodiscard]] std::string default_swap_folder();
 
+// See SwapFile::require_folder.
+void require_swap_folder(const std::string& folder);
+
 }  // namespace thimble::exec

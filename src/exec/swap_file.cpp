@@ -230,6 +230,10 @@ std::shared_ptr<Block> SwapFile::staging() const { return state_->block; }
 
 std::string SwapFile::default_folder() { return default_swap_folder(); }
 
+void SwapFile::require_folder(const std::string& folder) {
+  require_swap_folder(folder.empty() ? default_swap_folder() : folder);
+}
+
 void SwapFile::start_write(int slot, const void* data, int64_t bytes) {
   state_->add({slot, true, static_cast<std::byte*>(const_cast<void*>(data)), bytes});
 }

@@ -69,6 +69,9 @@ class SwapFile {
   [[nodiscard]] static int64_t staging_bytes(const Options& options);
   // That block, for a file that takes this one's place.
   [[nodiscard]] std::shared_ptr<Block> staging() const;
+  // Throws Error, naming the folder, where it takes no file, or lies in memory (tmpfs), so that a
+  // file there frees none. folder: empty for default_folder().
+  static void require_folder(const std::string& folder);
   // TMPDIR; else /tmp, or /var/tmp where /tmp is memory itself.
   [[nodiscard]] static std::string default_folder();
 

@@ -120,18 +120,19 @@ void SwapPipe::abandon() {
 
 namespace {
 
+constexpr const char* kOther =
+    "name a folder of another with swap_dir (on the command line --swap-dir)";
+
 std::string describe_disk(const SwapOutcome& outcome) {
   switch (outcome.end) {
     case SwapEnd::refused:
-      return fmt::format(
-          "{}; free space on that disk and check its health, or name a folder of "
-          "another with --swap-dir",
-          std::strerror(outcome.error));
+      return fmt::format("{}; free space on that disk and check its health, or {}",
+                         std::strerror(outcome.error), kOther);
     case SwapEnd::cut_off:
-      return "the file ends before it: something else has shortened it; find out what, or name "
-             "another folder with --swap-dir";
+      return fmt::format(
+          "the file ends before it: something else has shortened it; find out what, or {}", kOther);
     default:
-      return "the disk moves no more bytes; name a folder of another with --swap-dir";
+      return fmt::format("the disk moves no more bytes; {}", kOther);
   }
 }
 
@@ -151,9 +152,8 @@ std::string describe(const SwapFailure& failure, const std::string& folder) {
     case Kind::changed:
       return fmt::format(
           "{}: its checksum is not the one of what was written: the disk or another "
-          "process has changed it; check the disk, or name a folder of another with "
-          "--swap-dir",
-          where);
+          "process has changed it; check the disk, or {}",
+          where, kOther);
     case Kind::never_written:
       return fmt::format("{}: it was never written; write a slot before it is read", where);
     case Kind::other_size:

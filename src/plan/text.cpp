@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "plan/binding.h"
 #include "plan/text_parts.h"
 
 namespace thimble {
@@ -120,12 +121,7 @@ std::string fullest_moment(const Plan& plan, int largest_buffers) {
   std::string out = fmt::format("fullest at step {} of {}: {} of {}\n", grouped(plan.peak_step + 1),
                                 grouped(static_cast<int64_t>(plan.steps.size())), peak.op,
                                 peak.layer.empty() ? "the training step" : peak.layer);
-  std::vector<const PlanBuffer*> alive;
-  for (const PlanBuffer& buffer : plan.buffers) {
-    if (buffer.birth <= plan.peak_step && plan.peak_step < buffer.death) alive.push_back(&buffer);
-  }
-  std::stable_sort(alive.begin(), alive.end(),
-                   [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  const std::vector<const PlanBuffer*> alive = plan::binding_buffers(plan);
   const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
   for (size_t i = 0; i < shown; ++i) {
     const PlanBuffer& buffer = *alive[i];

@@ -54,14 +54,63 @@ int64_t integer(const io::Safetensors& file, const std::string& key) {
   return value;
 }
 
-// Settings under which the same bits come out; a resumed run must share them.
+std::string text_of(const GradientClip& clip) {
+  switch (clip.kind) {
+    case GradientClip::Kind::none:
+      break;
+    case GradientClip::Kind::value:
+      return fmt::format("value {}", clip.limit);
+    case GradientClip::Kind::tensor_norm:
+      return fmt::format("tensor_norm {}", clip.limit);
+    case GradientClip::Kind::global_norm:
+      return fmt::format("global_norm {}", clip.limit);
+  }
+  return "none";
+}
+
+std::string text_of(const std::vector<ParamGroup>& groups) {
+  std::string text;
+  for (const ParamGroup& group : groups) {
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", group.pattern);
+    if (group.frozen) text += " frozen";
+    if (group.lr_scale != 1.0) text += fmt::format(" lr_scale={}", group.lr_scale);
+    if (group.weight_decay) text += fmt::format(" weight_decay={}", *group.weight_decay);
+    if (group.l1 != 0.0) text += fmt::format(" l1={}", group.l1);
+    if (group.l2 != 0.0) text += fmt::format(" l2={}", group.l2);
+  }
+  return text.empty() ? "none" : text;
+}
+
+// Settings under which the same bits come out; a resumed run must share them. The number of
+// micro-batches changes the rounding of sums alone, but what batch norms see where they are split.
 io::Metadata settings_of(const State& state) {
-  return {{"batch_size", std::to_string(state.options.batch)},
-          {"accumulate", std::to_string(state.options.accumulate)},
-          {"seed", std::to_string(state.options.seed)},
-          {"optimizer", state.options.optimizer.text()},
+  const TrainerOptions& options = state.options;
+  const bool splits = options.split_batch_norm && state.part() < options.batch;
+  return {{"batch_size", std::to_string(options.batch)},
+          {"accumulate", std::to_string(options.accumulate)},
+          {"seed", std::to_string(options.seed)},
+          {"optimizer", options.optimizer.text()},
           {"schedule", state.schedule.text()},
-          {"ema_decay", exact(state.options.ema_decay)}};
+          {"ema_decay", exact(options.ema_decay)},
+          {"clip", text_of(options.clip)},
+          {"groups", text_of(options.groups)},
+          {"saved_activations", to_string(options.saved_activations)},
+          {"split_batch_norm",
+           splits ? fmt::format("micro-batches of {}", state.part()) : std::string("off")}};
+}
+
+// Checkpoints of before they were compared say nothing of them.
+bool is_optional(const std::string& key) {
+  return key == "clip" || key == "groups" || key == "saved_activations" ||
+         key == "split_batch_norm";
+}
+
+// As users say it.
+std::string name_of_setting(const std::string& key) {
+  if (key == "batch_size") return "batch";
+  if (key == "clip") return "clip (on the command line --clip-norm)";
+  if (key == "groups") return "groups (on the command line --freeze)";
+  return key;
 }
 
 // Nothing good comes of going on from weights that are not finite.
@@ -88,8 +137,8 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
   const io::TensorView* tensor = file.find(name);
   if (tensor == nullptr) {
     throw Error(file.name(), "the tensor " + name +
-                                 " is missing; the checkpoint is of "
-                                 "another model or optimizer");
+                                 " is missing; the checkpoint is of another model or optimizer, "
+                                 "or was made with other parameters frozen");
   }
   if (tensor->dtype != entry.type.dtype || tensor->shape != entry.type.shape) {
     throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", name,
@@ -129,7 +178,6 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
 
 [[noreturn]] void refuse_setting(const std::string& path, const std::string& key,
                                  const std::string& there, const std::string& here) {
-  const std::string name = key == "batch_size" ? "batch" : key;  // as users say it
   const auto readable = [&](const std::string& value) {  // the file has every bit of a number
     return key == "ema_decay" ? fmt::format("{}", std::strtod(value.c_str(), nullptr)) : value;
   };
@@ -139,7 +187,8 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
       path, fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the same {}{}, "
                         "or begin a new training{} with its weights alone (load_weights; on the "
                         "command line --weights)",
-                        name, readable(there), readable(here), name, stretches, longer));
+                        name_of_setting(key), readable(there), readable(here),
+                        key == "batch_size" ? "batch" : key, stretches, longer));
 }
 
 }  // namespace
@@ -181,6 +230,7 @@ void load_checkpoint(State& state, const std::string& path) {
     if (entry.role == ir::Role::parameter) check_tensor(file, entry, entry.name);
   }
   for (const auto& [key, value] : settings_of(state)) {
+    if (is_optional(key) && file.metadata().count(key) == 0) continue;
     if (file.meta(key) != value) refuse_setting(path, key, file.meta(key), value);
   }
   const Progress progress = progress_of(state, file);

@@ -7,10 +7,13 @@
 
 #include "autodiff/autodiff.h"
 #include "passes/passes.h"
+#include "plan/binding.h"
 #include "train/update.h"
 
 namespace thimble::train {
 namespace {
+
+constexpr int kNamedBuffers = 3;  // in an error
 
 ir::Graph forward_graph(const ir::Graph& model, int64_t batch, ir::Phase phase) {
   return passes::gather_late(passes::specialize(ir::with_batch(model, batch), phase));
@@ -92,20 +95,17 @@ ir::Graph averaged(ir::Graph graph, const ir::Graph& step) {
   return graph;
 }
 
-void check_budget(const Plan& plan) {
+void check_budget(const Plan& plan, const std::string& no_swap) {
   if (plan.fits) return;
-  const std::string where =
-      plan.steps.empty()
-          ? std::string("the parameters")
-          : fmt::format("{} of {}", plan.steps[static_cast<size_t>(plan.peak_step)].op,
-                        plan.steps[static_cast<size_t>(plan.peak_step)].layer);
   throw Error(
       "memory budget",
       fmt::format("training with batch {} needs {} at least, {} of it for reading samples; the "
-                  "budget is {}; fullest at {}. Nearest budget that works: {} bytes, or take a "
+                  "budget is {}; {}.{} Nearest budget that works: {} bytes, or take a "
                   "smaller batch",
                   plan.batch, format_bytes(plan.nearest_feasible_bytes),
-                  format_bytes(plan.input_pipeline_bytes), format_bytes(plan.budget_bytes), where,
+                  format_bytes(plan.input_pipeline_bytes), format_bytes(plan.budget_bytes),
+                  plan::binding_text(plan, kNamedBuffers),
+                  no_swap.empty() ? std::string() : fmt::format(" No swap file: {}.", no_swap),
                   plan.nearest_feasible_bytes));
 }
 

@@ -32,7 +32,8 @@ void require_parts_of_samples(const ir::Graph& model, const std::string& output)
 // The graph with averages in the place of the parameters that the training step averages.
 [[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
 
-// Throws Error where the plan does not fit its budget, naming what would.
-void check_budget(const Plan& plan);
+// Throws Error where the plan does not fit its budget, naming what would, and what lies in memory
+// at the moment that binds. no_swap: why values could not wait in a file; may be empty.
+void check_budget(const Plan& plan, const std::string& no_swap = {});
 
 }  // namespace thimble::train

@@ -38,12 +38,19 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
     throw Error("accumulate", fmt::format("expected 1 or more, got {}", options.accumulate));
   }
   if (options.micro_batches < 0 || options.micro_batches > options.batch) {
-    throw Error("micro_batches",
-                fmt::format("expected 1 to the {} samples of a batch, or 0 for as many as the "
-                            "memory budget asks for; got {}",
-                            options.batch, options.micro_batches));
+    throw Error(
+        "micro_batches",
+        fmt::format("expected 1 to the {} samples of a batch, or \"auto\" (0 in C++) for as "
+                    "many as the memory budget asks for; got {}",
+                    options.batch, options.micro_batches));
+  }
+  if (options.memory_budget < 0) {
+    throw Error("memory_budget",
+                fmt::format("expected a number of bytes, or 0 for no limit; got {}",
+                            options.memory_budget));
   }
   check_metric(model, schedule.metric());
+  settle_swap();
   const exec::Counting counting(account);
   if (options.micro_batches == 0 && options.memory_budget > 0) {
     choose_parts();
@@ -54,7 +61,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
 }
 
 void State::allocate() {
-  check_budget(plan());
+  check_budget(plan(), no_swap_);
   const exec::Counting counting(account);
   const bool swaps = runner.plan(update_key()).staging_bytes > 0;
   if (!swaps) drop_memos();

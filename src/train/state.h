@@ -112,6 +112,8 @@ struct State {
   [[nodiscard]] std::shared_ptr<plan::Memo> memo_of(const ProgramKey& key);
   // What is left of the budget for a program beside the one that updates.
   [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
+  // Whether there may be a swap file, and where not, why. Throws Error where the user asked for it.
+  void settle_swap();
   [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
   // Times the nodes of the step where it swaps, and compiles all again by that.
   void compile_by_measured_times();
@@ -123,6 +125,8 @@ struct State {
   Memos* memos_;                          // null: none are kept
   std::optional<plan::SwapRates> rates_;  // as measured
   bool by_nominal_rates_ = false;         // plans are the same on every machine
+  Swap swap_ = Swap::never;               // what is asked for, where there can be a file
+  std::string no_swap_;                   // why there can be none
   int64_t part_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // where a batch is computed in parts

@@ -17,6 +17,11 @@ namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
 
+// Somebody who asks for swap must hear why there is none; else there are other ways.
+bool is_swap_asked_for(const TrainerOptions& options) {
+  return options.swap == Swap::always || !options.swap_dir.empty();
+}
+
 }  // namespace
 
 void State::split(int64_t parts) {
@@ -84,7 +89,7 @@ void State::compile() {
 void State::compile(int64_t bytes) {
   runner.clear();
   budget_.bytes = bytes;
-  budget_.swap = options.swap;
+  budget_.swap = swap_;
   budget_.in_file.reset();
   budget_.saved = saved_activations(options.saved_activations);
   budget_.explain = true;
@@ -157,6 +162,18 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   return budget;
 }
 
+void State::settle_swap() {
+  swap_ = options.swap;
+  if (options.memory_budget <= 0 || swap_ == Swap::never) return;
+  try {
+    exec::SwapFile::require_folder(options.swap_dir);
+  } catch (const Error& error) {
+    if (is_swap_asked_for(options)) throw;
+    swap_ = Swap::never;
+    no_swap_ = std::string(error.what()).substr(error.where().size() + 3);  // without "[swap file]"
+  }
+}
+
 std::optional<plan::SwapRates> State::swap_rates() {
   // A sixteenth of the budget for staging, within reason.
   const int64_t buffer = std::clamp<int64_t>(budget_.bytes / 32 / kSwapPage * kSwapPage, kSwapPage,
@@ -169,8 +186,7 @@ std::optional<plan::SwapRates> State::swap_rates() {
                                .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
                                .transfer_ms = 1e3 * measured.seconds_per_transfer};
     } catch (const Error&) {
-      // Somebody who asks for swap must hear why there is none; else there are other ways.
-      if (options.swap == Swap::always) throw;
+      if (is_swap_asked_for(options)) throw;
       return std::nullopt;
     }
   }
@@ -185,7 +201,7 @@ void State::compile_by_measured_times() {
   runner.at(update_key()).session->measure(kRounds, *times);
   budget_.times = std::move(times);
   compile();
-  check_budget(plan());
+  check_budget(plan(), no_swap_);
   runner.seal(options.swap_dir);
 }
 

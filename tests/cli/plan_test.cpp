@@ -31,7 +31,9 @@ TEST(cli_plan, says_whether_the_budget_is_kept) {
   EXPECT_THAT(refused.out, HasSubstr("fullest at step"));
   EXPECT_EQ(lines(refused.err), 1) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("thimble: [memory budget] no plan of batch 8 keeps 1.00 MiB "
-                                     "(1,048,576 B). Nearest budget"));
+                                     "(1,048,576 B); fullest at "));
+  EXPECT_THAT(refused.err,
+              ::testing::ContainsRegex(", with .+ [(][0-9,]+ B[)], .+ and .+[.] Nearest budget"));
 }
 
 TEST(cli_plan, writes_a_page_that_loads_nothing_from_elsewhere) {

@@ -68,7 +68,7 @@ TEST_P(SwapFaultsTest, each_is_told_with_its_place) {
     EXPECT_THAT(told, HasSubstr(fault.write ? "writing slot 1" : "reading slot 1"));
     EXPECT_THAT(told, HasSubstr("at offset " + std::to_string(place)));
     EXPECT_THAT(told, HasSubstr(folder()));
-    EXPECT_THAT(told, HasSubstr("--swap-dir"));
+    EXPECT_THAT(told, HasSubstr("swap_dir (on the command line --swap-dir)"));
     EXPECT_FALSE(file.wait(0)) << "also for what went well";
     file.start_write(0, data.data(), kBytes);
     EXPECT_FALSE(file.wait(0)) << "also afterwards";

@@ -232,7 +232,7 @@ TEST(swap_file, a_disk_without_room_is_refused_with_what_is_free) {
     EXPECT_THAT(error.what(),
                 HasSubstr("[swap file] needs 8796093022208 bytes in " + folder.path()));
     EXPECT_THAT(error.what(), HasSubstr("bytes are free"));
-    EXPECT_THAT(error.what(), HasSubstr("--swap-dir"));
+    EXPECT_THAT(error.what(), HasSubstr("swap_dir (on the command line --swap-dir)"));
   }
 }
 
@@ -242,7 +242,7 @@ TEST(swap_file, a_folder_that_is_not_there_is_refused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("/no/such/folder"));
-    EXPECT_THAT(error.what(), HasSubstr("--swap-dir"));
+    EXPECT_THAT(error.what(), HasSubstr("swap_dir (on the command line --swap-dir)"));
   }
 }
 

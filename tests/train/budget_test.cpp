@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
+#include "harness/error_of.h"
 #include "io/temporary_folder.h"
 #include "models/nearest_budget.h"
 #include "train/budget_cases.h"
@@ -43,13 +46,93 @@ TEST(swapped_training, refuses_a_folder_that_takes_no_file) {
   EXPECT_THROW(Trainer(recipe.build(), options), Error);
 }
 
+// A folder that somebody named is used, or is an error that names it, however much is left.
+TEST(swapped_training, refuses_a_named_folder_that_is_of_no_use) {
+  const Recipe& recipe = find_recipe("mlp");
+  for (const Swap swap : {Swap::automatic, Swap::always}) {
+    for (const auto& [folder, why] :
+         {std::pair("/nowhere/at/all", "cannot be made in /nowhere/at/all"),
+          std::pair("/proc", "cannot be made in /proc"),
+          std::pair("/dev/shm", "would lie in memory: /dev/shm")}) {
+      for (const int64_t budget : {int64_t{1}, int64_t{1} << 30}) {
+        TrainerOptions options = options_of(recipe, budget, swap);
+        options.swap_dir = folder;
+        const std::string said =
+            test::error_of([&] { static_cast<void>(plan_training(recipe.build(), options)); });
+        EXPECT_NE(said.find(why), std::string::npos) << said;
+        EXPECT_NE(said.find("swap_dir"), std::string::npos) << said;
+      }
+    }
+  }
+}
+
+// Sets where temporary files go, for as long as it lives.
+class TemporaryFiles {
+ public:
+  explicit TemporaryFiles(const char* folder) {
+    const char* const old = std::getenv("TMPDIR");
+    if (old != nullptr) old_ = old;
+    ::setenv("TMPDIR", folder, 1);
+  }
+  ~TemporaryFiles() {
+    if (old_) {
+      ::setenv("TMPDIR", old_->c_str(), 1);
+    } else {
+      ::unsetenv("TMPDIR");
+    }
+  }
+  TemporaryFiles(const TemporaryFiles&) = delete;
+  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
+
+ private:
+  std::optional<std::string> old_;
+};
+
 TEST(swapped_training, does_without_a_file_where_none_can_be_and_there_are_other_ways) {
   const Recipe& recipe = find_recipe("vae");
   TrainerOptions options = options_of(recipe, 0, Swap::never);
-  options.memory_budget = test::nearest_budget(recipe.build(), options);
+  const int64_t least = test::nearest_budget(recipe.build(), options);
   options.swap = Swap::automatic;
-  options.swap_dir = "/nowhere/at/all";
-  EXPECT_LE(Trainer(recipe.build(), options).plan().planned_peak_bytes, options.memory_budget);
+  for (const char* folder : {"/nowhere/at/all", "/dev/shm"}) {
+    const TemporaryFiles elsewhere(folder);
+    options.memory_budget = least;
+    const Plan plan = Trainer(recipe.build(), options).plan();
+    EXPECT_LE(plan.planned_peak_bytes, options.memory_budget);
+    EXPECT_EQ(plan.swap_written_bytes, 0);
+    options.memory_budget = least - 1;
+    const std::string said = test::error_of([&] { Trainer(recipe.build(), options); });
+    EXPECT_NE(said.find("No swap file: "), std::string::npos) << said;
+    EXPECT_NE(said.find(folder), std::string::npos) << said;
+    EXPECT_NE(said.find(std::to_string(least)), std::string::npos) << said;
+    options.swap = Swap::always;
+    EXPECT_NE(test::error_of([&] { Trainer(recipe.build(), options); }).find(folder),
+              std::string::npos);
+    options.swap = Swap::automatic;
+  }
+}
+
+TEST(memory_budget, that_cannot_be_kept_is_refused_with_the_buffers_that_bind) {
+  const Recipe& recipe = find_recipe("lenet5");
+  const TrainerOptions options = options_of(recipe, 1, Swap::never);
+  const Plan plan = plan_training(recipe.build(), options);
+  const std::string said = test::error_of([&] { Trainer(recipe.build(), options); });
+  const PlanBuffer* largest = nullptr;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.birth > plan.peak_step || buffer.death <= plan.peak_step) continue;
+    if (largest == nullptr || buffer.bytes > largest->bytes) largest = &buffer;
+  }
+  ASSERT_NE(largest, nullptr);
+  EXPECT_NE(said.find(", with " + largest->name + " ("), std::string::npos) << said;
+  EXPECT_NE(said.find(plan.steps[static_cast<size_t>(plan.peak_step)].op), std::string::npos);
+  EXPECT_NE(said.find(" B) and "), std::string::npos) << said;
+}
+
+TEST(memory_budget, below_zero_is_refused) {
+  const Recipe& recipe = find_recipe("lenet5");
+  EXPECT_NE(test::error_of([&] {
+              Trainer(recipe.build(), options_of(recipe, -1, Swap::never));
+            }).find("[memory_budget] expected a number of bytes"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -273,6 +273,22 @@ TEST(micro_batches, may_change_where_a_run_resumes) {
   EXPECT_EQ(whole.weights_sha256(), parts.weights_sha256());
 }
 
+// Other parts of which batch norms take statistics are another training.
+TEST(micro_batches, may_not_change_where_batch_norms_see_them_alone) {
+  const test::TemporaryFolder folder;
+  const auto trainer = [](int64_t parts) {
+    TrainerOptions wanted = options(parts);
+    wanted.split_batch_norm = true;
+    return Trainer(test::small_network(), wanted);
+  };
+  trainer(2).save(folder / "c");
+  EXPECT_EQ(error_of([&] { trainer(2).resume(folder / "c"); }), test::kNoError);
+  EXPECT_THAT(error_of([&] { trainer(5).resume(folder / "c"); }),
+              HasSubstr("made with split_batch_norm \"micro-batches of 5\", this run has "
+                        "\"micro-batches of 2\""));
+  EXPECT_THAT(error_of([&] { trainer(1).resume(folder / "c"); }), HasSubstr("has \"off\""));
+}
+
 // The same bits with the same number of parts, whatever the threads, and after a stop.
 TEST(micro_batches, are_exact_to_the_bit_among_themselves) {
   const test::TemporaryFolder folder;

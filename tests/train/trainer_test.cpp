@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "harness/error_of.h"
+#include "io/safetensors/safetensors.h"
 #include "io/temporary_folder.h"
 #include "models/small_models.h"
 
@@ -239,6 +240,59 @@ TEST(trainer, refuses_to_resume_with_other_settings) {
   EXPECT_NE(error_of([&] { trainer.resume(folder / "c"); }).find("made with batch \""),
             std::string::npos);
   EXPECT_EQ(trainer.weights_sha256(), hash);
+}
+
+// Each of them is another training: what was saved under one is not gone on from under another.
+TEST(trainer, names_the_setting_in_which_a_resumed_run_differs) {
+  const test::TemporaryFolder folder;
+  using Change = void (*)(TrainerOptions&);
+  struct Case {
+    Change saved;
+    Change resumed;
+    std::string said;
+  };
+  const Change nothing = [](TrainerOptions&) {};
+  const Case cases[] = {
+      {nothing, [](TrainerOptions& o) { o.saved_activations = DType::bf16; },
+       "made with saved_activations \"f32\", this run has \"bf16\""},
+      {[](TrainerOptions& o) { o.clip = GradientClip::by_global_norm(1.5); }, nothing,
+       "(on the command line --clip-norm) \"global_norm 1.5\", this run has \"none\""},
+      {[](TrainerOptions& o) { o.clip = GradientClip::by_value(1); },
+       [](TrainerOptions& o) { o.clip = GradientClip::by_tensor_norm(1); },
+       "\"value 1\", this run has \"tensor_norm 1\""},
+      {[](TrainerOptions& o) { o.groups = {{.pattern = "conv.*", .frozen = true}}; }, nothing,
+       "made with groups (on the command line --freeze) \"conv.* frozen\", this run has \"none\""},
+      {nothing, [](TrainerOptions& o) { o.groups = {{.pattern = "conv.*", .lr_scale = 0.5}}; },
+       "\"none\", this run has \"conv.* lr_scale=0.5\""},
+  };
+  for (const auto& [saved, resumed, said] : cases) {
+    TrainerOptions before = options();
+    TrainerOptions after = options();
+    saved(before);
+    resumed(after);
+    Trainer(test::small_network(), before).save(folder / "c");
+    Trainer trainer(test::small_network(), after);
+    const std::string error = error_of([&] { trainer.resume(folder / "c"); });
+    EXPECT_NE(error.find(said), std::string::npos) << error;
+    EXPECT_EQ(error_of([&] { Trainer(test::small_network(), before).resume(folder / "c"); }),
+              test::kNoError);
+  }
+}
+
+// Written by a version that did not store them.
+TEST(trainer, resumes_from_a_checkpoint_that_lacks_later_settings) {
+  const test::TemporaryFolder folder;
+  TrainerOptions clipped = options();
+  clipped.clip = GradientClip::by_value(1.0);
+  Trainer trainer(test::small_network(), clipped);
+  trainer.save(folder / "new");
+  const io::Safetensors file = io::Safetensors::read(folder / "new");
+  io::Metadata metadata = file.metadata();
+  for (const char* key : {"clip", "groups", "saved_activations", "split_batch_norm"}) {
+    EXPECT_EQ(metadata.erase(key), 1U) << key;
+  }
+  io::write_safetensors(folder / "old", file.tensors(), metadata);
+  EXPECT_EQ(error_of([&] { trainer.resume(folder / "old"); }), test::kNoError);
 }
 
 TEST(trainer, names_a_checkpoint_that_is_missing_or_cut_off) {

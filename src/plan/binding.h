@@ -1,0 +1,18 @@
+// The moment of a step in which memory is fullest.
+#pragma once
+
+#include <thimble/plan.h>
+
+#include <string>
+#include <vector>
+
+namespace thimble::plan {
+
+// Buffers alive at the binding moment, the largest first. They point into the plan.
+[[nodiscard]] std::vector<const PlanBuffer*> binding_buffers(const Plan& plan);
+
+// "fullest at conv2d of encoder, with image 100,352 B and relu 50,176 B": the op that needs most,
+// and its largest buffers, for a line of an error.
+[[nodiscard]] std::string binding_text(const Plan& plan, int largest_buffers);
+
+}  // namespace thimble::plan
