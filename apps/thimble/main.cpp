@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "commands.h"
+#include "exec/heap.h"
 #include "help.h"
 
 namespace thimble::cli {
@@ -78,6 +79,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace thimble::cli;
+  thimble::exec::hold_heap();
   ::signal(SIGXFSZ, SIG_IGN);  // a file that grows past the user's limit is an error to report
   try {
     return run(argc, argv);

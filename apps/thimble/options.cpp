@@ -44,8 +44,12 @@ std::string data_help() {
 
 }  // namespace
 
-void DataOptions::add_to(CLI::App& command) {
+void DataOptions::add_path_to(CLI::App& command) {
   command.add_option("--data", path, data_help())->type_name("PATH");
+}
+
+void DataOptions::add_to(CLI::App& command) {
+  add_path_to(command);
   command.add_option("--limit-test", limit_test, "use the first N test samples only")
       ->check(whole_number(1))
       ->type_name("N");

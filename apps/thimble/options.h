@@ -15,8 +15,10 @@ struct DataOptions {
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
 
-  // Adds --data and --limit-test; the other adds --limit-train, for commands that train.
+  // Adds --data and --limit-test; the others add --data alone, and --limit-train, for commands that
+  // train or plan it.
   void add_to(CLI::App& command);
+  void add_path_to(CLI::App& command);
   void add_limit_train_to(CLI::App& command);
 };
 

@@ -10,6 +10,7 @@
 #include "io/html/training_report.h"
 #include "options.h"
 #include "plan/binding.h"
+#include "train/state.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
@@ -21,6 +22,7 @@ constexpr int kNamedBuffers = 3;  // in an error
 
 struct Options {
   SetupOptions setup;
+  DataOptions data;
   bool json = false;
   std::string report;
 };
@@ -74,19 +76,28 @@ json binding_of(const Plan& plan) {
   return {{"step", plan.peak_step}, {"op", step.op}, {"layer", step.layer}};
 }
 
-json to_json(const Plan& plan) {
+// What the plan counts the reading of.
+struct Reading {
+  std::string data;
+  int64_t samples = 0;
+};
+
+json to_json(const Plan& plan, const Reading& reading) {
   // What was not asked for, or is not known, is null.
   const auto known = [](auto value) { return value > 0 ? json(value) : json(); };
   return {{"planned_peak_bytes", plan.planned_peak_bytes},
           {"lower_bound_bytes", plan.lower_bound_bytes},
           {"parameter_bytes", plan.parameter_bytes},
           {"state_bytes", plan.state_bytes},
+          {"saved_state_bytes", plan.saved_state_bytes},
           {"activation_peak_bytes", plan.activation_peak_bytes},
           {"workspace_bytes", plan.workspace_bytes},
           {"arena_bytes", plan.arena_bytes},
           {"in_file_bytes", plan.in_file_bytes},
           {"staging_bytes", plan.staging_bytes},
           {"input_pipeline_bytes", plan.input_pipeline_bytes},
+          {"data", reading.data},
+          {"samples", reading.samples},
           {"micro_batches", plan.micro_batches},
           {"fits", plan.fits},
           {"budget_bytes", known(plan.budget_bytes)},
@@ -117,19 +128,27 @@ int run(const Options& options) {
   std::optional<io::AtomicFile> report;
   if (!options.report.empty()) report.emplace(options.report);
   // One step is enough: the schedule changes no buffer.
-  // Of the built-in samples: those of others need no more but for the order of more of them.
+  TrainerOptions wanted = trainer_options(options.setup, recipe, 1);
+  DataSource source(recipe, options.data);
+  const data::Dataset samples = source.train();
+  const Reading reading{source.name(), samples.size()};
+  wanted = with_pipeline(std::move(wanted), samples);
+  const Graph graph = recipe.build();
+  // The text names the nearest budget only where the one asked for cannot be kept, and then the
+  // plan has it anyway: looking for it takes as long as the plan.
   const Plan plan =
-      plan_training(recipe.build(), with_pipeline(trainer_options(options.setup, recipe, 1),
-                                                  recipe.data("", data::Split::train)));
+      options.json ? plan_training(graph, wanted) : train::State(graph.ir(), wanted).plan();
   if (report) {
     report->write(io::training_report_html(
         {.title = fmt::format("{}, batch {}", recipe.name, plan.batch), .plan = plan}));
     report->commit();
   }
   if (options.json) {
-    print_json(to_json(plan));
+    print_json(to_json(plan, reading));
   } else {
     fmt::print("{}", plan.text());
+    fmt::print("reading is counted for {} training samples of {}, none read ahead\n",
+               reading.samples, reading.data);
     if (report) fmt::print("written: {}\n", options.report);
     std::fflush(stdout);
   }
@@ -145,6 +164,8 @@ void add_plan(CLI::App& app, Action& action) {
       "plan",
       "Print the memory plan of a training step: the exact peak, what binds it, how it came to be");
   options->setup.add_to(*command);
+  options->data.add_path_to(*command);
+  options->data.add_limit_train_to(*command);
   command
       ->add_option("--report", options->report,
                    "write the plan as a page with its picture, too [no page]")

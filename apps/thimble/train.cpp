@@ -162,6 +162,7 @@ class Training {
                                    ? nlohmann::ordered_json(result.ms_per_step_median)
                                    : nlohmann::ordered_json()},
         {"planned_peak_bytes", plan_.planned_peak_bytes},
+        {"input_pipeline_bytes", result.input_pipeline_bytes},
         {"measured_peak_bytes", result.measured_peak_bytes},
         {"swap_read_bytes", result.swap_read_bytes},
         {"swap_written_bytes", result.swap_written_bytes},
@@ -235,7 +236,8 @@ class Training {
       list.emplace_back("memory budget", format_bytes(plan_.budget_bytes));
     }
     if (bytes("measured_peak_bytes") > 0) {
-      list.emplace_back("measured peak", format_bytes(bytes("measured_peak_bytes")));
+      list.emplace_back("reading samples, beside it", format_bytes(bytes("input_pipeline_bytes")));
+      list.emplace_back("measured peak of both", format_bytes(bytes("measured_peak_bytes")));
     }
     list.emplace_back("whole process, peak", format_bytes(bytes("peak_rss_bytes")));
     const size_t steps = report_.step_loss.size();
@@ -272,9 +274,11 @@ class Training {
 
   static std::string memory_lines(const nlohmann::ordered_json& json) {
     const auto bytes = [&](const char* key) { return format_bytes(json[key].get<int64_t>()); };
-    std::string lines = fmt::format("memory: planned peak {}", bytes("planned_peak_bytes"));
+    std::string lines =
+        fmt::format("memory: planned peak of a step {}", bytes("planned_peak_bytes"));
     if (json["measured_peak_bytes"] != 0) {
-      lines += fmt::format(", measured {}", bytes("measured_peak_bytes"));
+      lines += fmt::format(" and {} to read samples; measured, both {}",
+                           bytes("input_pipeline_bytes"), bytes("measured_peak_bytes"));
     }
     lines += fmt::format(", whole process {}\n", bytes("peak_rss_bytes"));
     if (json["swap_written_bytes"] != 0 || json["swap_read_bytes"] != 0) {

@@ -203,10 +203,8 @@ TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe
 }
 
 TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples) {
-  if (options.memory_budget > 0) {
-    options.input_pipeline_bytes =
-        train::stream_bytes(samples, {.batch = options.batch, .prefetch = 0});
-  }
+  options.input_pipeline_bytes =
+      train::stream_bytes(samples, {.batch = options.batch, .prefetch = 0});
   return options;
 }
 

@@ -44,7 +44,8 @@ struct SetupOptions {
 [[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
                                              int64_t steps);
 
-// The options with what reading the samples one batch at a time takes, where a budget counts it.
+// The options with what reading the samples takes at least, which a budget counts; they are read
+// ahead where there is room.
 [[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples);
 
 }  // namespace thimble::cli

@@ -59,6 +59,7 @@ void bind_plan(nb::module_& m) {
       .def_ro("lower_bound_bytes", &Plan::lower_bound_bytes)
       .def_ro("parameter_bytes", &Plan::parameter_bytes)
       .def_ro("state_bytes", &Plan::state_bytes)
+      .def_ro("saved_state_bytes", &Plan::saved_state_bytes)
       .def_ro("constant_bytes", &Plan::constant_bytes)
       .def_ro("padding_bytes", &Plan::padding_bytes)
       .def_ro("arena_bytes", &Plan::arena_bytes)

@@ -29,7 +29,7 @@ class Plan:
     Sizes in bytes: planned_peak_bytes (all a step touches beside the input pipeline),
     lower_bound_bytes, parameter_bytes, state_bytes, constant_bytes, arena_bytes,
     activation_peak_bytes, workspace_bytes, staging_bytes, input_pipeline_bytes. buffers: every
-    buffer of the arena; steps: every op.
+    buffer of the arena; steps: every op. saved_state_bytes: what moments of 8 bits save against 32.
     batch: samples of a step; micro_batches: the parts that they are computed in.
     budget_bytes: what was asked for, or 0; fits: whether it is kept; nearest_feasible_bytes: the
     smallest budget that can be, where that was asked for. strategies: by which means the step came
@@ -44,6 +44,7 @@ class Plan:
         self.lower_bound_bytes = plan.lower_bound_bytes
         self.parameter_bytes = plan.parameter_bytes
         self.state_bytes = plan.state_bytes
+        self.saved_state_bytes = plan.saved_state_bytes
         self.constant_bytes = plan.constant_bytes
         self.arena_bytes = plan.arena_bytes
         self.activation_peak_bytes = plan.activation_peak_bytes

@@ -196,7 +196,7 @@ class Trainer(Weights):
     split_batch_norm: let batch norms see micro-batches alone, which is another training.
     saved_activations: how activations wait for the backward pass: "f32", or "bf16" or "f16" in half
         the memory, which changes the results.
-    input_pipeline_bytes: of the memory_budget, for reading samples; None: three batches.
+    input_pipeline_bytes: of the memory_budget, for reading samples; None: two batches.
     seed: of first values, order, dropout and noise: the same seed gives the same bits.
     threads: 0 for one per processor.
 

@@ -14,4 +14,13 @@ void trim_heap() {
 #endif
 }
 
+void hold_heap() {
+#ifdef __GLIBC__
+  constexpr int kThreshold = 128 << 10;
+  static_cast<void>(::mallopt(M_ARENA_MAX, 1));
+  static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kThreshold));
+  static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kThreshold));
+#endif
+}
+
 }  // namespace thimble::exec

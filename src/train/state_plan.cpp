@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "passes/passes.h"
+#include "plan/halves.h"
 #include "plan/strategies.h"
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
@@ -209,6 +210,8 @@ Plan State::plan() const {
   Plan plan = runner.plan(update_key());
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);
+  add_asked_for(plan);
+  add_idle_halves(plan);
   plan.batch = options.batch;
   plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
@@ -232,19 +235,75 @@ void State::add_parts(Plan& plan) const {
     strategy.predicted_ms *= static_cast<double>(count);
     strategy.extra_io_bytes *= count;
   }
+}
+
+// What was asked for and is no work of the planner, before what the planner did: each row stands
+// for what the step without it would take more, all its values with memory of their own.
+void State::add_asked_for(Plan& plan) const {
   if (plan.strategies.empty()) return;
   const plan::ArenaOptions arena{.threads = runner.threads()};
-  const ir::Graph whole = passes::optimize(
-      training_graph(model, options, options.batch,
-                     options.accumulate == 1 ? StepKind::update : StepKind::finish));
-  PlanStrategy& part = plan.strategies.front();
-  PlanStrategy parts;
-  parts.name = "micro-batches";
-  parts.detail = fmt::format("{} of {} samples; sums are rounded otherwise", count, part_);
-  parts.left_bytes = part.left_bytes;
-  part.left_bytes = plan::apart_bytes(whole, arena);
-  parts.saved_bytes = part.left_bytes - parts.left_bytes;
-  plan.strategies.insert(plan.strategies.begin() + 1, std::move(parts));
+  const auto apart = [&](const TrainerOptions& wanted) {
+    const StepKind kind = options.accumulate == 1 ? StepKind::update : StepKind::finish;
+    return plan::apart_bytes(passes::optimize(training_graph(model, wanted, options.batch, kind)),
+                             arena);
+  };
+  std::vector<PlanStrategy> rows;
+  // What the step takes that has everything but the rows so far, from the last one to the first.
+  TrainerOptions without = options;
+  int64_t left = plan.strategies.front().left_bytes;
+  const auto add = [&](const char* name, std::string detail, bool lossless) {
+    const int64_t before = apart(without);
+    rows.push_back({.name = name,
+                    .detail = std::move(detail),
+                    .saved_bytes = before - left,
+                    .left_bytes = left,
+                    .lossless = lossless});
+    left = before;
+  };
+  if (part_ < options.batch) {
+    add("micro-batches",
+        fmt::format("{} of {} samples; sums are rounded otherwise", part_size(options.batch, part_),
+                    part_),
+        true);
+  }
+  if (plan.saved_state_bytes > 0) {
+    without.optimizer =
+        Optimizer::parse(options.optimizer.name() + ":state_bits=32", options.optimizer);
+    add("optimizer state in 8 bits", {}, false);
+  }
+  std::string frozen;
+  for (const ParamGroup& group : options.groups) {
+    if (group.frozen) frozen += (frozen.empty() ? "" : ", ") + group.pattern;
+  }
+  std::erase_if(without.groups, [](const ParamGroup& group) { return group.frozen; });
+  if (!frozen.empty()) add("frozen parameters", std::move(frozen), false);
+  plan.strategies.front().left_bytes = left;
+  plan.strategies.insert(plan.strategies.begin() + 1, rows.rbegin(), rows.rend());
+}
+
+// Activations in 16 bits that were asked for and lower no peak have a row, too: results may be
+// others all the same.
+void State::add_idle_halves(Plan& plan) const {
+  constexpr const char* kName = "activations in 16 bits";
+  std::vector<PlanStrategy>& rows = plan.strategies;
+  const auto is_named = [](const char* name) {
+    return [name](const PlanStrategy& row) { return row.name == name; };
+  };
+  if (options.saved_activations == DType::f32 || rows.empty() ||
+      std::any_of(rows.begin(), rows.end(), is_named(kName))) {
+    return;
+  }
+  const plan::Kept kept = plan::kept_as(runner.at(update_key()).program->graph(), plan::kHalf);
+  auto after = std::find_if(rows.begin(), rows.end(), is_named("recomputation"));
+  if (after == rows.end()) after = std::find_if(rows.begin(), rows.end(), is_named("swap"));
+  PlanStrategy row;
+  row.name = kName;
+  row.detail = kept.values > 0
+                   ? fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values")
+                   : "none found of 4 KiB and more that lowers the peak; nothing is changed";
+  row.left_bytes = std::prev(after)->left_bytes;
+  row.lossless = kept.values == 0;
+  rows.insert(after, std::move(row));
 }
 
 }  // namespace thimble::train

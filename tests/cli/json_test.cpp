@@ -16,13 +16,16 @@ using ::testing::StartsWith;
 constexpr const char* kTrainKeys =
     "recipe epochs steps train_loss test_loss test_accuracy test_metrics inception_score "
     "recognition "
-    "seconds ms_per_step_median planned_peak_bytes measured_peak_bytes swap_read_bytes "
+    "seconds ms_per_step_median planned_peak_bytes input_pipeline_bytes measured_peak_bytes "
+    "swap_read_bytes "
     "swap_written_bytes swap_stall_ms peak_rss_bytes parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
-    "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes activation_peak_bytes "
-    "workspace_bytes arena_bytes in_file_bytes staging_bytes input_pipeline_bytes micro_batches "
+    "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes saved_state_bytes "
+    "activation_peak_bytes "
+    "workspace_bytes arena_bytes in_file_bytes staging_bytes input_pipeline_bytes data samples "
+    "micro_batches "
     "fits "
     "budget_bytes "
     "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_stall_ms "
@@ -129,6 +132,46 @@ TEST(cli_json, of_plan_says_whether_a_budget_is_kept) {
   const Outcome named = plan(std::to_string(nearest));
   EXPECT_EQ(named.code, 0) << named.err;
   EXPECT_EQ(last_line_json(named.out)["fits"], true);
+}
+
+TEST(cli_json, of_plan_names_one_nearest_budget_with_a_budget_and_without) {
+  const auto nearest = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"plan", "vae", "--batch", "8", "--threads", "1", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return last_line_json(run(words).out)["nearest_feasible_bytes"].get<int64_t>();
+  };
+  const int64_t free = nearest({});
+  EXPECT_EQ(nearest({"--memory-budget", "1KiB"}), free);
+  EXPECT_EQ(nearest({"--memory-budget", "64MiB"}), free);
+}
+
+TEST(cli_json, of_plan_counts_the_samples_that_will_be_read) {
+  const TemporaryFolder folder;
+  const auto words = [&](const std::string& command, const std::vector<std::string>& more) {
+    std::vector<std::string> all{command, "mlp", "--batch", "8", "--threads", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto few = last_line_json(run(words("plan", {"--limit-train", "16", "--json"})).out);
+  EXPECT_EQ(few["samples"], 16);
+  EXPECT_EQ(few["data"], "built-in digits");
+  const auto all = last_line_json(run(words("plan", {"--json"})).out);
+  EXPECT_GT(all["samples"], 16);
+  EXPECT_GT(all["input_pipeline_bytes"], few["input_pipeline_bytes"]);
+  EXPECT_GT(all["nearest_feasible_bytes"], few["nearest_feasible_bytes"]);
+  // What a plan names is what training of the same samples takes, and not a byte less.
+  const auto train = [&](int64_t budget) {
+    return run(
+        words("train", {"--epochs", "1", "--limit-train", "16", "--limit-test", "16",
+                        "--memory-budget", std::to_string(budget), "--out", folder / "out"}));
+  };
+  const auto nearest = few["nearest_feasible_bytes"].get<int64_t>();
+  const Outcome kept = train(nearest);
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_EQ(train(nearest - 1).code, 1);
+  const Outcome missing = run(words("plan", {"--data", folder / "none"}));
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr(folder / "none"));
 }
 
 // The last batch is smaller, and evaluation is a program too: neither is part of the step.

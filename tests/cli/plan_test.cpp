@@ -23,6 +23,7 @@ TEST(cli_plan, says_whether_the_budget_is_kept) {
   EXPECT_EQ(kept.code, 0) << kept.err;
   EXPECT_THAT(kept.out, HasSubstr("budget 64.00 MiB (67,108,864 B): kept, "));
   EXPECT_THAT(kept.out, HasSubstr("fullest at step"));
+  EXPECT_THAT(kept.out, HasSubstr("training samples of built-in digits, none read ahead\n"));
   EXPECT_THAT(kept.out, HasSubstr("bytes saved  bytes left   time cost"));
   const Outcome refused = run(plan_of_mlp({"--memory-budget", "1MiB"}));
   EXPECT_EQ(refused.code, 1);
@@ -60,6 +61,9 @@ TEST(cli_plan, stands_in_the_report_of_a_training) {
       run(short_training("mlp", folder / "out", {"--epochs", "1", "--memory-budget", "64MiB"}));
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.out, HasSubstr("budget 64.00 MiB (67,108,864 B): kept, "));
+  EXPECT_THAT(trained.out,
+              ::testing::ContainsRegex(
+                  "memory: planned peak of a step .* to read samples; measured, both "));
   const std::string report = read_text(folder / "out/report.html");
   EXPECT_THAT(report, HasSubstr("[\"memory budget\",\"64.00 MiB (67,108,864 B)\"]"));
   EXPECT_THAT(report, HasSubstr("\"budget\":67108864,\"fits\":true"));
