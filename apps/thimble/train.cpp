@@ -162,7 +162,8 @@ class Training {
                                    ? nlohmann::ordered_json(result.ms_per_step_median)
                                    : nlohmann::ordered_json()},
         {"planned_peak_bytes", plan_.planned_peak_bytes},
-        {"input_pipeline_bytes", result.input_pipeline_bytes},
+        // Samples that lie in memory are in neither peak.
+        {"input_pipeline_bytes", result.input_pipeline_bytes - train_.bytes()},
         {"measured_peak_bytes", result.measured_peak_bytes},
         {"swap_read_bytes", result.swap_read_bytes},
         {"swap_written_bytes", result.swap_written_bytes},

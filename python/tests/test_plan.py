@@ -101,6 +101,8 @@ def test_batches_in_parts_take_less_and_learn_the_same():
         ({"seed": -1}, r"\[seed\] expected 0 or more, got -1"),
         ({"seed": 1 << 64}, r"\[seed\] expected less than 2\*\*64"),
         ({"threads": 10**25}, r"\[threads\] expected less than 2\*\*31"),
+        ({"swap": "always"}, r"\[swap\] does nothing without a memory_budget"),
+        ({"swap_dir": "/tmp"}, r"\[swap_dir\] does nothing without a memory_budget"),
         ({"micro_batches": "auto"}, r"\[micro_batches\] .* a memory_budget"),
         ({"memory_budget": "1 GiB", "swap_dir": "/proc"}, r"cannot be made in /proc: .* swap_dir"),
         ({"swap": "often"}, r"\[swap\] must be"),

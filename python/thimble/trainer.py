@@ -120,6 +120,10 @@ def _options(
     if isinstance(clip, (int, float)):
         clip = GradientClip(clip)
     budget = _bytes("memory_budget", memory_budget)
+    folder = _folder(swap_dir)
+    if budget == 0 and (swap == "always" or folder):
+        idle = "swap_dir" if folder else "swap"
+        raise ValueError(f"[{idle}] does nothing without a memory_budget; give one, or leave it out")
     return _core.TrainerOptions(
         optimizer=text,
         schedule=schedule,
@@ -131,7 +135,7 @@ def _options(
         ema_decay=ema_decay,
         memory_budget=budget,
         swap=swap,
-        swap_dir=_folder(swap_dir),
+        swap_dir=folder,
         micro_batches=_parts(micro_batches, budget),
         split_batch_norm=split_batch_norm,
         saved_activations=saved_activations,
