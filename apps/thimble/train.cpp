@@ -283,7 +283,7 @@ class Training {
     }
     lines += fmt::format(", whole process {}\n", bytes("peak_rss_bytes"));
     if (json["swap_written_bytes"] != 0 || json["swap_read_bytes"] != 0) {
-      lines += fmt::format("swap file: {} written, {} read, waited for {:.1f} ms\n",
+      lines += fmt::format("swap file, all steps: {} written, {} read, waited for {:.1f} ms\n",
                            bytes("swap_written_bytes"), bytes("swap_read_bytes"),
                            json["swap_stall_ms"].get<double>());
     }

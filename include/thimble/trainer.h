@@ -69,9 +69,9 @@ struct FitResult {
   double ms_per_step_median = 0.0;  // 0 where no step was left
   int64_t input_pipeline_bytes = 0;
   int64_t measured_peak_bytes = 0;  // most that was held at once, input pipeline included
-  int64_t swap_read_bytes = 0;      // of all steps
+  int64_t swap_read_bytes = 0;      // by the steps of this call; by no validation
   int64_t swap_written_bytes = 0;
-  double swap_stall_ms = 0.0;  // waited for the swap file
+  double swap_stall_ms = 0.0;  // that these steps waited for the swap file
 };
 
 // The plan of training a graph, made without taking the memory: what Trainer(graph, options) would
@@ -103,7 +103,7 @@ class Trainer {
 
   FitResult fit(const data::Dataset& dataset, const FitOptions& options = {});
   [[nodiscard]] Evaluation evaluate(const data::Dataset& dataset);
-  // The named output of every sample, row-major [samples, ...].
+  // The named output of every sample, row-major [samples, ...]. Throws Error beyond the budget.
   [[nodiscard]] std::vector<float> predict(const data::Dataset& dataset, const std::string& output);
 
   // Weights, optimizer state, step, seed and data position, as safetensors; written beside the old

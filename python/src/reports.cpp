@@ -61,9 +61,11 @@ void bind_reports(nb::module_& m) {
       .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes)
       .def_ro("measured_peak_bytes", &FitResult::measured_peak_bytes,
               "Most that was held at once, input pipeline included.")
-      .def_ro("swap_read_bytes", &FitResult::swap_read_bytes, "Of all steps.")
+      .def_ro("swap_read_bytes", &FitResult::swap_read_bytes,
+              "By the steps of this call; by no validation.")
       .def_ro("swap_written_bytes", &FitResult::swap_written_bytes)
-      .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "Waited for the swap file.")
+      .def_ro("swap_stall_ms", &FitResult::swap_stall_ms,
+              "That these steps waited for the swap file.")
       .def("__repr__", [](const FitResult& r) {
         std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
         for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);

@@ -106,6 +106,8 @@ class Session {
     bool waits;  // for the swap file
   };
   [[nodiscard]] bool stop_early();
+  // Leaves transfers under way.
+  [[nodiscard]] std::string forward_non_finite();
   [[nodiscard]] std::span<std::byte> contents(int id) const;
   [[nodiscard]] bool is_finite(int id) const;
 

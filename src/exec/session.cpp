@@ -152,6 +152,12 @@ bool Session::is_finite(int id) const {
 }
 
 std::string Session::first_non_finite() {
+  std::string name = forward_non_finite();
+  static_cast<void>(stop_early());
+  return name;
+}
+
+std::string Session::forward_non_finite() {
   const ir::Graph& graph = program_.graph();
   const auto described = [&graph](int id) {
     const ir::ValueData& data = graph.data(id);
@@ -164,6 +170,8 @@ std::string Session::first_non_finite() {
   for (size_t n = 0; n < calls_.size(); ++n) {
     calls_[n].kernel(calls_[n].call);
     if (calls_[n].waits && !swap_->error().empty()) return "";
+    // What is being read is nobody's to look at.
+    if (plan::is_transfer(*graph.nodes[n].op) && !calls_[n].waits) continue;
     for (int id : graph.nodes[n].outputs) {
       if (!is_finite(id)) return described(id);
     }

@@ -41,6 +41,15 @@ struct SwapCounters {
   int64_t written_bytes = 0;
   double stall_ms = 0.0;  // spent inside wait()
   double busy_ms = 0.0;   // with transfers under way; what is not stall was hidden
+
+  [[nodiscard]] SwapCounters operator+(const SwapCounters& more) const {
+    return {read_bytes + more.read_bytes, written_bytes + more.written_bytes,
+            stall_ms + more.stall_ms, busy_ms + more.busy_ms};
+  }
+  [[nodiscard]] SwapCounters operator-(const SwapCounters& less) const {
+    return {read_bytes - less.read_bytes, written_bytes - less.written_bytes,
+            stall_ms - less.stall_ms, busy_ms - less.busy_ms};
+  }
 };
 
 // Transfers run in the order of their starts, on one thread, through staging buffers: while one

@@ -56,8 +56,7 @@ class Fitting {
   }
 
   FitResult run() {
-    exec::SwapFile* const swap = state_.runner.swap_file();
-    if (swap != nullptr) swap->reset_counters();
+    state_.swapped_by_steps = {};
     while (state_.progress.epoch < options_.epochs) {
       const auto start = Clock::now();
       if (!run_epoch()) {
@@ -79,12 +78,9 @@ class Fitting {
     result_.steps = state_.progress.step;
     result_.ms_per_step_median = step_times_.median();
     result_.measured_peak_bytes = state_.account->peak();
-    if (swap != nullptr) {
-      const exec::SwapCounters counters = swap->counters();
-      result_.swap_read_bytes = counters.read_bytes;
-      result_.swap_written_bytes = counters.written_bytes;
-      result_.swap_stall_ms = counters.stall_ms;
-    }
+    result_.swap_read_bytes = state_.swapped_by_steps.read_bytes;
+    result_.swap_written_bytes = state_.swapped_by_steps.written_bytes;
+    result_.swap_stall_ms = state_.swapped_by_steps.stall_ms;
     return std::move(result_);
   }
 

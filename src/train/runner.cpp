@@ -65,8 +65,11 @@ void Runner::clear() {
   runnables_.clear();
   store_.reset();
   swap_.reset();
+  before_ = {};
   slots_.clear();
+  capacity_ = 0;
   arena_ = {};
+  is_bound_ = false;
 }
 
 std::vector<int64_t> Runner::slot_bytes() const {
@@ -99,33 +102,48 @@ int Runner::most_transfers() const {
   return static_cast<int>(most);
 }
 
-// A larger file takes over what lies in the old one. The arena is nobody's between two steps: all
-// that lies in the file passes through it.
+// A larger file takes over what lies in the old one.
 void Runner::fit_swap_file() {
   const std::vector<int64_t> wanted = slot_bytes();
-  if (wanted.empty()) return;
-  const std::span<std::byte> passage(arena_.data(), static_cast<size_t>(arena_.bytes()));
-  if (wanted == slots_) return store_->attach(swap_.get(), passage);
+  const int capacity = most_transfers();
+  if (wanted.empty() || (wanted == slots_ && capacity <= capacity_)) return;
   // Staging is the buffers and what aligns them.
   exec::SwapOptions options =
       swap_options(staging_bytes() / kStagingBuffers / kSwapPage * kSwapPage);
-  options.capacity = most_transfers();
+  options.capacity = capacity;
   // Both files are there for a while, but never two of their staging blocks of one size.
   if (swap_ != nullptr && swap_->staging()->bytes() == exec::SwapFile::staging_bytes(options)) {
     options.staging = swap_->staging();
   }
   auto file = std::make_unique<exec::SwapFile>(swap_dir_, wanted, options);
-  for (const exec::Store::Entry& entry : store_->entries()) {
-    if (entry.slot < 0 || swap_ == nullptr) continue;
-    store_->attach(swap_.get(), passage);
-    static_cast<void>(store_->read(entry));
-    store_->attach(file.get(), passage);
-    store_->overwrite(entry, [](std::span<std::byte>) {});  // they are in the passage
-  }
+  if (swap_ != nullptr) copy_to(*file);
+  // From here on nothing fails.
   for (auto& [key, runnable] : runnables_) runnable.session.reset();
+  before_ = swap_counters();
   swap_ = std::move(file);
   slots_ = wanted;
-  store_->attach(swap_.get(), passage);
+  capacity_ = capacity;
+  store_->attach(swap_.get(), arena());
+}
+
+// The arena is nobody's between two steps: all that lies in the file passes through it.
+void Runner::copy_to(exec::SwapFile& file) {
+  try {
+    for (const exec::Store::Entry& entry : store_->entries()) {
+      if (entry.slot < 0) continue;
+      store_->attach(swap_.get(), arena());
+      static_cast<void>(store_->read(entry));
+      store_->attach(&file, arena());
+      store_->overwrite(entry, [](std::span<std::byte>) {});  // they are in the passage
+    }
+  } catch (...) {
+    store_->attach(swap_.get(), arena());
+    throw;
+  }
+}
+
+exec::SwapCounters Runner::swap_counters() const {
+  return swap_ == nullptr ? before_ : before_ + swap_->counters();
 }
 
 // What serves the program that needs most.
@@ -137,41 +155,65 @@ int64_t Runner::arena_bytes() const {
   return bytes;
 }
 
+void Runner::unbind() {
+  is_bound_ = false;
+  for (auto& [key, runnable] : runnables_) runnable.session.reset();
+  store_->attach(swap_.get(), {});
+  arena_ = {};
+  exec::trim_heap();
+}
+
 void Runner::bind() {
   const int64_t bytes = arena_bytes();
   if (bytes > arena_.bytes()) {
     // The old arena goes first: the two must not stand side by side.
-    for (auto& [key, runnable] : runnables_) runnable.session.reset();
-    arena_ = {};
-    exec::trim_heap();
+    unbind();
     arena_ = exec::Block(bytes);
   }
+  store_->attach(swap_.get(), arena());
   fit_swap_file();
   for (auto& [key, runnable] : runnables_) {
     if (runnable.session) continue;
-    runnable.session = std::make_unique<exec::Session>(
-        *runnable.program, *store_,
-        std::span<std::byte>(arena_.data(), static_cast<size_t>(arena_.bytes())), pool_,
-        swap_.get());
+    runnable.session =
+        std::make_unique<exec::Session>(*runnable.program, *store_, arena(), pool_, swap_.get());
   }
+  is_bound_ = true;
+}
+
+void Runner::require_bound() {
+  if (store_ != nullptr && !is_bound_) bind();
+}
+
+exec::Store& Runner::store() {
+  require_bound();
+  return *store_;
 }
 
 Runnable* Runner::find(const ProgramKey& key) {
   const auto found = runnables_.find(key);
-  return found == runnables_.end() ? nullptr : &found->second;
+  if (found == runnables_.end()) return nullptr;
+  require_bound();
+  return &found->second;
 }
 
-Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
+Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget,
+                         const std::function<void()>& refuse) {
   // Nothing lies in the arena between two steps: what compiling takes may take its place.
-  for (auto& [other, runnable] : runnables_) runnable.session.reset();
-  arena_ = {};
+  unbind();
   try {
     add(key, std::move(graph), budget);
-  } catch (...) {
+    if (refuse) refuse();
     bind();
+  } catch (...) {
+    runnables_.erase(key);
+    unbind();
+    try {
+      bind();
+    } catch (...) {
+      // The first error is the one to tell of; whoever needs the memory next hears of this one.
+    }
     throw;
   }
-  bind();
   return runnables_.at(key);
 }
 

@@ -12,6 +12,9 @@
 namespace thimble::train {
 namespace {
 
+// Bytes; see Budget::smallest_swapped_bytes.
+constexpr int64_t kLeastSwapped = 64;
+
 void check_metric(const ir::Graph& model, const std::string& metric) {
   if (metric.empty()) return;
   for (const auto& [name, id] : model.metrics) {
@@ -106,9 +109,19 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
   const exec::Counting counting(account);
-  ir::Graph graph = graph_of(kind, batch);
-  const plan::Budget budget = budget_beside(graph);
-  return runner.extend(key, std::move(graph), budget);
+  plan::Budget budget = budget_beside(graph_of(kind, batch));
+  const int64_t limit = options.memory_budget;
+  return runner.extend(key, graph_of(kind, batch), budget, [&] {
+    // Its own constants are known now, and take from what there is for its arena. Values of fewer
+    // samples may be too small to be swapped otherwise. At last the smallest plan there is.
+    for (int round = 0; round < 3 && limit > 0 && needed_bytes() > limit; ++round) {
+      if (round == 0) budget.bytes -= needed_bytes() - limit;
+      if (round == 1) budget.smallest_swapped_bytes = kLeastSwapped;
+      budget.bytes = round == 2 ? 1 : std::max<int64_t>(budget.bytes, 1);
+      runner.add(key, graph_of(kind, batch), budget);
+    }
+    require_room(kind, batch);
+  });
 }
 
 ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {

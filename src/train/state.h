@@ -91,8 +91,9 @@ struct State {
   Schedule schedule;
   Runner runner;
   Progress progress;
-  double learning_rate = 0.0;  // of the last step
-  double momentum = 0.0;       // likewise, where it is scheduled
+  double learning_rate = 0.0;           // of the last step
+  double momentum = 0.0;                // likewise, where it is scheduled
+  exec::SwapCounters swapped_by_steps;  // for whoever trains to set back
 
  private:
   double own_momentum = 0.0;  // the optimizer's
@@ -114,6 +115,10 @@ struct State {
   [[nodiscard]] std::shared_ptr<plan::Memo> memo_of(const ProgramKey& key);
   // What is left of the budget for a program beside the one that updates.
   [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
+  // Of all programs, set aside for reading samples and constants of smaller batches counted in.
+  [[nodiscard]] int64_t needed_bytes() const;
+  // Throws Error where a program that was added does not keep the budget.
+  void require_room(ProgramKind kind, int64_t batch) const;
   // Whether there may be a swap file, and where not, why. Throws Error where the user asked for it.
   void settle_swap();
   [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
@@ -122,7 +127,8 @@ struct State {
   void require_swap_file() const;
   // All plans are made.
   void drop_memos();
-  plan::Budget budget_;  // of the program that updates
+  plan::Budget budget_;          // of the program that updates
+  int64_t first_constants_ = 0;  // bytes, of the programs that are compiled first
   Memos own_memos_;
   Memos* memos_;                          // null: none are kept
   std::optional<plan::SwapRates> rates_;  // as measured

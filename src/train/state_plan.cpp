@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "passes/passes.h"
+#include "plan/binding.h"
 #include "plan/halves.h"
 #include "plan/strategies.h"
 #include "train/compile.h"
@@ -16,6 +17,7 @@
 namespace thimble::train {
 namespace {
 
+constexpr int kNamedBuffers = 3;  // in an error
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
 
 // Somebody who asks for swap must hear why there is none; else there are other ways.
@@ -125,6 +127,7 @@ void State::compile(int64_t bytes) {
   // Of evaluation a plan must know how much it takes; a training without a budget need not hold it
   // before somebody evaluates.
   add(ProgramKind::evaluate, part_);
+  first_constants_ = runner.constant_bytes();
   const ProgramKey evaluation{static_cast<int>(ProgramKind::evaluate), part_};
   if (bytes == 0) runner.drop_if_covered(evaluation, main);
 }
@@ -161,6 +164,29 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
     budget.bytes = std::max<int64_t>(budget.bytes, 1);
   }
   return budget;
+}
+
+int64_t State::needed_bytes() const {
+  // Programs for smaller last batches have as many constants as the first ones, unless shared.
+  const int64_t reserved = std::max<int64_t>(2 * first_constants_ - runner.constant_bytes(), 0);
+  return runner.plan(update_key()).planned_peak_bytes + pipeline_bytes(model, options) + reserved;
+}
+
+void State::require_room(ProgramKind kind, int64_t batch) const {
+  const int64_t needed = needed_bytes();
+  if (options.memory_budget <= 0 || needed <= options.memory_budget) return;
+  const std::string what = kind == ProgramKind::predict    ? "predicting"
+                           : kind == ProgramKind::evaluate ? "evaluating"
+                                                           : "training";
+  // With more memory other parameters may lie in the file; there is room for all of them.
+  const int64_t enough = needed + runner.plan(update_key()).in_file_bytes;
+  const Plan& own = runner.at({static_cast<int>(kind), batch}).program->plan();
+  throw Error("memory budget",
+              fmt::format("{} with batches of {} needs {} at least, with all that training holds; "
+                          "the budget is {}; {}. The trainer stays as it was. Nearest "
+                          "budget that works: {} bytes, or take a smaller batch",
+                          what, batch, format_bytes(needed), format_bytes(options.memory_budget),
+                          plan::binding_text(own, kNamedBuffers), enough));
 }
 
 void State::settle_swap() {
@@ -216,8 +242,7 @@ Plan State::plan() const {
   plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
   plan.input_pipeline_bytes = pipeline_bytes(model, options);
-  const int64_t needed =
-      plan.planned_peak_bytes + plan.input_pipeline_bytes + runner.constant_bytes();
+  const int64_t needed = needed_bytes();
   plan.fits = plan.budget_bytes <= 0 || needed <= plan.budget_bytes;
   if (!plan.fits) plan.nearest_feasible_bytes = needed;
   return plan;

@@ -155,7 +155,9 @@ double State::step(const data::Batch& batch, Feed& feed) {
   for_each_part(batch.count, part_, [&](const Part& part) {
     kind = step_kind(part.first + part.count == batch.count);
     exec::Session& session = *program(kind, part.count).session;
+    const exec::SwapCounters before = runner.swap_counters();
     run_part(session, batch, part, feed, weight);
+    swapped_by_steps = swapped_by_steps + (runner.swap_counters() - before);
     weight += micro_batch_weight(options, part.count);
     step_sums_.add(session, part.count);
   });

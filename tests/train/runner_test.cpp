@@ -1,0 +1,262 @@
+// Programs that are added to those of a training: room is found for them, or all stays as it was.
+#include "train/runner.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <thimble/thimble.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include "harness/error_of.h"
+#include "io/temporary_folder.h"
+#include "models/nearest_budget.h"
+#include "train/compile.h"
+
+namespace thimble::train {
+namespace {
+
+using test::error_of;
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
+constexpr ProgramKey kSmall{0, 2};
+constexpr ProgramKey kLarge{0, 1024};
+
+Graph deep_network() {
+  Graph graph;
+  Value x = graph.input("x", {16});
+  for (int layer = 0; layer < 6; ++layer) x = tanh(dense(x, {.units = 128}));
+  graph.minimize(softmax_cross_entropy(dense(x, {.units = 10}), graph.label("class")));
+  return graph;
+}
+
+ir::Graph step_of(int64_t batch) {
+  return training_graph(deep_network().ir(), {.batch = batch}, batch, StepKind::update);
+}
+
+plan::Budget all_in_the_file() {
+  plan::Budget budget;
+  budget.bytes = 1;
+  budget.swap = Swap::always;
+  budget.least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
+  return budget;
+}
+
+// A runner with one program, and one that needs larger slots in the swap file.
+class Growing {
+ public:
+  Growing() {
+    runner.add(kSmall, step_of(kSmall.second), all_in_the_file());
+    runner.seal(folder.path());
+    runner.store().initialize(1);
+  }
+  void grow(const std::function<void()>& refuse = {}) {
+    plan::Budget budget = all_in_the_file();
+    budget.in_file = runner.at(kSmall).program->in_file();
+    runner.extend(kLarge, step_of(kLarge.second), budget, refuse);
+  }
+  [[nodiscard]] std::vector<std::vector<std::byte>> stored() {
+    std::vector<std::vector<std::byte>> all;
+    for (const exec::Store::Entry& entry : runner.store().entries()) {
+      const std::span<const std::byte> bytes = runner.store().read(entry);
+      all.emplace_back(bytes.begin(), bytes.end());
+    }
+    return all;
+  }
+  // That it can be worked with, and only the first program is there.
+  void expect_as_before(const std::vector<std::vector<std::byte>>& contents) {
+    EXPECT_EQ(runner.find(kLarge), nullptr);
+    Runnable* const small = runner.find(kSmall);
+    ASSERT_NE(small, nullptr);
+    ASSERT_NE(small->session, nullptr);
+    EXPECT_TRUE(stored() == contents);
+    EXPECT_TRUE(small->session->run());
+  }
+
+  test::TemporaryFolder folder;
+  Runner runner{1};
+};
+
+TEST(runner, a_larger_swap_file_takes_over_what_lay_in_the_old_one) {
+  Growing growing;
+  const int64_t old_bytes = growing.runner.swap_file()->file_bytes();
+  const auto contents = growing.stored();
+  growing.grow();
+  EXPECT_GT(growing.runner.swap_file()->file_bytes(), old_bytes);
+  EXPECT_TRUE(growing.stored() == contents);
+  EXPECT_TRUE(growing.runner.find(kLarge)->session->run());
+}
+
+TEST(runner, stands_as_before_where_the_disk_takes_no_larger_file) {
+  Growing growing;
+  const auto contents = growing.stored();
+  std::filesystem::remove_all(growing.folder.path());
+  EXPECT_NE(error_of([&] { growing.grow(); }), test::kNoError);
+  growing.expect_as_before(contents);
+}
+
+TEST(runner, stands_as_before_where_a_program_is_refused) {
+  Growing growing;
+  const auto contents = growing.stored();
+  const int64_t arena = growing.runner.plan(kSmall).arena_bytes;
+  const std::string error = error_of([&] {
+    growing.grow([&] {
+      EXPECT_GT(growing.runner.plan(kSmall).arena_bytes, arena);
+      throw Error("test", "not this one");
+    });
+  });
+  EXPECT_EQ(error, "[test] not this one");
+  EXPECT_EQ(growing.runner.plan(kSmall).arena_bytes, arena);
+  growing.expect_as_before(contents);
+}
+
+TEST(runner, counts_what_was_moved_in_all_its_files) {
+  Growing growing;
+  ASSERT_TRUE(growing.runner.find(kSmall)->session->run());
+  const exec::SwapCounters before = growing.runner.swap_counters();
+  EXPECT_GT(before.read_bytes, 0);
+  EXPECT_GT(before.written_bytes, 0);
+  growing.grow();
+  const exec::SwapCounters after = growing.runner.swap_counters();
+  // To the new file went what lay in the old one.
+  EXPECT_GT(after.read_bytes, before.read_bytes);
+  EXPECT_EQ(after.read_bytes - before.read_bytes, after.written_bytes - before.written_bytes);
+}
+
+// Classifies digits; predictions hold a picture of so many pixels a side, too.
+Graph with_wide_output(int64_t side) {
+  Graph graph;
+  const Value image = graph.input("image", {28, 28, 1});
+  const Value logits = dense(relu(dense(flatten(image), {.units = 64})), {.units = 10});
+  graph.minimize(softmax_cross_entropy(logits, graph.label("digit")));
+  graph.output("logits", logits);
+  graph.output("wide", upsample2d(image, {.size = Pair(side)}));
+  return graph;
+}
+
+data::Dataset digits() { return data::digits(16, 1); }
+
+// While it stands, no more than so many further bytes of addresses can be had.
+class AddressLimit {
+ public:
+  explicit AddressLimit(rlim_t more) {
+    EXPECT_EQ(::getrlimit(RLIMIT_AS, &before_), 0);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit limit{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more,
+                       before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  }
+  ~AddressLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+  AddressLimit(const AddressLimit&) = delete;
+  AddressLimit& operator=(const AddressLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(trainer, goes_on_where_memory_to_predict_is_not_to_be_had) {
+  if (THIMBLE_ADDRESS_SANITIZER || kThreadSanitizer) {
+    GTEST_SKIP() << "the sanitizer ends the process";
+  }
+  if (!std::filesystem::exists("/proc/self/statm")) GTEST_SKIP() << "needs /proc";
+  const auto trained = [](bool predicts) {
+    Trainer trainer(with_wide_output(4096), {.batch = 8, .threads = 1});  // 512 MiB
+    trainer.fit(digits(), {.epochs = 1});
+    if (predicts) {
+      const AddressLimit limit(256 << 20);
+      EXPECT_THROW(static_cast<void>(trainer.predict(digits(), "logits")), std::bad_alloc);
+      EXPECT_EQ(trainer.evaluate(digits()).samples, 16);
+    }
+    trainer.fit(digits(), {.epochs = 2});
+    return trainer.weights_sha256();
+  };
+  EXPECT_EQ(trained(true), trained(false));
+}
+
+TEST(trainer, refuses_to_predict_beyond_its_budget_and_goes_on) {
+  const Graph graph = with_wide_output(256);
+  const auto options = [](int64_t budget) {
+    return TrainerOptions{.batch = 8, .memory_budget = budget, .swap = Swap::never, .threads = 1};
+  };
+  const int64_t least = test::nearest_budget(graph, options(0));
+  ASSERT_GT(least, 0);
+  Trainer free(graph, options(0));
+  free.fit(digits(), {.epochs = 1});
+  const std::vector<float> logits = free.predict(digits(), "logits");
+  free.fit(digits(), {.epochs = 2});
+
+  Trainer tight(graph, options(least));
+  tight.fit(digits(), {.epochs = 1});
+  const Plan before = tight.plan();
+  const std::string error = error_of([&] { static_cast<void>(tight.predict(digits(), "logits")); });
+  EXPECT_NE(error.find("[memory budget] predicting"), std::string::npos) << error;
+  EXPECT_EQ(tight.plan().planned_peak_bytes, before.planned_peak_bytes);
+  EXPECT_TRUE(tight.plan().fits);
+  const FitResult fit = tight.fit(digits(), {.epochs = 2});
+  EXPECT_LE(fit.measured_peak_bytes, least);
+  EXPECT_EQ(tight.weights_sha256(), free.weights_sha256());
+
+  const size_t at = error.find_first_of("0123456789", error.find("budget that works"));
+  ASSERT_NE(at, std::string::npos) << error;
+  const int64_t enough = std::stoll(error.substr(at));
+  for (const int64_t budget : {enough - 1, enough}) {
+    Trainer roomy(graph, options(budget));
+    roomy.fit(digits(), {.epochs = 1});
+    if (budget < enough) {
+      EXPECT_THROW(static_cast<void>(roomy.predict(digits(), "logits")), Error);
+      continue;
+    }
+    EXPECT_EQ(roomy.predict(digits(), "logits"), logits);
+    EXPECT_TRUE(roomy.plan().fits);
+    EXPECT_LE(roomy.fit(digits(), {.epochs = 2}).measured_peak_bytes, budget);
+    EXPECT_EQ(roomy.weights_sha256(), free.weights_sha256());
+  }
+}
+
+// Each size has constants of its own.
+TEST(trainer, evaluates_and_trains_last_batches_of_every_size_within_the_least_budget) {
+  const Recipe& recipe = find_recipe("vae");
+  TrainerOptions options{.batch = 8, .swap = Swap::never, .threads = 1};
+  options.memory_budget = test::nearest_budget(recipe.build(), options);
+  const auto trained = [&](const TrainerOptions& of) {
+    Trainer trainer(recipe.build(), of);
+    std::vector<double> losses;
+    FitResult fit;
+    for (int64_t rest = 1; rest < 8; ++rest) {
+      const data::Dataset data = recipe.data("", data::Split::train).take(8 + rest);
+      fit = trainer.fit(data, {.epochs = rest});
+      losses.push_back(trainer.evaluate(data).loss);
+    }
+    if (of.memory_budget > 0) {
+      EXPECT_LE(fit.measured_peak_bytes, of.memory_budget);
+      EXPECT_TRUE(trainer.plan().fits);
+    }
+    return losses;
+  };
+  const std::vector<double> tight = trained(options);
+  options.memory_budget = 0;
+  EXPECT_EQ(tight, trained(options));
+}
+
+TEST(trainer, counts_what_its_steps_swap_and_not_what_validation_does) {
+  const Graph graph = find_recipe("mlp").build();
+  const data::Dataset data = find_recipe("mlp").data("", data::Split::train).take(8);
+  TrainerOptions options{.batch = 4, .swap = Swap::always, .threads = 1};
+  options.memory_budget = test::nearest_budget(graph, options);
+  Trainer trainer(graph, options);
+  const FitResult fit = trainer.fit(data, {.epochs = 2, .validation = data.take(7)});
+  const Plan plan = trainer.plan();
+  EXPECT_EQ(fit.swap_read_bytes, 4 * plan.swap_read_bytes);
+  EXPECT_EQ(fit.swap_written_bytes, 4 * plan.swap_written_bytes);
+}
+
+}  // namespace
+}  // namespace thimble::train
