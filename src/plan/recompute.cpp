@@ -324,10 +324,11 @@ std::vector<Trial> segmented(const Twice& twice, const std::vector<char>& may, c
 }
 
 // From several starts, for greedy choices lead to different ends. first: what they lead to from the
-// step as it is.
-Trial searched(const Twice& twice, const RecomputeOptions& options, Trial first) {
+// step as it is. Returns the best choice, and others that an order of their own may make better.
+std::vector<Trial> searched(const Twice& twice, const RecomputeOptions& options, Trial first) {
   Best best(twice, options);
   best.consider(std::move(first));
+  std::vector<Trial> others;
   std::vector<char> may(twice.graph().nodes.size(), 0);
   std::vector<int> open;
   for (int n = 0; n < twice.loss_node(); ++n) {
@@ -339,23 +340,29 @@ Trial searched(const Twice& twice, const RecomputeOptions& options, Trial first)
     for (Trial& start : segmented(twice, may, best)) {
       best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
     }
-    // Towards the target, and where it is out of reach for less work at what was reached.
-    const auto anneal_to = [&](int64_t bytes) {
-      Trial start = anneal(twice, open, best.trial(), std::max<int64_t>(bytes, 1));
-      best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
+    const auto anneal_from = [&](const Trial& start, int64_t bytes) {
+      Trial end = anneal(twice, open, start, std::max<int64_t>(bytes, 1));
+      best.consider(Chooser(twice, options, 1.0, std::move(end)).chosen());
     };
-    anneal_to(std::max(options.target_bytes, best.trial().peak_bytes / 2));
-    // Or from the smallest there is, which then keeps what it may.
-    if (best.trial().peak_bytes > options.target_bytes && options.target_bytes > 0) {
-      RecomputeOptions least = options;
-      least.target_bytes = 0;
-      Trial start = searched(twice, least, greedy(twice, least));
-      best.consider(Chooser(twice, options, 1.0, std::move(start)).chosen());
+    // Towards the target, and where it is out of reach for less work at what was reached; or from
+    // the smallest there is, which then keeps what it may.
+    anneal_from(best.trial(), std::max(options.target_bytes, best.trial().peak_bytes / 2));
+    if (best.trial().peak_bytes > options.target_bytes) {
+      anneal_from(best.trial(), best.trial().peak_bytes);
+      if (options.target_bytes > 0) {
+        others.push_back(best.trial());
+        RecomputeOptions least = options;
+        least.target_bytes = 0;
+        Trial start = searched(twice, least, greedy(twice, least)).front();
+        start = Chooser(twice, options, 1.0, std::move(start)).chosen();
+        best.consider(start);
+        anneal_from(start, options.target_bytes);
+      }
     }
-    if (best.trial().peak_bytes > options.target_bytes) anneal_to(best.trial().peak_bytes);
   }
   best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());
-  return best.trial();
+  others.insert(others.begin(), best.trial());
+  return others;
 }
 
 // The smallest result so far, in the best order of its own.
@@ -390,7 +397,7 @@ bool has_late_part(const ir::Graph& graph) {
 ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& options) {
   if (!has_late_part(graph)) return graph;
   const Twice twice(graph, options.arena);
-  return twice.graph_of(searched(twice, options, greedy(twice, options)));
+  return twice.graph_of(searched(twice, options, greedy(twice, options)).front());
 }
 
 ir::Graph recompute(std::span<const ir::Graph> orders, const RecomputeOptions& options) {
@@ -405,7 +412,9 @@ ir::Graph recompute(std::span<const ir::Graph> orders, const RecomputeOptions& o
     best = std::move(twice);
     first = std::move(trial);
   }
-  smallest.consider(*best, searched(*best, options, std::move(first)));
+  for (const Trial& trial : searched(*best, options, std::move(first))) {
+    smallest.consider(*best, trial);
+  }
   return smallest.graph();
 }
 
