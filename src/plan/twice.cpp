@@ -3,12 +3,47 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 
 #include "ir/rewrite.h"
 #include "plan/work.h"
 
 namespace thimble::plan {
 namespace {
+
+// Of a step's operations, the share that may be done again as if products and convolutions of so
+// few were cheap: two in a thousand.
+constexpr double kLittle = 0.002;
+
+// Forward nodes that multiply or convolve no longer than it takes to move their data, such as a
+// convolution of one channel: those with the largest outputs, as far as kLittle goes.
+std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node) {
+  struct Product {
+    int64_t saved;
+    double flops;
+    const ir::Node* node;
+  };
+  std::vector<Product> products;
+  double left = 0.0;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    const double flops = flops_of(graph, node);
+    left += kLittle * flops;
+    const double moving = kOperationsPerByte * static_cast<double>(bytes_of(graph, node));
+    if (static_cast<int>(n) >= loss_node || flops == 0.0 || flops > moving) continue;
+    const ir::TensorType& type = graph.type(node.outputs[0]);
+    products.push_back({size_bytes(type.dtype, type.shape), flops, &node});
+  }
+  std::stable_sort(products.begin(), products.end(),
+                   [](const Product& a, const Product& b) { return a.saved > b.saved; });
+  std::set<const ir::Node*> chosen;
+  for (const Product& product : products) {
+    if (product.flops > left) continue;
+    left -= product.flops;
+    chosen.insert(product.node);
+  }
+  return chosen;
+}
 
 // The node that makes a node's first output again, or the node itself.
 ir::Node second_run(const ir::Node& node) {
@@ -47,6 +82,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
       results_(graph.results()) {
   is_result_.assign(graph.values.size(), 0);
   for (const int id : results_) is_result_[static_cast<size_t>(id)] = 1;
+  const std::set<const ir::Node*> little = little_products(graph, loss_node_);
   for (const ir::Node& node : graph.nodes) {
     workspaces_.push_back(workspace_bytes(graph, node, options));
     Maker maker;
@@ -62,7 +98,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                second.outputs,
                workspace_bytes(graph, second, options),
                work_of(graph, second),
-               second.op->flops == nullptr,
+               second.op->flops == nullptr || little.count(&node) > 0,
                !second.op->views.empty()};
     }
     ids_ += node.inputs.size() + node.outputs.size();

@@ -50,7 +50,7 @@ class Twice {
     std::vector<int> outputs;
     int64_t workspace = 0;
     double work = 0.0;  // see work.h
-    bool cheap = true;  // neither multiplies matrices nor convolves
+    bool cheap = true;  // neither multiplies matrices nor convolves, or hardly so
     bool free = false;  // a view
   };
 

@@ -1,0 +1,40 @@
+// Convolutions of little work are computed again without a budget.
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/trainer.h>
+
+#include <algorithm>
+
+namespace thimble {
+namespace {
+
+// The first convolution sees one channel and makes the largest tensor; the others do all the work.
+Graph model(int64_t first_channels) {
+  Graph g;
+  Value x = g.input("x", {32, 32, first_channels});
+  x = conv2d(x, {.channels = 16, .kernel = 3, .padding = 1, .name = "first"});
+  for (const char* const name : {"a", "b", "c", "d"}) {
+    const Value y = swish(group_norm(x, {.groups = 4}));
+    x = x + conv2d(y, {.channels = 16, .kernel = 7, .padding = 3, .name = name});
+  }
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+bool runs_again(const Plan& plan, const std::string& layer) {
+  return std::any_of(plan.buffers.begin(), plan.buffers.end(), [&](const PlanBuffer& buffer) {
+    return buffer.made == Made::again && buffer.name.rfind(layer + "/conv2d", 0) == 0;
+  });
+}
+
+TEST(little_products, run_again_where_they_are_hardly_any_work) {
+  const TrainerOptions options{.batch = 2, .threads = 1};
+  const Plan little = plan_training(model(1), options);
+  const Plan much = plan_training(model(16), options);
+  EXPECT_TRUE(runs_again(little, "first"));
+  EXPECT_FALSE(runs_again(much, "first"));
+  for (const char* const name : {"a", "b", "c", "d"}) EXPECT_FALSE(runs_again(little, name));
+}
+
+}  // namespace
+}  // namespace thimble
