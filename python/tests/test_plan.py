@@ -65,6 +65,15 @@ def test_is_made_without_a_trainer(plan):
         tb.plan_training(classifier(), momory_budget=3)
 
 
+def test_says_what_moments_of_8_bits_save():
+    whole = tb.plan_training(classifier())
+    coded = tb.plan_training(classifier(), optimizer=tb.AdamW(state_bits=8))
+    assert whole.saved_state_bytes == 0
+    assert coded.saved_state_bytes == whole.state_bytes - coded.state_bytes > 0
+    row = next(s for s in coded.strategies if s.name == "optimizer state in 8 bits")
+    assert not row.lossless and row.saved_bytes > 0
+
+
 @pytest.mark.parametrize(
     "size, count", [(1536, 1536), ("1536", 1536), ("1.5KiB", 1536), (".5 mib", 1 << 19), ("2 kB", 2000),
                     ("1GiB", 1 << 30), (None, 0)],
