@@ -85,6 +85,7 @@ ALONE = """<style>svg { --paper: #fcfcfa; --ink: #22262a; --soft: #687078; --lin
 --c: #62c795; } } text { fill: var(--soft); font: 12px system-ui, sans-serif; }
 .head { fill: var(--ink); font-size: 14px; }</style>"""
 PANEL_WIDTH, PANEL_HEIGHT, KEY_HEIGHT = 430, 280, 40
+SLOWEST = 8  # shares of time above stand at the upper edge, as numbers
 # The lines of the picture of peaks, and how they look.
 LINES = ["thimble, computed again", "thimble, with a swap file", "PyTorch, checkpoints"]
 LOOKS = [("var(--a)", "circle"), ("var(--c)", "square"), ("var(--b)", "triangle")]
@@ -109,14 +110,14 @@ def panel(name, lines, looks):
     """One recipe's peaks (MiB) against the time of a step."""
     points = [point for line in lines.values() for point in line]
     across = ticks(max(x for x, _ in points), 5)
-    up = ticks(max(y for _, y in points), 4)
+    up = ticks(max(y for _, y in points if y <= SLOWEST), 4)
     left, right, top, bottom = 44, 16, 30, 44
 
     def x(value):
         return left + (PANEL_WIDTH - left - right) * value / across[-1]
 
     def y(value):
-        return PANEL_HEIGHT - bottom - (PANEL_HEIGHT - top - bottom) * value / up[-1]
+        return PANEL_HEIGHT - bottom - (PANEL_HEIGHT - top - bottom) * min(value / up[-1], 1)
 
     marks = [f'<text class="head" x="{left}" y="18">{html.escape(name)}</text>']
     for value in up:
@@ -135,6 +136,10 @@ def panel(name, lines, looks):
         marks.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5" '
                      'stroke-opacity="0.6"/>')
         marks += [mark(shape, x(px), y(py), colour) for px, py in ordered]
+        slowest, at = max((py, px) for px, py in ordered)
+        if slowest > up[-1]:
+            marks.append(f'<text x="{x(at) - 8:.1f}" y="{y(slowest) + 4:.1f}" text-anchor="end">'
+                         f'{slowest:.0f}</text>')
     return marks
 
 

@@ -205,6 +205,7 @@ std::vector<std::string> nodes_of(const ir::Graph& graph) {
 
 // Else the properties here would hold of passes that do nothing.
 TEST(random_models, give_every_pass_something_to_do) {
+  if (THIMBLE_ADDRESS_SANITIZER) GTEST_SKIP() << "counts, which a sanitizer does not change";
   constexpr uint32_t kModels = 40;
   std::map<std::string, int> changed;
   const auto count = [&](const std::string& name, bool change) { changed[name] += change ? 1 : 0; };
