@@ -2,7 +2,6 @@
 #include <thimble/error.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -16,11 +15,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kFileBytes = int64_t{4} << 20;
-constexpr int64_t kPieceBytes = int64_t{256} << 10;  // a transfer; less where staging is smaller
-constexpr double kSeconds = 0.04;                    // for each part
-constexpr int64_t kSmallBytes = 1;                   // next to nothing: one block of the disk
-constexpr int kSmallTransfers = 15;
+constexpr int64_t kFileBytes = int64_t{8} << 20;
+// Of a transfer, which goes in chunks of which some are under way at once.
+constexpr int64_t kMostBytes = int64_t{1} << 20;
+constexpr int kChunks = 4;
+constexpr double kSeconds = 0.04;   // for each part
+constexpr int64_t kSmallBytes = 1;  // next to nothing: one block of the disk
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -29,43 +29,38 @@ double seconds_since(Clock::time_point start) {
 class Measurement {
  public:
   Measurement(const std::string& folder, const SwapOptions& options)
-      : block_(std::clamp(options.buffers * options.buffer_bytes, kSwapBlock, kPieceBytes)),
+      : block_(std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostBytes)),
         file_(folder, std::vector<int64_t>(static_cast<size_t>(slots()), block_.bytes()), options) {
   }
 
   [[nodiscard]] int slots() const { return static_cast<int>(kFileBytes / block_.bytes()); }
 
-  // Bytes a second over the first slots, at most so many, until the time is over; how many in
-  // *slots. The next transfer is queued while one runs, as in a training step.
-  double rate(bool write, int* slots) {
-    const Clock::time_point start = Clock::now();
-    const int most = *slots;
-    int started = 0;
-    while (started < most && (started < 2 || seconds_since(start) < kSeconds)) {
-      begin(write, started++, block_.bytes());
-      if (started > 1) wait(started - 2);
-    }
-    wait(started - 1);
-    *slots = started;
-    return static_cast<double>(started * block_.bytes()) / seconds_since(start);
+  // Bytes a second.
+  double rate(bool write) {
+    return static_cast<double>(block_.bytes()) / seconds_each(write, block_.bytes());
   }
 
-  // Seconds from the start of a small transfer to the end of its wait; the median.
+  // Seconds that a small transfer adds to those before it.
   double small() {
-    std::array<double, kSmallTransfers> seconds{};
-    int count = 0;
-    const Clock::time_point begun = Clock::now();
-    while (count < kSmallTransfers && (count < 2 || seconds_since(begun) < kSeconds)) {
-      const Clock::time_point start = Clock::now();
-      begin(count % 2 == 0, 0, kSmallBytes);
-      wait(0);
-      seconds[static_cast<size_t>(count++)] = seconds_since(start);
-    }
-    std::sort(seconds.begin(), seconds.begin() + count);
-    return seconds[static_cast<size_t>(count / 2)];
+    return (seconds_each(true, kSmallBytes) + seconds_each(false, kSmallBytes)) / 2;
   }
 
  private:
+  // Of transfers of the first slots, as many as there is time for, and for reading as many as were
+  // written. The next one is queued while one runs, as in a training step.
+  double seconds_each(bool write, int64_t bytes) {
+    const Clock::time_point start = Clock::now();
+    const int most = write ? slots() : written_;
+    int started = 0;
+    while (started < most && (started < 2 || seconds_since(start) < kSeconds)) {
+      begin(write, started++, bytes);
+      if (started > 1) wait(started - 2);
+    }
+    wait(started - 1);
+    if (write) written_ = started;
+    return seconds_since(start) / started;
+  }
+
   void begin(bool write, int slot, int64_t bytes) {
     if (write) {
       file_.start_write(slot, block_.data(), bytes);
@@ -78,7 +73,8 @@ class Measurement {
   }
 
   Block block_;
-  SwapFile file_;  // ends before the block does
+  SwapFile file_;    // ends before the block does
+  int written_ = 0;  // slots, last
 };
 
 }  // namespace
@@ -86,12 +82,11 @@ class Measurement {
 Bandwidth measure_bandwidth(const std::string& folder, SwapOptions options) {
   options.capacity = std::max(options.capacity, 2);
   Measurement measurement(folder, options);
-  int slots = measurement.slots();
   // The first write of a place is slower than those of all later steps.
-  static_cast<void>(measurement.rate(true, &slots));
+  static_cast<void>(measurement.rate(true));
   Bandwidth bandwidth;
-  bandwidth.write_bytes_per_second = measurement.rate(true, &slots);
-  bandwidth.read_bytes_per_second = measurement.rate(false, &slots);
+  bandwidth.write_bytes_per_second = measurement.rate(true);
+  bandwidth.read_bytes_per_second = measurement.rate(false);
   bandwidth.seconds_per_transfer = measurement.small();
   return bandwidth;
 }

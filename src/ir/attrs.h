@@ -41,7 +41,8 @@ class FieldVisitor {
                    const char* doc) {
     int number = static_cast<int>(value);
     choice(name, number, names, doc);
-    value = static_cast<E>(number);
+    // Who only reads may share the attributes with other threads.
+    if (number != static_cast<int>(value)) value = static_cast<E>(number);
   }
 
  private:
