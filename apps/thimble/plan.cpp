@@ -18,8 +18,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int kNamedBuffers = 3;  // in an error
-
 struct Options {
   SetupOptions setup;
   DataOptions data;
@@ -117,9 +115,9 @@ json to_json(const Plan& plan, const Reading& reading) {
           ? fmt::format(" Nearest budget that works: {} bytes, or take a smaller batch",
                         plan.nearest_feasible_bytes)
           : std::string(" Take a smaller batch");
-  throw Error("memory budget", fmt::format("no plan of batch {} keeps {}; {}.{}", plan.batch,
-                                           format_bytes(plan.budget_bytes),
-                                           plan::binding_text(plan, kNamedBuffers), nearest));
+  throw Error("memory budget",
+              fmt::format("no plan of batch {} keeps {}; {}.{}", plan.batch,
+                          format_bytes(plan.budget_bytes), plan::binding_text(plan), nearest));
 }
 
 int run(const Options& options) {

@@ -151,12 +151,8 @@ void add_training_options(CLI::App& command, Options& options) {
   command.add_option("--threads", options.threads, "0: one per processor");
 }
 
-int run(int argc, char** argv) {
-  CLI::App app("thimble's side of the comparison with PyTorch");
-  app.require_subcommand(1);
-  Options options;
-  nlohmann::ordered_json answer;
-
+// Commands that write files for both sides.
+void add_files(CLI::App& app, Options& options, nlohmann::ordered_json& answer) {
   CLI::App* command = app.add_subcommand("samples", "write the samples of both splits");
   command->add_option("RECIPE", options.recipe)->required();
   command->add_option("--data", options.data, "real data; none: the recipe's built-in data");
@@ -190,8 +186,11 @@ int run(int argc, char** argv) {
                 options.out);
     answer = {{"file", options.out}};
   });
+}
 
-  command = app.add_subcommand("train", "train in full; prints losses, time and memory");
+// Commands that train and measure.
+void add_runs(CLI::App& app, Options& options, nlohmann::ordered_json& answer) {
+  CLI::App* command = app.add_subcommand("train", "train in full; prints losses, time and memory");
   add_training_options(*command, options);
   command->add_option("--out", options.out, "checkpoint to write");
   command->callback([&] { answer = train(options, false); });
@@ -225,7 +224,15 @@ int run(int argc, char** argv) {
   command->add_option("--samples", options.samples, "images to draw")->default_val(2000);
   command->add_option("--seed", options.seed);
   command->callback([&] { answer = score(options); });
+}
 
+int run(int argc, char** argv) {
+  CLI::App app("thimble's side of the comparison with PyTorch");
+  app.require_subcommand(1);
+  Options options;
+  nlohmann::ordered_json answer;
+  add_files(app, options, answer);
+  add_runs(app, options, answer);
   CLI11_PARSE(app, argc, argv);
   fmt::print("{}\n", answer.dump());
   return 0;

@@ -53,10 +53,10 @@ def _parts(micro_batches: int | str, budget: int) -> int:
             raise ValueError('[micro_batches] "auto" asks a memory_budget how many; give one, or a number')
         return 0
     require("Trainer", micro_batches=(micro_batches, (numbers.Integral, 'a whole number or "auto"')))
-    if micro_batches < 1:
-        got = reprlib.repr(micro_batches)
-        raise ValueError(f'[micro_batches] must be 1 or more, or "auto", got {got}')
-    return _whole("micro_batches", micro_batches, 1)
+    parts = int(micro_batches)
+    if parts < 1:
+        raise ValueError(f'[micro_batches] must be 1 or more, or "auto", got {reprlib.repr(parts)}')
+    return _whole("micro_batches", parts, 1)
 
 
 def _whole(name: str, value: int, low: int, bits: int = 63) -> int:

@@ -41,10 +41,11 @@ int open_nameless(const std::string& folder) {
   return named;
 }
 
-[[noreturn]] void refuse_folder(const std::string& folder, int error) {
-  throw Error(kWhere, fmt::format("cannot be made in {}: {}; name a folder that exists and is "
-                                  "writable with swap_dir (on the command line --swap-dir)",
-                                  folder, std::strerror(error)));
+std::string refusal(const std::string& folder, int error) {
+  return fmt::format(
+      "cannot be made in {}: {}; name a folder that exists and is writable with "
+      "swap_dir (on the command line --swap-dir)",
+      folder, std::strerror(error));
 }
 
 // -1: the file system does not say.
@@ -58,7 +59,7 @@ int64_t free_bytes(int descriptor) {
 
 SwapDisk::SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::byte* block)
     : folder_(folder), bytes_(bytes), descriptor_(open_nameless(folder)) {
-  if (descriptor_ < 0) refuse_folder(folder_, errno);
+  if (descriptor_ < 0) throw Error(kWhere, refusal(folder_, errno));
   try {
     allocate();
   } catch (const Error&) {
@@ -108,11 +109,6 @@ void SwapDisk::make_direct(std::byte* block) {
 #endif
 }
 
-bool SwapDisk::in_memory() const {
-  struct statfs system {};
-  return ::fstatfs(descriptor_, &system) == 0 && is_memory(system);
-}
-
 int SwapDisk::settle(bool write, int64_t offset, int64_t bytes) const {
   if (direct_) return 0;
   if (write) {
@@ -132,18 +128,18 @@ int SwapDisk::settle(bool write, int64_t offset, int64_t bytes) const {
   return 0;
 }
 
-void require_swap_folder(const std::string& folder) {
+std::string why_no_swap(const std::string& folder) {
   const int descriptor = open_nameless(folder);
-  if (descriptor < 0) refuse_folder(folder, errno);
+  if (descriptor < 0) return refusal(folder, errno);
   struct statfs system {};
   const bool in_memory = ::fstatfs(descriptor, &system) == 0 && is_memory(system);
   ::close(descriptor);
-  if (!in_memory) return;
-  throw Error(kWhere,
-              fmt::format("would lie in memory: {} is no folder of a disk (tmpfs), and "
-                          "swapping to it frees nothing; name one of a disk with swap_dir "
-                          "(on the command line --swap-dir), or do without (swap \"never\")",
-                          folder));
+  if (!in_memory) return {};
+  return fmt::format(
+      "would lie in memory: {} is no folder of a disk (tmpfs), and swapping to it "
+      "frees nothing; name one of a disk with swap_dir (on the command line "
+      "--swap-dir), or do without (swap \"never\")",
+      folder);
 }
 
 std::string default_swap_folder() {

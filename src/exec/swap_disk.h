@@ -28,7 +28,6 @@ class SwapDisk {
   [[nodiscard]] bool direct() const { return direct_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
-  [[nodiscard]] bool in_memory() const;
 
   // Of a file that is not direct: brings written bytes to the disk, and frees the page cache of
   // them, which would be memory nobody has planned. Returns 0 or an errno.
@@ -46,7 +45,7 @@ class SwapDisk {
 
 [[nodiscard]] std::string default_swap_folder();
 
-// See SwapFile::require_folder.
-void require_swap_folder(const std::string& folder);
+// See SwapFile::why_not.
+[[nodiscard]] std::string why_no_swap(const std::string& folder);
 
 }  // namespace thimble::exec

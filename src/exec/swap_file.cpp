@@ -230,8 +230,8 @@ std::shared_ptr<Block> SwapFile::staging() const { return state_->block; }
 
 std::string SwapFile::default_folder() { return default_swap_folder(); }
 
-void SwapFile::require_folder(const std::string& folder) {
-  require_swap_folder(folder.empty() ? default_swap_folder() : folder);
+std::string SwapFile::why_not(const std::string& folder) {
+  return why_no_swap(folder.empty() ? default_swap_folder() : folder);
 }
 
 void SwapFile::start_write(int slot, const void* data, int64_t bytes) {
@@ -265,6 +265,5 @@ void SwapFile::reset_counters() {
 int64_t SwapFile::file_bytes() const { return state_->layout.file_bytes; }
 bool SwapFile::is_direct() const { return state_->disk.direct(); }
 bool SwapFile::uses_uring() const { return state_->io->is_uring(); }
-bool SwapFile::in_memory() const { return state_->disk.in_memory(); }
 
 }  // namespace thimble::exec

@@ -78,9 +78,9 @@ class SwapFile {
   [[nodiscard]] static int64_t staging_bytes(const Options& options);
   // That block, for a file that takes this one's place.
   [[nodiscard]] std::shared_ptr<Block> staging() const;
-  // Throws Error, naming the folder, where it takes no file, or lies in memory (tmpfs), so that a
-  // file there frees none. folder: empty for default_folder().
-  static void require_folder(const std::string& folder);
+  // Why there can be no file in a folder, and what to do: it takes none, or lies in memory (tmpfs),
+  // so that a file there frees none. Empty: there can be one. folder: empty for default_folder().
+  [[nodiscard]] static std::string why_not(const std::string& folder);
   // TMPDIR; else /tmp, or /var/tmp where /tmp is memory itself.
   [[nodiscard]] static std::string default_folder();
 
@@ -101,7 +101,6 @@ class SwapFile {
   [[nodiscard]] int64_t file_bytes() const;  // on the disk
   [[nodiscard]] bool is_direct() const;      // past the page cache
   [[nodiscard]] bool uses_uring() const;
-  [[nodiscard]] bool in_memory() const;  // the folder lies in memory (tmpfs): swapping saves none
 
  private:
   struct State;

@@ -7,6 +7,11 @@
 #include "plan/text_parts.h"
 
 namespace thimble::plan {
+namespace {
+
+constexpr size_t kNamedBuffers = 3;
+
+}  // namespace
 
 std::vector<const PlanBuffer*> binding_buffers(const Plan& plan) {
   std::vector<const PlanBuffer*> alive;
@@ -18,13 +23,16 @@ std::vector<const PlanBuffer*> binding_buffers(const Plan& plan) {
   return alive;
 }
 
-std::string binding_text(const Plan& plan, int largest_buffers) {
-  if (plan.steps.empty()) return "fullest at the parameters";
+std::string binding_op(const Plan& plan) {
   const PlanStep& peak = plan.steps[static_cast<size_t>(plan.peak_step)];
-  std::string text = fmt::format("fullest at {} of {}", peak.op,
-                                 peak.layer.empty() ? "the training step" : peak.layer);
+  return fmt::format("{} of {}", peak.op, peak.layer.empty() ? "the training step" : peak.layer);
+}
+
+std::string binding_text(const Plan& plan) {
+  if (plan.steps.empty()) return "fullest at the parameters";
+  std::string text = "fullest at " + binding_op(plan);
   const std::vector<const PlanBuffer*> alive = binding_buffers(plan);
-  const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
+  const size_t shown = std::min(alive.size(), kNamedBuffers);
   for (size_t i = 0; i < shown; ++i) {
     const char* const before = i == 0 ? ", with " : i + 1 < shown ? ", " : " and ";
     text += fmt::format("{}{} ({} B)", before, alive[i]->name, grouped(alive[i]->bytes));

@@ -11,8 +11,11 @@ namespace thimble::plan {
 // Buffers alive at the binding moment, the largest first. They point into the plan.
 [[nodiscard]] std::vector<const PlanBuffer*> binding_buffers(const Plan& plan);
 
-// "fullest at conv2d of encoder, with image 100,352 B and relu 50,176 B": the op that needs most,
-// and its largest buffers, for a line of an error.
-[[nodiscard]] std::string binding_text(const Plan& plan, int largest_buffers);
+// "conv2d of encoder": the op that needs most. There must be steps.
+[[nodiscard]] std::string binding_op(const Plan& plan);
+
+// "fullest at conv2d of encoder, with image (100,352 B) and relu (50,176 B)": that op and its three
+// largest buffers, for a line of an error.
+[[nodiscard]] std::string binding_text(const Plan& plan);
 
 }  // namespace thimble::plan

@@ -318,8 +318,7 @@ std::vector<Trial> segmented(const Twice& twice, const std::vector<char>& may, c
   std::stable_sort(starts.begin(), starts.end(),
                    [&best](const Trial& a, const Trial& b) { return best.rank(a) < best.rank(b); });
   const size_t most = std::max(kMaxStartNodes / twice.graph().nodes.size(), kLeastStarts);
-  if (starts.size() > most)
-    starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(most), starts.end());
+  starts.resize(std::min(starts.size(), most));
   return starts;
 }
 

@@ -80,12 +80,15 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   const size_t before = list_.size();
   const double ms = ms_;
   add(name, graph);
-  if (list_.size() == before) return;
+  // Results may be others even where no peak falls.
+  if (list_.size() == before) row(name, list_.back().left_bytes);
   PlanStrategy& strategy = list_.back();
-  strategy.lossless = false;
-  strategy.predicted_ms = ms_ - ms;
   const Kept kept = kept_as(graph, kHalf);
-  strategy.detail = fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values");
+  strategy.lossless = kept.values == 0;
+  strategy.predicted_ms = ms_ - ms;
+  strategy.detail = kept.values > 0
+                        ? fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values")
+                        : "none found of 4 KiB and more that lowers the peak; nothing is changed";
 }
 
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {

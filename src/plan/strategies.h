@@ -26,7 +26,7 @@ class Strategies {
   void start(const ir::Graph& graph);
   // What a strategy made of the graph before; nothing is added where it changed nothing.
   void add(const std::string& name, const ir::Graph& graph);
-  // Likewise, of values that are stored less exactly.
+  // What it made by storing values less exactly; a row even where it changed nothing.
   void add_lossy(const std::string& name, const ir::Graph& graph);
   // The final plan, of the graph before with transfers.
   void add_swap(const Plan& plan, int64_t values, double stall_ms);

@@ -117,10 +117,9 @@ std::string verdict(const Plan& plan) {
 // The op that needs most, and the largest buffers at that moment.
 std::string fullest_moment(const Plan& plan, int largest_buffers) {
   if (plan.steps.empty()) return {};
-  const PlanStep& peak = plan.steps[static_cast<size_t>(plan.peak_step)];
-  std::string out = fmt::format("fullest at step {} of {}: {} of {}\n", grouped(plan.peak_step + 1),
-                                grouped(static_cast<int64_t>(plan.steps.size())), peak.op,
-                                peak.layer.empty() ? "the training step" : peak.layer);
+  std::string out =
+      fmt::format("fullest at step {} of {}: {}\n", grouped(plan.peak_step + 1),
+                  grouped(static_cast<int64_t>(plan.steps.size())), plan::binding_op(plan));
   const std::vector<const PlanBuffer*> alive = plan::binding_buffers(plan);
   const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
   for (size_t i = 0; i < shown; ++i) {

@@ -12,9 +12,9 @@
 namespace thimble::train {
 
 int64_t stream_bytes(const data::Dataset& dataset, const data::LoaderOptions& options) {
-  const int64_t bytes = data::loader_bytes(dataset, options);
-  if (options.prefetch > 0 || !options.shuffle) return options.prefetch > 0 ? bytes : 0;
-  return data::SampleNumbers::bytes(dataset.size(), dataset.size());
+  const int64_t read_ahead = data::loader_bytes(dataset, options);  // throws, too
+  if (options.prefetch > 0) return read_ahead;
+  return options.shuffle ? data::SampleNumbers::bytes(dataset.size(), dataset.size()) : 0;
 }
 
 LoaderStream::LoaderStream(data::Dataset dataset, data::LoaderOptions options)

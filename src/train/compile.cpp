@@ -13,8 +13,6 @@
 namespace thimble::train {
 namespace {
 
-constexpr int kNamedBuffers = 3;  // in an error
-
 ir::Graph forward_graph(const ir::Graph& model, int64_t batch, ir::Phase phase) {
   return passes::gather_late(passes::specialize(ir::with_batch(model, batch), phase));
 }
@@ -104,7 +102,7 @@ void check_budget(const Plan& plan, const std::string& no_swap) {
                   "smaller batch",
                   plan.batch, format_bytes(plan.nearest_feasible_bytes),
                   format_bytes(plan.input_pipeline_bytes), format_bytes(plan.budget_bytes),
-                  plan::binding_text(plan, kNamedBuffers),
+                  plan::binding_text(plan),
                   no_swap.empty() ? std::string() : fmt::format(" No swap file: {}.", no_swap),
                   plan.nearest_feasible_bytes));
 }

@@ -110,16 +110,20 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   if (Runnable* const known = runner.find(key)) return *known;
   const exec::Counting counting(account);
   plan::Budget budget = budget_beside(graph_of(kind, batch));
-  const int64_t limit = options.memory_budget;
   return runner.extend(key, graph_of(kind, batch), budget, [&] {
-    // Its own constants are known now, and take from what there is for its arena. Values of fewer
-    // samples may be too small to be swapped otherwise. At last the smallest plan there is.
-    for (int round = 0; round < 3 && limit > 0 && needed_bytes() > limit; ++round) {
-      if (round == 0) budget.bytes -= needed_bytes() - limit;
-      if (round == 1) budget.smallest_swapped_bytes = kLeastSwapped;
-      budget.bytes = round == 2 ? 1 : std::max<int64_t>(budget.bytes, 1);
+    const auto missing = [&] {
+      return options.memory_budget > 0 ? needed_bytes() - options.memory_budget : 0;
+    };
+    const auto compile_within = [&](int64_t bytes) {
+      budget.bytes = std::max<int64_t>(bytes, 1);
       runner.add(key, graph_of(kind, batch), budget);
-    }
+    };
+    // Its own constants are known now, and take from what there is for its arena.
+    if (missing() > 0) compile_within(budget.bytes - missing());
+    // Values of fewer samples may be too small to be swapped otherwise.
+    budget.smallest_swapped_bytes = kLeastSwapped;
+    if (missing() > 0) compile_within(budget.bytes);
+    if (missing() > 0) compile_within(1);
     require_room(kind, batch);
   });
 }

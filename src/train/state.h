@@ -100,10 +100,10 @@ struct State {
   // Computes batches in that number of parts which keeps the budget at the least time, predicted by
   // nominal rates.
   void choose_parts();
+  // The plan of a part becomes that of a whole step.
   void add_parts(Plan& plan) const;
-  // Say in a plan what micro-batches and lossy means save.
+  // Says in a plan what micro-batches and lossy means save.
   void add_asked_for(Plan& plan) const;
-  void add_idle_halves(Plan& plan) const;
   // As why_not_micro_batches, of that many.
   [[nodiscard]] std::string why_not(int64_t parts) const;
   // Computes batches in that many parts. Throws Error where the model does not allow it.

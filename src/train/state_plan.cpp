@@ -6,7 +6,6 @@
 
 #include "passes/passes.h"
 #include "plan/binding.h"
-#include "plan/halves.h"
 #include "plan/strategies.h"
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
@@ -17,7 +16,6 @@
 namespace thimble::train {
 namespace {
 
-constexpr int kNamedBuffers = 3;  // in an error
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
 
 // Somebody who asks for swap must hear why there is none; else there are other ways.
@@ -186,19 +184,16 @@ void State::require_room(ProgramKind kind, int64_t batch) const {
                           "the budget is {}; {}. The trainer stays as it was. Nearest "
                           "budget that works: {} bytes, or take a smaller batch",
                           what, batch, format_bytes(needed), format_bytes(options.memory_budget),
-                          plan::binding_text(own, kNamedBuffers), enough));
+                          plan::binding_text(own), enough));
 }
 
 void State::settle_swap() {
   swap_ = options.swap;
   if (options.memory_budget <= 0 || swap_ == Swap::never) return;
-  try {
-    exec::SwapFile::require_folder(options.swap_dir);
-  } catch (const Error& error) {
-    if (is_swap_asked_for(options)) throw;
-    swap_ = Swap::never;
-    no_swap_ = std::string(error.what()).substr(error.where().size() + 3);  // without "[swap file]"
-  }
+  no_swap_ = exec::SwapFile::why_not(options.swap_dir);
+  if (no_swap_.empty()) return;
+  if (is_swap_asked_for(options)) throw Error("swap file", no_swap_);
+  swap_ = Swap::never;
 }
 
 std::optional<plan::SwapRates> State::swap_rates() {
@@ -237,7 +232,6 @@ Plan State::plan() const {
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);
   add_asked_for(plan);
-  add_idle_halves(plan);
   plan.batch = options.batch;
   plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
@@ -304,31 +298,6 @@ void State::add_asked_for(Plan& plan) const {
   if (!frozen.empty()) add("frozen parameters", std::move(frozen), false);
   plan.strategies.front().left_bytes = left;
   plan.strategies.insert(plan.strategies.begin() + 1, rows.rbegin(), rows.rend());
-}
-
-// Activations in 16 bits that were asked for and lower no peak have a row, too: results may be
-// others all the same.
-void State::add_idle_halves(Plan& plan) const {
-  constexpr const char* kName = "activations in 16 bits";
-  std::vector<PlanStrategy>& rows = plan.strategies;
-  const auto is_named = [](const char* name) {
-    return [name](const PlanStrategy& row) { return row.name == name; };
-  };
-  if (options.saved_activations == DType::f32 || rows.empty() ||
-      std::any_of(rows.begin(), rows.end(), is_named(kName))) {
-    return;
-  }
-  const plan::Kept kept = plan::kept_as(runner.at(update_key()).program->graph(), plan::kHalf);
-  auto after = std::find_if(rows.begin(), rows.end(), is_named("recomputation"));
-  if (after == rows.end()) after = std::find_if(rows.begin(), rows.end(), is_named("swap"));
-  PlanStrategy row;
-  row.name = kName;
-  row.detail = kept.values > 0
-                   ? fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values")
-                   : "none found of 4 KiB and more that lowers the peak; nothing is changed";
-  row.left_bytes = std::prev(after)->left_bytes;
-  row.lossless = kept.values == 0;
-  rows.insert(after, std::move(row));
 }
 
 }  // namespace thimble::train

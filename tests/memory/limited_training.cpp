@@ -3,7 +3,6 @@
 // The address space that the program itself takes is filled up to PROGRAM_BYTES first, so that a
 // limit means the same on every machine. HOLD_BYTES are held beside the training.
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/mman.h>
 #include <thimble/thimble.h>
 
@@ -13,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "exec/heap.h"
 #include "io/temporary_folder.h"
 #include "memory/allocation_count.h"
 
@@ -85,11 +85,7 @@ int run(char** argument) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::mallopt(M_ARENA_MAX, 1);  // every further arena would reserve 64 MiB of addresses
-  // Large blocks go back to the system when they are freed; otherwise the sizes that malloc keeps
-  // to itself grow with the largest block that was ever freed.
-  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
-  ::mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  exec::hold_heap();
   if (argc != 7) return 2;
   try {
     return run(argv + 1);
