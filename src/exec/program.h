@@ -89,8 +89,9 @@ class Session {
   // parameters and state are lost.
   [[nodiscard]] bool run();
 
-  // Runs every node but the transfers `rounds` times on whatever the memory holds, which is lost,
-  // and notes the shortest time of each.
+  // Runs the step `rounds` times on whatever the memory holds, which is lost, and notes the
+  // shortest time of every node but the transfers. What it fetches must be in the swap file. Ends
+  // early where that fails.
   void measure(int rounds, plan::NodeTimes& times);
 
   // After a failed run, with the sources set again: runs the forward part once more and names the

@@ -6,6 +6,7 @@
 
 #include "plan/strategies.h"
 #include "plan/swap.h"
+#include "plan/swap_ops.h"
 #include "plan/variants.h"
 
 namespace thimble::plan {
@@ -151,20 +152,25 @@ class Ladder {
     return std::move(*best);
   }
 
+  [[nodiscard]] SwapCosts costs(const ir::Graph& graph, const SwapRates& rates) const {
+    SwapCosts costs{.read_ms_per_byte = rates.read_ms_per_byte,
+                    .write_ms_per_byte = rates.write_ms_per_byte,
+                    .transfer_ms = rates.transfer_ms};
+    for (const ir::Node& node : graph.nodes) costs.node_ms.push_back(times_.of(graph, node));
+    return costs;
+  }
+
   [[nodiscard]] Tried swapped(const ir::Graph& graph, int64_t target) const {
     SwapOptions wanted{.arena = options_,
                        .target_bytes = target,
                        .in_file = budget_.in_file,
                        .smallest_bytes = budget_.smallest_swapped_bytes};
-    for (const ir::Node& node : graph.nodes) {
-      wanted.costs.node_ms.push_back(times_.of(graph, node));
+    wanted.costs = costs(graph, rates_);
+    const bool is_least = target == 0;
+    if (is_least) {  // the same on every machine
+      wanted.actual = wanted.costs;
+      wanted.costs = costs(graph, SwapRates());
     }
-    // As small as it gets is what it is on every machine.
-    SwapRates rates = rates_;
-    if (target == 0) rates = {.staging_bytes = budget_.least_staging_bytes};
-    wanted.costs.read_ms_per_byte = rates.read_ms_per_byte;
-    wanted.costs.write_ms_per_byte = rates.write_ms_per_byte;
-    wanted.costs.transfer_ms = rates.transfer_ms;
     Swapped swap = plan::swap(graph, wanted);
     Tried result;
     result.computed = graph;
@@ -176,7 +182,7 @@ class Ladder {
     result.fitted.arena = plan_arena(swap.graph, options_, swap.in_file);
     if (!swap.slot_bytes.empty()) {
       Plan& plan = result.fitted.arena.plan;
-      plan.staging_bytes = rates.staging_bytes;
+      plan.staging_bytes = is_least ? budget_.least_staging_bytes : rates_.staging_bytes;
       plan.planned_peak_bytes += plan.staging_bytes;
       plan.lower_bound_bytes += plan.staging_bytes;
     }
@@ -216,6 +222,24 @@ class Ladder {
 };
 
 }  // namespace
+
+void SwapRates::scale(double factor) {
+  read_ms_per_byte *= factor;
+  write_ms_per_byte *= factor;
+  transfer_ms *= factor;
+}
+
+double busy_ms(const ir::Graph& graph, const SwapRates& rates) {
+  double ms = 0.0;
+  for (const ir::Node& node : graph.nodes) {
+    const bool reads = node.op == &swap_read_op();
+    if (!reads && node.op != &swap_write_op()) continue;
+    const ir::TensorType& type = graph.type(reads ? node.outputs[0] : node.inputs[0]);
+    const auto bytes = static_cast<double>(size_bytes(type.dtype, type.shape));
+    ms += bytes * (reads ? rates.read_ms_per_byte : rates.write_ms_per_byte) + rates.transfer_ms;
+  }
+  return ms;
+}
 
 int64_t counted_bytes(const Plan& plan) {
   return plan.planned_peak_bytes - plan.constant_bytes - plan.constant_padding_bytes;

@@ -27,6 +27,8 @@ struct SwapRates {
   double transfer_ms = 0.05;
   int64_t staging_bytes = 0;
   bool operator==(const SwapRates&) const = default;
+  // Makes everything take that many times as long.
+  void scale(double factor);
 };
 
 struct Budget {
@@ -59,6 +61,9 @@ struct Fitted {
 // swap. Where the budget cannot be kept, the plan is the smallest there is. Every result keeps its
 // bits, but for what Budget::saved changes.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
+
+// How long the file is busy in a step with transfers, by these rates; milliseconds.
+[[nodiscard]] double busy_ms(const ir::Graph& graph, const SwapRates& rates);
 
 // Bytes of the plan that the budget counts.
 [[nodiscard]] int64_t counted_bytes(const Plan& plan);

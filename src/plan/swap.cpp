@@ -229,6 +229,7 @@ Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
       if (next.times.stall_ms < best.times.stall_ms) best = std::move(next);
     }
   }
+  if (options.actual) best.times = transfer_times(best.items, best.stays, *options.actual);
   Swapped swapped;
   number_slots(best.items, options, swapped);
   swapped.peak_bytes = best.peak_bytes();

@@ -30,6 +30,8 @@ struct SwapOptions {
   // Of what is moved: less is not worth a transfer. A page.
   int64_t smallest_bytes = 4096;
   SwapCosts costs;
+  // By which the times of what was chosen are predicted; none: costs.
+  std::optional<SwapCosts> actual;
 };
 
 // A step with its transfers.

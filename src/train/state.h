@@ -122,7 +122,7 @@ struct State {
   // Whether there may be a swap file, and where not, why. Throws Error where the user asked for it.
   void settle_swap();
   [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
-  // Times the nodes of the step where it swaps, and compiles all again by that.
+  // Rehearses the step where it swaps, and compiles all again by the times that it took.
   void compile_by_measured_times();
   void require_swap_file() const;
   // All plans are made.

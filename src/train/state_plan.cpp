@@ -220,7 +220,18 @@ std::optional<plan::SwapRates> State::swap_rates() {
 void State::compile_by_measured_times() {
   constexpr int kRounds = 3;
   auto times = std::make_shared<plan::NodeTimes>(*budget_.times);
-  runner.at(update_key()).session->measure(kRounds, *times);
+  const Runnable& step = runner.at(update_key());
+  runner.store().initialize(options.seed);
+  // The first write of a place in the file is slower than all later ones.
+  step.session->measure(1, *times);
+  const double before_ms = runner.swap_counters().busy_ms;
+  step.session->measure(kRounds, *times);
+  const double busy_ms = (runner.swap_counters().busy_ms - before_ms) / kRounds;
+  if (const std::string error = runner.swap_file()->error(); !error.empty()) {
+    throw Error("swap file", error);
+  }
+  if (!rates_) rates_.emplace();
+  rates_->scale(busy_ms / plan::busy_ms(step.program->graph(), *rates_));
   budget_.times = std::move(times);
   compile();
   check_budget(plan(), no_swap_);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "passes/passes.h"
+#include "plan/ladder.h"
 #include "plan/lifetimes.h"
 #include "plan/order.h"
 #include "plan/recompute.h"
@@ -138,6 +139,24 @@ TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
   EXPECT_LT(fast.stall_ms, 0.3 * fast.transfer_ms);
   const Swapped slow = swap(step, options_for(step, target, 1e4));
   EXPECT_GE(slow.stall_ms, slow.transfer_ms - compute_ms);
+}
+
+TEST(swap, is_chosen_by_some_costs_and_predicted_by_others) {
+  const ir::Graph step = step_of(chain(), 4);
+  SwapOptions options = options_for(step, peak_of(step, {}) * 7 / 10, 1.0);
+  const Swapped by_costs = swap(step, options);
+  options.actual = options.costs;
+  SwapRates rates{.read_ms_per_byte = 3.0, .write_ms_per_byte = 5.0, .transfer_ms = 7.0};
+  options.actual->read_ms_per_byte = rates.read_ms_per_byte;
+  options.actual->write_ms_per_byte = rates.write_ms_per_byte;
+  options.actual->transfer_ms = rates.transfer_ms;
+  const Swapped by_others = swap(step, options);
+  EXPECT_EQ(ir::text(by_others.graph), ir::text(by_costs.graph));
+  EXPECT_GT(by_others.stall_ms, by_costs.stall_ms);
+  const double busy = busy_ms(by_others.graph, rates);
+  EXPECT_NEAR(by_others.transfer_ms, busy, 1e-9 * busy);
+  rates.scale(2.0);
+  EXPECT_NEAR(busy_ms(by_others.graph, rates), 2.0 * busy, 1e-9 * busy);
 }
 
 TEST(swap, buffers_of_parameters_and_state_say_what_they_are) {
