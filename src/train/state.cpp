@@ -67,10 +67,9 @@ void State::allocate() {
   check_budget(plan(), no_swap_);
   const exec::Counting counting(account);
   const bool swaps = runner.plan(update_key()).staging_bytes > 0;
-  if (!swaps) drop_memos();
+  drop_memos();
   runner.seal(options.swap_dir);
   if (swaps) compile_by_measured_times();
-  drop_memos();
   runner.store().initialize(options.seed);
   start_averages();
 }

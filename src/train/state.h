@@ -125,7 +125,7 @@ struct State {
   // Rehearses the step where it swaps, and compiles all again by the times that it took.
   void compile_by_measured_times();
   void require_swap_file() const;
-  // All plans are made.
+  // Plans are made: what they have in common is not to lie beside the memory that is taken now.
   void drop_memos();
   plan::Budget budget_;          // of the program that updates
   int64_t first_constants_ = 0;  // bytes, of the programs that are compiled first

@@ -235,6 +235,7 @@ void State::compile_by_measured_times() {
   budget_.times = std::move(times);
   compile();
   check_budget(plan(), no_swap_);
+  drop_memos();
   runner.seal(options.swap_dir);
 }
 
