@@ -94,8 +94,9 @@ void SetupOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--freeze", freeze,
-          "parameters that stay as they are, by a pattern of their names such as 'conv*'; "
-          "they take neither gradient nor optimizer state; may be given more than once [none]")
+          "sparse update: parameters that stay as they are, by a pattern of their names such as "
+          "'conv*'; they take neither gradient nor optimizer state; may be given more than once "
+          "[none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   command.add_option("--seed", seed, "seed of first values, order, noise [0]")

@@ -53,7 +53,7 @@ class MemoryTable(Bench):
             self.note(f"{recipe}: counting PyTorch's, {optimizer} optimizer")
             result[f"torch_{optimizer}"] = self.torch("memory", *theirs, *counted, "--optimizer",
                                                       optimizer, LD_PRELOAD=library)
-        budget = budget_aimed_at(recipe, result)
+        budget = 0 if self.options.count_only else budget_aimed_at(recipe, result)
         within = [*ours, "--memory-budget", budget, "--swap", "never"]
         if budget:
             self.note(f"{recipe}: counting thimble's within {mib(budget)} MiB")
@@ -179,7 +179,7 @@ def tables(results):
     budgeted = table(
         ["within a budget", "thimble: planned", "all, whole run", "whole run / PyTorch's step",
          "time of a step / without a budget", "ms", "ms without", "PyTorch, ms"],
-        [budgeted_row(*item) for item in timed.items() if item[1]["budgeted"]])
+        [budgeted_row(*item) for item in timed.items() if item[1].get("budgeted")])
     return "\n".join([processes, allocated, budgeted, spent] if timed else [allocated, spent])
 
 

@@ -33,7 +33,7 @@ struct TrainerOptions {
   int64_t micro_batches = 1;         // parts a batch is computed in; 0: as the budget asks for
   bool split_batch_norm = false;     // let batch norms see micro-batches alone
   DType saved_activations = DType::f32;  // how they wait for the backward part: f32, bf16 or f16
-  int64_t input_pipeline_bytes = 0;      // of the budget, for reading samples; 0: three batches
+  int64_t input_pipeline_bytes = 0;      // of the budget, for reading samples; 0: two batches
   uint64_t seed = 0;                     // of first values, order, dropout and noise
   int threads = 0;                       // 0: one per processor
 };

@@ -14,6 +14,8 @@ class Account {
   void add(int64_t bytes);
   [[nodiscard]] int64_t held() const { return held_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  // What was held at most counts from now on.
+  void forget_peak() { peak_.store(held(), std::memory_order_relaxed); }
 
  private:
   std::atomic<int64_t> held_{0};

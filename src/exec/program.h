@@ -89,9 +89,9 @@ class Session {
   // parameters and state are lost.
   [[nodiscard]] bool run();
 
-  // Runs the step `rounds` times on whatever the memory holds, which is lost, and notes the
-  // shortest time of every node but the transfers. What it fetches must be in the swap file. Ends
-  // early where that fails.
+  // Runs the step `rounds` times on sources of zeros and whatever else the memory holds, which is
+  // lost, and notes the shortest time of every node but the transfers. What it fetches must be in
+  // the swap file. Ends early where that fails.
   void measure(int rounds, plan::NodeTimes& times);
 
   // After a failed run, with the sources set again: runs the forward part once more and names the
@@ -107,6 +107,7 @@ class Session {
     bool waits;  // for the swap file
   };
   [[nodiscard]] bool stop_early();
+  void clear_sources();
   // Leaves transfers under way.
   [[nodiscard]] std::string forward_non_finite();
   [[nodiscard]] std::span<std::byte> contents(int id) const;

@@ -168,7 +168,7 @@ class Ladder {
     wanted.costs = costs(graph, rates_);
     const bool is_least = target == 0;
     if (is_least) {  // the same on every machine
-      wanted.actual = wanted.costs;
+      wanted.actual = costs(graph, rates_.with_least_staging());
       wanted.costs = costs(graph, SwapRates());
     }
     Swapped swap = plan::swap(graph, wanted);
@@ -223,7 +223,18 @@ class Ladder {
 
 }  // namespace
 
-void SwapRates::scale(double factor) {
+SwapRates SwapRates::with_least_staging() const {
+  SwapRates rates = *this;
+  rates.read_ms_per_byte *= least_staging_factor;
+  rates.write_ms_per_byte *= least_staging_factor;
+  return rates;
+}
+
+void SwapRates::scale(double factor, bool least_staging_alone) {
+  if (least_staging_alone) {
+    least_staging_factor *= factor;
+    return;
+  }
   read_ms_per_byte *= factor;
   write_ms_per_byte *= factor;
   transfer_ms *= factor;

@@ -24,11 +24,14 @@ namespace thimble::plan {
 struct SwapRates {
   double read_ms_per_byte = 1e-6;  // 1 GB/s
   double write_ms_per_byte = 1e-6;
-  double transfer_ms = 0.05;
+  double transfer_ms = 0.05;  // of each transfer, besides
   int64_t staging_bytes = 0;
+  double least_staging_factor = 6.0;  // how many times as long bytes take with the least staging
+
+  [[nodiscard]] SwapRates with_least_staging() const;
+  // Makes everything take that many times as long, or bytes with the least staging alone.
+  void scale(double factor, bool least_staging_alone = false);
   bool operator==(const SwapRates&) const = default;
-  // Makes everything take that many times as long.
-  void scale(double factor);
 };
 
 struct Budget {

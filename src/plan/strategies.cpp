@@ -86,9 +86,11 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   const Kept kept = kept_as(graph, kHalf);
   strategy.lossless = kept.values == 0;
   strategy.predicted_ms = ms_ - ms;
-  strategy.detail = kept.values > 0
-                        ? fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values")
-                        : "none found of 4 KiB and more that lowers the peak; nothing is changed";
+  if (kept.values > 0) {
+    strategy.detail = fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values");
+  } else if (strategy.saved_bytes == 0) {
+    strategy.detail = "none found of 4 KiB and more that lowers the peak; nothing is changed";
+  }
 }
 
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {

@@ -114,23 +114,21 @@ const data::Batch& Feed::whole(const data::Batch& batch) {
   return whole_;
 }
 
-void Feed::require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& given) {
-  if (ignored.empty()) return;
-  const data::Batch& batch = whole(given);
+void Feed::require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch,
+                           const Part& part, const exec::Session& session) const {
   for (const IgnoredLabel& label : ignored) {
-    const auto link = std::find_if(links_.begin(), links_.end(),
-                                   [&](const Link& known) { return known.source == label.source; });
-    if (link == links_.end()) continue;
-    const int64_t each = link->sample_bytes / static_cast<int64_t>(sizeof(int32_t));
-    const auto* const numbers = static_cast<const int32_t*>(batch.fields[link->field]);
-    const auto* const found =
-        std::find(numbers, numbers + batch.count * each, static_cast<int32_t>(label.value));
-    if (found == numbers + batch.count * each) continue;
+    const std::span<const std::byte> bytes = session.source(label.source);
+    const std::span numbers(reinterpret_cast<const int32_t*>(bytes.data()),
+                            bytes.size() / sizeof(int32_t));
+    const auto found = std::find(numbers.begin(), numbers.end(), static_cast<int32_t>(label.value));
+    if (found == numbers.end()) continue;
+    const auto each = static_cast<int64_t>(numbers.size()) / part.count;
     throw Error(label.source,
                 fmt::format("holds {} in sample {} of batch {}, which the loss leaves out of its "
                             "mean; the parts of a batch then have other weights than their numbers "
                             "of samples. Set micro_batches to 1, or leave such samples out",
-                            label.value, (found - numbers) / each + 1, batch.number + 1));
+                            label.value, part.first + (found - numbers.begin()) / each + 1,
+                            batch.number + 1));
   }
 }
 

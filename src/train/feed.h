@@ -30,8 +30,9 @@ class Feed {
   // Milliseconds that copy has spent on reading since the last call.
   [[nodiscard]] double take_reading_ms();
 
-  // Throws Error where a label takes its sample out of a loss's mean.
-  void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch);
+  // Throws Error where a label, copied for the session, takes its sample out of a loss's mean.
+  void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch,
+                       const Part& part, const exec::Session& session) const;
 
   // Throws Error naming the first number in a batch that an op of the model has to look up and
   // cannot: its field, sample, op and the range. consequence: how the message ends. Returns where

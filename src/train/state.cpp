@@ -66,10 +66,9 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
 void State::allocate() {
   check_budget(plan(), no_swap_);
   const exec::Counting counting(account);
-  const bool swaps = runner.plan(update_key()).staging_bytes > 0;
   drop_memos();
   runner.seal(options.swap_dir);
-  if (swaps) compile_by_measured_times();
+  if (!runner.at(update_key()).program->slot_bytes().empty()) compile_by_measured_times();
   runner.store().initialize(options.seed);
   start_averages();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/rehearsal.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
 #include "plan/strategies.h"
@@ -17,10 +18,18 @@ namespace thimble::train {
 namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
+constexpr int64_t kMostStagingBuffer = int64_t{256} << 10;
 
 // Somebody who asks for swap must hear why there is none; else there are other ways.
 bool is_swap_asked_for(const TrainerOptions& options) {
   return options.swap == Swap::always || !options.swap_dir.empty();
+}
+
+plan::SwapRates measured_rates(const std::string& folder, const exec::SwapOptions& options) {
+  const exec::Bandwidth measured = exec::measure_bandwidth(folder, options);
+  return {.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
+          .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
+          .transfer_ms = 1e3 * measured.seconds_per_transfer};
 }
 
 }  // namespace
@@ -176,8 +185,15 @@ void State::require_room(ProgramKind kind, int64_t batch) const {
   const std::string what = kind == ProgramKind::predict    ? "predicting"
                            : kind == ProgramKind::evaluate ? "evaluating"
                                                            : "training";
-  // With more memory other parameters may lie in the file; there is room for all of them.
-  const int64_t enough = needed + runner.plan(update_key()).in_file_bytes;
+  // With more memory other parameters may lie in the file, and staging is larger; there is room for
+  // all of them.
+  const Plan main = runner.plan(update_key());
+  const int64_t more_staging =
+      main.staging_bytes == 0
+          ? 0
+          : exec::SwapFile::staging_bytes(Runner::swap_options(kMostStagingBuffer)) -
+                main.staging_bytes;
+  const int64_t enough = needed + main.in_file_bytes + more_staging;
   const Plan& own = runner.at({static_cast<int>(kind), batch}).program->plan();
   throw Error("memory budget",
               fmt::format("{} with batches of {} needs {} at least, with all that training holds; "
@@ -199,14 +215,15 @@ void State::settle_swap() {
 std::optional<plan::SwapRates> State::swap_rates() {
   // A sixteenth of the budget for staging, within reason.
   const int64_t buffer = std::clamp<int64_t>(budget_.bytes / 32 / kSwapPage * kSwapPage, kSwapPage,
-                                             int64_t{256} << 10);
+                                             kMostStagingBuffer);
   const exec::SwapOptions file = Runner::swap_options(buffer);
   if (!rates_) {
     try {
-      const exec::Bandwidth measured = exec::measure_bandwidth(options.swap_dir, file);
-      rates_ = plan::SwapRates{.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
-                               .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
-                               .transfer_ms = 1e3 * measured.seconds_per_transfer};
+      rates_ = measured_rates(options.swap_dir, file);
+      const plan::SwapRates least =
+          measured_rates(options.swap_dir, Runner::swap_options(kSwapPage));
+      rates_->least_staging_factor = (least.read_ms_per_byte + least.write_ms_per_byte) /
+                                     (rates_->read_ms_per_byte + rates_->write_ms_per_byte);
     } catch (const Error&) {
       if (is_swap_asked_for(options)) throw;
       return std::nullopt;
@@ -218,21 +235,15 @@ std::optional<plan::SwapRates> State::swap_rates() {
 }
 
 void State::compile_by_measured_times() {
-  constexpr int kRounds = 3;
   auto times = std::make_shared<plan::NodeTimes>(*budget_.times);
-  const Runnable& step = runner.at(update_key());
-  runner.store().initialize(options.seed);
-  // The first write of a place in the file is slower than all later ones.
-  step.session->measure(1, *times);
-  const double before_ms = runner.swap_counters().busy_ms;
-  step.session->measure(kRounds, *times);
-  const double busy_ms = (runner.swap_counters().busy_ms - before_ms) / kRounds;
-  if (const std::string error = runner.swap_file()->error(); !error.empty()) {
-    throw Error("swap file", error);
-  }
   if (!rates_) rates_.emplace();
-  rates_->scale(busy_ms / plan::busy_ms(step.program->graph(), *rates_));
+  runner.store().initialize(options.seed);
+  const Runnable& step = runner.at(update_key());
+  const bool has_least_staging = step.program->plan().staging_bytes == budget_.least_staging_bytes;
+  exec::rehearse(*step.session, *runner.swap_file(), has_least_staging, *times, *rates_);
   budget_.times = std::move(times);
+  runner.clear();
+  account->forget_peak();
   compile();
   check_budget(plan(), no_swap_);
   drop_memos();
@@ -307,7 +318,7 @@ void State::add_asked_for(Plan& plan) const {
     if (group.frozen) frozen += (frozen.empty() ? "" : ", ") + group.pattern;
   }
   std::erase_if(without.groups, [](const ParamGroup& group) { return group.frozen; });
-  if (!frozen.empty()) add("frozen parameters", std::move(frozen), false);
+  if (!frozen.empty()) add("sparse update", std::move(frozen) + " frozen", false);
   plan.strategies.front().left_bytes = left;
   plan.strategies.insert(plan.strategies.begin() + 1, rows.rbegin(), rows.rend());
 }

@@ -114,7 +114,8 @@ void State::run_part(exec::Session& session, const data::Batch& batch, const Par
                      double weight) {
   try {
     set_sources(session, batch, part, feed, weight);
-  } catch (...) {  // what reads samples may throw
+    if (part.count < batch.count) feed.require_counted(ignored_labels_, batch, part, session);
+  } catch (...) {  // what reads samples may throw, too
     if (part.first > 0) drop_gradients();
     throw;
   }
@@ -145,7 +146,6 @@ void State::require_swap_file() const {
 
 double State::step(const data::Batch& batch, Feed& feed) {
   check_count(batch);
-  if (batch.count > part_) feed.require_counted(ignored_labels_, batch);
   learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
                               progress.schedule);
   momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);

@@ -1,16 +1,21 @@
-// A step that ends early leaves nothing under way in the swap file.
+// Steps over a swap file: what ends early leaves nothing under way, a rehearsal tells their time.
 #include <gtest/gtest.h>
+#include <thimble/error.h>
 #include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <limits>
 #include <thread>
 
 #include "exec/program.h"
+#include "exec/rehearsal.h"
 #include "exec/swap_file.h"
 #include "io/temporary_folder.h"
+#include "plan/swap_ops.h"
 #include "train/compile.h"
 
 namespace thimble::exec {
@@ -31,8 +36,10 @@ class SlowStep {
     store_ = std::make_unique<Store>(std::vector{&program_->graph()}, program_->in_file());
     arena_ = Block(program_->plan().arena_bytes);
     SwapOptions swap;
-    swap.answer = [](const SwapRequest& request, int64_t answer) {
-      if (!request.write) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    swap.answer = [this](const SwapRequest& request, int64_t answer) -> int64_t {
+      if (request.write) return answer;
+      if (reads_left_-- <= 0) return -EIO;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
       return answer;
     };
     file_ = std::make_unique<SwapFile>(folder_.path(), program_->slot_bytes(), swap);
@@ -49,6 +56,9 @@ class SlowStep {
                 std::numeric_limits<float>::max());
   }
   [[nodiscard]] Session& session() { return *session_; }
+  [[nodiscard]] const SwapFile& file() const { return *file_; }
+  // All reads but so many fail.
+  void break_after(int reads) { reads_left_ = reads; }
   // Whether anything has to be waited for.
   [[nodiscard]] bool is_busy() {
     const double before = file_->counters().stall_ms;
@@ -59,6 +69,7 @@ class SlowStep {
   }
 
  private:
+  std::atomic<int> reads_left_{std::numeric_limits<int>::max()};
   test::TemporaryFolder folder_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Store> store_;
@@ -78,6 +89,39 @@ TEST(session, leaves_nothing_under_way_where_the_loss_is_not_finite) {
     EXPECT_NE(step.session().first_non_finite(), "");
     EXPECT_FALSE(step.is_busy()) << share;
   }
+}
+
+TEST(session, is_rehearsed_with_its_transfers) {
+  for (const bool has_least_staging : {false, true}) {
+    SlowStep step(0.6);
+    const Program& program = step.session().program();
+    const int64_t before = step.file().counters().read_bytes;
+    plan::NodeTimes times;
+    const plan::SwapRates nominal;
+    plan::SwapRates rates;
+    rehearse(step.session(), step.file(), has_least_staging, times, rates);
+    const int64_t read = step.file().counters().read_bytes - before;
+    EXPECT_EQ(read % program.plan().swap_read_bytes, 0);
+    EXPECT_GT(read, program.plan().swap_read_bytes);
+    EXPECT_NE(times.text(), plan::NodeTimes().text());
+    EXPECT_EQ(rates.read_ms_per_byte > nominal.read_ms_per_byte, !has_least_staging);
+    EXPECT_EQ(rates.least_staging_factor > nominal.least_staging_factor, has_least_staging);
+    // Every read took 5 ms at least, whatever the disk.
+    int64_t reads = 0;
+    for (const ir::Node& node : program.graph().nodes) reads += node.op == &plan::swap_read_op();
+    ASSERT_GT(reads, 0);
+    if (has_least_staging) rates = rates.with_least_staging();
+    EXPECT_GE(plan::busy_ms(program.graph(), rates), 4.5 * static_cast<double>(reads));
+  }
+}
+
+TEST(session, whose_swap_file_fails_is_not_rehearsed_to_its_end) {
+  SlowStep step(0.6);
+  step.break_after(2);
+  plan::NodeTimes times;
+  plan::SwapRates rates;
+  EXPECT_THROW(rehearse(step.session(), step.file(), false, times, rates), Error);
+  EXPECT_EQ(rates, plan::SwapRates());
 }
 
 }  // namespace

@@ -120,6 +120,33 @@ TEST(batch_stream, read_straight_names_what_went_bad) {
   EXPECT_EQ(failing(1.0F, 1), "");
 }
 
+TEST(batch_stream, read_straight_in_parts_reads_once_and_refuses_labels_that_are_left_out) {
+  for (const int prefetch : {0, 1}) {
+    int reads = 0;
+    const auto rows = [&reads](int64_t ignored) {
+      return data::generator(8, {{"features", {2}}, {"label", {}, DType::i32, true}},
+                             [&reads, ignored](int64_t index, std::span<void* const> out) {
+                               ++reads;
+                               std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
+                               *static_cast<int32_t*>(out[1]) = index == ignored ? -100 : 1;
+                             });
+    };
+    const FitOptions fit{.epochs = 1, .shuffle = false, .prefetch = prefetch};
+    Trainer trainer(classifier(), {.batch = 4, .micro_batches = 2, .threads = 1});
+    trainer.fit(rows(-1), fit);
+    EXPECT_EQ(reads, 8);
+    EXPECT_EQ(trainer.steps(), 2);
+    std::string said;
+    try {
+      trainer.fit(rows(6), {.epochs = 2, .shuffle = false, .prefetch = prefetch});
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    EXPECT_THAT(said, testing::HasSubstr("[label] holds -100 in sample 3 of batch 2"));
+    EXPECT_EQ(trainer.steps(), 3);
+  }
+}
+
 TEST(batch_stream, read_straight_passes_on_what_reading_throws) {
   const data::Dataset rows =
       data::generator(8, {{"features", {2}}, {"label", {}, DType::i32, true}},

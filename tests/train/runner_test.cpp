@@ -223,6 +223,27 @@ TEST(trainer, refuses_to_predict_beyond_its_budget_and_goes_on) {
   }
 }
 
+TEST(trainer, names_a_budget_that_predicts_with_a_swap_file) {
+  const Graph graph = with_wide_output(256);
+  TrainerOptions options{.batch = 8, .threads = 1};
+  Trainer free(graph, options);
+  free.fit(digits(), {.epochs = 1});
+  const std::vector<float> logits = free.predict(digits(), "logits");
+
+  options.swap = Swap::always;
+  options.memory_budget = test::nearest_budget(graph, options);
+  Trainer tight(graph, options);
+  tight.fit(digits(), {.epochs = 1});
+  const std::string error = error_of([&] { static_cast<void>(tight.predict(digits(), "logits")); });
+  const size_t at = error.find_first_of("0123456789", error.find("budget that works"));
+  ASSERT_NE(at, std::string::npos) << error;
+  options.memory_budget = std::stoll(error.substr(at));
+  Trainer roomy(graph, options);
+  roomy.fit(digits(), {.epochs = 1});
+  EXPECT_EQ(roomy.predict(digits(), "logits"), logits);
+  EXPECT_TRUE(roomy.plan().fits);
+}
+
 // Each size has constants of its own.
 TEST(trainer, evaluates_and_trains_last_batches_of_every_size_within_the_least_budget) {
   const Recipe& recipe = find_recipe("vae");

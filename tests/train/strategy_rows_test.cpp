@@ -24,12 +24,12 @@ void expect_adds_up(const Plan& plan) {
   EXPECT_EQ(plan.strategies.back().left_bytes, plan.planned_peak_bytes);
 }
 
-TEST(strategy_rows, say_what_moments_of_8_bits_and_frozen_parameters_save) {
+TEST(strategy_rows, say_what_moments_of_8_bits_and_a_sparse_update_save) {
   const Graph model = find_recipe("lenet5").build();
   TrainerOptions options{.optimizer = AdamW{}, .batch = 8, .threads = 1};
   const Plan free = plan_training(model, options);
   EXPECT_EQ(row_of(free, "optimizer state in 8 bits"), nullptr);
-  EXPECT_EQ(row_of(free, "frozen parameters"), nullptr);
+  EXPECT_EQ(row_of(free, "sparse update"), nullptr);
   options.optimizer = AdamW{.state_bits = 8};
   options.groups = {{.pattern = "conv*", .frozen = true}};
   options.micro_batches = 2;
@@ -40,10 +40,10 @@ TEST(strategy_rows, say_what_moments_of_8_bits_and_frozen_parameters_save) {
   EXPECT_FALSE(moments->lossless);
   EXPECT_NEAR(static_cast<double>(moments->saved_bytes),
               static_cast<double>(plan.saved_state_bytes), 2048.0);  // but for cache lines
-  const PlanStrategy* const frozen = row_of(plan, "frozen parameters");
+  const PlanStrategy* const frozen = row_of(plan, "sparse update");
   ASSERT_NE(frozen, nullptr);
   EXPECT_FALSE(frozen->lossless);
-  EXPECT_EQ(frozen->detail, "conv*");
+  EXPECT_EQ(frozen->detail, "conv* frozen");
   EXPECT_GT(frozen->saved_bytes, 0);
   ASSERT_NE(row_of(plan, "micro-batches"), nullptr);
 }

@@ -1,0 +1,19 @@
+// A step is run before training starts, to see how long it takes.
+#pragma once
+
+#include "exec/program.h"
+#include "exec/swap_file.h"
+#include "plan/ladder.h"
+#include "plan/node_times.h"
+
+namespace thimble::exec {
+
+// Runs a step with all its transfers some times, fewer where it takes long, on inputs of zeros and
+// whatever else the memory holds, which is lost. What the step fetches must be in the file.
+// times: gets the shortest time of every node but the transfers. rates: by which the step was
+// planned; those with the least staging, where the step has no more, or else all are scaled to how
+// long the file was busy. Throws Error where the file fails.
+void rehearse(Session& session, const SwapFile& file, bool has_least_staging,
+              plan::NodeTimes& times, plan::SwapRates& rates);
+
+}  // namespace thimble::exec
