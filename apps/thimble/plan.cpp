@@ -112,11 +112,11 @@ json to_json(const Plan& plan, const Reading& reading) {
 [[noreturn]] void refuse(const Plan& plan) {
   const std::string nearest =
       plan.nearest_feasible_bytes > 0
-          ? fmt::format(" Nearest budget that works: {} bytes, or take a smaller batch",
-                        plan.nearest_feasible_bytes)
-          : std::string(" Take a smaller batch");
+          ? fmt::format("Nearest budget that works: {} bytes, or {}", plan.nearest_feasible_bytes,
+                        plan::smaller_ways(plan))
+          : "To need less, " + plan::smaller_ways(plan);
   throw Error("memory budget",
-              fmt::format("no plan of batch {} keeps {}; {}.{}", plan.batch,
+              fmt::format("no plan of batch {} keeps {}; {}. {}", plan.batch,
                           format_bytes(plan.budget_bytes), plan::binding_text(plan), nearest));
 }
 

@@ -38,7 +38,8 @@ class Training {
         train_(source_.train()),
         test_(source_.test()),
         graph_(recipe_.build()),
-        trainer_(graph_, with_pipeline(trainer_options(options.setup, recipe_, updates()), train_)),
+        trainer_(graph_, announced(with_pipeline(trainer_options(options.setup, recipe_, updates()),
+                                                 train_))),
         plan_(trainer_.plan()) {}
 
   int run() {
@@ -57,6 +58,16 @@ class Training {
   }
 
  private:
+  // Small budgets of large models keep a user waiting.
+  static TrainerOptions announced(TrainerOptions options) {
+    if (options.memory_budget > 0) {
+      note(fmt::format(
+          "planning a step within {}{}", format_bytes(options.memory_budget),
+          options.swap == Swap::never ? "" : "; where it needs a swap file, it is rehearsed"));
+    }
+    return options;
+  }
+
   [[nodiscard]] int64_t batches() const {
     const int64_t batch = batch_of(options_.setup, recipe_);
     return (train_.size() + batch - 1) / batch;

@@ -40,4 +40,9 @@ std::string binding_text(const Plan& plan) {
   return text;
 }
 
+std::string smaller_ways(const Plan& plan) {
+  if (plan.batch <= 1) return "take a smaller model";
+  return plan.micro_batches > 1 ? "take a smaller batch" : "take a smaller batch or micro-batches";
+}
+
 }  // namespace thimble::plan

@@ -18,4 +18,8 @@ namespace thimble::plan {
 // largest buffers, for a line of an error.
 [[nodiscard]] std::string binding_text(const Plan& plan);
 
+// "take a smaller batch or micro-batches": what takes less memory than the plan, for an error's
+// end.
+[[nodiscard]] std::string smaller_ways(const Plan& plan);
+
 }  // namespace thimble::plan

@@ -98,13 +98,12 @@ void check_budget(const Plan& plan, const std::string& no_swap) {
   throw Error(
       "memory budget",
       fmt::format("training with batch {} needs {} at least, {} of it for reading samples; the "
-                  "budget is {}; {}.{} Nearest budget that works: {} bytes, or take a "
-                  "smaller batch",
+                  "budget is {}; {}.{} Nearest budget that works: {} bytes, or {}",
                   plan.batch, format_bytes(plan.nearest_feasible_bytes),
                   format_bytes(plan.input_pipeline_bytes), format_bytes(plan.budget_bytes),
                   plan::binding_text(plan),
                   no_swap.empty() ? std::string() : fmt::format(" No swap file: {}.", no_swap),
-                  plan.nearest_feasible_bytes));
+                  plan.nearest_feasible_bytes, plan::smaller_ways(plan)));
 }
 
 }  // namespace thimble::train

@@ -190,7 +190,8 @@ TEST(cli_failure, of_a_picture_names_its_path) {
 
 TEST(cli_failure, of_a_budget_names_the_nearest_that_works) {
   const Outcome refused = run({"plan", "mlp", "--memory-budget", "64KiB"});
-  expect_failure(refused, {"64.00 KiB (65,536 B)", "Nearest budget that works: "});
+  expect_failure(refused, {"64.00 KiB (65,536 B)", "Nearest budget that works: ",
+                           "or take a smaller batch or micro-batches"});
   const std::string key = "Nearest budget that works: ";
   const std::string bytes = refused.err.substr(refused.err.find(key) + key.size());
   const std::string nearest = bytes.substr(0, bytes.find_first_not_of("0123456789"));
@@ -207,7 +208,8 @@ TEST(cli_failure, of_a_budget_says_it_in_bytes_whatever_its_unit) {
   for (const auto& [size, said] : sizes) {
     SCOPED_TRACE(size);
     expect_failure(run({"plan", "mlp", "--memory-budget", size}),
-                   {"no plan of batch 64 keeps", said, "Nearest budget"});
+                   {"no plan of batch 64 keeps", said, "Nearest budget",
+                    "or take a smaller batch or micro-batches"});
   }
 }
 
