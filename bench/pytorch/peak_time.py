@@ -115,7 +115,7 @@ class PeakTime(Bench):
                                 for name, points in results["recipes"].items()})
         pathlib.Path(self.path("peak_time.svg")).write_text(picture, encoding="utf-8")
         for name, points in results["recipes"].items():
-            print(f"### {name}\n\n{rows(points)}")
+            print(f"### {name}\n\n{rows(points, results['file_bytes_per_ms'])}")
             for line in criteria(points, results["file_bytes_per_ms"]):
                 print(f"{name}: {line}")
             print()
@@ -198,19 +198,26 @@ def named(point, usual):
     return ", ".join(names) or "no budget is needed"
 
 
-def rows(points):
+def rows(points, bytes_per_ms):
     lines = []
     usual = {strategy["name"] for strategy in first(points)["strategies"]}
     for point in points:
         ours = point["side"] == "thimble"
         lines.append([
-            named(point, usual), mib(peak(point)), mib(measured(point)),
+            named(point, usual), mib(point["budget"]) if point.get("budget") else "",
+            mib(peak(point)), mib(measured(point)),
             f"{share_of_activations(points, point):.2f}" if ours else "",
             f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",
             f"{point['predicted_stall_ms']:.3g}; {point['swap_stall_ms']:.3g}"
-            if uses_swap(point) else ""])
-    return table(["what", "peak, MiB", "measured", "activations", "ms a step", "time",
-                  "stall predicted; measured, ms"], lines)
+            if uses_swap(point) else "",
+            f"{hidden(point, bytes_per_ms):.0%}" if uses_swap(point) else ""])
+    return table(["what", "budget, MiB", "peak", "measured", "activations", "ms a step", "time",
+                  "stall predicted; measured, ms", "hidden"], lines)
+
+
+def hidden(point, bytes_per_ms):
+    """The share of the transfers' time in which the step computed."""
+    return 1 - min(point["swap_stall_ms"] * bytes_per_ms / point["swap_bytes"], 1)
 
 
 def met(is_met):
@@ -240,10 +247,10 @@ def stall(point, bytes_per_ms):
     transfer = point["swap_bytes"] / bytes_per_ms
     computing = point["ms_per_step"] - taken
     near = abs(predicted - taken) <= max(STALL_ERROR * taken, UNNOTICED * point["ms_per_step"])
-    hidden = 1 - min(taken / transfer, 1)
+    share = hidden(point, bytes_per_ms)
     text = (f"budget {mib(point['budget'])} MiB: stall predicted {predicted:.3g}, measured "
-            f"{taken:.3g} ms: {met(near)}; of {transfer:.3g} ms of transfer {hidden:.0%} hidden")
-    return text + (f": {met(hidden >= HIDDEN)}" if computing >= transfer else
+            f"{taken:.3g} ms: {met(near)}; of {transfer:.3g} ms of transfer {share:.0%} hidden")
+    return text + (f": {met(share >= HIDDEN)}" if computing >= transfer else
                    f", {computing:.3g} ms of computing do not suffice")
 
 

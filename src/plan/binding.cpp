@@ -41,8 +41,7 @@ std::string binding_text(const Plan& plan) {
 }
 
 std::string smaller_ways(const Plan& plan) {
-  if (plan.batch <= 1) return "take a smaller model";
-  return plan.micro_batches > 1 ? "take a smaller batch" : "take a smaller batch or micro-batches";
+  return plan.batch > 1 ? "take a smaller batch" : "take a smaller model";
 }
 
 }  // namespace thimble::plan

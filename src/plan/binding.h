@@ -18,8 +18,7 @@ namespace thimble::plan {
 // largest buffers, for a line of an error.
 [[nodiscard]] std::string binding_text(const Plan& plan);
 
-// "take a smaller batch or micro-batches": what takes less memory than the plan, for an error's
-// end.
+// "take a smaller batch": what takes less memory than the plan, for the end of an error.
 [[nodiscard]] std::string smaller_ways(const Plan& plan);
 
 }  // namespace thimble::plan

@@ -224,8 +224,9 @@ std::optional<plan::SwapRates> State::swap_rates() {
           measured_rates(options.swap_dir, Runner::swap_options(kSwapPage));
       rates_->least_staging_factor = (least.read_ms_per_byte + least.write_ms_per_byte) /
                                      (rates_->read_ms_per_byte + rates_->write_ms_per_byte);
-    } catch (const Error&) {
+    } catch (const Error& error) {
       if (is_swap_asked_for(options)) throw;
+      no_swap_ = std::string(error.what()).substr(error.where().size() + 3);  // behind "[where] "
       return std::nullopt;
     }
   }

@@ -244,6 +244,18 @@ TEST(trainer, names_a_budget_that_predicts_with_a_swap_file) {
   EXPECT_TRUE(roomy.plan().fits);
 }
 
+TEST(trainer, says_why_there_can_be_no_swap_file) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{1 << 20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const TrainerOptions options{.batch = 32, .memory_budget = 400 << 10, .threads = 1};
+  const std::string error =
+      error_of([&] { const Trainer trainer(find_recipe("vae").build(), options); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_NE(error.find(" No swap file: "), std::string::npos) << error;
+}
+
 // Each size has constants of its own.
 TEST(trainer, evaluates_and_trains_last_batches_of_every_size_within_the_least_budget) {
   const Recipe& recipe = find_recipe("vae");
