@@ -65,7 +65,7 @@ torch_python=build/torch/bin/python
 # torch_environment: a virtual environment in build/torch with PyTorch for the processor. Fails where
 # pip cannot get it.
 torch_environment() {
-  if "$torch_python" -c "import torch, numpy, safetensors, expecttest
+  if "$torch_python" -c "import torch, numpy, safetensors, expecttest, pytest, mypy
 assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
     return
   fi
@@ -73,5 +73,5 @@ assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
   rm -rf build/torch
   python3 -m venv build/torch &&
     "$torch_python" -m pip install --quiet --disable-pip-version-check \
-      "torch==$torch_version" numpy safetensors expecttest
+      "torch==$torch_version" numpy safetensors expecttest -r python/tests/requirements.txt
 }

@@ -52,11 +52,13 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
 }
 
-# The Python package of the development build.
-run_python() {
+# The Python package of the development build; but for the quick tests beside PyTorch, too.
+run_python() { # [quick]
   local start=$SECONDS report=$PWD/build/dev/python.xml text=$PWD/build/dev/python.txt
+  local python=build/python/bin/python
+  if [ "${1-}" != quick ] && torch_environment; then python=$torch_python; fi
   rm -f "$report"
-  PYTHONPATH=build/dev/python timeout 900 build/python/bin/python -m pytest -q -rs --junitxml "$report" \
+  PYTHONPATH=build/dev/python timeout 900 "$python" -m pytest -q -rs --junitxml "$report" \
     -p no:cacheprovider | tee "$text" || true
   [ -s "$report" ] || die "pytest left no report in build/dev"
   count() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
@@ -136,7 +138,7 @@ else
   run_ctest dev
 fi
 if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
-  run_python
+  run_python "${1-}"
   if [ "${1-}" != quick ]; then
     run_parity
     run_wheel

@@ -100,10 +100,10 @@ data::Dataset DataSource::load(data::Split split) {
     // One half alone was meant to be used, and the other is missing.
     const bool lacking = from_environment_ && !has(data::Split::train) && !has(data::Split::test);
     if (!lacking) {
-      const std::string what = std::string(error.what()).substr(error.where().size() + 3);
-      throw Error(error.where(), fmt::format("{}; name other data with --data, or give neither it "
-                                             "nor {} to use the {}",
-                                             what, kDataVariable, recipe_.built_in_name));
+      throw Error(error.where(),
+                  fmt::format("{}; name other data with --data, or give neither it "
+                              "nor {} to use the {}",
+                              error.message(), kDataVariable, recipe_.built_in_name));
     }
   }
   note(fmt::format("{}={} has no data for {}; the {} are taken", kDataVariable, path_, recipe_.name,

@@ -105,10 +105,9 @@ class Training {
     } catch (const Error& error) {
       bar_.clear();
       if (report_.epochs.empty()) throw;
-      // where stands in what(), in brackets.
-      const std::string what = std::string(error.what()).substr(error.where().size() + 3);
-      throw Error(error.where(), fmt::format("{}. The checkpoint after epoch {} is untouched: {}",
-                                             what, report_.epochs.back().epoch, checkpoint()));
+      throw Error(error.where(),
+                  fmt::format("{}. The checkpoint after epoch {} is untouched: {}", error.message(),
+                              report_.epochs.back().epoch, checkpoint()));
     }
   }
 

@@ -22,6 +22,10 @@ double operations_of(const ir::Graph& graph, const ir::Node& node) {
   return flops > 0.0 ? flops : static_cast<double>(graph.type(node.outputs[0]).shape.elements());
 }
 
+std::string counted(int64_t values) {
+  return fmt::format("{} {}", values, values == 1 ? "value" : "values");
+}
+
 }  // namespace
 
 int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options) {
@@ -67,9 +71,7 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   }
   if (left == list_.back().left_bytes) return;  // what it costs counts for the next
   PlanStrategy& strategy = row(name, left);
-  if (values > 0) {
-    strategy.detail = fmt::format("{} {}", values, values == 1 ? "value" : "values");
-  }
+  if (values > 0) strategy.detail = counted(values);
   strategy.extra_flops = flops;
   strategy.predicted_ms = again.empty() ? 0.0 : ms - ms_;
   ms_ = ms;
@@ -87,7 +89,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   strategy.lossless = kept.values == 0;
   strategy.predicted_ms = ms_ - ms;
   if (kept.values > 0) {
-    strategy.detail = fmt::format("{} {}", kept.values, kept.values == 1 ? "value" : "values");
+    strategy.detail = counted(kept.values);
   } else if (strategy.saved_bytes == 0) {
     strategy.detail = "none found of 4 KiB and more that lowers the peak; nothing is changed";
   }
@@ -95,7 +97,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
 
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {
   PlanStrategy& strategy = row("swap", plan.planned_peak_bytes);
-  strategy.detail = fmt::format("{} {}", values, values == 1 ? "value" : "values");
+  strategy.detail = counted(values);
   strategy.extra_io_bytes = plan.swap_read_bytes + plan.swap_written_bytes;
   strategy.predicted_ms = stall_ms;
 }

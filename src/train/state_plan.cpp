@@ -226,7 +226,7 @@ std::optional<plan::SwapRates> State::swap_rates() {
                                      (rates_->read_ms_per_byte + rates_->write_ms_per_byte);
     } catch (const Error& error) {
       if (is_swap_asked_for(options)) throw;
-      no_swap_ = std::string(error.what()).substr(error.where().size() + 3);  // behind "[where] "
+      no_swap_ = error.message();
       return std::nullopt;
     }
   }

@@ -62,7 +62,7 @@ Value sequence_op(const char* op, Value x, Value weight, const Build& build) {
   try {
     return as_sequence(build());
   } catch (const Error& error) {
-    const std::string said = message_of(error);
+    const std::string said = error.message();
     throw Error(op, fmt::format("{}; got x {}, weights {}", said.substr(0, said.rfind("; got ")),
                                 to_string(x.shape()), to_string(weight.shape())));
   }
