@@ -108,10 +108,12 @@ void SetupOptions::add_to(CLI::App& command) {
 
 void SetupOptions::add_memory_to(CLI::App& command) {
   command
-      .add_option("--memory-budget", memory_budget,
-                  "most memory that training may take: bytes, or a number with KiB, MiB or GiB, "
-                  "for example 1.5MiB; what does not fit is refused before anything runs, with the "
-                  "size that would [no limit]")
+      .add_option(
+          "--memory-budget", memory_budget,
+          "most memory that training may take: bytes, or a number with KiB, MiB or GiB, "
+          "for example 1.5MiB; what does not fit is refused before anything runs, with the "
+          "size that would; an ample one buys the fastest step [none: memory is saved where "
+          "that is little work]")
       ->type_name("SIZE");
   choice(command, "--swap", swap, kSwaps,
          "whether values may lie in a file between their uses, with the same results: auto is "

@@ -157,8 +157,8 @@ def peaks(recipes):
         colour, shape = looks[line]
         marks.append(mark(shape, 50 + 210 * i, 20, colour))
         marks.append(f'<text x="{62 + 210 * i}" y="24">{html.escape(line)}</text>')
-    marks.append(f'<text x="{width - 16}" y="24" text-anchor="end">up: time of a step, without a '
-                 'budget 1</text>')
+    marks.append(f'<text x="{width - 16}" y="24" text-anchor="end">up: time of a step, with an '
+                 'ample budget 1</text>')
     for i, (name, lines) in enumerate(recipes.items()):
         marks.append(f'<g transform="translate({i % 2 * PANEL_WIDTH},'
                      f'{KEY_HEIGHT + i // 2 * PANEL_HEIGHT})">')

@@ -5,12 +5,12 @@ Usage: python peak_time.py --build DIR --out DIR [--recipe NAME]... [--rounds N]
        python peak_time.py --out DIR --draw          (the picture again, from peak_time.json)
 
 Writes peak_time.json and peak_time.svg into the folder --out and prints a table and whether the
-criteria are met. Budgets go from what a step takes without one down to the smallest that works, by
+criteria are met. Budgets go from what a step takes with an ample one down to the smallest that works, by
 computing again alone and with a swap file. One thread; every point is a process of its own; in each
 round all of them take their turn, and the fastest of a point's medians counts. Peaks are planned and,
 as malloc counts them, measured; PyTorch's as held.py says. Shares of time are of thimble's step
-without a budget, shares of activations of the arena of a step that computes nothing again: even
-without a budget what costs next to nothing is computed again.
+with an ample budget, shares of activations of the arena of a step that computes nothing again: even
+with an ample budget what costs next to nothing is computed again, without any some products, too.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ import time
 import charts
 import segments
 from compare import KEEP_MEMORY, Bench
-from memory_table import BATCH_SIZES, BATCHES, COUNTED_STEPS, MIB, mib, table
+from memory_table import AMPLE, BATCH_SIZES, BATCHES, COUNTED_STEPS, MIB, mib, table
 
 RECIPES = list(segments.BLOCKS)
 BUDGETS = 8
@@ -48,7 +48,7 @@ class PeakTime(Bench):
         return ["--swap-dir", self.options.swap_dir] if self.options.swap_dir else []
 
     def budgets(self, recipe, swap, whole):
-        """From a little below the peak without a budget to the smallest; what criteria ask about."""
+        """From a little below the peak of an ample budget to the smallest; what criteria ask about."""
         smallest = self.plan(recipe, 1, swap)
         least = smallest["nearest_feasible_bytes"]
         reading = least - smallest["planned_peak_bytes"]  # of samples, which a budget counts
@@ -62,8 +62,8 @@ class PeakTime(Bench):
         return sorted((budget for budget in asked if least <= budget < most), reverse=True)
 
     def points(self, recipe):
-        whole = self.plan(recipe, 0, "never")
-        points = [{"side": "thimble", "swap": "never", "budget": 0}]
+        whole = self.plan(recipe, AMPLE, "never")
+        points = [{"side": "thimble", "swap": "never", "budget": budget} for budget in (AMPLE, 0)]
         for swap in ["never", "automatic"]:
             points += [{"side": "thimble", "swap": swap, "budget": budget}
                        for budget in self.budgets(recipe, swap, whole)
@@ -171,9 +171,9 @@ def uses_swap(point):
 
 
 def of(points, swap):
-    """thimble's points of one kind, the one without a budget first."""
+    """thimble's points of one kind, that of an ample budget first."""
     return [point for point in points if point["side"] == "thimble" and
-            (point["swap"] == swap or not point["budget"])]
+            (point["swap"] == swap or point["budget"] == AMPLE)]
 
 
 def curves(points):
@@ -188,14 +188,14 @@ def curves(points):
 
 
 def named(point, usual):
-    """usual: strategies that need no budget."""
+    """usual: strategies of an ample budget."""
     if point["side"] == "torch":
         return f"PyTorch, {point['segments']} segments" if point["segments"] else "PyTorch, eager"
-    if not point["budget"]:
-        return "no budget"
+    if point["budget"] in (AMPLE, 0):
+        return "ample budget" if point["budget"] else "no budget"
     names = [strategy["name"] for strategy in point["strategies"]
              if strategy["name"] not in usual]
-    return ", ".join(names) or "no budget is needed"
+    return ", ".join(names) or "no more than with an ample one"
 
 
 def rows(points, bytes_per_ms):
@@ -204,7 +204,7 @@ def rows(points, bytes_per_ms):
     for point in points:
         ours = point["side"] == "thimble"
         lines.append([
-            named(point, usual), mib(point["budget"]) if point.get("budget") else "",
+            named(point, usual), mib(point["budget"]) if point.get("budget") not in (None, AMPLE, 0) else "",
             mib(peak(point)), mib(measured(point)),
             f"{share_of_activations(points, point):.2f}" if ours else "",
             f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",

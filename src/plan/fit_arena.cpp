@@ -5,13 +5,15 @@
 
 #include "plan/immediate_update.h"
 #include "plan/order.h"
-#include "plan/recompute.h"
 
 namespace thimble::plan {
 namespace {
 
 // Plans that are tried to bring an arena into a budget; the last as small as it gets.
 constexpr int kMaxRounds = 5;
+
+// Of the work of a step: what products may do again where nobody asked for less memory.
+constexpr double kSlack = 0.08;
 
 }  // namespace
 
@@ -25,8 +27,17 @@ const ir::Graph& ArenaFitter::smallest() {
   return *smallest_;
 }
 
+const ir::Graph& ArenaFitter::balanced() {
+  if (!balanced_) balanced_ = recomputed({.arena = options_, .slack = kSlack});
+  return *balanced_;
+}
+
 ir::Graph ArenaFitter::recomputed(int64_t target) const {
-  ir::Graph again = recompute(orders_, {.arena = options_, .target_bytes = target, .any_op = true});
+  return recomputed({.arena = options_, .target_bytes = target, .any_op = true});
+}
+
+ir::Graph ArenaFitter::recomputed(const RecomputeOptions& options) const {
+  ir::Graph again = recompute(orders_, options);
   // Once it is settled what lives when, more updates may be worth doing in parts, and then another
   // order may be better.
   ir::Graph in_parts = update_in_parts_as_ordered(again, options_);
@@ -43,17 +54,17 @@ ir::Graph ArenaFitter::fit(int64_t budget) {
   int64_t target = budget < kAlignment ? 0 : budget;
   for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
     if (round == kMaxRounds) target = 0;
+    if (smallest_ && live_peak_bytes(*smallest_, options_) > target) target = 0;
     ir::Graph next = target == 0 ? smallest() : recomputed(target);
-    const Plan plan = plan_arena(next, options_).plan;
-    const int64_t live = plan.lower_bound_bytes - (plan.planned_peak_bytes - plan.arena_bytes);
-    if (plan.arena_bytes < least) {
+    const bool is_smallest = target == 0 || live_peak_bytes(next, options_) > target;
+    if (is_smallest && !smallest_) smallest_ = next;
+    const int64_t bytes = plan_arena(next, options_).plan.arena_bytes;
+    if (bytes < least) {
       best = std::move(next);
-      least = plan.arena_bytes;
+      least = bytes;
     }
-    if (target == 0) break;
-    const bool is_out_of_reach = live > target;
-    target -= std::max<int64_t>(plan.arena_bytes - budget, kAlignment);
-    if (is_out_of_reach || target < 0) target = 0;
+    if (is_smallest) break;
+    target = std::max<int64_t>(target - std::max<int64_t>(bytes - budget, kAlignment), 0);
   }
   return best;
 }

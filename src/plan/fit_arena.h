@@ -7,6 +7,7 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/recompute.h"
 
 namespace thimble::plan {
 
@@ -20,6 +21,8 @@ class ArenaFitter {
   [[nodiscard]] const std::vector<ir::Graph>& orders() const { return orders_; }
   // What costs little runs again.
   [[nodiscard]] const ir::Graph& light();
+  // And products that are little work for what they make; see RecomputeOptions::slack.
+  [[nodiscard]] const ir::Graph& balanced();
   // The least work that brings the packed arena into a budget (bytes; 0: none); as small as it gets
   // where there is no such.
   [[nodiscard]] ir::Graph fit(int64_t budget);
@@ -27,11 +30,13 @@ class ArenaFitter {
  private:
   // With as little alive as was asked for, in bytes; 0: as little as can be.
   [[nodiscard]] ir::Graph recomputed(int64_t target) const;
+  [[nodiscard]] ir::Graph recomputed(const RecomputeOptions& options) const;
   [[nodiscard]] const ir::Graph& smallest();
 
   std::vector<ir::Graph> orders_;
   ArenaOptions options_;
   std::optional<ir::Graph> light_;
+  std::optional<ir::Graph> balanced_;
   std::optional<ir::Graph> smallest_;
 };
 

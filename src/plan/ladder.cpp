@@ -8,6 +8,7 @@
 #include "plan/swap.h"
 #include "plan/swap_ops.h"
 #include "plan/variants.h"
+#include "plan/work.h"
 
 namespace thimble::plan {
 namespace {
@@ -36,22 +37,22 @@ class Ladder {
 
   Fitted run() {
     light_ms_ = times_.of(light_);
-    Tried best = tried(light_);
+    Tried best = tried(budget_.bytes > 0 ? light_ : balanced());
     const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
     if (must_fetch || !keeps(best)) best = chosen(std::move(best), must_fetch);
-    Fitted result = std::move(best.fitted);
-    result.arena.plan.swap_read_bytes = best.read_bytes;
-    result.arena.plan.swap_written_bytes = best.written_bytes;
-    result.arena.plan.swap_stall_ms = best.stall_ms;
-    result.arena.plan.step_ms = light_ms_ + best.extra_ms;
-    if (budget_.explain) explain(best, result.arena.plan);
-    return result;
+    Plan& plan = best.fitted.arena.plan;
+    plan.swap_read_bytes = best.read_bytes;
+    plan.swap_written_bytes = best.written_bytes;
+    plan.swap_stall_ms = best.stall_ms;
+    plan.step_ms = light_ms_ + best.extra_ms;
+    if (budget_.explain) explain(best, plan);
+    return std::move(best.fitted);
   }
 
  private:
   struct Tried {
     Fitted fitted;
-    ir::Graph computed;  // without transfers
+    std::optional<ir::Graph> without_transfers;  // where there are any
     double extra_ms = 0.0;
     double stall_ms = 0.0;
     int64_t read_bytes = 0;
@@ -60,6 +61,9 @@ class Ladder {
     bool whole_first = false;  // what the updates were while the rest was settled
   };
 
+  [[nodiscard]] static const ir::Graph& computed(const Tried& tried) {
+    return tried.without_transfers ? *tried.without_transfers : tried.fitted.graph;
+  }
   [[nodiscard]] int64_t bytes(const Tried& tried) const {
     return counted_bytes(tried.fitted.arena.plan);
   }
@@ -67,11 +71,22 @@ class Ladder {
     return budget_.bytes <= 0 || bytes(tried) <= budget_.bytes;
   }
 
+  // By estimated work: without a budget, plans are the same on every machine.
+  [[nodiscard]] double space_time(const ir::Graph& graph) const {
+    return static_cast<double>(counted_bytes(plan_arena(graph, options_).plan)) * work_of(graph);
+  }
+
+  // Where nobody asks for the fastest step.
+  [[nodiscard]] const ir::Graph& balanced() {
+    if (!has_late_part(light_)) return light_;
+    const ir::Graph& balanced = variants_.in_parts_first().balanced();
+    return space_time(balanced) < space_time(light_) ? balanced : light_;
+  }
+
   [[nodiscard]] Tried tried(ir::Graph graph) const {
     Tried result;
     result.fitted.arena = plan_arena(graph, options_);
     result.extra_ms = times_.of(graph) - light_ms_;
-    result.computed = graph;
     result.fitted.graph = std::move(graph);
     return result;
   }
@@ -106,7 +121,7 @@ class Ladder {
     }
     if (may_swap && !keeps(again)) {
       // Less is left to swap of a step that computes much again.
-      Tried both = swapped(again.computed);
+      Tried both = swapped(computed(again));
       both.whole_first = again.whole_first;
       take(std::move(both));
       Tried whole = swapped(variants_.whole_first().light());
@@ -173,7 +188,7 @@ class Ladder {
     }
     Swapped swap = plan::swap(graph, wanted);
     Tried result;
-    result.computed = graph;
+    result.without_transfers = graph;
     result.extra_ms = times_.of(graph) - light_ms_ + swap.stall_ms;
     result.stall_ms = swap.stall_ms;
     result.read_bytes = swap.read_bytes;
@@ -204,7 +219,7 @@ class Ladder {
     list.add("bits kept in place of values", fitter.orders().front());
     list.add("activations and norms made again", fitter.light());
     if (stored_otherwise) list.add_lossy("activations in 16 bits", light_);
-    list.add("recomputation", best.computed);
+    list.add("recomputation", computed(best));
     if (best.values > 0) {
       list.add_swap(plan, best.values, best.stall_ms);
     }

@@ -11,6 +11,7 @@
 #include "plan/order.h"
 #include "plan/segments.h"
 #include "plan/twice.h"
+#include "plan/work.h"
 
 namespace thimble::plan {
 namespace {
@@ -72,7 +73,8 @@ class Reads {
 
 bool may_run_again(const Twice& twice, const RecomputeOptions& options, int node) {
   const Twice::Maker& maker = twice.maker(node);
-  return maker.op != nullptr && (maker.cheap || options.any_op);
+  return maker.op != nullptr &&
+         (maker.cheap || options.any_op || (maker.affordable && options.slack > 0.0));
 }
 
 // Nothing runs again but views, which lie where their input lies: they cost nothing.
@@ -93,11 +95,19 @@ class Chooser {
       : twice_(twice),
         options_(options),
         weight_of_work_(weight_of_work),
-        trial_(std::move(start)) {}
+        whole_work_(work_of(twice.graph())),
+        resident_(resident_bytes(twice.graph(), {})),
+        trial_(std::move(start)) {
+    if (options.slack > 0.0) most_work_ = extra_work(twice, trial_) + options.slack * whole_work_;
+  }
 
   [[nodiscard]] Trial chosen() {
+    std::optional<Trial> best;
+    if (options_.slack > 0.0) best = trial_;
     while (trial_.peak_bytes > options_.target_bytes && lower_the_peak()) {
+      if (best && space_time(trial_) < space_time(*best)) best = trial_;
     }
+    if (best) trial_ = std::move(*best);
     keep_what_need_not_run_again(enough());
     return std::move(trial_);
   }
@@ -117,6 +127,11 @@ class Chooser {
 
   [[nodiscard]] bool may_run_again(int node) const {
     return plan::may_run_again(twice_, options_, node);
+  }
+
+  [[nodiscard]] double space_time(const Trial& trial) const {
+    return static_cast<double>(resident_ + trial.peak_bytes) *
+           (whole_work_ + extra_work(twice_, trial));
   }
 
   // Bytes that lie about unread at the fullest moment unless the node runs again; `until`: the last
@@ -206,7 +221,7 @@ class Chooser {
       for (const int node : found[i].nodes) again[static_cast<size_t>(node)] = found[i].how;
       Trial next = twice_.build(std::move(again));
       if (next.valid && next.peak_bytes <= trial_.peak_bytes &&
-          live_at(next, fullest) < trial_.peak_bytes) {
+          extra_work(twice_, next) <= most_work_ && live_at(next, fullest) < trial_.peak_bytes) {
         trial_ = std::move(next);
         return true;
       }
@@ -274,6 +289,9 @@ class Chooser {
   const Twice& twice_;
   const RecomputeOptions& options_;
   double weight_of_work_;
+  double whole_work_;
+  double most_work_ = std::numeric_limits<double>::infinity();  // that may be done again
+  int64_t resident_;
   size_t exchange_nodes_ = 0;
   Trial trial_;
 };
@@ -300,9 +318,12 @@ class Best {
 
 Trial greedy(const Twice& twice, const RecomputeOptions& options) {
   Best best(twice, options);
+  Trial start = twice.build(views(twice));
+  if (options.slack > 0.0) {  // what costs little comes first
+    start = greedy(twice, {.arena = options.arena, .target_bytes = options.target_bytes});
+  }
   for (const double weight_of_work : {1.0, 2.0, 0.5}) {
-    Trial start = twice.build(views(twice));
-    best.consider(Chooser(twice, options, weight_of_work, std::move(start)).chosen());
+    best.consider(Chooser(twice, options, weight_of_work, start).chosen());
   }
   return best.trial();
 }
@@ -343,20 +364,20 @@ std::vector<Trial> searched(const Twice& twice, const RecomputeOptions& options,
       Trial end = anneal(twice, open, start, std::max<int64_t>(bytes, 1));
       best.consider(Chooser(twice, options, 1.0, std::move(end)).chosen());
     };
-    // Towards the target, and where it is out of reach for less work at what was reached; or from
-    // the smallest there is, which then keeps what it may.
+    // Towards the target. Where that does not lead there, from the smallest there is, which then
+    // keeps what it may, or is all that can be had. Of what is smallest, less work.
     anneal_from(best.trial(), std::max(options.target_bytes, best.trial().peak_bytes / 2));
-    if (best.trial().peak_bytes > options.target_bytes) {
+    if (options.target_bytes == 0) {
       anneal_from(best.trial(), best.trial().peak_bytes);
-      if (options.target_bytes > 0) {
-        others.push_back(best.trial());
-        RecomputeOptions least = options;
-        least.target_bytes = 0;
-        Trial start = searched(twice, least, greedy(twice, least)).front();
-        start = Chooser(twice, options, 1.0, std::move(start)).chosen();
-        best.consider(start);
-        anneal_from(start, options.target_bytes);
-      }
+    } else if (best.trial().peak_bytes > options.target_bytes) {
+      RecomputeOptions least = options;
+      least.target_bytes = 0;
+      std::vector<Trial> smallest = searched(twice, least, greedy(twice, least));
+      if (smallest.front().peak_bytes > options.target_bytes) return smallest;
+      others.push_back(best.trial());
+      Trial start = Chooser(twice, options, 1.0, std::move(smallest.front())).chosen();
+      best.consider(start);
+      anneal_from(start, options.target_bytes);
     }
   }
   best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());

@@ -11,11 +11,17 @@ namespace thimble::plan {
 
 struct RecomputeOptions {
   ArenaOptions arena;
-  // The largest sum of bytes alive in the arena that is asked for; 0: as small as it gets.
+  // The largest sum of bytes alive in the arena that is asked for; 0: as small as it gets, and so
+  // is the result where it is found to be out of reach.
   int64_t target_bytes = 0;
   // Ops that multiply matrices or convolve may run again, too; else only those that cost little
   // more than to read what they read.
   bool any_op = false;
+  // Above 0: products and convolutions that take few operations for a byte they make may run again,
+  // as far as they are no more than this share of the step's work, and as far as the space-time
+  // product falls: bytes of the whole step times its work (Belady and Kuehner, "Dynamic
+  // space-sharing in computer systems", 1969).
+  double slack = 0.0;
 };
 
 // A step, some of whose forward nodes run a second time in the backward part: by the same kernels,

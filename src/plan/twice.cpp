@@ -15,6 +15,10 @@ namespace {
 // few were cheap: two in a thousand.
 constexpr double kLittle = 0.002;
 
+// Operations for each byte that is made: a core that does 2e11 a second makes a gigabyte in one,
+// as much as storage would give back.
+constexpr double kFewPerByte = 200.0;
+
 // Forward nodes that multiply or convolve no longer than it takes to move their data, such as a
 // convolution of one channel: those with the largest outputs, as far as kLittle goes.
 std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node) {
@@ -43,6 +47,14 @@ std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node)
     chosen.insert(product.node);
   }
   return chosen;
+}
+
+int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
+  int64_t bytes = 0;
+  for (const int id : node.outputs) {
+    bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
+  }
+  return bytes;
 }
 
 // The node that makes a node's first output again, or the node itself.
@@ -100,6 +112,8 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                work_of(graph, second),
                second.op->flops == nullptr || little.count(&node) > 0,
                !second.op->views.empty()};
+      maker.affordable =
+          flops_of(graph, second) <= kFewPerByte * static_cast<double>(made_bytes(graph, second));
     }
     ids_ += node.inputs.size() + node.outputs.size();
     makers_.push_back(std::move(maker));

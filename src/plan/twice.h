@@ -49,9 +49,10 @@ class Twice {
     std::vector<int> inputs;
     std::vector<int> outputs;
     int64_t workspace = 0;
-    double work = 0.0;  // see work.h
-    bool cheap = true;  // neither multiplies matrices nor convolves, or hardly so
-    bool free = false;  // a view
+    double work = 0.0;       // see work.h
+    bool cheap = true;       // neither multiplies matrices nor convolves, or hardly so
+    bool free = false;       // a view
+    bool affordable = true;  // it takes few operations for a byte that it makes
   };
 
   // The graph must outlive this. It has a loss that a node computes.

@@ -7,6 +7,7 @@
 
 #include "ir/graph.h"
 #include "passes/passes.h"
+#include "plan/work.h"
 #include "train/compile.h"
 
 namespace thimble::plan {
@@ -40,6 +41,23 @@ TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
         EXPECT_EQ(together.strategies.size(), apart.strategies.size()) << name << share;
       }
     }
+  }
+}
+
+// A budget buys the fastest step there is room for.
+TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
+  for (const char* name : {"vae", "mobilenetv2", "gpt"}) {
+    const ir::Graph step = step_of(name);
+    Budget ample;
+    ample.bytes = int64_t{1} << 40;
+    const Fitted fast = fit(step, {}, ample);
+    const Fitted balanced = fit(step, {}, {});
+    const auto fast_bytes = static_cast<double>(counted_bytes(fast.arena.plan));
+    const auto balanced_bytes = static_cast<double>(counted_bytes(balanced.arena.plan));
+    EXPECT_LT(balanced_bytes, 0.9 * fast_bytes) << name;
+    EXPECT_GT(work_of(balanced.graph), work_of(fast.graph)) << name;
+    EXPECT_LE(work_of(balanced.graph), 1.08 * work_of(fast.graph)) << name;
+    EXPECT_LT(balanced_bytes * work_of(balanced.graph), fast_bytes * work_of(fast.graph)) << name;
   }
 }
 

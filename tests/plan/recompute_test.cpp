@@ -115,6 +115,66 @@ TEST(recompute, fits_an_arena_with_hardly_more_work_than_its_live_values_need) {
   }
 }
 
+// A convolution of size 3 takes 18 operations for each of its channels and number made, which has
+// four bytes.
+TEST(recompute, runs_products_again_within_the_slack_where_they_are_little_work_for_their_bytes) {
+  for (const bool little : {true, false}) {
+    const int64_t channels = little ? 32 : 64;  // 144 and 288 operations a byte
+    Graph g;
+    Value x = g.input("x", {8, 8, channels});
+    for (int i = 0; i < 12; ++i) {
+      x = gelu(conv2d(
+          x, {.channels = channels, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)}));
+    }
+    g.minimize(mean(square(x)));
+    const ir::Graph before = step_of(g, 4);
+    const ir::Graph light = recompute(before, {});
+    int64_t last = live_peak_bytes(light);
+    for (const double slack : {0.04, 0.08, 0.16}) {
+      const ir::Graph balanced = recompute(before, {.slack = slack});
+      ir::verify(balanced);
+      if (!little) {
+        EXPECT_EQ(runs_again(balanced), runs_again(light));
+        continue;
+      }
+      EXPECT_LT(live_peak_bytes(balanced), last) << slack;
+      EXPECT_LE(work_of(balanced), work_of(light) + slack * work_of(before)) << slack;
+      last = live_peak_bytes(balanced);
+    }
+  }
+}
+
+// Bytes that lie there anyway make each byte that is freed a smaller share.
+TEST(recompute, spends_slack_only_while_bytes_times_work_fall) {
+  for (const int64_t width : {64, 4096}) {
+    Graph g;
+    Value x = g.input("x", {64});
+    for (const char* const name : {"a", "b", "c", "d"}) {
+      x = gelu(dense(x, {.units = 64, .name = name}));
+    }
+    g.minimize(mean(square(dense(x, {.units = width, .name = "last"}))));
+    const ir::Graph before = step_of(g, 256);
+    const ir::Graph light = recompute(before, {});
+    const ir::Graph balanced = recompute(before, {.slack = 0.5});
+    const auto space_time = [](const ir::Graph& graph) {
+      return static_cast<double>(resident_bytes(graph, {}) + live_peak_bytes(graph)) *
+             work_of(graph);
+    };
+    EXPECT_LE(space_time(balanced), space_time(light)) << width;
+  }
+}
+
+TEST(recompute, gives_the_smallest_where_the_target_is_out_of_reach) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const ir::Graph smallest = recompute(before, {.any_op = true});
+  const int64_t least = live_peak_bytes(smallest);
+  for (const int64_t target : {least - 1, least / 2}) {
+    const ir::Graph graph = recompute(before, {.target_bytes = target, .any_op = true});
+    EXPECT_EQ(live_peak_bytes(graph), least);
+    EXPECT_EQ(work_of(graph), work_of(smallest));
+  }
+}
+
 TEST(recompute, leaves_graphs_without_a_loss) {
   Graph g;
   g.output("y", gelu(g.input("x", {4})));
