@@ -70,7 +70,7 @@ struct FitResult {
   int64_t input_pipeline_bytes = 0;
   // Most that was held at once, input pipeline included, since the plan has its memory.
   int64_t measured_peak_bytes = 0;
-  int64_t swap_read_bytes = 0;      // by the steps of this call; by no validation
+  int64_t swap_read_bytes = 0;  // by the steps of this call; by no validation
   int64_t swap_written_bytes = 0;
   double swap_stall_ms = 0.0;  // that these steps waited for the swap file
 };
