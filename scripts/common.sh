@@ -4,8 +4,9 @@
 # CMAKE_BUILD_PARALLEL_LEVEL means here what it means to cmake.
 jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
 
-# ccache makes rebuilds cheap where it is installed; nothing needs it.
+# ccache makes rebuilds cheap where it is installed, in other checkouts, too; nothing needs it.
 if command -v ccache >/dev/null; then
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
   export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
 fi
