@@ -7,7 +7,9 @@
 namespace thimble::plan {
 namespace {
 
-constexpr int kTableBits = 18;
+// Of the table of hopeless states, which is doubled where a quarter is taken.
+constexpr int kFewestBits = 10;
+constexpr int kMostBits = 18;
 constexpr int kDeepest = 1000;  // keeps the recursion within any thread's stack
 constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 
@@ -25,7 +27,8 @@ PackSearch::PackSearch(const Problem& problem, int64_t height)
     : problem_(problem),
       height_(height),
       items_of_(problem.load.size()),
-      hopeless_(size_t{1} << kTableBits),
+      hopeless_(size_t{1} << kFewestBits),
+      table_bits_(kFewestBits),
       floor_(problem.load.size(), 0),
       left_(problem.load),
       lowest_(problem.items.size(), 0),
@@ -113,8 +116,7 @@ bool PackSearch::solve(int first, int last, const std::vector<int>& items) {
     return false;
   }
   const uint64_t key = state_key(first, last, items);
-  uint64_t& hopeless = hopeless_[key >> (64 - kTableBits)];
-  if (hopeless == key) return false;
+  if (hopeless_[place_of(key)] == key) return false;
   const int section = choose(first, last, items);
   const size_t s = static_cast<size_t>(section);
   const std::vector<int> next = candidates(section);
@@ -134,8 +136,22 @@ bool PackSearch::solve(int first, int last, const std::vector<int>& items) {
     if (try_rest(first, last, items, mark)) return true;
     if (gave_up_) return false;
   }
-  hopeless = key;
+  remember(key);
   return false;
+}
+
+void PackSearch::remember(uint64_t key) {
+  if (4 * remembered_ >= hopeless_.size() && table_bits_ < kMostBits) {
+    ++table_bits_;
+    std::vector<uint64_t> larger(2 * hopeless_.size());
+    for (const uint64_t known : hopeless_) {
+      if (known != 0) larger[place_of(known)] = known;
+    }
+    hopeless_ = std::move(larger);
+  }
+  uint64_t& place = hopeless_[place_of(key)];
+  if (place == 0) ++remembered_;
+  place = key;
 }
 
 // Goes on with the state as changed since the mark; undoes the change where that fails.

@@ -56,6 +56,8 @@ class PackSearch {
 
   bool solve(int first, int last, const std::vector<int>& items);
   bool solve_spans(int first, int last, const std::vector<int>& items);
+  [[nodiscard]] size_t place_of(uint64_t key) const { return key >> (64 - table_bits_); }
+  void remember(uint64_t key);
   [[nodiscard]] uint64_t state_key(int first, int last, const std::vector<int>& items) const;
   [[nodiscard]] int choose(int first, int last, const std::vector<int>& items);
   [[nodiscard]] std::vector<int> candidates(int section);
@@ -69,7 +71,9 @@ class PackSearch {
   int64_t height_;
   std::vector<std::vector<int>> items_of_;  // per section
   std::vector<uint64_t> item_keys_;
-  std::vector<uint64_t> hopeless_;  // keys of states, by their upper bits
+  std::vector<uint64_t> hopeless_;  // keys of states, by their upper bits; 0: none
+  int table_bits_;
+  size_t remembered_ = 0;  // places taken
 
   // The state, changed by set() alone so that it can be undone.
   std::vector<int64_t> floor_;   // per section
