@@ -71,8 +71,7 @@ assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
     return
   fi
   echo "Installing PyTorch $torch_version under build/torch"
-  rm -rf build/torch
-  python3 -m venv build/torch &&
+  "$torch_python" -c "" 2>/dev/null || python3 -m venv --clear build/torch &&
     "$torch_python" -m pip install --quiet --disable-pip-version-check \
       "torch==$torch_version" numpy safetensors expecttest -r python/tests/requirements.txt
 }

@@ -112,8 +112,8 @@ void SetupOptions::add_memory_to(CLI::App& command) {
           "--memory-budget", memory_budget,
           "most memory that training may take: bytes, or a number with KiB, MiB or GiB, "
           "for example 1.5MiB; what does not fit is refused before anything runs, with the "
-          "size that would; an ample one buys the fastest step [none: memory is saved where "
-          "that is little work]")
+          "size that would; with an ample one next to nothing is computed twice [none: memory is "
+          "saved where that is little work]")
       ->type_name("SIZE");
   choice(command, "--swap", swap, kSwaps,
          "whether values may lie in a file between their uses, with the same results: auto is "

@@ -27,8 +27,8 @@ struct TrainerOptions {
   double ema_decay = 0.0;            // share kept in a running average of the weights; 0: none
   int64_t batch = 32;                // samples in one step
   int64_t accumulate = 1;            // steps whose gradients make one update
-  // Bytes training may take in all; an ample one buys the fastest step. 0: no limit, but memory is
-  // saved where that is little work.
+  // Bytes training may take in all; with ample ones next to nothing is computed twice. 0: no limit,
+  // but memory is saved where that is little work.
   int64_t memory_budget = 0;
   Swap swap = Swap::automatic;           // used with a memory_budget alone
   std::string swap_dir;                  // of the swap file; empty: where temporary files go

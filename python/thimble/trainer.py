@@ -188,8 +188,8 @@ class Trainer(Weights):
         0: none.
     batch: samples in one step; accumulate: steps whose gradients make one update.
     memory_budget: the most training may take, in bytes or as "2 MiB": what does not fit is refused
-        with a ValueError that names what would; an ample one buys the fastest step. None: memory is
-        saved where that is little work. What changes results is done on request alone:
+        with a ValueError that names what would; with an ample one next to nothing is computed
+        twice. None: memory is saved where that is little work. What changes results is done on request alone:
         split_batch_norm and saved_activations.
     swap: "auto": values may lie in a file between their uses where that costs less time than to
         compute them again; "always": in the place of that; or "never". With a memory_budget.

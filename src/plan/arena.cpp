@@ -139,6 +139,10 @@ ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node) {
   return node.op->params({node.attrs, inputs, outputs});
 }
 
+int64_t counted_bytes(const Plan& plan) {
+  return plan.planned_peak_bytes - plan.constant_bytes - plan.constant_padding_bytes;
+}
+
 int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
   if (!options.fast || node.op->fast == nullptr || node.op->workspace == nullptr) return 0;
   return node.op->workspace(kernel_params(graph, node), options.threads);

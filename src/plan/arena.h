@@ -29,6 +29,9 @@ struct Arena {
 [[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
                                const std::set<std::string>& in_file = {});
 
+// Bytes of the plan that a budget counts.
+[[nodiscard]] int64_t counted_bytes(const Plan& plan);
+
 // Bytes of scratch memory that the kernel of a node wants, and of every node.
 [[nodiscard]] int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node,
                                       const ArenaOptions& options);

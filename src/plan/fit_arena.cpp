@@ -5,6 +5,7 @@
 
 #include "plan/immediate_update.h"
 #include "plan/order.h"
+#include "plan/work.h"
 
 namespace thimble::plan {
 namespace {
@@ -28,8 +29,20 @@ const ir::Graph& ArenaFitter::smallest() {
 }
 
 const ir::Graph& ArenaFitter::balanced() {
-  if (!balanced_) balanced_ = recomputed({.arena = options_, .slack = kSlack});
-  return *balanced_;
+  if (!is_weighed_ && has_late_part(light())) {
+    ir::Graph more = recomputed({.arena = options_, .slack = kSlack});
+    const double work = work_of(*light_);
+    const double more_work = work_of(more);
+    // What follows the choice, another order and updates in parts, counts as well.
+    const auto bytes = [this](const ir::Graph& graph) {
+      return static_cast<double>(counted_bytes(plan_arena(graph, options_).plan));
+    };
+    if (more_work <= (1.0 + kSlack) * work && bytes(more) * more_work < bytes(*light_) * work) {
+      balanced_ = std::move(more);
+    }
+  }
+  is_weighed_ = true;
+  return balanced_ ? *balanced_ : light();
 }
 
 ir::Graph ArenaFitter::recomputed(int64_t target) const {
@@ -54,7 +67,6 @@ ir::Graph ArenaFitter::fit(int64_t budget) {
   int64_t target = budget < kAlignment ? 0 : budget;
   for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
     if (round == kMaxRounds) target = 0;
-    if (smallest_ && live_peak_bytes(*smallest_, options_) > target) target = 0;
     ir::Graph next = target == 0 ? smallest() : recomputed(target);
     const bool is_smallest = target == 0 || live_peak_bytes(next, options_) > target;
     if (is_smallest && !smallest_) smallest_ = next;

@@ -21,7 +21,8 @@ class ArenaFitter {
   [[nodiscard]] const std::vector<ir::Graph>& orders() const { return orders_; }
   // What costs little runs again.
   [[nodiscard]] const ir::Graph& light();
-  // And products that are little work for what they make; see RecomputeOptions::slack.
+  // And products that are little work for what they make, where that is worth it; see
+  // RecomputeOptions::slack.
   [[nodiscard]] const ir::Graph& balanced();
   // The least work that brings the packed arena into a budget (bytes; 0: none); as small as it gets
   // where there is no such.
@@ -36,7 +37,8 @@ class ArenaFitter {
   std::vector<ir::Graph> orders_;
   ArenaOptions options_;
   std::optional<ir::Graph> light_;
-  std::optional<ir::Graph> balanced_;
+  std::optional<ir::Graph> balanced_;  // none: light
+  bool is_weighed_ = false;            // whether balanced_ is known
   std::optional<ir::Graph> smallest_;
 };
 

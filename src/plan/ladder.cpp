@@ -8,7 +8,6 @@
 #include "plan/swap.h"
 #include "plan/swap_ops.h"
 #include "plan/variants.h"
-#include "plan/work.h"
 
 namespace thimble::plan {
 namespace {
@@ -37,7 +36,8 @@ class Ladder {
 
   Fitted run() {
     light_ms_ = times_.of(light_);
-    Tried best = tried(budget_.bytes > 0 ? light_ : balanced());
+    // Without a budget nobody asks for the fastest step.
+    Tried best = tried(budget_.bytes > 0 ? light_ : variants_.in_parts_first().balanced());
     const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
     if (must_fetch || !keeps(best)) best = chosen(std::move(best), must_fetch);
     Plan& plan = best.fitted.arena.plan;
@@ -69,18 +69,6 @@ class Ladder {
   }
   [[nodiscard]] bool keeps(const Tried& tried) const {
     return budget_.bytes <= 0 || bytes(tried) <= budget_.bytes;
-  }
-
-  // By estimated work: without a budget, plans are the same on every machine.
-  [[nodiscard]] double space_time(const ir::Graph& graph) const {
-    return static_cast<double>(counted_bytes(plan_arena(graph, options_).plan)) * work_of(graph);
-  }
-
-  // Where nobody asks for the fastest step.
-  [[nodiscard]] const ir::Graph& balanced() {
-    if (!has_late_part(light_)) return light_;
-    const ir::Graph& balanced = variants_.in_parts_first().balanced();
-    return space_time(balanced) < space_time(light_) ? balanced : light_;
   }
 
   [[nodiscard]] Tried tried(ir::Graph graph) const {
@@ -135,6 +123,7 @@ class Ladder {
     }
     if (!must_fetch) {
       take(std::move(again));
+      if (!asks_for_least()) take(tried(variants_.in_parts_first().balanced()));
       take(std::move(light));
     }
     return std::move(*best);
@@ -265,10 +254,6 @@ double busy_ms(const ir::Graph& graph, const SwapRates& rates) {
     ms += bytes * (reads ? rates.read_ms_per_byte : rates.write_ms_per_byte) + rates.transfer_ms;
   }
   return ms;
-}
-
-int64_t counted_bytes(const Plan& plan) {
-  return plan.planned_peak_bytes - plan.constant_bytes - plan.constant_padding_bytes;
 }
 
 Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget) {

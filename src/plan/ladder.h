@@ -61,14 +61,12 @@ struct Fitted {
 
 // Orders the nodes of a graph and does what the budget asks for, cheapest in time first: bits kept
 // in the place of values and values computed again where that costs little, then any values, then
-// swap. Where the budget cannot be kept, the plan is the smallest there is. Every result keeps its
-// bits, but for what Budget::saved changes.
+// swap. Where the budget cannot be kept, the plan is the smallest there is; without one, bytes are
+// weighed against work (ArenaFitter::balanced). Every result keeps its bits, but for what
+// Budget::saved changes.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
 
 // How long the file is busy in a step with transfers, by these rates; milliseconds.
 [[nodiscard]] double busy_ms(const ir::Graph& graph, const SwapRates& rates);
-
-// Bytes of the plan that the budget counts.
-[[nodiscard]] int64_t counted_bytes(const Plan& plan);
 
 }  // namespace thimble::plan

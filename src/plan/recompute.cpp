@@ -40,6 +40,42 @@ struct Candidate {
   double score = 0.0;
 };
 
+// Bytes of the whole step times its work: what slack may lower.
+class SpaceTime {
+ public:
+  explicit SpaceTime(const ir::Graph& graph)
+      : resident_(resident_bytes(graph, {})), work_(work_of(graph)) {}
+
+  [[nodiscard]] double work() const { return work_; }
+  [[nodiscard]] double of(int64_t arena_bytes, double extra_work) const {
+    return static_cast<double>(resident_ + arena_bytes) * (work_ + extra_work);
+  }
+
+ private:
+  int64_t resident_;
+  double work_;
+};
+
+// Which of two results is better: the smaller one that does less work. With slack space-time
+// decides, which weighs the one against the other.
+class Ranking {
+ public:
+  using Rank = std::pair<double, double>;
+
+  Ranking(const ir::Graph& graph, const RecomputeOptions& options)
+      : space_time_(graph), target_(options.target_bytes), balances_(options.slack > 0.0) {}
+
+  [[nodiscard]] Rank of(int64_t peak_bytes, double extra_work) const {
+    if (balances_) return {space_time_.of(peak_bytes, extra_work), extra_work};
+    return {static_cast<double>(std::max(peak_bytes, target_)), extra_work};
+  }
+
+ private:
+  SpaceTime space_time_;
+  int64_t target_;
+  bool balances_;
+};
+
 // Where in a trial each value of the graph is read: as it was first made, and made again.
 class Reads {
  public:
@@ -95,10 +131,11 @@ class Chooser {
       : twice_(twice),
         options_(options),
         weight_of_work_(weight_of_work),
-        whole_work_(work_of(twice.graph())),
-        resident_(resident_bytes(twice.graph(), {})),
+        space_time_(twice.graph()),
         trial_(std::move(start)) {
-    if (options.slack > 0.0) most_work_ = extra_work(twice, trial_) + options.slack * whole_work_;
+    if (options.slack > 0.0) {
+      most_work_ = extra_work(twice, trial_) + options.slack * space_time_.work();
+    }
   }
 
   [[nodiscard]] Trial chosen() {
@@ -130,8 +167,7 @@ class Chooser {
   }
 
   [[nodiscard]] double space_time(const Trial& trial) const {
-    return static_cast<double>(resident_ + trial.peak_bytes) *
-           (whole_work_ + extra_work(twice_, trial));
+    return space_time_.of(trial.peak_bytes, extra_work(twice_, trial));
   }
 
   // Bytes that lie about unread at the fullest moment unless the node runs again; `until`: the last
@@ -289,9 +325,8 @@ class Chooser {
   const Twice& twice_;
   const RecomputeOptions& options_;
   double weight_of_work_;
-  double whole_work_;
+  SpaceTime space_time_;
   double most_work_ = std::numeric_limits<double>::infinity();  // that may be done again
-  int64_t resident_;
   size_t exchange_nodes_ = 0;
   Trial trial_;
 };
@@ -299,29 +334,29 @@ class Chooser {
 // The best choice found so far.
 class Best {
  public:
-  Best(const Twice& twice, const RecomputeOptions& options) : twice_(twice), options_(options) {}
+  Best(const Twice& twice, const RecomputeOptions& options)
+      : twice_(twice), ranking_(twice.graph(), options) {}
 
   void consider(Trial trial) {
     if (trial_ && rank(trial) >= rank(*trial_)) return;
     trial_ = std::move(trial);
   }
   [[nodiscard]] const Trial& trial() const { return *trial_; }
-  [[nodiscard]] std::pair<int64_t, double> rank(const Trial& trial) const {
-    return {std::max(trial.peak_bytes, options_.target_bytes), extra_work(twice_, trial)};
+  [[nodiscard]] Ranking::Rank rank(const Trial& trial) const {
+    return ranking_.of(trial.peak_bytes, extra_work(twice_, trial));
   }
 
  private:
   const Twice& twice_;
-  const RecomputeOptions& options_;
+  Ranking ranking_;
   std::optional<Trial> trial_;
 };
 
 Trial greedy(const Twice& twice, const RecomputeOptions& options) {
   Best best(twice, options);
-  Trial start = twice.build(views(twice));
-  if (options.slack > 0.0) {  // what costs little comes first
-    start = greedy(twice, {.arena = options.arena, .target_bytes = options.target_bytes});
-  }
+  const Trial start = options.slack > 0.0  // what costs little comes first
+                          ? greedy(twice, {.arena = options.arena})
+                          : twice.build(views(twice));
   for (const double weight_of_work : {1.0, 2.0, 0.5}) {
     best.consider(Chooser(twice, options, weight_of_work, start).chosen());
   }
@@ -388,13 +423,14 @@ std::vector<Trial> searched(const Twice& twice, const RecomputeOptions& options,
 // The smallest result so far, in the best order of its own.
 class Smallest {
  public:
-  explicit Smallest(const RecomputeOptions& options) : options_(options) {}
+  Smallest(const ir::Graph& graph, const RecomputeOptions& options)
+      : options_(options), ranking_(graph, options) {}
 
   // Whether it is smaller, or takes less work where both reach the target.
   bool consider(const Twice& twice, const Trial& trial) {
     ir::Graph graph = order_nodes(twice.graph_of(trial), options_.arena, kQuickOrder);
     const int64_t peak = live_peak_bytes(graph, options_.arena);
-    const std::pair rank(std::max(peak, options_.target_bytes), extra_work(twice, trial));
+    const Ranking::Rank rank = ranking_.of(peak, extra_work(twice, trial));
     if (rank_ && rank >= *rank_) return false;
     rank_ = rank;
     graph_ = std::move(graph);
@@ -404,7 +440,8 @@ class Smallest {
 
  private:
   const RecomputeOptions& options_;
-  std::optional<std::pair<int64_t, double>> rank_;
+  Ranking ranking_;
+  std::optional<Ranking::Rank> rank_;
   ir::Graph graph_;
 };
 
@@ -422,7 +459,7 @@ ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& o
 
 ir::Graph recompute(std::span<const ir::Graph> orders, const RecomputeOptions& options) {
   if (!has_late_part(orders.front())) return order_nodes(orders.front(), options.arena);
-  Smallest smallest(options);
+  Smallest smallest(orders.front(), options);
   std::unique_ptr<const Twice> best;
   Trial first;
   for (const ir::Graph& order : orders) {

@@ -17,10 +17,10 @@ struct RecomputeOptions {
   // Ops that multiply matrices or convolve may run again, too; else only those that cost little
   // more than to read what they read.
   bool any_op = false;
-  // Above 0: products and convolutions that take few operations for a byte they make may run again,
-  // as far as they are no more than this share of the step's work, and as far as the space-time
-  // product falls: bytes of the whole step times its work (Belady and Kuehner, "Dynamic
-  // space-sharing in computer systems", 1969).
+  // Above 0, in the place of a target and of any_op: products and convolutions that take few
+  // operations for a byte they make may run again, as far as they are no more than this share of
+  // the step's work, and as far as the space-time product falls: bytes of the whole step times its
+  // work (Belady and Kuehner, "Dynamic space-sharing in computer systems", 1969).
   double slack = 0.0;
 };
 

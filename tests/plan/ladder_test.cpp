@@ -61,6 +61,23 @@ TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
   }
 }
 
+// The plan without a budget keeps one of its own size; the search for that must not end with more
+// work.
+TEST(ladder, takes_no_more_work_within_a_budget_than_without_one_where_that_keeps_it) {
+  for (const char* name : {"vae", "mobilenetv2"}) {
+    const ir::Graph step = step_of(name);
+    const Fitted balanced = fit(step, {}, {});
+    const int64_t bytes = counted_bytes(balanced.arena.plan);
+    for (const int64_t spare : {int64_t{0}, bytes / 100}) {
+      Budget budget;
+      budget.bytes = bytes + spare;
+      const Fitted fitted = fit(step, {}, budget);
+      EXPECT_LE(counted_bytes(fitted.arena.plan), budget.bytes) << name;
+      EXPECT_LE(fitted.arena.plan.step_ms, balanced.arena.plan.step_ms) << name;
+    }
+  }
+}
+
 TEST(ladder, settles_what_is_computed_again_before_updates_in_parts_where_that_gets_smaller) {
   const ir::Graph step = step_of("resnet18");
   Variants variants(step, {}, {});

@@ -61,7 +61,8 @@ TEST_P(budget, is_kept_and_changes_no_bit) {
     EXPECT_EQ(tight.losses, free.losses);
     EXPECT_EQ(tight.weights, free.weights);
     if (wanted == kAmple) {
-      EXPECT_GE(tight.plan.planned_peak_bytes, free.plan.planned_peak_bytes);
+      const bool balances = std::string(name) == "gpt" || std::string(name) == "mobilenetv2";
+      EXPECT_GE(tight.plan.planned_peak_bytes, free.plan.planned_peak_bytes + (balances ? 1 : 0));
     } else if (swap == Swap::always) {
       EXPECT_GT(tight.plan.swap_written_bytes, 0);
       EXPECT_GT(tight.fit.swap_written_bytes, 0);
