@@ -46,7 +46,7 @@ TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
 
 // A budget buys the fastest step there is room for.
 TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
-  for (const char* name : {"vae", "mobilenetv2", "gpt"}) {
+  for (const char* name : {"vae", "mobilenetv2"}) {
     const ir::Graph step = step_of(name);
     Budget ample;
     ample.bytes = int64_t{1} << 40;
@@ -64,7 +64,7 @@ TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
 // The plan without a budget keeps one of its own size; the search for that must not end with more
 // work.
 TEST(ladder, takes_no_more_work_within_a_budget_than_without_one_where_that_keeps_it) {
-  for (const char* name : {"vae", "mobilenetv2"}) {
+  for (const char* name : {"vae", "resnet18"}) {
     const ir::Graph step = step_of(name);
     const Fitted balanced = fit(step, {}, {});
     const int64_t bytes = counted_bytes(balanced.arena.plan);
