@@ -63,8 +63,8 @@ build() {
 torch_version=2.13.0
 torch_python=build/torch/bin/python
 
-# torch_environment: a virtual environment in build/torch with PyTorch for the processor. Fails where
-# pip cannot get it.
+# torch_environment: a virtual environment in build/torch with PyTorch for the processor and what
+# the Python tests need. Fails where pip cannot get it.
 torch_environment() {
   if "$torch_python" -c "import torch, numpy, safetensors, expecttest, pytest, mypy
 assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then

@@ -52,7 +52,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
 }
 
-# The Python package of the development build. The full run has PyTorch, which some tests compare with.
+# The Python package of the development build. The full run has PyTorch, which some tests want.
 run_python() { # [quick]
   local start=$SECONDS report=$PWD/build/dev/python.xml text=$PWD/build/dev/python.txt
   local python=build/python/bin/python

@@ -85,6 +85,10 @@ def mib(size):
     return f"{size / MIB:.2f}" if size < 100 * MIB else f"{size / MIB:.1f}"
 
 
+def milliseconds(ms):
+    return f"{ms:.3g}" if ms < 100 else f"{ms:.0f}"
+
+
 def judged(value, is_met):
     return f"{value} {'met' if is_met else '**missed**'}"
 
@@ -100,7 +104,7 @@ def process_row(recipe, result):
     times = [least(side, "ms_per_step") for side in (ours, theirs)]
     met = memory >= PROCESS[recipe] and times[0] <= times[1]
     return [recipe, mib(least(ours, "peak_rss_bytes")), mib(least(theirs, "peak_rss_bytes")),
-            f"{memory:.1f}", judged(str(PROCESS[recipe]), met), *[f"{ms:.3g}" for ms in times]]
+            f"{memory:.1f}", judged(str(PROCESS[recipe]), met), *map(milliseconds, times)]
 
 
 def share_of(most, part, whole):
@@ -111,7 +115,7 @@ def ample_row(recipe, result):
     peaks = [least(result[side], "planned_peak_bytes") for side in ("thimble", "ample")]
     times = [least(result[side], "ms_per_step") for side in ("thimble", "ample")]
     return [recipe, *map(mib, peaks), f"{peaks[0] / peaks[1]:.2f}",
-            *[f"{ms:.3g}" for ms in times], f"{times[0] / times[1]:.2f}"]
+            *map(milliseconds, times), f"{times[0] / times[1]:.2f}"]
 
 
 def allocated_row(recipe, result):

@@ -5,12 +5,13 @@ Usage: python peak_time.py --build DIR --out DIR [--recipe NAME]... [--rounds N]
        python peak_time.py --out DIR --draw          (the picture again, from peak_time.json)
 
 Writes peak_time.json and peak_time.svg into the folder --out and prints a table and whether the
-criteria are met. Budgets go from what a step takes with an ample one down to the smallest that works, by
-computing again alone and with a swap file. One thread; every point is a process of its own; in each
-round all of them take their turn, and the fastest of a point's medians counts. Peaks are planned and,
-as malloc counts them, measured; PyTorch's as held.py says. Shares of time are of thimble's step
-with an ample budget, shares of activations of the arena of a step that computes nothing again: even
-with an ample budget what costs next to nothing is computed again, without any some products, too.
+criteria are met. Budgets go from what a step takes with an ample one down to the smallest that
+works, by computing again alone and with a swap file. One thread; every point is a process of its
+own; in each round all of them take their turn, and the fastest of a point's medians counts. Peaks
+are planned and, as malloc counts them, measured; PyTorch's as held.py says. Shares of time are of
+thimble's step with an ample budget, shares of activations of the arena of a step that computes
+nothing again: even with an ample budget what costs next to nothing is computed again, without any
+some products, too.
 """
 import argparse
 import json
@@ -48,7 +49,7 @@ class PeakTime(Bench):
         return ["--swap-dir", self.options.swap_dir] if self.options.swap_dir else []
 
     def budgets(self, recipe, swap, whole):
-        """From a little below the peak of an ample budget to the smallest; what criteria ask about."""
+        """From below the peak of an ample budget to the smallest; what criteria ask about."""
         smallest = self.plan(recipe, 1, swap)
         least = smallest["nearest_feasible_bytes"]
         reading = least - smallest["planned_peak_bytes"]  # of samples, which a budget counts
@@ -187,11 +188,15 @@ def curves(points):
     return found
 
 
+def is_tight(point):
+    return point.get("budget") not in (None, AMPLE, 0)
+
+
 def named(point, usual):
     """usual: strategies of an ample budget."""
     if point["side"] == "torch":
         return f"PyTorch, {point['segments']} segments" if point["segments"] else "PyTorch, eager"
-    if point["budget"] in (AMPLE, 0):
+    if not is_tight(point):
         return "ample budget" if point["budget"] else "no budget"
     names = [strategy["name"] for strategy in point["strategies"]
              if strategy["name"] not in usual]
@@ -204,7 +209,7 @@ def rows(points, bytes_per_ms):
     for point in points:
         ours = point["side"] == "thimble"
         lines.append([
-            named(point, usual), mib(point["budget"]) if point.get("budget") not in (None, AMPLE, 0) else "",
+            named(point, usual), mib(point["budget"]) if is_tight(point) else "",
             mib(peak(point)), mib(measured(point)),
             f"{share_of_activations(points, point):.2f}" if ours else "",
             f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",

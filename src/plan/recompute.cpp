@@ -40,40 +40,30 @@ struct Candidate {
   double score = 0.0;
 };
 
-// Bytes of the whole step times its work: what slack may lower.
-class SpaceTime {
- public:
-  explicit SpaceTime(const ir::Graph& graph)
-      : resident_(resident_bytes(graph, {})), work_(work_of(graph)) {}
-
-  [[nodiscard]] double work() const { return work_; }
-  [[nodiscard]] double of(int64_t arena_bytes, double extra_work) const {
-    return static_cast<double>(resident_ + arena_bytes) * (work_ + extra_work);
-  }
-
- private:
-  int64_t resident_;
-  double work_;
-};
-
-// Which of two results is better: the smaller one that does less work. With slack space-time
-// decides, which weighs the one against the other.
+// The lower, the better: less peak above the target, then less work; with slack bytes of the whole
+// step times its work, which weighs the one against the other.
 class Ranking {
  public:
   using Rank = std::pair<double, double>;
 
   Ranking(const ir::Graph& graph, const RecomputeOptions& options)
-      : space_time_(graph), target_(options.target_bytes), balances_(options.slack > 0.0) {}
+      : options_(options), work_(work_of(graph)), resident_(resident_bytes(graph, {})) {}
 
+  [[nodiscard]] double work() const { return work_; }  // of the step as it is
   [[nodiscard]] Rank of(int64_t peak_bytes, double extra_work) const {
-    if (balances_) return {space_time_.of(peak_bytes, extra_work), extra_work};
-    return {static_cast<double>(std::max(peak_bytes, target_)), extra_work};
+    if (options_.slack > 0.0) {
+      return {static_cast<double>(resident_ + peak_bytes) * (work_ + extra_work), extra_work};
+    }
+    return {static_cast<double>(std::max(peak_bytes, options_.target_bytes)), extra_work};
+  }
+  [[nodiscard]] Rank of(const Twice& twice, const Trial& trial) const {
+    return of(trial.peak_bytes, extra_work(twice, trial));
   }
 
  private:
-  SpaceTime space_time_;
-  int64_t target_;
-  bool balances_;
+  const RecomputeOptions& options_;
+  double work_;
+  int64_t resident_;
 };
 
 // Where in a trial each value of the graph is read: as it was first made, and made again.
@@ -131,10 +121,10 @@ class Chooser {
       : twice_(twice),
         options_(options),
         weight_of_work_(weight_of_work),
-        space_time_(twice.graph()),
+        ranking_(twice.graph(), options),
         trial_(std::move(start)) {
     if (options.slack > 0.0) {
-      most_work_ = extra_work(twice, trial_) + options.slack * space_time_.work();
+      most_work_ = extra_work(twice, trial_) + options.slack * ranking_.work();
     }
   }
 
@@ -142,7 +132,7 @@ class Chooser {
     std::optional<Trial> best;
     if (options_.slack > 0.0) best = trial_;
     while (trial_.peak_bytes > options_.target_bytes && lower_the_peak()) {
-      if (best && space_time(trial_) < space_time(*best)) best = trial_;
+      if (best && ranking_.of(twice_, trial_) < ranking_.of(twice_, *best)) best = trial_;
     }
     if (best) trial_ = std::move(*best);
     keep_what_need_not_run_again(enough());
@@ -164,10 +154,6 @@ class Chooser {
 
   [[nodiscard]] bool may_run_again(int node) const {
     return plan::may_run_again(twice_, options_, node);
-  }
-
-  [[nodiscard]] double space_time(const Trial& trial) const {
-    return space_time_.of(trial.peak_bytes, extra_work(twice_, trial));
   }
 
   // Bytes that lie about unread at the fullest moment unless the node runs again; `until`: the last
@@ -325,7 +311,7 @@ class Chooser {
   const Twice& twice_;
   const RecomputeOptions& options_;
   double weight_of_work_;
-  SpaceTime space_time_;
+  Ranking ranking_;
   double most_work_ = std::numeric_limits<double>::infinity();  // that may be done again
   size_t exchange_nodes_ = 0;
   Trial trial_;
@@ -342,9 +328,7 @@ class Best {
     trial_ = std::move(trial);
   }
   [[nodiscard]] const Trial& trial() const { return *trial_; }
-  [[nodiscard]] Ranking::Rank rank(const Trial& trial) const {
-    return ranking_.of(trial.peak_bytes, extra_work(twice_, trial));
-  }
+  [[nodiscard]] Ranking::Rank rank(const Trial& trial) const { return ranking_.of(twice_, trial); }
 
  private:
   const Twice& twice_;

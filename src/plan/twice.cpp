@@ -49,14 +49,6 @@ std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node)
   return chosen;
 }
 
-int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
-  int64_t bytes = 0;
-  for (const int id : node.outputs) {
-    bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
-  }
-  return bytes;
-}
-
 // The node that makes a node's first output again, or the node itself.
 ir::Node second_run(const ir::Node& node) {
   ir::Node second = node;

@@ -8,14 +8,19 @@ double flops_of(const ir::Graph& graph, const ir::Node& node) {
   return node.op->flops == nullptr ? 0.0 : node.op->flops(kernel_params(graph, node));
 }
 
-int64_t bytes_of(const ir::Graph& graph, const ir::Node& node) {
-  if (!node.op->views.empty()) return 0;
+int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
   int64_t bytes = 0;
-  for (const int id : node.inputs) {
-    if (id >= 0) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
-  }
   for (const int id : node.outputs) {
     bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
+  }
+  return bytes;
+}
+
+int64_t bytes_of(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.op->views.empty()) return 0;
+  int64_t bytes = made_bytes(graph, node);
+  for (const int id : node.inputs) {
+    if (id >= 0) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
   }
   return bytes;
 }

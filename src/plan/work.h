@@ -11,6 +11,9 @@ inline constexpr double kOperationsPerByte = 8.0;
 // Floating-point operations of a node whose op says that they are many; else 0.
 [[nodiscard]] double flops_of(const ir::Graph& graph, const ir::Node& node);
 
+// Bytes of a node's outputs.
+[[nodiscard]] int64_t made_bytes(const ir::Graph& graph, const ir::Node& node);
+
 // Bytes that a node reads and writes; of a view none.
 [[nodiscard]] int64_t bytes_of(const ir::Graph& graph, const ir::Node& node);
 

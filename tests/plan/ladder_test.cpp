@@ -44,7 +44,7 @@ TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
   }
 }
 
-// A budget buys the fastest step there is room for.
+// An ample budget lets no product run again that is more than hardly any work.
 TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
   for (const char* name : {"vae", "mobilenetv2"}) {
     const ir::Graph step = step_of(name);
