@@ -121,13 +121,13 @@ TEST(recompute, runs_products_again_within_the_slack_where_they_are_little_work_
   for (const bool little : {true, false}) {
     const int64_t channels = little ? 32 : 64;  // 144 and 288 operations a byte
     Graph g;
-    Value x = g.input("x", {8, 8, channels});
+    Value x = g.input("x", {16, 16, channels});
     for (int i = 0; i < 12; ++i) {
       x = gelu(conv2d(
           x, {.channels = channels, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)}));
     }
     g.minimize(mean(square(x)));
-    const ir::Graph before = step_of(g, 4);
+    const ir::Graph before = step_of(g, 64);  // so much that bytes times work would fall for both
     const ir::Graph light = recompute(before, {});
     int64_t last = live_peak_bytes(light);
     for (const double slack : {0.04, 0.08, 0.16}) {
@@ -167,13 +167,15 @@ TEST(recompute, spends_slack_only_while_bytes_times_work_fall) {
 }
 
 TEST(recompute, gives_the_smallest_where_the_target_is_out_of_reach) {
-  const ir::Graph before = step_of(chain(12, gelus, false), 4);
-  const ir::Graph smallest = recompute(before, {.any_op = true});
-  const int64_t least = live_peak_bytes(smallest);
-  for (const int64_t target : {least - 1, least / 2}) {
-    const ir::Graph graph = recompute(before, {.target_bytes = target, .any_op = true});
-    EXPECT_EQ(live_peak_bytes(graph), least);
-    EXPECT_EQ(work_of(graph), work_of(smallest));
+  for (const int layers : {12, 24, 40}) {
+    const ir::Graph before = step_of(chain(layers, gelus, layers == 40), 4);
+    const ir::Graph smallest = recompute(before, {.any_op = true});
+    const int64_t least = live_peak_bytes(smallest);
+    for (const int64_t target : {least - 1, least * 3 / 4, least / 2}) {
+      const ir::Graph graph = recompute(before, {.target_bytes = target, .any_op = true});
+      EXPECT_EQ(live_peak_bytes(graph), least) << layers;
+      EXPECT_EQ(work_of(graph), work_of(smallest)) << layers;
+    }
   }
 }
 
