@@ -117,7 +117,7 @@ run_sanitizers() {
   build asan
   # Random models are planned ten times slower there, and the development build tries many. What the
   # recipes learn is tested there, too; their ops, plans and programs run here in all other suites.
-  RC_PARAMS=${RC_PARAMS-max_success=25} run_ctest asan --label-exclude 'slow|project|models'
+  RC_PARAMS=${RC_PARAMS-max_success=10} run_ctest asan --label-exclude 'slow|project|models'
   run_fuzzers
 
   configure tsan "${compiler[@]}"
