@@ -84,15 +84,21 @@ nlohmann::ordered_json described(const Plan& plan) {
           {"strategies", strategies_of(plan)}};
 }
 
-}  // namespace
-
-void add_times(nlohmann::ordered_json& json, std::vector<double> values) {
+// One of each step: those after the first ones, in ascending order.
+std::vector<double> settled(std::vector<double> values) {
   const auto few = static_cast<int64_t>(values.size()) / 4;
   values.erase(values.begin(), values.begin() + std::min(kWarmUpSteps, few));
   if (values.empty()) throw Error("steps", "none was taken");
   std::sort(values.begin(), values.end());
-  json["ms_per_step"] = values[values.size() / 2];
-  json["ms_fastest"] = values.front();
+  return values;
+}
+
+}  // namespace
+
+void add_times(nlohmann::ordered_json& json, std::vector<double> step_ms) {
+  step_ms = settled(std::move(step_ms));
+  json["ms_per_step"] = step_ms[step_ms.size() / 2];
+  json["ms_fastest"] = step_ms.front();
 }
 
 // Not getrusage, whose figure is at least that of the process which started this one.
@@ -156,10 +162,15 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   const int64_t compiling = count_malloc("count_malloc_peak") - before;
   reset_malloc_peak();
   std::vector<double> step_ms;
+  std::vector<double> stall_ms;
   step_ms.reserve(static_cast<size_t>(run.steps));
+  stall_ms.reserve(static_cast<size_t>(run.steps));
   const auto end = Clock::now() + std::chrono::duration<double>(run.seconds);
   FitOptions fit{.epochs = run.steps, .prefetch = 0};  // train.py, too, reads between steps
-  fit.on_step = [&](const StepReport& step) { step_ms.push_back(step.milliseconds); };
+  fit.on_step = [&](const StepReport& step) {
+    step_ms.push_back(step.milliseconds);
+    stall_ms.push_back(step.swap_stall_ms);
+  };
   fit.stop = [&] {
     return static_cast<int64_t>(step_ms.size()) >= run.steps || Clock::now() >= end;
   };
@@ -178,7 +189,8 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   json["measured_peak_bytes"] = result.measured_peak_bytes;
   json["swap_bytes"] =
       static_cast<double>(result.swap_read_bytes + result.swap_written_bytes) / steps;
-  json["swap_stall_ms"] = result.swap_stall_ms / steps;
+  stall_ms = settled(std::move(stall_ms));
+  json["swap_stall_ms"] = stall_ms[stall_ms.size() / 2];
   return json;
 }
 

@@ -36,6 +36,7 @@ struct StepReport {
   double loss = 0.0;           // of this batch
   double learning_rate = 0.0;  // used in this step
   double milliseconds = 0.0;   // of this step, input pipeline left out
+  double swap_stall_ms = 0.0;  // of these it waited for the swap file
 };
 
 struct EpochReport {

@@ -89,10 +89,10 @@ class Session {
   // parameters and state are lost.
   [[nodiscard]] bool run();
 
-  // Runs the step `rounds` times on sources of zeros and whatever else the memory holds, which is
-  // lost, and notes the shortest time of every node but the transfers. What it fetches must be in
-  // the swap file. Ends early where that fails.
-  void measure(int rounds, plan::NodeTimes& times);
+  // Runs the step on sources of zeros and whatever else the memory holds, which is lost. The
+  // milliseconds of every node. What it fetches must be in the swap file; ends early where that
+  // fails.
+  [[nodiscard]] std::vector<double> measure();
 
   // After a failed run, with the sources set again: runs the forward part once more and names the
   // first value that is not finite ("conv2d_1", "parameter dense_2.weight"), or "".

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "exec/program.h"
 #include "exec/swap_file.h"
@@ -136,23 +135,17 @@ void Session::clear_sources() {
   }
 }
 
-void Session::measure(int rounds, plan::NodeTimes& times) {
+std::vector<double> Session::measure() {
   using Clock = std::chrono::steady_clock;
-  const ir::Graph& graph = program_.graph();
-  std::vector<double> shortest(calls_.size(), std::numeric_limits<double>::infinity());
-  for (int round = 0; round < rounds; ++round) {
-    clear_sources();
-    for (size_t n = 0; n < calls_.size(); ++n) {
-      const auto start = Clock::now();
-      calls_[n].kernel(calls_[n].call);
-      const std::chrono::duration<double, std::milli> time = Clock::now() - start;
-      shortest[n] = std::min(shortest[n], time.count());
-      if (calls_[n].waits && !swap_->error().empty()) return;
-    }
-  }
+  std::vector<double> times(calls_.size(), 0.0);
+  clear_sources();
   for (size_t n = 0; n < calls_.size(); ++n) {
-    if (!plan::is_transfer(*graph.nodes[n].op)) times.set(graph, graph.nodes[n], shortest[n]);
+    const auto start = Clock::now();
+    calls_[n].kernel(calls_[n].call);
+    times[n] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    if (calls_[n].waits && !swap_->error().empty()) break;
   }
+  return times;
 }
 
 bool Session::is_finite(int id) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/swap_ops.h"
 #include "plan/work.h"
 
 namespace thimble::plan {
@@ -20,8 +21,19 @@ std::string key_of(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
-void NodeTimes::set(const ir::Graph& graph, const ir::Node& node, double ms) {
-  measured_[key_of(graph, node)] = ms;
+void NodeTimes::set(const ir::Graph& graph, const std::vector<double>& node_ms) {
+  struct Sum {
+    double ms = 0.0;
+    int count = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (is_transfer(*graph.nodes[n].op)) continue;
+    Sum& sum = sums[key_of(graph, graph.nodes[n])];
+    sum.ms += node_ms[n];
+    ++sum.count;
+  }
+  for (const auto& [key, sum] : sums) measured_[key] = sum.ms / sum.count;
 }
 
 double NodeTimes::of(const ir::Graph& graph, const ir::Node& node) const {

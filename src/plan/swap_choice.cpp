@@ -225,6 +225,10 @@ std::vector<double> begins(const SwapCosts& costs) {
   return begin;
 }
 
+// Times a transfer is given: first what it takes, then, where memory is left, room for steps and
+// disks that are not always as fast.
+constexpr double kLeads[] = {1.0, 2.0};
+
 class Placing {
  public:
   Placing(const std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
@@ -236,8 +240,10 @@ class Placing {
   }
 
   std::vector<Stay> run() {
-    begin_reads_early();
-    end_writes_late();
+    for (const double times : kLeads) {
+      begin_reads_early(times);
+      end_writes_late(times);
+    }
     std::stable_sort(stays_.begin(), stays_.end(),
                      [](const Stay& a, const Stay& b) { return a.read_at < b.read_at; });
     return std::move(stays_);
@@ -262,7 +268,7 @@ class Placing {
   }
 
   // From the last to the first: each read must be done when the next one has to begin.
-  void begin_reads_early() {
+  void begin_reads_early(double times) {
     std::vector<size_t> reads;
     for (size_t i = 0; i < stays_.size(); ++i) {
       if (stays_[i].fetched) reads.push_back(i);
@@ -273,7 +279,7 @@ class Placing {
     for (const size_t i : reads) {
       Stay& stay = stays_[i];
       const double needed = begins_[static_cast<size_t>(stay.first)];
-      next = std::min(next, needed) - cost_ms(bytes(stay), true, false, options_.costs);
+      next = std::min(next, needed) - times * cost_ms(bytes(stay), true, false, options_.costs);
       const Stay* const before = neighbour(i, -1);
       const int earliest = before == nullptr ? 0 : before->last + 1;
       while (stay.read_at > earliest && begins_[static_cast<size_t>(stay.read_at)] > next &&
@@ -284,7 +290,7 @@ class Placing {
   }
 
   // From the first to the last: each write begins when the one before has ended.
-  void end_writes_late() {
+  void end_writes_late(double times) {
     std::vector<size_t> writes;
     for (size_t i = 0; i < stays_.size(); ++i) {
       if (stays_[i].stored) writes.push_back(i);
@@ -296,7 +302,7 @@ class Placing {
     for (const size_t i : writes) {
       Stay& stay = stays_[i];
       done = std::max(done, begins_[static_cast<size_t>(stay.last + 1)]) +
-             cost_ms(bytes(stay), false, true, options_.costs);
+             times * cost_ms(bytes(stay), false, true, options_.costs);
       const Stay* const after = neighbour(i, 1);
       const int latest = after == nullptr ? steps : after->read_at;
       while (stay.written_at + 1 < latest &&

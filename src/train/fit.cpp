@@ -109,13 +109,14 @@ class Fitting {
     stream_.start(progress.epoch, progress.batch);
     while (const data::Batch* batch = stream_.next()) {
       const auto start = Clock::now();
+      const double stalls = state_.swapped_by_steps.stall_ms;
       const double loss = state_.step(*batch, feed_);
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
       ++progress.batch;
       if (options_.on_step) {
         options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,
-                          state_.learning_rate, ms});
+                          state_.learning_rate, ms, state_.swapped_by_steps.stall_ms - stalls});
       }
       if (options_.stop && options_.stop()) return false;
     }

@@ -141,6 +141,18 @@ TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
   EXPECT_GE(slow.stall_ms, slow.transfer_ms - compute_ms);
 }
 
+TEST(swap, stands_a_disk_half_as_slow_again_where_there_is_memory) {
+  const ir::Graph step = step_of(chain(), 4);
+  SwapOptions options = options_for(step, peak_of(step, {}) * 7 / 10, 10.0);
+  const Swapped expected = swap(step, options);
+  options.actual = options.costs;
+  options.actual->read_ms_per_byte *= 1.5;
+  options.actual->write_ms_per_byte *= 1.5;
+  const Swapped slower = swap(step, options);
+  EXPECT_LT(expected.stall_ms, 0.03 * expected.transfer_ms);
+  EXPECT_LT(slower.stall_ms, 0.03 * expected.transfer_ms);
+}
+
 TEST(swap, is_chosen_by_some_costs_and_predicted_by_others) {
   const ir::Graph step = step_of(chain(), 4);
   SwapOptions options = options_for(step, peak_of(step, {}) * 7 / 10, 1.0);
