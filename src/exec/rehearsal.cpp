@@ -28,8 +28,8 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-void rehearse(Session& session, const SwapFile& file, bool has_least_staging,
-              plan::NodeTimes& times, plan::SwapRates& rates) {
+void rehearse(Session& session, const SwapFile& file, plan::NodeTimes& times,
+              plan::SwapRates& rates) {
   // The first write of a place in the file is slower than all later ones.
   const Clock::time_point start = Clock::now();
   static_cast<void>(session.measure());
@@ -50,9 +50,9 @@ void rehearse(Session& session, const SwapFile& file, bool has_least_staging,
   }
   const ir::Graph& step = session.program().graph();
   times.set(step, node_ms);
-  const double predicted_ms =
-      plan::busy_ms(step, has_least_staging ? rates.with_least_staging() : rates);
-  if (predicted_ms > 0.0) rates.scale(median(busy_ms) / predicted_ms, has_least_staging);
+  const int64_t staging = session.program().plan().staging_bytes;
+  const double predicted_ms = plan::busy_ms(step, rates.with_staging(staging));
+  if (predicted_ms > 0.0) rates.scale(median(busy_ms) / predicted_ms, staging);
 }
 
 }  // namespace thimble::exec

@@ -12,8 +12,8 @@
 namespace thimble::plan {
 namespace {
 
-// Plans that are tried to bring a swapping step into its budget; the last as small as it gets.
-constexpr int kMaxRounds = 9;
+// Plans that are tried to bring a swapping step into its budget, before the smallest there is.
+constexpr int kMaxRounds = 8;
 constexpr int64_t kFinestStep = 100;  // of a target, by which the next one is lower
 
 // Writing wears out flash memory, and a prediction may be wrong: swap has to be this much cheaper.
@@ -133,7 +133,7 @@ class Ladder {
   [[nodiscard]] bool asks_for_least() const { return budget_.bytes <= budget_.least_staging_bytes; }
 
   [[nodiscard]] bool can_swap() {
-    rates_.staging_bytes = budget_.least_staging_bytes;
+    rates_.staging_bytes = rates_.least_staging_bytes = budget_.least_staging_bytes;
     if (!budget_.rates || asks_for_least()) return true;
     const std::optional<SwapRates> rates = budget_.rates();
     if (rates) rates_ = *rates;
@@ -141,19 +141,34 @@ class Ladder {
   }
 
   [[nodiscard]] Tried swapped(const ir::Graph& graph) const {
+    std::optional<Tried> fast = swapped_with(graph, rates_.staging_bytes);
+    if (fast && keeps(*fast)) return std::move(*fast);
+    Tried best = swapped(graph, 0, rates_.least_staging_bytes);
+    if (fast && better(*fast, best)) best = std::move(*fast);
+    if (!keeps(best)) return best;
+    // Half of the room that the smallest plan leaves is for staging, half for reading ahead.
+    const int64_t more = std::min((budget_.bytes - bytes(best)) / 2,
+                                  rates_.staging_bytes - rates_.least_staging_bytes);
+    const int64_t steps = more / rates_.staging_step_bytes;
+    if (steps == 0) return best;
+    std::optional<Tried> between = swapped_with(
+        graph, rates_.least_staging_bytes + steps * rates_.staging_step_bytes);
+    if (between && better(*between, best)) best = std::move(*between);
+    return best;
+  }
+
+  // With so much staging: a plan that keeps the budget, else the smallest that was seen, if any.
+  [[nodiscard]] std::optional<Tried> swapped_with(const ir::Graph& graph, int64_t staging) const {
     std::optional<Tried> best;
-    int64_t target = std::max<int64_t>(budget_.bytes - rates_.staging_bytes, 0);
-    for (int round = 1; round <= kMaxRounds; ++round) {
-      if (round == kMaxRounds) target = 0;
-      const bool is_last = target == 0;
-      Tried next = swapped(graph, target);
+    int64_t target = budget_.bytes - staging;
+    for (int round = 1; round <= kMaxRounds && target > 0; ++round) {
+      Tried next = swapped(graph, target, staging);
       // What is read ahead fills every gap, which is hard to pack.
-      const int64_t excess = std::max(bytes(next) - budget_.bytes, target / kFinestStep);
-      target = std::max<int64_t>(target - excess, 0);
+      target -= std::max(bytes(next) - budget_.bytes, target / kFinestStep);
       if (!best || better(next, *best)) best = std::move(next);
-      if (keeps(*best) || is_last) break;
+      if (keeps(*best)) break;
     }
-    return std::move(*best);
+    return best;
   }
 
   [[nodiscard]] SwapCosts costs(const ir::Graph& graph, const SwapRates& rates) const {
@@ -164,15 +179,14 @@ class Ladder {
     return costs;
   }
 
-  [[nodiscard]] Tried swapped(const ir::Graph& graph, int64_t target) const {
+  [[nodiscard]] Tried swapped(const ir::Graph& graph, int64_t target, int64_t staging) const {
     SwapOptions wanted{.arena = options_,
                        .target_bytes = target,
                        .in_file = budget_.in_file,
                        .smallest_bytes = budget_.smallest_swapped_bytes};
-    wanted.costs = costs(graph, rates_);
-    const bool is_least = target == 0;
-    if (is_least) {  // the same on every machine
-      wanted.actual = costs(graph, rates_.with_least_staging());
+    wanted.costs = costs(graph, rates_.with_staging(staging));
+    if (target == 0) {  // the same on every machine
+      wanted.actual = std::move(wanted.costs);
       wanted.costs = costs(graph, SwapRates());
     }
     Swapped swap = plan::swap(graph, wanted);
@@ -186,7 +200,7 @@ class Ladder {
     result.fitted.arena = plan_arena(swap.graph, options_, swap.in_file);
     if (!swap.slot_bytes.empty()) {
       Plan& plan = result.fitted.arena.plan;
-      plan.staging_bytes = is_least ? budget_.least_staging_bytes : rates_.staging_bytes;
+      plan.staging_bytes = staging;
       plan.planned_peak_bytes += plan.staging_bytes;
       plan.lower_bound_bytes += plan.staging_bytes;
     }
@@ -227,15 +241,28 @@ class Ladder {
 
 }  // namespace
 
-SwapRates SwapRates::with_least_staging() const {
+namespace {
+
+// 0 with all staging, 1 with the least.
+double scarcity(const SwapRates& rates, int64_t staging) {
+  if (staging >= rates.staging_bytes) return 0.0;
+  const auto pieces = [](int64_t bytes) { return 1.0 / static_cast<double>(bytes); };
+  const double fewest = pieces(rates.staging_bytes);
+  return (pieces(staging) - fewest) / (pieces(rates.least_staging_bytes) - fewest);
+}
+
+}  // namespace
+
+SwapRates SwapRates::with_staging(int64_t bytes) const {
+  const double factor = 1.0 + (least_staging_factor - 1.0) * scarcity(*this, bytes);
   SwapRates rates = *this;
-  rates.read_ms_per_byte *= least_staging_factor;
-  rates.write_ms_per_byte *= least_staging_factor;
+  rates.read_ms_per_byte *= factor;
+  rates.write_ms_per_byte *= factor;
   return rates;
 }
 
-void SwapRates::scale(double factor, bool least_staging_alone) {
-  if (least_staging_alone) {
+void SwapRates::scale(double factor, int64_t bytes) {
+  if (scarcity(*this, bytes) == 1.0) {
     least_staging_factor *= factor;
     return;
   }

@@ -25,12 +25,19 @@ struct SwapRates {
   double read_ms_per_byte = 1e-6;  // 1 GB/s
   double write_ms_per_byte = 1e-6;
   double transfer_ms = 0.05;  // of each transfer, besides
+  // Staging with which the file is as fast as that; least, with which it works at all; and what it
+  // can grow by from there.
   int64_t staging_bytes = 0;
+  int64_t least_staging_bytes = 0;
+  int64_t staging_step_bytes = 1;
   double least_staging_factor = 6.0;  // how many times as long bytes take with the least staging
 
-  [[nodiscard]] SwapRates with_least_staging() const;
-  // Makes everything take that many times as long, or bytes with the least staging alone.
-  void scale(double factor, bool least_staging_alone = false);
+  // With less staging a transfer is cut into more pieces, each of which takes as long to begin: its
+  // time falls as that of 1/staging_bytes.
+  [[nodiscard]] SwapRates with_staging(int64_t bytes) const;
+  // Makes everything take that many times as long, where a step with so much staging did: with the
+  // least, which says little of more, bytes with the least alone.
+  void scale(double factor, int64_t bytes);
   bool operator==(const SwapRates&) const = default;
 };
 
@@ -66,7 +73,8 @@ struct Fitted {
 // Budget::saved changes.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
 
-// How long the file is busy in a step with transfers, by these rates; milliseconds.
+// How long the file is busy in a step with transfers, by these rates, whatever its staging;
+// milliseconds.
 [[nodiscard]] double busy_ms(const ir::Graph& graph, const SwapRates& rates);
 
 }  // namespace thimble::plan

@@ -230,9 +230,14 @@ std::optional<plan::SwapRates> State::swap_rates() {
       return std::nullopt;
     }
   }
-  plan::SwapRates rates = by_nominal_rates_ ? plan::SwapRates() : *rates_;
+  plan::SwapRates& rates = *rates_;
   rates.staging_bytes = exec::SwapFile::staging_bytes(file);
-  return rates;
+  rates.least_staging_bytes = budget_.least_staging_bytes;
+  rates.staging_step_bytes = file.buffers * kSwapPage;
+  if (!by_nominal_rates_) return rates;
+  return plan::SwapRates{.staging_bytes = rates.staging_bytes,
+                         .least_staging_bytes = rates.least_staging_bytes,
+                         .staging_step_bytes = rates.staging_step_bytes};
 }
 
 void State::compile_by_measured_times() {
@@ -240,8 +245,7 @@ void State::compile_by_measured_times() {
   if (!rates_) rates_.emplace();
   runner.store().initialize(options.seed);
   const Runnable& step = runner.at(update_key());
-  const bool has_least_staging = step.program->plan().staging_bytes == budget_.least_staging_bytes;
-  exec::rehearse(*step.session, *runner.swap_file(), has_least_staging, *times, *rates_);
+  exec::rehearse(*step.session, *runner.swap_file(), *times, *rates_);
   budget_.times = std::move(times);
   runner.clear();
   account->forget_peak();

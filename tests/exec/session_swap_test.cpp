@@ -32,6 +32,7 @@ class SlowStep {
     const int64_t free = plan::counted_bytes(Program(graph, options).plan());
     options.budget.bytes = static_cast<int64_t>(share * static_cast<double>(free));
     options.budget.swap = Swap::always;
+    options.budget.least_staging_bytes = 4096;
     program_ = std::make_unique<Program>(graph, options);
     store_ = std::make_unique<Store>(std::vector{&program_->graph()}, program_->in_file());
     arena_ = Block(program_->plan().arena_bytes);
@@ -97,9 +98,11 @@ TEST(session, is_rehearsed_with_its_transfers) {
     const Program& program = step.session().program();
     const int64_t before = step.file().counters().read_bytes;
     plan::NodeTimes times;
-    const plan::SwapRates nominal;
-    plan::SwapRates rates;
-    rehearse(step.session(), step.file(), has_least_staging, times, rates);
+    const int64_t staging = program.plan().staging_bytes;
+    const plan::SwapRates nominal{.staging_bytes = has_least_staging ? 2 * staging : staging,
+                                  .least_staging_bytes = staging};
+    plan::SwapRates rates = nominal;
+    rehearse(step.session(), step.file(), times, rates);
     const int64_t read = step.file().counters().read_bytes - before;
     EXPECT_EQ(read % program.plan().swap_read_bytes, 0);
     EXPECT_GT(read, program.plan().swap_read_bytes);
@@ -110,8 +113,8 @@ TEST(session, is_rehearsed_with_its_transfers) {
     int64_t reads = 0;
     for (const ir::Node& node : program.graph().nodes) reads += node.op == &plan::swap_read_op();
     ASSERT_GT(reads, 0);
-    if (has_least_staging) rates = rates.with_least_staging();
-    EXPECT_GE(plan::busy_ms(program.graph(), rates), 4.5 * static_cast<double>(reads));
+    EXPECT_GE(plan::busy_ms(program.graph(), rates.with_staging(staging)),
+              4.5 * static_cast<double>(reads));
   }
 }
 
@@ -120,7 +123,7 @@ TEST(session, whose_swap_file_fails_is_not_rehearsed_to_its_end) {
   step.break_after(2);
   plan::NodeTimes times;
   plan::SwapRates rates;
-  EXPECT_THROW(rehearse(step.session(), step.file(), false, times, rates), Error);
+  EXPECT_THROW(rehearse(step.session(), step.file(), times, rates), Error);
   EXPECT_EQ(rates, plan::SwapRates());
 }
 

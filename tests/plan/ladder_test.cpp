@@ -78,6 +78,55 @@ TEST(ladder, takes_no_more_work_within_a_budget_than_without_one_where_that_keep
   }
 }
 
+TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
+  constexpr SwapRates kRates{
+      .staging_bytes = 136192, .least_staging_bytes = 5120, .staging_step_bytes = 4096};
+  const ir::Graph step = step_of("vae");
+  const auto within = [&](int64_t bytes) {
+    Budget budget;
+    budget.bytes = bytes;
+    budget.swap = Swap::always;
+    budget.rates = [&] { return kRates; };
+    budget.least_staging_bytes = kRates.least_staging_bytes;
+    const Plan plan = fit(step, {}, budget).arena.plan;
+    EXPECT_EQ((plan.staging_bytes - kRates.least_staging_bytes) % kRates.staging_step_bytes, 0);
+    return plan;
+  };
+  const Plan least = within(1);
+  EXPECT_EQ(least.staging_bytes, kRates.least_staging_bytes);
+  const int64_t smallest = counted_bytes(least);
+  const int64_t room = kRates.staging_bytes / 2;
+  const Plan exact = within(smallest);
+  const Plan between = within(smallest + room);
+  const Plan most = within(smallest + 4 * kRates.staging_bytes);
+  EXPECT_EQ(exact.staging_bytes, kRates.least_staging_bytes);
+  EXPECT_LE(counted_bytes(between), smallest + room);
+  EXPECT_GT(between.staging_bytes, room / 3);
+  EXPECT_LT(between.staging_bytes, kRates.staging_bytes);
+  EXPECT_LT(between.swap_stall_ms, exact.swap_stall_ms / 2);
+  EXPECT_EQ(most.staging_bytes, kRates.staging_bytes);
+  EXPECT_LT(most.swap_stall_ms, between.swap_stall_ms);
+}
+
+TEST(swap_rates, lie_between_those_of_all_staging_and_of_the_least) {
+  constexpr SwapRates kRates{.staging_bytes = 160, .least_staging_bytes = 10};
+  const auto factor = [](const SwapRates& rates, int64_t staging) {
+    return rates.with_staging(staging).read_ms_per_byte / rates.read_ms_per_byte;
+  };
+  EXPECT_EQ(factor(kRates, 160), 1.0);
+  EXPECT_EQ(factor(kRates, 10), kRates.least_staging_factor);
+  // A piece of half the size takes as long to begin: (1/20 - 1/160) / (1/10 - 1/160) of the way.
+  EXPECT_NEAR(factor(kRates, 20), 1.0 + (kRates.least_staging_factor - 1.0) * 7.0 / 15.0, 1e-9);
+  SwapRates least = kRates;
+  least.scale(2.0, 10);
+  EXPECT_EQ(least.read_ms_per_byte, kRates.read_ms_per_byte);
+  EXPECT_EQ(factor(least, 10), 2.0 * kRates.least_staging_factor);
+  SwapRates all = kRates;
+  all.scale(2.0, 20);
+  EXPECT_EQ(all.write_ms_per_byte, 2.0 * kRates.write_ms_per_byte);
+  EXPECT_EQ(all.least_staging_factor, kRates.least_staging_factor);
+}
+
 TEST(ladder, settles_what_is_computed_again_before_updates_in_parts_where_that_gets_smaller) {
   const ir::Graph step = step_of("resnet18");
   Variants variants(step, {}, {});

@@ -167,7 +167,7 @@ TEST(swap, is_chosen_by_some_costs_and_predicted_by_others) {
   EXPECT_GT(by_others.stall_ms, by_costs.stall_ms);
   const double busy = busy_ms(by_others.graph, rates);
   EXPECT_NEAR(by_others.transfer_ms, busy, 1e-9 * busy);
-  rates.scale(2.0);
+  rates.scale(2.0, rates.staging_bytes);
   EXPECT_NEAR(busy_ms(by_others.graph, rates), 2.0 * busy, 1e-9 * busy);
 }
 
