@@ -15,11 +15,7 @@ some products, too.
 """
 import argparse
 import json
-import mmap
-import os
 import pathlib
-import tempfile
-import time
 
 import charts
 import segments
@@ -35,9 +31,9 @@ COMPUTED_AGAIN = {"activations and norms made again", "recomputation"}
 SWAPPED_TO = 1 / 3  # of the whole peak
 STALL_ERROR, HIDDEN = 0.2, 0.7
 UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted
-PROBE_BYTES = 256 * MIB
 # Of the process whose steps were timed: each one measures the swap file for itself.
-TIMED = ["ms_per_step", "swap_stall_ms", "predicted_stall_ms", "swap_bytes"]
+TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_stall_ms",
+         "swap_bytes"]
 
 
 class PeakTime(Bench):
@@ -109,36 +105,15 @@ class PeakTime(Bench):
         if self.options.draw:
             results = json.loads(path.read_text(encoding="utf-8"))
         else:
-            results = {"file_bytes_per_ms": file_speed(self.options.swap_dir), "recipes": {
-                recipe: self.measure(recipe) for recipe in self.options.recipe or RECIPES}}
+            results = {recipe: self.measure(recipe) for recipe in self.options.recipe or RECIPES}
             path.write_text(json.dumps(results, indent=1), encoding="utf-8")
-        picture = charts.peaks({name: curves(points)
-                                for name, points in results["recipes"].items()})
+        picture = charts.peaks({name: curves(points) for name, points in results.items()})
         pathlib.Path(self.path("peak_time.svg")).write_text(picture, encoding="utf-8")
-        for name, points in results["recipes"].items():
-            print(f"### {name}\n\n{rows(points, results['file_bytes_per_ms'])}")
-            for line in criteria(points, results["file_bytes_per_ms"]):
+        for name, points in results.items():
+            print(f"### {name}\n\n{rows(points)}")
+            for line in criteria(points):
                 print(f"{name}: {line}")
             print()
-
-
-def file_speed(folder):
-    """Bytes a millisecond of writing a file past the system's cache, and reading it back."""
-    block = mmap.mmap(-1, 4 * MIB)  # aligned as direct access wants it
-    block.write(os.urandom(4 * MIB))
-    with tempfile.NamedTemporaryFile(dir=folder or None) as file:
-        try:
-            handle = os.open(file.name, os.O_RDWR | os.O_DIRECT)
-        except OSError:
-            handle = os.open(file.name, os.O_RDWR)
-        begin = time.perf_counter()
-        for at in range(0, PROBE_BYTES, len(block)):
-            os.pwrite(handle, block, at)
-        for at in range(0, PROBE_BYTES, len(block)):
-            os.preadv(handle, [block], at)
-        seconds = time.perf_counter() - begin
-        os.close(handle)
-    return 2 * PROBE_BYTES / (1e3 * seconds)
 
 
 def first(points):
@@ -203,7 +178,7 @@ def named(point, usual):
     return ", ".join(names) or "no more than with an ample one"
 
 
-def rows(points, bytes_per_ms):
+def rows(points):
     lines = []
     usual = {strategy["name"] for strategy in first(points)["strategies"]}
     for point in points:
@@ -215,21 +190,21 @@ def rows(points, bytes_per_ms):
             f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",
             f"{point['predicted_stall_ms']:.3g}; {point['swap_stall_ms']:.3g}"
             if uses_swap(point) else "",
-            f"{hidden(point, bytes_per_ms):.0%}" if uses_swap(point) else ""])
+            f"{hidden(point):.0%}" if uses_swap(point) else ""])
     return table(["what", "budget, MiB", "peak", "measured", "activations", "ms a step", "time",
                   "stall predicted; measured, ms", "hidden"], lines)
 
 
-def hidden(point, bytes_per_ms):
+def hidden(point):
     """The share of the transfers' time in which the step computed."""
-    return 1 - min(point["swap_stall_ms"] * bytes_per_ms / point["swap_bytes"], 1)
+    return 1 - point["swap_stall_ms"] / max(point["swap_busy_ms"], point["swap_stall_ms"])
 
 
 def met(is_met):
     return "met" if is_met else "NOT MET"
 
 
-def criteria(points, bytes_per_ms):
+def criteria(points):
     recomputed = of(points, "never")
     for share, most in RECOMPUTED:
         within = [p for p in recomputed if share_of_activations(points, p) <= share + ROUNDING]
@@ -244,15 +219,15 @@ def criteria(points, bytes_per_ms):
     least = min(map(peak, swapped)) / peak(first(points))
     yield f"with a swap file down to {least:.2f} of the peak, at most 0.33: {met(least <= 0.334)}"
     for point in filter(uses_swap, swapped):
-        yield stall(point, bytes_per_ms)
+        yield stall(point)
 
 
-def stall(point, bytes_per_ms):
+def stall(point):
     predicted, taken = point["predicted_stall_ms"], point["swap_stall_ms"]
-    transfer = point["swap_bytes"] / bytes_per_ms
+    transfer = point["swap_busy_ms"]
     computing = point["ms_per_step"] - taken
     near = abs(predicted - taken) <= max(STALL_ERROR * taken, UNNOTICED * point["ms_per_step"])
-    share = hidden(point, bytes_per_ms)
+    share = hidden(point)
     text = (f"budget {mib(point['budget'])} MiB: stall predicted {predicted:.3g}, measured "
             f"{taken:.3g} ms: {met(near)}; of {transfer:.3g} ms of transfer {share:.0%} hidden")
     return text + (f": {met(share >= HIDDEN)}" if computing >= transfer else

@@ -162,13 +162,16 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   const int64_t compiling = count_malloc("count_malloc_peak") - before;
   reset_malloc_peak();
   std::vector<double> step_ms;
+  std::vector<double> busy_ms;
   std::vector<double> stall_ms;
-  step_ms.reserve(static_cast<size_t>(run.steps));
-  stall_ms.reserve(static_cast<size_t>(run.steps));
+  for (auto* const values : {&step_ms, &busy_ms, &stall_ms}) {
+    values->reserve(static_cast<size_t>(run.steps));
+  }
   const auto end = Clock::now() + std::chrono::duration<double>(run.seconds);
   FitOptions fit{.epochs = run.steps, .prefetch = 0};  // train.py, too, reads between steps
   fit.on_step = [&](const StepReport& step) {
     step_ms.push_back(step.milliseconds);
+    busy_ms.push_back(step.swap_busy_ms);
     stall_ms.push_back(step.swap_stall_ms);
   };
   fit.stop = [&] {
@@ -189,6 +192,8 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   json["measured_peak_bytes"] = result.measured_peak_bytes;
   json["swap_bytes"] =
       static_cast<double>(result.swap_read_bytes + result.swap_written_bytes) / steps;
+  busy_ms = settled(std::move(busy_ms));
+  json["swap_busy_ms"] = busy_ms[busy_ms.size() / 2];
   stall_ms = settled(std::move(stall_ms));
   json["swap_stall_ms"] = stall_ms[stall_ms.size() / 2];
   return json;

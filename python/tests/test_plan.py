@@ -143,8 +143,16 @@ def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
     tight = tb.Trainer(classifier(), seed=1, memory_budget=need, swap="always", swap_dir=tmp_path)
     assert tight.plan().swap_written_bytes > 0
     assert "swap" in [strategy.name for strategy in tight.plan().strategies]
-    result = tight.fit(digits, epochs=2)
+    steps = []
+
+    class Steps(tb.Callback):
+        def on_step(self, report):
+            steps.append(report)
+
+    result = tight.fit(digits, epochs=2, callbacks=[Steps()])
     assert result.swap_read_bytes > 0 and result.swap_written_bytes > 0
+    assert sum(step.swap_stall_ms for step in steps) == pytest.approx(result.swap_stall_ms)
+    assert all(0 < step.swap_busy_ms <= step.milliseconds for step in steps)
     assert tight.weights_sha256() == free.weights_sha256()
     assert list(tmp_path.iterdir()) == []  # the file has no name
 

@@ -109,14 +109,15 @@ class Fitting {
     stream_.start(progress.epoch, progress.batch);
     while (const data::Batch* batch = stream_.next()) {
       const auto start = Clock::now();
-      const double stalls = state_.swapped_by_steps.stall_ms;
+      const exec::SwapCounters before = state_.swapped_by_steps;
       const double loss = state_.step(*batch, feed_);
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
       ++progress.batch;
       if (options_.on_step) {
+        const exec::SwapCounters swapped = state_.swapped_by_steps - before;
         options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,
-                          state_.learning_rate, ms, state_.swapped_by_steps.stall_ms - stalls});
+                          state_.learning_rate, ms, swapped.busy_ms, swapped.stall_ms});
       }
       if (options_.stop && options_.stop()) return false;
     }
