@@ -54,8 +54,7 @@ td small { display: block; color: var(--soft); }
 #strategy-table { font-size: 13px; }
 #strategy-table td { vertical-align: top; }
 #strategy-table td:first-child { white-space: normal; }
-#strategy-table td.n { padding: 4px 0 4px 10px; }
-#strategy-table th.n { padding-right: 0; }
+#strategy-table .n { padding: 4px 0 4px 10px; }
 #epoch-table { max-width: 720px; }
 details { margin-top: 12px; }
 summary { cursor: pointer; color: var(--soft); }
