@@ -20,7 +20,7 @@ import pathlib
 import charts
 import segments
 from compare import KEEP_MEMORY, Bench
-from memory_table import AMPLE, BATCH_SIZES, BATCHES, COUNTED_STEPS, MIB, mib, table
+from memory_table import AMPLE, BATCH_SIZES, BATCHES, COUNTED_STEPS, MIB, mib, milliseconds, table
 
 RECIPES = list(segments.BLOCKS)
 BUDGETS = 8
@@ -187,8 +187,8 @@ def rows(points):
             named(point, usual), mib(point["budget"]) if is_tight(point) else "",
             mib(peak(point)), mib(measured(point)),
             f"{share_of_activations(points, point):.2f}" if ours else "",
-            f"{point['ms_per_step']:.4g}", f"{share_of_time(points, point):.2f}",
-            f"{point['predicted_stall_ms']:.3g}; {point['swap_stall_ms']:.3g}"
+            milliseconds(point["ms_per_step"]), f"{share_of_time(points, point):.2f}",
+            "; ".join(milliseconds(point[key]) for key in ("predicted_stall_ms", "swap_stall_ms"))
             if uses_swap(point) else "",
             f"{hidden(point):.0%}" if uses_swap(point) else ""])
     return table(["what", "budget, MiB", "peak", "measured", "activations", "ms a step", "time",
@@ -228,10 +228,11 @@ def stall(point):
     computing = point["ms_per_step"] - taken
     near = abs(predicted - taken) <= max(STALL_ERROR * taken, UNNOTICED * point["ms_per_step"])
     share = hidden(point)
-    text = (f"budget {mib(point['budget'])} MiB: stall predicted {predicted:.3g}, measured "
-            f"{taken:.3g} ms: {met(near)}; of {transfer:.3g} ms of transfer {share:.0%} hidden")
+    text = (f"budget {mib(point['budget'])} MiB: stall predicted {milliseconds(predicted)}, "
+            f"measured {milliseconds(taken)} ms: {met(near)}; of {milliseconds(transfer)} ms of "
+            f"transfer {share:.0%} hidden")
     return text + (f": {met(share >= HIDDEN)}" if computing >= transfer else
-                   f", {computing:.3g} ms of computing do not suffice")
+                   f", {milliseconds(computing)} ms of computing do not suffice")
 
 
 def main():

@@ -25,7 +25,7 @@ struct MemoryRun {
 [[nodiscard]] data::Dataset read_samples(const std::string& path, const Recipe& recipe);
 
 // Median and fastest of the steps, in milliseconds, the first ones left out.
-void add_times(nlohmann::ordered_json& json, std::vector<double> values);
+void add_times(nlohmann::ordered_json& json, std::vector<double> step_ms);
 
 // The most memory that the process ever had resident.
 [[nodiscard]] int64_t peak_rss_bytes();

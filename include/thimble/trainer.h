@@ -36,8 +36,8 @@ struct StepReport {
   double loss = 0.0;           // of this batch
   double learning_rate = 0.0;  // used in this step
   double milliseconds = 0.0;   // of this step, input pipeline left out
-  double swap_busy_ms = 0.0;   // of these the swap file had transfers under way
-  double swap_stall_ms = 0.0;  // and the step waited for them; the rest of them was hidden
+  double swap_busy_ms = 0.0;   // while the swap file had transfers under way
+  double swap_stall_ms = 0.0;  // while the step waited for the swap file
 };
 
 struct EpochReport {

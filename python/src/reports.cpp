@@ -43,9 +43,9 @@ void bind_reports(nb::module_& m) {
       .def_ro("learning_rate", &StepReport::learning_rate)
       .def_ro("milliseconds", &StepReport::milliseconds)
       .def_ro("swap_busy_ms", &StepReport::swap_busy_ms,
-              "Of these the swap file had transfers under way.")
+              "While the swap file had transfers under way.")
       .def_ro("swap_stall_ms", &StepReport::swap_stall_ms,
-              "Of these the step waited for the swap file.")
+              "While the step waited for the swap file.")
       .def("__repr__",
            [](const StepReport& r) { return fmt::format("step {}: loss {:.5g}", r.step, r.loss); });
   nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")

@@ -152,7 +152,7 @@ def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
     result = tight.fit(digits, epochs=2, callbacks=[Steps()])
     assert result.swap_read_bytes > 0 and result.swap_written_bytes > 0
     assert sum(step.swap_stall_ms for step in steps) == pytest.approx(result.swap_stall_ms)
-    assert all(0 < step.swap_busy_ms <= step.milliseconds for step in steps)
+    assert all(step.swap_busy_ms > 0 for step in steps)
     assert tight.weights_sha256() == free.weights_sha256()
     assert list(tmp_path.iterdir()) == []  # the file has no name
 

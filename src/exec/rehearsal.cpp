@@ -36,7 +36,8 @@ void rehearse(Session& session, const SwapFile& file, plan::NodeTimes& times,
   const size_t least = seconds_since(start) > kSeconds ? 1 : kLeastRounds;
   std::vector<std::vector<double>> rounds;
   std::vector<double> busy_ms;
-  while (rounds.size() < least || (rounds.size() < kMostRounds && seconds_since(start) < kSeconds)) {
+  while (rounds.size() < least ||
+         (rounds.size() < kMostRounds && seconds_since(start) < kSeconds)) {
     const double before_ms = file.counters().busy_ms;
     rounds.push_back(session.measure());
     busy_ms.push_back(file.counters().busy_ms - before_ms);

@@ -10,9 +10,9 @@ namespace thimble::exec {
 
 // Runs a step with all its transfers some times, fewer where it takes long, on inputs of zeros and
 // whatever else the memory holds, which is lost. What the step fetches must be in the file.
-// times: gets the median time of every node but the transfers. rates: by which the step was planned,
-// scaled to how long the file was busy with the staging of the plan, the median again. Throws Error
-// where the file fails.
+// times: gets the median time of every node but the transfers. rates: by which the step was
+// planned, scaled to how long the file was busy with the staging of the plan, the median again.
+// Throws Error where the file fails.
 void rehearse(Session& session, const SwapFile& file, plan::NodeTimes& times,
               plan::SwapRates& rates);
 

@@ -13,6 +13,10 @@ namespace {
 // Plans that are tried to bring an arena into a budget; the last as small as it gets.
 constexpr int kMaxRounds = 5;
 
+// A target of so small a part of what lives is often out of reach, and it takes less time to find
+// the smallest there is than to find that out on the way.
+constexpr int64_t kFar = 3;
+
 // Of the work of a step: what products may do again where nobody asked for less memory.
 constexpr double kSlack = 0.08;
 
@@ -65,6 +69,10 @@ ir::Graph ArenaFitter::fit(int64_t budget) {
   // Packing may take a little more than what lives: then less has to live. Where that is out of
   // reach, as little as can be.
   int64_t target = budget < kAlignment ? 0 : budget;
+  if (target < live_peak_bytes(best, options_) / kFar &&
+      live_peak_bytes(smallest(), options_) > target) {
+    target = 0;
+  }
   for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
     if (round == kMaxRounds) target = 0;
     ir::Graph next = target == 0 ? smallest() : recomputed(target);

@@ -23,6 +23,15 @@ int64_t arena_bytes_left(const Plan& free, int64_t budget) {
   return std::max<int64_t>(budget - (counted_bytes(free) - free.arena_bytes), 1);
 }
 
+// 0 with all staging, 1 with the least.
+double scarcity(const SwapRates& rates, int64_t staging) {
+  const int64_t least = rates.least_staging_bytes;
+  if (least <= 0 || staging >= rates.staging_bytes) return 0.0;
+  const auto inverse = [](int64_t bytes) { return 1.0 / static_cast<double>(bytes); };
+  const double of_all = inverse(rates.staging_bytes);
+  return (inverse(staging) - of_all) / (inverse(least) - of_all);
+}
+
 class Ladder {
  public:
   Ladder(const ir::Graph& graph, Variants& variants, const ArenaOptions& options,
@@ -58,6 +67,7 @@ class Ladder {
     int64_t read_bytes = 0;
     int64_t written_bytes = 0;
     int64_t values = 0;
+    bool is_smallest = false;  // however low the target
     bool whole_first = false;  // what the updates were while the rest was settled
   };
 
@@ -137,6 +147,7 @@ class Ladder {
     if (!budget_.rates || asks_for_least()) return true;
     const std::optional<SwapRates> rates = budget_.rates();
     if (rates) rates_ = *rates;
+    rates_.least_staging_bytes = budget_.least_staging_bytes;
     return rates.has_value();
   }
 
@@ -150,9 +161,9 @@ class Ladder {
     const int64_t more = std::min((budget_.bytes - bytes(best)) / 2,
                                   rates_.staging_bytes - rates_.least_staging_bytes);
     const int64_t steps = more / rates_.staging_step_bytes;
-    if (steps == 0) return best;
-    std::optional<Tried> between = swapped_with(
-        graph, rates_.least_staging_bytes + steps * rates_.staging_step_bytes);
+    if (steps <= 0) return best;
+    std::optional<Tried> between =
+        swapped_with(graph, rates_.least_staging_bytes + steps * rates_.staging_step_bytes);
     if (between && better(*between, best)) best = std::move(*between);
     return best;
   }
@@ -165,8 +176,9 @@ class Ladder {
       Tried next = swapped(graph, target, staging);
       // What is read ahead fills every gap, which is hard to pack.
       target -= std::max(bytes(next) - budget_.bytes, target / kFinestStep);
+      const bool is_smallest = next.is_smallest;
       if (!best || better(next, *best)) best = std::move(next);
-      if (keeps(*best)) break;
+      if (keeps(*best) || is_smallest) break;
     }
     return best;
   }
@@ -197,6 +209,7 @@ class Ladder {
     result.read_bytes = swap.read_bytes;
     result.written_bytes = swap.written_bytes;
     result.values = swap.values;
+    result.is_smallest = swap.peak_bytes > target;
     result.fitted.arena = plan_arena(swap.graph, options_, swap.in_file);
     if (!swap.slot_bytes.empty()) {
       Plan& plan = result.fitted.arena.plan;
@@ -238,18 +251,6 @@ class Ladder {
   double light_ms_ = 0.0;
   SwapRates rates_;
 };
-
-}  // namespace
-
-namespace {
-
-// 0 with all staging, 1 with the least.
-double scarcity(const SwapRates& rates, int64_t staging) {
-  if (staging >= rates.staging_bytes) return 0.0;
-  const auto pieces = [](int64_t bytes) { return 1.0 / static_cast<double>(bytes); };
-  const double fewest = pieces(rates.staging_bytes);
-  return (pieces(staging) - fewest) / (pieces(rates.least_staging_bytes) - fewest);
-}
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 
 namespace thimble::plan {
 
-// Times by what a node computes: equal ops on equal types take equally long, wherever they
-// stand: the mean of what was measured.
+// Times by what a node computes: equal ops on equal types take equally long wherever they stand,
+// the mean of what was measured.
 class NodeTimes {
  public:
   // Of nodes that were not measured. Nominal where nobody knows the machine.

@@ -1,5 +1,7 @@
 #include "plan/swap.h"
 
+#include <thimble/error.h>
+
 #include <algorithm>
 
 #include "plan/lifetimes.h"
@@ -158,7 +160,11 @@ class Building {
   // What stands in the memory of an item now.
   [[nodiscard]] int contents(const Stay& stay) const {
     const int newest = newest_[static_cast<size_t>(stay.item)];
-    return new_id(newest >= 0 ? newest : item_of(stay).values.front());
+    const int id = new_id(newest >= 0 ? newest : item_of(stay).values.front());
+    if (id < 0)
+      throw Error("swap", from_.data(item_of(stay).values.front()).name +
+                              " is read back before it is written");
+    return id;
   }
 
   void after(int step) {

@@ -53,8 +53,9 @@ struct Swapped {
 //
 // Greedy at the fullest moment: the gap between two uses that frees most of what is too much, over
 // all the step, for its transfer time. What proves needless stays in memory after all. Then reads
-// are begun as early, and writes ended as late, as the transfers take, where the memory up to the
-// target allows. After Rhu et al., "vDNN", 2016, and Huang et al., "SwapAdvisor", 2020.
+// are begun as early, and writes ended as late, as the transfers take, and then twice that, where
+// the memory up to the target allows. After Rhu et al., "vDNN", 2016, and Huang et al.,
+// "SwapAdvisor", 2020.
 [[nodiscard]] Swapped swap(const ir::Graph& graph, const SwapOptions& options);
 
 }  // namespace thimble::plan

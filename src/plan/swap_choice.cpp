@@ -281,7 +281,7 @@ class Placing {
       const double needed = begins_[static_cast<size_t>(stay.first)];
       next = std::min(next, needed) - times * cost_ms(bytes(stay), true, false, options_.costs);
       const Stay* const before = neighbour(i, -1);
-      const int earliest = before == nullptr ? 0 : before->last + 1;
+      const int earliest = before == nullptr ? 0 : before->written_at + 1;
       while (stay.read_at > earliest && begins_[static_cast<size_t>(stay.read_at)] > next &&
              take(stay.read_at - 1, stay)) {
         --stay.read_at;

@@ -122,6 +122,9 @@ struct State {
   // Whether there may be a swap file, and where not, why. Throws Error where the user asked for it.
   void settle_swap();
   [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
+  // Of what is known: all, and of a file with so much staging.
+  [[nodiscard]] plan::SwapRates rates_now() const;
+  [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const;
   // Rehearses the step where it swaps, and compiles all again by the times that it took.
   void compile_by_measured_times();
   void require_swap_file() const;
@@ -133,6 +136,7 @@ struct State {
   Memos* memos_;                          // null: none are kept
   std::optional<plan::SwapRates> rates_;  // as measured
   bool by_nominal_rates_ = false;         // plans are the same on every machine
+  bool has_least_staging_ = false;        // there is room for no more
   Swap swap_ = Swap::never;               // what is asked for, where there can be a file
   std::string no_swap_;                   // why there can be none
   int64_t part_ = 0;

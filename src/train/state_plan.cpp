@@ -86,13 +86,19 @@ void State::choose_parts() {
 
 void State::compile() {
   if (options.memory_budget <= 0) return compile(0);
-  const int64_t bytes =
-      std::max<int64_t>(options.memory_budget - pipeline_bytes(model, options), 1);
+  auto bytes = std::max<int64_t>(options.memory_budget - pipeline_bytes(model, options), 1);
+  has_least_staging_ = false;
   compile(bytes);
   // The constants of all programs are known now, and those of programs for smaller last batches
   // are as many.
   if (plan().planned_peak_bytes + runner.constant_bytes() > bytes) {
-    compile(std::max<int64_t>(bytes - 2 * runner.constant_bytes(), 1));
+    bytes = std::max<int64_t>(bytes - 2 * runner.constant_bytes(), 1);
+    compile(bytes);
+  }
+  // What the step has left is not always left beside the other programs.
+  if (!plan().fits && plan().staging_bytes > budget_.least_staging_bytes) {
+    has_least_staging_ = true;
+    compile(bytes);
   }
 }
 
@@ -160,9 +166,8 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   // All programs use one swap file.
   const int64_t staging = main.plan().staging_bytes;
   if (staging > 0) {
-    plan::SwapRates rates =
-        by_nominal_rates_ ? plan::SwapRates() : rates_.value_or(plan::SwapRates());
-    rates.staging_bytes = budget.least_staging_bytes = staging;
+    const plan::SwapRates rates = rates_with(staging);
+    budget.least_staging_bytes = staging;
     budget.rates = [rates] { return rates; };
   }
   if (budget.bytes > 0) {
@@ -230,14 +235,24 @@ std::optional<plan::SwapRates> State::swap_rates() {
       return std::nullopt;
     }
   }
-  plan::SwapRates& rates = *rates_;
-  rates.staging_bytes = exec::SwapFile::staging_bytes(file);
-  rates.least_staging_bytes = budget_.least_staging_bytes;
-  rates.staging_step_bytes = file.buffers * kSwapPage;
-  if (!by_nominal_rates_) return rates;
-  return plan::SwapRates{.staging_bytes = rates.staging_bytes,
-                         .least_staging_bytes = rates.least_staging_bytes,
-                         .staging_step_bytes = rates.staging_step_bytes};
+  rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
+  rates_->least_staging_bytes = budget_.least_staging_bytes;
+  rates_->staging_step_bytes = file.buffers * kSwapPage;
+  return has_least_staging_ ? rates_with(rates_->least_staging_bytes) : rates_now();
+}
+
+plan::SwapRates State::rates_now() const {
+  const plan::SwapRates measured = rates_.value_or(plan::SwapRates());
+  if (!by_nominal_rates_) return measured;
+  return {.staging_bytes = measured.staging_bytes,
+          .least_staging_bytes = measured.least_staging_bytes,
+          .staging_step_bytes = measured.staging_step_bytes};
+}
+
+plan::SwapRates State::rates_with(int64_t staging) const {
+  plan::SwapRates rates = rates_now().with_staging(staging);
+  rates.staging_bytes = rates.least_staging_bytes = staging;
+  return rates;
 }
 
 void State::compile_by_measured_times() {

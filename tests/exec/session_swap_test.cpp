@@ -93,14 +93,15 @@ TEST(session, leaves_nothing_under_way_where_the_loss_is_not_finite) {
 }
 
 TEST(session, is_rehearsed_with_its_transfers) {
-  for (const bool has_least_staging : {false, true}) {
+  for (const int parts : {1, 2, 4}) {  // the staging of the step is all there is, half or the least
     SlowStep step(0.6);
     const Program& program = step.session().program();
     const int64_t before = step.file().counters().read_bytes;
     plan::NodeTimes times;
     const int64_t staging = program.plan().staging_bytes;
-    const plan::SwapRates nominal{.staging_bytes = has_least_staging ? 2 * staging : staging,
-                                  .least_staging_bytes = staging};
+    const bool has_least_staging = parts == 4;
+    const plan::SwapRates nominal{.staging_bytes = parts * staging,
+                                  .least_staging_bytes = has_least_staging ? staging : staging / 2};
     plan::SwapRates rates = nominal;
     rehearse(step.session(), step.file(), times, rates);
     const int64_t read = step.file().counters().read_bytes - before;

@@ -12,6 +12,7 @@
 #include "plan/order.h"
 #include "plan/recompute.h"
 #include "plan/swap.h"
+#include "plan/swap_choice.h"
 #include "plan/swap_ops.h"
 #include "train/compile.h"
 
@@ -57,6 +58,7 @@ class FileCheck {
       EXPECT_EQ(writing_.count(slot), 0U);
       writing_[slot] = node.inputs[0];
     } else if (node.op == &swap_written_op()) {
+      ASSERT_EQ(node.inputs.size(), 1U);
       EXPECT_EQ(writing_.at(slot), node.inputs[0]);
       writing_.erase(slot);
       written_[slot] = true;
@@ -141,7 +143,45 @@ TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
   EXPECT_GE(slow.stall_ms, slow.transfer_ms - compute_ms);
 }
 
-TEST(swap, stands_a_disk_half_as_slow_again_where_there_is_memory) {
+// A buffer that is written by node 0 and read by node 100, a millisecond a node and a byte.
+std::vector<Stay> placed(int64_t bytes) {
+  SwapItem item;
+  item.values = {0};
+  item.bytes = bytes;
+  item.accesses = {{0, true}, {100, false}};
+  item.out = {0, 1, 0};
+  Live live(120, 0);
+  SwapOptions options{.target_bytes = 2 * bytes};
+  options.costs = {.node_ms = std::vector<double>(live.size(), 1.0),
+                   .read_ms_per_byte = 1.0,
+                   .write_ms_per_byte = 1.0};
+  return place_transfers({item}, live, options);
+}
+
+TEST(swap, gives_transfers_twice_the_time_they_take_but_no_more_than_there_is) {
+  const std::vector<Stay> twice = placed(10);
+  ASSERT_EQ(twice.size(), 2U);
+  EXPECT_EQ(twice[0].written_at, 20);
+  EXPECT_EQ(twice[1].read_at, 80);
+  const std::vector<Stay> close = placed(40);
+  ASSERT_EQ(close.size(), 2U);
+  EXPECT_GE(close[0].written_at, 40);
+  EXPECT_LE(close[1].read_at, 60);
+  EXPECT_GT(close[1].read_at, close[0].written_at);
+}
+
+TEST(swap, reads_nothing_back_before_it_is_written_whatever_that_takes) {
+  const ir::Graph step = step_of(chain(), 4);
+  const int64_t whole = peak_of(step, {});
+  for (const double ms_per_megabyte : {3.0, 10.0, 30.0, 100.0, 300.0, 1000.0}) {
+    for (const double part : {0.95, 0.9, 0.8, 0.7, 0.6}) {
+      const auto target = static_cast<int64_t>(part * static_cast<double>(whole));
+      FileCheck(swap(step, options_for(step, target, ms_per_megabyte))).run();
+    }
+  }
+}
+
+TEST(swap, hides_transfers_of_a_file_slower_than_planned_where_memory_is_left) {
   const ir::Graph step = step_of(chain(), 4);
   SwapOptions options = options_for(step, peak_of(step, {}) * 7 / 10, 10.0);
   const Swapped expected = swap(step, options);
