@@ -306,19 +306,16 @@ TEST(trainer, counts_what_its_steps_swap_and_not_what_validation_does) {
 TEST(trainer, keeps_budgets_a_little_above_the_smallest_with_programs_beside_the_step) {
   const Graph graph = find_recipe("mlp").build();
   const data::Dataset data = find_recipe("mlp").data("", data::Split::train).take(18);
-  for (const int64_t micro_batches : {1, 2}) {
-    TrainerOptions options{.batch = 8, .swap = Swap::always};
-    options.threads = 1;
-    options.accumulate = 2;
-    options.micro_batches = micro_batches;
-    const int64_t nearest = test::nearest_budget(graph, options);
-    for (const int64_t more : {0, 100'000}) {
-      options.memory_budget = nearest + more;
-      Trainer trainer(graph, options);
-      EXPECT_TRUE(trainer.plan().fits);
-      const FitResult fit = trainer.fit(data, {.epochs = 1, .validation = data.take(7)});
-      EXPECT_LE(fit.measured_peak_bytes, options.memory_budget);
-    }
+  TrainerOptions options{.batch = 8, .swap = Swap::always, .threads = 1};
+  options.accumulate = 2;
+  options.micro_batches = 2;
+  const int64_t nearest = test::nearest_budget(graph, options);
+  for (const int64_t more : {0, 100'000}) {
+    options.memory_budget = nearest + more;
+    Trainer trainer(graph, options);
+    EXPECT_TRUE(trainer.plan().fits);
+    const FitResult fit = trainer.fit(data, {.epochs = 1, .validation = data.take(7)});
+    EXPECT_LE(fit.measured_peak_bytes, options.memory_budget);
   }
 }
 
