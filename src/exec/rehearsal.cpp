@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <vector>
 
 namespace thimble::exec {
@@ -28,32 +29,43 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-void rehearse(Session& session, const SwapFile& file, plan::NodeTimes& times,
-              plan::SwapRates& rates) {
+Rehearsal rehearse(Session& session, const SwapFile& file) {
   // The first write of a place in the file is slower than all later ones.
   const Clock::time_point start = Clock::now();
   static_cast<void>(session.measure());
   const size_t least = seconds_since(start) > kSeconds ? 1 : kLeastRounds;
   std::vector<std::vector<double>> rounds;
+  std::vector<double> step_ms;
   std::vector<double> busy_ms;
+  std::vector<double> stall_ms;
   while (rounds.size() < least ||
          (rounds.size() < kMostRounds && seconds_since(start) < kSeconds)) {
-    const double before_ms = file.counters().busy_ms;
+    const SwapCounters before = file.counters();
     rounds.push_back(session.measure());
-    busy_ms.push_back(file.counters().busy_ms - before_ms);
+    const SwapCounters swapped = file.counters() - before;
+    step_ms.push_back(std::accumulate(rounds.back().begin(), rounds.back().end(), 0.0));
+    busy_ms.push_back(swapped.busy_ms);
+    stall_ms.push_back(swapped.stall_ms);
   }
   if (const std::string error = file.error(); !error.empty()) throw Error("swap file", error);
-  std::vector<double> node_ms(rounds.front().size());
+  Rehearsal result{.node_ms = std::vector<double>(rounds.front().size()),
+                   .step_ms = median(step_ms),
+                   .busy_ms = median(busy_ms),
+                   .stall_ms = median(stall_ms)};
   std::vector<double> of_node(rounds.size());
-  for (size_t n = 0; n < node_ms.size(); ++n) {
+  for (size_t n = 0; n < result.node_ms.size(); ++n) {
     for (size_t r = 0; r < rounds.size(); ++r) of_node[r] = rounds[r][n];
-    node_ms[n] = median(of_node);
+    result.node_ms[n] = median(of_node);
   }
-  const ir::Graph& step = session.program().graph();
-  times.set(step, node_ms);
-  const int64_t staging = session.program().plan().staging_bytes;
-  const double predicted_ms = plan::busy_ms(step, rates.with_staging(staging));
-  if (predicted_ms > 0.0) rates.scale(median(busy_ms) / predicted_ms, staging);
+  return result;
+}
+
+void learn(const Rehearsal& rehearsal, const Program& program, plan::NodeTimes& times,
+           plan::SwapRates& rates) {
+  times.set(program.graph(), rehearsal.node_ms);
+  const int64_t staging = program.plan().staging_bytes;
+  const double predicted_ms = plan::busy_ms(program.graph(), rates.with_staging(staging));
+  if (predicted_ms > 0.0) rates.scale(rehearsal.busy_ms / predicted_ms, staging);
 }
 
 }  // namespace thimble::exec

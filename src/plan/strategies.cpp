@@ -96,7 +96,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
 }
 
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {
-  PlanStrategy& strategy = row("swap", plan.planned_peak_bytes);
+  PlanStrategy& strategy = row(kSwapStrategy, plan.planned_peak_bytes);
   strategy.detail = counted(values);
   strategy.extra_io_bytes = plan.swap_read_bytes + plan.swap_written_bytes;
   strategy.predicted_ms = stall_ms;

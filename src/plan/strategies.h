@@ -13,6 +13,9 @@
 
 namespace thimble::plan {
 
+// Name of the strategy that moves values to a file.
+inline constexpr const char* kSwapStrategy = "swap";
+
 // The peak of a step all of whose values have memory of their own.
 [[nodiscard]] int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options);
 

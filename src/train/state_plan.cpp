@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "exec/rehearsal.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
 #include "plan/strategies.h"
@@ -104,6 +103,7 @@ void State::compile() {
 
 void State::compile(int64_t bytes) {
   runner.clear();
+  rehearsed_.reset();
   budget_.bytes = bytes;
   budget_.swap = swap_;
   budget_.in_file.reset();
@@ -258,9 +258,7 @@ plan::SwapRates State::rates_with(int64_t staging) const {
 void State::compile_by_measured_times() {
   auto times = std::make_shared<plan::NodeTimes>(*budget_.times);
   if (!rates_) rates_.emplace();
-  runner.store().initialize(options.seed);
-  const Runnable& step = runner.at(update_key());
-  exec::rehearse(*step.session, *runner.swap_file(), *times, *rates_);
+  exec::learn(rehearse(), *runner.at(update_key()).program, *times, *rates_);
   budget_.times = std::move(times);
   runner.clear();
   account->forget_peak();
@@ -268,10 +266,17 @@ void State::compile_by_measured_times() {
   check_budget(plan(), no_swap_);
   drop_memos();
   runner.seal(options.swap_dir);
+  if (!runner.at(update_key()).program->slot_bytes().empty()) rehearsed_ = rehearse();
+}
+
+exec::Rehearsal State::rehearse() {
+  runner.store().initialize(options.seed);
+  return exec::rehearse(*runner.at(update_key()).session, *runner.swap_file());
 }
 
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
+  if (rehearsed_) add_rehearsed(plan);
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);
   add_asked_for(plan);
@@ -283,6 +288,16 @@ Plan State::plan() const {
   plan.fits = plan.budget_bytes <= 0 || needed <= plan.budget_bytes;
   if (!plan.fits) plan.nearest_feasible_bytes = needed;
   return plan;
+}
+
+// What was rehearsed is a better prediction than what was planned.
+void State::add_rehearsed(Plan& plan) const {
+  const double more_ms = rehearsed_->stall_ms - plan.swap_stall_ms;
+  plan.swap_stall_ms = rehearsed_->stall_ms;
+  plan.step_ms = rehearsed_->step_ms;
+  for (PlanStrategy& strategy : plan.strategies) {
+    if (strategy.name == plan::kSwapStrategy) strategy.predicted_ms += more_ms;
+  }
 }
 
 // The plan of a part becomes that of a whole step.
