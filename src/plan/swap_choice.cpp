@@ -244,8 +244,10 @@ class Placing {
       begin_reads_early(times);
       end_writes_late(times);
     }
-    std::stable_sort(stays_.begin(), stays_.end(),
-                     [](const Stay& a, const Stay& b) { return a.read_at < b.read_at; });
+    // Of those that begin together what is needed first is read first.
+    std::stable_sort(stays_.begin(), stays_.end(), [](const Stay& a, const Stay& b) {
+      return std::tie(a.read_at, a.first) < std::tie(b.read_at, b.first);
+    });
     return std::move(stays_);
   }
 

@@ -95,7 +95,8 @@ void State::compile() {
     compile(bytes);
   }
   // What the step has left is not always left beside the other programs.
-  if (!plan().fits && plan().staging_bytes > budget_.least_staging_bytes) {
+  if (needed_bytes() > options.memory_budget &&
+      runner.plan(update_key()).staging_bytes > budget_.least_staging_bytes) {
     has_least_staging_ = true;
     compile(bytes);
   }
@@ -266,7 +267,9 @@ void State::compile_by_measured_times() {
   check_budget(plan(), no_swap_);
   drop_memos();
   runner.seal(options.swap_dir);
-  if (!runner.at(update_key()).program->slot_bytes().empty()) rehearsed_ = rehearse();
+  if (runner.at(update_key()).program->slot_bytes().empty()) return;
+  const exec::Rehearsal last = rehearse();
+  rehearsed_ = Predicted{last.step_ms, last.stall_ms};
 }
 
 exec::Rehearsal State::rehearse() {
