@@ -10,6 +10,8 @@
 namespace thimble::plan {
 namespace {
 
+constexpr const char* kSwap = "swap";
+
 bool runs_again(const ir::Graph& graph, const ir::Node& node) {
   if (node.outputs.empty()) return false;
   return is_made_again(graph.data(node.outputs[0]).name);
@@ -95,8 +97,16 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   }
 }
 
+void predict_as_rehearsed(Plan& plan, double step_ms, double stall_ms) {
+  plan.step_ms = step_ms;
+  plan.swap_stall_ms = stall_ms;
+  for (PlanStrategy& strategy : plan.strategies) {
+    if (strategy.name == kSwap) strategy.predicted_ms = stall_ms;
+  }
+}
+
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {
-  PlanStrategy& strategy = row(kSwapStrategy, plan.planned_peak_bytes);
+  PlanStrategy& strategy = row(kSwap, plan.planned_peak_bytes);
   strategy.detail = counted(values);
   strategy.extra_io_bytes = plan.swap_read_bytes + plan.swap_written_bytes;
   strategy.predicted_ms = stall_ms;

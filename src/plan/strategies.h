@@ -13,11 +13,12 @@
 
 namespace thimble::plan {
 
-// Name of the strategy that moves values to a file.
-inline constexpr const char* kSwapStrategy = "swap";
-
 // The peak of a step all of whose values have memory of their own.
 [[nodiscard]] int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options);
+
+// Puts what a rehearsal of a plan took, and waited for the swap file, in place of what was
+// reckoned.
+void predict_as_rehearsed(Plan& plan, double step_ms, double stall_ms);
 
 // Collects strategies in the order in which they are applied.
 class Strategies {

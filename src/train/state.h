@@ -130,24 +130,19 @@ struct State {
   void compile_by_measured_times();
   // Of the program that updates; parameters and state hold anything afterwards.
   [[nodiscard]] exec::Rehearsal rehearse();
-  void add_rehearsed(Plan& plan) const;
   void require_swap_file() const;
   // Plans are made: what they have in common is not to lie beside the memory that is taken now.
   void drop_memos();
   plan::Budget budget_;          // of the program that updates
   int64_t first_constants_ = 0;  // bytes, of the programs that are compiled first
   Memos own_memos_;
-  Memos* memos_;                          // null: none are kept
-  std::optional<plan::SwapRates> rates_;  // as measured
-  struct Predicted {
-    double step_ms;
-    double stall_ms;
-  };
-  std::optional<Predicted> rehearsed_;  // of the plan as it is now
-  bool by_nominal_rates_ = false;       // plans are the same on every machine
-  bool has_least_staging_ = false;      // there is room for no more
-  Swap swap_ = Swap::never;             // what is asked for, where there can be a file
-  std::string no_swap_;                 // why there can be none
+  Memos* memos_;                              // null: none are kept
+  std::optional<plan::SwapRates> rates_;      // as measured
+  std::optional<exec::Rehearsal> rehearsed_;  // of the plan as it is now, without its nodes
+  bool by_nominal_rates_ = false;             // plans are the same on every machine
+  bool has_least_staging_ = false;            // there is room for no more
+  Swap swap_ = Swap::never;                   // what is asked for, where there can be a file
+  std::string no_swap_;                       // why there can be none
   int64_t part_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // where a batch is computed in parts

@@ -268,8 +268,9 @@ void State::compile_by_measured_times() {
   drop_memos();
   runner.seal(options.swap_dir);
   if (runner.at(update_key()).program->slot_bytes().empty()) return;
-  const exec::Rehearsal last = rehearse();
-  rehearsed_ = Predicted{last.step_ms, last.stall_ms};
+  rehearsed_ = rehearse();
+  rehearsed_->node_ms.clear();
+  rehearsed_->node_ms.shrink_to_fit();
 }
 
 exec::Rehearsal State::rehearse() {
@@ -279,7 +280,7 @@ exec::Rehearsal State::rehearse() {
 
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
-  if (rehearsed_) add_rehearsed(plan);
+  if (rehearsed_) plan::predict_as_rehearsed(plan, rehearsed_->step_ms, rehearsed_->stall_ms);
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);
   add_asked_for(plan);
@@ -291,16 +292,6 @@ Plan State::plan() const {
   plan.fits = plan.budget_bytes <= 0 || needed <= plan.budget_bytes;
   if (!plan.fits) plan.nearest_feasible_bytes = needed;
   return plan;
-}
-
-// What was rehearsed is a better prediction than what was planned.
-void State::add_rehearsed(Plan& plan) const {
-  const double more_ms = rehearsed_->stall_ms - plan.swap_stall_ms;
-  plan.swap_stall_ms = rehearsed_->stall_ms;
-  plan.step_ms = rehearsed_->step_ms;
-  for (PlanStrategy& strategy : plan.strategies) {
-    if (strategy.name == plan::kSwapStrategy) strategy.predicted_ms += more_ms;
-  }
 }
 
 // The plan of a part becomes that of a whole step.

@@ -7,6 +7,7 @@
 
 #include "ir/graph.h"
 #include "passes/passes.h"
+#include "plan/strategies.h"
 #include "plan/work.h"
 #include "train/compile.h"
 
@@ -106,6 +107,24 @@ TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
   EXPECT_LT(between.swap_stall_ms, exact.swap_stall_ms / 2);
   EXPECT_EQ(most.staging_bytes, kRates.staging_bytes);
   EXPECT_LT(most.swap_stall_ms, between.swap_stall_ms);
+}
+
+TEST(ladder, predicts_what_was_rehearsed_where_that_is_known) {
+  const ir::Graph step = step_of("vae");
+  Budget budget;
+  budget.bytes = 1;
+  budget.swap = Swap::always;
+  budget.explain = true;
+  Plan plan = fit(step, {}, budget).arena.plan;
+  const std::vector<PlanStrategy> before = plan.strategies;
+  predict_as_rehearsed(plan, 70.0, 30.0);
+  EXPECT_EQ(plan.step_ms, 70.0);
+  EXPECT_EQ(plan.swap_stall_ms, 30.0);
+  ASSERT_EQ(before.back().name, "swap");
+  EXPECT_EQ(plan.strategies.back().predicted_ms, 30.0);
+  for (size_t i = 0; i + 1 < before.size(); ++i) {
+    EXPECT_EQ(plan.strategies[i].predicted_ms, before[i].predicted_ms);
+  }
 }
 
 TEST(swap_rates, lie_between_those_of_all_staging_and_of_the_least) {
