@@ -140,7 +140,6 @@ struct State {
   std::optional<plan::SwapRates> rates_;      // as measured
   std::optional<exec::Rehearsal> rehearsed_;  // of the plan as it is now, without its nodes
   bool by_nominal_rates_ = false;             // plans are the same on every machine
-  bool has_least_staging_ = false;            // there is room for no more
   Swap swap_ = Swap::never;                   // what is asked for, where there can be a file
   std::string no_swap_;                       // why there can be none
   int64_t part_ = 0;

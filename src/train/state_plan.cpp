@@ -86,7 +86,6 @@ void State::choose_parts() {
 void State::compile() {
   if (options.memory_budget <= 0) return compile(0);
   auto bytes = std::max<int64_t>(options.memory_budget - pipeline_bytes(model, options), 1);
-  has_least_staging_ = false;
   compile(bytes);
   // The constants of all programs are known now, and those of programs for smaller last batches
   // are as many.
@@ -94,12 +93,13 @@ void State::compile() {
     bytes = std::max<int64_t>(bytes - 2 * runner.constant_bytes(), 1);
     compile(bytes);
   }
-  // What the step has left is not always left beside the other programs.
-  if (needed_bytes() > options.memory_budget &&
-      runner.plan(update_key()).staging_bytes > budget_.least_staging_bytes) {
-    has_least_staging_ = true;
-    compile(bytes);
-  }
+  // A step that fills its budget may leave too little for the programs beside it. The smallest one
+  // leaves enough wherever any does.
+  const bool is_kept_alone =
+      plan::counted_bytes(runner.at(update_key()).program->plan()) <= budget_.bytes;
+  if (needed_bytes() <= options.memory_budget || !is_kept_alone) return;
+  compile(std::max<int64_t>(bytes - needed_bytes() + options.memory_budget, 1));
+  if (needed_bytes() > options.memory_budget) compile(1);
 }
 
 void State::compile(int64_t bytes) {
@@ -239,7 +239,7 @@ std::optional<plan::SwapRates> State::swap_rates() {
   rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
   rates_->least_staging_bytes = budget_.least_staging_bytes;
   rates_->staging_step_bytes = file.buffers * kSwapPage;
-  return has_least_staging_ ? rates_with(rates_->least_staging_bytes) : rates_now();
+  return rates_now();
 }
 
 plan::SwapRates State::rates_now() const {
