@@ -32,8 +32,7 @@ SWAPPED_TO = 1 / 3  # of the whole peak
 STALL_ERROR, HIDDEN = 0.2, 0.7
 UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted
 # Of the process whose steps were timed: each one measures the swap file for itself.
-TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_stall_ms",
-         "swap_bytes"]
+TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_stall_ms", "swap_bytes"]
 
 
 class PeakTime(Bench):

@@ -161,9 +161,10 @@ class Building {
   [[nodiscard]] int contents(const Stay& stay) const {
     const int newest = newest_[static_cast<size_t>(stay.item)];
     const int id = new_id(newest >= 0 ? newest : item_of(stay).values.front());
-    if (id < 0)
-      throw Error("swap", from_.data(item_of(stay).values.front()).name +
-                              " is read back before it is written");
+    if (id < 0) {
+      const std::string& name = from_.data(item_of(stay).values.front()).name;
+      throw Error("swap", name + " is read back before it is written");
+    }
     return id;
   }
 

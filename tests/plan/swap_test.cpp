@@ -170,17 +170,6 @@ TEST(swap, gives_transfers_twice_the_time_they_take_but_no_more_than_there_is) {
   EXPECT_GT(close[1].read_at, close[0].written_at);
 }
 
-TEST(swap, reads_nothing_back_before_it_is_written_whatever_that_takes) {
-  const ir::Graph step = step_of(chain(), 4);
-  const int64_t whole = peak_of(step, {});
-  for (const double ms_per_megabyte : {3.0, 10.0, 30.0, 100.0, 300.0, 1000.0}) {
-    for (const double part : {0.95, 0.9, 0.8, 0.7, 0.6}) {
-      const auto target = static_cast<int64_t>(part * static_cast<double>(whole));
-      FileCheck(swap(step, options_for(step, target, ms_per_megabyte))).run();
-    }
-  }
-}
-
 TEST(swap, hides_transfers_of_a_file_slower_than_planned_where_memory_is_left) {
   const ir::Graph step = step_of(chain(), 4);
   SwapOptions options = options_for(step, peak_of(step, {}) * 7 / 10, 10.0);
