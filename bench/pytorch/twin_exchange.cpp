@@ -152,7 +152,8 @@ ir::Graph noise_graph(const ir::Graph& model) {
       const ir::TensorType& type = model.type(node.inputs[i]);
       inputs.push_back(
           graph.source(fmt::format("ones.{}", graph.values.size()), type, ir::Role::constant));
-      graph.values.back().data.assign(static_cast<size_t>(type.shape.elements()), 1.0F);
+      graph.values.back().data =
+          std::vector<float>(static_cast<size_t>(type.shape.elements()), 1.0F);
     }
     const Value drawn = graph.add(*node.op, node.attrs, inputs)[0];
     graph.outputs.emplace_back("noise." + std::to_string(graph.outputs.size()), drawn.id());

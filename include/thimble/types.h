@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace thimble {
@@ -21,25 +23,33 @@ inline constexpr int64_t kBatch = 1'000'003;
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
-  explicit Shape(std::vector<int64_t> dims) : dims_(std::move(dims)) {}
+  Shape(std::initializer_list<int64_t> dims) : Shape(std::vector<int64_t>(dims)) {}
+  explicit Shape(std::vector<int64_t> dims)
+      : dims_(std::make_shared<const std::vector<int64_t>>(std::move(dims))) {}
 
-  [[nodiscard]] int rank() const { return static_cast<int>(dims_.size()); }
+  [[nodiscard]] int rank() const { return static_cast<int>(dims().size()); }
   // axis may be negative: -1 is the last dimension.
   [[nodiscard]] int64_t operator[](int axis) const {
-    return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
+    return dims()[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
   }
-  [[nodiscard]] const std::vector<int64_t>& dims() const { return dims_; }
+  [[nodiscard]] const std::vector<int64_t>& dims() const { return dims_ ? *dims_ : scalar(); }
   // Number of elements; 1 for a scalar (rank 0).
   [[nodiscard]] int64_t elements() const {
     int64_t n = 1;
-    for (int64_t d : dims_) n *= d;
+    for (int64_t d : dims()) n *= d;
     return n;
   }
-  bool operator==(const Shape&) const = default;
+  bool operator==(const Shape& other) const {
+    return dims_ == other.dims_ || dims() == other.dims();
+  }
 
  private:
-  std::vector<int64_t> dims_;
+  static const std::vector<int64_t>& scalar() {
+    static const std::vector<int64_t> none;
+    return none;
+  }
+
+  std::shared_ptr<const std::vector<int64_t>> dims_;  // shared by copies; null: none
 };
 
 // "[N, 28, 28, 1]"

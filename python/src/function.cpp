@@ -101,7 +101,7 @@ class Function {
     std::vector<int> ids;
     for (const PyValue& each : wanted) ids.push_back(graph.find_source(each.value.name()).id());
     const Value one = graph.source("one", {DType::f32, {}}, ir::Role::constant);
-    graph.values[static_cast<size_t>(one.id())].data = {1.0F};
+    graph.values[static_cast<size_t>(one.id())].data = std::vector{1.0F};
     const autodiff::Cotangent seed{graph.value(target), one};
     const auto gradients = autodiff::append_gradients(graph, {&seed, 1}, ids);
     for (size_t i = 0; i < gradients.size(); ++i) {

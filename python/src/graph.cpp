@@ -35,7 +35,7 @@ nb::dict created_since(const Graph& graph, size_t values) {
     nb::dict names;
     for (size_t i = values; i < graph.ir().values.size(); ++i) {
       const ir::ValueData& value = graph.ir().values[i];
-      if (value.role == role) names[value.name.c_str()] = shape_tuple(value.type.shape);
+      if (value.role == role) names[value.name->c_str()] = shape_tuple(value.type.shape);
     }
     created[ir::to_string(role)] = names;
   }

@@ -89,7 +89,7 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
     if (value.role != ir::Role::parameter && value.role != ir::Role::state) continue;
     const exec::Store::Entry* const entry = store.find(value.name);
     if (entry == nullptr) continue;
-    views[value.name.c_str()] =
+    views[value.name->c_str()] =
         entry->data == nullptr
             ? copied(store, *entry)
             : view_array(entry->type.dtype, entry->type.shape, entry->data, owner);
@@ -103,7 +103,7 @@ nb::dict model_sources(const ir::Graph& model, ir::Role role) {
     if (value.role != role) continue;
     const std::vector<int64_t>& dims = value.type.shape.dims();
     const Shape sample(std::vector<int64_t>(dims.begin() + 1, dims.end()));
-    fields[value.name.c_str()] = nb::make_tuple(to_string(value.type.dtype), shape_tuple(sample));
+    fields[value.name->c_str()] = nb::make_tuple(to_string(value.type.dtype), shape_tuple(sample));
   }
   return fields;
 }

@@ -134,7 +134,7 @@ std::vector<Gradient> append_loss_gradients(ir::Graph& graph) {
     }
   }
   const Value one = graph.source("one", {DType::f32, {}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(one.id())].data = {1.0F};
+  graph.values[static_cast<size_t>(one.id())].data = std::vector{1.0F};
   const Cotangent seed{graph.value(*graph.loss), one};
   return append_gradients(graph, {&seed, 1}, wanted);
 }

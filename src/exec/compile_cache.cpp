@@ -41,13 +41,13 @@ class Content {
     add(std::span(data.type.shape.dims()));
     add(data.role);
     add(data.producer);
-    add(data.init.kind);
-    add(data.init.a);
-    add(data.init.b);
-    add(data.init.fan);
-    add(data.init.zero_row);
+    add(data.init->kind);
+    add(data.init->a);
+    add(data.init->b);
+    add(data.init->fan);
+    add(data.init->zero_row);
     add(data.trainable);
-    add(std::span(data.data));
+    add(std::span(*data.data));
   }
   void add(const ir::Node& node) {
     add(std::string(node.op->name));
@@ -124,8 +124,8 @@ int64_t memory_bytes(const Compiled& compiled) {
   constexpr int64_t kAttributes = 64;  // of a node; often shared with other graphs
   int64_t bytes = 0;
   for (const ir::ValueData& data : step.graph.values) {
-    bytes += static_cast<int64_t>(sizeof(data)) + memory_bytes(data.name) +
-             memory_bytes(data.type.shape.dims()) + memory_bytes(data.data);
+    bytes += static_cast<int64_t>(sizeof(data)) + memory_bytes(*data.name) +
+             memory_bytes(data.type.shape.dims()) + memory_bytes(*data.data);
   }
   for (const ir::Node& node : step.graph.nodes) {
     bytes += static_cast<int64_t>(sizeof(node)) + memory_bytes(node.inputs) +

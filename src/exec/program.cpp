@@ -65,7 +65,7 @@ class Contents {
   }
 
  private:
-  std::map<std::string, std::vector<float>> by_name_;
+  std::map<std::string, ir::Shared<std::vector<float>>> by_name_;
 };
 
 // Vectors have room to grow, which is of no use any more.

@@ -98,14 +98,16 @@ Value Graph::source(const std::string& name, TensorType type, Role role, Initial
     throw Error(name, fmt::format("expected weights {}, got {}", to_string(type), to_string(have)));
   }
   const int id = static_cast<int>(values.size());
-  if (!sources_.emplace(name, id).second) {
+  const auto at = source_at(name);
+  if (at != sources_.end() && at->first == name) {
     throw Error(name, "the name is taken; give every input, label and parameter its own");
   }
   ValueData data;
   data.name = name;
   data.type = std::move(type);
   data.role = role;
-  data.init = init;
+  if (init != Initializer()) data.init = init;
+  sources_.insert(at, {data.name, id});
   values.push_back(std::move(data));
   return value(id);
 }
@@ -119,14 +121,21 @@ void Graph::give(const std::map<std::string, Value>& parameters) {
 }
 
 Value Graph::scalar(const std::string& name, DType dtype, const Shape& shape) {
-  const auto found = sources_.find(name);
-  if (found != sources_.end()) return value(found->second);
+  const Value found = find_source(name);
+  if (found) return found;
   return source(name, {dtype, shape}, Role::scalar);
 }
 
 Value Graph::find_source(const std::string& name) {
-  const auto found = sources_.find(name);
-  return found == sources_.end() ? Value() : value(found->second);
+  const auto at = source_at(name);
+  return at == sources_.end() || at->first != name ? Value() : value(at->second);
+}
+
+Graph::Sources::const_iterator Graph::source_at(std::string_view name) const {
+  return std::lower_bound(sources_.begin(), sources_.end(), name,
+                          [](const auto& source, std::string_view wanted) {
+                            return std::string_view(source.first) < wanted;
+                          });
 }
 
 std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Value> inputs) {

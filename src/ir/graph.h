@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ir/shared.h"
 
 namespace thimble::ir {
 
@@ -33,13 +34,13 @@ enum class Role : uint8_t {
 }
 
 struct ValueData {
-  std::string name;
+  Name name;
   TensorType type;
   Role role = Role::activation;
-  int producer = -1;  // node, or -1 for a source
-  Initializer init;   // parameters and state
   bool trainable = true;
-  std::vector<float> data;  // constants: f32 values, row-major
+  int producer = -1;                // node, or -1 for a source
+  Shared<Initializer> init;         // parameters and state
+  Shared<std::vector<float>> data;  // constants: f32 values, row-major
 };
 
 struct Node {
@@ -115,7 +116,11 @@ class Graph {
   void reopen_layer(int layer);
 
  private:
-  std::map<std::string, int> sources_;
+  // Where the source of that name stands, or would.
+  using Sources = std::vector<std::pair<Name, int>>;
+  [[nodiscard]] Sources::const_iterator source_at(std::string_view name) const;
+
+  Sources sources_;  // sorted by name
   std::map<std::string, int> given_;
   std::map<std::string, int> layer_counts_;
   int open_layers_ = 0;

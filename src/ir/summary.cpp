@@ -16,7 +16,7 @@ std::string origin(const Graph& graph, int id) {
   const ValueData& data = graph.data(id);
   if (data.producer < 0) return data.name;
   const int layer = graph.nodes[static_cast<size_t>(data.producer)].layer;
-  return layer < 0 ? data.name : graph.layers[static_cast<size_t>(layer)].name;
+  return layer < 0 ? *data.name : graph.layers[static_cast<size_t>(layer)].name;
 }
 
 void add_input(LayerSummary& row, const std::string& name) {

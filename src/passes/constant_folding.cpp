@@ -26,7 +26,8 @@ Value add_constant(ir::Graph& graph, const ir::TensorType& type, const exec::Byt
   const std::string name = "constant_" + std::to_string(graph.values.size());
   const Value value = graph.source(name, type, ir::Role::constant);
   const std::vector<double> numbers = exec::to_doubles(bytes, exec::Precision::f32);
-  graph.values[static_cast<size_t>(value.id())].data.assign(numbers.begin(), numbers.end());
+  graph.values[static_cast<size_t>(value.id())].data =
+      std::vector<float>(numbers.begin(), numbers.end());
   return value;
 }
 

@@ -158,7 +158,7 @@ ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
 Kept kept_as(const ir::Graph& graph, std::string_view suffix) {
   Kept kept;
   for (const ir::ValueData& data : graph.values) {
-    if (data.producer < 0 || !data.name.ends_with(suffix)) continue;
+    if (data.producer < 0 || !data.name->ends_with(suffix)) continue;
     ++kept.values;
     kept.bytes += size_bytes(data.type.dtype, data.type.shape);
   }

@@ -254,7 +254,7 @@ void load_weights(exec::Store& store, const ir::Graph& model, const std::string&
     const exec::Store::Entry* entry = store.find(data.name);
     if (entry == nullptr) continue;
     const std::string average = data.name + kAverageSuffix;
-    wanted.emplace_back(entry, file.find(average) == nullptr ? data.name : average);
+    wanted.emplace_back(entry, file.find(average) == nullptr ? *data.name : average);
   }
   for (const auto& [entry, name] : wanted) check_tensor(file, *entry, name);
   for (const auto& [entry, name] : wanted) copy_tensor(file, store, *entry, name);

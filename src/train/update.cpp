@@ -191,7 +191,7 @@ class Rates {
     if (is_new) {
       const Value factor =
           graph_.source(fmt::format("lr_scale_{}", scale), {DType::f32, {}}, ir::Role::constant);
-      graph_.values[static_cast<size_t>(factor.id())].data = {static_cast<float>(scale)};
+      graph_.values[static_cast<size_t>(factor.id())].data = std::vector{static_cast<float>(scale)};
       known->second = mul(lr, factor);
     }
     return known->second;

@@ -53,7 +53,7 @@ inline void expect_rebuilt(const char* name, const OpCase& test) {
     for (const int source : rule.inputs) {
       if (source < 0) {
         const auto output = static_cast<size_t>(~source);
-        again.push_back({{DType::f32, test.expect[output]}, first[output]});
+        again.push_back(tensor(DType::f32, test.expect[output], first[output]));
       } else {
         again.push_back(inputs[static_cast<size_t>(source)]);
       }

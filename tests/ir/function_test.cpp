@@ -79,7 +79,7 @@ std::set<std::string> created_by(const FunctionDef& f, bool switches) {
   EXPECT_TRUE(setter.names.contains("name"));
   std::set<std::string> created;
   for (const ValueData& value : g.ir().values) {
-    if (is_persistent(value.role)) created.insert(value.name.substr(value.name.find('.') + 1));
+    if (is_persistent(value.role)) created.insert(value.name->substr(value.name->find('.') + 1));
   }
   return created;
 }

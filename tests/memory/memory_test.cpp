@@ -40,6 +40,19 @@ TEST(memory, a_step_allocates_nothing) {
   EXPECT_EQ(test::allocations(), before);
 }
 
+// A planner holds a dozen of them.
+TEST(memory, copies_of_a_graph_share_names_shapes_and_constants) {
+  constexpr int64_t kOfValue = 128;  // bytes: a value itself, and the deque's share
+  constexpr int64_t kOfNode = 192;   // and its two lists
+  ir::Graph graph = train::training_graph(find_recipe("mobilenetv2").build().ir(), {}, 8,
+                                          train::StepKind::update);
+  graph.values[0].data = std::vector<float>(1'000'000);
+  const int64_t before = test::bytes_held();
+  const ir::Graph copy = graph;
+  EXPECT_LT(test::bytes_held() - before, static_cast<int64_t>(copy.values.size()) * kOfValue +
+                                             static_cast<int64_t>(copy.nodes.size()) * kOfNode);
+}
+
 TEST(memory, a_step_whose_gradients_are_used_up_in_parts_allocates_nothing) {
   Graph model;
   const Value x = relu(dense(model.input("x", {300}), {.units = 700}));

@@ -86,7 +86,7 @@ TEST(order, updates_parameters_after_the_loss) {
       const int id = node.input(update.in);
       if (id < 0 || graph.data(id).role != ir::Role::parameter) continue;
       ++updates;
-      EXPECT_TRUE(loss_known) << graph.data(id).name;
+      EXPECT_TRUE(loss_known) << *graph.data(id).name;
     }
   }
   EXPECT_EQ(updates, 6);

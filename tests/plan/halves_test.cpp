@@ -73,7 +73,7 @@ TEST(halves, halve_what_waits) {
     EXPECT_LT(static_cast<double>(live_peak_bytes(after)),
               0.7 * static_cast<double>(live_peak_bytes(before)));
     for (const ir::ValueData& data : after.values) {
-      EXPECT_TRUE(!data.name.ends_with(kHalf) || data.type.dtype == dtype);
+      EXPECT_TRUE(!data.name->ends_with(kHalf) || data.type.dtype == dtype);
     }
   }
 }
@@ -113,7 +113,7 @@ TEST(halves, leave_indices_and_small_values) {
   const ir::Graph after = store_halves(step_of(g), train::saved_activations(DType::bf16), {});
   for (const ir::Node& node : after.nodes) {
     for (const int id : node.outputs) {
-      if (!after.data(id).name.ends_with(kHalf)) continue;
+      if (!after.data(id).name->ends_with(kHalf)) continue;
       EXPECT_EQ(after.type(node.inputs[0]).dtype, DType::f32);
       EXPECT_GE(size_bytes(DType::f32, after.type(id).shape), 4096);
     }

@@ -54,7 +54,7 @@ Value relus(Value x) { return relu(x); }
 
 int runs_again(const ir::Graph& graph) {
   int count = 0;
-  for (const ir::ValueData& data : graph.values) count += data.name.ends_with(kAgain) ? 1 : 0;
+  for (const ir::ValueData& data : graph.values) count += data.name->ends_with(kAgain) ? 1 : 0;
   return count;
 }
 

@@ -16,7 +16,7 @@ Value number(Value x, double value) {
   const std::string name = fmt::format("number {}", value);
   if (const Value known = graph.find_source(name)) return known;
   const Value made = graph.source(name, {DType::f32, {}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(made.id())].data = {static_cast<float>(value)};
+  graph.values[static_cast<size_t>(made.id())].data = std::vector{static_cast<float>(value)};
   return made;
 }
 

@@ -97,7 +97,7 @@ TEST(embedding, layer_makes_its_table) {
   EXPECT_EQ(y.shape(), (Shape{kBatch, 6, 4}));
   EXPECT_EQ(g.ir().find_source("token.weight").shape(), (Shape{10, 4}));
   embedding(tokens, {.embeddings = 10, .width = 4, .padding_idx = 3, .name = "padded"});
-  EXPECT_EQ(g.ir().data(g.ir().find_source("padded.weight").id()).init.zero_row, 3);
+  EXPECT_EQ(g.ir().data(g.ir().find_source("padded.weight").id()).init->zero_row, 3);
   EXPECT_THROW(embedding(tokens, EmbeddingOptions{.embeddings = 10}), Error);
 }
 

@@ -73,8 +73,9 @@ TEST(lstm, cells_make_the_layer) {
   for (ir::ValueData& value : g.ir().values) {
     if (value.role != ir::Role::parameter) continue;
     value.role = ir::Role::constant;
-    const bool weight = value.name.find("weight") != std::string::npos;
-    value.data.assign(static_cast<size_t>(value.type.shape.elements()), weight ? 0.1F : 0.2F);
+    const bool weight = value.name->find("weight") != std::string::npos;
+    value.data =
+        std::vector<float>(static_cast<size_t>(value.type.shape.elements()), weight ? 0.1F : 0.2F);
   }
   EXPECT_EQ(evaluate(reshape(layer.h, {1, 3})), evaluate(second.h));
   EXPECT_EQ(evaluate(reshape(layer.c, {1, 3})), evaluate(second.c));

@@ -142,11 +142,11 @@ TEST(max_pool2d, has_the_same_gradient_with_packed_places) {
   const auto grad_attrs =
       ir::Attrs::of(MaxPool2dGradAttrs{.size = {9, 8}, .kernel = 3, .stride = 2, .padding = 1});
   const ir::MaskRule rule = ir::find_op("max_pool2d_grad")->mask(grad_attrs);
-  const Tensor index{{DType::u8, shape}, pooled[1]};
+  const Tensor index = tensor(DType::u8, shape, pooled[1]);
   for (const Kernel which : {Kernel::reference, Kernel::fast}) {
     const auto whole = run_op("max_pool2d_grad", grad_attrs, {tensor(shape, dy), index}, which);
     const auto bits = run_op(rule.make->name, rule.make_attrs, {index}, which);
-    const Tensor packed{{DType::boolean, {2, 5, 4, 5, 4}}, bits[0]};
+    const Tensor packed = tensor(DType::boolean, {2, 5, 4, 5, 4}, bits[0]);
     EXPECT_EQ(run_op(rule.read->name, rule.read_attrs, {tensor(shape, dy), packed}, which), whole);
   }
 }
