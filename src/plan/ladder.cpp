@@ -157,15 +157,26 @@ class Ladder {
     Tried best = swapped(graph, 0, rates_.least_staging_bytes);
     if (fast && better(*fast, best)) best = std::move(*fast);
     if (!keeps(best)) return best;
-    // Half of the room that the smallest plan leaves is for staging, half for reading ahead.
-    const int64_t more = std::min((budget_.bytes - bytes(best)) / 2,
-                                  rates_.staging_bytes - rates_.least_staging_bytes);
-    const int64_t steps = more / rates_.staging_step_bytes;
-    if (steps <= 0) return best;
-    std::optional<Tried> between =
-        swapped_with(graph, rates_.least_staging_bytes + steps * rates_.staging_step_bytes);
-    if (between && better(*between, best)) best = std::move(*between);
+    const auto take = [&](Tried next) {
+      if (better(next, best)) best = std::move(next);
+    };
+    // The room that the smallest plan leaves is for staging, or half of it, and half for reading
+    // ahead, which may turn out to need more.
+    const int64_t room = budget_.bytes - bytes(best);
+    const int64_t all = staging_within(room);
+    const int64_t half = staging_within(room / 2);
+    if (all > rates_.least_staging_bytes) take(swapped(graph, 0, all));
+    if (half > rates_.least_staging_bytes) {
+      if (std::optional<Tried> ahead = swapped_with(graph, half)) take(std::move(*ahead));
+    }
     return best;
+  }
+
+  // The most staging that takes no more than so many bytes more than the least.
+  [[nodiscard]] int64_t staging_within(int64_t bytes) const {
+    const int64_t more = std::min(bytes, rates_.staging_bytes - rates_.least_staging_bytes);
+    return rates_.least_staging_bytes +
+           more / rates_.staging_step_bytes * rates_.staging_step_bytes;
   }
 
   // With so much staging: a plan that keeps the budget, else the smallest that was seen, if any.

@@ -109,6 +109,34 @@ TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
   EXPECT_LT(most.swap_stall_ms, between.swap_stall_ms);
 }
 
+// Also where what is chosen by the file's speed does not come down to the budget.
+TEST(ladder, leaves_no_room_for_staging_unused_whatever_the_speed_of_the_file) {
+  const ir::Graph step = step_of("lenet5");
+  Budget budget;
+  budget.swap = Swap::always;
+  budget.least_staging_bytes = 5120;
+  for (const double ms_per_byte : {1e-7, 1e-6, 1e-5}) {
+    for (const double transfer_ms : {0.0, 0.01, 0.1}) {
+      budget.rates = [&] {
+        return SwapRates{.read_ms_per_byte = ms_per_byte,
+                         .write_ms_per_byte = 2 * ms_per_byte,
+                         .transfer_ms = transfer_ms,
+                         .staging_bytes = 136192,
+                         .least_staging_bytes = budget.least_staging_bytes,
+                         .staging_step_bytes = 4096};
+      };
+      budget.bytes = 1;
+      const int64_t smallest = counted_bytes(fit(step, {}, budget).arena.plan);
+      for (const int64_t room : {5000, 20'000, 60'000, 120'000}) {
+        budget.bytes = smallest + room;
+        const Plan plan = fit(step, {}, budget).arena.plan;
+        EXPECT_LE(counted_bytes(plan), budget.bytes);
+        EXPECT_GT(plan.staging_bytes, budget.least_staging_bytes) << room;
+      }
+    }
+  }
+}
+
 TEST(ladder, predicts_what_was_rehearsed_where_that_is_known) {
   const ir::Graph step = step_of("vae");
   Budget budget;
