@@ -138,7 +138,7 @@ def panel(name, lines, looks):
         marks += [mark(shape, x(px), y(py), colour) for px, py in ordered]
         slowest, at = max((py, px) for px, py in ordered)
         if slowest > up[-1]:
-            marks.append(f'<text x="{x(at) - 8:.1f}" y="{y(slowest) + 4:.1f}" text-anchor="end">'
+            marks.append(f'<text x="{x(at) + 8:.1f}" y="{y(slowest) + 4:.1f}">'
                          f'{slowest:.0f}</text>')
     return marks
 
@@ -155,8 +155,8 @@ def peaks(recipes):
              f'<rect width="{width}" height="{height}" fill="var(--paper)"/>']
     for i, line in enumerate(order):
         colour, shape = looks[line]
-        marks.append(mark(shape, 50 + 210 * i, 20, colour))
-        marks.append(f'<text x="{62 + 210 * i}" y="24">{html.escape(line)}</text>')
+        marks.append(mark(shape, 50 + 180 * i, 20, colour))
+        marks.append(f'<text x="{62 + 180 * i}" y="24">{html.escape(line)}</text>')
     marks.append(f'<text x="{width - 16}" y="24" text-anchor="end">up: time of a step, with an '
                  'ample budget 1</text>')
     for i, (name, lines) in enumerate(recipes.items()):
