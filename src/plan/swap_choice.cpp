@@ -92,14 +92,14 @@ class Choosing {
   // Bytes above the target that a cut takes away, summed over the steps.
   [[nodiscard]] double benefit(const Cut& cut) const {
     const int64_t bytes = items_[static_cast<size_t>(cut.item)].bytes;
-    double sum = 0.0;
+    int64_t sum = 0;
     for (const Range& range : freed(cut)) {
       for (int t = range.first; t < range.last; ++t) {
         const int64_t over = live_[static_cast<size_t>(t)] - options_.target_bytes;
-        if (over > 0) sum += static_cast<double>(std::min(over, bytes));
+        sum += std::clamp<int64_t>(over, 0, bytes);
       }
     }
-    return sum;
+    return static_cast<double>(sum);
   }
 
   // What the transfers of an item take more after the cut.
