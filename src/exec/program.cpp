@@ -40,7 +40,8 @@ std::shared_ptr<const Block> block_of(const ir::TensorType& type,
   return block;
 }
 
-// Takes the contents of constants out of a graph, so that no copy of it copies them.
+// Takes the contents of constants out of a graph: what becomes of it is not to hold them beside
+// their blocks.
 class Contents {
  public:
   explicit Contents(ir::Graph& graph) {
