@@ -114,7 +114,7 @@ class HandBound {
   void find_reads() {
     for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
       for (const int id : node(n).inputs) {
-        if (!is_passing(id) || graph_.data(id).producer > loss_) continue;
+        if (!is_passing(id) || graph_.data(shown(id)).producer > loss_) continue;
         if (n <= loss_) last_read_[static_cast<size_t>(shown(id))] = n;
         if (n <= loss_ || !node(n).op->views.empty()) continue;
         read_late_[static_cast<size_t>(shown(id))] = 1;

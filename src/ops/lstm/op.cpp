@@ -16,14 +16,20 @@ namespace {
 const OpDef& lstm_grad_op() {
   static const OpDef def{
       .name = "lstm_scan_grad",
-      .doc = "The gradients of lstm_scan; that of weight_hh follows from dx.",
+      .doc =
+          "The gradients of lstm_scan; that of weight_hh is dx, transposed, times h_before. The "
+          "hidden states are made again from gates and cells, so that they need not be kept.",
       .inputs = {{"dh", "[N, T, units]", true},
                  {"dc", "[N, T, units]", true},
                  {"gates", "[N, T, 4 units]"},
                  {"c", "[N, T, units]"},
                  {"weight_hh", "[4 units, units]"},
-                 {"c0", "[N, units]", true}},
-      .outputs = {{"dx", "[N, T, 4 units]"}, {"dh0", "[N, units]"}, {"dc0", "[N, units]"}},
+                 {"c0", "[N, units]", true},
+                 {"h0", "[N, units]", true}},
+      .outputs = {{"dx", "[N, T, 4 units]"},
+                  {"dh0", "[N, units]"},
+                  {"dc0", "[N, units]"},
+                  {"h_before", "[N, T, units], the hidden state before each step"}},
       .attrs = ir::Attrs::schema_of<ScanAttrs>(),
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_rank(2, 3);
@@ -33,7 +39,7 @@ const OpDef& lstm_grad_op() {
           c.require(!c.has(i) || c.shape(i) == states, "expected dh and dc of the shape of c");
         }
         const ir::TensorType state{DType::f32, {states[0], states[2]}};
-        return {c.input(2), state, state};
+        return {c.input(2), state, state, c.input(3)};
       },
       .params = [](const ir::KernelContext& c) -> ir::Params {
         return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(3));
@@ -44,20 +50,18 @@ const OpDef& lstm_grad_op() {
       .ref = ir::kernel_fn<&f32::lstm_grad_ref>(),
       .ref64 = ir::kernel_fn<&f64::lstm_grad_ref>(),
       .fast = ir::kernel_fn<&lstm_grad_simd>(),
-      .in_place = {{0, 2}},
+      .in_place = {{0, 2}, {3, 3}},
   };
   return def;
 }
 
 std::vector<Value> vjp(const ir::VjpContext& c) {
   ir::Graph& graph = c.output(0).graph();
-  const Value inputs[] = {c.grad(0), c.grad(1), c.output(2), c.output(1), c.input(1), c.input(3)};
+  const Value inputs[] = {c.grad(0),  c.grad(1),  c.output(2), c.output(1),
+                          c.input(1), c.input(3), c.input(2)};
   const std::vector<Value> grads = graph.add(lstm_grad_op(), c.attrs, inputs);
   Value dw;
-  if (c.need(1)) {
-    const Value before = states_before(c.output(0), c.input(2), c.attrs.as<ScanAttrs>().reverse);
-    dw = matmul(all_steps(grads[0]), all_steps(before), {.transpose_a = true});
-  }
+  if (c.need(1)) dw = matmul(all_steps(grads[0]), all_steps(grads[3]), {.transpose_a = true});
   return {grads[0], dw, c.need(2) ? grads[1] : Value(), c.need(3) ? grads[2] : Value()};
 }
 

@@ -31,10 +31,11 @@ static void lstm_ref(real* h, real* c, real* gates, const real* x, const real* w
 }
 
 /* The gradients of lstm_ref. dh, dc: [batch, steps, units] or NULL for zeros; dx:
-   [batch, steps, 4 units], may be gates; dh0, dc0: [batch, units]. That of w follows from dx. */
-static void lstm_grad_ref(real* dx, real* dh0, real* dc0, const real* dh, const real* dc,
-                          const real* gates, const real* c, const real* w, const real* c0,
-                          const recurrent_dims* d) {
+   [batch, steps, 4 units], may be gates; dh0, dc0: [batch, units]; h_before: [batch, steps, units],
+   the hidden state before each step, may be c. That of w follows from dx and h_before. */
+static void lstm_grad_ref(real* dx, real* dh0, real* dc0, real* h_before, const real* dh,
+                          const real* dc, const real* gates, const real* c, const real* w,
+                          const real* c0, const real* h0, const recurrent_dims* d) {
   const int units = d->units;
   for (int n = 0; n < d->batch; ++n) {
     real* dh_carried = dh0 + (ptrdiff_t)n * units;
@@ -44,12 +45,17 @@ static void lstm_grad_ref(real* dx, real* dh0, real* dc0, const real* dh, const 
       const ptrdiff_t at = ((ptrdiff_t)n * d->steps + recurrent_step(d, done)) * units;
       const real* gate = gates + 4 * at;
       real* out = dx + 4 * at;
+      /* Whoever takes c has read the cell of the step after this one by now. */
+      real* h_now = NULL;
+      if (done + 1 < d->steps)
+        h_now = h_before + ((ptrdiff_t)n * d->steps + recurrent_step(d, done + 1)) * units;
       const real* c_before = c0 ? c0 + (ptrdiff_t)n * units : NULL;
       if (done > 0) c_before = c + ((ptrdiff_t)n * d->steps + recurrent_step(d, done - 1)) * units;
       for (int j = 0; j < units; ++j) {
         const real in = gate[j], forget = gate[units + j];
         const real cell = gate[2 * units + j], output = gate[3 * units + j];
         const real squashed = tanh(c[at + j]);
+        if (h_now) h_now[j] = output * squashed;
         const real into_h = dh_carried[j] + (dh ? dh[at + j] : 0);
         const real into_c =
             dc_carried[j] + (dc ? dc[at + j] : 0) + into_h * output * (1 - squashed * squashed);
@@ -65,5 +71,7 @@ static void lstm_grad_ref(real* dx, real* dh0, real* dc0, const real* dh, const 
         dh_carried[j] = sum;
       }
     }
+    real* first = h_before + ((ptrdiff_t)n * d->steps + recurrent_step(d, 0)) * units;
+    for (int j = 0; j < units; ++j) first[j] = h0 ? h0[(ptrdiff_t)n * units + j] : 0;
   }
 }

@@ -60,10 +60,11 @@ void lstm_target(float* h, float* c, float* gates, const float* x, const float* 
   });
 }
 
-// One sequence at one step; dh_carried and dc_carried come from the step after it.
-void lstm_cell_grad(float* dx, float* dc_carried, const float* dh_carried, const float* dh,
-                    const float* dc, const float* gates, const float* c, const float* c_before,
-                    int units) {
+// One sequence at one step; dh_carried and dc_carried come from the step after it. h: gets the
+// hidden state, unless null.
+void lstm_cell_grad(float* dx, float* dc_carried, float* h, const float* dh_carried,
+                    const float* dh, const float* dc, const float* gates, const float* c,
+                    const float* c_before, int units) {
   over_vectors(0, units, [=](const auto& io, int64_t j) HWY_ATTR {
     const Vec in = io.load(gates, j);
     const Vec forget = io.load(gates + units, j);
@@ -79,12 +80,14 @@ void lstm_cell_grad(float* dx, float* dc_carried, const float* dh_carried, const
     io.store(hn::Mul(hn::Mul(into_c, in), tanh_slope(cell)), dx + 2 * units, j);
     io.store(hn::Mul(hn::Mul(into_h, squashed), sigmoid_slope(output)), dx + 3 * units, j);
     io.store(hn::Mul(into_c, forget), dc_carried, j);
+    if (h) io.store(hn::Mul(output, squashed), h, j);
   });
 }
 
-void lstm_grad_target(float* dx, float* dh0, float* dc0, const float* dh, const float* dc,
-                      const float* gates, const float* c, const float* w, const float* c0,
-                      void* workspace, const recurrent_dims& d, exec::ThreadPool& pool) {
+void lstm_grad_target(float* dx, float* dh0, float* dc0, float* h_before, const float* dh,
+                      const float* dc, const float* gates, const float* c, const float* w,
+                      const float* c0, const float* h0, void* workspace, const recurrent_dims& d,
+                      exec::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const PackedMatrix weights{own.take<float>(simd::packed_floats(4 * d.units, d.units)),
                              4 * d.units, d.units};
@@ -101,12 +104,23 @@ void lstm_grad_target(float* dx, float* dh0, float* dc0, const float* dh, const 
       const Rows dc_now = step_rows(dc, nullptr, d, n, done, d.units);
       const Rows c_now = step_rows(c, nullptr, d, n, done, d.units);
       const Rows c_before = step_rows(c, c0, d, n, done - 1, d.units);
+      // h_before may be c, whose next step has been read by now.
+      const bool last = done + 1 == d.steps;
+      const MutableRows h_now = last ? MutableRows{} : step_rows(h_before, d, n, done + 1, d.units);
       for (int i = 0; i < count; ++i) {
-        lstm_cell_grad(out.row(i), dc_carried.row(i), dh_carried.row(i), dh_now.row(i),
-                       dc_now.row(i), gate.row(i), c_now.row(i), c_before.row(i), d.units);
+        lstm_cell_grad(out.row(i), dc_carried.row(i), h_now.row(i), dh_carried.row(i),
+                       dh_now.row(i), dc_now.row(i), gate.row(i), c_now.row(i), c_before.row(i),
+                       d.units);
       }
       multiply_packed(dh_carried.first, dh_carried.pitch, out.first, out.pitch, count, weights,
                       false);
+    }
+    const MutableRows first = step_rows(h_before, d, n, 0, d.units);
+    const Rows given = step_rows(nullptr, h0, d, n, -1, d.units);
+    for (int i = 0; i < count; ++i) {
+      over_vectors(0, d.units, [&](const auto& io, int64_t j) HWY_ATTR {
+        io.store(load_or_zero(io, given.row(i), j), first.row(i), j);
+      });
     }
   });
 }
@@ -131,11 +145,12 @@ void lstm_simd(float* h, float* c, float* gates, const float* x, const float* w,
   HWY_DYNAMIC_DISPATCH(lstm_target)(h, c, gates, x, w, h0, c0, workspace, *d, pool);
 }
 
-void lstm_grad_simd(float* dx, float* dh0, float* dc0, const float* dh, const float* dc,
-                    const float* gates, const float* c, const float* w, const float* c0,
-                    void* workspace, const recurrent_dims* d, exec::ThreadPool& pool) {
+void lstm_grad_simd(float* dx, float* dh0, float* dc0, float* h_before, const float* dh,
+                    const float* dc, const float* gates, const float* c, const float* w,
+                    const float* c0, const float* h0, void* workspace, const recurrent_dims* d,
+                    exec::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(lstm_grad_target)
-  (dx, dh0, dc0, dh, dc, gates, c, w, c0, workspace, *d, pool);
+  (dx, dh0, dc0, h_before, dh, dc, gates, c, w, c0, h0, workspace, *d, pool);
 }
 
 }  // namespace thimble::ops
