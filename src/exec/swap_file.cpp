@@ -69,7 +69,7 @@ struct SwapFile::State {
 
   // The thread: until told to stop, or something fails.
   void work();
-  [[nodiscard]] bool take(SwapTransfer* transfer);
+  [[nodiscard]] bool take(SwapTransfer* transfer, int64_t* begin);
   void done(const SwapTransfer& transfer);
 
   SwapLayout layout;
@@ -83,9 +83,12 @@ struct SwapFile::State {
   std::condition_variable added;     // for the thread
   std::condition_variable finished;  // for wait()
   // Guarded by the mutex.
-  std::vector<SwapTransfer> queue;  // a ring
-  size_t first = 0;
-  size_t queued = 0;
+  struct Queued {
+    SwapTransfer transfer;
+    int64_t begin;  // of the next chunk
+  };
+  std::vector<Queued> queue;  // in the order of their starts; never longer than capacity
+  size_t capacity;
   std::vector<int> pending;  // transfers not done, by slot
   SwapFailure failure;
   bool has_ended = false;  // the thread: it touches no memory of the caller's any more
@@ -106,8 +109,9 @@ SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& sl
       io(make_io(disk, options)),
       pipe(*io, layout, aligned_start(*block), options, stop,
            [this](const SwapTransfer& transfer) { done(transfer); }),
-      queue(static_cast<size_t>(options.capacity)),
+      capacity(static_cast<size_t>(options.capacity)),
       pending(slot_bytes.size(), 0) {
+  queue.reserve(capacity);
   thread = Thread([this] { work(); });
 }
 
@@ -126,8 +130,8 @@ Kind SwapFile::State::misuse(const SwapTransfer& transfer, int64_t* limit) const
   if (transfer.slot < 0 || transfer.slot >= slots) return Kind::no_such_slot;
   *limit = layout.slot_bytes[static_cast<size_t>(transfer.slot)];
   if (transfer.bytes < 0 || transfer.bytes > *limit) return Kind::beyond_slot;
-  *limit = static_cast<int64_t>(queue.size());
-  return queued == queue.size() ? Kind::full_queue : Kind::none;
+  *limit = static_cast<int64_t>(capacity);
+  return queue.size() == capacity ? Kind::full_queue : Kind::none;
 }
 
 void SwapFile::State::add(const SwapTransfer& transfer) {
@@ -137,8 +141,7 @@ void SwapFile::State::add(const SwapTransfer& transfer) {
     int64_t limit = 0;
     const Kind wrong = misuse(transfer, &limit);
     if (wrong == Kind::none) {
-      queue[(first + queued) % queue.size()] = transfer;
-      ++queued;
+      queue.push_back({transfer, 0});
       ++pending[static_cast<size_t>(transfer.slot)];
     } else {
       fail({wrong, transfer, {}, 0, limit});
@@ -170,12 +173,14 @@ bool SwapFile::State::wait(int slot) {
   return failure.kind == Kind::none;
 }
 
-// The next transfer; meanwhile ends those under way. False: stopped, or failed.
-bool SwapFile::State::take(SwapTransfer* transfer) {
+// The next chunk of the most urgent transfer; meanwhile ends those under way. False: stopped, or
+// failed.
+bool SwapFile::State::take(SwapTransfer* transfer, int64_t* begin) {
   std::unique_lock lock(mutex);
   for (;;) {
     if (stop.load(std::memory_order_relaxed)) return false;
-    if (queued > 0) break;
+    // What is urgent is told when there is a buffer for it.
+    if (!queue.empty() && !pipe.full()) break;
     if (pipe.idle()) {
       if (is_busy) counters.busy_ms += ms_since(busy_since);
       is_busy = false;
@@ -186,9 +191,16 @@ bool SwapFile::State::take(SwapTransfer* transfer) {
       lock.lock();
     }
   }
-  *transfer = queue[first];
-  first = (first + 1) % queue.size();
-  --queued;
+  const auto urgent = std::min_element(
+      queue.begin(), queue.end(),
+      [](const Queued& a, const Queued& b) { return a.transfer.deadline < b.transfer.deadline; });
+  const auto next = std::find_if(queue.begin(), urgent, [urgent](const Queued& earlier) {
+    return earlier.transfer.slot == urgent->transfer.slot;
+  });
+  *transfer = next->transfer;
+  *begin = next->begin;
+  next->begin += pipe.chunk_bytes();
+  if (next->begin >= transfer->bytes) queue.erase(next);
   if (!is_busy) busy_since = Clock::now();
   is_busy = true;
   return true;
@@ -203,7 +215,8 @@ void SwapFile::State::done(const SwapTransfer& transfer) {
 
 void SwapFile::State::work() {
   SwapTransfer transfer;
-  while (take(&transfer) && pipe.start(transfer)) {
+  int64_t begin = 0;
+  while (take(&transfer, &begin) && pipe.start(transfer, begin)) {
   }
   pipe.abandon();
   const std::lock_guard lock(mutex);
@@ -234,12 +247,12 @@ std::string SwapFile::why_not(const std::string& folder) {
   return why_no_swap(folder.empty() ? default_swap_folder() : folder);
 }
 
-void SwapFile::start_write(int slot, const void* data, int64_t bytes) {
-  state_->add({slot, true, static_cast<std::byte*>(const_cast<void*>(data)), bytes});
+void SwapFile::start_write(int slot, const void* data, int64_t bytes, int64_t deadline) {
+  state_->add({slot, true, static_cast<std::byte*>(const_cast<void*>(data)), bytes, deadline});
 }
 
-void SwapFile::start_read(int slot, void* data, int64_t bytes) {
-  state_->add({slot, false, static_cast<std::byte*>(data), bytes});
+void SwapFile::start_read(int slot, void* data, int64_t bytes, int64_t deadline) {
+  state_->add({slot, false, static_cast<std::byte*>(data), bytes, deadline});
 }
 
 bool SwapFile::wait(int slot) { return state_->wait(slot); }

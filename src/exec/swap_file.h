@@ -52,10 +52,11 @@ struct SwapCounters {
   }
 };
 
-// Transfers run in the order of their starts, on one thread, through staging buffers: while one
-// chunk is on its way the next is copied. Each chunk's checksum is kept in memory and checked when
-// it comes back. Nothing is allocated after the constructor. The file has no name from the moment
-// it is made, belongs to the user alone, and is gone with the process.
+// Transfers run on one thread, the most urgent one first (earliest deadline first: Liu and Layland,
+// 1973), chunk by chunk through staging buffers: while one chunk is on its way the next is copied.
+// Each chunk's checksum is kept in memory and checked when it comes back. Nothing is allocated
+// after the constructor. The file has no name from the moment it is made, belongs to the user
+// alone, and is gone with the process.
 //
 // Thread safety: one thread calls. Data given to start_* must stay, and for reads be left alone,
 // until wait() has returned for that slot. After any failure wait() returns false, nothing of the
@@ -85,9 +86,11 @@ class SwapFile {
   [[nodiscard]] static std::string default_folder();
 
   // Queue a transfer; never wait for the disk. bytes: at most the slot's, and for a read as many
-  // as were written. A full queue, or any other misuse, is a failure.
-  void start_write(int slot, const void* data, int64_t bytes);
-  void start_read(int slot, void* data, int64_t bytes);
+  // as were written. deadline: of what is queued the least comes first, and of one deadline what
+  // was started first; but those of a slot stay in the order of their starts. A full queue, or any
+  // other misuse, is a failure.
+  void start_write(int slot, const void* data, int64_t bytes, int64_t deadline = 0);
+  void start_read(int slot, void* data, int64_t bytes, int64_t deadline = 0);
 
   // Until all transfers of the slot are done. False after any failure.
   [[nodiscard]] bool wait(int slot);

@@ -51,7 +51,7 @@ bool SwapPipe::is_under_way(int slot) const {
   return false;
 }
 
-bool SwapPipe::start(const SwapTransfer& transfer) {
+bool SwapPipe::enter(const SwapTransfer& transfer) {
   const auto slot = static_cast<size_t>(transfer.slot);
   int64_t& written = written_bytes_[slot];
   const int64_t offset = layout_.offsets[slot];
@@ -66,18 +66,17 @@ bool SwapPipe::start(const SwapTransfer& transfer) {
   while (is_under_way(transfer.slot)) {
     if (!finish_oldest()) return false;
   }
-  for (int64_t begin = 0; begin < transfer.bytes; begin += buffer_bytes_) {
-    if (!start_chunk(transfer, begin)) return false;
-  }
-  if (transfer.bytes == 0) done_(transfer);
   return true;
 }
 
-bool SwapPipe::start_chunk(const SwapTransfer& transfer, int64_t begin) {
+bool SwapPipe::start(const SwapTransfer& transfer, int64_t begin) {
   if (stop_.load(std::memory_order_relaxed)) return false;
-  const int count = static_cast<int>(chunks_.size());
-  if (under_way_ == count && !finish_oldest()) return false;
-  const int index = (oldest_ + under_way_) % count;
+  if (begin == 0 && !enter(transfer)) return false;
+  if (transfer.bytes == 0) {
+    done_(transfer);
+    return true;
+  }
+  const int index = (oldest_ + under_way_) % static_cast<int>(chunks_.size());
   Chunk& chunk = chunks_[static_cast<size_t>(index)];
   chunk = {transfer, begin, std::min(buffer_bytes_, transfer.bytes - begin),
            layout_.offsets[static_cast<size_t>(transfer.slot)] + begin};

@@ -17,6 +17,7 @@ struct SwapTransfer {
   bool write = false;
   std::byte* data = nullptr;  // only read where write
   int64_t bytes = 0;
+  int64_t deadline = 0;  // see SwapFile::start_write
 };
 
 // What has gone wrong, kept without text because noting it may not allocate.
@@ -59,9 +60,14 @@ class SwapPipe {
   SwapPipe(SwapIo& io, const SwapLayout& layout, std::byte* staging, const SwapOptions& options,
            const std::atomic<bool>& stop, std::function<void(const SwapTransfer&)> done);
 
-  // Begins a transfer, and ends older ones as their buffers are needed; its last chunks may still
-  // be under way afterwards. False: stopped, or failed.
-  [[nodiscard]] bool start(const SwapTransfer& transfer);
+  // Begins the chunk of a transfer that begins at that byte; there must be a free buffer. A
+  // transfer's chunks come in order, and all of them before a later transfer of the slot. False:
+  // stopped, or failed.
+  [[nodiscard]] bool start(const SwapTransfer& transfer, int64_t begin);
+  // Of every chunk but the last of a transfer.
+  [[nodiscard]] int64_t chunk_bytes() const { return buffer_bytes_; }
+  // No buffer is free.
+  [[nodiscard]] bool full() const { return under_way_ == static_cast<int>(chunks_.size()); }
   // Nothing is under way.
   [[nodiscard]] bool idle() const { return under_way_ == 0; }
   // Ends the oldest chunk under way; there must be one. False: failed.
@@ -78,7 +84,8 @@ class SwapPipe {
     int64_t bytes = 0;
     int64_t offset = 0;  // in the file
   };
-  [[nodiscard]] bool start_chunk(const SwapTransfer& transfer, int64_t begin);
+  // A transfer may begin: it fits to what was written, of which nothing is under way any more.
+  [[nodiscard]] bool enter(const SwapTransfer& transfer);
   [[nodiscard]] bool is_under_way(int slot) const;
   [[nodiscard]] std::byte* buffer(int index) const { return staging_ + index * buffer_bytes_; }
   [[nodiscard]] uint64_t& checksum(const Chunk& chunk);

@@ -52,6 +52,7 @@ class Building {
       : from_(from),
         items_(items),
         stays_(stays),
+        writes_(writes_of(stays)),
         raw_(items.size(), -1),
         ids_(from.values.size(), -1),
         item_of_(from.values.size(), -1),
@@ -116,7 +117,8 @@ class Building {
       ir::ValueData data = from_.data(item.values.front());
       data.name += kFetched;
       raw_[static_cast<size_t>(stay.item)] =
-          add(swap_read_op(), {item.slot, data.type.dtype, data.type.shape}, -1, &data);
+          add(swap_read_op(), {item.slot, stay.read_deadline(), data.type.dtype, data.type.shape},
+              -1, &data);
       // Whoever reads any of these values from now on reads what was fetched.
       for (const int id : item.values) ids_[static_cast<size_t>(id)] = -1;
     }
@@ -129,7 +131,7 @@ class Building {
     const int item = item_of_[static_cast<size_t>(id)];
     const ir::ValueData& data = from_.data(id);
     now = add(swap_ready_op(),
-              {items_[static_cast<size_t>(item)].slot, data.type.dtype, data.type.shape},
+              {items_[static_cast<size_t>(item)].slot, 0, data.type.dtype, data.type.shape},
               raw_[static_cast<size_t>(item)], &data);
     return now;
   }
@@ -169,17 +171,18 @@ class Building {
   }
 
   void after(int step) {
-    for (const Stay& stay : stays_) {
-      if (stay.stored && stay.last == step) {
-        static_cast<void>(
-            add(swap_write_op(), {item_of(stay).slot, DType::f32, {}}, contents(stay), nullptr));
-      }
+    for (const size_t i : writes_) {
+      const Stay& stay = stays_[i];
+      if (stay.last != step) continue;
+      static_cast<void>(add(swap_write_op(),
+                            {.slot = item_of(stay).slot, .deadline = stay.write_deadline()},
+                            contents(stay), nullptr));
     }
-    for (const Stay& stay : stays_) {
-      if (stay.stored && stay.written_at == step) {
-        static_cast<void>(
-            add(swap_written_op(), {item_of(stay).slot, DType::f32, {}}, contents(stay), nullptr));
-      }
+    for (const size_t i : writes_) {
+      const Stay& stay = stays_[i];
+      if (stay.written_at != step) continue;
+      static_cast<void>(
+          add(swap_written_op(), {.slot = item_of(stay).slot}, contents(stay), nullptr));
     }
   }
 
@@ -187,11 +190,12 @@ class Building {
   ir::Graph to_;
   const std::vector<SwapItem>& items_;
   const std::vector<Stay>& stays_;
-  std::vector<int> raw_;      // by item: what the last read gives
-  std::vector<int> ids_;      // by value: the new one; -1: not there yet, or to be waited for
-  std::vector<int> item_of_;  // by value: the swapped item it belongs to
-  std::vector<int> newest_;   // by item: the value written last
-  int layer_ = -1;            // of the node that transfers stand beside
+  std::vector<size_t> writes_;  // of the stays
+  std::vector<int> raw_;        // by item: what the last read gives
+  std::vector<int> ids_;        // by value: the new one; -1: not there yet, or to be waited for
+  std::vector<int> item_of_;    // by value: the swapped item it belongs to
+  std::vector<int> newest_;     // by item: the value written last
+  int layer_ = -1;              // of the node that transfers stand beside
 };
 
 // What is swapped, and when it is moved.

@@ -297,8 +297,10 @@ class Placing {
     for (size_t i = 0; i < stays_.size(); ++i) {
       if (stays_[i].stored) writes.push_back(i);
     }
-    std::stable_sort(writes.begin(), writes.end(),
-                     [this](size_t a, size_t b) { return stays_[a].last < stays_[b].last; });
+    std::stable_sort(writes.begin(), writes.end(), [this](size_t a, size_t b) {
+      return std::tie(stays_[a].last, stays_[a].written_at) <
+             std::tie(stays_[b].last, stays_[b].written_at);
+    });
     const auto steps = static_cast<int>(live_.size());
     double done = 0.0;
     for (const size_t i : writes) {
@@ -322,6 +324,46 @@ class Placing {
   std::vector<Stay> stays_;
 };
 
+// The transfers of a step, as exec::SwapFile takes them: always the most urgent one.
+class Queue {
+ public:
+  explicit Queue(size_t transfers) : done_(transfers, -1.0) {}
+
+  void add(size_t which, int64_t deadline, double ms, double now) {
+    while (!waiting_.empty() && at_ < now) run(now);
+    at_ = now;
+    waiting_.push_back({which, deadline, ms});
+  }
+  // When a transfer that was added has ended, if no more is added before that.
+  [[nodiscard]] double done(size_t which) {
+    while (done_[which] < 0.0) run(std::numeric_limits<double>::infinity());
+    return done_[which];
+  }
+
+ private:
+  struct Waiting {
+    size_t which;
+    int64_t deadline;
+    double left_ms;
+  };
+  // The most urgent one, until it has ended, or that long.
+  void run(double until) {
+    const auto next = std::min_element(
+        waiting_.begin(), waiting_.end(),
+        [](const Waiting& a, const Waiting& b) { return a.deadline < b.deadline; });
+    const double ms = std::min(next->left_ms, until - at_);
+    at_ += ms;
+    next->left_ms -= ms;
+    if (next->left_ms > 0.0) return;
+    done_[next->which] = at_;
+    waiting_.erase(next);
+  }
+
+  std::vector<Waiting> waiting_;  // in the order they were added
+  std::vector<double> done_;      // negative: not yet
+  double at_ = 0.0;               // up to when it is known what the file does
+};
+
 }  // namespace
 
 void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options) {
@@ -337,37 +379,38 @@ TransferTimes transfer_times(const std::vector<SwapItem>& items, const std::vect
                              const SwapCosts& costs) {
   TransferTimes times;
   const auto steps = static_cast<int>(costs.node_ms.size());
+  const std::vector<size_t> writes = writes_of(stays);
   double now = 0.0;
-  double idle_from = 0.0;  // when the file has done all it was told to
-  std::vector<double> done(stays.size() * 2, 0.0);
-  const auto bytes = [&](const Stay& stay) { return items[static_cast<size_t>(stay.item)].bytes; };
-  const auto begin = [&](size_t which, int64_t size, bool read) {
-    const double ms = cost_ms(size, read, !read, costs);
-    idle_from = std::max(idle_from, now) + ms;
-    done[which] = idle_from;
+  Queue queue(2 * stays.size());
+  const auto begin = [&](size_t which, bool read) {
+    const Stay& stay = stays[which / 2];
+    const int64_t bytes = items[static_cast<size_t>(stay.item)].bytes;
+    const double ms = cost_ms(bytes, read, !read, costs);
+    queue.add(which, read ? stay.read_deadline() : stay.write_deadline(), ms, now);
     times.busy_ms += ms;
     ++times.count;
-    (read ? times.read_bytes : times.written_bytes) += size;
+    (read ? times.read_bytes : times.written_bytes) += bytes;
   };
   const auto wait = [&](size_t which) {
-    times.stall_ms += std::max(0.0, done[which] - now);
-    now = std::max(now, done[which]);
+    const double done = queue.done(which);
+    times.stall_ms += std::max(0.0, done - now);
+    now = std::max(now, done);
   };
   for (int t = -1; t < steps; ++t) {
     if (t >= 0) {
       for (size_t i = 0; i < stays.size(); ++i) {
-        if (stays[i].fetched && stays[i].read_at == t) begin(2 * i, bytes(stays[i]), true);
+        if (stays[i].fetched && stays[i].read_at == t) begin(2 * i, true);
       }
       for (size_t i = 0; i < stays.size(); ++i) {
         if (stays[i].fetched && stays[i].first == t) wait(2 * i);
       }
       now += costs.node_ms[static_cast<size_t>(t)];
     }
-    for (size_t i = 0; i < stays.size(); ++i) {
-      if (stays[i].stored && stays[i].last == t) begin(2 * i + 1, bytes(stays[i]), false);
+    for (const size_t i : writes) {
+      if (stays[i].last == t) begin(2 * i + 1, false);
     }
-    for (size_t i = 0; i < stays.size(); ++i) {
-      if (stays[i].stored && stays[i].written_at == t) wait(2 * i + 1);
+    for (const size_t i : writes) {
+      if (stays[i].written_at == t) wait(2 * i + 1);
     }
   }
   return times;

@@ -72,6 +72,17 @@ std::vector<Stay> stays_of(const SwapItem& item, int number) {
   return stays;
 }
 
+std::vector<size_t> writes_of(const std::vector<Stay>& stays) {
+  std::vector<size_t> writes;
+  for (size_t i = 0; i < stays.size(); ++i) {
+    if (stays[i].stored) writes.push_back(i);
+  }
+  std::stable_sort(writes.begin(), writes.end(), [&stays](size_t a, size_t b) {
+    return stays[a].written_at < stays[b].written_at;
+  });
+  return writes;
+}
+
 std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,
                                  const Sharing& sharing, int64_t smallest_bytes) {
   const std::vector<int> storage = storages(graph);

@@ -39,11 +39,19 @@ struct Stay {
   bool stored;         // written to it after its last
   int read_at = 0;     // the step before which the read begins
   int written_at = 0;  // the step after which the write must have ended
+
+  // By which the file takes the more urgent one of two transfers that wait: the read is needed
+  // before its step, the write after it.
+  [[nodiscard]] int64_t read_deadline() const { return 2 * static_cast<int64_t>(first); }
+  [[nodiscard]] int64_t write_deadline() const { return 2 * static_cast<int64_t>(written_at) + 1; }
 };
 
 // The stays of an item that is swapped, in order. Contents that the file has already are not
 // written again.
 [[nodiscard]] std::vector<Stay> stays_of(const SwapItem& item, int number);
+
+// Which of the stays are written, the most urgent first.
+[[nodiscard]] std::vector<size_t> writes_of(const std::vector<Stay>& stays);
 
 // All of so many bytes or more that may be swapped.
 [[nodiscard]] std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,

@@ -7,6 +7,7 @@ namespace {
 
 struct Transfer {
   int64_t slot;
+  int64_t deadline;
   int64_t bytes;
 };
 
@@ -18,7 +19,7 @@ ir::Params params(const ir::KernelContext& c) {
   const auto& attrs = c.attrs.as<SwapAttrs>();
   const int64_t bytes =
       c.has(0) ? size_bytes(c.inputs[0]->dtype, c.in(0)) : size_bytes(attrs.dtype, attrs.shape);
-  return Transfer{attrs.slot, bytes};
+  return Transfer{attrs.slot, attrs.deadline, bytes};
 }
 
 std::vector<ir::TensorType> nothing(const ir::InferContext&) { return {}; }
@@ -49,17 +50,18 @@ ir::OpDef definition(const char* name, const char* doc, std::vector<ir::ArgDoc> 
 
 void describe(SwapAttrs& attrs, ir::FieldVisitor& visitor) {
   visitor.field("slot", attrs.slot, "the place in the swap file");
+  visitor.field("deadline", attrs.deadline, "of transfers that wait, the least comes first");
   visitor.field("dtype", attrs.dtype, "the output's element type");
   visitor.field("shape", attrs.shape, "the output's shape");
 }
 
 const ir::OpDef& swap_write_op() {
-  static const ir::OpDef def =
-      definition("swap_write", "Begins to write x to the swap file.", {{"x", "any type and shape"}},
-                 {}, [](const ir::KernelCall& call) {
-                   const Transfer& t = transfer_of(call);
-                   call.swap->start_write(static_cast<int>(t.slot), call.inputs[0], t.bytes);
-                 });
+  static const ir::OpDef def = definition(
+      "swap_write", "Begins to write x to the swap file.", {{"x", "any type and shape"}}, {},
+      [](const ir::KernelCall& call) {
+        const Transfer& t = transfer_of(call);
+        call.swap->start_write(static_cast<int>(t.slot), call.inputs[0], t.bytes, t.deadline);
+      });
   return def;
 }
 
@@ -71,12 +73,12 @@ const ir::OpDef& swap_written_op() {
 
 const ir::OpDef& swap_read_op() {
   static const ir::OpDef def = [] {
-    ir::OpDef op =
-        definition("swap_read", "Begins to read a value from the swap file.", {},
-                   {{"raw", "of the attributes' type"}}, [](const ir::KernelCall& call) {
-                     const Transfer& t = transfer_of(call);
-                     call.swap->start_read(static_cast<int>(t.slot), call.outputs[0], t.bytes);
-                   });
+    ir::OpDef op = definition("swap_read", "Begins to read a value from the swap file.", {},
+                              {{"raw", "of the attributes' type"}}, [](const ir::KernelCall& call) {
+                                const Transfer& t = transfer_of(call);
+                                call.swap->start_read(static_cast<int>(t.slot), call.outputs[0],
+                                                      t.bytes, t.deadline);
+                              });
     op.infer = wanted_type;
     return op;
   }();

@@ -15,6 +15,7 @@ inline constexpr std::string_view kFetched = " (fetched)";
 // A slot is a place in the swap file: see exec::SwapFile.
 struct SwapAttrs {
   int64_t slot = 0;
+  int64_t deadline = 0;      // of what waits for the file, the least comes first
   DType dtype = DType::f32;  // of the output, where there is one
   Shape shape;
 };

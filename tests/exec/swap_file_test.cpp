@@ -1,5 +1,6 @@
 #include "exec/swap_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,7 +10,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <random>
+#include <thread>
 
 #include "exec/swap_test.h"
 
@@ -66,7 +69,7 @@ TEST_P(SwapFileTest, takes_less_than_a_slot_and_addresses_of_any_alignment) {
   EXPECT_EQ(found[6], std::byte{0});
 }
 
-// Any order of writes and reads gives what a plain array of byte strings would.
+// Any order of writes and reads, and any deadlines, give what a plain array of byte strings would.
 TEST_P(SwapFileTest, agrees_with_a_model_over_random_orders) {
   constexpr int kSlots = 12;
   constexpr int kTransfers = 400;
@@ -97,10 +100,10 @@ TEST_P(SwapFileTest, agrees_with_a_model_over_random_orders) {
       if (model[s].empty() || below(3) == 0) {
         settle(slot);
         model[s] = random_bytes(below(sizes[s] + 1), random());
-        file.start_write(slot, model[s].data(), static_cast<int64_t>(model[s].size()));
+        file.start_write(slot, model[s].data(), static_cast<int64_t>(model[s].size()), below(10));
       } else if (!reads[s]) {
         found[s].assign(model[s].size(), std::byte{0x55});
-        file.start_read(slot, found[s].data(), static_cast<int64_t>(found[s].size()));
+        file.start_read(slot, found[s].data(), static_cast<int64_t>(found[s].size()), below(10));
         reads[s] = true;
       } else {
         settle(slot);
@@ -108,6 +111,37 @@ TEST_P(SwapFileTest, agrees_with_a_model_over_random_orders) {
     }
     for (int slot = 0; slot < kSlots; ++slot) settle(slot);
   }
+}
+
+// Chunks of slots, as the disk was asked for them while all but the first were queued.
+TEST_P(SwapFileTest, takes_the_most_urgent_first_and_those_of_a_slot_in_order) {
+  constexpr int64_t kChunk = 4096;
+  constexpr int kChunks[] = {3, 2, 1, 1};  // by slot
+  SwapOptions options = this->options();
+  options.buffer_bytes = kChunk;
+  options.buffers = 1;
+  std::promise<void> all_queued;
+  std::shared_future<void> queued = all_queued.get_future().share();
+  std::string order;
+  options.answer = [&](const SwapRequest& request, int64_t moved) {
+    queued.wait();
+    int64_t chunk = request.offset / kChunk;
+    int slot = 0;
+    while (chunk >= kChunks[slot]) chunk -= kChunks[slot++];
+    order += fmt::format("{}{}.{} ", request.write ? "w" : "r", slot, chunk);
+    return moved;
+  };
+  Bytes data(3 * kChunk);
+  SwapFile file(folder(), {3 * kChunk, 2 * kChunk, kChunk, kChunk}, options);
+  file.start_write(0, data.data(), 3 * kChunk, 8);
+  while (file.counters().busy_ms == 0.0) std::this_thread::yield();  // its first chunk is begun
+  file.start_write(1, data.data(), 2 * kChunk, 9);
+  file.start_write(2, data.data(), kChunk, 5);
+  file.start_read(2, data.data(), kChunk, 1);  // draws the write before it along
+  file.start_write(3, data.data(), kChunk, 5);
+  all_queued.set_value();
+  for (int slot = 0; slot < 4; ++slot) ASSERT_TRUE(file.wait(slot)) << file.error();
+  EXPECT_EQ(order, "w0.0 w2.0 r2.0 w3.0 w0.1 w0.2 w1.0 w1.1 ");
 }
 
 TEST_P(SwapFileTest, lies_in_a_file_without_a_name_for_its_user_alone) {

@@ -170,6 +170,33 @@ TEST(swap, gives_transfers_twice_the_time_they_take_but_no_more_than_there_is) {
   EXPECT_GT(close[1].read_at, close[0].written_at);
 }
 
+// A millisecond a node and a byte; a file that always does what is needed first waits for less.
+TEST(swap, predicts_a_file_that_takes_the_most_urgent_transfer) {
+  std::vector<SwapItem> items(2);
+  items[0].bytes = 10;
+  items[1].bytes = 2;
+  const SwapCosts costs{
+      .node_ms = std::vector<double>(20, 1.0), .read_ms_per_byte = 1.0, .write_ms_per_byte = 1.0};
+  // Written from 1 ms on, by the end; and read from 5 ms on, before node 6.
+  const Stay slack{.item = 0, .first = 0, .last = 0, .stored = true, .written_at = 19};
+  Stay urgent{.item = 1, .first = 6, .last = 6, .fetched = true, .read_at = 5};
+  TransferTimes times = transfer_times(items, {slack, urgent}, costs);
+  EXPECT_EQ(times.count, 2);
+  EXPECT_EQ(times.read_bytes, 2);
+  EXPECT_EQ(times.written_bytes, 10);
+  EXPECT_DOUBLE_EQ(times.busy_ms, 12.0);
+  EXPECT_DOUBLE_EQ(times.stall_ms, 1.0);  // of the read's two milliseconds node 5 hides one
+  // Not before node 13: the write is done by 11 ms, the read by 13.
+  urgent.first = urgent.last = 13;
+  EXPECT_DOUBLE_EQ(transfer_times(items, {slack, urgent}, costs).stall_ms, 0.0);
+  // Both have to be there by then: 12 ms of transfers between 1 and 7.
+  Stay hurried = slack;
+  hurried.written_at = 6;
+  urgent.first = urgent.last = 6;
+  times = transfer_times(items, {hurried, urgent}, costs);
+  EXPECT_DOUBLE_EQ(times.stall_ms, 1.0 + 5.0);
+}
+
 TEST(swap, hides_transfers_of_a_file_slower_than_planned_where_memory_is_left) {
   const ir::Graph step = step_of(chain(), 4);
   SwapOptions options = options_for(step, peak_of(step, {}) * 7 / 10, 10.0);
