@@ -104,6 +104,7 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"strategies", strategies_of(plan)},
           {"swap_read_bytes", plan.swap_read_bytes},
           {"swap_written_bytes", plan.swap_written_bytes},
+          {"swap_busy_ms", plan.swap_busy_ms},
           {"swap_stall_ms", plan.swap_stall_ms},
           {"step_ms", known(plan.step_ms)},
           {"buffers", buffers_of(plan)}};

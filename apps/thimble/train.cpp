@@ -177,6 +177,7 @@ class Training {
         {"measured_peak_bytes", result.measured_peak_bytes},
         {"swap_read_bytes", result.swap_read_bytes},
         {"swap_written_bytes", result.swap_written_bytes},
+        {"swap_busy_ms", result.swap_busy_ms},
         {"swap_stall_ms", result.swap_stall_ms},
         {"peak_rss_bytes", peak_rss_bytes()},
         {"parameters", plan_.parameter_bytes / 4},
@@ -256,10 +257,13 @@ class Training {
     list.emplace_back("swap file, written and read",
                       fmt::format("{} and {}", format_bytes(bytes("swap_written_bytes")),
                                   format_bytes(bytes("swap_read_bytes"))));
-    list.emplace_back(
-        "wait for the swap file, a step",
-        fmt::format("predicted {:.3f} ms, measured {:.3f} ms", plan_.swap_stall_ms,
-                    json["swap_stall_ms"].get<double>() / static_cast<double>(steps)));
+    const auto compared = [&](const char* what, double predicted_ms, const char* measured) {
+      list.emplace_back(what,
+                        fmt::format("predicted {:.3f} ms, measured {:.3f} ms", predicted_ms,
+                                    json[measured].get<double>() / static_cast<double>(steps)));
+    };
+    compared("time of the swap file, a step", plan_.swap_busy_ms, "swap_busy_ms");
+    compared("of it the step waited", plan_.swap_stall_ms, "swap_stall_ms");
   }
 
   void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {
@@ -293,9 +297,10 @@ class Training {
     }
     lines += fmt::format(", whole process {}\n", bytes("peak_rss_bytes"));
     if (json["swap_written_bytes"] != 0 || json["swap_read_bytes"] != 0) {
-      lines += fmt::format("swap file, all steps: {} written, {} read, waited for {:.1f} ms\n",
-                           bytes("swap_written_bytes"), bytes("swap_read_bytes"),
-                           json["swap_stall_ms"].get<double>());
+      lines +=
+          fmt::format("swap file, all steps: {} written, {} read in {:.1f} ms, waited for {:.1f}\n",
+                      bytes("swap_written_bytes"), bytes("swap_read_bytes"),
+                      json["swap_busy_ms"].get<double>(), json["swap_stall_ms"].get<double>());
     }
     return lines;
   }

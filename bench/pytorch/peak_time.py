@@ -32,7 +32,8 @@ SWAPPED_TO = 1 / 3  # of the whole peak
 STALL_ERROR, HIDDEN = 0.2, 0.7
 UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted
 # Of the process whose steps were timed: each one measures the swap file for itself.
-TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_stall_ms", "swap_bytes"]
+TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_busy_ms", "predicted_stall_ms",
+         "swap_bytes"]
 
 
 class PeakTime(Bench):
@@ -187,11 +188,12 @@ def rows(points):
             mib(peak(point)), mib(measured(point)),
             f"{share_of_activations(points, point):.2f}" if ours else "",
             milliseconds(point["ms_per_step"]), f"{share_of_time(points, point):.2f}",
-            "; ".join(milliseconds(point[key]) for key in ("predicted_stall_ms", "swap_stall_ms"))
-            if uses_swap(point) else "",
+            *["; ".join(milliseconds(point[key]) for key in (f"predicted_{time}", f"swap_{time}"))
+              if uses_swap(point) else "" for time in ("busy_ms", "stall_ms")],
             f"{hidden(point):.0%}" if uses_swap(point) else ""])
     return table(["what", "budget, MiB", "peak", "measured", "activations", "ms a step", "time",
-                  "stall predicted; measured, ms", "hidden"], lines)
+                  "file busy, predicted; measured, ms", "stall, predicted; measured, ms",
+                  "hidden"], lines)
 
 
 def hidden(point):
@@ -228,8 +230,9 @@ def stall(point):
     near = abs(predicted - taken) <= max(STALL_ERROR * taken, UNNOTICED * point["ms_per_step"])
     share = hidden(point)
     text = (f"budget {mib(point['budget'])} MiB: stall predicted {milliseconds(predicted)}, "
-            f"measured {milliseconds(taken)} ms: {met(near)}; of {milliseconds(transfer)} ms of "
-            f"transfer {share:.0%} hidden")
+            f"measured {milliseconds(taken)} ms: {met(near)}; the file took "
+            f"{transfer / point['predicted_busy_ms']:.2f} of the time predicted; of "
+            f"{milliseconds(transfer)} ms of transfer {share:.0%} hidden")
     return text + (f": {met(share >= HIDDEN)}" if computing >= transfer else
                    f", {milliseconds(computing)} ms of computing do not suffice")
 

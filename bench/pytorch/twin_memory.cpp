@@ -80,6 +80,7 @@ nlohmann::ordered_json described(const Plan& plan) {
           {"micro_batches", plan.micro_batches},
           {"swap_planned_bytes", plan.swap_read_bytes + plan.swap_written_bytes},
           {"predicted_step_ms", plan.step_ms},
+          {"predicted_busy_ms", plan.swap_busy_ms},
           {"predicted_stall_ms", plan.swap_stall_ms},
           {"strategies", strategies_of(plan)}};
 }

@@ -72,7 +72,8 @@ struct Plan {
   int64_t nearest_feasible_bytes = 0;  // the smallest budget that can be kept; 0: not asked
   int64_t swap_read_bytes = 0;         // a step
   int64_t swap_written_bytes = 0;      // a step
-  double swap_stall_ms = 0.0;          // predicted time a step waits for the swap file
+  double swap_busy_ms = 0.0;           // predicted time the swap file takes in a step
+  double swap_stall_ms = 0.0;          // the part of it that the step waits
   double step_ms = 0.0;                // predicted; 0: not known
   int peak_step = 0;
   std::vector<PlanStrategy> strategies;  // in the order they were applied

@@ -74,6 +74,7 @@ void bind_plan(nb::module_& m) {
       .def_ro("nearest_feasible_bytes", &Plan::nearest_feasible_bytes)
       .def_ro("swap_read_bytes", &Plan::swap_read_bytes)
       .def_ro("swap_written_bytes", &Plan::swap_written_bytes)
+      .def_ro("swap_busy_ms", &Plan::swap_busy_ms)
       .def_ro("swap_stall_ms", &Plan::swap_stall_ms)
       .def_ro("step_ms", &Plan::step_ms)
       .def_ro("strategies", &Plan::strategies)

@@ -68,8 +68,9 @@ void bind_reports(nb::module_& m) {
       .def_ro("swap_read_bytes", &FitResult::swap_read_bytes,
               "By the steps of this call; by no validation.")
       .def_ro("swap_written_bytes", &FitResult::swap_written_bytes)
-      .def_ro("swap_stall_ms", &FitResult::swap_stall_ms,
-              "That these steps waited for the swap file.")
+      .def_ro("swap_busy_ms", &FitResult::swap_busy_ms,
+              "While the swap file had transfers under way.")
+      .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "That these steps waited for it.")
       .def("__repr__", [](const FitResult& r) {
         std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
         for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);

@@ -35,7 +35,8 @@ class Plan:
     smallest budget that can be, where that was asked for. strategies: by which means the step came
     to its size, in their order, each with name, detail, saved_bytes, left_bytes, extra_flops,
     extra_io_bytes, predicted_ms and lossless.
-    swap_read_bytes, swap_written_bytes, swap_stall_ms and step_ms: predicted for a step.
+    swap_read_bytes, swap_written_bytes, swap_busy_ms (the time that the file takes), swap_stall_ms
+    (the part of it that the step waits) and step_ms: predicted for a step.
     """
 
     def __init__(self, plan: _core.MemoryPlan) -> None:
@@ -58,6 +59,7 @@ class Plan:
         self.nearest_feasible_bytes = plan.nearest_feasible_bytes
         self.swap_read_bytes = plan.swap_read_bytes
         self.swap_written_bytes = plan.swap_written_bytes
+        self.swap_busy_ms = plan.swap_busy_ms
         self.swap_stall_ms = plan.swap_stall_ms
         self.step_ms = plan.step_ms
         self.strategies = plan.strategies

@@ -52,6 +52,7 @@ class Ladder {
     Plan& plan = best.fitted.arena.plan;
     plan.swap_read_bytes = best.read_bytes;
     plan.swap_written_bytes = best.written_bytes;
+    plan.swap_busy_ms = best.busy_ms;
     plan.swap_stall_ms = best.stall_ms;
     plan.step_ms = light_ms_ + best.extra_ms;
     if (budget_.explain) explain(best, plan);
@@ -63,6 +64,7 @@ class Ladder {
     Fitted fitted;
     std::optional<ir::Graph> without_transfers;  // where there are any
     double extra_ms = 0.0;
+    double busy_ms = 0.0;
     double stall_ms = 0.0;
     int64_t read_bytes = 0;
     int64_t written_bytes = 0;
@@ -216,6 +218,7 @@ class Ladder {
     Tried result;
     result.without_transfers = graph;
     result.extra_ms = times_.of(graph) - light_ms_ + swap.stall_ms;
+    result.busy_ms = swap.transfer_ms;
     result.stall_ms = swap.stall_ms;
     result.read_bytes = swap.read_bytes;
     result.written_bytes = swap.written_bytes;

@@ -16,9 +16,9 @@ namespace thimble::plan {
 // The peak of a step all of whose values have memory of their own.
 [[nodiscard]] int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options);
 
-// Puts what a rehearsal of a plan took, and waited for the swap file, in place of what was
-// reckoned.
-void predict_as_rehearsed(Plan& plan, double step_ms, double stall_ms);
+// Puts what a rehearsal of a plan took, how long the swap file was busy in it, and how much of that
+// the step waited, in place of what was reckoned.
+void predict_as_rehearsed(Plan& plan, double step_ms, double busy_ms, double stall_ms);
 
 // Collects strategies in the order in which they are applied.
 class Strategies {

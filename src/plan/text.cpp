@@ -49,9 +49,9 @@ std::string totals(const Plan& plan) {
         fmt::format("beside it the input pipeline: {}\n", format_bytes(plan.input_pipeline_bytes));
   }
   if (plan.swap_written_bytes > 0 || plan.swap_read_bytes > 0) {
-    out += fmt::format("swap file, each step: {} written, {} read, predicted wait {}\n",
+    out += fmt::format("swap file, each step: {} written, {} read, predicted {}, waiting {}\n",
                        short_bytes(plan.swap_written_bytes), short_bytes(plan.swap_read_bytes),
-                       short_time(plan.swap_stall_ms));
+                       short_time(plan.swap_busy_ms), short_time(plan.swap_stall_ms));
   }
   if (plan.step_ms > 0.0) out += fmt::format("predicted step: {}\n", short_time(plan.step_ms));
   return out;

@@ -80,6 +80,7 @@ class Fitting {
     result_.measured_peak_bytes = state_.account->peak();
     result_.swap_read_bytes = state_.swapped_by_steps.read_bytes;
     result_.swap_written_bytes = state_.swapped_by_steps.written_bytes;
+    result_.swap_busy_ms = state_.swapped_by_steps.busy_ms;
     result_.swap_stall_ms = state_.swapped_by_steps.stall_ms;
     return std::move(result_);
   }

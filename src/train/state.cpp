@@ -68,7 +68,7 @@ void State::allocate() {
   const exec::Counting counting(account);
   drop_memos();
   runner.seal(options.swap_dir);
-  if (!runner.at(update_key()).program->slot_bytes().empty()) compile_by_measured_times();
+  if (swaps()) compile_by_measured_times();
   runner.store().initialize(options.seed);
   start_averages();
 }

@@ -95,6 +95,8 @@ struct State {
   double learning_rate = 0.0;           // of the last step
   double momentum = 0.0;                // likewise, where it is scheduled
   exec::SwapCounters swapped_by_steps;  // for whoever trains to set back
+  // How a step that swaps is rehearsed; tests put another in its place.
+  std::function<exec::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearsal = exec::rehearse;
 
  private:
   double own_momentum = 0.0;  // the optimizer's
@@ -126,10 +128,14 @@ struct State {
   // Of what is known: all, and of a file with so much staging.
   [[nodiscard]] plan::SwapRates rates_now() const;
   [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const;
-  // Rehearses the step where it swaps, and compiles all again by the times that it took.
+  // Rehearses the step where it swaps, and compiles all again by the times that it took, unless
+  // what comes of that takes longer.
   void compile_by_measured_times();
   // Of the program that updates; parameters and state hold anything afterwards.
   [[nodiscard]] exec::Rehearsal rehearse();
+  // Compiles all again by other times, and takes the memory.
+  void compile_anew(std::shared_ptr<const plan::NodeTimes> times, const plan::SwapRates& rates);
+  [[nodiscard]] bool swaps() const;
   void require_swap_file() const;
   // Plans are made: what they have in common is not to lie beside the memory that is taken now.
   void drop_memos();

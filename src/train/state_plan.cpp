@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
 constexpr int64_t kMostStagingBuffer = int64_t{256} << 10;
+constexpr double kClearlyLonger = 1.1;  // times: disks are not steady
 
 // Somebody who asks for swap must hear why there is none; else there are other ways.
 bool is_swap_asked_for(const TrainerOptions& options) {
@@ -256,31 +257,51 @@ plan::SwapRates State::rates_with(int64_t staging) const {
   return rates;
 }
 
+bool State::swaps() const { return !runner.at(update_key()).program->slot_bytes().empty(); }
+
 void State::compile_by_measured_times() {
-  auto times = std::make_shared<plan::NodeTimes>(*budget_.times);
-  if (!rates_) rates_.emplace();
-  exec::learn(rehearse(), *runner.at(update_key()).program, *times, *rates_);
+  const std::shared_ptr<const plan::NodeTimes> first_times = budget_.times;
+  const plan::SwapRates first_rates = rates_.value_or(plan::SwapRates());
+  exec::Rehearsal first = rehearse();
+  auto times = std::make_shared<plan::NodeTimes>(*first_times);
+  plan::SwapRates rates = first_rates;
+  exec::learn(first, *runner.at(update_key()).program, *times, rates);
+  first.node_ms = {};
+  compile_anew(std::move(times), rates);
+  if (!swaps()) return;
+  exec::Rehearsal second = rehearse();
+  second.node_ms = {};
+  if (second.step_ms <= kClearlyLonger * first.step_ms) {
+    rehearsed_ = std::move(second);
+    return;
+  }
+  compile_anew(first_times, first_rates);
+  rehearsed_ = std::move(first);
+}
+
+void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
+                         const plan::SwapRates& rates) {
   budget_.times = std::move(times);
+  rates_ = rates;
   runner.clear();
   account->forget_peak();
   compile();
   check_budget(plan(), no_swap_);
   drop_memos();
   runner.seal(options.swap_dir);
-  if (runner.at(update_key()).program->slot_bytes().empty()) return;
-  rehearsed_ = rehearse();
-  rehearsed_->node_ms.clear();
-  rehearsed_->node_ms.shrink_to_fit();
 }
 
 exec::Rehearsal State::rehearse() {
   runner.store().initialize(options.seed);
-  return exec::rehearse(*runner.at(update_key()).session, *runner.swap_file());
+  return rehearsal(*runner.at(update_key()).session, *runner.swap_file());
 }
 
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
-  if (rehearsed_) plan::predict_as_rehearsed(plan, rehearsed_->step_ms, rehearsed_->stall_ms);
+  if (rehearsed_) {
+    plan::predict_as_rehearsed(plan, rehearsed_->step_ms, rehearsed_->busy_ms,
+                               rehearsed_->stall_ms);
+  }
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);
   add_asked_for(plan);
@@ -298,6 +319,7 @@ Plan State::plan() const {
 void State::add_parts(Plan& plan) const {
   const int64_t count = part_size(options.batch, part_);
   plan.step_ms *= static_cast<double>(count);
+  plan.swap_busy_ms *= static_cast<double>(count);
   plan.swap_stall_ms *= static_cast<double>(count);
   plan.swap_read_bytes *= count;
   plan.swap_written_bytes *= count;

@@ -18,7 +18,7 @@ constexpr const char* kTrainKeys =
     "recognition "
     "seconds ms_per_step_median planned_peak_bytes input_pipeline_bytes measured_peak_bytes "
     "swap_read_bytes "
-    "swap_written_bytes swap_stall_ms peak_rss_bytes parameters weights_sha256";
+    "swap_written_bytes swap_busy_ms swap_stall_ms peak_rss_bytes parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
@@ -28,8 +28,8 @@ constexpr const char* kPlanKeys =
     "micro_batches "
     "fits "
     "budget_bytes "
-    "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_stall_ms "
-    "step_ms buffers";
+    "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_busy_ms "
+    "swap_stall_ms step_ms buffers";
 
 TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
   const TemporaryFolder folder;

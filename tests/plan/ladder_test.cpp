@@ -145,8 +145,10 @@ TEST(ladder, predicts_what_was_rehearsed_where_that_is_known) {
   budget.explain = true;
   Plan plan = fit(step, {}, budget).arena.plan;
   const std::vector<PlanStrategy> before = plan.strategies;
-  predict_as_rehearsed(plan, 70.0, 30.0);
+  EXPECT_GE(plan.swap_busy_ms, plan.swap_stall_ms);
+  predict_as_rehearsed(plan, 70.0, 40.0, 30.0);
   EXPECT_EQ(plan.step_ms, 70.0);
+  EXPECT_EQ(plan.swap_busy_ms, 40.0);
   EXPECT_EQ(plan.swap_stall_ms, 30.0);
   ASSERT_EQ(before.back().name, "swap");
   EXPECT_EQ(plan.strategies.back().predicted_ms, 30.0);

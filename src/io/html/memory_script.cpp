@@ -28,7 +28,8 @@ function planFacts() {
   if (PLAN.stepMs) facts.push(['predicted step', time(PLAN.stepMs)]);
   if (PLAN.swapWritten || PLAN.swapRead) {
     facts.push(['swap file, a step', bytes(PLAN.swapWritten) + ' written, ' + bytes(PLAN.swapRead) +
-      ' read'], ['predicted wait for it', time(PLAN.swapStall)]);
+      ' read'], ['predicted time it takes', time(PLAN.swapBusy)],
+      ['that the step waits', time(PLAN.swapStall)]);
   }
   return facts;
 }

@@ -105,6 +105,7 @@ json plan_data(const Plan& plan) {
             {"stepMs", finite(plan.step_ms)},
             {"swapRead", plan.swap_read_bytes},
             {"swapWritten", plan.swap_written_bytes},
+            {"swapBusy", finite(plan.swap_busy_ms)},
             {"swapStall", finite(plan.swap_stall_ms)},
             {"peakStep", plan.peak_step},
             {"strategies", strategies(plan)}};
