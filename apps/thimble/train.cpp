@@ -263,7 +263,7 @@ class Training {
                                     json[measured].get<double>() / static_cast<double>(steps)));
     };
     compared("time of the swap file, a step", plan_.swap_busy_ms, "swap_busy_ms");
-    compared("of it the step waited", plan_.swap_stall_ms, "swap_stall_ms");
+    compared("wait for the swap file, a step", plan_.swap_stall_ms, "swap_stall_ms");
   }
 
   void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {
@@ -297,10 +297,10 @@ class Training {
     }
     lines += fmt::format(", whole process {}\n", bytes("peak_rss_bytes"));
     if (json["swap_written_bytes"] != 0 || json["swap_read_bytes"] != 0) {
-      lines +=
-          fmt::format("swap file, all steps: {} written, {} read in {:.1f} ms, waited for {:.1f}\n",
-                      bytes("swap_written_bytes"), bytes("swap_read_bytes"),
-                      json["swap_busy_ms"].get<double>(), json["swap_stall_ms"].get<double>());
+      lines += fmt::format(
+          "swap file, all steps: {} written, {} read in {:.1f} ms, waited for {:.1f} ms\n",
+          bytes("swap_written_bytes"), bytes("swap_read_bytes"), json["swap_busy_ms"].get<double>(),
+          json["swap_stall_ms"].get<double>());
     }
     return lines;
   }

@@ -152,6 +152,8 @@ def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
     result = tight.fit(digits, epochs=2, callbacks=[Steps()])
     assert result.swap_read_bytes > 0 and result.swap_written_bytes > 0
     assert sum(step.swap_stall_ms for step in steps) == pytest.approx(result.swap_stall_ms)
+    assert sum(step.swap_busy_ms for step in steps) == pytest.approx(result.swap_busy_ms)
+    assert tight.plan().swap_busy_ms > 0
     assert all(step.swap_busy_ms > 0 for step in steps)
     assert tight.weights_sha256() == free.weights_sha256()
     assert list(tmp_path.iterdir()) == []  # the file has no name

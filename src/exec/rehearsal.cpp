@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace thimble::exec {
@@ -14,18 +15,27 @@ using Clock = std::chrono::steady_clock;
 
 // As many as there is time for: disks are less steady than ops.
 constexpr size_t kLeastSteps = 3;
-constexpr size_t kMostSteps = 32;
+constexpr size_t kMostSteps = 64;
 constexpr size_t kMostRounds = 9;  // in which ops are timed
-constexpr double kSeconds = 1.0;
+constexpr double kSeconds = 2.0;
+constexpr size_t kEnough = 8;  // steps, that half of them may be left out
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double median(std::vector<double>& values) {
+double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// Of the later half, where that is enough: many disks are faster for a moment than they stay.
+double settled(std::vector<double> values) {
+  if (values.size() >= kEnough) {
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  }
+  return median(std::move(values));
 }
 
 }  // namespace
@@ -51,9 +61,9 @@ Rehearsal rehearse(Session& session, const SwapFile& file) {
   }
   if (const std::string error = file.error(); !error.empty()) throw Error("swap file", error);
   Rehearsal result{.node_ms = std::vector<double>(rounds.front().size()),
-                   .step_ms = median(step_ms),
-                   .busy_ms = median(busy_ms),
-                   .stall_ms = median(stall_ms)};
+                   .step_ms = settled(std::move(step_ms)),
+                   .busy_ms = settled(std::move(busy_ms)),
+                   .stall_ms = settled(std::move(stall_ms))};
   std::vector<double> of_node(rounds.size());
   for (size_t n = 0; n < result.node_ms.size(); ++n) {
     for (size_t r = 0; r < rounds.size(); ++r) of_node[r] = rounds[r][n];

@@ -10,7 +10,7 @@
 
 namespace thimble::exec {
 
-// Medians of some steps; milliseconds.
+// Medians of some steps, of their later half but for the nodes; milliseconds.
 struct Rehearsal {
   std::vector<double> node_ms;
   double step_ms = 0.0;

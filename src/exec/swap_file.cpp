@@ -56,6 +56,11 @@ std::unique_ptr<SwapIo> make_io(const SwapDisk& disk, const SwapOptions& options
   return io != nullptr ? std::move(io) : make_blocking_io(disk, options);
 }
 
+struct Queued {
+  SwapTransfer transfer;
+  int64_t begin;  // of the next chunk
+};
+
 }  // namespace
 
 struct SwapFile::State {
@@ -69,7 +74,7 @@ struct SwapFile::State {
 
   // The thread: until told to stop, or something fails.
   void work();
-  [[nodiscard]] bool take(SwapTransfer* transfer, int64_t* begin);
+  [[nodiscard]] bool take(Queued* next);
   void done(const SwapTransfer& transfer);
 
   SwapLayout layout;
@@ -79,17 +84,13 @@ struct SwapFile::State {
   std::atomic<bool> stop{false};
   SwapPipe pipe;
 
+  const size_t capacity;
   mutable std::mutex mutex;
   std::condition_variable added;     // for the thread
   std::condition_variable finished;  // for wait()
   // Guarded by the mutex.
-  struct Queued {
-    SwapTransfer transfer;
-    int64_t begin;  // of the next chunk
-  };
   std::vector<Queued> queue;  // in the order of their starts; never longer than capacity
-  size_t capacity;
-  std::vector<int> pending;  // transfers not done, by slot
+  std::vector<int> pending;   // transfers not done, by slot
   SwapFailure failure;
   bool has_ended = false;  // the thread: it touches no memory of the caller's any more
   bool is_busy = false;
@@ -175,7 +176,7 @@ bool SwapFile::State::wait(int slot) {
 
 // The next chunk of the most urgent transfer; meanwhile ends those under way. False: stopped, or
 // failed.
-bool SwapFile::State::take(SwapTransfer* transfer, int64_t* begin) {
+bool SwapFile::State::take(Queued* next) {
   std::unique_lock lock(mutex);
   for (;;) {
     if (stop.load(std::memory_order_relaxed)) return false;
@@ -194,13 +195,12 @@ bool SwapFile::State::take(SwapTransfer* transfer, int64_t* begin) {
   const auto urgent = std::min_element(
       queue.begin(), queue.end(),
       [](const Queued& a, const Queued& b) { return a.transfer.deadline < b.transfer.deadline; });
-  const auto next = std::find_if(queue.begin(), urgent, [urgent](const Queued& earlier) {
+  const auto taken = std::find_if(queue.begin(), urgent, [urgent](const Queued& earlier) {
     return earlier.transfer.slot == urgent->transfer.slot;
   });
-  *transfer = next->transfer;
-  *begin = next->begin;
-  next->begin += pipe.chunk_bytes();
-  if (next->begin >= transfer->bytes) queue.erase(next);
+  *next = *taken;
+  taken->begin += pipe.chunk_bytes();
+  if (taken->begin >= taken->transfer.bytes) queue.erase(taken);
   if (!is_busy) busy_since = Clock::now();
   is_busy = true;
   return true;
@@ -214,9 +214,8 @@ void SwapFile::State::done(const SwapTransfer& transfer) {
 }
 
 void SwapFile::State::work() {
-  SwapTransfer transfer;
-  int64_t begin = 0;
-  while (take(&transfer, &begin) && pipe.start(transfer, begin)) {
+  Queued next{};
+  while (take(&next) && pipe.start(next.transfer, next.begin)) {
   }
   pipe.abandon();
   const std::lock_guard lock(mutex);

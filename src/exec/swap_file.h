@@ -26,7 +26,7 @@ struct SwapRequest {
 struct SwapOptions {
   int64_t buffer_bytes = int64_t{256} << 10;  // of one staging buffer: a multiple of 4096
   int buffers = 2;      // chunks under way at once; with one nothing overlaps within a transfer
-  int capacity = 1024;  // transfers that may be queued at once
+  int capacity = 1024;  // transfers that may be queued at once and not be wholly begun
   SwapEngine engine = SwapEngine::automatic;
   // Of a file of the same sizes that is idle from now on; none: one of its own.
   std::shared_ptr<Block> staging;

@@ -8,6 +8,7 @@
 #include "plan/swap_choice.h"
 #include "plan/swap_items.h"
 #include "plan/swap_ops.h"
+#include "plan/swap_times.h"
 
 namespace thimble::plan {
 namespace {
@@ -116,9 +117,12 @@ class Building {
       const SwapItem& item = item_of(stay);
       ir::ValueData data = from_.data(item.values.front());
       data.name += kFetched;
-      raw_[static_cast<size_t>(stay.item)] =
-          add(swap_read_op(), {item.slot, stay.read_deadline(), data.type.dtype, data.type.shape},
-              -1, &data);
+      raw_[static_cast<size_t>(stay.item)] = add(swap_read_op(),
+                                                 {.slot = item.slot,
+                                                  .deadline = stay.read_deadline(),
+                                                  .dtype = data.type.dtype,
+                                                  .shape = data.type.shape},
+                                                 -1, &data);
       // Whoever reads any of these values from now on reads what was fetched.
       for (const int id : item.values) ids_[static_cast<size_t>(id)] = -1;
     }
@@ -131,7 +135,9 @@ class Building {
     const int item = item_of_[static_cast<size_t>(id)];
     const ir::ValueData& data = from_.data(id);
     now = add(swap_ready_op(),
-              {items_[static_cast<size_t>(item)].slot, 0, data.type.dtype, data.type.shape},
+              {.slot = items_[static_cast<size_t>(item)].slot,
+               .dtype = data.type.dtype,
+               .shape = data.type.shape},
               raw_[static_cast<size_t>(item)], &data);
     return now;
   }

@@ -18,6 +18,13 @@ struct SwapCosts {
   double read_ms_per_byte = 0.0;
   double write_ms_per_byte = 0.0;
   double transfer_ms = 0.0;  // of each, besides
+
+  [[nodiscard]] double read_ms(int64_t bytes) const {
+    return static_cast<double>(bytes) * read_ms_per_byte + transfer_ms;
+  }
+  [[nodiscard]] double write_ms(int64_t bytes) const {
+    return static_cast<double>(bytes) * write_ms_per_byte + transfer_ms;
+  }
 };
 
 struct SwapOptions {

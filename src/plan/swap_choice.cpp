@@ -26,13 +26,6 @@ struct Cut {
   bool ends = false;  // before the first and after the last access, too
 };
 
-double cost_ms(int64_t bytes, bool read, bool written, const SwapCosts& costs) {
-  double ms = 0.0;
-  if (read) ms += static_cast<double>(bytes) * costs.read_ms_per_byte + costs.transfer_ms;
-  if (written) ms += static_cast<double>(bytes) * costs.write_ms_per_byte + costs.transfer_ms;
-  return ms;
-}
-
 class Choosing {
  public:
   Choosing(std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
@@ -118,7 +111,8 @@ class Choosing {
     if (!of.is_swapped()) return 0.0;
     double ms = 0.0;
     for (const Stay& stay : stays_of(of, 0)) {
-      ms += cost_ms(of.bytes, stay.fetched, stay.stored, options_.costs);
+      if (stay.fetched) ms += options_.costs.read_ms(of.bytes);
+      if (stay.stored) ms += options_.costs.write_ms(of.bytes);
     }
     return ms;
   }
@@ -281,7 +275,7 @@ class Placing {
     for (const size_t i : reads) {
       Stay& stay = stays_[i];
       const double needed = begins_[static_cast<size_t>(stay.first)];
-      next = std::min(next, needed) - times * cost_ms(bytes(stay), true, false, options_.costs);
+      next = std::min(next, needed) - times * options_.costs.read_ms(bytes(stay));
       const Stay* const before = neighbour(i, -1);
       const int earliest = before == nullptr ? 0 : before->written_at + 1;
       while (stay.read_at > earliest && begins_[static_cast<size_t>(stay.read_at)] > next &&
@@ -293,20 +287,15 @@ class Placing {
 
   // From the first to the last: each write begins when the one before has ended.
   void end_writes_late(double times) {
-    std::vector<size_t> writes;
-    for (size_t i = 0; i < stays_.size(); ++i) {
-      if (stays_[i].stored) writes.push_back(i);
-    }
-    std::stable_sort(writes.begin(), writes.end(), [this](size_t a, size_t b) {
-      return std::tie(stays_[a].last, stays_[a].written_at) <
-             std::tie(stays_[b].last, stays_[b].written_at);
-    });
+    std::vector<size_t> writes = writes_of(stays_);
+    std::stable_sort(writes.begin(), writes.end(),
+                     [this](size_t a, size_t b) { return stays_[a].last < stays_[b].last; });
     const auto steps = static_cast<int>(live_.size());
     double done = 0.0;
     for (const size_t i : writes) {
       Stay& stay = stays_[i];
       done = std::max(done, begins_[static_cast<size_t>(stay.last + 1)]) +
-             times * cost_ms(bytes(stay), false, true, options_.costs);
+             times * options_.costs.write_ms(bytes(stay));
       const Stay* const after = neighbour(i, 1);
       const int latest = after == nullptr ? steps : after->read_at;
       while (stay.written_at + 1 < latest &&
@@ -324,46 +313,6 @@ class Placing {
   std::vector<Stay> stays_;
 };
 
-// The transfers of a step, as exec::SwapFile takes them: always the most urgent one.
-class Queue {
- public:
-  explicit Queue(size_t transfers) : done_(transfers, -1.0) {}
-
-  void add(size_t which, int64_t deadline, double ms, double now) {
-    while (!waiting_.empty() && at_ < now) run(now);
-    at_ = now;
-    waiting_.push_back({which, deadline, ms});
-  }
-  // When a transfer that was added has ended, if no more is added before that.
-  [[nodiscard]] double done(size_t which) {
-    while (done_[which] < 0.0) run(std::numeric_limits<double>::infinity());
-    return done_[which];
-  }
-
- private:
-  struct Waiting {
-    size_t which;
-    int64_t deadline;
-    double left_ms;
-  };
-  // The most urgent one, until it has ended, or that long.
-  void run(double until) {
-    const auto next = std::min_element(
-        waiting_.begin(), waiting_.end(),
-        [](const Waiting& a, const Waiting& b) { return a.deadline < b.deadline; });
-    const double ms = std::min(next->left_ms, until - at_);
-    at_ += ms;
-    next->left_ms -= ms;
-    if (next->left_ms > 0.0) return;
-    done_[next->which] = at_;
-    waiting_.erase(next);
-  }
-
-  std::vector<Waiting> waiting_;  // in the order they were added
-  std::vector<double> done_;      // negative: not yet
-  double at_ = 0.0;               // up to when it is known what the file does
-};
-
 }  // namespace
 
 void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options) {
@@ -373,47 +322,6 @@ void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& o
 std::vector<Stay> place_transfers(const std::vector<SwapItem>& items, Live& live,
                                   const SwapOptions& options) {
   return Placing(items, live, options).run();
-}
-
-TransferTimes transfer_times(const std::vector<SwapItem>& items, const std::vector<Stay>& stays,
-                             const SwapCosts& costs) {
-  TransferTimes times;
-  const auto steps = static_cast<int>(costs.node_ms.size());
-  const std::vector<size_t> writes = writes_of(stays);
-  double now = 0.0;
-  Queue queue(2 * stays.size());
-  const auto begin = [&](size_t which, bool read) {
-    const Stay& stay = stays[which / 2];
-    const int64_t bytes = items[static_cast<size_t>(stay.item)].bytes;
-    const double ms = cost_ms(bytes, read, !read, costs);
-    queue.add(which, read ? stay.read_deadline() : stay.write_deadline(), ms, now);
-    times.busy_ms += ms;
-    ++times.count;
-    (read ? times.read_bytes : times.written_bytes) += bytes;
-  };
-  const auto wait = [&](size_t which) {
-    const double done = queue.done(which);
-    times.stall_ms += std::max(0.0, done - now);
-    now = std::max(now, done);
-  };
-  for (int t = -1; t < steps; ++t) {
-    if (t >= 0) {
-      for (size_t i = 0; i < stays.size(); ++i) {
-        if (stays[i].fetched && stays[i].read_at == t) begin(2 * i, true);
-      }
-      for (size_t i = 0; i < stays.size(); ++i) {
-        if (stays[i].fetched && stays[i].first == t) wait(2 * i);
-      }
-      now += costs.node_ms[static_cast<size_t>(t)];
-    }
-    for (const size_t i : writes) {
-      if (stays[i].last == t) begin(2 * i + 1, false);
-    }
-    for (const size_t i : writes) {
-      if (stays[i].written_at == t) wait(2 * i + 1);
-    }
-  }
-  return times;
 }
 
 }  // namespace thimble::plan

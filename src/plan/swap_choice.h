@@ -20,16 +20,4 @@ void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& o
 [[nodiscard]] std::vector<Stay> place_transfers(const std::vector<SwapItem>& items, Live& live,
                                                 const SwapOptions& options);
 
-// What the transfers of a step come to.
-struct TransferTimes {
-  int64_t count = 0;
-  int64_t read_bytes = 0;
-  int64_t written_bytes = 0;
-  double busy_ms = 0.0;
-  double stall_ms = 0.0;
-};
-// Runs through the step: transfers one after the other, beside the nodes.
-[[nodiscard]] TransferTimes transfer_times(const std::vector<SwapItem>& items,
-                                           const std::vector<Stay>& stays, const SwapCosts& costs);
-
 }  // namespace thimble::plan

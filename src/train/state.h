@@ -96,7 +96,8 @@ struct State {
   double momentum = 0.0;                // likewise, where it is scheduled
   exec::SwapCounters swapped_by_steps;  // for whoever trains to set back
   // How a step that swaps is rehearsed; tests put another in its place.
-  std::function<exec::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearsal = exec::rehearse;
+  std::function<exec::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearse_with =
+      exec::rehearse;
 
  private:
   double own_momentum = 0.0;  // the optimizer's

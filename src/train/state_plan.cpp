@@ -261,16 +261,17 @@ bool State::swaps() const { return !runner.at(update_key()).program->slot_bytes(
 
 void State::compile_by_measured_times() {
   const std::shared_ptr<const plan::NodeTimes> first_times = budget_.times;
+  // Where the least was asked for nobody has asked for rates.
   const plan::SwapRates first_rates = rates_.value_or(plan::SwapRates());
   exec::Rehearsal first = rehearse();
   auto times = std::make_shared<plan::NodeTimes>(*first_times);
   plan::SwapRates rates = first_rates;
   exec::learn(first, *runner.at(update_key()).program, *times, rates);
-  first.node_ms = {};
+  first.node_ms = std::vector<double>();
   compile_anew(std::move(times), rates);
   if (!swaps()) return;
   exec::Rehearsal second = rehearse();
-  second.node_ms = {};
+  second.node_ms = std::vector<double>();
   if (second.step_ms <= kClearlyLonger * first.step_ms) {
     rehearsed_ = std::move(second);
     return;
@@ -293,7 +294,7 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
 
 exec::Rehearsal State::rehearse() {
   runner.store().initialize(options.seed);
-  return rehearsal(*runner.at(update_key()).session, *runner.swap_file());
+  return rehearse_with(*runner.at(update_key()).session, *runner.swap_file());
 }
 
 Plan State::plan() const {

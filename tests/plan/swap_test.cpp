@@ -4,8 +4,13 @@
 #include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
+#include <atomic>
+#include <future>
 #include <map>
+#include <thread>
 
+#include "exec/swap_file.h"
+#include "io/temporary_folder.h"
 #include "passes/passes.h"
 #include "plan/ladder.h"
 #include "plan/lifetimes.h"
@@ -14,6 +19,7 @@
 #include "plan/swap.h"
 #include "plan/swap_choice.h"
 #include "plan/swap_ops.h"
+#include "plan/swap_times.h"
 #include "train/compile.h"
 
 namespace thimble::plan {
@@ -57,17 +63,21 @@ class FileCheck {
     if (node.op == &swap_write_op()) {
       EXPECT_EQ(writing_.count(slot), 0U);
       writing_[slot] = node.inputs[0];
+      begin(node);
     } else if (node.op == &swap_written_op()) {
       ASSERT_EQ(node.inputs.size(), 1U);
       EXPECT_EQ(writing_.at(slot), node.inputs[0]);
+      end(slot);
       writing_.erase(slot);
       written_[slot] = true;
     } else if (node.op == &swap_read_op()) {
       EXPECT_EQ(written_.count(slot), 1U) << "reads slot " << slot << ", which nobody wrote";
       EXPECT_EQ(writing_.count(slot), 0U);
       raw_[node.outputs[0]] = slot;
+      begin(node);
     } else if (node.op == &swap_ready_op()) {
       EXPECT_EQ(raw_.at(node.inputs[0]), slot);
+      if (deadlines_.count(slot) > 0) end(slot);
     } else {
       for (const int id : node.inputs) {
         EXPECT_EQ(raw_.count(id), 0U) << node.op->name << " does not wait";
@@ -75,7 +85,21 @@ class FileCheck {
     }
   }
 
+  void begin(const ir::Node& node) {
+    const auto& attrs = node.attrs.as<SwapAttrs>();
+    deadlines_[static_cast<int>(attrs.slot)] = attrs.deadline;
+  }
+
+  // What has to be there now comes before what has to be there later.
+  void end(int slot) {
+    for (const auto& [other, deadline] : deadlines_) {
+      EXPECT_LE(deadlines_.at(slot), deadline) << "slot " << slot << " waits for slot " << other;
+    }
+    deadlines_.erase(slot);
+  }
+
   const ir::Graph& graph_;
+  std::map<int, int64_t> deadlines_;  // of transfers that nobody has waited for, by slot
   std::map<int, int> writing_;
   std::map<int, bool> written_;
   std::map<int, int> raw_;
@@ -186,8 +210,8 @@ TEST(swap, predicts_a_file_that_takes_the_most_urgent_transfer) {
   EXPECT_EQ(times.written_bytes, 10);
   EXPECT_DOUBLE_EQ(times.busy_ms, 12.0);
   EXPECT_DOUBLE_EQ(times.stall_ms, 1.0);  // of the read's two milliseconds node 5 hides one
-  // Not before node 13: the write is done by 11 ms, the read by 13.
-  urgent.first = urgent.last = 13;
+  // Not before node 9, after which the write goes on; it would be done at 11 ms before the read.
+  urgent.first = urgent.last = 9;
   EXPECT_DOUBLE_EQ(transfer_times(items, {slack, urgent}, costs).stall_ms, 0.0);
   // Both have to be there by then: 12 ms of transfers between 1 and 7.
   Stay hurried = slack;
@@ -207,6 +231,56 @@ TEST(swap, hides_transfers_of_a_file_slower_than_planned_where_memory_is_left) {
   const Swapped slower = swap(step, options);
   EXPECT_LT(expected.stall_ms, 0.03 * expected.transfer_ms);
   EXPECT_LT(slower.stall_ms, 0.03 * expected.transfer_ms);
+}
+
+// Runs the kernel of a transfer of 4096 bytes.
+void begin(const ir::OpDef& op, int64_t slot, int64_t deadline, void* data, exec::SwapFile& file) {
+  const ir::TensorType type{DType::f32, {1024}};
+  const ir::TensorType* const input = &op == &swap_write_op() ? &type : nullptr;
+  const ir::Attrs attrs = ir::Attrs::of(SwapAttrs{slot, deadline, type.dtype, type.shape});
+  const ir::Params params = op.params({attrs, {&input, 1}, {}});
+  const void* const from = data;
+  op.ref({.outputs = &data,
+          .inputs = &from,
+          .workspace = nullptr,
+          .params = params.bytes().data(),
+          .input_count = 1,
+          .output_count = 1,
+          .pool = nullptr,
+          .swap = &file});
+}
+
+TEST(swap, tells_the_file_by_when_it_needs_a_transfer) {
+  const test::TemporaryFolder folder;
+  for (const ir::OpDef* const op : {&swap_write_op(), &swap_read_op()}) {
+    std::promise<void> release;
+    std::shared_future<void> released = release.get_future().share();
+    std::atomic<bool> holds{false};
+    std::string order;
+    exec::SwapOptions options{.buffer_bytes = 4096, .buffers = 1};
+    options.answer = [&](const exec::SwapRequest& request, int64_t moved) {
+      if (holds) {
+        released.wait();
+        order += std::to_string(request.offset / 4096);
+      }
+      return moved;
+    };
+    std::vector<float> data(1024);
+    exec::SwapFile file(folder.path(), {4096, 4096, 4096}, options);
+    for (const int slot : {0, 1, 2}) {
+      file.start_write(slot, data.data(), 4096);
+      ASSERT_TRUE(file.wait(slot)) << file.error();
+    }
+    file.reset_counters();
+    holds = true;
+    begin(*op, 0, 0, data.data(), file);
+    while (file.counters().busy_ms == 0.0) std::this_thread::yield();  // it is under way
+    begin(*op, 1, 9, data.data(), file);
+    begin(*op, 2, 5, data.data(), file);
+    release.set_value();
+    for (const int slot : {0, 1, 2}) ASSERT_TRUE(file.wait(slot)) << file.error();
+    EXPECT_EQ(order, "021") << op->name;
+  }
 }
 
 TEST(swap, is_chosen_by_some_costs_and_predicted_by_others) {

@@ -76,6 +76,7 @@ Shape check_scan(const ir::InferContext& c, int64_t gates, int skip) {
   c.require_rank(0, 3);
   c.require_rank(1, 2);
   const int64_t units = c.shape(1)[1];
+  c.require(c.shape(0)[1] >= 1, "expected one step or more");
   c.require(c.shape(1)[0] == gates * units && c.shape(0)[2] == gates * units,
             fmt::format("expected x [N, T, {0} * units] and weights [{0} * units, units]", gates));
   for (int i = 2; i < inputs; ++i) {

@@ -32,7 +32,8 @@ static void lstm_ref(real* h, real* c, real* gates, const real* x, const real* w
 
 /* The gradients of lstm_ref. dh, dc: [batch, steps, units] or NULL for zeros; dx:
    [batch, steps, 4 units], may be gates; dh0, dc0: [batch, units]; h_before: [batch, steps, units],
-   the hidden state before each step, may be c. That of w follows from dx and h_before. */
+   the hidden state before each step, may be c; c0, h0: [batch, units] or NULL for zeros. That of w
+   follows from dx and h_before. */
 static void lstm_grad_ref(real* dx, real* dh0, real* dc0, real* h_before, const real* dh,
                           const real* dc, const real* gates, const real* c, const real* w,
                           const real* c0, const real* h0, const recurrent_dims* d) {
