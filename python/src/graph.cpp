@@ -180,7 +180,7 @@ void bind_internals(nb::class_<Graph>& graph) {
       .def(
           "_source",
           [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
-             nb::object dtype) -> PyValue {
+             const nb::object& dtype) -> PyValue {
             const ir::TensorType type{dtype_from(dtype, name), shape_from(shape, name)};
             return {self, self->ir().source(name, type, ir::Role::input)};
           },
@@ -214,7 +214,7 @@ void bind_graph(nb::module_& m) {
   bind_value(m);
   const auto source = [](auto make) {
     return [make](const Owner& self, const std::string& name, const nb::object& shape,
-                  nb::object dtype) -> PyValue {
+                  const nb::object& dtype) -> PyValue {
       return {self, make(*self, name, given_shape(shape, name), dtype_from(dtype, name))};
     };
   };

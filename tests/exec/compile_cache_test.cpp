@@ -186,10 +186,10 @@ TEST(compile_cache, serves_threads_at_once) {
   const ir::Graph graph = step_of(test::small_network(), 5);
   std::vector<std::thread> threads;
   std::vector<int64_t> bytes(8, 0);
-  for (size_t t = 0; t < bytes.size(); ++t) {
-    threads.emplace_back([&, t] {
+  for (int64_t& found : bytes) {
+    threads.emplace_back([&graph, &found] {
       for (int i = 0; i < 5; ++i) {
-        bytes[t] = Program(graph, {.threads = 1 + i % 2}).plan().arena_bytes;
+        found = Program(graph, {.threads = 1 + i % 2}).plan().arena_bytes;
       }
     });
   }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <thimble/types.h>
 
+#include <vector>
+
 namespace thimble::ir {
 namespace {
 
@@ -34,8 +36,9 @@ TEST(shared, names_are_much_like_strings) {
 
 TEST(shared, copies_of_a_shape_have_one_list_of_sizes) {
   const Shape a{2, 3};
-  const Shape b = a;
-  EXPECT_EQ(&a.dims(), &b.dims());
+  const std::vector<Shape> copies(2, a);
+  EXPECT_EQ(&copies[0].dims(), &a.dims());
+  EXPECT_EQ(&copies[1].dims(), &a.dims());
   EXPECT_EQ(a, (Shape{2, 3}));
   EXPECT_NE(a, (Shape{3, 2}));
   EXPECT_EQ(Shape(), Shape(std::initializer_list<int64_t>{}));

@@ -89,7 +89,7 @@ TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
     budget.swap = Swap::always;
     budget.rates = [&] { return kRates; };
     budget.least_staging_bytes = kRates.least_staging_bytes;
-    const Plan plan = fit(step, {}, budget).arena.plan;
+    Plan plan = fit(step, {}, budget).arena.plan;
     EXPECT_EQ((plan.staging_bytes - kRates.least_staging_bytes) % kRates.staging_step_bytes, 0);
     return plan;
   };

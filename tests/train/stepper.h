@@ -19,7 +19,8 @@ inline std::vector<float> floats(std::span<const std::byte> bytes) {
 // The programs of a model by number, sharing parameters and state.
 class Stepper {
  public:
-  explicit Stepper(const std::vector<const ir::Graph*>& graphs, exec::CompileOptions options = {})
+  explicit Stepper(const std::vector<const ir::Graph*>& graphs,
+                   const exec::CompileOptions& options = {})
       : store_(graphs), pool_(options.threads) {
     for (const ir::Graph* graph : graphs) {
       Step step;
