@@ -43,7 +43,7 @@ std::string why_not(const ir::Graph& forward, bool split_statistics) {
 
 std::string why_not_micro_batches(const ir::Graph& model, const TrainerOptions& options) {
   const ir::Graph forward = passes::specialize(model, ir::Phase::training);
-  const std::string why = why_not(forward, options.split_batch_norm);
+  std::string why = why_not(forward, options.split_batch_norm);
   if (!why.empty()) return why;
   // What accumulation cannot do, such as sparse gradients, its graph says itself.
   const int64_t size = part_size(options.batch, std::max<int64_t>(options.micro_batches, 1));
