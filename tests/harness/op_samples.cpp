@@ -68,7 +68,7 @@ class SamplesCheck {
     const Outputs other = results(*rest, first, samples_ - first);
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (kinds_[i] == Kind::mean && rule == ir::Samples::apart) continue;
-      const std::string error = compare(i, all, one, other, first);
+      std::string error = compare(i, all, one, other, first);
       if (!error.empty()) return error;
     }
     return "";
@@ -194,7 +194,7 @@ std::string check_samples(const ir::OpDef& op, const OpCase& test) {
       for (size_t bit = 0; bit < candidates.size(); ++bit) {
         counted[candidates[bit]] = (subset >> bit & 1U) != 0 ? 1 : 0;
       }
-      const std::string error = SamplesCheck(op, test, counted, samples).run();
+      std::string error = SamplesCheck(op, test, counted, samples).run();
       if (!error.empty()) return error;
     }
   }
