@@ -28,8 +28,8 @@ function planFacts() {
   if (PLAN.stepMs) facts.push(['predicted step', time(PLAN.stepMs)]);
   if (PLAN.swapWritten || PLAN.swapRead) {
     facts.push(['swap file, a step', bytes(PLAN.swapWritten) + ' written, ' + bytes(PLAN.swapRead) +
-      ' read'], ['predicted time it takes', time(PLAN.swapBusy)],
-      ['that the step waits', time(PLAN.swapStall)]);
+      ' read'], ['time of the swap file, predicted', time(PLAN.swapBusy)],
+      ['wait for the swap file, predicted', time(PLAN.swapStall)]);
   }
   return facts;
 }
