@@ -179,6 +179,7 @@ class Training {
         {"swap_written_bytes", result.swap_written_bytes},
         {"swap_busy_ms", result.swap_busy_ms},
         {"swap_stall_ms", result.swap_stall_ms},
+        {"swap_expected_stall_ms", result.swap_expected_stall_ms},
         {"peak_rss_bytes", peak_rss_bytes()},
         {"parameters", plan_.parameter_bytes / 4},
         {"weights_sha256", trainer_.weights_sha256()}};
@@ -257,13 +258,18 @@ class Training {
     list.emplace_back("swap file, written and read",
                       fmt::format("{} and {}", format_bytes(bytes("swap_written_bytes")),
                                   format_bytes(bytes("swap_read_bytes"))));
-    const auto compared = [&](const char* what, double predicted_ms, const char* measured) {
-      list.emplace_back(what,
-                        fmt::format("predicted {:.3f} ms, measured {:.3f} ms", predicted_ms,
-                                    json[measured].get<double>() / static_cast<double>(steps)));
+    const auto of_step = [&](const char* key) {
+      return json[key].get<double>() / static_cast<double>(steps);
     };
-    compared("time of the swap file, a step", plan_.swap_busy_ms, "swap_busy_ms");
-    compared("wait for the swap file, a step", plan_.swap_stall_ms, "swap_stall_ms");
+    list.emplace_back("time of the swap file, a step",
+                      fmt::format("predicted {:.3f} ms, measured {:.3f} ms", plan_.swap_busy_ms,
+                                  of_step("swap_busy_ms")));
+    list.emplace_back(
+        "wait for the swap file, a step",
+        fmt::format("predicted {:.3f} ms, for the time that the file took {:.3f} ms, "
+                    "measured {:.3f} ms",
+                    plan_.swap_stall_ms, of_step("swap_expected_stall_ms"),
+                    of_step("swap_stall_ms")));
   }
 
   void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {

@@ -94,6 +94,11 @@ std::vector<double> settled(std::vector<double> values) {
   return values;
 }
 
+double settled_median(std::vector<double> values) {
+  values = settled(std::move(values));
+  return values[values.size() / 2];
+}
+
 }  // namespace
 
 void add_times(nlohmann::ordered_json& json, std::vector<double> step_ms) {
@@ -165,7 +170,8 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   std::vector<double> step_ms;
   std::vector<double> busy_ms;
   std::vector<double> stall_ms;
-  for (auto* const values : {&step_ms, &busy_ms, &stall_ms}) {
+  std::vector<double> expected_ms;
+  for (auto* const values : {&step_ms, &busy_ms, &stall_ms, &expected_ms}) {
     values->reserve(static_cast<size_t>(run.steps));
   }
   const auto end = Clock::now() + std::chrono::duration<double>(run.seconds);
@@ -174,6 +180,7 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
     step_ms.push_back(step.milliseconds);
     busy_ms.push_back(step.swap_busy_ms);
     stall_ms.push_back(step.swap_stall_ms);
+    expected_ms.push_back(step.swap_expected_stall_ms);
   };
   fit.stop = [&] {
     return static_cast<int64_t>(step_ms.size()) >= run.steps || Clock::now() >= end;
@@ -193,10 +200,9 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
   json["measured_peak_bytes"] = result.measured_peak_bytes;
   json["swap_bytes"] =
       static_cast<double>(result.swap_read_bytes + result.swap_written_bytes) / steps;
-  busy_ms = settled(std::move(busy_ms));
-  json["swap_busy_ms"] = busy_ms[busy_ms.size() / 2];
-  stall_ms = settled(std::move(stall_ms));
-  json["swap_stall_ms"] = stall_ms[stall_ms.size() / 2];
+  json["swap_busy_ms"] = settled_median(std::move(busy_ms));
+  json["swap_stall_ms"] = settled_median(std::move(stall_ms));
+  json["expected_stall_ms"] = settled_median(std::move(expected_ms));
   return json;
 }
 

@@ -46,6 +46,8 @@ void bind_reports(nb::module_& m) {
               "While the swap file had transfers under way.")
       .def_ro("swap_stall_ms", &StepReport::swap_stall_ms,
               "While the step waited for the swap file.")
+      .def_ro("swap_expected_stall_ms", &StepReport::swap_expected_stall_ms,
+              "That the plan expects of a file that is busy so long.")
       .def("__repr__",
            [](const StepReport& r) { return fmt::format("step {}: loss {:.5g}", r.step, r.loss); });
   nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
@@ -71,6 +73,8 @@ void bind_reports(nb::module_& m) {
       .def_ro("swap_busy_ms", &FitResult::swap_busy_ms,
               "While the swap file had transfers under way.")
       .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "That these steps waited for it.")
+      .def_ro("swap_expected_stall_ms", &FitResult::swap_expected_stall_ms,
+              "That the plan expects of a file as busy as it was.")
       .def("__repr__", [](const FitResult& r) {
         std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
         for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);

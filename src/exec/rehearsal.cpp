@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "plan/swap_times.h"
+
 namespace thimble::exec {
 namespace {
 
@@ -76,7 +78,8 @@ void learn(const Rehearsal& rehearsal, const Program& program, plan::NodeTimes& 
            plan::SwapRates& rates) {
   times.set(program.graph(), rehearsal.node_ms);
   const int64_t staging = program.plan().staging_bytes;
-  const double predicted_ms = plan::busy_ms(program.graph(), rates.with_staging(staging));
+  const plan::SwapCosts costs = rates.with_staging(staging).costs(rehearsal.node_ms);
+  const double predicted_ms = plan::transfer_times(program.graph(), costs).busy_ms;
   if (predicted_ms > 0.0) rates.scale(rehearsal.busy_ms / predicted_ms, staging);
 }
 

@@ -197,11 +197,9 @@ class Ladder {
   }
 
   [[nodiscard]] SwapCosts costs(const ir::Graph& graph, const SwapRates& rates) const {
-    SwapCosts costs{.read_ms_per_byte = rates.read_ms_per_byte,
-                    .write_ms_per_byte = rates.write_ms_per_byte,
-                    .transfer_ms = rates.transfer_ms};
-    for (const ir::Node& node : graph.nodes) costs.node_ms.push_back(times_.of(graph, node));
-    return costs;
+    std::vector<double> node_ms;
+    for (const ir::Node& node : graph.nodes) node_ms.push_back(times_.of(graph, node));
+    return rates.costs(std::move(node_ms));
   }
 
   [[nodiscard]] Tried swapped(const ir::Graph& graph, int64_t target, int64_t staging) const {
@@ -286,16 +284,11 @@ void SwapRates::scale(double factor, int64_t bytes) {
   transfer_ms *= factor;
 }
 
-double busy_ms(const ir::Graph& graph, const SwapRates& rates) {
-  double ms = 0.0;
-  for (const ir::Node& node : graph.nodes) {
-    const bool reads = node.op == &swap_read_op();
-    if (!reads && node.op != &swap_write_op()) continue;
-    const ir::TensorType& type = graph.type(reads ? node.outputs[0] : node.inputs[0]);
-    const auto bytes = static_cast<double>(size_bytes(type.dtype, type.shape));
-    ms += bytes * (reads ? rates.read_ms_per_byte : rates.write_ms_per_byte) + rates.transfer_ms;
-  }
-  return ms;
+SwapCosts SwapRates::costs(std::vector<double> node_ms) const {
+  return {.node_ms = std::move(node_ms),
+          .read_ms_per_byte = read_ms_per_byte,
+          .write_ms_per_byte = write_ms_per_byte,
+          .transfer_ms = transfer_ms};
 }
 
 Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget) {

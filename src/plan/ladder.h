@@ -16,6 +16,7 @@
 #include "plan/arena.h"
 #include "plan/halves.h"
 #include "plan/node_times.h"
+#include "plan/swap.h"
 #include "plan/variants.h"
 
 namespace thimble::plan {
@@ -38,6 +39,8 @@ struct SwapRates {
   // Makes everything take that many times as long, where a step with so much staging did: with the
   // least, which says little of more, bytes with the least alone.
   void scale(double factor, int64_t bytes);
+  // Whatever the staging.
+  [[nodiscard]] SwapCosts costs(std::vector<double> node_ms) const;
   bool operator==(const SwapRates&) const = default;
 };
 
@@ -72,9 +75,5 @@ struct Fitted {
 // weighed against work (ArenaFitter::balanced). Every result keeps its bits, but for what
 // Budget::saved changes.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
-
-// How long the file is busy in a step with transfers, by these rates, whatever its staging;
-// milliseconds.
-[[nodiscard]] double busy_ms(const ir::Graph& graph, const SwapRates& rates);
 
 }  // namespace thimble::plan

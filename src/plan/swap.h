@@ -25,6 +25,12 @@ struct SwapCosts {
   [[nodiscard]] double write_ms(int64_t bytes) const {
     return static_cast<double>(bytes) * write_ms_per_byte + transfer_ms;
   }
+  // Makes the file take that many times as long.
+  void scale_file(double factor) {
+    read_ms_per_byte *= factor;
+    write_ms_per_byte *= factor;
+    transfer_ms *= factor;
+  }
 };
 
 struct SwapOptions {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+
+#include "plan/swap_ops.h"
 
 namespace thimble::plan {
 namespace {
@@ -85,6 +88,41 @@ TransferTimes transfer_times(const std::vector<SwapItem>& items, const std::vect
     for (const size_t i : writes) {
       if (stays[i].written_at == t) wait(2 * i + 1);
     }
+  }
+  return times;
+}
+
+TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs) {
+  TransferTimes times;
+  double now = 0.0;
+  Queue queue(graph.nodes.size());
+  std::map<int64_t, std::vector<size_t>> of_slot;  // begun, and not waited for
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    if (!is_transfer(*node.op)) {
+      now += costs.node_ms[n];
+      continue;
+    }
+    const auto& attrs = node.attrs.as<SwapAttrs>();
+    std::vector<size_t>& begun = of_slot[attrs.slot];
+    if (waits_for_swap(*node.op)) {
+      for (const size_t which : begun) {
+        const double done = queue.done(which);
+        times.stall_ms += std::max(0.0, done - now);
+        now = std::max(now, done);
+      }
+      begun.clear();
+      continue;
+    }
+    const bool reads = node.op == &swap_read_op();
+    const ir::TensorType& type = graph.type(reads ? node.outputs[0] : node.input(0));
+    const int64_t bytes = size_bytes(type.dtype, type.shape);
+    const double ms = reads ? costs.read_ms(bytes) : costs.write_ms(bytes);
+    queue.add(n, attrs.deadline, ms, now);
+    begun.push_back(n);
+    times.busy_ms += ms;
+    ++times.count;
+    (reads ? times.read_bytes : times.written_bytes) += bytes;
   }
   return times;
 }

@@ -20,5 +20,7 @@ struct TransferTimes {
 // Runs through the step: always the most urgent transfer, beside the nodes.
 [[nodiscard]] TransferTimes transfer_times(const std::vector<SwapItem>& items,
                                            const std::vector<Stay>& stays, const SwapCosts& costs);
+// The same of a step that holds its transfers, whose own node_ms do not count.
+[[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);
 
 }  // namespace thimble::plan

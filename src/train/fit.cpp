@@ -115,10 +115,13 @@ class Fitting {
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
       ++progress.batch;
+      const exec::SwapCounters swapped = state_.swapped_by_steps - before;
+      const double expected_stall_ms = state_.expected_stall_ms(ms, swapped);
+      result_.swap_expected_stall_ms += expected_stall_ms;
       if (options_.on_step) {
-        const exec::SwapCounters swapped = state_.swapped_by_steps - before;
         options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,
-                          state_.learning_rate, ms, swapped.busy_ms, swapped.stall_ms});
+                          state_.learning_rate, ms, swapped.busy_ms, swapped.stall_ms,
+                          expected_stall_ms});
       }
       if (options_.stop && options_.stop()) return false;
     }

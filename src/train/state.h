@@ -14,6 +14,7 @@
 #include "exec/accounting.h"
 #include "exec/rehearsal.h"
 #include "ir/graph.h"
+#include "plan/stall_curve.h"
 #include "train/batch_stream.h"
 #include "train/feed.h"
 #include "train/micro_batches.h"
@@ -61,6 +62,9 @@ struct State {
 
   // Of a training step, with all that lies beside it.
   [[nodiscard]] Plan plan() const;
+  // How long a step would wait, by the plan, while the file is as busy as it was, and the rest of
+  // the step takes as long as it took; milliseconds. 0 where nothing is swapped.
+  [[nodiscard]] double expected_stall_ms(double step_ms, const exec::SwapCounters& swapped) const;
   // Runs one training step on a batch. Throws Error where the loss is not finite.
   double step(const data::Batch& batch, Feed& feed);
   // The program for one kind and batch size, compiled at first use.
@@ -100,6 +104,10 @@ struct State {
       exec::rehearse;
 
  private:
+  struct Rehearsed {
+    exec::Rehearsal steps;  // without nodes once it was learned from
+    plan::StallCurve curve;
+  };
   double own_momentum = 0.0;  // the optimizer's
   // Computes batches in that number of parts which keeps the budget at the least time, predicted by
   // nominal rates.
@@ -133,7 +141,7 @@ struct State {
   // what comes of that takes longer.
   void compile_by_measured_times();
   // Of the program that updates; parameters and state hold anything afterwards.
-  [[nodiscard]] exec::Rehearsal rehearse();
+  [[nodiscard]] Rehearsed rehearse();
   // Compiles all again by other times, and takes the memory.
   void compile_anew(std::shared_ptr<const plan::NodeTimes> times, const plan::SwapRates& rates);
   [[nodiscard]] bool swaps() const;
@@ -143,12 +151,12 @@ struct State {
   plan::Budget budget_;          // of the program that updates
   int64_t first_constants_ = 0;  // bytes, of the programs that are compiled first
   Memos own_memos_;
-  Memos* memos_;                              // null: none are kept
-  std::optional<plan::SwapRates> rates_;      // as measured
-  std::optional<exec::Rehearsal> rehearsed_;  // of the plan as it is now, without its nodes
-  bool by_nominal_rates_ = false;             // plans are the same on every machine
-  Swap swap_ = Swap::never;                   // what is asked for, where there can be a file
-  std::string no_swap_;                       // why there can be none
+  Memos* memos_;                          // null: none are kept
+  std::optional<plan::SwapRates> rates_;  // as measured
+  std::optional<Rehearsed> rehearsed_;    // of the plan as it is now
+  bool by_nominal_rates_ = false;         // plans are the same on every machine
+  Swap swap_ = Swap::never;               // what is asked for, where there can be a file
+  std::string no_swap_;                   // why there can be none
   int64_t part_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // where a batch is computed in parts

@@ -263,16 +263,16 @@ void State::compile_by_measured_times() {
   const std::shared_ptr<const plan::NodeTimes> first_times = budget_.times;
   // Where the least was asked for nobody has asked for rates.
   const plan::SwapRates first_rates = rates_.value_or(plan::SwapRates());
-  exec::Rehearsal first = rehearse();
+  Rehearsed first = rehearse();
   auto times = std::make_shared<plan::NodeTimes>(*first_times);
   plan::SwapRates rates = first_rates;
-  exec::learn(first, *runner.at(update_key()).program, *times, rates);
-  first.node_ms = std::vector<double>();
+  exec::learn(first.steps, *runner.at(update_key()).program, *times, rates);
+  first.steps.node_ms = std::vector<double>();
   compile_anew(std::move(times), rates);
   if (!swaps()) return;
-  exec::Rehearsal second = rehearse();
-  second.node_ms = std::vector<double>();
-  if (second.step_ms <= kClearlyLonger * first.step_ms) {
+  Rehearsed second = rehearse();
+  second.steps.node_ms = std::vector<double>();
+  if (second.steps.step_ms <= kClearlyLonger * first.steps.step_ms) {
     rehearsed_ = std::move(second);
     return;
   }
@@ -292,16 +292,28 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
   runner.seal(options.swap_dir);
 }
 
-exec::Rehearsal State::rehearse() {
+State::Rehearsed State::rehearse() {
   runner.store().initialize(options.seed);
-  return rehearse_with(*runner.at(update_key()).session, *runner.swap_file());
+  const Runnable& update = runner.at(update_key());
+  exec::Rehearsal steps = rehearse_with(*update.session, *runner.swap_file());
+  const exec::Program& program = *update.program;
+  const plan::SwapCosts costs = rates_with(program.plan().staging_bytes).costs(steps.node_ms);
+  plan::StallCurve curve(program.graph(), costs, steps.busy_ms, steps.stall_ms);
+  return {std::move(steps), curve};
+}
+
+double State::expected_stall_ms(double step_ms, const exec::SwapCounters& swapped) const {
+  if (!rehearsed_) return 0.0;
+  const auto count = static_cast<double>(part_size(options.batch, part_));
+  return count * rehearsed_->curve.stall_ms((step_ms - swapped.stall_ms) / count,
+                                            swapped.busy_ms / count);
 }
 
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
   if (rehearsed_) {
-    plan::predict_as_rehearsed(plan, rehearsed_->step_ms, rehearsed_->busy_ms,
-                               rehearsed_->stall_ms);
+    const exec::Rehearsal& steps = rehearsed_->steps;
+    plan::predict_as_rehearsed(plan, steps.step_ms, steps.busy_ms, steps.stall_ms);
   }
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);

@@ -18,7 +18,8 @@ constexpr const char* kTrainKeys =
     "recognition "
     "seconds ms_per_step_median planned_peak_bytes input_pipeline_bytes measured_peak_bytes "
     "swap_read_bytes "
-    "swap_written_bytes swap_busy_ms swap_stall_ms peak_rss_bytes parameters weights_sha256";
+    "swap_written_bytes swap_busy_ms swap_stall_ms swap_expected_stall_ms peak_rss_bytes "
+    "parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =

@@ -16,6 +16,7 @@
 #include "plan/lifetimes.h"
 #include "plan/order.h"
 #include "plan/recompute.h"
+#include "plan/stall_curve.h"
 #include "plan/swap.h"
 #include "plan/swap_choice.h"
 #include "plan/swap_ops.h"
@@ -295,10 +296,81 @@ TEST(swap, is_chosen_by_some_costs_and_predicted_by_others) {
   const Swapped by_others = swap(step, options);
   EXPECT_EQ(ir::text(by_others.graph), ir::text(by_costs.graph));
   EXPECT_GT(by_others.stall_ms, by_costs.stall_ms);
-  const double busy = busy_ms(by_others.graph, rates);
+  const auto busy_ms = [&] {
+    const std::vector<double> node_ms(by_others.graph.nodes.size(), 1.0);
+    return transfer_times(by_others.graph, rates.costs(node_ms)).busy_ms;
+  };
+  const double busy = busy_ms();
   EXPECT_NEAR(by_others.transfer_ms, busy, 1e-9 * busy);
   rates.scale(2.0, rates.staging_bytes);
-  EXPECT_NEAR(busy_ms(by_others.graph, rates), 2.0 * busy, 1e-9 * busy);
+  EXPECT_NEAR(busy_ms(), 2.0 * busy, 1e-9 * busy);
+}
+
+TEST(swap, takes_by_its_transfers_what_it_was_chosen_by) {
+  const ir::Graph step = step_of(chain(), 4);
+  for (const double ms_per_megabyte : {0.1, 10.0, 300.0}) {
+    for (const int tenths : {9, 7, 0}) {
+      const SwapOptions options =
+          options_for(step, peak_of(step, {}) * tenths / 10, ms_per_megabyte);
+      const Swapped swapped = swap(step, options);
+      SwapCosts costs = options.costs;
+      costs.node_ms.assign(swapped.graph.nodes.size(), 1.0);
+      const TransferTimes times = transfer_times(swapped.graph, costs);
+      EXPECT_EQ(times.count, swapped.transfers);
+      EXPECT_EQ(times.read_bytes, swapped.read_bytes);
+      EXPECT_EQ(times.written_bytes, swapped.written_bytes);
+      EXPECT_NEAR(times.busy_ms, swapped.transfer_ms, 1e-9 * swapped.transfer_ms);
+      EXPECT_NEAR(times.stall_ms, swapped.stall_ms, 1e-9 * swapped.transfer_ms);
+    }
+  }
+}
+
+TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {
+  const ir::Graph step = step_of(chain(), 4);
+  const Swapped swapped = swap(step, options_for(step, peak_of(step, {}) * 6 / 10, 20.0));
+  ASSERT_GT(swapped.transfers, 0);
+  SwapCosts costs = options_for(swapped.graph, 0, 20.0).costs;
+  const auto computing_ms = static_cast<double>(step.nodes.size());
+  const auto accounted = [&](double factor) {
+    SwapCosts other = costs;
+    other.scale_file(factor);
+    return transfer_times(swapped.graph, other);
+  };
+  // A file that took three times as long as it was thought to, and a millisecond's wait besides.
+  const TransferTimes then = accounted(3.0);
+  ASSERT_GT(then.stall_ms, 0.0);
+  const StallCurve curve(swapped.graph, costs, then.busy_ms, then.stall_ms + 1.0);
+  EXPECT_NEAR(curve.stall_ms(computing_ms, then.busy_ms), then.stall_ms + 1.0, 1e-9);
+  EXPECT_NEAR(curve.stall_ms(5 * computing_ms, 5 * then.busy_ms), 5 * (then.stall_ms + 1.0), 1e-8);
+  for (const double factor : {0.3, 0.8, 1.1, 2.0, 5.5}) {
+    const TransferTimes now = accounted(3.0 * factor);
+    EXPECT_NEAR(curve.stall_ms(computing_ms, now.busy_ms), now.stall_ms + 1.0,
+                0.01 * now.busy_ms)
+        << factor;
+    // Computing faster is as if the file were slower.
+    EXPECT_NEAR(curve.stall_ms(computing_ms / 2, now.busy_ms),
+                curve.stall_ms(computing_ms, 2 * now.busy_ms) / 2, 1e-9 * now.busy_ms)
+        << factor;
+  }
+  // Beyond the last point, where the step only waits.
+  EXPECT_NEAR(curve.stall_ms(computing_ms, 20 * then.busy_ms),
+              accounted(60.0).stall_ms + 1.0, 0.02 * 20 * then.busy_ms);
+}
+
+TEST(stall_curve, is_never_longer_than_the_file_was_busy) {
+  const ir::Graph step = step_of(chain(), 4);
+  const Swapped swapped = swap(step, options_for(step, 0, 20.0));
+  const SwapCosts costs = options_for(swapped.graph, 0, 20.0).costs;
+  for (const double measured_ms : {0.0, 4.0}) {
+    const StallCurve curve(swapped.graph, costs, measured_ms, measured_ms / 2);
+    for (const double computing_ms : {0.0, 1.0, 1e6}) {
+      for (const double busy_ms : {0.0, 1e-3, 4.0, 1e6}) {
+        const double stall_ms = curve.stall_ms(computing_ms, busy_ms);
+        EXPECT_GE(stall_ms, 0.0);
+        EXPECT_LE(stall_ms, busy_ms);
+      }
+    }
+  }
 }
 
 TEST(swap, buffers_of_parameters_and_state_say_what_they_are) {

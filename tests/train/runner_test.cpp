@@ -289,18 +289,23 @@ TEST(trainer, counts_what_its_steps_swap_and_not_what_validation_does) {
   Trainer trainer(graph, options);
   double busy_ms = 0.0;
   double stall_ms = 0.0;
+  double expected_ms = 0.0;
   FitOptions fit_options{.epochs = 2, .validation = data.take(7)};
   fit_options.on_step = [&](const StepReport& step) {
     EXPECT_GT(step.swap_busy_ms, 0.0);
     EXPECT_LE(step.swap_stall_ms, step.milliseconds);
     busy_ms += step.swap_busy_ms;
     stall_ms += step.swap_stall_ms;
+    expected_ms += step.swap_expected_stall_ms;
+    EXPECT_LE(step.swap_expected_stall_ms, step.swap_busy_ms);
   };
   const FitResult fit = trainer.fit(data, fit_options);
   const Plan plan = trainer.plan();
   EXPECT_GT(fit.swap_stall_ms, 0.0);  // the smallest plan leaves no memory to read ahead into
   EXPECT_NEAR(busy_ms, fit.swap_busy_ms, 1e-9 * busy_ms);
   EXPECT_NEAR(stall_ms, fit.swap_stall_ms, 1e-9 * stall_ms);
+  EXPECT_GT(fit.swap_expected_stall_ms, 0.0);
+  EXPECT_NEAR(expected_ms, fit.swap_expected_stall_ms, 1e-9 * expected_ms);
   EXPECT_EQ(fit.swap_read_bytes, 4 * plan.swap_read_bytes);
   EXPECT_EQ(fit.swap_written_bytes, 4 * plan.swap_written_bytes);
 }
