@@ -20,15 +20,6 @@ void Sequence::add(const ir::OpDef& op, std::span<const int> inputs, std::span<c
   std::copy(outputs.begin(), outputs.end(), std::copy(inputs.begin(), inputs.end(), ids.begin()));
 }
 
-std::span<int> Sequence::add(const ir::OpDef& op, size_t inputs, size_t outputs,
-                             int64_t workspace) {
-  const size_t first = values_.size();
-  steps_.push_back({&op, static_cast<int>(first), static_cast<int>(inputs),
-                    static_cast<int>(outputs), workspace});
-  values_.resize(first + inputs + outputs);
-  return std::span(values_).subspan(first);
-}
-
 void Sequence::reserve(size_t steps, size_t values_of_steps) {
   steps_.reserve(steps);
   values_.reserve(values_of_steps);

@@ -32,7 +32,13 @@ class Sequence {
            int64_t workspace);
   // The same for whoever numbers the values while it adds: first the inputs, then the outputs, to
   // be filled in before the next call.
-  std::span<int> add(const ir::OpDef& op, size_t inputs, size_t outputs, int64_t workspace);
+  std::span<int> add(const ir::OpDef& op, size_t inputs, size_t outputs, int64_t workspace) {
+    const size_t first = values_.size();
+    steps_.push_back({&op, static_cast<int>(first), static_cast<int>(inputs),
+                      static_cast<int>(outputs), workspace});
+    values_.resize(first + inputs + outputs);
+    return std::span(values_).subspan(first);
+  }
   void reserve(size_t steps, size_t values_of_steps);
 
   [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
@@ -43,6 +49,7 @@ class Sequence {
   [[nodiscard]] std::span<const int> outputs(int n) const {
     return {values_.data() + step(n).first + step(n).inputs, static_cast<size_t>(step(n).outputs)};
   }
+  [[nodiscard]] size_t ids() const { return values_.size(); }  // that all steps read and write
   [[nodiscard]] int values() const { return static_cast<int>(bytes_.size()); }
   [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
   [[nodiscard]] const std::vector<int>& results() const { return results_; }

@@ -66,15 +66,24 @@ void OrderProblem::add_items(const ir::Graph& graph) {
       }
     }
     for (const int id : node.outputs) add(id, static_cast<int>(n));
-    std::vector<int>& reads = steps_[n].reads;
+    std::vector<int> reads;
     for (const int id : node.inputs) {
       if (item_of(id) >= 0) reads.push_back(item_of(id));
     }
     sort_and_unite(reads);
-    for (const int i : reads) items_[static_cast<size_t>(i)].readers.push_back(static_cast<int>(n));
+    for (const int i : reads) {
+      steps_[n].reads.push_back({i, item(i).bytes});
+      items_[static_cast<size_t>(i)].readers.push_back(static_cast<int>(n));
+    }
   }
   for (const int id : graph.results()) {
     if (item_of(id) >= 0) items_[static_cast<size_t>(item_of(id))].kept = true;
+  }
+  for (const Item& item : items_) {
+    if (item.maker < 0) continue;
+    Step& step = steps_[static_cast<size_t>(item.maker)];
+    step.made_bytes += item.bytes;
+    if (item.kept || !item.readers.empty()) step.staying_bytes += item.bytes;
   }
 }
 
@@ -87,7 +96,9 @@ void OrderProblem::add_takeovers(const ir::Graph& graph) {
       if (read < 0 || made < 0 || item(read).bytes != item(made).bytes) continue;
       const auto reads = std::count_if(node.inputs.begin(), node.inputs.end(),
                                        [&](int id) { return item_of(id) == read; });
-      if (reads == 1 || node.op->elementwise) steps_[n].takeovers.push_back({made, read});
+      if (reads == 1 || node.op->elementwise) {
+        steps_[n].takeovers.push_back({made, read, item(made).bytes});
+      }
     }
   }
 }
@@ -145,14 +156,9 @@ OrderRun::OrderRun(const OrderProblem& problem) : problem_(&problem) {
 
 OrderRun::Cost OrderRun::cost(int node) const {
   const OrderProblem::Step& step = problem_->step(node);
-  Cost cost{step.workspace, 0};
-  for (const int made : step.makes) {
-    const int64_t bytes = problem_->item(made).bytes;
-    cost.during += bytes;
-    if (left_[static_cast<size_t>(made)] > 0) cost.after += bytes;
-  }
-  for (const int read : step.reads) {
-    if (dies_with_next_reader(read)) cost.after -= problem_->item(read).bytes;
+  Cost cost{step.workspace + step.made_bytes, step.staying_bytes};
+  for (const OrderProblem::Read& read : step.reads) {
+    if (dies_with_next_reader(read.item)) cost.after -= read.bytes;
   }
   const std::vector<OrderProblem::Takeover>& takeovers = step.takeovers;
   uint64_t taken = 0;
@@ -165,7 +171,7 @@ OrderRun::Cost OrderRun::cost(int node) const {
     }
     if (!possible) continue;
     taken |= uint64_t{1} << i;
-    cost.during -= problem_->item(takeovers[i].made).bytes;
+    cost.during -= takeovers[i].bytes;
   }
   return cost;
 }
@@ -174,7 +180,7 @@ void OrderRun::run(int node) {
   lives_.push_back(live_);
   live_ += cost(node).after;
   const OrderProblem::Step& step = problem_->step(node);
-  for (const int read : step.reads) --left_[static_cast<size_t>(read)];
+  for (const OrderProblem::Read& read : step.reads) --left_[static_cast<size_t>(read.item)];
   ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), node));
   waits_[static_cast<size_t>(node)] = -1;
   for (const int next : step.after) {
@@ -198,7 +204,7 @@ void OrderRun::undo() {
   }
   waits_[static_cast<size_t>(node)] = 0;
   ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), node), node);
-  for (const int read : step.reads) ++left_[static_cast<size_t>(read)];
+  for (const OrderProblem::Read& read : step.reads) ++left_[static_cast<size_t>(read.item)];
   live_ = lives_.back();
   lives_.pop_back();
 }

@@ -22,14 +22,21 @@ class OrderProblem {
   struct Takeover {
     int made;
     int read;
+    int64_t bytes;  // of either
+  };
+  struct Read {
+    int item;
+    int64_t bytes;
   };
   struct Step {
-    std::vector<int> after;  // nodes that wait for it
-    int waits = 0;           // nodes it waits for
-    std::vector<int> reads;  // items, each once
-    std::vector<int> makes;
+    std::vector<int> after;           // nodes that wait for it
+    int waits = 0;                    // nodes it waits for
+    std::vector<Read> reads;          // each once
+    std::vector<int> makes;           // items
     std::vector<Takeover> takeovers;  // the first that are possible
     int64_t workspace = 0;            // bytes
+    int64_t made_bytes = 0;           // of all that it makes
+    int64_t staying_bytes = 0;        // of that, what is read or kept
   };
   struct Item {
     int64_t bytes = 0;

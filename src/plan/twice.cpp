@@ -88,7 +88,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
   for (const int id : results_) is_result_[static_cast<size_t>(id)] = 1;
   const std::set<const ir::Node*> little = little_products(graph, loss_node_);
   for (const ir::Node& node : graph.nodes) {
-    workspaces_.push_back(workspace_bytes(graph, node, options));
+    first_.add(*node.op, node.inputs, node.outputs, workspace_bytes(graph, node, options));
     Maker maker;
     const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
       return is_result_[static_cast<size_t>(id)] != 0;
@@ -107,7 +107,8 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
       maker.affordable =
           flops_of(graph, second) <= kFewPerByte * static_cast<double>(made_bytes(graph, second));
     }
-    ids_ += node.inputs.size() + node.outputs.size();
+    const bool runs_again = maker.op != nullptr;
+    again_.add(runs_again ? *maker.op : *node.op, maker.inputs, maker.outputs, maker.workspace);
     makers_.push_back(std::move(maker));
   }
   for (const ir::ValueData& data : graph.values) {
@@ -145,7 +146,7 @@ void Twice::make_sure(Building& building, int id, int reader) const {
   if (made_for == reader || (made_for != 0 && again == Again::once)) return;
   made_for = reader;
   const int self = ++building.readers;
-  for (const int input : maker(node).inputs) {
+  for (const int input : again_.inputs(node)) {
     if (input < 0) continue;
     if (building.updated[static_cast<size_t>(input)] != 0) building.valid = false;
     if (early_producer(input) >= 0 && bytes(input) != kPersistent) {
@@ -159,12 +160,12 @@ void Twice::make_sure(Building& building, int id, int reader) const {
 void Twice::add_early(Building& building, Trial& trial) const {
   std::vector<char>& needed = building.kept;
   for (int n = loss_node_; n >= 0; --n) {
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
-    const bool runs = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
+    const std::span<const int> outputs = first_.outputs(n);
+    const bool runs = std::any_of(outputs.begin(), outputs.end(), [&](int id) {
       return needed[static_cast<size_t>(id)] != 0 || is_result_[static_cast<size_t>(id)] != 0;
     });
-    if (!runs && node.op->updates.empty()) continue;
-    for (const int id : node.inputs) {
+    if (!runs && first_.step(n).op->updates.empty()) continue;
+    for (const int id : first_.inputs(n)) {
       if (id >= 0) needed[static_cast<size_t>(id)] = 1;
     }
     trial.turns.push_back({n, false});
@@ -181,7 +182,8 @@ Twice::Building Twice::late_part(Trial& trial) const {
                     0,
                     std::vector<char>(values, 0),
                     std::vector<char>(values, 0)};
-  for (int n = loss_node_ + 1; n < static_cast<int>(graph_.nodes.size()); ++n) {
+  const auto end = static_cast<int>(graph_.nodes.size());
+  for (int n = loss_node_ + 1; n < end && building.valid; ++n) {
     const Late& late = late_[static_cast<size_t>(n - loss_node_ - 1)];
     const int self = ++building.readers;
     for (const int id : late.reads) make_sure(building, id, self);
@@ -201,26 +203,23 @@ void Twice::number_values(Trial& trial) const {
   std::iota(trial.original.begin(), trial.original.end(), 0);
   for (const Turn& turn : trial.turns) {
     if (!turn.again) continue;
-    for (const int id : maker(turn.node).outputs) {
+    for (const int id : again_.outputs(turn.node)) {
       bytes.push_back(bytes_[static_cast<size_t>(id)]);
       trial.original.push_back(id);
     }
   }
   trial.sequence = Sequence(std::move(bytes), results_);
-  trial.sequence.reserve(trial.turns.size(), 2 * ids_);
+  trial.sequence.reserve(trial.turns.size(), first_.ids() + again_.ids());
   std::vector<int> now(bytes_.size());
   std::iota(now.begin(), now.end(), 0);
   auto next = static_cast<int>(bytes_.size());
   for (const Turn& turn : trial.turns) {
-    const auto n = static_cast<size_t>(turn.node);
-    const ir::Node& node = graph_.nodes[n];
-    const Maker& maker = makers_[n];
-    const std::vector<int>& inputs = turn.again ? maker.inputs : node.inputs;
-    const std::vector<int>& outputs = turn.again ? maker.outputs : node.outputs;
-    int* id_now = trial.sequence
-                      .add(turn.again ? *maker.op : *node.op, inputs.size(), outputs.size(),
-                           turn.again ? maker.workspace : workspaces_[n])
-                      .data();
+    const Sequence& done = turn.again ? again_ : first_;
+    const std::span<const int> inputs = done.inputs(turn.node);
+    const std::span<const int> outputs = done.outputs(turn.node);
+    const Sequence::Step& step = done.step(turn.node);
+    int* id_now =
+        trial.sequence.add(*step.op, inputs.size(), outputs.size(), step.workspace).data();
     for (const int id : inputs) *id_now++ = id < 0 ? -1 : now[static_cast<size_t>(id)];
     for (const int id : outputs) {
       if (turn.again) now[static_cast<size_t>(id)] = next++;
@@ -234,6 +233,7 @@ Trial Twice::build(std::vector<Again> again) const {
   trial.again = std::move(again);
   Building building = late_part(trial);
   trial.valid = building.valid;
+  if (!trial.valid) return trial;
   add_early(building, trial);
   trial.turns.insert(trial.turns.end(), building.late.begin(), building.late.end());
   number_values(trial);

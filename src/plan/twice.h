@@ -30,7 +30,8 @@ enum class Again : uint8_t { no, once, each };
 // A choice of nodes that run again, and what comes of it.
 struct Trial {
   std::vector<Again> again;  // by node
-  bool valid = true;         // no second run reads a parameter that was updated before
+  bool valid = true;         // no second run reads a parameter that was updated before; else
+                             // there is nothing more
   std::vector<Turn> turns;   // in their order
   Sequence sequence{{}, {}};
   std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
@@ -99,11 +100,11 @@ class Twice {
   std::vector<Value> values_;
   std::vector<Maker> makers_;
   std::vector<Late> late_;
-  std::vector<int64_t> workspaces_;
+  Sequence first_{{}, {}};  // what each node does where it stands
+  Sequence again_{{}, {}};  // what each maker does, where there is one
   std::vector<int64_t> bytes_;
   std::vector<int> results_;
   std::vector<char> is_result_;
-  size_t ids_ = 0;  // that all nodes read and write
 };
 
 // Work of all second runs; see work.h.

@@ -344,8 +344,7 @@ TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {
   EXPECT_NEAR(curve.stall_ms(5 * computing_ms, 5 * then.busy_ms), 5 * (then.stall_ms + 1.0), 1e-8);
   for (const double factor : {0.3, 0.8, 1.1, 2.0, 5.5}) {
     const TransferTimes now = accounted(3.0 * factor);
-    EXPECT_NEAR(curve.stall_ms(computing_ms, now.busy_ms), now.stall_ms + 1.0,
-                0.01 * now.busy_ms)
+    EXPECT_NEAR(curve.stall_ms(computing_ms, now.busy_ms), now.stall_ms + 1.0, 0.01 * now.busy_ms)
         << factor;
     // Computing faster is as if the file were slower.
     EXPECT_NEAR(curve.stall_ms(computing_ms / 2, now.busy_ms),
@@ -353,8 +352,8 @@ TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {
         << factor;
   }
   // Beyond the last point, where the step only waits.
-  EXPECT_NEAR(curve.stall_ms(computing_ms, 20 * then.busy_ms),
-              accounted(60.0).stall_ms + 1.0, 0.02 * 20 * then.busy_ms);
+  EXPECT_NEAR(curve.stall_ms(computing_ms, 20 * then.busy_ms), accounted(60.0).stall_ms + 1.0,
+              0.02 * 20 * then.busy_ms);
 }
 
 TEST(stall_curve, is_never_longer_than_the_file_was_busy) {
