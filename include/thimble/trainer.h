@@ -38,7 +38,8 @@ struct StepReport {
   double milliseconds = 0.0;   // of this step, input pipeline left out
   double swap_busy_ms = 0.0;   // while the swap file had transfers under way
   double swap_stall_ms = 0.0;  // while the step waited for the swap file
-  // That the plan expects of a file that is busy so long.
+  // How long a whole updating step, computing as long beside a file as busy, waits by the plan as
+  // it was rehearsed; 0 where it was not.
   double swap_expected_stall_ms = 0.0;
 };
 
@@ -78,8 +79,7 @@ struct FitResult {
   int64_t swap_written_bytes = 0;
   double swap_busy_ms = 0.0;   // while the swap file had transfers under way
   double swap_stall_ms = 0.0;  // that these steps waited for it
-  // That the plan expects of a file as busy as it was.
-  double swap_expected_stall_ms = 0.0;
+  double swap_expected_stall_ms = 0.0;  // that they would have by the plan; see StepReport
 };
 
 // The plan of training a graph, made without taking the memory: what Trainer(graph, options) would

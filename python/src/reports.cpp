@@ -47,7 +47,8 @@ void bind_reports(nb::module_& m) {
       .def_ro("swap_stall_ms", &StepReport::swap_stall_ms,
               "While the step waited for the swap file.")
       .def_ro("swap_expected_stall_ms", &StepReport::swap_expected_stall_ms,
-              "That the plan expects of a file that is busy so long.")
+              "How long a whole updating step, computing as long beside a file as busy, waits by "
+              "the plan as it was rehearsed; 0 where it was not.")
       .def("__repr__",
            [](const StepReport& r) { return fmt::format("step {}: loss {:.5g}", r.step, r.loss); });
   nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
@@ -74,7 +75,7 @@ void bind_reports(nb::module_& m) {
               "While the swap file had transfers under way.")
       .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "That these steps waited for it.")
       .def_ro("swap_expected_stall_ms", &FitResult::swap_expected_stall_ms,
-              "That the plan expects of a file as busy as it was.")
+              "That they would have waited by the plan; see StepReport.")
       .def("__repr__", [](const FitResult& r) {
         std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
         for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);

@@ -6,7 +6,6 @@
 
 #include "plan/strategies.h"
 #include "plan/swap.h"
-#include "plan/swap_ops.h"
 #include "plan/variants.h"
 
 namespace thimble::plan {

@@ -39,7 +39,7 @@ struct SwapRates {
   // Makes everything take that many times as long, where a step with so much staging did: with the
   // least, which says little of more, bytes with the least alone.
   void scale(double factor, int64_t bytes);
-  // Whatever the staging.
+  // Of nodes that take so long, and a file of these rates as they stand; see with_staging.
   [[nodiscard]] SwapCosts costs(std::vector<double> node_ms) const;
   bool operator==(const SwapRates&) const = default;
 };

@@ -49,82 +49,97 @@ class Queue {
   double at_ = 0.0;               // up to when it is known what the file does
 };
 
+// A step that computes, begins transfers and waits for them, one after the other.
+class Simulation {
+ public:
+  explicit Simulation(size_t transfers) : queue_(transfers) {}
+
+  void compute(double ms) { now_ += ms; }
+  void read(size_t which, int64_t bytes, int64_t deadline, double ms) {
+    times_.read_bytes += bytes;
+    begin(which, deadline, ms);
+  }
+  void write(size_t which, int64_t bytes, int64_t deadline, double ms) {
+    times_.written_bytes += bytes;
+    begin(which, deadline, ms);
+  }
+  void wait(size_t which) {
+    const double done = queue_.done(which);
+    times_.stall_ms += std::max(0.0, done - now_);
+    now_ = std::max(now_, done);
+  }
+
+  [[nodiscard]] const TransferTimes& times() const { return times_; }
+
+ private:
+  void begin(size_t which, int64_t deadline, double ms) {
+    queue_.add(which, deadline, ms, now_);
+    times_.busy_ms += ms;
+    ++times_.count;
+  }
+
+  Queue queue_;
+  TransferTimes times_;
+  double now_ = 0.0;
+};
+
 }  // namespace
 
 TransferTimes transfer_times(const std::vector<SwapItem>& items, const std::vector<Stay>& stays,
                              const SwapCosts& costs) {
-  TransferTimes times;
   const auto steps = static_cast<int>(costs.node_ms.size());
   const std::vector<size_t> writes = writes_of(stays);
-  double now = 0.0;
-  Queue queue(2 * stays.size());
-  const auto begin = [&](size_t which, bool read) {
-    const Stay& stay = stays[which / 2];
-    const int64_t bytes = items[static_cast<size_t>(stay.item)].bytes;
-    const double ms = read ? costs.read_ms(bytes) : costs.write_ms(bytes);
-    queue.add(which, read ? stay.read_deadline() : stay.write_deadline(), ms, now);
-    times.busy_ms += ms;
-    ++times.count;
-    (read ? times.read_bytes : times.written_bytes) += bytes;
-  };
-  const auto wait = [&](size_t which) {
-    const double done = queue.done(which);
-    times.stall_ms += std::max(0.0, done - now);
-    now = std::max(now, done);
-  };
+  const auto bytes = [&](size_t i) { return items[static_cast<size_t>(stays[i].item)].bytes; };
+  Simulation step(2 * stays.size());
   for (int t = -1; t < steps; ++t) {
     if (t >= 0) {
       for (size_t i = 0; i < stays.size(); ++i) {
-        if (stays[i].fetched && stays[i].read_at == t) begin(2 * i, true);
+        if (!stays[i].fetched || stays[i].read_at != t) continue;
+        step.read(2 * i, bytes(i), stays[i].read_deadline(), costs.read_ms(bytes(i)));
       }
       for (size_t i = 0; i < stays.size(); ++i) {
-        if (stays[i].fetched && stays[i].first == t) wait(2 * i);
+        if (stays[i].fetched && stays[i].first == t) step.wait(2 * i);
       }
-      now += costs.node_ms[static_cast<size_t>(t)];
+      step.compute(costs.node_ms[static_cast<size_t>(t)]);
     }
     for (const size_t i : writes) {
-      if (stays[i].last == t) begin(2 * i + 1, false);
+      if (stays[i].last != t) continue;
+      step.write(2 * i + 1, bytes(i), stays[i].write_deadline(), costs.write_ms(bytes(i)));
     }
     for (const size_t i : writes) {
-      if (stays[i].written_at == t) wait(2 * i + 1);
+      if (stays[i].written_at == t) step.wait(2 * i + 1);
     }
   }
-  return times;
+  return step.times();
 }
 
 TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs) {
-  TransferTimes times;
-  double now = 0.0;
-  Queue queue(graph.nodes.size());
-  std::map<int64_t, std::vector<size_t>> of_slot;  // begun, and not waited for
+  Simulation step(graph.nodes.size());
+  std::map<int64_t, std::vector<size_t>> begun;  // by slot: not waited for yet
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
     if (!is_transfer(*node.op)) {
-      now += costs.node_ms[n];
+      step.compute(costs.node_ms[n]);
       continue;
     }
     const auto& attrs = node.attrs.as<SwapAttrs>();
-    std::vector<size_t>& begun = of_slot[attrs.slot];
+    std::vector<size_t>& of_slot = begun[attrs.slot];
     if (waits_for_swap(*node.op)) {
-      for (const size_t which : begun) {
-        const double done = queue.done(which);
-        times.stall_ms += std::max(0.0, done - now);
-        now = std::max(now, done);
-      }
-      begun.clear();
+      for (const size_t which : of_slot) step.wait(which);
+      of_slot.clear();
       continue;
     }
+    of_slot.push_back(n);
     const bool reads = node.op == &swap_read_op();
     const ir::TensorType& type = graph.type(reads ? node.outputs[0] : node.input(0));
     const int64_t bytes = size_bytes(type.dtype, type.shape);
-    const double ms = reads ? costs.read_ms(bytes) : costs.write_ms(bytes);
-    queue.add(n, attrs.deadline, ms, now);
-    begun.push_back(n);
-    times.busy_ms += ms;
-    ++times.count;
-    (reads ? times.read_bytes : times.written_bytes) += bytes;
+    if (reads) {
+      step.read(n, bytes, attrs.deadline, costs.read_ms(bytes));
+    } else {
+      step.write(n, bytes, attrs.deadline, costs.write_ms(bytes));
+    }
   }
-  return times;
+  return step.times();
 }
 
 }  // namespace thimble::plan

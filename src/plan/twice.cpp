@@ -49,6 +49,15 @@ std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node)
   return chosen;
 }
 
+// Whether all that it makes lies where its input lies; only where that is the arena.
+bool is_view(const ir::Node& node, const std::vector<int64_t>& bytes) {
+  return !node.op->views.empty() &&
+         std::none_of(node.op->views.begin(), node.op->views.end(), [&](const ir::Alias& view) {
+           const int input = node.input(view.in);
+           return input < 0 || bytes[static_cast<size_t>(input)] == kPersistent;
+         });
+}
+
 // The node that makes a node's first output again, or the node itself.
 ir::Node second_run(const ir::Node& node) {
   ir::Node second = node;
@@ -90,6 +99,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
   for (const ir::Node& node : graph.nodes) {
     first_.add(*node.op, node.inputs, node.outputs, workspace_bytes(graph, node, options));
     Maker maker;
+    int64_t workspace = 0;
     const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
       return is_result_[static_cast<size_t>(id)] != 0;
     });
@@ -100,15 +110,14 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                second.attrs,
                second.inputs,
                second.outputs,
-               workspace_bytes(graph, second, options),
                work_of(graph, second),
                second.op->flops == nullptr || little.count(&node) > 0,
-               !second.op->views.empty()};
+               is_view(second, bytes_)};
+      workspace = workspace_bytes(graph, second, options);
       maker.affordable =
           flops_of(graph, second) <= kFewPerByte * static_cast<double>(made_bytes(graph, second));
     }
-    const bool runs_again = maker.op != nullptr;
-    again_.add(runs_again ? *maker.op : *node.op, maker.inputs, maker.outputs, maker.workspace);
+    again_.add(maker.op == nullptr ? *node.op : *maker.op, maker.inputs, maker.outputs, workspace);
     makers_.push_back(std::move(maker));
   }
   for (const ir::ValueData& data : graph.values) {
@@ -214,10 +223,10 @@ void Twice::number_values(Trial& trial) const {
   std::iota(now.begin(), now.end(), 0);
   auto next = static_cast<int>(bytes_.size());
   for (const Turn& turn : trial.turns) {
-    const Sequence& done = turn.again ? again_ : first_;
-    const std::span<const int> inputs = done.inputs(turn.node);
-    const std::span<const int> outputs = done.outputs(turn.node);
-    const Sequence::Step& step = done.step(turn.node);
+    const Sequence& from = turn.again ? again_ : first_;
+    const std::span<const int> inputs = from.inputs(turn.node);
+    const std::span<const int> outputs = from.outputs(turn.node);
+    const Sequence::Step& step = from.step(turn.node);
     int* id_now =
         trial.sequence.add(*step.op, inputs.size(), outputs.size(), step.workspace).data();
     for (const int id : inputs) *id_now++ = id < 0 ? -1 : now[static_cast<size_t>(id)];

@@ -30,9 +30,10 @@ enum class Again : uint8_t { no, once, each };
 // A choice of nodes that run again, and what comes of it.
 struct Trial {
   std::vector<Again> again;  // by node
-  bool valid = true;         // no second run reads a parameter that was updated before; else
-                             // there is nothing more
-  std::vector<Turn> turns;   // in their order
+  // No second run reads a parameter that was updated before. Else the rest is empty: such a trial
+  // is neither to be ranked nor made into a graph.
+  bool valid = true;
+  std::vector<Turn> turns;  // in their order
   Sequence sequence{{}, {}};
   std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
   std::vector<int64_t> live;  // bytes alive at each turn
@@ -49,10 +50,9 @@ class Twice {
     ir::Attrs attrs;
     std::vector<int> inputs;
     std::vector<int> outputs;
-    int64_t workspace = 0;
     double work = 0.0;       // see work.h
     bool cheap = true;       // neither multiplies matrices nor convolves, or hardly so
-    bool free = false;       // a view
+    bool free = false;       // a view of what lies in the arena
     bool affordable = true;  // it takes few operations for a byte that it makes
   };
 

@@ -57,6 +57,7 @@ class Fitting {
 
   FitResult run() {
     state_.swapped_by_steps = {};
+    state_.ran_ms = 0.0;
     while (state_.progress.epoch < options_.epochs) {
       const auto start = Clock::now();
       if (!run_epoch()) {
@@ -111,12 +112,14 @@ class Fitting {
     while (const data::Batch* batch = stream_.next()) {
       const auto start = Clock::now();
       const exec::SwapCounters before = state_.swapped_by_steps;
+      const double ran_before = state_.ran_ms;
       const double loss = state_.step(*batch, feed_);
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
       ++progress.batch;
       const exec::SwapCounters swapped = state_.swapped_by_steps - before;
-      const double expected_stall_ms = state_.expected_stall_ms(ms, swapped);
+      const double expected_stall_ms =
+          state_.expected_stall_ms(state_.ran_ms - ran_before, swapped);
       result_.swap_expected_stall_ms += expected_stall_ms;
       if (options_.on_step) {
         options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,

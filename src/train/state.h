@@ -62,9 +62,9 @@ struct State {
 
   // Of a training step, with all that lies beside it.
   [[nodiscard]] Plan plan() const;
-  // How long a step would wait, by the plan, while the file is as busy as it was, and the rest of
-  // the step takes as long as it took; milliseconds. 0 where nothing is swapped.
-  [[nodiscard]] double expected_stall_ms(double step_ms, const exec::SwapCounters& swapped) const;
+  // How long the step that updates waits, by its plan, where it runs that long while the file is
+  // as busy as it was; milliseconds. 0 where it was not rehearsed.
+  [[nodiscard]] double expected_stall_ms(double ran_ms, const exec::SwapCounters& swapped) const;
   // Runs one training step on a batch. Throws Error where the loss is not finite.
   double step(const data::Batch& batch, Feed& feed);
   // The program for one kind and batch size, compiled at first use.
@@ -99,13 +99,14 @@ struct State {
   double learning_rate = 0.0;           // of the last step
   double momentum = 0.0;                // likewise, where it is scheduled
   exec::SwapCounters swapped_by_steps;  // for whoever trains to set back
+  double ran_ms = 0.0;                  // of the steps' programs; likewise
   // How a step that swaps is rehearsed; tests put another in its place.
   std::function<exec::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearse_with =
       exec::rehearse;
 
  private:
   struct Rehearsed {
-    exec::Rehearsal steps;  // without nodes once it was learned from
+    exec::Rehearsal took;  // without nodes once it was learned from
     plan::StallCurve curve;
   };
   double own_momentum = 0.0;  // the optimizer's

@@ -266,13 +266,13 @@ void State::compile_by_measured_times() {
   Rehearsed first = rehearse();
   auto times = std::make_shared<plan::NodeTimes>(*first_times);
   plan::SwapRates rates = first_rates;
-  exec::learn(first.steps, *runner.at(update_key()).program, *times, rates);
-  first.steps.node_ms = std::vector<double>();
+  exec::learn(first.took, *runner.at(update_key()).program, *times, rates);
+  first.took.node_ms = std::vector<double>();
   compile_anew(std::move(times), rates);
   if (!swaps()) return;
   Rehearsed second = rehearse();
-  second.steps.node_ms = std::vector<double>();
-  if (second.steps.step_ms <= kClearlyLonger * first.steps.step_ms) {
+  second.took.node_ms = std::vector<double>();
+  if (second.took.step_ms <= kClearlyLonger * first.took.step_ms) {
     rehearsed_ = std::move(second);
     return;
   }
@@ -295,25 +295,24 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
 State::Rehearsed State::rehearse() {
   runner.store().initialize(options.seed);
   const Runnable& update = runner.at(update_key());
-  exec::Rehearsal steps = rehearse_with(*update.session, *runner.swap_file());
+  exec::Rehearsal took = rehearse_with(*update.session, *runner.swap_file());
   const exec::Program& program = *update.program;
-  const plan::SwapCosts costs = rates_with(program.plan().staging_bytes).costs(steps.node_ms);
-  plan::StallCurve curve(program.graph(), costs, steps.busy_ms, steps.stall_ms);
-  return {std::move(steps), curve};
+  const plan::SwapRates rates = rates_with(program.plan().staging_bytes);
+  const plan::StallCurve curve(program.graph(), rates.costs(took.node_ms),
+                               {took.step_ms - took.stall_ms, took.busy_ms, took.stall_ms});
+  return {std::move(took), curve};
 }
 
-double State::expected_stall_ms(double step_ms, const exec::SwapCounters& swapped) const {
+double State::expected_stall_ms(double ran_ms, const exec::SwapCounters& swapped) const {
   if (!rehearsed_) return 0.0;
-  const auto count = static_cast<double>(part_size(options.batch, part_));
-  return count * rehearsed_->curve.stall_ms((step_ms - swapped.stall_ms) / count,
-                                            swapped.busy_ms / count);
+  return rehearsed_->curve.stall_ms(ran_ms - swapped.stall_ms, swapped.busy_ms);
 }
 
 Plan State::plan() const {
   Plan plan = runner.plan(update_key());
   if (rehearsed_) {
-    const exec::Rehearsal& steps = rehearsed_->steps;
-    plan::predict_as_rehearsed(plan, steps.step_ms, steps.busy_ms, steps.stall_ms);
+    const exec::Rehearsal& took = rehearsed_->took;
+    plan::predict_as_rehearsed(plan, took.step_ms, took.busy_ms, took.stall_ms);
   }
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "train/compile.h"
@@ -119,7 +120,11 @@ void State::run_part(exec::Session& session, const data::Batch& batch, const Par
     if (part.first > 0) drop_gradients();
     throw;
   }
-  if (session.run()) return;
+  const auto start = std::chrono::steady_clock::now();
+  const bool is_finite = session.run();
+  ran_ms +=
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (is_finite) return;
   require_swap_file();
   // Those of the parts before belong to no whole step.
   if (part.first > 0) drop_gradients();
