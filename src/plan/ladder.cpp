@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "plan/strategies.h"
 #include "plan/swap.h"
@@ -17,6 +18,11 @@ constexpr int64_t kFinestStep = 100;  // of a target, by which the next one is l
 
 // Writing wears out flash memory, and a prediction may be wrong: swap has to be this much cheaper.
 constexpr double kSwapHandicap = 1.1;
+
+// Of the way from computing much again to swapping alone, in which mixtures are looked for; in
+// longer steps halfway alone, for each takes a while to find.
+constexpr double kFinestMixture = 0.125;
+constexpr size_t kMostMixedNodes = 1000;
 
 int64_t arena_bytes_left(const Plan& free, int64_t budget) {
   return std::max<int64_t>(budget - (counted_bytes(free) - free.arena_bytes), 1);
@@ -127,9 +133,7 @@ class Ladder {
       whole.whole_first = true;
       take(std::move(whole));
       if (!asks_for_least()) {
-        const int64_t halfway =
-            (light.fitted.arena.plan.arena_bytes + again.fitted.arena.plan.arena_bytes) / 2;
-        take(swapped(variants_.in_parts_first().fit(halfway)));
+        take_mixtures(again.fitted.arena.plan, again.extra_ms, light.fitted.arena.plan, *best);
       }
     }
     if (!must_fetch) {
@@ -138,6 +142,34 @@ class Ladder {
       take(std::move(light));
     }
     return std::move(*best);
+  }
+
+  // Steps that compute again less than the one with the least arena, and swap the rest: of three on
+  // the way to none of it the best, then around that.
+  void take_mixtures(const Plan& least, double least_ms, const Plan& most, Tried& best) const {
+    const auto improves_at = [&](double share) {
+      // About what it takes if it waits for nothing: the last bytes cost most, by far.
+      const double computing_ms = std::pow(1.0 - share, 3) * least_ms;
+      if (keeps(best) && computing_ms > best.extra_ms) return false;
+      const auto more = static_cast<double>(most.arena_bytes - least.arena_bytes);
+      const int64_t arena_bytes = least.arena_bytes + std::llround(share * more);
+      Tried next = swapped(variants_.in_parts_first().fit(arena_bytes));
+      const bool is_better = better(next, best);
+      if (is_better) best = std::move(next);
+      return is_better;
+    };
+    double at = 0.5;
+    bool improves = improves_at(at);
+    if (natural_.nodes.size() > kMostMixedNodes) return;
+    for (double width = 0.25; width >= kFinestMixture; width /= 2) {
+      const double middle = at;
+      for (const double share : {middle - width, middle + width}) {
+        if (!improves_at(share)) continue;
+        improves = true;
+        at = share;
+      }
+      if (!improves) return;
+    }
   }
 
   // A budget of next to nothing asks for the smallest plan, which is the same for any file.
