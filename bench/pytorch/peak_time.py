@@ -17,6 +17,7 @@ what the plan waits for the time that the file took tells a bad plan from a disk
 """
 import argparse
 import json
+import math
 import pathlib
 
 import charts
@@ -242,11 +243,12 @@ def stall(point):
     computing = point["ms_per_step"] - taken
     most = max(STALL_ERROR * taken, UNNOTICED * point["ms_per_step"])
     share = hidden(point)
+    by_file = ("" if math.isnan(expected) else
+               f", by which the plan waits {milliseconds(expected)} ms, "
+               f"{'as near' if abs(expected - taken) <= most else 'not as near'}")
     text = (f"budget {mib(point['budget'])} MiB: stall predicted {milliseconds(predicted)}, "
             f"measured {milliseconds(taken)} ms: {met(abs(predicted - taken) <= most)}; the file "
-            f"took {transfer / point['predicted_busy_ms']:.2f} of the time predicted, by which "
-            f"the plan waits {milliseconds(expected)} ms, "
-            f"{'as near' if abs(expected - taken) <= most else 'not as near'}; of "
+            f"took {transfer / point['predicted_busy_ms']:.2f} of the time predicted{by_file}; of "
             f"{milliseconds(transfer)} ms of transfer {share:.0%} hidden")
     return text + (f": {met(share >= HIDDEN)}" if computing >= transfer else
                    f", {milliseconds(computing)} ms of computing do not suffice")

@@ -156,7 +156,7 @@ def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
     assert tight.plan().swap_busy_ms > 0
     assert all(step.swap_busy_ms > 0 for step in steps)
     expected = sum(step.swap_expected_stall_ms for step in steps)
-    assert expected == pytest.approx(result.swap_expected_stall_ms)
+    assert 0 < expected == pytest.approx(result.swap_expected_stall_ms)
     assert tight.weights_sha256() == free.weights_sha256()
     assert list(tmp_path.iterdir()) == []  # the file has no name
 

@@ -149,7 +149,8 @@ class Ladder {
   void take_mixtures(const Plan& least, double least_ms, const Plan& most, Tried& best) const {
     const auto improves_at = [&](double share) {
       // About what it takes if it waits for nothing: the last bytes cost most, by far.
-      const double computing_ms = std::pow(1.0 - share, 3) * least_ms;
+      const double again = 1.0 - share;
+      const double computing_ms = again * again * again * least_ms;
       if (keeps(best) && computing_ms > best.extra_ms) return false;
       const auto more = static_cast<double>(most.arena_bytes - least.arena_bytes);
       const int64_t arena_bytes = least.arena_bytes + std::llround(share * more);
@@ -158,6 +159,7 @@ class Ladder {
       if (is_better) best = std::move(next);
       return is_better;
     };
+    if (least.arena_bytes >= most.arena_bytes) return;
     double at = 0.5;
     bool improves = improves_at(at);
     if (natural_.nodes.size() > kMostMixedNodes) return;

@@ -1,7 +1,6 @@
 #include "plan/stall_curve.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "plan/swap_ops.h"
 #include "plan/swap_times.h"

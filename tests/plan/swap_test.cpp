@@ -328,11 +328,11 @@ TEST(swap, takes_by_its_transfers_what_it_was_chosen_by) {
   }
 }
 
-// Reads of 40 bytes, a millisecond a byte; computing takes a millisecond a node.
+// Transfers of 40 bytes; a read takes a millisecond a byte, a write two; computing takes 30 ms.
 TEST(swap, times_of_transfers_are_those_of_the_most_urgent_first) {
   ir::Graph graph;
+  const Shape shape({10});
   const auto add = [&](const ir::OpDef& op, int64_t slot, int64_t deadline, int input) {
-    const Shape shape({10});
     ir::Node node{.op = &op, .attrs = ir::Attrs::of(SwapAttrs{slot, deadline, DType::f32, shape})};
     if (input >= 0) node.inputs = {input};
     int made = -1;
@@ -346,24 +346,30 @@ TEST(swap, times_of_transfers_are_those_of_the_most_urgent_first) {
   };
   const int late = add(swap_read_op(), 0, 9, -1);
   const int soon = add(swap_read_op(), 1, 5, -1);
-  const int y = add(swap_ready_op(), 1, 5, soon);  // waits for 40 ms
-  add(swap_ready_op(), 0, 9, late);                // and for as long again
+  const int y = add(swap_ready_op(), 1, 5, soon);  // waits 40 ms, up to 40
+  add(swap_ready_op(), 0, 9, late);                // waits 40 ms, up to 80
   add(swap_write_op(), 1, 20, y);
+  graph.nodes.push_back(
+      step_of(chain(), 4).nodes.front());  // up to 110: 50 ms of the write are left
   const int again = add(swap_read_op(), 0, 12, -1);
-  add(swap_ready_op(), 0, 12, again);  // begun later, but more urgent
-  add(swap_written_op(), 1, 20, y);
-  SwapCosts costs{.node_ms = std::vector<double>(graph.nodes.size(), 1.0),
+  add(swap_ready_op(), 0, 12, again);  // waits 40 ms, up to 150: the write stands back
+  add(swap_written_op(), 1, 20, y);    // waits 50 ms, up to 200
+  SwapCosts costs{.node_ms = std::vector<double>(graph.nodes.size(), 30.0),
                   .read_ms_per_byte = 1.0,
                   .write_ms_per_byte = 2.0};
+  const auto stall_ms = [&](size_t nodes) {
+    graph.nodes.resize(nodes);
+    return transfer_times(graph, costs).stall_ms;
+  };
   const TransferTimes times = transfer_times(graph, costs);
   EXPECT_EQ(times.count, 4);
   EXPECT_EQ(times.read_bytes, 120);
   EXPECT_EQ(times.written_bytes, 40);
   EXPECT_DOUBLE_EQ(times.busy_ms, 3 * 40.0 + 80.0);
-  EXPECT_DOUBLE_EQ(times.stall_ms, 3 * 40.0 + 80.0);
-  // Up to the more urgent of two reads that begin together.
-  graph.nodes.resize(3);
-  EXPECT_DOUBLE_EQ(transfer_times(graph, costs).stall_ms, 40.0);
+  EXPECT_DOUBLE_EQ(stall_ms(9), 170.0);
+  EXPECT_DOUBLE_EQ(stall_ms(8), 120.0);
+  EXPECT_DOUBLE_EQ(stall_ms(4), 80.0);
+  EXPECT_DOUBLE_EQ(stall_ms(3), 40.0);
 }
 
 TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {

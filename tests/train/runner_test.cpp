@@ -304,6 +304,7 @@ TEST(trainer, counts_what_its_steps_swap_and_not_what_validation_does) {
   EXPECT_GT(fit.swap_stall_ms, 0.0);  // the smallest plan leaves no memory to read ahead into
   EXPECT_NEAR(busy_ms, fit.swap_busy_ms, 1e-9 * busy_ms);
   EXPECT_NEAR(stall_ms, fit.swap_stall_ms, 1e-9 * stall_ms);
+  EXPECT_GT(expected_ms, 0.0);
   EXPECT_NEAR(expected_ms, fit.swap_expected_stall_ms, 1e-9 * expected_ms);
   EXPECT_EQ(fit.swap_read_bytes, 4 * plan.swap_read_bytes);
   EXPECT_EQ(fit.swap_written_bytes, 4 * plan.swap_written_bytes);
