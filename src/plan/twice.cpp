@@ -49,15 +49,6 @@ std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node)
   return chosen;
 }
 
-// Whether all that it makes lies where its input lies; only where that is the arena.
-bool is_view(const ir::Node& node, const std::vector<int64_t>& bytes) {
-  return !node.op->views.empty() &&
-         std::none_of(node.op->views.begin(), node.op->views.end(), [&](const ir::Alias& view) {
-           const int input = node.input(view.in);
-           return input < 0 || bytes[static_cast<size_t>(input)] == kPersistent;
-         });
-}
-
 // The node that makes a node's first output again, or the node itself.
 ir::Node second_run(const ir::Node& node) {
   ir::Node second = node;
@@ -112,7 +103,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                second.outputs,
                work_of(graph, second),
                second.op->flops == nullptr || little.count(&node) > 0,
-               is_view(second, bytes_)};
+               is_view(graph, second)};
       workspace = workspace_bytes(graph, second, options);
       maker.affordable =
           flops_of(graph, second) <= kFewPerByte * static_cast<double>(made_bytes(graph, second));

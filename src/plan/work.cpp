@@ -1,5 +1,7 @@
 #include "plan/work.h"
 
+#include <algorithm>
+
 #include "plan/arena.h"
 
 namespace thimble::plan {
@@ -16,8 +18,16 @@ int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
   return bytes;
 }
 
+bool is_view(const ir::Graph& graph, const ir::Node& node) {
+  const std::vector<ir::Alias>& views = node.op->views;
+  return !views.empty() && std::none_of(views.begin(), views.end(), [&](const ir::Alias& view) {
+    const int input = node.input(view.in);
+    return input < 0 || ir::is_persistent(graph.data(input).role);
+  });
+}
+
 int64_t bytes_of(const ir::Graph& graph, const ir::Node& node) {
-  if (!node.op->views.empty()) return 0;
+  if (is_view(graph, node)) return 0;
   int64_t bytes = made_bytes(graph, node);
   for (const int id : node.inputs) {
     if (id >= 0) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);

@@ -14,6 +14,10 @@ inline constexpr double kOperationsPerByte = 8.0;
 // Bytes of a node's outputs.
 [[nodiscard]] int64_t made_bytes(const ir::Graph& graph, const ir::Node& node);
 
+// Whether all that a node makes lies where its input lies. A view of a parameter does not: it is a
+// copy in the arena.
+[[nodiscard]] bool is_view(const ir::Graph& graph, const ir::Node& node);
+
 // Bytes that a node reads and writes; of a view none.
 [[nodiscard]] int64_t bytes_of(const ir::Graph& graph, const ir::Node& node);
 

@@ -251,6 +251,7 @@ TEST(recompute, does_not_count_a_view_of_a_parameter_as_free) {
       if (maker.op == nullptr || maker.op->views.empty()) continue;
       const int viewed = maker.inputs[static_cast<size_t>(maker.op->views.front().in)];
       EXPECT_EQ(maker.free, twice.bytes(viewed) != kPersistent);
+      EXPECT_EQ(maker.work == 0.0, maker.free);
       views += maker.free ? 0 : 1;
       if (maker.free) again[static_cast<size_t>(n)] = Again::each;
     }
