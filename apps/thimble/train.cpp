@@ -264,12 +264,11 @@ class Training {
     list.emplace_back("time of the swap file, a step",
                       fmt::format("predicted {:.3f} ms, measured {:.3f} ms", plan_.swap_busy_ms,
                                   of_step("swap_busy_ms")));
-    list.emplace_back(
-        "wait for the swap file, a step",
-        fmt::format("predicted {:.3f} ms, for the time that the file took {:.3f} ms, "
-                    "measured {:.3f} ms",
-                    plan_.swap_stall_ms, of_step("swap_expected_stall_ms"),
-                    of_step("swap_stall_ms")));
+    list.emplace_back("wait for the swap file, a step",
+                      fmt::format("predicted {:.3f} ms, for the time that the file took {:.3f} ms, "
+                                  "measured {:.3f} ms",
+                                  plan_.swap_stall_ms, of_step("swap_expected_stall_ms"),
+                                  of_step("swap_stall_ms")));
   }
 
   void print_end(const nlohmann::ordered_json& json, const Generated& generated) const {

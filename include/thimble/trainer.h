@@ -77,8 +77,8 @@ struct FitResult {
   int64_t measured_peak_bytes = 0;
   int64_t swap_read_bytes = 0;  // by the steps of this call; by no validation
   int64_t swap_written_bytes = 0;
-  double swap_busy_ms = 0.0;   // while the swap file had transfers under way
-  double swap_stall_ms = 0.0;  // that these steps waited for it
+  double swap_busy_ms = 0.0;            // while the swap file had transfers under way
+  double swap_stall_ms = 0.0;           // that these steps waited for it
   double swap_expected_stall_ms = 0.0;  // that they would have by the plan; see StepReport
 };
 
