@@ -45,17 +45,20 @@ class Search {
   Trial run(Trial now) {
     double cost = cost_of(now);
     Trial best = now;
+    Trial next;
     double best_cost = cost;
     const size_t moves =
         std::min(kMovesOfPair * open_.size() * open_.size(), kMaxSteps / now.turns.size());
     for (size_t i = 0; i < moves; ++i) {
       const double threshold =
           kFirstThreshold * (1.0 - static_cast<double>(i) / static_cast<double>(moves));
-      Trial next = twice_.build(moved(now.again));
+      next.again = now.again;
+      move(next.again);
+      twice_.build(next);
       if (!next.valid) continue;
       const double next_cost = cost_of(next);
       if (next_cost > cost + threshold) continue;
-      now = std::move(next);
+      std::swap(now, next);
       cost = next_cost;
       if (cost >= best_cost) continue;
       best = now;
@@ -77,7 +80,7 @@ class Search {
            above / static_cast<double>(trial.live.size());
   }
 
-  std::vector<Again> moved(std::vector<Again> again) {
+  void move(std::vector<Again>& again) {
     const size_t at = random_.below(open_.size());
     change(again, at);
     switch (random_.below(4)) {
@@ -95,7 +98,6 @@ class Search {
       default:
         break;
     }
-    return again;
   }
 
   [[nodiscard]] Again& of(std::vector<Again>& again, size_t index) const {

@@ -16,8 +16,17 @@ int input_of(std::span<const int> inputs, const ir::Alias& alias) {
 
 void Sequence::add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
                    int64_t workspace) {
-  const std::span<int> ids = add(op, inputs.size(), outputs.size(), workspace);
-  std::copy(outputs.begin(), outputs.end(), std::copy(inputs.begin(), inputs.end(), ids.begin()));
+  steps_.push_back({&op, static_cast<int>(values_.size()), static_cast<int>(inputs.size()),
+                    static_cast<int>(outputs.size()), workspace});
+  values_.insert(values_.end(), inputs.begin(), inputs.end());
+  values_.insert(values_.end(), outputs.begin(), outputs.end());
+}
+
+void Sequence::assign(std::span<const int64_t> bytes, std::span<const int> results) {
+  steps_.clear();
+  values_.clear();
+  bytes_.assign(bytes.begin(), bytes.end());
+  results_.assign(results.begin(), results.end());
 }
 
 void Sequence::reserve(size_t steps, size_t values_of_steps) {
@@ -44,37 +53,37 @@ Sequence sequence_of(const ir::Graph& graph, std::span<const int64_t> workspaces
   return sequence;
 }
 
-Sharing::Sharing(const Sequence& sequence, bool in_place)
-    : sequence_(sequence),
-      lives_(static_cast<size_t>(sequence.values())),
-      leader_(static_cast<size_t>(sequence.values())) {
+void Sharing::find(const Sequence& sequence, bool in_place) {
+  sequence_ = &sequence;
+  lives_.assign(static_cast<size_t>(sequence.values()), {});
+  leader_.resize(lives_.size());
   std::iota(leader_.begin(), leader_.end(), 0);
   find_lifetimes();
   for (int n = 0; n < sequence.size(); ++n) visit(n, in_place);
 }
 
 void Sharing::find_lifetimes() {
-  const int end = sequence_.size();
+  const int end = sequence_->size();
   for (int n = 0; n < end; ++n) {
-    for (const int id : sequence_.outputs(n)) lives_[static_cast<size_t>(id)] = {n, n + 1};
+    for (const int id : sequence_->outputs(n)) lives_[static_cast<size_t>(id)] = {n, n + 1};
   }
   for (int n = 0; n < end; ++n) {
-    for (const int id : sequence_.inputs(n)) {
+    for (const int id : sequence_->inputs(n)) {
       if (id >= 0) lives_[static_cast<size_t>(id)].death = n + 1;
     }
   }
   // Past the end: nothing may take a result's place.
-  for (const int id : sequence_.results()) lives_[static_cast<size_t>(id)].death = end + 1;
+  for (const int id : sequence_->results()) lives_[static_cast<size_t>(id)].death = end + 1;
 }
 
 void Sharing::visit(int n, bool in_place) {
-  const ir::OpDef& op = *sequence_.step(n).op;
+  const ir::OpDef& op = *sequence_->step(n).op;
   for (const ir::Alias& view : op.views) join(n, view);
   for (const ir::Alias& update : op.updates) join(n, update);
   if (!in_place || op.in_place.empty()) return;
   taken_.clear();
   for (const ir::Alias& alias : op.in_place) {
-    const int input = input_of(sequence_.inputs(n), alias);
+    const int input = input_of(sequence_->inputs(n), alias);
     if (!may_take_over(n, alias, input)) continue;
     const int leader = leader_of(input);
     const bool used = std::find(taken_.begin(), taken_.end(), leader) != taken_.end() ||
@@ -87,22 +96,22 @@ void Sharing::visit(int n, bool in_place) {
 }
 
 bool Sharing::may_take_over(int n, const ir::Alias& alias, int input) const {
-  if (input < 0 || sequence_.bytes(input) == kPersistent) return false;
-  const int output = sequence_.outputs(n)[static_cast<size_t>(alias.out)];
-  if (sequence_.bytes(output) != sequence_.bytes(leader_of(input))) return false;
+  if (input < 0 || sequence_->bytes(input) == kPersistent) return false;
+  const int output = sequence_->outputs(n)[static_cast<size_t>(alias.out)];
+  if (sequence_->bytes(output) != sequence_->bytes(leader_of(input))) return false;
   if (life(leader_of(input)).death > n + 1) return false;
   // A kernel that is not elementwise may read another argument after writing.
-  const std::span<const int> inputs = sequence_.inputs(n);
+  const std::span<const int> inputs = sequence_->inputs(n);
   const auto reads = std::count_if(inputs.begin(), inputs.end(), [&](int id) {
     return id >= 0 && leader_of(id) == leader_of(input);
   });
-  return reads == 1 || sequence_.step(n).op->elementwise;
+  return reads == 1 || sequence_->step(n).op->elementwise;
 }
 
 void Sharing::join(int n, const ir::Alias& alias) {
-  const int input = input_of(sequence_.inputs(n), alias);
-  if (input < 0 || sequence_.bytes(input) == kPersistent) return;
-  const int output = sequence_.outputs(n)[static_cast<size_t>(alias.out)];
+  const int input = input_of(sequence_->inputs(n), alias);
+  if (input < 0 || sequence_->bytes(input) == kPersistent) return;
+  const int output = sequence_->outputs(n)[static_cast<size_t>(alias.out)];
   const int leader = leader_of(input);
   leader_[static_cast<size_t>(output)] = leader;
   Lifetime& life = lives_[static_cast<size_t>(leader)];
@@ -110,21 +119,25 @@ void Sharing::join(int n, const ir::Alias& alias) {
 }
 
 std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing) {
+  std::vector<int64_t> live;
+  live_bytes(sequence, sharing, live);
+  return live;
+}
+
+void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live) {
   const int end = sequence.size();
-  std::vector<int64_t> change(static_cast<size_t>(end) + 1, 0);
+  live.assign(static_cast<size_t>(end), 0);  // first, by how much it changes
   for (int id = 0; id < sequence.values(); ++id) {
     if (!sharing.has_buffer(id)) continue;
     const Lifetime life = sharing.life(id);
-    change[static_cast<size_t>(life.birth)] += sequence.bytes(id);
-    change[static_cast<size_t>(std::min(life.death, end))] -= sequence.bytes(id);
+    live[static_cast<size_t>(life.birth)] += sequence.bytes(id);
+    if (life.death < end) live[static_cast<size_t>(life.death)] -= sequence.bytes(id);
   }
-  std::vector<int64_t> live(static_cast<size_t>(end), 0);
   int64_t now = 0;
   for (int n = 0; n < end; ++n) {
-    now += change[static_cast<size_t>(n)];
+    now += live[static_cast<size_t>(n)];
     live[static_cast<size_t>(n)] = now + sequence.step(n).workspace;
   }
-  return live;
 }
 
 }  // namespace thimble::plan

@@ -27,17 +27,22 @@ class Sequence {
   Sequence(std::vector<int64_t> bytes, std::vector<int> results)
       : bytes_(std::move(bytes)), results_(std::move(results)) {}
 
+  // Starts anew, in the memory that there is.
+  void assign(std::span<const int64_t> bytes, std::span<const int> results);
+  void add_value(int64_t bytes) { bytes_.push_back(bytes); }
+
   // Inputs of -1 are left out. A value is written once; one that no step writes is a source.
   void add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
            int64_t workspace);
-  // The same for whoever numbers the values while it adds: first the inputs, then the outputs, to
-  // be filled in before the next call.
-  std::span<int> add(const ir::OpDef& op, size_t inputs, size_t outputs, int64_t workspace) {
-    const size_t first = values_.size();
-    steps_.push_back({&op, static_cast<int>(first), static_cast<int>(inputs),
-                      static_cast<int>(outputs), workspace});
-    values_.resize(first + inputs + outputs);
-    return std::span(values_).subspan(first);
+  // A step of another sequence, whose values have other numbers here: what read says of an input,
+  // and made of an output.
+  template <typename Read, typename Made>
+  void add(const Sequence& from, int n, const Read& read, const Made& made) {
+    Step step = from.step(n);
+    step.first = static_cast<int>(values_.size());
+    steps_.push_back(step);
+    for (const int id : from.inputs(n)) values_.push_back(id < 0 ? -1 : read(id));
+    for (const int id : from.outputs(n)) values_.push_back(made(id));
   }
   void reserve(size_t steps, size_t values_of_steps);
 
@@ -76,7 +81,11 @@ struct Lifetime {
 // input which dies there, where the op allows it.
 class Sharing {
  public:
-  Sharing(const Sequence& sequence, bool in_place);
+  Sharing() = default;
+  // The sequence must outlive this.
+  Sharing(const Sequence& sequence, bool in_place) { find(sequence, in_place); }
+  // Starts anew, in the memory that there is.
+  void find(const Sequence& sequence, bool in_place);
 
   // The value that stands for the group.
   [[nodiscard]] int leader_of(int id) const { return leader_[static_cast<size_t>(id)]; }
@@ -84,7 +93,7 @@ class Sharing {
   [[nodiscard]] Lifetime life(int leader) const { return lives_[static_cast<size_t>(leader)]; }
   // Whether it has a buffer: it leads, lies in the arena, and something reads or writes it.
   [[nodiscard]] bool has_buffer(int id) const {
-    return sequence_.bytes(id) != kPersistent && leader_of(id) == id &&
+    return sequence_->bytes(id) != kPersistent && leader_of(id) == id &&
            life(id).death > life(id).birth;
   }
 
@@ -94,7 +103,7 @@ class Sharing {
   [[nodiscard]] bool may_take_over(int n, const ir::Alias& alias, int input) const;
   void join(int n, const ir::Alias& alias);
 
-  const Sequence& sequence_;
+  const Sequence* sequence_ = nullptr;
   std::vector<Lifetime> lives_;
   std::vector<int> leader_;
   std::vector<int> taken_;  // by the step that is visited
@@ -102,5 +111,7 @@ class Sharing {
 
 // Bytes alive in the arena at each step, workspaces included.
 [[nodiscard]] std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing);
+// The same, in the memory of a vector.
+void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live);
 
 }  // namespace thimble::plan

@@ -239,12 +239,12 @@ class Chooser {
     const std::vector<Candidate> found = candidates();
     const Turn fullest = trial_.turns[static_cast<size_t>(trial_.peak)];
     for (size_t i = 0; i < std::min(found.size(), kMaxTries); ++i) {
-      std::vector<Again> again = trial_.again;
-      for (const int node : found[i].nodes) again[static_cast<size_t>(node)] = found[i].how;
-      Trial next = twice_.build(std::move(again));
-      if (next.valid && next.peak_bytes <= trial_.peak_bytes &&
-          extra_work(twice_, next) <= most_work_ && live_at(next, fullest) < trial_.peak_bytes) {
-        trial_ = std::move(next);
+      next_.again = trial_.again;
+      for (const int node : found[i].nodes) next_.again[static_cast<size_t>(node)] = found[i].how;
+      twice_.build(next_);
+      if (next_.valid && next_.peak_bytes <= trial_.peak_bytes &&
+          extra_work(twice_, next_) <= most_work_ && live_at(next_, fullest) < trial_.peak_bytes) {
+        std::swap(trial_, next_);
         return true;
       }
     }
@@ -259,11 +259,11 @@ class Chooser {
     for (const int node : chosen) {
       for (const Again less : {Again::no, Again::once}) {
         if (less == again(node)) break;
-        std::vector<Again> again = trial_.again;
-        again[static_cast<size_t>(node)] = less;
-        Trial next = twice_.build(std::move(again));
-        if (!next.valid || next.peak_bytes > enough) continue;
-        trial_ = std::move(next);
+        next_.again = trial_.again;
+        next_.again[static_cast<size_t>(node)] = less;
+        twice_.build(next_);
+        if (!next_.valid || next_.peak_bytes > enough) continue;
+        std::swap(trial_, next_);
         break;
       }
     }
@@ -296,15 +296,15 @@ class Chooser {
   bool exchange(int given_up, Again less, int taken, Again more, int64_t enough) {
     exchange_nodes_ += twice_.graph().nodes.size();
     if (exchange_nodes_ > kMaxExchangeNodes) return false;
-    std::vector<Again> again = trial_.again;
-    again[static_cast<size_t>(given_up)] = less;
-    again[static_cast<size_t>(taken)] = more;
-    Trial next = twice_.build(std::move(again));
-    if (!next.valid || next.peak_bytes > enough ||
-        extra_work(twice_, next) >= extra_work(twice_, trial_)) {
+    next_.again = trial_.again;
+    next_.again[static_cast<size_t>(given_up)] = less;
+    next_.again[static_cast<size_t>(taken)] = more;
+    twice_.build(next_);
+    if (!next_.valid || next_.peak_bytes > enough ||
+        extra_work(twice_, next_) >= extra_work(twice_, trial_)) {
       return false;
     }
-    trial_ = std::move(next);
+    std::swap(trial_, next_);
     return true;
   }
 
@@ -315,6 +315,7 @@ class Chooser {
   double most_work_ = std::numeric_limits<double>::infinity();  // that may be done again
   size_t exchange_nodes_ = 0;
   Trial trial_;
+  Trial next_;  // that is tried
 };
 
 // The best choice found so far.

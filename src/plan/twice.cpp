@@ -67,17 +67,6 @@ ir::Node second_run(const ir::Node& node) {
 
 }  // namespace
 
-// A trial on its way: the late turns, from which it follows what the early part still has to do.
-struct Twice::Building {
-  const std::vector<Again>& again;
-  std::vector<Turn> late;
-  std::vector<int> made_for;  // by node: the reader for which it ran again last; 0: none yet
-  int readers = 0;
-  std::vector<char> kept;     // by value: the late part reads the first of its kind
-  std::vector<char> updated;  // by value: a late node has changed its storage
-  bool valid = true;
-};
-
 Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
     : graph_(graph),
       options_(options),
@@ -135,30 +124,46 @@ std::vector<int> Twice::early_of(const std::vector<int>& ids) const {
 }
 
 // Sees to it that a late reader finds an early value: as it was kept, or made again.
-void Twice::make_sure(Building& building, int id, int reader) const {
+void Twice::make_sure(Trial& trial, int id, int reader) const {
   const int node = early_producer(id);
-  const Again again = building.again[static_cast<size_t>(node)];
+  const Again again = trial.again[static_cast<size_t>(node)];
   if (again == Again::no || !is_made(id)) {
-    building.kept[static_cast<size_t>(id)] = 1;
+    building_.kept[static_cast<size_t>(id)] = 1;
     return;
   }
-  int& made_for = building.made_for[static_cast<size_t>(node)];
+  int& made_for = building_.made_for[static_cast<size_t>(node)];
   if (made_for == reader || (made_for != 0 && again == Again::once)) return;
   made_for = reader;
-  const int self = ++building.readers;
+  const int self = ++building_.readers;
   for (const int input : again_.inputs(node)) {
     if (input < 0) continue;
-    if (building.updated[static_cast<size_t>(input)] != 0) building.valid = false;
-    if (early_producer(input) >= 0 && bytes(input) != kPersistent) {
-      make_sure(building, input, self);
-    }
+    if (building_.updated[static_cast<size_t>(input)] != 0) trial.valid = false;
+    if (early_producer(input) >= 0 && bytes(input) != kPersistent) make_sure(trial, input, self);
   }
-  building.late.push_back({node, true});
+  building_.late.push_back({node, true});
+}
+
+// The turns behind the loss.
+void Twice::find_late_part(Trial& trial) const {
+  const size_t values = graph_.values.size();
+  building_.late.clear();
+  building_.made_for.assign(graph_.nodes.size(), 0);
+  building_.readers = 0;
+  building_.kept.assign(values, 0);
+  building_.updated.assign(values, 0);
+  const auto end = static_cast<int>(graph_.nodes.size());
+  for (int n = loss_node_ + 1; n < end && trial.valid; ++n) {
+    const Late& late = late_[static_cast<size_t>(n - loss_node_ - 1)];
+    const int self = ++building_.readers;
+    for (const int id : late.reads) make_sure(trial, id, self);
+    building_.late.push_back({n, false});
+    for (const int id : late.changes) building_.updated[static_cast<size_t>(id)] = 1;
+  }
 }
 
 // The forward nodes that are still needed where they stand.
-void Twice::add_early(Building& building, Trial& trial) const {
-  std::vector<char>& needed = building.kept;
+void Twice::add_early(Trial& trial) const {
+  std::vector<char>& needed = building_.kept;
   for (int n = loss_node_; n >= 0; --n) {
     const std::span<const int> outputs = first_.outputs(n);
     const bool runs = std::any_of(outputs.begin(), outputs.end(), [&](int id) {
@@ -173,57 +178,27 @@ void Twice::add_early(Building& building, Trial& trial) const {
   std::reverse(trial.turns.begin(), trial.turns.end());
 }
 
-// The turns behind the loss.
-Twice::Building Twice::late_part(Trial& trial) const {
-  const size_t values = graph_.values.size();
-  Building building{trial.again,
-                    {},
-                    std::vector<int>(graph_.nodes.size(), 0),
-                    0,
-                    std::vector<char>(values, 0),
-                    std::vector<char>(values, 0)};
-  const auto end = static_cast<int>(graph_.nodes.size());
-  for (int n = loss_node_ + 1; n < end && building.valid; ++n) {
-    const Late& late = late_[static_cast<size_t>(n - loss_node_ - 1)];
-    const int self = ++building.readers;
-    for (const int id : late.reads) make_sure(building, id, self);
-    building.late.push_back({n, false});
-    for (const int id : late.changes) building.updated[static_cast<size_t>(id)] = 1;
-  }
-  return building;
-}
-
 // The sequence of the turns, in which what is made again is a value of its own.
 void Twice::number_values(Trial& trial) const {
-  std::vector<int64_t> bytes;
-  bytes.reserve(2 * bytes_.size());
-  bytes = bytes_;
-  trial.original.reserve(2 * bytes_.size());
+  Sequence& sequence = trial.sequence;
+  sequence.assign(bytes_, results_);
+  sequence.reserve(trial.turns.size(), first_.ids() + again_.ids());
   trial.original.resize(bytes_.size());
   std::iota(trial.original.begin(), trial.original.end(), 0);
+  std::vector<int>& now = building_.now;
+  now = trial.original;
+  const auto stands_for = [&now](int id) { return now[static_cast<size_t>(id)]; };
+  const auto make = [&](int id) {
+    now[static_cast<size_t>(id)] = static_cast<int>(trial.original.size());
+    trial.original.push_back(id);
+    sequence.add_value(bytes_[static_cast<size_t>(id)]);
+    return stands_for(id);
+  };
   for (const Turn& turn : trial.turns) {
-    if (!turn.again) continue;
-    for (const int id : again_.outputs(turn.node)) {
-      bytes.push_back(bytes_[static_cast<size_t>(id)]);
-      trial.original.push_back(id);
-    }
-  }
-  trial.sequence = Sequence(std::move(bytes), results_);
-  trial.sequence.reserve(trial.turns.size(), first_.ids() + again_.ids());
-  std::vector<int> now(bytes_.size());
-  std::iota(now.begin(), now.end(), 0);
-  auto next = static_cast<int>(bytes_.size());
-  for (const Turn& turn : trial.turns) {
-    const Sequence& from = turn.again ? again_ : first_;
-    const std::span<const int> inputs = from.inputs(turn.node);
-    const std::span<const int> outputs = from.outputs(turn.node);
-    const Sequence::Step& step = from.step(turn.node);
-    int* id_now =
-        trial.sequence.add(*step.op, inputs.size(), outputs.size(), step.workspace).data();
-    for (const int id : inputs) *id_now++ = id < 0 ? -1 : now[static_cast<size_t>(id)];
-    for (const int id : outputs) {
-      if (turn.again) now[static_cast<size_t>(id)] = next++;
-      *id_now++ = now[static_cast<size_t>(id)];
+    if (turn.again) {
+      sequence.add(again_, turn.node, stands_for, make);
+    } else {
+      sequence.add(first_, turn.node, stands_for, stands_for);
     }
   }
 }
@@ -231,17 +206,23 @@ void Twice::number_values(Trial& trial) const {
 Trial Twice::build(std::vector<Again> again) const {
   Trial trial;
   trial.again = std::move(again);
-  Building building = late_part(trial);
-  trial.valid = building.valid;
-  if (!trial.valid) return trial;
-  add_early(building, trial);
-  trial.turns.insert(trial.turns.end(), building.late.begin(), building.late.end());
+  build(trial);
+  return trial;
+}
+
+void Twice::build(Trial& trial) const {
+  trial.valid = true;
+  trial.turns.clear();
+  find_late_part(trial);
+  if (!trial.valid) return;
+  add_early(trial);
+  trial.turns.insert(trial.turns.end(), building_.late.begin(), building_.late.end());
   number_values(trial);
-  trial.live = live_bytes(trial.sequence, Sharing(trial.sequence, options_.in_place));
+  building_.sharing.find(trial.sequence, options_.in_place);
+  live_bytes(trial.sequence, building_.sharing, trial.live);
   const auto fullest = std::max_element(trial.live.begin(), trial.live.end());
   trial.peak = static_cast<int>(fullest - trial.live.begin());
   trial.peak_bytes = fullest == trial.live.end() ? 0 : *fullest;
-  return trial;
 }
 
 ir::Graph Twice::graph_of(const Trial& trial) const {

@@ -60,6 +60,9 @@ class Twice {
   Twice(const ir::Graph& graph, const ArenaOptions& options);
 
   [[nodiscard]] Trial build(std::vector<Again> again) const;
+  // The same from trial.again, in the memory that the trial has. Neither may run in several threads
+  // at once.
+  void build(Trial& trial) const;
   // The graph of a trial.
   [[nodiscard]] ir::Graph graph_of(const Trial& trial) const;
 
@@ -75,12 +78,22 @@ class Twice {
   [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
 
  private:
-  struct Building;
+  // Memory for what is found on the way: the turns behind the loss, from which it follows what the
+  // early part still has to do.
+  struct Building {
+    std::vector<Turn> late;
+    std::vector<int> made_for;  // by node: the reader for which it ran again last; 0: none yet
+    int readers = 0;
+    std::vector<char> kept;     // by value: the late part reads the first of its kind
+    std::vector<char> updated;  // by value: a late node has changed its storage
+    std::vector<int> now;       // by value: what stands for it in the sequence
+    Sharing sharing;
+  };
   // Values that the forward part makes anew in every step, of those that are read.
   [[nodiscard]] std::vector<int> early_of(const std::vector<int>& ids) const;
-  void make_sure(Building& building, int id, int reader) const;
-  [[nodiscard]] Building late_part(Trial& trial) const;
-  void add_early(Building& building, Trial& trial) const;
+  void make_sure(Trial& trial, int id, int reader) const;
+  void find_late_part(Trial& trial) const;
+  void add_early(Trial& trial) const;
   void number_values(Trial& trial) const;
 
   // What is asked of a value over and over.
@@ -105,6 +118,7 @@ class Twice {
   std::vector<int64_t> bytes_;
   std::vector<int> results_;
   std::vector<char> is_result_;
+  mutable Building building_;
 };
 
 // Work of all second runs; see work.h.
