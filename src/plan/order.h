@@ -16,8 +16,8 @@ inline constexpr int kExactNodes = 20;
 struct OrderLimits {
   // The most work of the exact search where there are more than exact_nodes, in nodes run: ten
   // millions take about a second. Counted, not timed, so that every machine finds the same order.
-  int64_t exact_work = 500'000;
-  int64_t beam_work = 500'000;  // of the search that follows where the exact one gives up
+  int64_t exact_work = 200'000;
+  int64_t beam_work = 200'000;  // of the search that follows where the exact one gives up
   int exact_nodes = kExactNodes;
 };
 
