@@ -10,7 +10,7 @@ namespace {
 // Moves for each pair of nodes that may be changed, and steps of all their trials: some tenths of a
 // second.
 constexpr size_t kMovesOfPair = 2;
-constexpr size_t kMaxSteps = 4'000'000;
+constexpr size_t kMaxSteps = 1'000'000;
 
 // Of the work of a step, that a move may cost at first.
 constexpr double kFirstThreshold = 0.02;

@@ -191,7 +191,7 @@ ir::Graph update_in_parts_as_ordered(const ir::Graph& graph, const ArenaOptions&
 ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
   if (!may_update_in_parts(graph, options)) return graph;
   // What lives when is settled by what is computed again.
-  const ir::Graph settled = recompute(graph, {.arena = options});
+  const ir::Graph settled = recompute(graph, {.arena = options, .quick_order = true});
   Fuser chooser(settled, options);
   const int64_t peak_before = chooser.peak();
   std::vector<Chosen> chosen = fuse_where_it_saves(chooser);
@@ -200,7 +200,7 @@ ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
   // What is then computed again may differ, for the worse, too: then the larger gradients alone.
   for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
     ir::Graph result = fused(graph, options, chosen);
-    const Fuser after(recompute(result, {.arena = options}), options);
+    const Fuser after(recompute(result, {.arena = options, .quick_order = true}), options);
     if (after.peak() <= peak_before) return result;
     chosen.resize(chosen.size() / 2);
   }

@@ -53,7 +53,7 @@ class Ladder {
     // Without a budget nobody asks for the fastest step.
     Tried best = tried(budget_.bytes > 0 ? light_ : variants_.in_parts_first().balanced());
     const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
-    if (must_fetch || !keeps(best)) best = chosen(std::move(best), must_fetch);
+    if (must_fetch || !keeps(best)) best = chosen(best.fitted.arena.plan, must_fetch);
     Plan& plan = best.fitted.arena.plan;
     plan.swap_read_bytes = best.read_bytes;
     plan.swap_written_bytes = best.written_bytes;
@@ -108,7 +108,7 @@ class Ladder {
   }
 
   // What the budget asks for beyond what costs little.
-  [[nodiscard]] Tried chosen(Tried light, bool must_fetch) {
+  [[nodiscard]] Tried chosen(const Plan& light, bool must_fetch) {
     const bool may_swap = (budget_.swap != Swap::never && can_swap()) || must_fetch;
     std::optional<Tried> best;
     const auto take = [&](Tried next) {
@@ -117,7 +117,7 @@ class Ladder {
     if (may_swap) take(swapped(light_));
     const bool only_swap = must_fetch || budget_.swap == Swap::always;
     if (only_swap && keeps(*best)) return std::move(*best);
-    const int64_t left = arena_bytes_left(light.fitted.arena.plan, budget_.bytes);
+    const int64_t left = arena_bytes_left(light, budget_.bytes);
     Tried again = tried(variants_.in_parts_first().fit(left));
     if (!keeps(again)) {
       Tried whole = tried(variants_.whole_first().fit(left));
@@ -133,13 +133,13 @@ class Ladder {
       whole.whole_first = true;
       take(std::move(whole));
       if (!asks_for_least()) {
-        take_mixtures(again.fitted.arena.plan, again.extra_ms, light.fitted.arena.plan, *best);
+        take_mixtures(again.fitted.arena.plan, again.extra_ms, light, *best);
       }
     }
     if (!must_fetch) {
+      const bool is_enough = keeps(again);
       take(std::move(again));
-      if (!asks_for_least()) take(tried(variants_.in_parts_first().balanced()));
-      take(std::move(light));
+      if (is_enough) take(tried(variants_.in_parts_first().balanced()));
     }
     return std::move(*best);
   }

@@ -400,7 +400,9 @@ std::vector<Trial> searched(const Twice& twice, const RecomputeOptions& options,
       anneal_from(start, options.target_bytes);
     }
   }
-  best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());
+  if (options.any_op || options.slack > 0.0) {  // else hardly a choice is to be had for another
+    best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());
+  }
   others.insert(others.begin(), best.trial());
   return others;
 }
@@ -421,7 +423,9 @@ class Smallest {
     graph_ = std::move(graph);
     return true;
   }
-  [[nodiscard]] ir::Graph graph() const { return order_nodes(graph_, options_.arena); }
+  [[nodiscard]] ir::Graph graph() const {
+    return options_.quick_order ? graph_ : order_nodes(graph_, options_.arena);
+  }
 
  private:
   const RecomputeOptions& options_;
