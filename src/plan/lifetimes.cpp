@@ -127,6 +127,7 @@ std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing
 void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live) {
   const int end = sequence.size();
   live.assign(static_cast<size_t>(end), 0);  // first, by how much it changes
+  if (end == 0) return;
   for (int id = 0; id < sequence.values(); ++id) {
     if (!sharing.has_buffer(id)) continue;
     const Lifetime life = sharing.life(id);
