@@ -7,8 +7,8 @@
 namespace thimble::plan {
 namespace {
 
-// Moves for each pair of nodes that may be changed, and steps of all their trials: less than a tenth
-// of a second.
+// Moves for each pair of nodes that may be changed, and steps of all their trials: less than a
+// tenth of a second.
 constexpr size_t kMovesOfPair = 2;
 constexpr size_t kMaxSteps = 1'000'000;
 

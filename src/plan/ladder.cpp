@@ -124,7 +124,7 @@ class Ladder {
       whole.whole_first = true;
       if (better(whole, again)) again = std::move(whole);
     }
-    if (may_swap && !keeps(again)) {
+    if (may_swap && (must_fetch || !keeps(again))) {
       // Less is left to swap of a step that computes much again.
       Tried both = swapped(computed(again));
       both.whole_first = again.whole_first;
@@ -137,9 +137,8 @@ class Ladder {
       }
     }
     if (!must_fetch) {
-      const bool is_enough = keeps(again);
       take(std::move(again));
-      if (is_enough) take(tried(variants_.in_parts_first().balanced()));
+      if (!asks_for_least()) take(tried(variants_.in_parts_first().balanced()));
     }
     return std::move(*best);
   }

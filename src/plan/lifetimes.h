@@ -81,9 +81,9 @@ struct Lifetime {
 // input which dies there, where the op allows it.
 class Sharing {
  public:
-  Sharing() = default;
-  // The sequence must outlive this.
+  // The sequence must outlive this, or what it finds next.
   Sharing(const Sequence& sequence, bool in_place) { find(sequence, in_place); }
+  Sharing() = default;  // of nothing, before find
   // Starts anew, in the memory that there is.
   void find(const Sequence& sequence, bool in_place);
 

@@ -19,7 +19,7 @@ namespace {
 // So many choices are tried at one fullest moment before it counts as not to be lowered.
 constexpr size_t kMaxTries = 48;
 
-// Steps of all trials of exchange: some tenths of a second.
+// Steps of all trials of exchange: some hundredths of a second.
 constexpr size_t kMaxExchangeNodes = 500'000;
 
 constexpr int kMaxSegments = 16;
@@ -400,7 +400,7 @@ std::vector<Trial> searched(const Twice& twice, const RecomputeOptions& options,
       anneal_from(start, options.target_bytes);
     }
   }
-  if (options.any_op || options.slack > 0.0) {  // else hardly a choice is to be had for another
+  if (options.any_op || options.slack > 0.0) {  // what is cheap alone is all chosen where it helps
     best.consider(Chooser(twice, options, 1.0, best.trial()).exchanged());
   }
   others.insert(others.begin(), best.trial());

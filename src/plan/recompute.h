@@ -22,7 +22,8 @@ struct RecomputeOptions {
   // the step's work, and as far as the space-time product falls: bytes of the whole step times its
   // work (Belady and Kuehner, "Dynamic space-sharing in computer systems", 1969).
   double slack = 0.0;
-  bool quick_order = false;  // of a result that is looked at alone: not searched at length
+  // For a result that is looked at alone: the search for its order ends soon.
+  bool quick_order = false;
 };
 
 // A step, some of whose forward nodes run a second time in the backward part: by the same kernels,

@@ -30,8 +30,8 @@ enum class Again : uint8_t { no, once, each };
 // A choice of nodes that run again, and what comes of it.
 struct Trial {
   std::vector<Again> again;  // by node
-  // No second run reads a parameter that was updated before. Else the rest is empty: such a trial
-  // is neither to be ranked nor made into a graph.
+  // No second run reads a parameter that was updated before. Else the rest says nothing: such a
+  // trial is neither to be ranked nor made into a graph.
   bool valid = true;
   std::vector<Turn> turns;  // in their order
   Sequence sequence{{}, {}};
