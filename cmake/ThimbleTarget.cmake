@@ -1,15 +1,34 @@
 # Settings that every target of the project shares.
+include(CheckLinkerFlag)
 find_package(Threads REQUIRED)
 
-# thimble_settings(TARGET): warnings, sanitizers, deterministic floating point.
+# A program is linked without what it never calls, and in the order of text_order.ld. A sanitizer
+# finds its own tables in the order it made them.
+set(THIMBLE_TEXT_ORDER ${CMAKE_CURRENT_LIST_DIR}/text_order.ld)
+set(THIMBLE_LINK_OPTIONS "")
+if(NOT THIMBLE_SANITIZE)
+  check_linker_flag(CXX -Wl,--gc-sections THIMBLE_LINKER_COLLECTS)
+  check_linker_flag(CXX -Wl,-T,${THIMBLE_TEXT_ORDER} THIMBLE_LINKER_ORDERS)
+  if(THIMBLE_LINKER_COLLECTS)
+    list(APPEND THIMBLE_LINK_OPTIONS -Wl,--gc-sections)
+  endif()
+  if(THIMBLE_LINKER_ORDERS)
+    list(APPEND THIMBLE_LINK_OPTIONS -Wl,-T,${THIMBLE_TEXT_ORDER})
+  endif()
+endif()
+
+# thimble_settings(TARGET): warnings, sanitizers, deterministic floating point, sections to link by.
 function(thimble_settings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic
     # Designated initializers leave fields at their defaults on purpose.
     -Wno-missing-field-initializers
     # Contraction would make results depend on the compiler's choice; kernels use explicit FMA.
     -ffp-contract=off
+    -ffunction-sections -fdata-sections
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
     $<$<BOOL:${THIMBLE_WERROR}>:-Werror>)
+  target_link_options(${target} PRIVATE ${THIMBLE_LINK_OPTIONS})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${THIMBLE_TEXT_ORDER})
   if(THIMBLE_SANITIZE)
     list(JOIN THIMBLE_SANITIZE "," sanitizers)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-omit-frame-pointer
