@@ -94,6 +94,7 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"in_file_bytes", plan.in_file_bytes},
           {"staging_bytes", plan.staging_bytes},
           {"input_pipeline_bytes", plan.input_pipeline_bytes},
+          {"reserved_bytes", plan.reserved_bytes},
           {"data", reading.data},
           {"samples", reading.samples},
           {"micro_batches", plan.micro_batches},

@@ -105,7 +105,8 @@ class Trainer {
   // both; load_weights takes averages where a file has them.
   //
   // Of a step of the full batch: exactly what training holds, beside the input pipeline. Programs
-  // for other batch sizes, compiled by fit and evaluate, add their constants.
+  // for other batch sizes, compiled by fit and evaluate, add their constants, for which
+  // reserved_bytes are set aside.
   [[nodiscard]] Plan plan() const;
   [[nodiscard]] const TrainerOptions& options() const;
 

@@ -59,24 +59,13 @@ class ArrayStream final : public train::BatchStream {
 };
 
 // A loader's batches; Ctrl-C ends it between two.
-class InterruptibleStream final : public train::BatchStream {
+class InterruptibleStream final : public train::LoaderStream {
  public:
-  InterruptibleStream(const data::Dataset& dataset, const data::LoaderOptions& options)
-      : loader_(dataset, options) {}
-  [[nodiscard]] const std::vector<data::Field>& fields() const override { return loader_.fields(); }
-  [[nodiscard]] int64_t samples() const override { return loader_.samples(); }
-  [[nodiscard]] int64_t batches() const override { return loader_.batches(); }
-  void start(int64_t epoch, int64_t first_batch) override { loader_.start(epoch, first_batch); }
+  using LoaderStream::LoaderStream;
   [[nodiscard]] const data::Batch* next() override {
     check_signals();
-    return loader_.next();
+    return LoaderStream::next();
   }
-  [[nodiscard]] int64_t bytes() const override { return loader_.bytes(); }
-  void keep_to(int64_t bytes) override { loader_.keep_to(bytes); }
-  void release() override { loader_.release(); }
-
- private:
-  train::LoaderStream loader_;
 };
 
 // Batches from a Python iterator: `epoch()` returns a function that returns lists of arrays, one a

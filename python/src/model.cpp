@@ -73,7 +73,6 @@ nb::dict PredictedRows::finish() && {
   return std::move(arrays_);
 }
 
-// A copy that takes no writes: they would be lost.
 nb::object copied(const exec::Store& store, const exec::Store::Entry& entry) {
   const std::span<const std::byte> bytes = store.read(entry);
   std::byte* data = nullptr;
@@ -95,6 +94,16 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
             : view_array(entry->type.dtype, entry->type.shape, entry->data, owner);
   }
   return views;
+}
+
+void set_tensor(exec::Store& store, const std::string& name, const InputArray& values) {
+  const exec::Store::Entry* const entry = store.find(name);
+  if (entry == nullptr || values.nbytes() != entry->bytes()) {
+    throw Error(name, "there is no parameter or statistic of so many bytes");
+  }
+  store.overwrite(*entry, [&](std::span<std::byte> bytes) {
+    std::memmove(bytes.data(), values.data(), bytes.size());
+  });
 }
 
 nb::dict model_sources(const ir::Graph& model, ir::Role role) {

@@ -42,7 +42,12 @@ class PredictedRows {
 };
 
 // The model's parameters and states as arrays over the store's memory, which owner keeps alive.
+// What lies in the swap file is copied, and takes no writes: they would be lost.
 nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner);
+
+// Overwrites one of them with elements of its type. Throws Error where there is none or their bytes
+// are not as many, and where the swap file fails.
+void set_tensor(exec::Store& store, const std::string& name, const InputArray& values);
 
 // {name: (element type, shape of a sample)} of the inputs or labels.
 nb::dict model_sources(const ir::Graph& model, ir::Role role);

@@ -35,6 +35,7 @@ class PyPredictor {
 
   [[nodiscard]] const ir::Graph& model() const { return model_; }
   [[nodiscard]] const exec::Store& store() const { return runner_.store(); }
+  [[nodiscard]] exec::Store& store() { return runner_.store(); }
   [[nodiscard]] Plan plan() const { return runner_.plan({0, batch_}); }
 
  private:
@@ -76,6 +77,12 @@ void bind_predictor(nb::module_& m) {
             return model_tensors(predictor.model(), predictor.store(), self);
           },
           nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
+      .def(
+          "set_tensor",
+          [](PyPredictor& p, const std::string& name, const InputArray& values) {
+            set_tensor(p.store(), name, values);
+          },
+          nb::arg("name"), nb::arg("values"))
       .def(
           "inputs", [](const PyPredictor& p) { return model_sources(p.model(), ir::Role::input); },
           nb::sig("def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]"));

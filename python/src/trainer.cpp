@@ -248,6 +248,12 @@ void bind_trainer(nb::module_& m) {
            })
       .def("tensors", &tensors,
            nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
+      .def(
+          "set_tensor",
+          [](PyTrainer& t, const std::string& name, const InputArray& values) {
+            set_tensor(t.trainer.state().runner.store(), name, values);
+          },
+          nb::arg("name"), nb::arg("values"))
       .def("parameter_names", [](PyTrainer& t) { return t.trainer.parameter_names(); })
       .def(
           "inputs", [](PyTrainer& t) { return sources(t, ir::Role::input); },

@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 from conftest import classifier
 
@@ -26,14 +27,15 @@ def test_adds_up_and_prints(plan):
 
 
 def test_the_plan_is_the_contract(plan):
-    enough = plan.planned_peak_bytes + plan.input_pipeline_bytes
+    enough = plan.planned_peak_bytes + plan.input_pipeline_bytes + plan.reserved_bytes
     tb.Trainer(classifier(), batch=32, memory_budget=enough)
     with pytest.raises(ValueError, match="Nearest budget that works") as refused:
         tb.Trainer(classifier(), batch=32, memory_budget=1)
     nearest = int(re.search(r"works: (\d+) bytes", str(refused.value))[1])
     tight = tb.Trainer(classifier(), batch=32, memory_budget=nearest)
     taken = tight.plan()
-    assert taken.planned_peak_bytes + taken.input_pipeline_bytes <= nearest <= enough
+    held = taken.planned_peak_bytes + taken.input_pipeline_bytes + taken.reserved_bytes
+    assert held <= nearest <= enough
 
 
 def test_plots_every_buffer(plan, tmp_path):
@@ -159,6 +161,43 @@ def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
     assert 0 < expected == pytest.approx(result.swap_expected_stall_ms)
     assert tight.weights_sha256() == free.weights_sha256()
     assert list(tmp_path.iterdir()) == []  # the file has no name
+
+
+def test_parameters_in_the_swap_file_are_read_and_loaded():
+    digits = tb.data.digits(64)
+    options = {"seed": 1, "swap": "always"}
+    least = tb.plan_training(classifier(), memory_budget=1, **options).nearest_feasible_bytes
+    trainer = tb.Trainer(classifier(), memory_budget=least, **options)
+    in_file = [name for name, array in trainer.parameters.items() if not array.flags.writeable]
+    assert "dense.weight" in in_file
+    weight = trainer.parameters["dense.weight"]
+    with pytest.raises(ValueError, match="read-only"):
+        weight[:] = 0
+    free = tb.Trainer(classifier(), seed=1)
+    assert trainer.weights_sha256() == free.weights_sha256()
+    trainer.fit(digits)
+    assert (trainer.parameters["dense.weight"] != weight).any()
+    trainer.load_state_dict(free.state_dict())
+    assert trainer.weights_sha256() == free.weights_sha256()
+    with pytest.raises(TypeError, match=r"\[dense.bias\] has elements of float32, got complex64"):
+        trainer.load_state_dict({"dense.weight": weight + 1, "dense.bias": np.zeros(10, "c8")}, strict=False)
+    assert trainer.weights_sha256() == free.weights_sha256()
+
+
+@pytest.mark.parametrize("budget", [False, True])
+def test_samples_are_read_straight_into_every_program(budget):
+    digits = tb.data.digits(70)  # whose last batch is smaller
+    options = {"batch": 32, "seed": 1}
+    free = tb.Trainer(classifier(), **options)
+    wanted = free.fit(digits, validation_data=digits), free.predict(digits)
+    if budget:  # that leaves no memory to read ahead
+        least = tb.plan_training(classifier(), memory_budget=1, **options)
+        options["memory_budget"] = least.nearest_feasible_bytes
+    direct = tb.Trainer(classifier(), **options)
+    result = direct.fit(digits, validation_data=digits, prefetch=0)
+    assert result.epochs[0].validation.loss == wanted[0].epochs[0].validation.loss
+    assert direct.evaluate(digits).loss == result.epochs[0].validation.loss
+    np.testing.assert_array_equal(direct.predict(digits), wanted[1])
 
 
 def test_a_budget_chooses_micro_batches():

@@ -12,6 +12,7 @@ from ._arrays import Array, as_array
 
 class _HasTensors(Protocol):
     def tensors(self) -> dict[str, Array]: ...
+    def set_tensor(self, name: str, values: Array) -> None: ...
 
 
 def chosen(results: dict[str, Array], output: str | None) -> Any:
@@ -31,7 +32,9 @@ class Weights:
     @property
     def parameters(self) -> dict[str, Array]:
         """The parameters and running statistics by name: arrays over the trainer's own memory.
-        Writing to them changes the model; training changes them. They keep the trainer alive."""
+        Writing to them changes the model; training changes them. They keep the trainer alive.
+        Those that a memory budget put into the swap file are copies as of now that take no writes:
+        load_state_dict does."""
         return self._core.tensors()
 
     def state_dict(self) -> dict[str, Array]:
@@ -40,7 +43,8 @@ class Weights:
 
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """Takes parameters and running statistics by name; nothing changes where one does not fit.
-        strict: the names must be the model's, no fewer and no more."""
+        strict: the names must be the model's, no fewer and no more. Raises ValueError for names and
+        shapes, TypeError for elements that cannot become the model's, such as floats integers."""
         mine = self.parameters
         missing = [name for name in mine if name not in state]
         unexpected = [name for name in state if name not in mine]
@@ -55,5 +59,7 @@ class Weights:
                 raise ValueError(
                     f"[{name}] has shape {list(mine[name].shape)}, got {list(array.shape)}"
                 )
+            if not np.can_cast(array.dtype, mine[name].dtype, casting="same_kind"):
+                raise TypeError(f"[{name}] has elements of {mine[name].dtype}, got {array.dtype}")
         for name, array in arrays.items():
-            np.copyto(mine[name], array, casting="same_kind")
+            self._core.set_tensor(name, np.ascontiguousarray(array, mine[name].dtype))

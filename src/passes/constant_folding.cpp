@@ -11,14 +11,21 @@ namespace {
 // a cache line are kept.
 constexpr int64_t kMaxFoldedElements = 16;
 
+// Nor may what is folded depend on the batch, for programs of all batches share a budget: a result
+// has no dimension that none of its inputs has.
 bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
                  const std::vector<int>& inputs) {
   if (node.op->ref == nullptr || node.op->reads_rng || !node.op->updates.empty()) return false;
+  const auto is_shape_of_input = [&](const Shape& shape) {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](int id) { return id >= 0 && to.type(id).shape == shape; });
+  };
   return std::all_of(inputs.begin(), inputs.end(),
                      [&](int id) { return id < 0 || to.data(id).role == ir::Role::constant; }) &&
          std::all_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
-           const ir::TensorType& type = from.type(id);
-           return type.dtype == DType::f32 && type.shape.elements() <= kMaxFoldedElements;
+           const auto& [dtype, shape] = from.type(id);
+           return dtype == DType::f32 && shape.elements() <= kMaxFoldedElements &&
+                  (shape.rank() == 0 || is_shape_of_input(shape));
          });
 }
 

@@ -138,7 +138,7 @@ class Ladder {
     }
     if (!must_fetch) {
       take(std::move(again));
-      if (!asks_for_least()) take(tried(variants_.in_parts_first().balanced()));
+      take(tried(variants_.in_parts_first().balanced()));
     }
     return std::move(*best);
   }

@@ -48,6 +48,10 @@ std::string totals(const Plan& plan) {
     out +=
         fmt::format("beside it the input pipeline: {}\n", format_bytes(plan.input_pipeline_bytes));
   }
+  if (plan.reserved_bytes > 0) {
+    out += fmt::format("set aside for constants of smaller batches: {}\n",
+                       format_bytes(plan.reserved_bytes));
+  }
   if (plan.swap_written_bytes > 0 || plan.swap_read_bytes > 0) {
     out += fmt::format("swap file, each step: {} written, {} read, predicted {}, waiting {}\n",
                        short_bytes(plan.swap_written_bytes), short_bytes(plan.swap_read_bytes),
@@ -95,7 +99,7 @@ std::string strategy_table(const Plan& plan) {
 std::string verdict(const Plan& plan) {
   if (plan.budget_bytes <= 0) return {};
   const std::string budget = "budget " + format_bytes(plan.budget_bytes);
-  const int64_t needed = plan.planned_peak_bytes + plan.input_pipeline_bytes;
+  const int64_t needed = plan.planned_peak_bytes + plan.input_pipeline_bytes + plan.reserved_bytes;
   if (plan.fits) {
     return fmt::format("{}: kept, {} to spare\n", budget, short_bytes(plan.budget_bytes - needed));
   }

@@ -44,7 +44,7 @@ class BatchStream {
 
 // Reads ahead as far as its options say and its memory allows; where that is nothing, straight to
 // where samples are wanted.
-class LoaderStream final : public BatchStream {
+class LoaderStream : public BatchStream {
  public:
   // Throws as data::Loader's constructor does.
   LoaderStream(data::Dataset dataset, data::LoaderOptions options);

@@ -248,6 +248,14 @@ int64_t Runner::constant_bytes() const {
   return all.bytes + all.padding;
 }
 
+int64_t Runner::small_constant_bytes(const ProgramKey& key) const {
+  int64_t bytes = 0;
+  for (const auto& constant : runnables_.at(key).program->constants()) {
+    if (constant && constant->bytes() <= plan::kAlignment) bytes += plan::kAlignment;
+  }
+  return bytes;
+}
+
 Plan Runner::plan(const ProgramKey& key) const {
   Plan plan = runnables_.at(key).program->plan();
   const int64_t bytes = std::max(arena_bytes(), arena_.bytes());

@@ -71,6 +71,9 @@ class Runner {
 
   // Of the constants of all programs.
   [[nodiscard]] int64_t constant_bytes() const;
+  // Of the constants of a program, those that another batch may change: scalars and the like, in a
+  // cache line each.
+  [[nodiscard]] int64_t small_constant_bytes(const ProgramKey& key) const;
   // Of the swap file, with staging buffers of so many bytes.
   [[nodiscard]] static exec::SwapOptions swap_options(int64_t buffer_bytes);
 

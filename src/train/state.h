@@ -122,14 +122,19 @@ struct State {
   // Computes batches in that many parts. Throws Error where the model does not allow it.
   void split(int64_t parts);
   void compile();
+  // Compiles them within the budget, or as small as they can be.
+  void compile_within_budget(Swap swap);
   // Compiles them within so many bytes; 0: no limit.
-  void compile(int64_t bytes);
+  void compile(int64_t bytes, Swap swap);
   // What its plans have in common, until memory is taken.
   [[nodiscard]] std::shared_ptr<plan::Memo> memo_of(const ProgramKey& key);
   // What is left of the budget for a program beside the one that updates.
   [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
-  // Of all programs, set aside for reading samples and constants of smaller batches counted in.
+  // What is left of what is set aside for constants of smaller batches.
+  [[nodiscard]] int64_t reserved_bytes() const;
+  // Of all programs, with all that is set aside.
   [[nodiscard]] int64_t needed_bytes() const;
+  [[nodiscard]] bool keeps_budget() const { return needed_bytes() <= options.memory_budget; }
   // Throws Error where a program that was added does not keep the budget.
   void require_room(ProgramKind kind, int64_t batch) const;
   // Whether there may be a swap file, and where not, why. Throws Error where the user asked for it.
@@ -149,8 +154,8 @@ struct State {
   void require_swap_file() const;
   // Plans are made: what they have in common is not to lie beside the memory that is taken now.
   void drop_memos();
-  plan::Budget budget_;          // of the program that updates
-  int64_t first_constants_ = 0;  // bytes, of the programs that are compiled first
+  plan::Budget budget_;         // of the program that updates
+  int64_t most_constants_ = 0;  // bytes, with those of a training's smaller batches
   Memos own_memos_;
   Memos* memos_;                          // null: none are kept
   std::optional<plan::SwapRates> rates_;  // as measured

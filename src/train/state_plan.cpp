@@ -58,7 +58,7 @@ void State::choose_parts() {
   struct Choice {
     int64_t parts;
     bool fits;
-    int64_t bytes;
+    int64_t bytes;  // that would do, where it does not fit
     double ms;
   };
   const auto is_better = [](const Choice& a, const Choice& b) {
@@ -73,7 +73,7 @@ void State::choose_parts() {
     split(parts);
     compile();
     const Plan now = plan();
-    const Choice choice{parts, now.fits, now.planned_peak_bytes, now.step_ms};
+    const Choice choice{parts, now.fits, now.nearest_feasible_bytes, now.step_ms};
     const bool better = !best || is_better(choice, *best);
     // Smaller parts only take longer from here on.
     if (!better && best->fits) break;
@@ -85,29 +85,39 @@ void State::choose_parts() {
 }
 
 void State::compile() {
-  if (options.memory_budget <= 0) return compile(0);
-  auto bytes = std::max<int64_t>(options.memory_budget - pipeline_bytes(model, options), 1);
-  compile(bytes);
-  // The constants of all programs are known now, and those of programs for smaller last batches
-  // are as many.
-  if (plan().planned_peak_bytes + runner.constant_bytes() > bytes) {
-    bytes = std::max<int64_t>(bytes - 2 * runner.constant_bytes(), 1);
-    compile(bytes);
-  }
-  // A step that fills its budget may leave too little for the programs beside it. The smallest one
-  // leaves enough wherever any does.
-  const bool is_kept_alone =
-      plan::counted_bytes(runner.at(update_key()).program->plan()) <= budget_.bytes;
-  if (needed_bytes() <= options.memory_budget || !is_kept_alone) return;
-  compile(std::max<int64_t>(bytes - needed_bytes() + options.memory_budget, 1));
-  if (needed_bytes() > options.memory_budget) compile(1);
+  if (options.memory_budget <= 0) return compile(0, swap_);
+  compile_within_budget(swap_);
+  if (keeps_budget() || runner.plan(update_key()).staging_bytes == 0) return;
+  // The staging of a program beside the step may take more than swapping saves.
+  const int64_t swapping = needed_bytes();
+  compile_within_budget(Swap::never);
+  if (!keeps_budget() && needed_bytes() > swapping) compile(1, swap_);
 }
 
-void State::compile(int64_t bytes) {
+void State::compile_within_budget(Swap swap) {
+  const int64_t bytes = options.memory_budget - pipeline_bytes(model, options);
+  compile(std::max<int64_t>(bytes, 1), swap);
+  const auto is_kept_alone = [&] {
+    return plan::counted_bytes(runner.at(update_key()).program->plan()) <= budget_.bytes;
+  };
+  // All constants are known now.
+  if (!keeps_budget() && is_kept_alone()) {
+    compile(std::max<int64_t>(bytes - most_constants_, 1), swap);
+  }
+  // A step that fills its budget may leave too little for the programs beside it.
+  if (!keeps_budget() && is_kept_alone()) {
+    const int64_t missing = needed_bytes() - options.memory_budget;
+    compile(std::max<int64_t>(budget_.bytes - missing, 1), swap);
+  }
+  // The smallest is the same for all budgets: what one names as the least works for another.
+  if (!keeps_budget() && budget_.bytes > 1) compile(1, swap);
+}
+
+void State::compile(int64_t bytes, Swap swap) {
   runner.clear();
   rehearsed_.reset();
   budget_.bytes = bytes;
-  budget_.swap = swap_;
+  budget_.swap = swap;
   budget_.in_file.reset();
   budget_.saved = saved_activations(options.saved_activations);
   budget_.explain = true;
@@ -124,6 +134,7 @@ void State::compile(int64_t bytes) {
   const ProgramKey main = update_key();
   budget_.memo = memo_of(main);
   runner.add(main, graph_of(static_cast<ProgramKind>(main.first), part_), budget_);
+  int64_t of_other_batches = runner.small_constant_bytes(main);
   const auto add = [&](ProgramKind other, int64_t size) {
     const ProgramKey key{static_cast<int>(other), size};
     if (runner.find(key) != nullptr) return;
@@ -131,6 +142,7 @@ void State::compile(int64_t bytes) {
     plan::Budget beside = budget_beside(graph);
     beside.memo = memo_of(key);
     runner.add(key, std::move(graph), beside);
+    of_other_batches += runner.small_constant_bytes(key);
   };
   if (accumulates()) {
     const int64_t rest = options.batch % part_;
@@ -142,8 +154,10 @@ void State::compile(int64_t bytes) {
   // Of evaluation a plan must know how much it takes; a training without a budget need not hold it
   // before somebody evaluates.
   add(ProgramKind::evaluate, part_);
-  first_constants_ = runner.constant_bytes();
   const ProgramKey evaluation{static_cast<int>(ProgramKind::evaluate), part_};
+  // The last batch of a training is smaller, that of a validation may be of yet another size.
+  of_other_batches += runner.small_constant_bytes(evaluation);
+  most_constants_ = runner.constant_bytes() + of_other_batches;
   if (bytes == 0) runner.drop_if_covered(evaluation, main);
 }
 
@@ -173,17 +187,21 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
     budget.rates = [rates] { return rates; };
   }
   if (budget.bytes > 0) {
-    budget.bytes -= plan::resident_bytes(main.graph(), main.in_file()) -
-                    plan::resident_bytes(graph, main.in_file());
+    // Parameters that nothing reads lie nowhere.
+    const int64_t own = plan::resident_bytes(passes::remove_dead_code(graph), main.in_file());
+    budget.bytes -= plan::resident_bytes(main.graph(), main.in_file()) - own;
     budget.bytes = std::max<int64_t>(budget.bytes, 1);
   }
   return budget;
 }
 
+int64_t State::reserved_bytes() const {
+  return std::max<int64_t>(most_constants_ - runner.constant_bytes(), 0);
+}
+
 int64_t State::needed_bytes() const {
-  // Programs for smaller last batches have as many constants as the first ones, unless shared.
-  const int64_t reserved = std::max<int64_t>(2 * first_constants_ - runner.constant_bytes(), 0);
-  return runner.plan(update_key()).planned_peak_bytes + pipeline_bytes(model, options) + reserved;
+  return runner.plan(update_key()).planned_peak_bytes + pipeline_bytes(model, options) +
+         reserved_bytes();
 }
 
 void State::require_room(ProgramKind kind, int64_t batch) const {
@@ -321,9 +339,9 @@ Plan State::plan() const {
   plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
   plan.input_pipeline_bytes = pipeline_bytes(model, options);
-  const int64_t needed = needed_bytes();
-  plan.fits = plan.budget_bytes <= 0 || needed <= plan.budget_bytes;
-  if (!plan.fits) plan.nearest_feasible_bytes = needed;
+  plan.reserved_bytes = reserved_bytes();
+  plan.fits = plan.budget_bytes <= 0 || keeps_budget();
+  if (!plan.fits) plan.nearest_feasible_bytes = needed_bytes();
   return plan;
 }
 

@@ -25,7 +25,8 @@ constexpr const char* kRecognitionKeys =
 constexpr const char* kPlanKeys =
     "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes saved_state_bytes "
     "activation_peak_bytes "
-    "workspace_bytes arena_bytes in_file_bytes staging_bytes input_pipeline_bytes data samples "
+    "workspace_bytes arena_bytes in_file_bytes staging_bytes input_pipeline_bytes reserved_bytes "
+    "data samples "
     "micro_batches "
     "fits "
     "budget_bytes "

@@ -70,6 +70,16 @@ TEST(constant_folding, leaves_what_would_cost_memory) {
   EXPECT_THAT(ops_of(passes::fold_constants(g.ir())), ElementsAre("broadcast_to"));
 }
 
+// Or programs for small batches had more constants than others.
+TEST(constant_folding, is_the_same_for_every_batch) {
+  Graph g;
+  const Value x = g.input("x", {3});
+  const Value scale = g.constant("scale", {3}, {1.0F, 2.0F, 4.0F});
+  g.output("y", x * exp(broadcast_to(scale, {kBatch, 3})));
+  EXPECT_EQ(ops_of(passes::optimize(ir::with_batch(g.ir(), 1))),
+            ops_of(passes::optimize(ir::with_batch(g.ir(), 100))));
+}
+
 TEST(epilogue_fusion, lets_the_matrix_op_apply_the_activation) {
   Graph g;
   const Value x = g.input("x", {4});

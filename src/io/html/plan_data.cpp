@@ -98,6 +98,7 @@ json plan_data(const Plan& plan) {
             {"constants", plan.constant_bytes},
             {"staging", plan.staging_bytes},
             {"pipeline", plan.input_pipeline_bytes},
+            {"reserved", plan.reserved_bytes},
             {"arena", plan.arena_bytes},
             {"budget", plan.budget_bytes},
             {"fits", plan.fits},

@@ -10,7 +10,8 @@ const HUES = { activation: 215, gradient: 22, input: 150, label: 175, workspace:
 const isDark = () => matchMedia('(prefers-color-scheme: dark)').matches;
 const roleColour = role => 'hsl(' + (HUES[role] ?? 0) + (isDark() ? ' 55% 56%)' : ' 62% 60%)');
 const PLAN = DATA.plan, BARS = PLAN.buffers;
-const TOTAL = Math.max(PLAN.peak + PLAN.pipeline, PLAN.arena), BASE = TOTAL - PLAN.arena;
+const ASIDE = PLAN.pipeline + PLAN.reserved;
+const TOTAL = Math.max(PLAN.peak + ASIDE, PLAN.arena), BASE = TOTAL - PLAN.arena;
 // What lies in memory during the whole step, from the bottom.
 const RESIDENT = PLAN.inFile
   ? [['parameters and state that stay in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
@@ -164,7 +165,7 @@ function drawLines(g) {
   }
   const near = budgetInside && Math.abs(y.at(PLAN.budget) - y.at(TOTAL)) < 20;
   drawLimit(g, TOTAL, css('--ink'),
-    'planned peak' + (PLAN.pipeline ? ' and input pipeline ' : ' ') + bytes(TOTAL), true,
+    'planned peak' + (ASIDE ? ' and what is set aside ' : ' ') + bytes(TOTAL), true,
     near && PLAN.budget > TOTAL);
   if (!PLAN.budget) return;
   const budget = 'budget ' + bytes(PLAN.budget);
