@@ -18,7 +18,7 @@ Graph attention() {
 }
 
 TEST(nearest_budget, is_one_for_all_budgets_that_are_too_small) {
-  TrainerOptions options{.optimizer = SGD(0.01), .batch = 32, .threads = 1};
+  TrainerOptions options{.optimizer = SGD{0.01}, .batch = 32, .threads = 1};
   int64_t without_file = 0;
   for (const auto& [swap, accumulate] :
        {std::pair(Swap::never, 3), std::pair(Swap::never, 1), std::pair(Swap::automatic, 1)}) {
@@ -67,7 +67,7 @@ data::Dataset rows(int64_t count) {
 }
 
 TEST(nearest_budget, is_enough_for_last_batches_of_any_size) {
-  TrainerOptions options{.optimizer = Adagrad(), .batch = 32, .threads = 1};
+  TrainerOptions options{.optimizer = Adagrad{}, .batch = 32, .threads = 1};
   options.memory_budget = test::nearest_budget(two_losses(), options);
   for (const int64_t last : {1, 2, 4, 8, 31}) {
     SCOPED_TRACE(last);
