@@ -87,12 +87,15 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"lower_bound_bytes", plan.lower_bound_bytes},
           {"parameter_bytes", plan.parameter_bytes},
           {"state_bytes", plan.state_bytes},
+          {"constant_bytes", plan.constant_bytes},
+          {"padding_bytes", plan.padding_bytes},
           {"saved_state_bytes", plan.saved_state_bytes},
           {"activation_peak_bytes", plan.activation_peak_bytes},
           {"workspace_bytes", plan.workspace_bytes},
           {"arena_bytes", plan.arena_bytes},
           {"in_file_bytes", plan.in_file_bytes},
           {"staging_bytes", plan.staging_bytes},
+          {"swap_file_bytes", plan.swap_file_bytes},
           {"input_pipeline_bytes", plan.input_pipeline_bytes},
           {"reserved_bytes", plan.reserved_bytes},
           {"data", reading.data},
@@ -118,8 +121,9 @@ json to_json(const Plan& plan, const Reading& reading) {
                         plan::smaller_ways(plan))
           : "To need less, " + plan::smaller_ways(plan);
   throw Error("memory budget",
-              fmt::format("no plan of batch {} keeps {}; {}. {}", plan.batch,
-                          format_bytes(plan.budget_bytes), plan::binding_text(plan), nearest));
+              fmt::format("no plan of batch {} keeps {}; {}. {}{}", plan.batch,
+                          format_bytes(plan.budget_bytes), plan::binding_text(plan),
+                          plan::no_swap_text(plan), nearest));
 }
 
 int run(const Options& options) {

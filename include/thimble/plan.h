@@ -62,8 +62,10 @@ struct Plan {
   int64_t arena_bytes = 0;             // activations, gradients, inputs, workspaces: packed
   int64_t activation_peak_bytes = 0;   // largest sum alive of the arena without workspaces
   int64_t workspace_bytes = 0;         // largest scratch memory of one op
-  int64_t in_file_bytes = 0;  // of parameters and state, that lie in the swap file, not in memory
-  int64_t staging_bytes = 0;  // through which the swap file is read and written
+  int64_t in_file_bytes = 0;    // of parameters and state, that lie in the swap file, not in memory
+  int64_t staging_bytes = 0;    // through which the swap file is read and written
+  int64_t swap_file_bytes = 0;  // on the disk; 0: there is no such file
+  std::string no_swap;          // why there can be none, where it was wanted
   int64_t input_pipeline_bytes = 0;    // set aside for reading samples; beside the peak
   int64_t reserved_bytes = 0;          // likewise, for constants of programs for smaller batches
   int64_t batch = 0;                   // samples of a step, all its micro-batches together

@@ -28,9 +28,9 @@ class Plan:
 
     Sizes in bytes: planned_peak_bytes (all a step touches beside the input pipeline),
     lower_bound_bytes, parameter_bytes, state_bytes, constant_bytes, arena_bytes,
-    activation_peak_bytes, workspace_bytes, staging_bytes, input_pipeline_bytes; reserved_bytes, set
-    aside for constants of smaller batches. The peak, the input pipeline and these together are a
-    budget that works. buffers: every buffer of the arena; steps: every op. saved_state_bytes: what
+    activation_peak_bytes, workspace_bytes, staging_bytes, swap_file_bytes (on the disk),
+    input_pipeline_bytes; reserved_bytes, set aside for constants of smaller batches. The peak, the
+    input pipeline and these together are a budget that works. buffers: every buffer of the arena; steps: every op. saved_state_bytes: what
     moments of 8 bits save against 32.
     batch: samples of a step; micro_batches: the parts that they are computed in.
     budget_bytes: what was asked for, or 0; fits: whether it is kept; nearest_feasible_bytes: the
@@ -55,6 +55,7 @@ class Plan:
         self.staging_bytes = plan.staging_bytes
         self.input_pipeline_bytes = plan.input_pipeline_bytes
         self.reserved_bytes = plan.reserved_bytes
+        self.swap_file_bytes = plan.swap_file_bytes
         self.batch = plan.batch
         self.micro_batches = plan.micro_batches
         self.budget_bytes = plan.budget_bytes

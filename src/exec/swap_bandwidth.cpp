@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kFileBytes = int64_t{8} << 20;
+constexpr int64_t kFileBytes = int64_t{8} << 20;  // less where the disk has no room for it
+constexpr int64_t kLeastSlots = 2;
 // Of a transfer, which goes in chunks of which some are under way at once.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int kChunks = 4;
@@ -28,12 +30,11 @@ double seconds_since(Clock::time_point start) {
 
 class Measurement {
  public:
-  Measurement(const std::string& folder, const SwapOptions& options)
-      : block_(std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostBytes)),
-        file_(folder, std::vector<int64_t>(static_cast<size_t>(slots()), block_.bytes()), options) {
-  }
-
-  [[nodiscard]] int slots() const { return static_cast<int>(kFileBytes / block_.bytes()); }
+  // block_bytes: of a transfer.
+  Measurement(const std::string& folder, const SwapOptions& options, int64_t block_bytes, int slots)
+      : slots_(slots),
+        block_(block_bytes),
+        file_(folder, std::vector<int64_t>(static_cast<size_t>(slots), block_bytes), options) {}
 
   // Bytes a second.
   double rate(bool write) {
@@ -50,7 +51,7 @@ class Measurement {
   // written. The next one is queued while one runs, as in a training step.
   double seconds_each(bool write, int64_t bytes) {
     const Clock::time_point start = Clock::now();
-    const int most = write ? slots() : written_;
+    const int most = write ? slots_ : written_;
     int started = 0;
     while (started < most && (started < 2 || seconds_since(start) < kSeconds)) {
       begin(write, started++, bytes);
@@ -72,16 +73,29 @@ class Measurement {
     if (!file_.wait(slot)) throw Error("swap file", file_.error());
   }
 
+  int slots_;
   Block block_;
   SwapFile file_;    // ends before the block does
   int written_ = 0;  // slots, last
 };
 
+std::unique_ptr<Measurement> largest(const std::string& folder, const SwapOptions& options) {
+  const int64_t block = std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostBytes);
+  for (int64_t slots = kFileBytes / block;; slots /= 2) {
+    try {
+      return std::make_unique<Measurement>(folder, options, block, static_cast<int>(slots));
+    } catch (const Error&) {
+      if (slots / 2 < kLeastSlots) throw;
+    }
+  }
+}
+
 }  // namespace
 
 Bandwidth measure_bandwidth(const std::string& folder, SwapOptions options) {
   options.capacity = std::max(options.capacity, 2);
-  Measurement measurement(folder, options);
+  const std::unique_ptr<Measurement> file = largest(folder, options);
+  Measurement& measurement = *file;
   // The first write of a place is slower than those of all later steps.
   static_cast<void>(measurement.rate(true));
   Bandwidth bandwidth;

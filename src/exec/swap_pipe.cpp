@@ -120,7 +120,7 @@ void SwapPipe::abandon() {
 namespace {
 
 constexpr const char* kOther =
-    "name a folder of another with swap_dir (on the command line --swap-dir)";
+    "name a folder of another disk with swap_dir (on the command line --swap-dir)";
 
 std::string describe_disk(const SwapOutcome& outcome) {
   switch (outcome.end) {

@@ -40,6 +40,10 @@ std::string binding_text(const Plan& plan) {
   return text;
 }
 
+std::string no_swap_text(const Plan& plan) {
+  return plan.no_swap.empty() ? std::string() : fmt::format("No swap file: {}. ", plan.no_swap);
+}
+
 std::string smaller_ways(const Plan& plan) {
   return plan.batch > 1 ? "take a smaller batch" : "take a smaller model";
 }

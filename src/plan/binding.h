@@ -18,6 +18,9 @@ namespace thimble::plan {
 // largest buffers, for a line of an error.
 [[nodiscard]] std::string binding_text(const Plan& plan);
 
+// "No swap file: there is no disk. ": why there is none, where it was wanted; else nothing.
+[[nodiscard]] std::string no_swap_text(const Plan& plan);
+
 // "take a smaller batch": what takes less memory than the plan, for the end of an error.
 [[nodiscard]] std::string smaller_ways(const Plan& plan);
 

@@ -132,9 +132,7 @@ class Ladder {
       Tried whole = swapped(variants_.whole_first().light());
       whole.whole_first = true;
       take(std::move(whole));
-      if (!asks_for_least()) {
-        take_mixtures(again.fitted.arena.plan, again.extra_ms, light, *best);
-      }
+      take_mixtures(again.fitted.arena.plan, again.extra_ms, light, *best);
     }
     if (!must_fetch) {
       take(std::move(again));

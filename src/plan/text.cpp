@@ -53,9 +53,11 @@ std::string totals(const Plan& plan) {
                        format_bytes(plan.reserved_bytes));
   }
   if (plan.swap_written_bytes > 0 || plan.swap_read_bytes > 0) {
-    out += fmt::format("swap file, each step: {} written, {} read, predicted {}, waiting {}\n",
-                       short_bytes(plan.swap_written_bytes), short_bytes(plan.swap_read_bytes),
-                       short_time(plan.swap_busy_ms), short_time(plan.swap_stall_ms));
+    out +=
+        fmt::format("swap file of {}, each step: {} written, {} read, predicted {}, waiting {}\n",
+                    short_bytes(plan.swap_file_bytes), short_bytes(plan.swap_written_bytes),
+                    short_bytes(plan.swap_read_bytes), short_time(plan.swap_busy_ms),
+                    short_time(plan.swap_stall_ms));
   }
   if (plan.step_ms > 0.0) out += fmt::format("predicted step: {}\n", short_time(plan.step_ms));
   return out;
@@ -122,8 +124,8 @@ std::string verdict(const Plan& plan) {
 std::string fullest_moment(const Plan& plan, int largest_buffers) {
   if (plan.steps.empty()) return {};
   std::string out =
-      fmt::format("fullest at step {} of {}: {}\n", grouped(plan.peak_step + 1),
-                  grouped(static_cast<int64_t>(plan.steps.size())), plan::binding_op(plan));
+      fmt::format("fullest at op {} of 0 to {}: {}\n", grouped(plan.peak_step),
+                  grouped(static_cast<int64_t>(plan.steps.size()) - 1), plan::binding_op(plan));
   const std::vector<const PlanBuffer*> alive = plan::binding_buffers(plan);
   const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
   for (size_t i = 0; i < shown; ++i) {

@@ -33,7 +33,7 @@ void require_parts_of_samples(const ir::Graph& model, const std::string& output)
 [[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
 
 // Throws Error where the plan does not fit its budget, naming what would, and what lies in memory
-// at the moment that binds. no_swap: why values could not wait in a file; may be empty.
-void check_budget(const Plan& plan, const std::string& no_swap = {});
+// at the moment that binds.
+void check_budget(const Plan& plan);
 
 }  // namespace thimble::train

@@ -8,6 +8,7 @@
 
 #include "exec/compile_cache.h"
 #include "exec/heap.h"
+#include "exec/swap_pipe.h"
 #include "plan/swap_ops.h"
 
 namespace thimble::train {
@@ -268,6 +269,7 @@ Plan Runner::plan(const ProgramKey& key) const {
   plan.padding_bytes += all.padding - plan.constant_padding_bytes;
   plan.constant_bytes = all.bytes;
   plan.constant_padding_bytes = all.padding;
+  plan.swap_file_bytes = exec::SwapLayout(slot_bytes(), kSwapPage).file_bytes;
   plan.planned_peak_bytes += beside;
   plan.lower_bound_bytes += beside;
   return plan;

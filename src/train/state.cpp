@@ -64,7 +64,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
 }
 
 void State::allocate() {
-  check_budget(plan(), no_swap_);
+  check_budget(plan());
   const exec::Counting counting(account);
   drop_memos();
   runner.seal(options.swap_dir);

@@ -117,6 +117,7 @@ struct State {
   void add_parts(Plan& plan) const;
   // Says in a plan what micro-batches and lossy means save.
   void add_asked_for(Plan& plan) const;
+  static void add_programs_beside(Plan& plan);
   // As why_not_micro_batches, of that many.
   [[nodiscard]] std::string why_not(int64_t parts) const;
   // Computes batches in that many parts. Throws Error where the model does not allow it.

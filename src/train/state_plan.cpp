@@ -305,7 +305,7 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
   runner.clear();
   account->forget_peak();
   compile();
-  check_budget(plan(), no_swap_);
+  check_budget(plan());
   drop_memos();
   runner.seal(options.swap_dir);
 }
@@ -335,11 +335,13 @@ Plan State::plan() const {
   plan.saved_state_bytes = saved_state_bytes(runner.at(update_key()).program->graph());
   if (part_ < options.batch) add_parts(plan);
   add_asked_for(plan);
+  add_programs_beside(plan);
   plan.batch = options.batch;
   plan.micro_batches = (options.batch + part_ - 1) / part_;
   plan.budget_bytes = options.memory_budget;
   plan.input_pipeline_bytes = pipeline_bytes(model, options);
   plan.reserved_bytes = reserved_bytes();
+  plan.no_swap = no_swap_;
   plan.fits = plan.budget_bytes <= 0 || keeps_budget();
   if (!plan.fits) plan.nearest_feasible_bytes = needed_bytes();
   return plan;
@@ -384,10 +386,15 @@ void State::add_asked_for(Plan& plan) const {
     left = before;
   };
   if (part_ < options.batch) {
+    TrainerOptions whole_statistics = options;
+    whole_statistics.split_batch_norm = false;
+    const bool splits_statistics =
+        options.split_batch_norm && !why_not_micro_batches(model, whole_statistics).empty();
     add("micro-batches",
-        fmt::format("{} of {} samples; sums are rounded otherwise", part_size(options.batch, part_),
-                    part_),
-        true);
+        fmt::format(
+            "{} of {} samples; {}", part_size(options.batch, part_), part_,
+            splits_statistics ? "batch norms see those alone" : "sums are rounded otherwise"),
+        !splits_statistics);
   }
   if (plan.saved_state_bytes > 0) {
     without.optimizer =
@@ -402,6 +409,18 @@ void State::add_asked_for(Plan& plan) const {
   if (!frozen.empty()) add("sparse update", std::move(frozen) + " frozen", false);
   plan.strategies.front().left_bytes = left;
   plan.strategies.insert(plan.strategies.begin() + 1, rows.rbegin(), rows.rend());
+}
+
+// Says what the other programs take where the step alone would take less.
+void State::add_programs_beside(Plan& plan) {
+  if (plan.strategies.empty()) return;
+  const int64_t step_bytes = plan.strategies.back().left_bytes;
+  if (step_bytes == plan.planned_peak_bytes) return;
+  PlanStrategy row;
+  row.name = "evaluation and other programs";
+  row.saved_bytes = step_bytes - plan.planned_peak_bytes;
+  row.left_bytes = plan.planned_peak_bytes;
+  plan.strategies.push_back(std::move(row));
 }
 
 }  // namespace thimble::train

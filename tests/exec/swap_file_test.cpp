@@ -289,6 +289,17 @@ TEST(swap_file, a_limit_of_file_sizes_is_an_error_and_no_signal) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+TEST(swap_file, is_measured_on_a_disk_with_little_room) {
+  struct rlimit limit {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const struct rlimit small { 4 << 20, limit.rlim_max };
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Bandwidth bandwidth = measure_bandwidth("");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_GT(bandwidth.write_bytes_per_second, 0.0);
+  EXPECT_GT(bandwidth.read_bytes_per_second, 0.0);
+}
+
 // As where a container forbids it.
 TEST(swap_file, goes_without_io_uring_where_the_kernel_refuses_it) {
   if (THIMBLE_ADDRESS_SANITIZER) GTEST_SKIP() << "the sanitizer needs descriptors of its own";

@@ -77,6 +77,7 @@ TEST(plan_text, stays_within_its_columns) {
   Plan plan = small_plan();
   plan.strategies = strategies();
   plan.strategies[1].detail = std::string(60, 'x') + " " + std::string(60, 'y') + "  z";
+  plan.swap_file_bytes = 2 << 20;
   plan.swap_written_bytes = plan.swap_read_bytes = int64_t{12} << 30;
   plan.budget_bytes = int64_t{3} << 40;
   int lines = 0;
@@ -105,7 +106,7 @@ TEST(plan_text, names_the_nearest_budget_where_one_cannot_be_kept) {
   EXPECT_THAT(text, HasSubstr("budget 2.00 KiB (2,048 B): cannot be kept, 1.00 MiB too little\n"));
   EXPECT_THAT(text, HasSubstr("  nearest budget that can: 1.00 MiB (1,052,672 B)\n"));
   EXPECT_THAT(text, HasSubstr("  what lies there during the whole step alone takes 4.00 KiB\n"));
-  EXPECT_THAT(text, HasSubstr("fullest at step 1 of 2: relu of first\n"));
+  EXPECT_THAT(text, HasSubstr("fullest at op 0 of 0 to 1: relu of first\n"));
 }
 
 TEST(plan_text, says_how_a_batch_and_a_step_are_divided) {
@@ -119,7 +120,7 @@ TEST(plan_text, says_how_a_batch_and_a_step_are_divided) {
   plan.swap_stall_ms = 0.25;
   const std::string text = plan.text();
   EXPECT_THAT(text, HasSubstr("planned peak of a step, batch 8 in 4 parts: "));
-  EXPECT_THAT(text, HasSubstr("swap file, each step: 1.00 MiB written, 1.00 MiB read, "
+  EXPECT_THAT(text, HasSubstr("swap file of 2.00 MiB, each step: 1.00 MiB written, 1.00 MiB read, "
                               "predicted 1.50 ms, waiting 0.25 ms\n"));
   EXPECT_THAT(text, HasSubstr("predicted step: 12.50 ms\n"));
   EXPECT_THAT(text, HasSubstr("    of both in the swap file                    -2,048 B\n"));

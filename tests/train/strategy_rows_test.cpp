@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "models/nearest_budget.h"
 #include "models/small_models.h"
 
 namespace thimble::train {
@@ -46,6 +47,30 @@ TEST(strategy_rows, say_what_moments_of_8_bits_and_a_sparse_update_save) {
   EXPECT_EQ(frozen->detail, "conv* frozen");
   EXPECT_GT(frozen->saved_bytes, 0);
   ASSERT_NE(row_of(plan, "micro-batches"), nullptr);
+}
+
+TEST(strategy_rows, say_what_programs_beside_a_step_that_swaps_take) {
+  TrainerOptions options{.batch = 8, .swap = Swap::always, .threads = 1};
+  options.accumulate = 2;
+  const Graph model = find_recipe("lenet5").build();
+  const int64_t nearest = test::nearest_budget(model, options);
+  for (const int64_t more : {0, 20'000, 80'000}) {
+    options.memory_budget = nearest + more;
+    const Plan plan = plan_training(model, options);
+    expect_adds_up(plan);
+    EXPECT_GT(plan.swap_file_bytes, 0);
+  }
+}
+
+TEST(strategy_rows, say_that_split_batch_norms_are_another_training) {
+  TrainerOptions options{.batch = 8, .micro_batches = 2, .split_batch_norm = true, .threads = 1};
+  const PlanStrategy* row = nullptr;
+  const Plan norms = plan_training(find_recipe("vae").build(), options);
+  ASSERT_NE(row = row_of(norms, "micro-batches"), nullptr);
+  EXPECT_FALSE(row->lossless);
+  const Plan plain = plan_training(find_recipe("lenet5").build(), options);
+  ASSERT_NE(row = row_of(plain, "micro-batches"), nullptr);
+  EXPECT_TRUE(row->lossless);
 }
 
 TEST(strategy_rows, say_where_16_bits_were_asked_for_and_nothing_was_found) {
