@@ -53,11 +53,10 @@ std::string totals(const Plan& plan) {
                        format_bytes(plan.reserved_bytes));
   }
   if (plan.swap_written_bytes > 0 || plan.swap_read_bytes > 0) {
-    out +=
-        fmt::format("swap file of {}, each step: {} written, {} read, predicted {}, waiting {}\n",
-                    short_bytes(plan.swap_file_bytes), short_bytes(plan.swap_written_bytes),
-                    short_bytes(plan.swap_read_bytes), short_time(plan.swap_busy_ms),
-                    short_time(plan.swap_stall_ms));
+    out += fmt::format("swap file, each step: {} written, {} read, predicted {}, waiting {}\n",
+                       short_bytes(plan.swap_written_bytes), short_bytes(plan.swap_read_bytes),
+                       short_time(plan.swap_busy_ms), short_time(plan.swap_stall_ms));
+    out += fmt::format("swap file, on the disk: {}\n", format_bytes(plan.swap_file_bytes));
   }
   if (plan.step_ms > 0.0) out += fmt::format("predicted step: {}\n", short_time(plan.step_ms));
   return out;

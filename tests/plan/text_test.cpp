@@ -77,7 +77,6 @@ TEST(plan_text, stays_within_its_columns) {
   Plan plan = small_plan();
   plan.strategies = strategies();
   plan.strategies[1].detail = std::string(60, 'x') + " " + std::string(60, 'y') + "  z";
-  plan.swap_file_bytes = 2 << 20;
   plan.swap_written_bytes = plan.swap_read_bytes = int64_t{12} << 30;
   plan.budget_bytes = int64_t{3} << 40;
   int lines = 0;
@@ -116,12 +115,16 @@ TEST(plan_text, says_how_a_batch_and_a_step_are_divided) {
   plan.staging_bytes = 65536;
   plan.in_file_bytes = 2048;
   plan.swap_read_bytes = plan.swap_written_bytes = 1 << 20;
+  plan.swap_file_bytes = 2 << 20;
   plan.swap_busy_ms = 1.5;
   plan.swap_stall_ms = 0.25;
   const std::string text = plan.text();
   EXPECT_THAT(text, HasSubstr("planned peak of a step, batch 8 in 4 parts: "));
-  EXPECT_THAT(text, HasSubstr("swap file of 2.00 MiB, each step: 1.00 MiB written, 1.00 MiB read, "
-                              "predicted 1.50 ms, waiting 0.25 ms\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "swap file, each step: 1.00 MiB written, 1.00 MiB read, "
+          "predicted 1.50 ms, waiting 0.25 ms\nswap file, on the disk: 2.00 MiB (2,097,152 B)\n"));
   EXPECT_THAT(text, HasSubstr("predicted step: 12.50 ms\n"));
   EXPECT_THAT(text, HasSubstr("    of both in the swap file                    -2,048 B\n"));
   EXPECT_THAT(text, HasSubstr("  staging for the swap file                     65,536 B\n"));
