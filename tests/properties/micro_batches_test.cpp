@@ -95,7 +95,9 @@ std::string parts_differ(const RandomModel& model, uint32_t seed) {
 TEST(micro_batches, have_the_gradients_of_the_whole_batch) {
   allowed = 0;
   // About one model in eight has a mathematics that allows it.
-  for (int round = 0; round < 200 && allowed < 100; ++round) expect_of_random_models(parts_differ);
+  for (uint32_t round = 0; round < 200 && allowed < 100; ++round) {
+    expect_of_random_models(parts_differ, round);
+  }
   EXPECT_GE(allowed, 100);
 }
 
