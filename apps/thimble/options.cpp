@@ -24,9 +24,10 @@ data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
 }
 
 // What --data takes, the recipes that take the same on one line.
-std::string data_help() {
+std::string data_help(Offered offered) {
   std::vector<std::pair<std::string, std::string>> lines;  // what, and the names of the recipes
   for (const Recipe& recipe : recipes()) {
+    if (!offered(recipe)) continue;
     const auto same = std::find_if(lines.begin(), lines.end(),
                                    [&](const auto& line) { return line.first == recipe.data_doc; });
     if (same == lines.end()) {
@@ -44,12 +45,12 @@ std::string data_help() {
 
 }  // namespace
 
-void DataOptions::add_path_to(CLI::App& command) {
-  command.add_option("--data", path, data_help())->type_name("PATH");
+void DataOptions::add_path_to(CLI::App& command, Offered offered) {
+  command.add_option("--data", path, data_help(offered))->type_name("PATH");
 }
 
-void DataOptions::add_to(CLI::App& command) {
-  add_path_to(command);
+void DataOptions::add_to(CLI::App& command, Offered offered) {
+  add_path_to(command, offered);
   command.add_option("--limit-test", limit_test, "use the first N test samples only")
       ->check(whole_number(1))
       ->type_name("N");
@@ -113,7 +114,7 @@ data::Dataset DataSource::load(data::Split split) {
   return recipe_.data(path_, split);
 }
 
-void add_recipe(CLI::App& command, std::string& recipe, bool (*offered)(const Recipe&)) {
+void add_recipe(CLI::App& command, std::string& recipe, Offered offered) {
   size_t width = 0;
   for (const Recipe& known : recipes()) width = std::max(width, std::strlen(known.name));
   std::string help = "the model, one of";

@@ -10,15 +10,19 @@
 
 namespace thimble::cli {
 
+// Whether a command takes the recipe.
+using Offered = bool (*)(const Recipe&);
+inline bool any_recipe(const Recipe& /*recipe*/) { return true; }
+
 struct DataOptions {
   std::string path;         // --data
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
 
   // Adds --data and --limit-test; the others add --data alone, and --limit-train, for commands that
-  // train or plan it.
-  void add_to(CLI::App& command);
-  void add_path_to(CLI::App& command);
+  // train or plan it. offered: of what recipes the help says what data they take.
+  void add_to(CLI::App& command, Offered offered = any_recipe);
+  void add_path_to(CLI::App& command, Offered offered = any_recipe);
   void add_limit_train_to(CLI::App& command);
 };
 
@@ -50,9 +54,7 @@ class DataSource {
 };
 
 // Adds the positional argument RECIPE; its help names those that the command offers.
-void add_recipe(
-    CLI::App& command, std::string& recipe,
-    bool (*offered)(const Recipe&) = [](const Recipe&) { return true; });
+void add_recipe(CLI::App& command, std::string& recipe, Offered offered = any_recipe);
 // The recipe of that name. Throws UsageError that lists the known ones.
 [[nodiscard]] const Recipe& chosen_recipe(const std::string& name);
 

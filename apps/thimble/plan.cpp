@@ -22,7 +22,7 @@ struct Options {
   SetupOptions setup;
   DataOptions data;
   bool json = false;
-  std::string report;
+  std::optional<std::string> report;
 };
 
 const char* to_string(Made made) {
@@ -130,7 +130,7 @@ int run(const Options& options) {
   const Recipe& recipe = chosen_recipe(options.setup.recipe);
   // A path that takes no file fails before the plan is made; what stood there stays.
   std::optional<io::AtomicFile> report;
-  if (!options.report.empty()) report.emplace(options.report);
+  if (options.report) report.emplace(*options.report);
   // One step is enough: the schedule changes no buffer.
   TrainerOptions wanted = trainer_options(options.setup, recipe, 1);
   DataSource source(recipe, options.data);
@@ -153,7 +153,7 @@ int run(const Options& options) {
     fmt::print("{}", plan.text());
     fmt::print("reading is counted for {} training samples of {}, none read ahead\n",
                reading.samples, reading.data);
-    if (report) fmt::print("written: {}\n", options.report);
+    if (report) fmt::print("written: {}\n", *options.report);
     std::fflush(stdout);
   }
   if (!plan.fits) refuse(plan);

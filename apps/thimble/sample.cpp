@@ -204,7 +204,7 @@ void add_sample(CLI::App& app, Action& action) {
       ->type_name("N");
   add_image_options(*command, *options);
   add_text_options(*command, options->samples);
-  options->data.add_to(*command);
+  options->data.add_to(*command, [](const Recipe& recipe) { return recipe.judge != nullptr; });
   add_threads(*command, options->samples.threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(

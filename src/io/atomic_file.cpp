@@ -28,6 +28,7 @@ std::string reason() { return std::strerror(errno); }
 
 // The temporary name is fixed for a target: a killed writer's remains are overwritten by the next.
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
+  if (path_.empty()) throw Error("file to write", "has an empty name; give the name of a file");
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path_, error);
   if (std::filesystem::is_directory(status)) {

@@ -11,6 +11,7 @@ namespace thimble::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::vector<std::string> kCommands{"train", "eval", "sample", "summary",
                                          "plan",  "pack", "ops",    "version"};
@@ -64,6 +65,9 @@ TEST(cli_help, of_sample_lists_the_recipes_that_sample) {
   for (const char* recipe : {"lenet5", "mlp", "mobilenetv2", "resnet18"}) {
     EXPECT_EQ(list.find(std::string(" ") + recipe + " "), std::string::npos) << recipe;
   }
+  const std::string options = page.substr(list.size());
+  EXPECT_THAT(options, HasSubstr("unet_ddpm, vae: "));
+  EXPECT_THAT(options, Not(HasSubstr("resnet18")));
 }
 
 TEST(cli_help, of_train_names_the_options_of_a_training) {

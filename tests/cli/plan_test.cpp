@@ -81,6 +81,9 @@ TEST(cli_plan, refuses_a_path_that_takes_no_page_before_it_plans) {
   const Outcome taken = run(plan_of_mlp({"--report", folder / "taken"}));
   EXPECT_EQ(taken.code, 1);
   EXPECT_TRUE(std::filesystem::is_directory(folder / "taken"));
+  const Outcome unnamed = run(plan_of_mlp({"--report", ""}));
+  EXPECT_EQ(unnamed.code, 1);
+  EXPECT_THAT(unnamed.err, HasSubstr("empty name"));
 }
 
 TEST(cli_plan, leaves_the_page_that_was_there_where_the_disk_is_full) {
