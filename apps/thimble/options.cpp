@@ -203,14 +203,13 @@ CLI::Validator zero_to_one() {
 int64_t parse_bytes(const std::string& text) {
   constexpr const char* kWhere = "memory budget";
   const std::string hint = "; write for example 262144, 256KiB, 24MiB or 1GiB";
-  const auto too_large = [&] {
-    return Error(kWhere, "\"" + text + "\" is more than any machine has" + hint);
-  };
   double number = 0.0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc::result_out_of_range) throw too_large();
-  if (error != std::errc() || !std::isfinite(number) || number < 0) {
+  const bool is_extreme = error == std::errc::result_out_of_range;
+  if (is_extreme) number = std::strtod(text.c_str(), nullptr);  // infinite, or next to nothing
+  const bool is_number = is_extreme || (error == std::errc() && std::isfinite(number));
+  if (!is_number || number < 0) {
     throw Error(kWhere, "\"" + text + "\" is not a size" + hint);
   }
   std::string unit(rest, end);
@@ -218,20 +217,15 @@ int64_t parse_bytes(const std::string& text) {
       std::remove_if(unit.begin(), unit.end(), [](unsigned char c) { return std::isspace(c); }),
       unit.end());
   for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  constexpr std::pair<const char*, double> kUnits[] = {{"", 1.0},
-                                                       {"b", 1.0},
-                                                       {"bytes", 1.0},
-                                                       {"kib", 1024.0},
-                                                       {"mib", 1048576.0},
-                                                       {"gib", 1073741824.0},
-                                                       {"tib", 1099511627776.0},
-                                                       {"kb", 1e3},
-                                                       {"mb", 1e6},
-                                                       {"gb", 1e9},
-                                                       {"tb", 1e12}};
+  constexpr std::pair<const char*, double> kUnits[] = {
+      {"", 1.0},       {"b", 1.0},         {"bytes", 1.0},
+      {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0},
+      {"kb", 1e3},     {"mb", 1e6},        {"gb", 1e9}};
   for (const auto& [name, factor] : kUnits) {
     if (unit != name) continue;
-    if (number * factor >= 9e18) throw too_large();
+    if (number * factor >= 9e18) {
+      throw Error(kWhere, fmt::format("\"{}\" is more than any machine has{}", text, hint));
+    }
     if (number * factor >= 1.0) return static_cast<int64_t>(number * factor);
     throw Error(kWhere, "\"" + text +
                             "\" is less than a byte; name what training may take, or leave the "

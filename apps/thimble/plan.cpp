@@ -96,6 +96,7 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"in_file_bytes", plan.in_file_bytes},
           {"staging_bytes", plan.staging_bytes},
           {"swap_file_bytes", plan.swap_file_bytes},
+          {"no_swap", plan.no_swap.empty() ? json() : json(plan.no_swap)},
           {"input_pipeline_bytes", plan.input_pipeline_bytes},
           {"reserved_bytes", plan.reserved_bytes},
           {"data", reading.data},

@@ -65,14 +65,14 @@ struct Plan {
   int64_t in_file_bytes = 0;    // of parameters and state, that lie in the swap file, not in memory
   int64_t staging_bytes = 0;    // through which the swap file is read and written
   int64_t swap_file_bytes = 0;  // on the disk; 0: there is no such file
-  std::string no_swap;          // why there can be none, where it was wanted
+  std::string no_swap;          // why there can be none; empty: nothing, or nobody wanted it
   int64_t input_pipeline_bytes = 0;    // set aside for reading samples; beside the peak
   int64_t reserved_bytes = 0;          // likewise, for constants of programs for smaller batches
   int64_t batch = 0;                   // samples of a step, all its micro-batches together
   int64_t micro_batches = 1;           // that it is computed in
   int64_t budget_bytes = 0;            // asked for; 0: none
   bool fits = true;                    // peak and what is set aside keep the budget
-  int64_t nearest_feasible_bytes = 0;  // the smallest budget that can be kept; 0: not asked
+  int64_t nearest_feasible_bytes = 0;  // smallest budget found that can be kept; 0: not looked for
   int64_t swap_read_bytes = 0;         // a step
   int64_t swap_written_bytes = 0;      // a step
   double swap_busy_ms = 0.0;           // predicted time the swap file takes in a step

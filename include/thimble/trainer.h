@@ -83,8 +83,9 @@ struct FitResult {
 };
 
 // The plan of training a graph, made without taking the memory: what Trainer(graph, options) would
-// hold. Where no plan keeps the budget, `fits` is false, the plan is the smallest there is, and
-// nearest_feasible_bytes says what would do. Throws Error on options and graphs that cannot be.
+// hold. nearest_feasible_bytes is the smallest budget found that can be kept. Where the one asked
+// for cannot, `fits` is false, and the plan the smallest found. Throws Error on options and graphs
+// that cannot be.
 [[nodiscard]] Plan plan_training(const Graph& graph, const TrainerOptions& options);
 
 // A graph compiled for training. The loss watched for "best", for patience and by schedules is that

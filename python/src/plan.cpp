@@ -69,6 +69,7 @@ void bind_plan(nb::module_& m) {
       .def_ro("input_pipeline_bytes", &Plan::input_pipeline_bytes)
       .def_ro("reserved_bytes", &Plan::reserved_bytes)
       .def_ro("swap_file_bytes", &Plan::swap_file_bytes)
+      .def_ro("no_swap", &Plan::no_swap)
       .def_ro("batch", &Plan::batch)
       .def_ro("micro_batches", &Plan::micro_batches)
       .def_ro("budget_bytes", &Plan::budget_bytes)

@@ -163,6 +163,14 @@ def test_swaps_to_a_folder_with_the_same_bits(tmp_path):
     assert list(tmp_path.iterdir()) == []  # the file has no name
 
 
+def test_says_why_there_is_no_swap_file(monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/no/such/folder")
+    plan = tb.plan_training(classifier(), memory_budget=1)
+    assert not plan.fits and "cannot be made in /no/such/folder" in plan.no_swap
+    assert plan.no_swap in " ".join(plan.table().split())
+    assert tb.plan_training(classifier(), memory_budget=1, swap="never").no_swap == ""
+
+
 def test_parameters_in_the_swap_file_are_read_and_loaded():
     digits = tb.data.digits(64)
     options = {"seed": 1, "swap": "always"}

@@ -30,11 +30,13 @@ class Plan:
     lower_bound_bytes, parameter_bytes, state_bytes, constant_bytes, arena_bytes,
     activation_peak_bytes, workspace_bytes, staging_bytes, swap_file_bytes (on the disk),
     input_pipeline_bytes; reserved_bytes, set aside for constants of smaller batches. The peak, the
-    input pipeline and these together are a budget that works. buffers: every buffer of the arena; steps: every op. saved_state_bytes: what
-    moments of 8 bits save against 32.
+    input pipeline and these together are a budget that works. buffers: every buffer of the arena;
+    steps: every op. saved_state_bytes: what moments of 8 bits save against 32. no_swap: why there
+    can be no swap file, where one was wanted; else empty.
     batch: samples of a step; micro_batches: the parts that they are computed in.
     budget_bytes: what was asked for, or 0; fits: whether it is kept; nearest_feasible_bytes: the
-    smallest budget that can be, where that was asked for. strategies: by which means the step came
+    smallest budget found that can be, or 0 where it was not looked for: plan_training does, and
+    refusals. strategies: by which means the step came
     to its size, in their order, each with name, detail, saved_bytes, left_bytes, extra_flops,
     extra_io_bytes, predicted_ms and lossless.
     swap_read_bytes, swap_written_bytes, swap_busy_ms (the time that the file takes), swap_stall_ms
@@ -56,6 +58,7 @@ class Plan:
         self.input_pipeline_bytes = plan.input_pipeline_bytes
         self.reserved_bytes = plan.reserved_bytes
         self.swap_file_bytes = plan.swap_file_bytes
+        self.no_swap = plan.no_swap
         self.batch = plan.batch
         self.micro_batches = plan.micro_batches
         self.budget_bytes = plan.budget_bytes

@@ -147,8 +147,8 @@ def _options(
 
 def plan_training(graph: Graph, **options: Any) -> Plan:
     """The plan that thimble.Trainer(graph, **options) would have, made without taking its memory.
-    A budget that cannot be kept is no error here: `fits` is then False, the plan the smallest there
-    is, and `nearest_feasible_bytes` what would do."""
+    `nearest_feasible_bytes` is the smallest budget found that can be kept. One that cannot is no
+    error here: `fits` is then False, and the plan the smallest found."""
     return Plan(_core.plan_training(graph, _options(graph, **options)))
 
 

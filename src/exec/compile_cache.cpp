@@ -151,7 +151,7 @@ std::shared_ptr<const Compiled> CompileCache::find(const std::string& key, const
   known_.erase(std::remove_if(known_.begin(), known_.end(), dead), known_.end());
   for (const Known& known : known_) {
     const bool same =
-        known.key == key && (!known.asked || (asked != nullptr && asked->rates == known.rates));
+        known.key == key && (!known.rates || (asked != nullptr && asked->rates == known.rates));
     if (same) return known.step.lock();
   }
   return nullptr;
@@ -159,7 +159,7 @@ std::shared_ptr<const Compiled> CompileCache::find(const std::string& key, const
 
 bool CompileCache::must_ask(const std::string& key) const {
   return std::any_of(known_.begin(), known_.end(),
-                     [&](const Known& known) { return known.asked && known.key == key; });
+                     [&](const Known& known) { return known.rates && known.key == key; });
 }
 
 // Puts one in front, and lets go of the last ones where all together are too large.
@@ -182,12 +182,11 @@ void CompileCache::hold(const std::shared_ptr<const Compiled>& step) {
 
 std::shared_ptr<const Compiled> CompileCache::get(const std::string& key, const Rates& rates,
                                                   const Make& make) {
-  Known known{key, false, std::nullopt, {}};
+  Known known{key, std::nullopt, {}};
   // Asked once: whoever measures the swap file may take long, or fail.
   const Rates ask = [&] {
-    if (!known.asked) known.rates = rates();
-    known.asked = true;
-    return known.rates;
+    if (!known.rates) known.rates = rates();
+    return *known.rates;
   };
   const auto found = [&](const Known* asked) {
     const std::lock_guard lock(mutex_);

@@ -38,7 +38,7 @@ class CompileCache {
   explicit CompileCache(int64_t most_bytes) : most_bytes_(most_bytes) {}
 
   // The speed of the swap file, which a plan may ask for or not. Empty: nominal.
-  using Rates = std::function<std::optional<plan::SwapRates>()>;
+  using Rates = std::function<plan::SwapRates()>;
   using Make = std::function<Compiled(const Rates& rates)>;
   // What was made under that key, at the same speed if it asked for it; else what make returns.
   [[nodiscard]] std::shared_ptr<const Compiled> get(const std::string& key, const Rates& rates,
@@ -57,8 +57,7 @@ class CompileCache {
  private:
   struct Known {
     std::string key;
-    bool asked;                            // for the speed of the swap file
-    std::optional<plan::SwapRates> rates;  // the answer
+    std::optional<plan::SwapRates> rates;  // of the swap file; none: it did not ask for them
     std::weak_ptr<const Compiled> step;
   };
   struct Held {

@@ -28,11 +28,7 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
       value_data_[id] = const_cast<std::byte*>(program.constant(static_cast<int>(id)));
     } else if (ir::is_persistent(data.role)) {
       const Store::Entry* entry = store.find(data.name);
-      if (entry == nullptr) {
-        throw Error(data.name,
-                    "has no values: the loss does not depend on it, so training holds "
-                    "none. Leave out the outputs that read it, or give them a loss");
-      }
+      if (entry == nullptr) throw Error("session", "nothing stored under " + data.name);
       value_data_[id] = entry->data;
     } else if (const int buffer = program.arena().buffer_of_value[id]; buffer >= 0) {
       value_data_[id] = arena.data() + plan.buffers[static_cast<size_t>(buffer)].offset;

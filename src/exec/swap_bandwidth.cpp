@@ -79,8 +79,12 @@ class Measurement {
   int written_ = 0;  // slots, last
 };
 
+int64_t block_bytes(const SwapOptions& options) {
+  return std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostBytes);
+}
+
 std::unique_ptr<Measurement> largest(const std::string& folder, const SwapOptions& options) {
-  const int64_t block = std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostBytes);
+  const int64_t block = block_bytes(options);
   for (int64_t slots = kFileBytes / block;; slots /= 2) {
     try {
       return std::make_unique<Measurement>(folder, options, block, static_cast<int>(slots));
@@ -91,6 +95,10 @@ std::unique_ptr<Measurement> largest(const std::string& folder, const SwapOption
 }
 
 }  // namespace
+
+int64_t measuring_bytes(const SwapOptions& options) {
+  return SwapFile::staging_bytes(options) + block_bytes(options);
+}
 
 Bandwidth measure_bandwidth(const std::string& folder, SwapOptions options) {
   options.capacity = std::max(options.capacity, 2);

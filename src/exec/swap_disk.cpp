@@ -55,6 +55,28 @@ int64_t free_bytes(int descriptor) {
   return static_cast<int64_t>(system.f_bavail) * static_cast<int64_t>(system.f_frsize);
 }
 
+std::string no_space(const std::string& folder, int descriptor, int64_t bytes, int error) {
+  return fmt::format(
+      "needs {} bytes in {}, where {} bytes are free: {}; make room there, or name a folder of "
+      "another disk with swap_dir (on the command line --swap-dir)",
+      bytes, folder, std::max<int64_t>(free_bytes(descriptor), 0), std::strerror(error));
+}
+
+// Why a file cannot become so large, as far as the system says before it is tried; empty: it can.
+std::string why_no_room(const std::string& folder, int descriptor, int64_t bytes) {
+  // Beyond this limit the system would end the process by a signal.
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<uint64_t>(bytes) > limit.rlim_cur) {
+    return fmt::format(
+        "needs {} bytes, but this process may make files of {} bytes at most; raise that limit "
+        "(ulimit -f)",
+        bytes, limit.rlim_cur);
+  }
+  const int64_t free = free_bytes(descriptor);
+  return free >= 0 && bytes > free ? no_space(folder, descriptor, bytes, ENOSPC) : std::string();
+}
+
 }  // namespace
 
 SwapDisk::SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::byte* block)
@@ -72,25 +94,12 @@ SwapDisk::SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::b
 SwapDisk::~SwapDisk() { ::close(descriptor_); }
 
 void SwapDisk::allocate() {
-  // Beyond this limit the system would end the process by a signal.
-  struct rlimit limit {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      static_cast<uint64_t>(bytes_) > limit.rlim_cur) {
-    throw Error(kWhere,
-                fmt::format("needs {} bytes, but this process may make files of {} bytes at "
-                            "most; raise that limit (ulimit -f)",
-                            bytes_, limit.rlim_cur));
-  }
   // Asked first: where the system has to write every block to allocate it, that takes long.
-  const int64_t free = free_bytes(descriptor_);
-  int error = free >= 0 && bytes_ > free ? ENOSPC : EINTR;
+  const std::string why = why_no_room(folder_, descriptor_, bytes_);
+  if (!why.empty()) throw Error(kWhere, why);
+  int error = EINTR;
   while (error == EINTR) error = ::posix_fallocate(descriptor_, 0, bytes_);
-  if (error == 0) return;
-  throw Error(kWhere,
-              fmt::format("needs {} bytes in {}, where {} bytes are free: {}; make room "
-                          "there, or name a folder of another disk with swap_dir (on the "
-                          "command line --swap-dir)",
-                          bytes_, folder_, std::max<int64_t>(free, 0), std::strerror(error)));
+  if (error != 0) throw Error(kWhere, no_space(folder_, descriptor_, bytes_, error));
 }
 
 // Some file systems accept the flag and refuse the transfers, or want larger blocks.
@@ -128,18 +137,20 @@ int SwapDisk::settle(bool write, int64_t offset, int64_t bytes) const {
   return 0;
 }
 
-std::string why_no_swap(const std::string& folder) {
+std::string why_no_swap(const std::string& folder, int64_t bytes) {
   const int descriptor = open_nameless(folder);
   if (descriptor < 0) return refusal(folder, errno);
   struct statfs system {};
   const bool in_memory = ::fstatfs(descriptor, &system) == 0 && is_memory(system);
+  std::string why = in_memory
+                        ? fmt::format(
+                              "would lie in memory: {} is no folder of a disk (tmpfs), and "
+                              "swapping to it frees nothing; name one of a disk with swap_dir (on "
+                              "the command line --swap-dir), or do without (swap \"never\")",
+                              folder)
+                        : why_no_room(folder, descriptor, bytes);
   ::close(descriptor);
-  if (!in_memory) return {};
-  return fmt::format(
-      "would lie in memory: {} is no folder of a disk (tmpfs), and swapping to it "
-      "frees nothing; name one of a disk with swap_dir (on the command line "
-      "--swap-dir), or do without (swap \"never\")",
-      folder);
+  return why;
 }
 
 std::string default_swap_folder() {

@@ -46,6 +46,6 @@ class SwapDisk {
 [[nodiscard]] std::string default_swap_folder();
 
 // See SwapFile::why_not.
-[[nodiscard]] std::string why_no_swap(const std::string& folder);
+[[nodiscard]] std::string why_no_swap(const std::string& folder, int64_t bytes);
 
 }  // namespace thimble::exec

@@ -242,8 +242,8 @@ std::shared_ptr<Block> SwapFile::staging() const { return state_->block; }
 
 std::string SwapFile::default_folder() { return default_swap_folder(); }
 
-std::string SwapFile::why_not(const std::string& folder) {
-  return why_no_swap(folder.empty() ? default_swap_folder() : folder);
+std::string SwapFile::why_not(const std::string& folder, int64_t bytes) {
+  return why_no_swap(folder.empty() ? default_swap_folder() : folder, bytes);
 }
 
 void SwapFile::start_write(int slot, const void* data, int64_t bytes, int64_t deadline) {

@@ -79,9 +79,10 @@ class SwapFile {
   [[nodiscard]] static int64_t staging_bytes(const Options& options);
   // That block, for a file that takes this one's place.
   [[nodiscard]] std::shared_ptr<Block> staging() const;
-  // Why there can be no file in a folder, and what to do: it takes none, or lies in memory (tmpfs),
-  // so that a file there frees none. Empty: there can be one. folder: empty for default_folder().
-  [[nodiscard]] static std::string why_not(const std::string& folder);
+  // Why there can be no file of so many bytes in a folder, and what to do: it takes none, or lies
+  // in memory (tmpfs), so that a file there frees none, or has no room. Empty: there can be one,
+  // unless a quota of the disk is in the way. folder: empty for default_folder().
+  [[nodiscard]] static std::string why_not(const std::string& folder, int64_t bytes);
   // TMPDIR; else /tmp, or /var/tmp where /tmp is memory itself.
   [[nodiscard]] static std::string default_folder();
 
@@ -116,9 +117,10 @@ struct Bandwidth {
   double seconds_per_transfer = 0.0;  // of a transfer of next to nothing, from start to wait
 };
 
+// Memory that measure_bandwidth takes.
+[[nodiscard]] int64_t measuring_bytes(const SwapOptions& options);
 // Measures a folder through a SwapFile of a few MiB, in well under 0.3 s unless a single chunk
-// takes longer. Allocates the staging buffers and as much again. Throws Error as SwapFile does,
-// and where a transfer fails.
+// takes longer. Throws Error as SwapFile does, and where a transfer fails.
 [[nodiscard]] Bandwidth measure_bandwidth(const std::string& folder, SwapOptions options = {});
 
 }  // namespace thimble::exec

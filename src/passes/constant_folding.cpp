@@ -12,12 +12,14 @@ namespace {
 constexpr int64_t kMaxFoldedElements = 16;
 
 // Nor may what is folded depend on the batch, for programs of all batches share a budget: a result
-// has no dimension that none of its inputs has.
+// has the shape of an input, without a dimension of 1, which may be a batch of one.
 bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
                  const std::vector<int>& inputs) {
   if (node.op->ref == nullptr || node.op->reads_rng || !node.op->updates.empty()) return false;
-  const auto is_shape_of_input = [&](const Shape& shape) {
-    return std::any_of(inputs.begin(), inputs.end(),
+  const auto is_of_every_batch = [&](const Shape& shape) {
+    const std::vector<int64_t>& dims = shape.dims();
+    return std::count(dims.begin(), dims.end(), 1) == 0 &&
+           std::any_of(inputs.begin(), inputs.end(),
                        [&](int id) { return id >= 0 && to.type(id).shape == shape; });
   };
   return std::all_of(inputs.begin(), inputs.end(),
@@ -25,7 +27,7 @@ bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& nod
          std::all_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
            const auto& [dtype, shape] = from.type(id);
            return dtype == DType::f32 && shape.elements() <= kMaxFoldedElements &&
-                  (shape.rank() == 0 || is_shape_of_input(shape));
+                  (shape.rank() == 0 || is_of_every_batch(shape));
          });
 }
 

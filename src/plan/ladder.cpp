@@ -109,7 +109,8 @@ class Ladder {
 
   // What the budget asks for beyond what costs little.
   [[nodiscard]] Tried chosen(const Plan& light, bool must_fetch) {
-    const bool may_swap = (budget_.swap != Swap::never && can_swap()) || must_fetch;
+    const bool may_swap = budget_.swap != Swap::never || must_fetch;
+    if (may_swap) ask_for_rates();
     std::optional<Tried> best;
     const auto take = [&](Tried next) {
       if (!best || better(next, *best)) best = std::move(next);
@@ -174,13 +175,11 @@ class Ladder {
   // A budget of next to nothing asks for the smallest plan, which is the same for any file.
   [[nodiscard]] bool asks_for_least() const { return budget_.bytes <= budget_.least_staging_bytes; }
 
-  [[nodiscard]] bool can_swap() {
+  void ask_for_rates() {
     rates_.staging_bytes = rates_.least_staging_bytes = budget_.least_staging_bytes;
-    if (!budget_.rates || asks_for_least()) return true;
-    const std::optional<SwapRates> rates = budget_.rates();
-    if (rates) rates_ = *rates;
+    if (!budget_.rates || asks_for_least()) return;
+    rates_ = budget_.rates();
     rates_.least_staging_bytes = budget_.least_staging_bytes;
-    return rates.has_value();
   }
 
   [[nodiscard]] Tried swapped(const ir::Graph& graph) const {

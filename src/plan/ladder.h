@@ -49,9 +49,9 @@ struct Budget {
   int64_t bytes = 0;
   Swap swap = Swap::never;
   int64_t smallest_swapped_bytes = 4096;  // see SwapOptions
-  // Of the swap file, asked where swap comes into question; no rates: there can be no such file.
-  std::function<std::optional<SwapRates>()> rates;  // empty: SwapRates()
-  int64_t least_staging_bytes = 0;                  // with which it works, if slowly
+  // Of the swap file, asked where swap comes into question; empty: SwapRates().
+  std::function<SwapRates()> rates;
+  int64_t least_staging_bytes = 0;  // with which it works, if slowly
   // Parameters and state that another program over the same store put into the swap file; this one
   // must fetch them, and may put no others there. None: as it likes.
   std::optional<std::set<std::string>> in_file;

@@ -57,6 +57,8 @@ std::string totals(const Plan& plan) {
                        short_bytes(plan.swap_written_bytes), short_bytes(plan.swap_read_bytes),
                        short_time(plan.swap_busy_ms), short_time(plan.swap_stall_ms));
     out += fmt::format("swap file, on the disk: {}\n", format_bytes(plan.swap_file_bytes));
+  } else if (!plan.no_swap.empty()) {
+    out += "no swap file:\n" + wrapped(plan.no_swap, 2);
   }
   if (plan.step_ms > 0.0) out += fmt::format("predicted step: {}\n", short_time(plan.step_ms));
   return out;

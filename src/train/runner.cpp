@@ -103,11 +103,17 @@ int Runner::most_transfers() const {
   return static_cast<int>(most);
 }
 
+int64_t Runner::missing_file_bytes() const {
+  const std::vector<int64_t> wanted = slot_bytes();
+  if (wanted.empty() || (wanted == slots_ && most_transfers() <= capacity_)) return 0;
+  return exec::SwapLayout(wanted, kSwapPage).file_bytes;
+}
+
 // A larger file takes over what lies in the old one.
 void Runner::fit_swap_file() {
+  if (missing_file_bytes() == 0) return;
   const std::vector<int64_t> wanted = slot_bytes();
   const int capacity = most_transfers();
-  if (wanted.empty() || (wanted == slots_ && capacity <= capacity_)) return;
   // Staging is the buffers and what aligns them.
   exec::SwapOptions options =
       swap_options(staging_bytes() / kStagingBuffers / kSwapPage * kSwapPage);

@@ -69,6 +69,9 @@ class Runner {
   // Of all swap files so far, from the first seal on.
   [[nodiscard]] exec::SwapCounters swap_counters() const;
 
+  // Of the swap file that the programs so far ask for, where there is none that serves them yet;
+  // else 0.
+  [[nodiscard]] int64_t missing_file_bytes() const;
   // Of the constants of all programs.
   [[nodiscard]] int64_t constant_bytes() const;
   // Of the constants of a program, those that another batch may change: scalars and the like, in a

@@ -53,7 +53,8 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
                             options.memory_budget));
   }
   check_metric(model, schedule.metric());
-  settle_swap();
+  swap_ = options.memory_budget > 0 ? options.swap : Swap::never;
+  settle_swap(0);
   const exec::Counting counting(account);
   if (options.micro_batches == 0 && options.memory_budget > 0) {
     choose_parts();
@@ -64,10 +65,8 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
 }
 
 void State::allocate() {
-  check_budget(plan());
   const exec::Counting counting(account);
-  drop_memos();
-  runner.seal(options.swap_dir);
+  seal();
   if (swaps()) compile_by_measured_times();
   runner.store().initialize(options.seed);
   start_averages();
@@ -116,14 +115,35 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
       budget.bytes = std::max<int64_t>(bytes, 1);
       runner.add(key, graph_of(kind, batch), budget);
     };
-    // Its own constants are known now, and take from what there is for its arena.
-    if (missing() > 0) compile_within(budget.bytes - missing());
-    // Values of fewer samples may be too small to be swapped otherwise.
-    budget.smallest_swapped_bytes = kLeastSwapped;
-    if (missing() > 0) compile_within(budget.bytes);
-    if (missing() > 0) compile_within(1);
+    const auto bring_down = [&] {
+      // Its own constants are known now, and take from what there is for its arena.
+      if (missing() > 0) compile_within(budget.bytes - missing());
+      // Values of fewer samples may be too small to be swapped otherwise.
+      budget.smallest_swapped_bytes = kLeastSwapped;
+      if (missing() > 0) compile_within(budget.bytes);
+      if (missing() > 0) compile_within(1);
+    };
+    require_values(runner.at(key).program->graph());
+    const int64_t given = budget.bytes;
+    bring_down();
+    if (!settle_swap(runner.missing_file_bytes())) {
+      budget.swap = swap_;
+      compile_within(given);
+      bring_down();
+    }
     require_room(kind, batch);
   });
+}
+
+void State::require_values(const ir::Graph& graph) const {
+  for (const ir::ValueData& data : graph.values) {
+    const bool is_stored = data.role == ir::Role::parameter || data.role == ir::Role::state;
+    if (!is_stored || runner.store().find(data.name) != nullptr) continue;
+    throw Error(data.name,
+                "has no values: the loss does not depend on it, so training holds none, and no "
+                "output can be predicted beside one that reads it. Leave that one out of the "
+                "graph, or give it a loss");
+  }
 }
 
 ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {

@@ -136,11 +136,16 @@ struct State {
   // Of all programs, with all that is set aside.
   [[nodiscard]] int64_t needed_bytes() const;
   [[nodiscard]] bool keeps_budget() const { return needed_bytes() <= options.memory_budget; }
+  // Throws Error where a graph reads parameters or state that training does not hold.
+  void require_values(const ir::Graph& graph) const;
   // Throws Error where a program that was added does not keep the budget.
   void require_room(ProgramKind kind, int64_t batch) const;
-  // Whether there may be a swap file, and where not, why. Throws Error where the user asked for it.
-  void settle_swap();
-  [[nodiscard]] std::optional<plan::SwapRates> swap_rates();
+  // Finds out whether there may be a swap file of so many bytes; where not, does without from here
+  // on and returns false. Throws Error where the user asked for it.
+  bool settle_swap(int64_t bytes);
+  [[nodiscard]] plan::SwapRates swap_rates();
+  // Nominal ones where they cannot be measured.
+  [[nodiscard]] plan::SwapRates measured_rates(const exec::SwapOptions& file);
   // Of what is known: all, and of a file with so much staging.
   [[nodiscard]] plan::SwapRates rates_now() const;
   [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const;
@@ -151,6 +156,9 @@ struct State {
   [[nodiscard]] Rehearsed rehearse();
   // Compiles all again by other times, and takes the memory.
   void compile_anew(std::shared_ptr<const plan::NodeTimes> times, const plan::SwapRates& rates);
+  // Takes the memory, without a swap file where that cannot be had after all. Throws Error where
+  // the plan does not keep the budget.
+  void seal();
   [[nodiscard]] bool swaps() const;
   void require_swap_file() const;
   // Plans are made: what they have in common is not to lie beside the memory that is taken now.

@@ -25,7 +25,7 @@ bool is_swap_asked_for(const TrainerOptions& options) {
   return options.swap == Swap::always || !options.swap_dir.empty();
 }
 
-plan::SwapRates measured_rates(const std::string& folder, const exec::SwapOptions& options) {
+plan::SwapRates rates_of(const std::string& folder, const exec::SwapOptions& options) {
   const exec::Bandwidth measured = exec::measure_bandwidth(folder, options);
   return {.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
           .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
@@ -87,6 +87,7 @@ void State::choose_parts() {
 void State::compile() {
   if (options.memory_budget <= 0) return compile(0, swap_);
   compile_within_budget(swap_);
+  if (!settle_swap(runner.missing_file_bytes())) return compile_within_budget(swap_);
   if (keeps_budget() || runner.plan(update_key()).staging_bytes == 0) return;
   // The staging of a program beside the step may take more than swapping saves.
   const int64_t swapping = needed_bytes();
@@ -179,6 +180,7 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   budget.explain = false;
   budget.memo = nullptr;
   budget.in_file = main.in_file();
+  if (swap_ == Swap::never) budget.swap = swap_;
   // All programs use one swap file.
   const int64_t staging = main.plan().staging_bytes;
   if (staging > 0) {
@@ -228,37 +230,43 @@ void State::require_room(ProgramKind kind, int64_t batch) const {
                           plan::binding_text(own), enough));
 }
 
-void State::settle_swap() {
-  swap_ = options.swap;
-  if (options.memory_budget <= 0 || swap_ == Swap::never) return;
-  no_swap_ = exec::SwapFile::why_not(options.swap_dir);
-  if (no_swap_.empty()) return;
+bool State::settle_swap(int64_t bytes) {
+  if (swap_ == Swap::never) return true;
+  const std::string why = exec::SwapFile::why_not(options.swap_dir, bytes);
+  if (!why.empty()) no_swap_ = why;
+  if (no_swap_.empty()) return true;
   if (is_swap_asked_for(options)) throw Error("swap file", no_swap_);
   swap_ = Swap::never;
+  return false;
 }
 
-std::optional<plan::SwapRates> State::swap_rates() {
+plan::SwapRates State::swap_rates() {
   // A sixteenth of the budget for staging, within reason.
   const int64_t buffer = std::clamp<int64_t>(budget_.bytes / 32 / kSwapPage * kSwapPage, kSwapPage,
                                              kMostStagingBuffer);
   const exec::SwapOptions file = Runner::swap_options(buffer);
-  if (!rates_) {
-    try {
-      rates_ = measured_rates(options.swap_dir, file);
-      const plan::SwapRates least =
-          measured_rates(options.swap_dir, Runner::swap_options(kSwapPage));
-      rates_->least_staging_factor = (least.read_ms_per_byte + least.write_ms_per_byte) /
-                                     (rates_->read_ms_per_byte + rates_->write_ms_per_byte);
-    } catch (const Error& error) {
-      if (is_swap_asked_for(options)) throw;
-      no_swap_ = error.message();
-      return std::nullopt;
-    }
-  }
+  if (!rates_) rates_ = measured_rates(file);
   rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
   rates_->least_staging_bytes = budget_.least_staging_bytes;
   rates_->staging_step_bytes = file.buffers * kSwapPage;
   return rates_now();
+}
+
+plan::SwapRates State::measured_rates(const exec::SwapOptions& file) {
+  const exec::SwapOptions smallest = Runner::swap_options(kSwapPage);
+  // What measures takes memory, too: a small budget is kept without.
+  const int64_t taken = std::max(exec::measuring_bytes(file), exec::measuring_bytes(smallest));
+  if (taken > budget_.bytes - account->held()) return {};
+  try {
+    plan::SwapRates rates = rates_of(options.swap_dir, file);
+    const plan::SwapRates least = rates_of(options.swap_dir, smallest);
+    rates.least_staging_factor = (least.read_ms_per_byte + least.write_ms_per_byte) /
+                                 (rates.read_ms_per_byte + rates.write_ms_per_byte);
+    return rates;
+  } catch (const Error& error) {
+    no_swap_ = error.message();
+    return {};  // a plan by nominal rates tells how large a file would have to be
+  }
 }
 
 plan::SwapRates State::rates_now() const {
@@ -295,7 +303,7 @@ void State::compile_by_measured_times() {
     return;
   }
   compile_anew(first_times, first_rates);
-  rehearsed_ = std::move(first);
+  if (swaps()) rehearsed_ = std::move(first);
 }
 
 void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
@@ -305,9 +313,23 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
   runner.clear();
   account->forget_peak();
   compile();
+  seal();
+}
+
+void State::seal() {
   check_budget(plan());
   drop_memos();
-  runner.seal(options.swap_dir);
+  try {
+    runner.seal(options.swap_dir);
+  } catch (const Error& error) {
+    if (error.where() != "swap file" || is_swap_asked_for(options)) throw;
+    no_swap_ = error.message();
+    swap_ = Swap::never;
+    compile();
+    check_budget(plan());
+    drop_memos();
+    runner.seal();
+  }
 }
 
 State::Rehearsed State::rehearse() {

@@ -26,12 +26,8 @@ constexpr const char* kPlanKeys =
     "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes constant_bytes padding_bytes "
     "saved_state_bytes "
     "activation_peak_bytes "
-    "workspace_bytes arena_bytes in_file_bytes staging_bytes swap_file_bytes input_pipeline_bytes "
-    "reserved_bytes "
-    "data samples "
-    "micro_batches "
-    "fits "
-    "budget_bytes "
+    "workspace_bytes arena_bytes in_file_bytes staging_bytes swap_file_bytes no_swap "
+    "input_pipeline_bytes reserved_bytes data samples micro_batches fits budget_bytes "
     "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_busy_ms "
     "swap_stall_ms step_ms buffers";
 

@@ -164,7 +164,7 @@ TEST(compile_cache, tells_plans_apart_by_the_speed_that_they_asked_for) {
     static_cast<void>(cache.get(key, rates, [&](const CompileCache::Rates& ask) {
       ++made;
       if (asks) {
-        EXPECT_EQ(ask()->read_ms_per_byte, speed);
+        EXPECT_EQ(ask().read_ms_per_byte, speed);
         static_cast<void>(ask());
       }
       return fitted(5);

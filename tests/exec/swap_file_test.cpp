@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "exec/swap_test.h"
+#include "harness/file_limit.h"
 
 namespace thimble::exec {
 namespace {
@@ -281,21 +282,20 @@ TEST(swap_file, a_folder_that_is_not_there_is_refused) {
 }
 
 TEST(swap_file, a_limit_of_file_sizes_is_an_error_and_no_signal) {
-  struct rlimit limit {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const struct rlimit small { 1 << 20, limit.rlim_max };
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const test::FileLimit limit(1 << 20);
   EXPECT_THROW(SwapFile("", {2 << 20}), Error);
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_THAT(SwapFile::why_not("", 2 << 20), HasSubstr("needs 2097152 bytes"));
+  EXPECT_EQ(SwapFile::why_not("", 1 << 20), "");
+}
+
+TEST(swap_file, says_beforehand_that_a_disk_has_no_room) {
+  const int64_t bytes = int64_t{1} << 60;
+  EXPECT_THAT(SwapFile::why_not("", bytes), HasSubstr("needs 1152921504606846976 bytes in /"));
 }
 
 TEST(swap_file, is_measured_on_a_disk_with_little_room) {
-  struct rlimit limit {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const struct rlimit small { 4 << 20, limit.rlim_max };
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const test::FileLimit limit(4 << 20);
   const Bandwidth bandwidth = measure_bandwidth("");
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   EXPECT_GT(bandwidth.write_bytes_per_second, 0.0);
   EXPECT_GT(bandwidth.read_bytes_per_second, 0.0);
 }

@@ -73,6 +73,12 @@ TEST(plan_text, leaves_out_columns_and_notes_that_would_say_nothing) {
   EXPECT_THAT(text, Not(HasSubstr("swap")));
 }
 
+TEST(plan_text, says_why_there_is_no_swap_file) {
+  Plan plan = small_plan();
+  plan.no_swap = "needs 3 bytes in /tmp";
+  EXPECT_THAT(plan.text(), HasSubstr("\nno swap file:\n  needs 3 bytes in /tmp\n"));
+}
+
 TEST(plan_text, stays_within_its_columns) {
   Plan plan = small_plan();
   plan.strategies = strategies();

@@ -1,4 +1,5 @@
 // A memory budget changes where values lie and how often they are computed, never what they are.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
@@ -7,9 +8,11 @@
 #include <optional>
 
 #include "harness/error_of.h"
+#include "harness/file_limit.h"
 #include "io/temporary_folder.h"
 #include "models/nearest_budget.h"
 #include "train/budget_cases.h"
+#include "train/state.h"
 
 namespace thimble::train {
 namespace {
@@ -111,6 +114,66 @@ TEST(swapped_training, does_without_a_file_where_none_can_be_and_there_are_other
   }
 }
 
+// Neither to measure it (4 KiB) nor for what the plan wants there.
+TEST(swapped_training, does_without_a_file_for_which_there_is_no_room) {
+  const Recipe& recipe = find_recipe("vae");
+  const data::Dataset data = recipe.data("", data::Split::train).take(40);
+  TrainerOptions options = options_of(recipe, 0, Swap::never);
+  options.batch = 32;
+  const int64_t least = test::nearest_budget(recipe.build(), options);
+  options.swap = Swap::automatic;
+  const auto trained = [&] {
+    Trainer trainer(recipe.build(), options);
+    trainer.fit(data, {.epochs = 1});
+    return trainer.weights_sha256();
+  };
+  const std::string wanted = trained();
+  for (const int64_t most : {4 << 10, 400 << 10}) {
+    const test::FileLimit limit(most);
+    const std::string needs = fmt::format("may make files of {} bytes", most);
+    for (const int64_t budget : {int64_t{1}, least / 2}) {
+      options.memory_budget = budget;
+      const Plan plan = plan_training(recipe.build(), options);
+      EXPECT_FALSE(plan.fits);
+      EXPECT_EQ(plan.swap_file_bytes, 0);
+      EXPECT_EQ(plan.nearest_feasible_bytes, least) << budget;
+      EXPECT_NE(plan.no_swap.find(needs), std::string::npos) << plan.no_swap;
+      const std::string said = test::error_of([&] { Trainer(recipe.build(), options); });
+      EXPECT_NE(said.find("No swap file: " + plan.no_swap), std::string::npos) << said;
+    }
+    options.memory_budget = least;
+    const Plan plan = plan_training(recipe.build(), options);
+    EXPECT_TRUE(plan.fits);
+    EXPECT_EQ(plan.nearest_feasible_bytes, least);
+    EXPECT_EQ(trained(), wanted);
+    options.swap = Swap::always;
+    options.memory_budget = least / 2;
+    EXPECT_NE(test::error_of([&] { Trainer(recipe.build(), options); }).find(needs),
+              std::string::npos);
+    options.swap = Swap::automatic;
+  }
+}
+
+// As where a quota, or somebody else, takes what was free when the plan was made.
+TEST(swapped_training, does_without_a_file_that_is_not_to_be_had_after_all) {
+  const Recipe& recipe = find_recipe("vae");
+  TrainerOptions options = options_of(recipe, 0, Swap::never);
+  const int64_t least = test::nearest_budget(recipe.build(), options);
+  for (const Swap swap : {Swap::automatic, Swap::always}) {
+    options.swap = swap;
+    options.memory_budget = least * 3 / 4;
+    State state(recipe.build().ir(), options);
+    ASSERT_GT(state.plan().swap_file_bytes, 0);
+    const test::FileLimit limit(4 << 10);
+    const std::string said = test::error_of([&] { state.allocate(); });
+    const bool asked = swap == Swap::always;
+    EXPECT_EQ(said.find(asked ? "[swap file] needs" : "[memory budget] "), 0) << said;
+    EXPECT_EQ(said.find("No swap file: needs") != std::string::npos, !asked) << said;
+    const bool names_least = said.find(fmt::format("works: {} bytes", least)) != std::string::npos;
+    EXPECT_EQ(names_least, !asked) << said;
+  }
+}
+
 TEST(memory_budget, that_cannot_be_kept_is_refused_with_the_buffers_that_bind) {
   const Recipe& recipe = find_recipe("lenet5");
   const TrainerOptions options = options_of(recipe, 1, Swap::never);
@@ -125,6 +188,25 @@ TEST(memory_budget, that_cannot_be_kept_is_refused_with_the_buffers_that_bind) {
   EXPECT_NE(said.find(", with " + largest->name + " ("), std::string::npos) << said;
   EXPECT_NE(said.find(plan.steps[static_cast<size_t>(plan.peak_step)].op), std::string::npos);
   EXPECT_NE(said.find(" B) and "), std::string::npos) << said;
+}
+
+// Which takes memory of its own.
+TEST(memory_budget, holds_while_the_swap_file_is_measured) {
+  Graph graph;
+  Value x = graph.input("x", {16});
+  for (int layer = 0; layer < 8; ++layer) x = tanh(dense(x, {.units = 8}));
+  graph.minimize(mse(dense(x, {.units = 4}), graph.label("y", {4}, DType::f32)));
+  const std::vector<data::Field> fields = {{"x", {16}, DType::f32, false},
+                                           {"y", {4}, DType::f32, true}};
+  const data::Dataset data = data::in_memory(
+      fields, {std::vector<float>(32 * 16, 0.5F), std::vector<float>(32 * 4, 1.0F)});
+  TrainerOptions options{.optimizer = SGD{}, .batch = 32, .threads = 1};
+  const int64_t least = test::nearest_budget(graph, options);
+  for (int64_t more = 0; more <= 8 << 10; more += 1 << 10) {
+    options.memory_budget = least + more;
+    Trainer trainer(graph, options);
+    EXPECT_LE(trainer.fit(data, {.epochs = 1}).measured_peak_bytes, options.memory_budget);
+  }
 }
 
 TEST(memory_budget, below_zero_is_refused) {

@@ -244,18 +244,21 @@ TEST(trainer, names_a_budget_that_predicts_with_a_swap_file) {
   EXPECT_TRUE(roomy.plan().fits);
 }
 
-TEST(trainer, says_why_there_can_be_no_swap_file) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit small{1 << 12, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const TrainerOptions options{.batch = 32, .memory_budget = 400 << 10, .threads = 1};
-  const Graph graph = find_recipe("vae").build();
-  const Plan plan = plan_training(graph, options);
-  const std::string error = error_of([&] { const Trainer trainer(graph, options); });
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_NE(plan.no_swap, "");
-  EXPECT_NE(error.find(" No swap file: " + plan.no_swap), std::string::npos) << error;
+TEST(trainer, refuses_to_predict_from_a_parameter_without_values_and_goes_on) {
+  Graph graph;
+  const Value image = flatten(graph.input("image", {28, 28, 1}));
+  const Value hidden = dense(image, {.units = 10, .name = "used"});
+  graph.output("logits", hidden);
+  graph.output("more", dense(hidden, {.units = 3, .name = "unused"}));
+  graph.minimize(softmax_cross_entropy(hidden, graph.label("class")));
+  Trainer trainer(graph, {.batch = 8, .threads = 1});
+  trainer.fit(digits(), {.epochs = 1});
+  const std::string error =
+      error_of([&] { static_cast<void>(trainer.predict(digits(), "logits")); });
+  EXPECT_NE(error.find("[unused"), std::string::npos) << error;
+  EXPECT_NE(error.find("the loss does not depend on it"), std::string::npos) << error;
+  trainer.fit(digits(), {.epochs = 2});
+  EXPECT_EQ(trainer.evaluate(digits()).samples, 16);
 }
 
 // Each size has constants of its own.

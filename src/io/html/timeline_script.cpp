@@ -18,7 +18,7 @@ const RESIDENT = PLAN.inFile
   : [['parameters', PLAN.parameters, 48], ['optimizer state, statistics', PLAN.state, 95]];
 const BANDS = RESIDENT.concat([['staging for the swap file', PLAN.staging, 200],
   ['input pipeline', PLAN.pipeline, 150]]);
-BANDS.push(['constants, padding', BASE - BANDS.reduce((sum, b) => sum + b[1], 0), 0]);
+BANDS.push(['constants of all batches, padding', BASE - BANDS.reduce((sum, b) => sum + b[1], 0), 0]);
 const bandColour = hue => 'hsl(' + hue + (isDark() ? ' 22% 34%)' : ' 32% 82%)');
 
 // A budget far above the peak would leave the bars no room: it is then only named.
