@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
 // What one task sums: output channels [out, out + outs) of a group over output rows [first, last),
-// counted over all images.
+// counted over all images; of their weight_units() every `slices`th, from `slice` on.
 struct WeightJob {
   const conv_dims& d;
   float* dw;  // the partial sum, whole
@@ -27,6 +27,7 @@ struct WeightJob {
   int group, out, outs;
   int first_out;  // the output channel that dw begins with
   int64_t first, last;
+  int slice, slices;
 };
 
 // One tap's columns of one tile.
@@ -106,6 +107,12 @@ inline void run_weight_tile(const WeightJob& job, const WeightTile& tile, int64_
 #endif
 }
 
+// Weights that share no sums with others: panels of one tap's input channels or, where sums of
+// several taps continue each other, window rows.
+inline int weight_units(const conv_dims& d) {
+  return merges_taps(d) ? d.r : d.r * d.s * split_columns(d.c / d.groups).count;
+}
+
 // Adds output columns [first_q, last_q) of rows [first, last) to `columns` neighbouring weights,
 // those of tap (r, s) and, where they exceed the input channels, of the taps right of it.
 inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, int first_q,
@@ -118,7 +125,10 @@ inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, 
   WeightTile tile{};
   tile.r = r, tile.s = s;
   tile.first_q = first_q, tile.last_q = last_q;
+  const bool merged = merges_taps(job.d);
   for (int panel = 0; panel < panels.count; ++panel) {
+    const int unit = merged ? r : (r * job.d.s + s) * panels.count + panel;
+    if (unit % job.slices != job.slice) continue;
     tile.channel = panel * panels.width;
     tile.channels = std::min(panels.width, columns - tile.channel);
     const int vectors = (tile.channels + lanes() - 1) / lanes();
@@ -162,6 +172,16 @@ inline void run_weight_rows(const WeightJob& job, int64_t first, int64_t last, b
   }
 }
 
+// Slices per task: as many as give every thread a few worth handing out. No sum depends on it.
+inline int weight_slices(const conv_dims& d, int64_t tasks, int threads) {
+  constexpr int64_t kTasksPerThread = 4;
+  if (threads == 1) return 1;
+  const int64_t work = part_weight_count(d) * d.n * d.p * d.q / tasks;
+  const int64_t slices = std::min({divide_up(kTasksPerThread * threads, tasks),
+                                   int64_t{weight_units(d)}, work / kLeastTaskMultiplyAdds});
+  return static_cast<int>(std::max<int64_t>(1, slices));
+}
+
 // partial_sums: split.partials - 1 gradients of as many weights as dw.
 inline void conv_weights_wide(float* dw, const float* x, const float* dy, float* partial_sums,
                               const conv_dims& d, exec::ThreadPool& pool) {
@@ -172,7 +192,9 @@ inline void conv_weights_wide(float* dw, const float* x, const float* dy, float*
   const int channels = part_channels(d) / d.groups;
   const auto blocks = static_cast<int>(divide_up(channels, split.out_channels));
   const int64_t per_partial = static_cast<int64_t>(d.groups) * blocks;
-  pool.run(per_partial * split.partials, [&](int64_t task) {
+  const int slices = weight_slices(d, per_partial * split.partials, pool.threads());
+  pool.run(per_partial * split.partials * slices, [&](int64_t sliced_task) {
+    const int64_t task = sliced_task / slices;
     const int64_t partial = task / per_partial;
     const int group = static_cast<int>(task % per_partial / blocks);
     const int out = static_cast<int>(task % blocks) * split.out_channels;
@@ -185,7 +207,9 @@ inline void conv_weights_wide(float* dw, const float* x, const float* dy, float*
                   std::min(split.out_channels, channels - out),
                   d.k_first,
                   std::min(all_rows, partial * split.rows),
-                  std::min(all_rows, (partial + 1) * split.rows)};
+                  std::min(all_rows, (partial + 1) * split.rows),
+                  static_cast<int>(sliced_task % slices),
+                  slices};
     bool resume = partial == 0 && d.accumulate;
     int64_t first = job.first;
     do {  // once even without rows: the gradient is then zero

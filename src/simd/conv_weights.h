@@ -1,4 +1,4 @@
-// How the weight gradient is cut into tasks and partial sums: by the sizes alone.
+// How the weight gradient is cut into partial sums and tasks: the former by the sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -38,15 +38,16 @@ inline bool merges_taps(const conv_dims& d) {
          divide_up(int64_t{d.s} * d.c, kLanes) < d.s * divide_up(d.c, kLanes);
 }
 
+inline constexpr int64_t kLeastTaskMultiplyAdds = int64_t{1} << 15;
+
 // tasks: how many tasks the output channels alone give.
 inline int weight_partials(const conv_dims& d, int64_t tasks, int64_t units) {
   constexpr int64_t kWantedTasks = 16;
-  constexpr int64_t kMostFloats = int64_t{1} << 19;         // 2 MB of partial sums
-  constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 15;  // per task
+  constexpr int64_t kMostFloats = int64_t{1} << 19;  // 2 MB of partial sums
   const int64_t weights = conv_weight_count(d);
   const int64_t work = weights * d.n * d.p * d.q / std::max<int64_t>(1, tasks);
   const int64_t partials = std::min({divide_up(kWantedTasks, tasks), kMostFloats / weights + 1,
-                                     std::max<int64_t>(1, work / kLeastMultiplyAdds), units});
+                                     std::max<int64_t>(1, work / kLeastTaskMultiplyAdds), units});
   return static_cast<int>(std::max<int64_t>(1, partials));
 }
 
