@@ -103,14 +103,17 @@ bool may_run_again(const Twice& twice, const RecomputeOptions& options, int node
          (maker.cheap || options.any_op || (maker.affordable && options.slack > 0.0));
 }
 
-// Nothing runs again but views, which lie where their input lies: they cost nothing.
-std::vector<Again> views(const Twice& twice) {
-  std::vector<Again> again(twice.graph().nodes.size(), Again::no);
+// Nothing runs again but views, which lie where their input lies: they cost nothing. Not even they
+// where that makes too many turns.
+Trial with_views_again(const Twice& twice) {
+  const std::vector<Again> never(twice.graph().nodes.size(), Again::no);
+  std::vector<Again> again = never;
   for (size_t n = 0; n < again.size(); ++n) {
     const Twice::Maker& maker = twice.maker(static_cast<int>(n));
     if (maker.op != nullptr && maker.free) again[n] = Again::each;
   }
-  return again;
+  Trial trial = twice.build(std::move(again));
+  return trial.valid ? trial : twice.build(never);
 }
 
 class Chooser {
@@ -341,7 +344,7 @@ Trial greedy(const Twice& twice, const RecomputeOptions& options) {
   Best best(twice, options);
   const Trial start = options.slack > 0.0  // what costs little comes first
                           ? greedy(twice, {.arena = options.arena})
-                          : twice.build(views(twice));
+                          : with_views_again(twice);
   for (const double weight_of_work : {1.0, 2.0, 0.5}) {
     best.consider(Chooser(twice, options, weight_of_work, start).chosen());
   }

@@ -19,6 +19,11 @@ constexpr double kLittle = 0.002;
 // as much as storage would give back.
 constexpr double kFewPerByte = 200.0;
 
+// Turns that a trial may have, or it is not tried. Where each reader has a node run anew, and nodes
+// in a chain have two readers each, their number doubles with every link.
+constexpr size_t kTurnsPerNode = 8;
+constexpr size_t kTurnsOfSmallSteps = 4096;
+
 // Forward nodes that multiply or convolve no longer than it takes to move their data, such as a
 // convolution of one channel: those with the largest outputs, as far as kLittle goes.
 std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node) {
@@ -71,6 +76,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
     : graph_(graph),
       options_(options),
       loss_node_(graph.data(*graph.loss).producer),
+      most_turns_(kTurnsPerNode * graph.nodes.size() + kTurnsOfSmallSteps),
       bytes_(value_bytes(graph)),
       results_(graph.results()) {
   is_result_.assign(graph.values.size(), 0);
@@ -136,6 +142,8 @@ void Twice::make_sure(Trial& trial, int id, int reader) const {
   made_for = reader;
   const int self = ++building_.readers;
   for (const int input : again_.inputs(node)) {
+    if (building_.late.size() > most_turns_) trial.valid = false;
+    if (!trial.valid) return;
     if (input < 0) continue;
     if (building_.updated[static_cast<size_t>(input)] != 0) trial.valid = false;
     if (early_producer(input) >= 0 && bytes(input) != kPersistent) make_sure(trial, input, self);

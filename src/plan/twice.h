@@ -30,8 +30,8 @@ enum class Again : uint8_t { no, once, each };
 // A choice of nodes that run again, and what comes of it.
 struct Trial {
   std::vector<Again> again;  // by node
-  // No second run reads a parameter that was updated before. Else the rest says nothing: such a
-  // trial is neither to be ranked nor made into a graph.
+  // No second run reads a parameter that was updated before, and there are not too many. Else the
+  // rest says nothing: such a trial is neither to be ranked nor made into a graph.
   bool valid = true;
   std::vector<Turn> turns;  // in their order
   Sequence sequence{{}, {}};
@@ -110,6 +110,7 @@ class Twice {
   const ir::Graph& graph_;
   ArenaOptions options_;
   int loss_node_;
+  size_t most_turns_;  // behind the loss
   std::vector<Value> values_;
   std::vector<Maker> makers_;
   std::vector<Late> late_;

@@ -316,6 +316,63 @@ TEST(recompute, does_not_count_a_view_of_a_parameter_as_free) {
   }
 }
 
+Graph residual_blocks(int count) {
+  Graph g;
+  Value x = g.input("x", {16});
+  for (int i = 0; i < count; ++i) x = relu(dense(x, {.units = 16})) + x;
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+// Both readers of each block's input have all the blocks before it run anew.
+TEST(recompute, does_not_try_what_runs_again_twice_as_often_with_every_block) {
+  const ir::Graph graph = step_of(residual_blocks(24), 4);
+  const Twice twice(graph, {});
+  const auto all = [&](Again how) {
+    std::vector<Again> again(graph.nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      if (twice.maker(n).op != nullptr) again[static_cast<size_t>(n)] = how;
+    }
+    return twice.build(again);
+  };
+  EXPECT_FALSE(all(Again::each).valid);
+  const Trial once = all(Again::once);
+  EXPECT_TRUE(once.valid);
+  EXPECT_LE(once.turns.size(), 2 * graph.nodes.size());
+}
+
+TEST(recompute, halves_what_deep_residual_networks_keep) {
+  const Graph model = residual_blocks(24);
+  const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = 4}, 4,
+                                               train::StepKind::update);
+  const std::vector<ir::Graph> orders = orders_of(passes::optimize(step), {});
+  const ir::Graph least = recompute(orders, {.any_op = true});
+  EXPECT_LT(live_peak_bytes(least, {}), live_peak_bytes(orders[0], {}) / 2);
+  EXPECT_LE(least.nodes.size(), 9 * orders[0].nodes.size() + 4096);
+}
+
+// Each of them is read behind the loss, and would have all views before it run anew.
+TEST(recompute, starts_without_views_where_they_would_run_too_often) {
+  Graph g;
+  Value x = g.input("x", {6});
+  Value sum = mean(square(x));
+  for (int i = 0; i < 300; ++i) {
+    x = reshape(x, i % 2 == 0 ? Shape{-1, 2, 3} : Shape{-1, 6});
+    sum = sum + mean(square(x * g.parameter("w" + std::to_string(i), {1}, init::zeros())));
+  }
+  g.minimize(sum);
+  const ir::Graph graph = step_of(g, 4);
+  const Twice twice(graph, {});
+  std::vector<Again> views(graph.nodes.size(), Again::no);
+  for (int n = 0; n < twice.loss_node(); ++n) {
+    if (twice.maker(n).op != nullptr && twice.maker(n).free) {
+      views[static_cast<size_t>(n)] = Again::each;
+    }
+  }
+  ASSERT_FALSE(twice.build(views).valid);
+  EXPECT_NO_THROW(ir::verify(recompute(graph, {})));
+}
+
 std::vector<char> all_forward(const Twice& twice) {
   std::vector<char> may(twice.graph().nodes.size(), 0);
   for (int n = 0; n < twice.loss_node(); ++n) may[static_cast<size_t>(n)] = 1;
