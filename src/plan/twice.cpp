@@ -22,7 +22,7 @@ constexpr double kFewPerByte = 200.0;
 // Turns that a trial may have, or it is not tried. Where each reader has a node run anew, and nodes
 // in a chain have two readers each, their number doubles with every link.
 constexpr size_t kTurnsPerNode = 8;
-constexpr size_t kTurnsOfSmallSteps = 4096;
+constexpr size_t kTurnsOfSmallSteps = 1024;
 
 // Forward nodes that multiply or convolve no longer than it takes to move their data, such as a
 // convolution of one channel: those with the largest outputs, as far as kLittle goes.

@@ -113,6 +113,11 @@ inline int weight_units(const conv_dims& d) {
   return merges_taps(d) ? d.r : d.r * d.s * split_columns(d.c / d.groups).count;
 }
 
+// Which of them a panel of tap (r, s) belongs to.
+inline int weight_unit(const conv_dims& d, int r, int s, int panel) {
+  return merges_taps(d) ? r : (r * d.s + s) * split_columns(d.c / d.groups).count + panel;
+}
+
 // Adds output columns [first_q, last_q) of rows [first, last) to `columns` neighbouring weights,
 // those of tap (r, s) and, where they exceed the input channels, of the taps right of it.
 inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, int first_q,
@@ -125,10 +130,8 @@ inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, 
   WeightTile tile{};
   tile.r = r, tile.s = s;
   tile.first_q = first_q, tile.last_q = last_q;
-  const bool merged = merges_taps(job.d);
   for (int panel = 0; panel < panels.count; ++panel) {
-    const int unit = merged ? r : (r * job.d.s + s) * panels.count + panel;
-    if (unit % job.slices != job.slice) continue;
+    if (job.slices > 1 && weight_unit(job.d, r, s, panel) % job.slices != job.slice) continue;
     tile.channel = panel * panels.width;
     tile.channels = std::min(panels.width, columns - tile.channel);
     const int vectors = (tile.channels + lanes() - 1) / lanes();
