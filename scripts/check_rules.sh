@@ -56,6 +56,14 @@ breaks "an open end: do it, or put it in the tracker" < <(
   where '\b(TODO|FIXME|XXX|HACK)\b' "${code[@]}" "${scripts[@]}" |
     grep -v '^scripts/check_rules.sh:' || true)
 
+# Several simd.cpp are compiled as one unit.
+for kernels in src/ops/*/simd.cpp; do
+  op=$(basename "$(dirname "$kernels")")
+  breaks "all of it stands in thimble::ops::${op}_impl" < <(
+    grep -nE '^namespace thimble' "$kernels" | grep -vE ":namespace thimble::ops::${op}_impl(::| )" |
+      cut -d : -f 1 | sed "s|^|$kernels:|" || true)
+done
+
 # These parts ask an op's definition and never say its name.
 nameless=(src/{ir,autodiff,passes,plan,exec,emit}/**/*.{h,cpp})
 # attrs.h spells the values of public enumerations, some of which are called like ops.
@@ -67,6 +75,12 @@ for definition in src/ops/*/op.cpp; do
   breaks "the op $op is named outside its folder" < <(
     where "\"$op\"|[<\"](thimble/)?ops/${op}[/.]" "${nameless[@]}")
 done
+
+# Several ops are compiled as one unit.
+breaks "what an op keeps for itself stands in thimble::ops::<op>_impl" < <(
+  awk 'FNR == 1 { space = "" }
+    /^namespace / { if ($2 == "{") { if (space == "thimble" || space == "thimble::ops")
+        print FILENAME ":" FNR } else space = $2 }' src/ops/*/{op,function}.cpp)
 
 if [ "$found" -gt 0 ]; then
   echo "$found breaks of the house rules" >&2

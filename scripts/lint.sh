@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, house rules, shellcheck, clang-tidy. Changes nothing.
-# usage: ./run lint [quick | FILE...]     quick: all but clang-tidy; FILE...: clang-tidy on these
+# Formatting, house rules, shellcheck, warnings, clang-tidy. Changes nothing.
+# usage: ./run lint [quick | FILE...]     quick: all but the last two; FILE...: clang-tidy on these
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/common.sh
@@ -34,7 +34,14 @@ tidy() { # FILES... against the compile commands of build/dev
   printf '%s\n' "$@" | xargs -P "$jobs" -n 1 "clang-tidy-$(llvm_version clang-tidy)" -p build/dev \
     --quiet --extra-arg=-Wno-unknown-warning-option 2>/dev/null
 }
+without_warnings() { # with the one compiler whose warnings are errors
+  local version
+  version=$(llvm_version clang++)
+  configure lint "-DCMAKE_C_COMPILER=clang-$version" "-DCMAKE_CXX_COMPILER=clang++-$version"
+  build lint
+}
 if [ "${1-}" != quick ]; then
+  [ $# -gt 0 ] || check "warnings" without_warnings
   configure dev
   [ $# -gt 0 ] || mapfile -t < <(git ls-files 'src/*.cpp' ':!src/ops/*/test.cpp' 'apps/*.cpp' \
     'examples/*.cpp')

@@ -47,6 +47,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     skipped=0
   fi
   record "$stage" $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
+  summary+=("       $(grep -h -m 1 '^Vector targets: ' "build/$stage/Testing/Temporary/LastTest.log" || true)")
   # The line below GoogleTest's "file:line: Skipped" says why.
   grep -h -A 1 ': Skipped$' "build/$stage/Testing/Temporary/LastTest.log" |
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true

@@ -10,7 +10,7 @@
 namespace thimble::cli {
 namespace {
 
-struct Options {
+struct EvalArguments {
   std::string recipe;
   std::string checkpoint;
   DataOptions data;
@@ -19,7 +19,7 @@ struct Options {
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_eval(const EvalArguments& options) {
   const Recipe& recipe = chosen_recipe(options.recipe);
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   DataSource source(recipe, options.data);
@@ -45,7 +45,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_eval(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalArguments>();
   CLI::App* command = app.add_subcommand("eval", "Evaluate a checkpoint on the test data");
   add_recipe(*command, options->recipe);
   add_checkpoint(*command, options->checkpoint);
@@ -56,7 +56,7 @@ void add_eval(CLI::App& app, Action& action) {
   add_threads(*command, options->threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer("Example:\n  thimble eval lenet5 --checkpoint out/lenet5/checkpoint.safetensors");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options] { action = [options] { return run_eval(*options); }; });
 }
 
 }  // namespace thimble::cli

@@ -9,7 +9,7 @@
 namespace thimble::cli {
 namespace {
 
-struct Options {
+struct OpsArguments {
   bool json = false;
   bool markdown = false;
 };
@@ -70,7 +70,7 @@ std::string_view brief(std::string_view doc) {
   return doc;
 }
 
-int run(const Options& options) {
+int run_ops(const OpsArguments& options) {
   if (options.markdown) {
     fmt::print("{}", ir::reference_page());
   } else if (options.json) {
@@ -88,12 +88,12 @@ int run(const Options& options) {
 }  // namespace
 
 void add_ops(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OpsArguments>();
   CLI::App* command = app.add_subcommand(
       "ops", "List the ops, functions and layers, and what only the library builds");
   command->add_flag("--json", options->json, "print one JSON object with all attributes instead");
   command->add_flag("--markdown", options->markdown, "print the reference page instead");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options] { action = [options] { return run_ops(*options); }; });
 }
 
 }  // namespace thimble::cli

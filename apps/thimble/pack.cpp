@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostFileBytes = size_t{256} << 20;
 
-struct Options {
+struct PackArguments {
   std::string file;
   std::string out;
   int64_t steps = plan::PackOptions{}.steps;
@@ -32,7 +32,7 @@ void print(const plan::Packing& packing, size_t buffers, double seconds) {
       100.0 * above, buffers, seconds);
 }
 
-int run(const Options& options) {
+int run_pack(const PackArguments& options) {
   const io::PackTable table =
       io::parse_pack_csv(options.file, io::read_file(options.file, kMostFileBytes));
   const double start = seconds_now();
@@ -57,7 +57,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_pack(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PackArguments>();
   CLI::App* command = app.add_subcommand(
       "pack", "Pack buffers with given lifetimes and sizes into one arena of the least height");
   command
@@ -79,7 +79,7 @@ void add_pack(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer("Example:\n  thimble pack buffers.csv --out packed.csv");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options] { action = [options] { return run_pack(*options); }; });
 }
 
 }  // namespace thimble::cli

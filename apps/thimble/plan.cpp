@@ -18,7 +18,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct PlanArguments {
   SetupOptions setup;
   DataOptions data;
   bool json = false;
@@ -127,7 +127,7 @@ json to_json(const Plan& plan, const Reading& reading) {
                           plan::no_swap_text(plan), nearest));
 }
 
-int run(const Options& options) {
+int run_plan(const PlanArguments& options) {
   const Recipe& recipe = chosen_recipe(options.setup.recipe);
   // A path that takes no file fails before the plan is made; what stood there stays.
   std::optional<io::AtomicFile> report;
@@ -164,7 +164,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_plan(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanArguments>();
   CLI::App* command = app.add_subcommand(
       "plan",
       "Print the memory plan of a training step: the exact peak, what binds it, how it came to be");
@@ -179,7 +179,7 @@ void add_plan(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n  thimble plan vae --batch 8 --report plan.html\n  thimble plan lenet5 "
       "--optimizer sgd --memory-budget 2MiB");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options] { action = [options] { return run_plan(*options); }; });
 }
 
 }  // namespace thimble::cli

@@ -18,7 +18,7 @@
 namespace thimble::cli {
 namespace {
 
-struct Options {
+struct SampleArguments {
   std::string recipe;
   std::string checkpoint;
   std::string out;
@@ -47,7 +47,7 @@ std::string counted(int64_t count, const char* one, const char* more) {
 }
 
 // By the classifier named, or the one that train wrote beside the checkpoint; none: no verdict.
-std::optional<Verdict> judged(const Options& options, const Recipe& recipe,
+std::optional<Verdict> judged(const SampleArguments& options, const Recipe& recipe,
                               const std::string& checkpoint, const Samples& samples) {
   if (recipe.judge == nullptr) return std::nullopt;
   std::string file = options.classifier;
@@ -67,8 +67,8 @@ std::optional<Verdict> judged(const Options& options, const Recipe& recipe,
   return judge.judge(samples, source.test());
 }
 
-int report_images(const Options& options, const Recipe& recipe, const std::string& checkpoint,
-                  const Samples& samples) {
+int report_images(const SampleArguments& options, const Recipe& recipe,
+                  const std::string& checkpoint, const Samples& samples) {
   const std::string out = options.out.empty() ? "samples.png" : options.out;
   const int64_t count = options.samples.count;
   write_file(out, picture(samples, count, options.columns));
@@ -111,7 +111,7 @@ void add_texts(nlohmann::ordered_json& json, const std::vector<std::string>& tex
   for (const std::string& text : texts) json["texts_base64"].push_back(io::base64(text));
 }
 
-int report_texts(const Options& options, const Recipe& recipe, const Samples& samples) {
+int report_texts(const SampleArguments& options, const Recipe& recipe, const Samples& samples) {
   if (!options.out.empty()) {
     std::string all;
     for (const std::string& text : samples.texts) all += (all.empty() ? "" : "\n") + text + "\n";
@@ -131,7 +131,7 @@ int report_texts(const Options& options, const Recipe& recipe, const Samples& sa
   return kOk;
 }
 
-int run(Options options, const CLI::App& command) {
+int run_sample(SampleArguments options, const CLI::App& command) {
   const Recipe& recipe = chosen_recipe(options.recipe);
   const bool images = recipe.makes == SampleKind::images;
   options.samples.count = options.count.value_or(images ? 100 : 1);
@@ -149,7 +149,7 @@ int run(Options options, const CLI::App& command) {
                 : report_texts(options, recipe, samples);
 }
 
-void add_image_options(CLI::App& command, Options& options) {
+void add_image_options(CLI::App& command, SampleArguments& options) {
   command.add_option("--columns", options.columns, "of images: how many in a row [10]")
       ->check(whole_number(1, 1000))
       ->type_name("N");
@@ -184,7 +184,7 @@ void add_text_options(CLI::App& command, SampleOptions& samples) {
 }  // namespace
 
 void add_sample(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SampleArguments>();
   CLI::App* command =
       app.add_subcommand("sample", "Draw new images, or write new texts, with a trained recipe");
   add_recipe(*command, options->recipe,
@@ -211,7 +211,7 @@ void add_sample(CLI::App& app, Action& action) {
       "Examples:\n  thimble sample vae --count 25 --columns 5 --seed 7 --out digits.png\n"
       "  thimble sample gpt --prompt \"Say boat, \" --length 400 --temperature 0.8 --top-k 40");
   command->callback([&action, options, command] {
-    action = [options, command] { return run(*options, *command); };
+    action = [options, command] { return run_sample(*options, *command); };
   });
 }
 

@@ -11,12 +11,12 @@
 namespace thimble::cli {
 namespace {
 
-struct Options {
+struct SummaryArguments {
   std::string recipe;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_summary(const SummaryArguments& options) {
   const Recipe& recipe = chosen_recipe(options.recipe);
   const Graph graph = recipe.build();
   if (!options.json) {
@@ -41,12 +41,12 @@ int run(const Options& options) {
 }  // namespace
 
 void add_summary(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SummaryArguments>();
   CLI::App* command = app.add_subcommand(
       "summary", "Print a recipe's layers: name, type, output shape, parameters, inputs");
   add_recipe(*command, options->recipe);
   command->add_flag("--json", options->json, "print one JSON object instead of a table");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options] { action = [options] { return run_summary(*options); }; });
 }
 
 }  // namespace thimble::cli

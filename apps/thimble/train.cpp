@@ -16,7 +16,7 @@
 namespace thimble::cli {
 namespace {
 
-struct Options {
+struct TrainArguments {
   SetupOptions setup;
   DataOptions data;
   int64_t epochs = 0;
@@ -29,7 +29,7 @@ struct Options {
 // One run of the command.
 class Training {
  public:
-  explicit Training(const Options& options)
+  explicit Training(const TrainArguments& options)
       : options_(options),
         recipe_(chosen_recipe(options.setup.recipe)),
         epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
@@ -310,7 +310,7 @@ class Training {
     return lines;
   }
 
-  const Options& options_;
+  const TrainArguments& options_;
   const Recipe& recipe_;
   int64_t epochs_;
   std::string out_;
@@ -329,7 +329,7 @@ class Training {
 }  // namespace
 
 void add_train(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainArguments>();
   CLI::App* command =
       app.add_subcommand("train", "Train a recipe and write checkpoint, report and pictures");
   options->setup.add_to(*command);

@@ -60,9 +60,10 @@ void run_matmul(benchmark::State& state, const matmul_dims& d) {
   auto a = random_buffer(int64_t{d.m} * d.k);
   auto b = random_buffer(int64_t{d.k} * d.n);
   auto y = random_buffer(int64_t{d.m} * d.n);
-  auto workspace = workspace_of(ops::matmul_workspace_bytes(d, pool().threads()));
+  auto workspace = workspace_of(ops::matmul_impl::matmul_workspace_bytes(d, pool().threads()));
   time_calls(state, static_cast<double>(d.m) * d.n * d.k, [&] {
-    ops::matmul_simd(y.data(), a.data(), b.data(), nullptr, workspace.data(), &d, pool());
+    ops::matmul_impl::matmul_simd(y.data(), a.data(), b.data(), nullptr, workspace.data(), &d,
+                                  pool());
   });
 }
 
@@ -73,18 +74,21 @@ void run_conv(benchmark::State& state, const conv2d_dims& d, Pass pass) {
   auto y = random_buffer(int64_t{d.n} * d.p * d.q * d.k);
   auto w = random_buffer(int64_t{d.k} * d.r * d.s * (d.c / d.groups));
   const int threads = pool().threads();
-  auto workspace = workspace_of(std::max({ops::conv2d_workspace_bytes(d, threads),
-                                          ops::conv2d_input_grad_workspace_bytes(d, threads),
-                                          ops::conv2d_weight_grad_workspace_bytes(d, threads)}));
+  auto workspace = workspace_of(
+      std::max({ops::conv2d_impl::conv2d_workspace_bytes(d, threads),
+                ops::conv2d_input_grad_impl::conv2d_input_grad_workspace_bytes(d, threads),
+                ops::conv2d_weight_grad_impl::conv2d_weight_grad_workspace_bytes(d, threads)}));
   const double work = static_cast<double>(d.n) * d.p * d.q * d.k * d.r * d.s * (d.c / d.groups);
   time_calls(state, work, [&] {
     if (pass == Pass::forward) {
-      ops::conv2d_simd(y.data(), x.data(), w.data(), nullptr, workspace.data(), &d, pool());
+      ops::conv2d_impl::conv2d_simd(y.data(), x.data(), w.data(), nullptr, workspace.data(), &d,
+                                    pool());
     } else if (pass == Pass::data) {
-      ops::conv2d_input_grad_simd(x.data(), y.data(), w.data(), nullptr, workspace.data(), &d,
-                                  pool());
+      ops::conv2d_input_grad_impl::conv2d_input_grad_simd(x.data(), y.data(), w.data(), nullptr,
+                                                          workspace.data(), &d, pool());
     } else {
-      ops::conv2d_weight_grad_simd(w.data(), x.data(), y.data(), workspace.data(), &d, pool());
+      ops::conv2d_weight_grad_impl::conv2d_weight_grad_simd(w.data(), x.data(), y.data(),
+                                                            workspace.data(), &d, pool());
     }
   });
 }

@@ -15,6 +15,11 @@ namespace {
 
 using namespace thimble;
 using namespace thimble::ops;
+using namespace thimble::ops::average_pool2d_impl;
+using namespace thimble::ops::batch_norm_impl;
+using namespace thimble::ops::batch_norm_grad_impl;
+using namespace thimble::ops::batch_norm_inference_impl;
+using namespace thimble::ops::max_pool2d_impl;
 using namespace thimble::bench;
 
 enum class Pass { forward, backward, inference };

@@ -16,6 +16,7 @@ namespace {
 
 using namespace thimble;
 using namespace thimble::ops;
+using namespace thimble::ops::scaled_dot_product_attention_impl;
 using namespace thimble::bench;
 
 void run_attention(benchmark::State& state, const attention_dims& d, bool backward) {

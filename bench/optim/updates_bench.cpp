@@ -88,11 +88,12 @@ void clip(benchmark::State& state) {
   clip_dims d{};
   d.n = t.n();
   d.limit = 1e9;
-  const Block workspace(ops::sum_squares_workspace_bytes(d));
+  const Block workspace(ops::clip_gradient_impl::sum_squares_workspace_bytes(d));
   float squares = 0.0F;
   for (auto _ : state) {
-    ops::sum_squares_simd(&squares, t.at(0), nullptr, workspace.data(), &d, pool());
-    ops::clip_by_norm_simd(t.at(0), t.at(0), &squares, &d, pool());
+    ops::clip_gradient_impl::sum_squares_simd(&squares, t.at(0), nullptr, workspace.data(), &d,
+                                              pool());
+    ops::clip_gradient_impl::clip_by_norm_simd(t.at(0), t.at(0), &squares, &d, pool());
     benchmark::ClobberMemory();
   }
   report(state, t.n(), int64_t{t.n()} * 4 * 3);

@@ -12,8 +12,7 @@ namespace thimble {
 class Error : public std::runtime_error {
  public:
   // where: the op, file or setting at fault, for example "conv2d" or "train-images.idx".
-  Error(const std::string& where, const std::string& message)
-      : std::runtime_error("[" + where + "] " + message), where_(where) {}
+  Error(const std::string& where, const std::string& message);
 
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
   [[nodiscard]] std::string message() const { return what() + where_.size() + 3; }

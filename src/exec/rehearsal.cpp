@@ -1,9 +1,9 @@
 #include "exec/rehearsal.h"
+#include "exec/clock.h"
 
 #include <thimble/error.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -13,18 +13,12 @@
 namespace thimble::exec {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // As many as there is time for: disks are less steady than ops.
 constexpr size_t kLeastSteps = 3;
 constexpr size_t kMostSteps = 64;
 constexpr size_t kMostRounds = 9;  // in which ops are timed
 constexpr double kSeconds = 2.0;
 constexpr size_t kEnough = 8;  // steps, that half of them may be left out
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

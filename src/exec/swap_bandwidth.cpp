@@ -2,11 +2,11 @@
 #include <thimble/error.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "exec/clock.h"
 #include "exec/memory.h"
 #include "exec/swap_disk.h"
 #include "exec/swap_file.h"
@@ -14,19 +14,13 @@
 namespace thimble::exec {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int64_t kFileBytes = int64_t{8} << 20;  // less where the disk has no room for it
 constexpr int64_t kLeastSlots = 2;
 // Of a transfer, which goes in chunks of which some are under way at once.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int kChunks = 4;
-constexpr double kSeconds = 0.04;   // for each part
-constexpr int64_t kSmallBytes = 1;  // next to nothing: one block of the disk
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+constexpr double kProbeSeconds = 0.04;  // for each part
+constexpr int64_t kSmallBytes = 1;      // next to nothing: one block of the disk
 
 class Measurement {
  public:
@@ -53,7 +47,7 @@ class Measurement {
     const Clock::time_point start = Clock::now();
     const int most = write ? slots_ : written_;
     int started = 0;
-    while (started < most && (started < 2 || seconds_since(start) < kSeconds)) {
+    while (started < most && (started < 2 || seconds_since(start) < kProbeSeconds)) {
       begin(write, started++, bytes);
       if (started > 1) wait(started - 2);
     }

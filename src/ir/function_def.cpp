@@ -10,7 +10,7 @@ std::span<const std::span<const ir::FunctionDef* const>> function_folders();
 namespace thimble::ir {
 namespace {
 
-std::vector<const FunctionDef*> collect() {
+std::vector<const FunctionDef*> collect_functions() {
   std::vector<const FunctionDef*> functions;
   for (const auto& folder : ops::function_folders()) {
     functions.insert(functions.end(), folder.begin(), folder.end());
@@ -24,7 +24,7 @@ std::vector<const FunctionDef*> collect() {
 }  // namespace
 
 std::span<const FunctionDef* const> all_functions() {
-  static const std::vector<const FunctionDef*> functions = collect();
+  static const std::vector<const FunctionDef*> functions = collect_functions();
   return functions;
 }
 

@@ -72,12 +72,13 @@ struct FunctionDef {
 
 }  // namespace thimble::ir
 
-// Opens the definition of the functions of a folder: THIMBLE_FUNCTION_FOLDER(dense) { return ...; }
-#define THIMBLE_FUNCTION_FOLDER(folder)                               \
-  namespace thimble::ops {                                            \
-  std::span<const ir::FunctionDef* const> function_folder_##folder(); \
-  }                                                                   \
-  std::span<const thimble::ir::FunctionDef* const> thimble::ops::function_folder_##folder()
+// Opens the definition of the functions of a folder: THIMBLE_FUNCTION_FOLDER(dense) { return ...;
+// }. What stands in thimble::ops::dense_impl is found there by its plain name.
+#define THIMBLE_FUNCTION_FOLDER(folder)                        \
+  namespace thimble::ops::folder##_impl {                      \
+    std::span<const ir::FunctionDef* const> function_folder(); \
+  }                                                            \
+  std::span<const thimble::ir::FunctionDef* const> thimble::ops::folder##_impl::function_folder()
 
 namespace thimble::ops {
 using ir::FunctionDef;

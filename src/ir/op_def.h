@@ -280,12 +280,13 @@ struct OpDef {
 
 }  // namespace thimble::ir
 
-// Opens the definition of the ops of a folder: THIMBLE_OP_FOLDER(relu) { return ...; }
-#define THIMBLE_OP_FOLDER(folder)                         \
-  namespace thimble::ops {                                \
-  std::span<const ir::OpDef* const> op_folder_##folder(); \
-  }                                                       \
-  std::span<const thimble::ir::OpDef* const> thimble::ops::op_folder_##folder()
+// Opens the definition of the ops of a folder: THIMBLE_OP_FOLDER(relu) { return ...; }. What stands
+// in thimble::ops::relu_impl is found there by its plain name.
+#define THIMBLE_OP_FOLDER(folder)                  \
+  namespace thimble::ops::folder##_impl {          \
+    std::span<const ir::OpDef* const> op_folder(); \
+  }                                                \
+  std::span<const thimble::ir::OpDef* const> thimble::ops::folder##_impl::op_folder()
 
 namespace thimble::ops {
 using ir::OpDef;

@@ -11,7 +11,7 @@ namespace thimble::plan {
 namespace {
 
 // Plans that are tried to bring an arena into a budget; the last as small as it gets.
-constexpr int kMaxRounds = 5;
+constexpr int kMaxFitRounds = 5;
 
 // A target of so small a part of what lives is often out of reach, and it takes less time to find
 // the smallest there is than to find that out on the way.
@@ -73,8 +73,8 @@ ir::Graph ArenaFitter::fit(int64_t budget) {
       live_peak_bytes(smallest(), options_) > target) {
     target = 0;
   }
-  for (int round = 1; round <= kMaxRounds && least > budget; ++round) {
-    if (round == kMaxRounds) target = 0;
+  for (int round = 1; round <= kMaxFitRounds && least > budget; ++round) {
+    if (round == kMaxFitRounds) target = 0;
     ir::Graph next = target == 0 ? smallest() : recomputed(target);
     const bool is_smallest = target == 0 || live_peak_bytes(next, options_) > target;
     if (is_smallest && !smallest_) smallest_ = next;

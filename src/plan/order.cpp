@@ -13,7 +13,7 @@ constexpr int kMostWidth = 64;
 constexpr int kBeamRounds = 6;
 
 // Picks the next of the nodes that are ready.
-using Choice = int (*)(const OrderRun& run);
+using NextNode = int (*)(const OrderRun& run);
 
 // The natural order, but a node that does not add to what is alive runs as soon as it can: a
 // parameter's update right after its gradient.
@@ -37,9 +37,9 @@ int smallest_change(const OrderRun& run) {
   return best;
 }
 
-constexpr Choice kChoices[] = {natural_but_eager, smallest_change};
+constexpr NextNode kChoices[] = {natural_but_eager, smallest_change};
 
-std::vector<int> list_schedule(const OrderProblem& problem, Choice choose) {
+std::vector<int> list_schedule(const OrderProblem& problem, NextNode choose) {
   OrderRun run(problem);
   while (!run.done()) run.run(choose(run));
   return run.order();
@@ -49,7 +49,7 @@ class Improver {
  public:
   Improver(const OrderProblem& problem, const OrderLimits& limits)
       : problem_(problem), limits_(limits) {
-    for (const Choice choice : kChoices) take(list_schedule(problem, choice));
+    for (const NextNode choice : kChoices) take(list_schedule(problem, choice));
     take(problem.natural());
     best_.bound_bytes = order_bound(problem);
     note_bound();
@@ -139,7 +139,7 @@ ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options,
 std::vector<ir::Graph> orders_of(const ir::Graph& graph, const ArenaOptions& options) {
   const OrderProblem problem(graph, options, true);
   std::vector<ir::Graph> graphs{order_nodes(graph, options)};
-  for (const Choice choice : kChoices) {
+  for (const NextNode choice : kChoices) {
     graphs.push_back(in_order(graph, list_schedule(problem, choice)));
   }
   return graphs;

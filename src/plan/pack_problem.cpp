@@ -14,10 +14,6 @@ namespace {
   throw Error("pack", "buffer " + std::to_string(buffer) + ": " + what);
 }
 
-int64_t rounded_up(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 void validate(std::span<const Buffer> buffers) {
   if (buffers.size() > static_cast<size_t>(std::numeric_limits<int>::max() / 4)) {
     throw Error("pack", "too many buffers");

@@ -9,6 +9,11 @@
 
 namespace thimble::plan {
 
+// The next multiple, or the value itself where it is one.
+[[nodiscard]] inline int64_t rounded_up(int64_t value, int64_t multiple) {
+  return multiple == 1 ? value : (value + multiple - 1) / multiple * multiple;
+}
+
 // A buffer, alive in the sections [first, last). Sizes are in units of the problem.
 struct Item {
   int first, last;

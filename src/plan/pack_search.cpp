@@ -13,10 +13,6 @@ constexpr int kMostBits = 18;
 constexpr int kDeepest = 1000;  // keeps the recursion within any thread's stack
 constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 
-int64_t rounded_up(int64_t value, int64_t multiple) {
-  return multiple == 1 ? value : (value + multiple - 1) / multiple * multiple;
-}
-
 bool same_needs(const Item& a, const Item& b) {
   return a.first == b.first && a.last == b.last && a.size == b.size && a.alignment == b.alignment;
 }

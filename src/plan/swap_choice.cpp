@@ -8,7 +8,7 @@ namespace thimble::plan {
 namespace {
 
 // Of a transfer that costs nothing, so that scores stay finite.
-constexpr double kLeastMs = 1e-9;
+constexpr double kLeastAddedMs = 1e-9;
 
 // The score of a cut that was not counted yet.
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -162,7 +162,7 @@ class Choosing {
     while (!candidates.empty() && !candidates.front().is_exact) {
       std::pop_heap(candidates.begin(), candidates.end(), is_worse);
       Candidate& best = candidates.back();
-      best.bound = benefit(best.cut) / std::max(added_ms(best.cut), kLeastMs);
+      best.bound = benefit(best.cut) / std::max(added_ms(best.cut), kLeastAddedMs);
       best.is_exact = true;
       score_of(best.cut) = best.bound;
       std::push_heap(candidates.begin(), candidates.end(), is_worse);

@@ -1,6 +1,6 @@
 #include "autodiff/finite_differences.h"
 
-namespace thimble::test {
+namespace thimble::test::network_gradient_test {
 namespace {
 
 void expect_gradients(int64_t batch) {
@@ -27,4 +27,4 @@ TEST(network, stops_the_gradient_at_frozen_parameters) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::network_gradient_test

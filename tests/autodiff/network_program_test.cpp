@@ -6,7 +6,7 @@
 #include "autodiff/network.h"
 #include "exec/program.h"
 
-namespace thimble::test {
+namespace thimble::test::network_program_test {
 namespace {
 
 using exec::Precision;
@@ -153,4 +153,4 @@ TEST(network, fuses_activations_and_keeps_running_statistics_at_inference) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::network_program_test

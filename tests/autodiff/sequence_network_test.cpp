@@ -1,6 +1,6 @@
 #include "autodiff/finite_differences.h"
 
-namespace thimble::test {
+namespace thimble::test::sequence_network_test {
 namespace {
 
 using exec::Precision;
@@ -59,4 +59,4 @@ TEST(sequence_network, sums_the_gradients_of_a_shared_weight) {
   for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], two[i], 1e-12);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::sequence_network_test

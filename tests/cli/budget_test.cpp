@@ -4,7 +4,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::budget_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -42,4 +42,4 @@ TEST(cli_budget, is_kept_by_training_and_changes_no_weight) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::budget_test

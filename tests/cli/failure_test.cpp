@@ -7,7 +7,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::failure_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -240,4 +240,4 @@ TEST(cli_failure, of_the_last_update_of_an_epoch_saves_no_broken_weights) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::failure_test

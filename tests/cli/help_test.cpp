@@ -7,7 +7,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::help_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST(cli_usage, errors_are_one_line_that_says_what_to_do_and_exit_code_2) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::help_test

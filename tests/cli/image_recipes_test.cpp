@@ -4,7 +4,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::image_recipes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -55,4 +55,4 @@ INSTANTIATE_TEST_SUITE_P(Recipes, CliImages,
                          [](const auto& info) { return std::string(info.param.recipe); });
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::image_recipes_test

@@ -7,7 +7,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -266,4 +266,4 @@ TEST(cli_summary, has_name_type_shape_parameters_and_inputs_per_layer) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::json_test

@@ -9,7 +9,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::kill_slow_test {
 namespace {
 
 constexpr int kKills = 50;
@@ -43,4 +43,4 @@ TEST(cli_kill, fifty_times_while_saving_leaves_a_whole_checkpoint) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::kill_slow_test

@@ -9,7 +9,7 @@
 #include "cli/process.h"
 #include "ir/function_def.h"
 
-namespace thimble::test {
+namespace thimble::test::ops_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(cli_ops, gives_every_name_a_line_and_a_heading) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::ops_test

@@ -7,7 +7,7 @@
 #include "cli/process.h"
 #include "io/pack_csv/pack_csv.h"
 
-namespace thimble::test {
+namespace thimble::test::pack_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(cli_pack, fails_in_one_line_and_leaves_the_old_file) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::pack_test

@@ -9,7 +9,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::pages_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ TEST(pages, of_presets_in_the_documentation_are_configured) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::pages_test

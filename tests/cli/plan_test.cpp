@@ -6,7 +6,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::plan_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(cli_plan, leaves_the_page_that_was_there_where_the_disk_is_full) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::plan_test

@@ -7,7 +7,7 @@
 #include "cli/process.h"
 #include "progress_line.h"
 
-namespace thimble::test {
+namespace thimble::test::progress_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -58,4 +58,4 @@ TEST(cli_progress, draws_no_bar_where_it_does_not_fit) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::progress_test

@@ -7,7 +7,7 @@
 
 #include "cli/process.h"
 
-namespace thimble::test {
+namespace thimble::test::resume_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST(cli_resume, another_seed_gives_other_bits) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::resume_test

@@ -8,7 +8,7 @@
 #include "cli/process.h"
 #include "io/base64.h"
 
-namespace thimble::test {
+namespace thimble::test::text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(cli_text, learns_from_any_file) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::text_test

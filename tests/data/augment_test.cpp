@@ -5,7 +5,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::augment_test {
 namespace {
 
 using namespace testing;
@@ -126,4 +126,4 @@ TEST(augmented, refuses_what_has_no_image) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::augment_test

@@ -4,7 +4,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::cifar_test {
 namespace {
 
 using namespace testing;
@@ -88,4 +88,4 @@ TEST(cifar10, names_record_and_offset_of_an_impossible_class) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::cifar_test

@@ -4,7 +4,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::csv_test {
 namespace {
 
 using namespace testing;
@@ -156,4 +156,4 @@ TEST(csv, survives_a_cut_at_any_byte) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::csv_test

@@ -6,7 +6,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::dat_test {
 namespace {
 
 using namespace testing;
@@ -79,4 +79,4 @@ TEST(dat_records, refuses_an_impossible_shape) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::dat_test

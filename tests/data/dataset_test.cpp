@@ -5,7 +5,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::dataset_test {
 namespace {
 
 using namespace testing;
@@ -155,4 +155,4 @@ TEST(in_memory, refuses_values_that_do_not_fit_the_fields) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::dataset_test

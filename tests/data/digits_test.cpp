@@ -5,7 +5,7 @@
 #include "data/digit_styles.h"
 #include "data/image_sets.h"
 
-namespace thimble::data {
+namespace thimble::data::digits_test {
 namespace {
 
 using namespace testing;
@@ -92,4 +92,4 @@ TEST(digits, refuse_an_impossible_count) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::digits_test

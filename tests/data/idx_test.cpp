@@ -8,7 +8,7 @@
 #include "data/gzip_of.h"
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::idx_test {
 namespace {
 
 using namespace testing;
@@ -182,4 +182,4 @@ TEST(idx, error_messages_show_hostile_text_as_one_printable_line) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::idx_test

@@ -8,7 +8,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::loader_test {
 namespace {
 
 using namespace testing;
@@ -257,4 +257,4 @@ TEST(loader, refuses_wrong_options) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::loader_test

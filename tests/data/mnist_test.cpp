@@ -6,7 +6,7 @@
 #include "data/gzip_of.h"
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::mnist_test {
 namespace {
 
 using namespace testing;
@@ -122,4 +122,4 @@ TEST(dat_records, reads_the_real_records) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::mnist_test

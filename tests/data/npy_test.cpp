@@ -4,7 +4,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::npy_test {
 namespace {
 
 using namespace testing;
@@ -169,4 +169,4 @@ TEST(npy, refuses_labels_that_do_not_belong) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::npy_test

@@ -2,7 +2,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::resize_test {
 namespace {
 
 using namespace testing;
@@ -51,4 +51,4 @@ TEST(resized, refuses_impossible_sizes_and_what_has_no_image) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::resize_test

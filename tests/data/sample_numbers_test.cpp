@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace thimble::data {
+namespace thimble::data::sample_numbers_test {
 namespace {
 
 TEST(sample_numbers, takes_as_few_bytes_as_hold_the_largest) {
@@ -38,4 +38,4 @@ TEST(sample_numbers, shuffles_as_numbers_of_full_width_do) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::sample_numbers_test

@@ -5,7 +5,7 @@
 
 #include "data/image_sets.h"
 
-namespace thimble::data {
+namespace thimble::data::shapes_test {
 namespace {
 
 using namespace testing;
@@ -68,4 +68,4 @@ TEST(shapes, refuse_impossible_sizes) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::shapes_test

@@ -13,7 +13,7 @@
 #include "data/idx.h"
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::storage_test {
 namespace {
 
 using namespace testing;
@@ -145,4 +145,4 @@ TEST(storage, an_array_reads_the_same_from_file_gzip_and_memory) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::storage_test

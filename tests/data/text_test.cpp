@@ -7,7 +7,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble::data {
+namespace thimble::data::text_test {
 namespace {
 
 using namespace testing;
@@ -178,4 +178,4 @@ TEST(generated_text, has_the_entropy_of_its_choices) {
 }
 
 }  // namespace
-}  // namespace thimble::data
+}  // namespace thimble::data::text_test

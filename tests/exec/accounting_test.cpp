@@ -5,7 +5,7 @@
 #include "exec/memory.h"
 #include "exec/thread.h"
 
-namespace thimble::exec {
+namespace thimble::exec::accounting_test {
 namespace {
 
 TEST(accounting, counts_blocks_and_keeps_the_most) {
@@ -81,4 +81,4 @@ TEST(thread, has_the_stack_it_says) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::accounting_test

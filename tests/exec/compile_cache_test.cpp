@@ -13,7 +13,7 @@
 #include "models/small_models.h"
 #include "train/compile.h"
 
-namespace thimble::exec {
+namespace thimble::exec::compile_cache_test {
 namespace {
 
 ir::Graph step_of(const Graph& model, int64_t batch) {
@@ -198,4 +198,4 @@ TEST(compile_cache, serves_threads_at_once) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::compile_cache_test

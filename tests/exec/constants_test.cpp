@@ -6,7 +6,7 @@
 
 #include "exec/program.h"
 
-namespace thimble::exec {
+namespace thimble::exec::constants_test {
 namespace {
 
 // A program of w * (a + b) whose two constants are folded into one.
@@ -77,4 +77,4 @@ TEST(constants, need_no_place_in_the_store) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::constants_test

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace thimble::exec {
+namespace thimble::exec::heap_test {
 namespace {
 
 // Whether malloc takes that many bytes from the system, to give them back, and not from what it
@@ -32,4 +32,4 @@ TEST(heap, held_gives_large_blocks_back_after_larger_ones) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::heap_test

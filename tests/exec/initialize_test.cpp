@@ -6,7 +6,7 @@
 #include "exec/memory.h"
 #include "ops/common/philox.h"
 
-namespace thimble::exec {
+namespace thimble::exec::initialize_test {
 namespace {
 
 // Known answers published with Random123 (Salmon et al. 2011).
@@ -130,4 +130,4 @@ TEST(initializer, depends_on_seed_and_name_alone) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::initialize_test

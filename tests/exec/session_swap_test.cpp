@@ -19,7 +19,7 @@
 #include "plan/swap_times.h"
 #include "train/compile.h"
 
-namespace thimble::exec {
+namespace thimble::exec::session_swap_test {
 namespace {
 
 // A step of mlp within a share of its memory, over a file whose reads take long.
@@ -132,4 +132,4 @@ TEST(session, whose_swap_file_fails_is_not_rehearsed_to_its_end) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::session_swap_test

@@ -7,7 +7,7 @@
 
 #include "exec/swap_test.h"
 
-namespace thimble::exec {
+namespace thimble::exec::swap_checksum_test {
 namespace {
 
 using test::Bytes;
@@ -70,4 +70,4 @@ TEST(swap_checksum, exchanged_words_show) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::swap_checksum_test

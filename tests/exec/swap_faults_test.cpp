@@ -11,7 +11,7 @@
 #include "exec/swap_file.h"
 #include "exec/swap_test.h"
 
-namespace thimble::exec {
+namespace thimble::exec::swap_faults_test {
 namespace {
 
 using test::Bytes;
@@ -180,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(engines, SwapFaultsTest, testing::ValuesIn(test::kSwapK
                          test::name_of_kind);
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::swap_faults_test

@@ -17,7 +17,7 @@
 #include "exec/swap_test.h"
 #include "harness/file_limit.h"
 
-namespace thimble::exec {
+namespace thimble::exec::swap_file_test {
 namespace {
 
 using test::Bytes;
@@ -357,4 +357,4 @@ TEST(swap_file, bandwidth_is_measured_in_no_time) {
 }
 
 }  // namespace
-}  // namespace thimble::exec
+}  // namespace thimble::exec::swap_file_test

@@ -9,7 +9,7 @@
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
 
-namespace thimble::test {
+namespace thimble::test::canary_test {
 namespace {
 
 struct CanaryDims {
@@ -453,4 +453,4 @@ TEST(canary, goldens_that_differ_are_caught) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::canary_test

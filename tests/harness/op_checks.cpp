@@ -1,7 +1,6 @@
 #include "harness/op_checks.h"
 
 #include <fmt/format.h>
-#include <hwy/highway.h>
 
 #include <cmath>
 #include <cstring>
@@ -9,6 +8,7 @@
 
 #include "exec/memory.h"
 #include "harness/op_data.h"
+#include "harness/vector_targets.h"
 #include "io/json/attrs.h"
 #include "plan/arena.h"
 
@@ -237,10 +237,10 @@ std::string check_fast(const ir::OpDef& op, const OpCase& test) {
                        [&](const ir::Graph& graph, const ir::Node& node,
                            const std::vector<Bytes>& values) -> std::string {
                          if (node.op->fast == nullptr) return "";
-                         for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-                           hwy::SetSupportedTargetsForTest(target);
-                           std::string error = check_fast_on_target(graph, node, values, test);
-                           hwy::SetSupportedTargetsForTest(0);
+                         for (const int64_t target : usable_targets()) {
+                           const ChosenTarget chosen(target);
+                           const std::string error =
+                               check_fast_on_target(graph, node, values, test);
                            if (!error.empty())
                              return fmt::format("{}: {}", hwy::TargetName(target), error);
                          }

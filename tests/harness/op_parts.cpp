@@ -1,13 +1,13 @@
 #include "harness/op_parts.h"
 
 #include <fmt/format.h>
-#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "exec/memory.h"
 #include "harness/op_data.h"
+#include "harness/vector_targets.h"
 #include "plan/arena.h"
 
 namespace thimble::test {
@@ -67,16 +67,14 @@ std::vector<const void*> inputs_of(const ir::Node& node, const std::vector<Bytes
 // Calls check(kernel) for every kernel of the node on every target.
 template <class Check>
 std::string for_each_kernel(const ir::Node& node, Check check) {
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
+  for (const int64_t target : usable_targets()) {
+    const ChosenTarget chosen(target);
     for (const Kernel& kernel : kernels_of(node)) {
       const std::string error = check(kernel);
       if (error.empty()) continue;
-      hwy::SetSupportedTargetsForTest(0);
       return fmt::format("{} ({}, {}, {} threads): {}", node.op->name, hwy::TargetName(target),
                          kernel.fast ? "fast" : "reference", kernel.threads, error);
     }
-    hwy::SetSupportedTargetsForTest(0);
   }
   return "";
 }

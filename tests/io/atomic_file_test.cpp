@@ -16,7 +16,7 @@
 #include "io/safetensors/safetensors.h"
 #include "io/temporary_folder.h"
 
-namespace thimble::io {
+namespace thimble::io::atomic_file_test {
 namespace {
 
 constexpr size_t kLimit = size_t{1} << 28;
@@ -137,4 +137,4 @@ TEST(atomic_file, survives_fifty_kills_while_saving) {
 }
 
 }  // namespace
-}  // namespace thimble::io
+}  // namespace thimble::io::atomic_file_test

@@ -6,7 +6,7 @@
 #include "io/html/training_report.h"
 #include "io/large_plan.h"
 
-namespace thimble::io {
+namespace thimble::io::html_test {
 namespace {
 
 TrainingReport small_report() {
@@ -121,4 +121,4 @@ TEST(training_report, renders_an_empty_run) {
 }
 
 }  // namespace
-}  // namespace thimble::io
+}  // namespace thimble::io::html_test

@@ -6,7 +6,7 @@
 
 #include "io/json/attrs.h"
 
-namespace thimble::io {
+namespace thimble::io::json_attrs_test {
 
 struct Everything {
   bool flag = false;
@@ -114,4 +114,4 @@ TEST(json_attrs, takes_nothing_but_an_empty_object_for_an_op_without_attributes)
 }
 
 }  // namespace
-}  // namespace thimble::io
+}  // namespace thimble::io::json_attrs_test

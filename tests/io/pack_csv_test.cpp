@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <thimble/error.h>
 
-namespace thimble::io {
+namespace thimble::io::pack_csv_test {
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -106,4 +106,4 @@ TEST(pack_csv, shows_hostile_cells_safely) {
 }
 
 }  // namespace
-}  // namespace thimble::io
+}  // namespace thimble::io::pack_csv_test

@@ -13,7 +13,7 @@
 #include "io/atomic_file.h"
 #include "io/temporary_folder.h"
 
-namespace thimble::io {
+namespace thimble::io::safetensors_test {
 namespace {
 
 using test::error_of;
@@ -183,4 +183,4 @@ TEST(safetensors, refuses_to_write_a_name_twice) {
 }
 
 }  // namespace
-}  // namespace thimble::io
+}  // namespace thimble::io::safetensors_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace thimble::io {
+namespace thimble::io::sha256_test {
 namespace {
 
 std::string digest(const std::string& text) {
@@ -29,4 +29,4 @@ TEST(sha256, does_not_care_how_the_bytes_are_cut) {
 }
 
 }  // namespace
-}  // namespace thimble::io
+}  // namespace thimble::io::sha256_test

@@ -8,7 +8,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::ir {
+namespace thimble::ir::function_test {
 namespace {
 
 // Sets the options that have no default, by their names.
@@ -127,4 +127,4 @@ TEST(functions, gradients_and_updates_are_not_for_users) {
 }
 
 }  // namespace
-}  // namespace thimble::ir
+}  // namespace thimble::ir::function_test

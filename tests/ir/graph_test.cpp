@@ -9,7 +9,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::graph_test {
 namespace {
 
 using testing::AllOf;
@@ -118,4 +118,4 @@ TEST(graph, takes_parameters_beside_a_batch_in_any_place) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::graph_test

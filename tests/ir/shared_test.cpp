@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace thimble::ir {
+namespace thimble::ir::shared_test {
 namespace {
 
 TEST(shared, copies_have_one_value_until_one_is_assigned_to) {
@@ -46,4 +46,4 @@ TEST(shared, copies_of_a_shape_have_one_list_of_sizes) {
 }
 
 }  // namespace
-}  // namespace thimble::ir
+}  // namespace thimble::ir::shared_test

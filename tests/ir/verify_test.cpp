@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::verify_test {
 namespace {
 
 // input, parameter, matmul, relu, mean: nodes 0 to 2.
@@ -68,4 +68,4 @@ TEST(verify, names_the_rule_that_is_broken) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::verify_test

@@ -9,7 +9,7 @@
 
 #include "memory/limited_run.h"
 
-namespace thimble {
+namespace thimble::limited_slow_test {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
@@ -106,4 +106,4 @@ INSTANTIATE_TEST_SUITE_P(recipes, limited,
                          [](const auto& info) { return std::string(info.param.recipe); });
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::limited_slow_test

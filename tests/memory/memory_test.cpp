@@ -17,7 +17,7 @@
 #include "train/pipeline_bytes.h"
 #include "train/runner.h"
 
-namespace thimble {
+namespace thimble::memory_test {
 namespace {
 
 // Aligned bytes of a pool of one thread.
@@ -261,4 +261,4 @@ TEST(memory, refuses_a_budget_that_is_too_small_and_names_one_that_works) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::memory_test

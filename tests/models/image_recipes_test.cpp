@@ -6,7 +6,7 @@
 
 #include "data/test_files.h"
 
-namespace thimble {
+namespace thimble::image_recipes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -112,4 +112,4 @@ INSTANTIATE_TEST_SUITE_P(Models, ImageRecipes, testing::ValuesIn(kExpected),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::image_recipes_test

@@ -8,7 +8,7 @@
 
 #include "models/hand_bound.h"
 
-namespace thimble {
+namespace thimble::memory_bounds_test {
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
@@ -95,4 +95,4 @@ TEST(hand_bound, is_far_below_keeping_everything_where_there_are_norms) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::memory_bounds_test

@@ -10,7 +10,7 @@
 #include "io/temporary_folder.h"
 #include "recipes/text_sampling.h"
 
-namespace thimble {
+namespace thimble::text_models_test {
 namespace {
 
 // Both sum 256 or 384 products in float32, in another order.
@@ -177,4 +177,4 @@ TEST(drawn_index, follows_the_scores) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::text_models_test

@@ -11,7 +11,7 @@
 
 #include "data/random.h"
 
-namespace thimble {
+namespace thimble::twins_test {
 namespace {
 
 // Of the norm of each array, against PyTorch in double precision. float32 leaves about 1e-5; more
@@ -158,4 +158,4 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Twins, testing::ValuesIn(recipes_with_goldens(
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::twins_test

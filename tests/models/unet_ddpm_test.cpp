@@ -6,7 +6,7 @@
 
 #include "io/temporary_folder.h"
 
-namespace thimble {
+namespace thimble::unet_ddpm_test {
 namespace {
 
 const Recipe& recipe() { return find_recipe("unet_ddpm"); }
@@ -107,4 +107,4 @@ TEST(unet_ddpm, resumes_with_the_same_bits) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::unet_ddpm_test

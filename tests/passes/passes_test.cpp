@@ -11,7 +11,7 @@
 #include "exec/reference.h"
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::passes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -226,4 +226,4 @@ TEST(passes, keep_names_types_and_validity) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::passes_test

@@ -8,7 +8,7 @@
 #include "plan/order.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::arena_test {
 namespace {
 
 ir::Graph step_graph(int64_t batch) {
@@ -101,4 +101,4 @@ TEST(plan, prints_the_peak_and_its_parts) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::arena_test

@@ -16,7 +16,7 @@
 #include "train/stepper.h"
 #include "train/update.h"
 
-namespace thimble::plan {
+namespace thimble::plan::halves_test {
 namespace {
 
 constexpr int64_t kSamples = 4;
@@ -123,4 +123,4 @@ TEST(halves, leave_indices_and_small_values) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::halves_test

@@ -17,7 +17,7 @@
 #include "train/stepper.h"
 #include "train/update.h"
 
-namespace thimble::plan {
+namespace thimble::plan::immediate_update_test {
 namespace {
 
 constexpr int64_t kBatch = 6;
@@ -205,4 +205,4 @@ TEST(update_in_parts, changes_nothing_where_the_loss_is_not_finite) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::immediate_update_test

@@ -11,7 +11,7 @@
 #include "plan/work.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::ladder_test {
 namespace {
 
 ir::Graph step_of(const char* name) {
@@ -213,4 +213,4 @@ TEST(ladder, settles_what_is_computed_again_before_updates_in_parts_where_that_g
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::ladder_test

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace thimble {
+namespace thimble::little_products_test {
 namespace {
 
 // The first convolution sees one channel and makes the largest tensor; the others do all the work.
@@ -37,4 +37,4 @@ TEST(little_products, run_again_where_they_are_hardly_any_work) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::little_products_test

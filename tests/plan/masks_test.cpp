@@ -15,7 +15,7 @@
 #include "train/stepper.h"
 #include "train/update.h"
 
-namespace thimble::plan {
+namespace thimble::plan::masks_test {
 namespace {
 
 ir::Graph step_of(const Graph& model) {
@@ -139,4 +139,4 @@ TEST(masks, leave_graphs_without_a_loss) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::masks_test

@@ -8,7 +8,7 @@
 #include "io/pack_csv/pack_csv.h"
 #include "plan/pack.h"
 
-namespace thimble::plan {
+namespace thimble::plan::minimalloc_test {
 namespace {
 
 struct Known {
@@ -47,4 +47,4 @@ INSTANTIATE_TEST_SUITE_P(problems, minimalloc,
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::minimalloc_test

@@ -15,7 +15,7 @@
 #include "plan/order_search.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::order_test {
 namespace {
 
 constexpr int64_t kRow = 64;  // elements of the unit of the sizes here: 256 B
@@ -304,4 +304,4 @@ TEST(order, by_beams_alone_is_near_the_best) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::order_test

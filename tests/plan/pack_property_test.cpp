@@ -7,7 +7,7 @@
 
 #include "plan/pack.h"
 
-namespace thimble::plan {
+namespace thimble::plan::pack_property_test {
 namespace {
 
 rc::Gen<Buffer> any_buffer(int64_t times, int64_t sizes) {
@@ -82,4 +82,4 @@ TEST(pack_property, small_problems_are_packed_optimally) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::pack_property_test

@@ -5,7 +5,7 @@
 #include "plan/pack.h"
 #include "plan/pack_problems.h"
 
-namespace thimble::plan {
+namespace thimble::plan::pack_slow_test {
 namespace {
 
 constexpr double kMostAboveBound = 1.05;
@@ -49,4 +49,4 @@ TEST(pack_slow, keeps_to_its_effort_where_a_problem_is_too_hard) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::pack_slow_test

@@ -8,7 +8,7 @@
 
 #include "plan/pack_problems.h"
 
-namespace thimble::plan {
+namespace thimble::plan::pack_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST(check_packing, finds_every_fault) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::pack_test

@@ -8,7 +8,7 @@
 #include "recipes/gpt.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::recipe_order_test {
 namespace {
 
 // Of the bound, which no order may reach.
@@ -48,4 +48,4 @@ TEST(recipe_order, of_gpt_with_24_layers_is_near_the_bound) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::recipe_order_test

@@ -13,7 +13,7 @@
 #include "plan/recompute.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::recipe_packing_test {
 namespace {
 
 constexpr double kMostAboveBound = 1.01;
@@ -72,4 +72,4 @@ INSTANTIATE_TEST_SUITE_P(recipes, recipe_packing, ::testing::ValuesIn(names()),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::recipe_packing_test

@@ -18,7 +18,7 @@
 #include "plan/work.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::recompute_test {
 namespace {
 
 // The training step of a model in an order in which the loss stands before all that it does not
@@ -485,4 +485,4 @@ TEST(recompute, is_near_the_best_choice_on_small_graphs) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::recompute_test

@@ -23,7 +23,7 @@
 #include "plan/swap_times.h"
 #include "train/compile.h"
 
-namespace thimble::plan {
+namespace thimble::plan::swap_test {
 namespace {
 
 ir::Graph step_of(const Graph& model, int64_t batch) {
@@ -466,4 +466,4 @@ TEST(swap, fetches_what_another_program_put_there_and_puts_nothing_else_there) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::swap_test

@@ -7,7 +7,7 @@
 
 #include "plan/text_parts.h"
 
-namespace thimble::plan {
+namespace thimble::plan::text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(plan_text, writes_numbers_in_units_that_can_be_read) {
 }
 
 }  // namespace
-}  // namespace thimble::plan
+}  // namespace thimble::plan::text_test

@@ -7,7 +7,10 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 mkdir -p include/thimble src/ops/glow src/passes scripts docs
 
-touch src/ops/glow/op.cpp
+printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
+  >src/ops/glow/simd.cpp
+printf 'namespace thimble::ops::glow_impl {\nnamespace {\n' >src/ops/glow/op.cpp
+printf 'namespace thimble {\nnamespace {\n' >src/ops/glow/function.cpp
 printf '#include <vector>\n#include <thimble/a.h>\n' >include/thimble/good.h
 printf '#pragma once\n#include <zlib.h>\n' >include/thimble/foreign.h
 seq 1 151 | sed 's|^|// |' >include/thimble/long.h
@@ -22,6 +25,8 @@ cat >expected <<'EOF'
 include/thimble/foreign.h:2: a public header includes the standard library and <thimble/...> alone
 include/thimble/long.h:151: a public header has at most 150 lines
 scripts/path.sh:1: a path of one machine
+src/ops/glow/function.cpp:2: what an op keeps for itself stands in thimble::ops::<op>_impl
+src/ops/glow/simd.cpp:2: all of it stands in thimble::ops::glow_impl
 src/passes/by_header.cpp:1: the op glow is named outside its folder
 src/passes/by_name.cpp:2: the op glow is named outside its folder
 src/passes/long.cpp:501: more than 500 lines

@@ -16,7 +16,7 @@
 #include "exec/reference.h"
 #include "ops/conv2d/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::adjoint_test {
 namespace {
 
 using exec::Precision;
@@ -197,4 +197,4 @@ TEST(random_convolution, has_the_adjoints_that_its_gradients_and_transpose_compu
 TEST(random_convolution, has_the_adjoints_of_the_fast_kernels) { expect_adjoints(true); }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::adjoint_test

@@ -9,7 +9,7 @@
 #include "properties/random_models.h"
 #include "train/micro_batches.h"
 
-namespace thimble::test {
+namespace thimble::test::budget_test {
 namespace {
 
 constexpr int64_t kSamples = 13;
@@ -125,4 +125,4 @@ TEST(random_model, trains_within_every_budget_that_is_not_refused) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::budget_test

@@ -3,7 +3,7 @@
 
 #include "properties/random_models.h"
 
-namespace thimble::test {
+namespace thimble::test::gradient_test {
 namespace {
 
 using exec::Precision;
@@ -72,4 +72,4 @@ TEST(random_model, has_the_gradient_of_finite_differences) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::gradient_test

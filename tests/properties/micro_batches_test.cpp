@@ -7,7 +7,7 @@
 #include "exec/reference.h"
 #include "properties/random_models.h"
 
-namespace thimble::test {
+namespace thimble::test::micro_batches_test {
 namespace {
 
 using exec::Bytes;
@@ -102,4 +102,4 @@ TEST(micro_batches, have_the_gradients_of_the_whole_batch) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::micro_batches_test

@@ -12,7 +12,7 @@
 #include "properties/random_models.h"
 #include "train/update.h"
 
-namespace thimble::test {
+namespace thimble::test::passes_test {
 namespace {
 
 using exec::Bytes;
@@ -240,4 +240,4 @@ TEST(random_models, give_every_pass_something_to_do) {
 TEST(random_model, equals_the_reference) { expect_of_random_models(equals_the_reference); }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::passes_test

@@ -7,7 +7,7 @@
 #include "properties/random_models.h"
 #include "train/update.h"
 
-namespace thimble::test {
+namespace thimble::test::plan_test {
 namespace {
 
 // Every cache line of an arena remembers what was last written to it.
@@ -235,4 +235,4 @@ TEST(random_model, has_no_larger_live_peak_once_ordered) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::plan_test

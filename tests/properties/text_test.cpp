@@ -5,7 +5,7 @@
 #include "ir/rewrite.h"
 #include "properties/random_models.h"
 
-namespace thimble::test {
+namespace thimble::test::text_test {
 namespace {
 
 // The graph made anew from the names of its ops, their attributes as JSON text, and the types of
@@ -69,4 +69,4 @@ TEST(random_model, can_be_taken_apart_and_put_together) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::text_test

@@ -19,7 +19,7 @@ using real = double;
 #include "ops/conv_transpose2d/ref.h"
 }  // namespace f64
 
-namespace thimble::testing {
+namespace thimble::testing::conv_test {
 namespace {
 
 int64_t input_size(const conv_dims& d) { return int64_t{d.n} * d.h * d.w * d.c; }
@@ -60,23 +60,26 @@ struct Operands {
   }
 
   [[nodiscard]] Guarded forward(int threads) const {
-    return guarded_run(y, ops::conv2d_workspace_bytes(d, threads), threads,
+    return guarded_run(y, ops::conv2d_impl::conv2d_workspace_bytes(d, threads), threads,
                        [&](float* out, void* workspace, exec::ThreadPool& pool) {
-                         ops::conv2d_simd(out, x.data(), w.data(), bias(output_bias), workspace, &d,
-                                          pool);
+                         ops::conv2d_impl::conv2d_simd(out, x.data(), w.data(), bias(output_bias),
+                                                       workspace, &d, pool);
                        });
   }
   [[nodiscard]] Guarded input_grad(int threads) const {
-    return guarded_run(x, ops::conv2d_input_grad_workspace_bytes(d, threads), threads,
-                       [&](float* out, void* workspace, exec::ThreadPool& pool) {
-                         ops::conv2d_input_grad_simd(out, y.data(), w.data(), bias(input_bias),
-                                                     workspace, &d, pool);
+    return guarded_run(x,
+                       ops::conv2d_input_grad_impl::conv2d_input_grad_workspace_bytes(d, threads),
+                       threads, [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                         ops::conv2d_input_grad_impl::conv2d_input_grad_simd(
+                             out, y.data(), w.data(), bias(input_bias), workspace, &d, pool);
                        });
   }
   [[nodiscard]] Guarded weight_grad(int threads) const {
-    return guarded_run(w, ops::conv2d_weight_grad_workspace_bytes(d, threads), threads,
-                       [&](float* out, void* workspace, exec::ThreadPool& pool) {
-                         ops::conv2d_weight_grad_simd(out, x.data(), y.data(), workspace, &d, pool);
+    return guarded_run(w,
+                       ops::conv2d_weight_grad_impl::conv2d_weight_grad_workspace_bytes(d, threads),
+                       threads, [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                         ops::conv2d_weight_grad_impl::conv2d_weight_grad_simd(
+                             out, x.data(), y.data(), workspace, &d, pool);
                        });
   }
 
@@ -162,11 +165,12 @@ TEST_P(Conv, transpose_is_the_adjoint_with_the_same_weights) {
   const auto want = test.input_grad_reference();
   for (size_t i = 0; i < want.size(); ++i) ASSERT_DOUBLE_EQ(reference[i], want[i]) << i;
 
-  const Guarded fast = guarded_run(test.x, ops::conv_transpose2d_workspace_bytes(t, 1), 1,
-                                   [&](float* out, void* workspace, exec::ThreadPool& pool) {
-                                     ops::conv_transpose2d_simd(out, test.y.data(), test.w.data(),
-                                                                nullptr, workspace, &t, pool);
-                                   });
+  const Guarded fast =
+      guarded_run(test.x, ops::conv_transpose2d_impl::conv_transpose2d_workspace_bytes(t, 1), 1,
+                  [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                    ops::conv_transpose2d_impl::conv_transpose2d_simd(
+                        out, test.y.data(), test.w.data(), nullptr, workspace, &t, pool);
+                  });
   EXPECT_TRUE(same_bits(fast, test.input_grad(1)));
 }
 
@@ -220,10 +224,13 @@ TEST(conv_workspace, does_not_grow_with_images_of_few_channels) {
       shape.w *= scale;
       const conv_dims d = to_dims(shape);
       for (int threads : {1, 4}) {
-        EXPECT_LE(ops::conv2d_workspace_bytes(d, threads), kMost * threads) << shape.name;
-        EXPECT_LE(ops::conv2d_input_grad_workspace_bytes(d, threads), kMost * threads)
+        EXPECT_LE(ops::conv2d_impl::conv2d_workspace_bytes(d, threads), kMost * threads)
             << shape.name;
-        EXPECT_LE(ops::conv2d_weight_grad_workspace_bytes(d, threads), kMost * threads)
+        EXPECT_LE(ops::conv2d_input_grad_impl::conv2d_input_grad_workspace_bytes(d, threads),
+                  kMost * threads)
+            << shape.name;
+        EXPECT_LE(ops::conv2d_weight_grad_impl::conv2d_weight_grad_workspace_bytes(d, threads),
+                  kMost * threads)
             << shape.name;
       }
     }
@@ -234,4 +241,4 @@ INSTANTIATE_TEST_SUITE_P(shapes, Conv, ::testing::ValuesIn(kConvCases),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
-}  // namespace thimble::testing
+}  // namespace thimble::testing::conv_test

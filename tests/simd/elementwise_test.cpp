@@ -2,7 +2,6 @@
 // range of floats: against the reference in double precision, on every vector target.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <bit>
 #include <cmath>
@@ -13,11 +12,12 @@
 
 #include "exec/thread_pool.h"
 #include "harness/op_run.h"
+#include "harness/vector_targets.h"
 #include "ir/graph.h"
 #include "ops/pow/attrs.h"
 #include "plan/arena.h"
 
-namespace thimble::test {
+namespace thimble::test::elementwise_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -121,23 +121,15 @@ bool takes_one_tensor(const ir::OpDef& op) {
   return forward != nullptr && forward->inputs.size() == 1;
 }
 
-template <class Check>
-void on_every_target(Check check) {
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    check();
-    hwy::SetSupportedTargetsForTest(0);
-  }
-}
-
 TEST(elementwise, every_op_is_right_for_every_float) {
   const std::vector<float> points = all_kinds_of_floats();
   int ops = 0;
   for (const ir::OpDef* op : ir::all_ops()) {
     if (!takes_one_tensor(*op)) continue;
     ++ops;
-    on_every_target([&] { EXPECT_EQ(errors_of(*op, points).first_fault, ""); });
+    for_each_target([&](const std::string& target) {
+      EXPECT_EQ(errors_of(*op, points).first_fault, "") << target;
+    });
     // The figures of bench/RESULTS.md, in the report of --gtest_output=json:FILE.
     RecordProperty(op->name, fmt::format("{:.2f}", errors_of(*op, points).worst_ulps));
   }
@@ -185,14 +177,16 @@ TEST(pow, has_the_special_values_of_c99) {
                             1e-40F, 1e30F, kLargest, kInfinity, kNan};
   const size_t count = points.size();
   for (size_t i = 0; i < count; ++i) points.push_back(-points[i]);
-  on_every_target([&] {
+  for_each_target([&](const std::string& target) {
+    SCOPED_TRACE(target);
     for (const float exponent : points) check_pow(points, exponent);
   });
 }
 
 TEST(pow, is_right_for_every_float) {
   const std::vector<float> points = all_kinds_of_floats();
-  on_every_target([&] {
+  for_each_target([&](const std::string& target) {
+    SCOPED_TRACE(target);
     for (const float exponent : {1e-3F, 0.5F, 1.7F, -2.0F, -0.33F, 7.0F, 40.5F, -1000.0F}) {
       check_pow(points, exponent);
     }
@@ -200,4 +194,4 @@ TEST(pow, is_right_for_every_float) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::elementwise_test

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,22 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "simd/targets.h"
+#include "harness/vector_targets.h"
 
 namespace thimble::testing {
 
-// Calls body(name) once per vector target that is compiled in and that this processor can run.
-template <class Body>
-void for_each_target(Body body) {
-  const int64_t fallback = simd::compiled_targets() & (HWY_SCALAR | HWY_EMU128);
-  const int64_t usable = simd::compiled_targets() & (hwy::SupportedTargets() | fallback);
-  for (int64_t rest = usable; rest != 0; rest &= rest - 1) {
-    const int64_t target = rest & -rest;
-    hwy::GetChosenTarget().Update(target);
-    body(std::string(hwy::TargetName(target)));
-  }
-  hwy::GetChosenTarget().DeInit();
-}
+using test::for_each_target;
 
 // Floats with a pattern before and behind them that a kernel must not touch.
 class Guarded {

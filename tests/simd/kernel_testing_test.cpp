@@ -4,7 +4,11 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
-namespace thimble::testing {
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace thimble::testing::kernel_testing_test {
 namespace {
 
 TEST(KernelTesting, notices_a_write_just_outside_a_buffer) {
@@ -30,6 +34,10 @@ TEST(KernelTesting, runs_each_usable_target_once) {
   for_each_target([&](const std::string& name) { names.push_back(name); });
   ASSERT_FALSE(names.empty());
   for (size_t i = 1; i < names.size(); ++i) EXPECT_NE(names[i - 1], names[i]);
+  // scripts/test.sh repeats this line for each build.
+  std::string line = "Vector targets:";
+  for (const std::string& name : names) line += " " + name;
+  std::cout << line << std::endl;
 }
 
 TEST(KernelTesting, tells_bits_apart_that_compare_equal) {
@@ -37,4 +45,4 @@ TEST(KernelTesting, tells_bits_apart_that_compare_equal) {
 }
 
 }  // namespace
-}  // namespace thimble::testing
+}  // namespace thimble::testing::kernel_testing_test

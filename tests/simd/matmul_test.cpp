@@ -10,7 +10,7 @@ using real = double;
 #include "ops/matmul/ref.h"
 }  // namespace f64
 
-namespace thimble::testing {
+namespace thimble::testing::matmul_test {
 namespace {
 
 struct Size {
@@ -47,9 +47,9 @@ struct Case {
   [[nodiscard]] Guarded run(bool with_bias, int threads) const {
     exec::ThreadPool pool(threads);
     Guarded y = before;
-    Guarded workspace = make_workspace(ops::matmul_workspace_bytes(d, threads));
-    ops::matmul_simd(y.data(), a.data(), b.data(), with_bias ? bias.data() : nullptr,
-                     workspace.data(), &d, pool);
+    Guarded workspace = make_workspace(ops::matmul_impl::matmul_workspace_bytes(d, threads));
+    ops::matmul_impl::matmul_simd(y.data(), a.data(), b.data(), with_bias ? bias.data() : nullptr,
+                                  workspace.data(), &d, pool);
     EXPECT_TRUE(y.intact()) << "wrote outside the result";
     EXPECT_TRUE(workspace.intact()) << "wrote outside the workspace";
     return y;
@@ -109,4 +109,4 @@ TEST(Matmul, gives_the_same_bits_for_any_number_of_threads) {
 }
 
 }  // namespace
-}  // namespace thimble::testing
+}  // namespace thimble::testing::matmul_test

@@ -10,7 +10,7 @@
 #include "stepper.h"
 #include "train/update.h"
 
-namespace thimble::train {
+namespace thimble::train::accumulation_test {
 namespace {
 
 using test::Stepper;
@@ -163,4 +163,4 @@ TEST(update, lets_gradients_be_short_lived) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::accumulation_test

@@ -8,7 +8,7 @@
 
 #include "train/fit.h"
 
-namespace thimble {
+namespace thimble::batch_stream_test {
 namespace {
 
 Graph classifier() {
@@ -217,4 +217,4 @@ TEST(batch_stream, may_be_stopped_between_epochs) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::batch_stream_test

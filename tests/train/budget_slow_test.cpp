@@ -1,7 +1,7 @@
 // The recipes whose plans take seconds.
 #include "train/budget_cases.h"
 
-namespace thimble::train {
+namespace thimble::train::budget_slow_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(recipes, budget,
@@ -10,4 +10,4 @@ INSTANTIATE_TEST_SUITE_P(recipes, budget,
                          name_of);
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::budget_slow_test

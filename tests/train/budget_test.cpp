@@ -14,7 +14,7 @@
 #include "train/budget_cases.h"
 #include "train/state.h"
 
-namespace thimble::train {
+namespace thimble::train::budget_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(recipes, budget,
@@ -218,4 +218,4 @@ TEST(memory_budget, below_zero_is_refused) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::budget_test

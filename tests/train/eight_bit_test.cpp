@@ -3,7 +3,7 @@
 #include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
-namespace thimble {
+namespace thimble::eight_bit_test {
 namespace {
 
 TEST(eight_bit_moments, train_the_vae_to_nearly_the_same_loss) {
@@ -25,4 +25,4 @@ TEST(eight_bit_moments, train_the_vae_to_nearly_the_same_loss) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::eight_bit_test

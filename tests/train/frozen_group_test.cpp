@@ -5,7 +5,7 @@
 
 #include "models/small_models.h"
 
-namespace thimble::train {
+namespace thimble::train::frozen_group_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(frozen_group, must_match_a_parameter_and_leave_one) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::frozen_group_test

@@ -7,7 +7,7 @@
 
 #include "harness/error_of.h"
 
-namespace thimble {
+namespace thimble::index_test {
 namespace {
 
 using test::error_of;
@@ -128,4 +128,4 @@ TEST(training_indices, are_not_blamed_for_other_losses_that_are_not_finite) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::index_test

@@ -5,7 +5,7 @@
 #include "harness/error_of.h"
 #include "models/nearest_budget.h"
 
-namespace thimble::train {
+namespace thimble::train::micro_batch_budget_test {
 namespace {
 
 TrainerOptions options_of(int64_t budget) {
@@ -51,4 +51,4 @@ TEST(micro_batches, are_not_chosen_where_the_mathematics_forbids_them) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::micro_batch_budget_test

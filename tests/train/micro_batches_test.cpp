@@ -15,7 +15,7 @@
 #include "models/small_models.h"
 #include "train/state.h"
 
-namespace thimble::train {
+namespace thimble::train::micro_batches_test {
 namespace {
 
 using test::error_of;
@@ -485,4 +485,4 @@ TEST(micro_batches, leave_other_errors_as_they_are) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::micro_batches_test

@@ -5,7 +5,7 @@
 
 #include "models/nearest_budget.h"
 
-namespace thimble {
+namespace thimble::nearest_budget_test {
 namespace {
 
 Graph attention() {
@@ -108,4 +108,4 @@ TEST(nearest_budget, is_no_more_than_a_plan_without_one_adds_up_to) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::nearest_budget_test

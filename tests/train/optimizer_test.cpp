@@ -10,7 +10,7 @@
 
 #include "harness/error_of.h"
 
-namespace thimble {
+namespace thimble::optimizer_test {
 namespace {
 
 using test::error_of;
@@ -115,4 +115,4 @@ TEST(optimizer, refuses_settings_out_of_range) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::optimizer_test

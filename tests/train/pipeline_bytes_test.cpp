@@ -8,7 +8,7 @@
 #include "train/batch_stream.h"
 #include "train/fit.h"
 
-namespace thimble {
+namespace thimble::pipeline_bytes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(pipeline_bytes, fit_reads_ahead_as_far_as_the_budget_goes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::pipeline_bytes_test

@@ -9,7 +9,7 @@
 #include "train/inception_score.h"
 #include "train/recognition.h"
 
-namespace thimble::train {
+namespace thimble::train::recognition_test {
 namespace {
 
 // Logits of one image: `margin` for its class, 0 for the other two.
@@ -122,4 +122,4 @@ TEST(inception_score, is_the_number_of_classes_for_sure_and_even_images) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::recognition_test

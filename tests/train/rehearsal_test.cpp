@@ -8,7 +8,7 @@
 #include "models/nearest_budget.h"
 #include "train/state.h"
 
-namespace thimble::train {
+namespace thimble::train::rehearsal_test {
 namespace {
 
 constexpr double kFast = 1e-3;  // milliseconds a step that the file takes
@@ -75,4 +75,4 @@ TEST(state, goes_back_to_its_first_plan_where_the_one_by_measured_times_takes_lo
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::rehearsal_test

@@ -15,7 +15,7 @@
 #include "models/nearest_budget.h"
 #include "train/compile.h"
 
-namespace thimble::train {
+namespace thimble::train::runner_test {
 namespace {
 
 using test::error_of;
@@ -332,4 +332,4 @@ TEST(trainer, keeps_every_budget_above_the_nearest_with_programs_beside_the_step
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::runner_test

@@ -5,7 +5,7 @@
 
 #include "models/nearest_budget.h"
 
-namespace thimble::train {
+namespace thimble::train::saved_activations_test {
 namespace {
 
 struct Trained {
@@ -88,4 +88,4 @@ TEST(saved_activations, are_of_a_type_of_16_bits_with_a_fraction) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::saved_activations_test

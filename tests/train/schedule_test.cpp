@@ -9,7 +9,7 @@
 #include "goldens.h"
 #include "harness/error_of.h"
 
-namespace thimble {
+namespace thimble::schedule_test {
 namespace {
 
 using test::error_of;
@@ -242,4 +242,4 @@ TEST(schedule, refuses_missing_and_contradictory_settings) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::schedule_test

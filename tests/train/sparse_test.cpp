@@ -11,7 +11,7 @@
 #include "train/compile.h"
 #include "train/update.h"
 
-namespace thimble::train {
+namespace thimble::train::sparse_test {
 namespace {
 
 using nlohmann::json;
@@ -230,4 +230,4 @@ TEST(sparse, shortens_rows_after_every_gradient) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::sparse_test

@@ -6,7 +6,7 @@
 
 #include "data/random.h"
 
-namespace thimble::train {
+namespace thimble::train::step_times_test {
 namespace {
 
 constexpr double kOff = 0.003;  // as StepTimes says
@@ -36,4 +36,4 @@ TEST(step_times, of_none_is_zero_and_of_what_no_step_takes_the_border) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::step_times_test

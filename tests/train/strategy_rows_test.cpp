@@ -7,7 +7,7 @@
 #include "models/nearest_budget.h"
 #include "models/small_models.h"
 
-namespace thimble::train {
+namespace thimble::train::strategy_rows_test {
 namespace {
 
 const PlanStrategy* row_of(const Plan& plan, const std::string& name) {
@@ -92,4 +92,4 @@ TEST(strategy_rows, say_where_16_bits_were_asked_for_and_nothing_was_found) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::strategy_rows_test

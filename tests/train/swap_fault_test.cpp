@@ -11,7 +11,7 @@
 #include "io/temporary_folder.h"
 #include "models/nearest_budget.h"
 
-namespace thimble::train {
+namespace thimble::train::swap_fault_test {
 namespace {
 
 // Descriptors of files of this process that had a name in the folder, and have none any more.
@@ -92,4 +92,4 @@ INSTANTIATE_TEST_SUITE_P(faults, swap_fault, ::testing::Values(change_contents, 
                          });
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::swap_fault_test

@@ -14,7 +14,7 @@
 #include "io/temporary_folder.h"
 #include "models/small_models.h"
 
-namespace thimble {
+namespace thimble::trainer_test {
 namespace {
 
 using test::error_of;
@@ -497,4 +497,4 @@ TEST(predictor, agrees_with_the_trainer) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::trainer_test

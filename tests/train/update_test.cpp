@@ -13,7 +13,7 @@
 #include "goldens.h"
 #include "stepper.h"
 
-namespace thimble::train {
+namespace thimble::train::update_test {
 namespace {
 
 using nlohmann::json;
@@ -357,4 +357,4 @@ TEST(update, leaves_parameters_without_gradient_alone) {
 }
 
 }  // namespace
-}  // namespace thimble::train
+}  // namespace thimble::train::update_test

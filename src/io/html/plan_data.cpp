@@ -7,7 +7,7 @@
 namespace thimble::io {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 // Texts, each of them once, in order of their first use.
 class Texts {
@@ -17,25 +17,28 @@ class Texts {
     if (is_new) list_.push_back(text);
     return place->second;
   }
-  [[nodiscard]] const json& list() const { return list_; }
+  [[nodiscard]] const ordered_json& list() const { return list_; }
 
  private:
   std::unordered_map<std::string, size_t> numbers_;
-  json list_ = json::array();
+  ordered_json list_ = ordered_json::array();
 };
 
-json finite(double value) { return std::isfinite(value) ? json(value) : json(0.0); }
+ordered_json finite(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(0.0);
+}
 
-json empty_columns(std::initializer_list<const char*> names) {
-  json columns = json::object();
-  for (const char* const name : names) columns[name] = json::array();
+ordered_json empty_columns(std::initializer_list<const char*> names) {
+  ordered_json columns = ordered_json::object();
+  for (const char* const name : names) columns[name] = ordered_json::array();
   return columns;
 }
 
-void add_buffers(const Plan& plan, json& data) {
+void add_buffers(const Plan& plan, ordered_json& data) {
   Texts names, roles, shapes;
-  json columns = empty_columns({"name", "role", "shape", "bytes", "offset", "birth", "life"});
-  json again = json::array(), fetched = json::array();
+  ordered_json columns =
+      empty_columns({"name", "role", "shape", "bytes", "offset", "birth", "life"});
+  ordered_json again = ordered_json::array(), fetched = ordered_json::array();
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlanBuffer& buffer = plan.buffers[i];
     columns["name"].push_back(names.number(buffer.name));
@@ -57,9 +60,9 @@ void add_buffers(const Plan& plan, json& data) {
   data["fetched"] = std::move(fetched);
 }
 
-void add_steps(const Plan& plan, json& data) {
+void add_steps(const Plan& plan, ordered_json& data) {
   Texts ops, layers;
-  json columns = empty_columns({"op", "layer", "live"});
+  ordered_json columns = empty_columns({"op", "layer", "live"});
   for (const PlanStep& step : plan.steps) {
     columns["op"].push_back(ops.number(step.op));
     columns["layer"].push_back(layers.number(step.layer));
@@ -70,8 +73,8 @@ void add_steps(const Plan& plan, json& data) {
   data["steps"] = std::move(columns);
 }
 
-json strategies(const Plan& plan) {
-  json list = json::array();
+ordered_json strategies(const Plan& plan) {
+  ordered_json list = ordered_json::array();
   for (const PlanStrategy& strategy : plan.strategies) {
     list.push_back({{"name", strategy.name},
                     {"detail", strategy.detail},
@@ -87,29 +90,29 @@ json strategies(const Plan& plan) {
 
 }  // namespace
 
-json plan_data(const Plan& plan) {
-  json data{{"peak", plan.planned_peak_bytes},
-            {"bound", plan.lower_bound_bytes},
-            {"batch", plan.batch},
-            {"micro", plan.micro_batches},
-            {"parameters", plan.parameter_bytes},
-            {"state", plan.state_bytes},
-            {"inFile", plan.in_file_bytes},
-            {"constants", plan.constant_bytes},
-            {"staging", plan.staging_bytes},
-            {"pipeline", plan.input_pipeline_bytes},
-            {"reserved", plan.reserved_bytes},
-            {"arena", plan.arena_bytes},
-            {"budget", plan.budget_bytes},
-            {"fits", plan.fits},
-            {"nearest", plan.nearest_feasible_bytes},
-            {"stepMs", finite(plan.step_ms)},
-            {"swapRead", plan.swap_read_bytes},
-            {"swapWritten", plan.swap_written_bytes},
-            {"swapBusy", finite(plan.swap_busy_ms)},
-            {"swapStall", finite(plan.swap_stall_ms)},
-            {"peakStep", plan.peak_step},
-            {"strategies", strategies(plan)}};
+ordered_json plan_data(const Plan& plan) {
+  ordered_json data{{"peak", plan.planned_peak_bytes},
+                    {"bound", plan.lower_bound_bytes},
+                    {"batch", plan.batch},
+                    {"micro", plan.micro_batches},
+                    {"parameters", plan.parameter_bytes},
+                    {"state", plan.state_bytes},
+                    {"inFile", plan.in_file_bytes},
+                    {"constants", plan.constant_bytes},
+                    {"staging", plan.staging_bytes},
+                    {"pipeline", plan.input_pipeline_bytes},
+                    {"reserved", plan.reserved_bytes},
+                    {"arena", plan.arena_bytes},
+                    {"budget", plan.budget_bytes},
+                    {"fits", plan.fits},
+                    {"nearest", plan.nearest_feasible_bytes},
+                    {"stepMs", finite(plan.step_ms)},
+                    {"swapRead", plan.swap_read_bytes},
+                    {"swapWritten", plan.swap_written_bytes},
+                    {"swapBusy", finite(plan.swap_busy_ms)},
+                    {"swapStall", finite(plan.swap_stall_ms)},
+                    {"peakStep", plan.peak_step},
+                    {"strategies", strategies(plan)}};
   add_buffers(plan, data);
   add_steps(plan, data);
   return data;

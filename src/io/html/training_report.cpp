@@ -12,19 +12,21 @@
 namespace thimble::io {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json number(double value) { return std::isfinite(value) ? json(value) : json(); }
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
 
-json numbers(const std::vector<float>& values) {
-  json list = json::array();
+ordered_json numbers(const std::vector<float>& values) {
+  ordered_json list = ordered_json::array();
   for (const float value : values) list.push_back(number(static_cast<double>(value)));
   return list;
 }
 
 // JSON that may stand inside a script element: no "<" can end it.
-std::string script_safe(const json& data) {
-  const std::string text = data.dump(-1, ' ', true, json::error_handler_t::replace);
+std::string script_safe(const ordered_json& data) {
+  const std::string text = data.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
   std::string safe;
   safe.reserve(text.size());
   for (const char c : text) {
@@ -40,14 +42,14 @@ std::string script_safe(const json& data) {
 }  // namespace
 
 std::string training_report_html(const TrainingReport& report) {
-  json data;
+  ordered_json data;
   data["title"] = report.title;
-  data["facts"] = json::array();
+  data["facts"] = ordered_json::array();
   for (const auto& [name, value] : report.facts) data["facts"].push_back({name, value});
   data["first"] = report.first_step;
   data["loss"] = numbers(report.step_loss);
   data["rate"] = numbers(report.step_learning_rate);
-  data["epochs"] = json::array();
+  data["epochs"] = ordered_json::array();
   for (const ReportEpoch& e : report.epochs) {
     data["epochs"].push_back({{"epoch", e.epoch},
                               {"steps", e.steps},
@@ -57,12 +59,12 @@ std::string training_report_html(const TrainingReport& report) {
                               {"seconds", number(e.seconds)}});
   }
   data["plan"] = plan_data(report.plan);
-  data["images"] = json::array();
+  data["images"] = ordered_json::array();
   for (const ReportImage& image : report.images) {
     data["images"].push_back(
         {{"title", image.title}, {"caption", image.caption}, {"png", base64(image.png)}});
   }
-  data["texts"] = json::array();
+  data["texts"] = ordered_json::array();
   for (const ReportText& text : report.texts) {
     data["texts"].push_back(
         {{"title", text.title}, {"caption", text.caption}, {"text", text.text}});

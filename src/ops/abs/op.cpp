@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/abs/ref.h"
+#define THIMBLE_OP abs
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(abs)
 
-namespace thimble::ops {
+namespace thimble::ops::abs_impl {
 namespace {
 
 constexpr UnaryInfo kAbs{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kAbs{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::abs_impl
 
 THIMBLE_OP_FOLDER(abs) { return Unary<kAbs>::folder(); }
 
 namespace thimble {
 
-Value abs(Value x) { return ops::Unary<ops::kAbs>::apply(x); }
+Value abs(Value x) { return ops::Unary<ops::abs_impl::kAbs>::apply(x); }
 
 }  // namespace thimble

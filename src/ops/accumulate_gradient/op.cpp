@@ -4,10 +4,10 @@
 #include "ops/accumulate_gradient/attrs.h"
 #include "ops/accumulate_gradient/simd.h"
 
-#define THIMBLE_REF "ops/accumulate_gradient/ref.h"
+#define THIMBLE_OP accumulate_gradient
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::accumulate_gradient_impl {
 namespace {
 
 ir::Params params(const ir::KernelContext& c) {
@@ -71,7 +71,7 @@ const OpDef& mean_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::accumulate_gradient_impl
 
 THIMBLE_OP_FOLDER(accumulate_gradient) {
   static const OpDef* const defs[] = {&accumulate_op(), &mean_op()};
@@ -81,11 +81,13 @@ THIMBLE_OP_FOLDER(accumulate_gradient) {
 namespace thimble {
 
 Value accumulate_gradient(Value sum, Value grad, const AccumulateGradientOptions& options) {
-  return sum.graph().add1(ops::accumulate_op(), ir::Attrs::of(options), {sum, grad});
+  return sum.graph().add1(ops::accumulate_gradient_impl::accumulate_op(), ir::Attrs::of(options),
+                          {sum, grad});
 }
 
 Value mean_gradient(Value sum, Value grad, Value total, const AccumulateGradientOptions& options) {
-  return sum.graph().add1(ops::mean_op(), ir::Attrs::of(options), {sum, grad, total});
+  return sum.graph().add1(ops::accumulate_gradient_impl::mean_op(), ir::Attrs::of(options),
+                          {sum, grad, total});
 }
 
 }  // namespace thimble

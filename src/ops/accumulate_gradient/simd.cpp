@@ -1,15 +1,12 @@
 #include "ops/accumulate_gradient/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/accumulate_gradient/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::accumulate_gradient_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void accumulate_gradient_target(float* sum_out, const float* sum, const float* grad,
                                 const accumulate_dims* d, exec::ThreadPool& pool) {
@@ -31,11 +28,11 @@ void mean_gradient_target(float* mean, float* sum_out, const float* sum, const f
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::accumulate_gradient_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::accumulate_gradient_impl {
 HWY_EXPORT(accumulate_gradient_target);
 HWY_EXPORT(mean_gradient_target);
 
@@ -49,5 +46,5 @@ void mean_gradient_simd(float* mean, float* sum_out, const float* sum, const flo
   HWY_DYNAMIC_DISPATCH(mean_gradient_target)(mean, sum_out, sum, grad, total, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::accumulate_gradient_impl
 #endif

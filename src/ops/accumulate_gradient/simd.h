@@ -4,11 +4,11 @@
 #include "exec/thread_pool.h"
 #include "ops/accumulate_gradient/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::accumulate_gradient_impl {
 
 void accumulate_gradient_simd(float* sum_out, const float* sum, const float* grad,
                               const accumulate_dims* d, exec::ThreadPool& pool);
 void mean_gradient_simd(float* mean, float* sum_out, const float* sum, const float* grad,
                         const float* total, const accumulate_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::accumulate_gradient_impl

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/accumulate_gradient/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::accumulate_gradient_test {
 namespace {
 
 const ir::Attrs kHalf = ir::Attrs::of(AccumulateGradientOptions{.weight = 0.5});
@@ -37,4 +37,4 @@ THIMBLE_OP_CASES(mean_gradient) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::accumulate_gradient_test

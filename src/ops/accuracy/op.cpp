@@ -4,10 +4,10 @@
 #include "ops/accuracy/attrs.h"
 #include "ops/common/classes.h"
 
-#define THIMBLE_REF "ops/accuracy/ref.h"
+#define THIMBLE_OP accuracy
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::accuracy_impl {
 namespace {
 
 const OpDef& accuracy_op() {
@@ -43,7 +43,7 @@ const OpDef& accuracy_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::accuracy_impl
 
 THIMBLE_OP_FOLDER(accuracy) {
   static const OpDef* const defs[] = {&accuracy_op()};
@@ -52,6 +52,7 @@ THIMBLE_OP_FOLDER(accuracy) {
 
 namespace thimble {
 Value accuracy(Value logits, Value labels, const AccuracyOptions& options) {
-  return logits.graph().add1(ops::accuracy_op(), ir::Attrs::of(options), {logits, labels});
+  return logits.graph().add1(ops::accuracy_impl::accuracy_op(), ir::Attrs::of(options),
+                             {logits, labels});
 }
 }  // namespace thimble

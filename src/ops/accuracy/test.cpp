@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/accuracy/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::accuracy_test {
 namespace {
 
 ir::Attrs of_k(int64_t k) { return ir::Attrs::of(AccuracyOptions{k}); }
@@ -77,4 +77,4 @@ TEST(accuracy, takes_nan_and_unknown_classes_for_wrong) {
   EXPECT_FLOAT_EQ(share({NAN, NAN, 1, 2, 1, 2}, {0, -1, 2}), 0.0F);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::accuracy_test

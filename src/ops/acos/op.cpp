@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/acos/ref.h"
+#define THIMBLE_OP acos
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(acos)
 
-namespace thimble::ops {
+namespace thimble::ops::acos_impl {
 namespace {
 
 constexpr UnaryInfo kAcos{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kAcos{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::acos_impl
 
 THIMBLE_OP_FOLDER(acos) { return Unary<kAcos>::folder(); }
 
 namespace thimble {
 
-Value acos(Value x) { return ops::Unary<ops::kAcos>::apply(x); }
+Value acos(Value x) { return ops::Unary<ops::acos_impl::kAcos>::apply(x); }
 
 }  // namespace thimble

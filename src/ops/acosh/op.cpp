@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/acosh/ref.h"
+#define THIMBLE_OP acosh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(acosh)
 
-namespace thimble::ops {
+namespace thimble::ops::acosh_impl {
 namespace {
 
 constexpr UnaryInfo kAcosh{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kAcosh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::acosh_impl
 
 THIMBLE_OP_FOLDER(acosh) { return Unary<kAcosh>::folder(); }
 
 namespace thimble {
 
-Value acosh(Value x) { return ops::Unary<ops::kAcosh>::apply(x); }
+Value acosh(Value x) { return ops::Unary<ops::acosh_impl::kAcosh>::apply(x); }
 
 }  // namespace thimble

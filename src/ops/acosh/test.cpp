@@ -1,9 +1,9 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::acosh_test {
 
 THIMBLE_OP_CASES(acosh) {
   return {.cases = unary_cases({.low = 1.1, .high = 6}), .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::acosh_test

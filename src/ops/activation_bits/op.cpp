@@ -5,10 +5,10 @@
 #include "ops/activation_bits/simd.h"
 #include "ops/common/activation_mask.h"
 
-#define THIMBLE_REF "ops/activation_bits/ref.h"
+#define THIMBLE_OP activation_bits
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::activation_bits_impl {
 namespace {
 
 const OpDef& bits_op() {
@@ -68,9 +68,13 @@ const OpDef& grad_op() {
 }
 
 }  // namespace
+}  // namespace thimble::ops::activation_bits_impl
+
+namespace thimble::ops {
 
 ir::MaskRule activation_mask(const ActivationBitsAttrs& test, double slope) {
-  return {1, &bits_op(), ir::Attrs::of(test), &grad_op(), ir::Attrs::of(GradByBitsAttrs{slope})};
+  return {1, &activation_bits_impl::bits_op(), ir::Attrs::of(test),
+          &activation_bits_impl::grad_op(), ir::Attrs::of(GradByBitsAttrs{slope})};
 }
 
 }  // namespace thimble::ops
@@ -83,11 +87,11 @@ THIMBLE_OP_FOLDER(activation_bits) {
 namespace thimble {
 
 Value activation_bits(Value x, const ActivationBitsAttrs& attrs) {
-  return x.graph().add1(ops::bits_op(), ir::Attrs::of(attrs), {x});
+  return x.graph().add1(ops::activation_bits_impl::bits_op(), ir::Attrs::of(attrs), {x});
 }
 
 Value grad_by_bits(Value dy, Value bits, const GradByBitsAttrs& attrs) {
-  return dy.graph().add1(ops::grad_op(), ir::Attrs::of(attrs), {dy, bits});
+  return dy.graph().add1(ops::activation_bits_impl::grad_op(), ir::Attrs::of(attrs), {dy, bits});
 }
 
 }  // namespace thimble

@@ -1,18 +1,15 @@
 #include "ops/activation_bits/simd.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <cstring>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/activation_bits/simd.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::activation_bits_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // Elements that are worked on together: whole bytes of bits, and whole vectors.
 inline constexpr int kGroup = lanes() < 8 ? 8 : lanes();
@@ -127,11 +124,11 @@ void grad_by_bits_target(float* dx, const float* dy, const uint8_t* bits,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::activation_bits_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::activation_bits_impl {
 HWY_EXPORT(activation_bits_target);
 HWY_EXPORT(grad_by_bits_target);
 
@@ -145,5 +142,5 @@ void grad_by_bits_simd(float* dx, const float* dy, const uint8_t* bits, const gr
   HWY_DYNAMIC_DISPATCH(grad_by_bits_target)(dx, dy, bits, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::activation_bits_impl
 #endif

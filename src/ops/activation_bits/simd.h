@@ -7,11 +7,11 @@
 #include "exec/thread_pool.h"
 #include "ops/activation_bits/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::activation_bits_impl {
 
 void activation_bits_simd(uint8_t* bits, const float* x, const bits_dims* d,
                           exec::ThreadPool& pool);
 void grad_by_bits_simd(float* dx, const float* dy, const uint8_t* bits, const grad_by_bits_dims* d,
                        exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::activation_bits_impl

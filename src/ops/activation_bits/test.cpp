@@ -7,7 +7,7 @@
 #include "ops/activation_bits/attrs.h"
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::activation_bits_test {
 namespace {
 
 ir::Attrs tested(BitTest test, double low, double high = 0.0) {
@@ -60,4 +60,4 @@ TEST(activation_bits, decides_bounds_and_nan_as_the_activations_do) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::activation_bits_test

@@ -5,10 +5,10 @@
 #include "ops/common/ref.h"
 #include "ops/common/update.h"
 
-#define THIMBLE_REF "ops/adadelta_update/ref.h"
+#define THIMBLE_OP adadelta_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adadelta_update_impl {
 namespace {
 
 struct AdadeltaRule {
@@ -45,12 +45,14 @@ struct AdadeltaRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adadelta_update_impl
 
 THIMBLE_OP_FOLDER(adadelta_update) { return Update<AdadeltaRule>::folder(); }
 
 namespace thimble {
 
-Adadelta::operator Optimizer() const { return ops::Update<ops::AdadeltaRule>::optimizer(*this); }
+Adadelta::operator Optimizer() const {
+  return ops::Update<ops::adadelta_update_impl::AdadeltaRule>::optimizer(*this);
+}
 
 }  // namespace thimble

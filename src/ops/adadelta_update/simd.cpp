@@ -1,15 +1,12 @@
 #include "ops/adadelta_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/adadelta_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::adadelta_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void adadelta_update_target(float* const* out, const float* param, const float* grad,
                             const float* lr, const float* v_, const float* acc,
@@ -35,11 +32,11 @@ void adadelta_update_target(float* const* out, const float* param, const float* 
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::adadelta_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::adadelta_update_impl {
 HWY_EXPORT(adadelta_update_target);
 
 void adadelta_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -49,5 +46,5 @@ void adadelta_update_simd(float* const* out, const float* param, const float* gr
   (out, param, grad, lr, v_, acc, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adadelta_update_impl
 #endif

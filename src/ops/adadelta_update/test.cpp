@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adadelta_update_test {
 
 THIMBLE_OP_CASES(adadelta_update) {
   return {
@@ -14,4 +14,4 @@ THIMBLE_OP_CASES(adadelta_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::adadelta_update_test

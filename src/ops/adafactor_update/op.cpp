@@ -5,10 +5,10 @@
 #include "ops/common/ref.h"
 #include "ops/common/update.h"
 
-#define THIMBLE_REF "ops/adafactor_update/ref.h"
+#define THIMBLE_OP adafactor_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adafactor_update_impl {
 namespace {
 
 // A shape with its last dimension, or its last but one, reduced to 1.
@@ -77,12 +77,14 @@ struct AdafactorRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adafactor_update_impl
 
 THIMBLE_OP_FOLDER(adafactor_update) { return Update<AdafactorRule>::folder(); }
 
 namespace thimble {
 
-Adafactor::operator Optimizer() const { return ops::Update<ops::AdafactorRule>::optimizer(*this); }
+Adafactor::operator Optimizer() const {
+  return ops::Update<ops::adafactor_update_impl::AdafactorRule>::optimizer(*this);
+}
 
 }  // namespace thimble

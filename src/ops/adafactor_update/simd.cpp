@@ -1,15 +1,12 @@
 #include "ops/adafactor_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/adafactor_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::adafactor_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // Columns whose sums one task holds on its stack.
 constexpr int kColumnBlock = 512;
@@ -206,11 +203,11 @@ int64_t workspace_bytes(const adafactor_dims* d) {
          d->matrices * static_cast<int64_t>(sizeof(float));
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::adafactor_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::adafactor_update_impl {
 HWY_EXPORT(adafactor_update_target);
 
 int64_t adafactor_update_workspace_bytes(const adafactor_dims& d) {
@@ -225,5 +222,5 @@ void adafactor_update_simd(float* const* out, const float* param, const float* g
   (out, param, grad, lr, step, first, second, static_cast<double*>(workspace), d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adafactor_update_impl
 #endif

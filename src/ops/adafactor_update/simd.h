@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/adafactor_update/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adafactor_update_impl {
 
 // workspace: adafactor_update_workspace_bytes(d).
 void adafactor_update_simd(float* const* out, const float* param, const float* grad,
@@ -16,4 +16,4 @@ void adafactor_update_simd(float* const* out, const float* param, const float* g
 
 [[nodiscard]] int64_t adafactor_update_workspace_bytes(const adafactor_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adafactor_update_impl

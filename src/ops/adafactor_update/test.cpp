@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adafactor_update_test {
 
 THIMBLE_OP_CASES(adafactor_update) {
   return {
@@ -22,4 +22,4 @@ THIMBLE_OP_CASES(adafactor_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::adafactor_update_test

@@ -4,10 +4,10 @@
 #include "ops/adagrad_update/simd.h"
 #include "ops/common/row_update.h"
 
-#define THIMBLE_REF "ops/adagrad_update/ref.h"
+#define THIMBLE_OP adagrad_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adagrad_update_impl {
 namespace {
 
 struct AdagradRule {
@@ -54,12 +54,14 @@ struct AdagradRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adagrad_update_impl
 
 THIMBLE_OP_FOLDER(adagrad_update) { return Update<AdagradRule>::folder(); }
 
 namespace thimble {
 
-Adagrad::operator Optimizer() const { return ops::Update<ops::AdagradRule>::optimizer(*this); }
+Adagrad::operator Optimizer() const {
+  return ops::Update<ops::adagrad_update_impl::AdagradRule>::optimizer(*this);
+}
 
 }  // namespace thimble

@@ -1,15 +1,12 @@
 #include "ops/adagrad_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/adagrad_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::adagrad_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void adagrad_update_target(float* const* out, const float* param, const float* grad,
                            const float* lr, const int32_t* step, const float* sum,
@@ -29,11 +26,11 @@ void adagrad_update_target(float* const* out, const float* param, const float* g
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::adagrad_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::adagrad_update_impl {
 HWY_EXPORT(adagrad_update_target);
 
 void adagrad_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -43,5 +40,5 @@ void adagrad_update_simd(float* const* out, const float* param, const float* gra
   (out, param, grad, lr, step, sum, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adagrad_update_impl
 #endif

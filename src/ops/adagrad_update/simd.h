@@ -6,10 +6,10 @@
 #include "exec/thread_pool.h"
 #include "ops/adagrad_update/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adagrad_update_impl {
 
 void adagrad_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* sum, const adagrad_dims* d,
                          exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adagrad_update_impl

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adagrad_update_test {
 
 THIMBLE_OP_CASES(adagrad_update) {
   return {
@@ -18,4 +18,4 @@ THIMBLE_OP_CASES(adagrad_rows_update) {
   return {.cases = rows_cases(settings), .rejects = rows_rejects(settings)};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::adagrad_update_test

@@ -3,7 +3,7 @@
 #include "ops/adam_update/attrs.h"
 #include "ops/common/adam.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adam_update_impl {
 namespace {
 
 struct AdamRule : AdamFamily<Adam, AdamRule> {
@@ -20,12 +20,14 @@ struct AdamRule : AdamFamily<Adam, AdamRule> {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adam_update_impl
 
 THIMBLE_OP_FOLDER(adam_update) { return Update<AdamRule>::folder(); }
 
 namespace thimble {
 
-Adam::operator Optimizer() const { return ops::Update<ops::AdamRule>::optimizer(*this); }
+Adam::operator Optimizer() const {
+  return ops::Update<ops::adam_update_impl::AdamRule>::optimizer(*this);
+}
 
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "ops/adam_update/attrs.h"
 #include "ops/common/adam_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adam_update_test {
 
 THIMBLE_OP_CASES(adam_update) {
   OpCases table = adam_cases<Adam>();
@@ -17,4 +17,4 @@ THIMBLE_OP_CASES(adam_rows_update) {
   return table;
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::adam_update_test

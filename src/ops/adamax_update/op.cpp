@@ -5,10 +5,10 @@
 #include "ops/common/ref.h"
 #include "ops/common/update.h"
 
-#define THIMBLE_REF "ops/adamax_update/ref.h"
+#define THIMBLE_OP adamax_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adamax_update_impl {
 namespace {
 
 struct AdamaxRule {
@@ -39,12 +39,14 @@ struct AdamaxRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adamax_update_impl
 
 THIMBLE_OP_FOLDER(adamax_update) { return Update<AdamaxRule>::folder(); }
 
 namespace thimble {
 
-Adamax::operator Optimizer() const { return ops::Update<ops::AdamaxRule>::optimizer(*this); }
+Adamax::operator Optimizer() const {
+  return ops::Update<ops::adamax_update_impl::AdamaxRule>::optimizer(*this);
+}
 
 }  // namespace thimble

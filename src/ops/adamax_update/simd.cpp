@@ -1,15 +1,12 @@
 #include "ops/adamax_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/adamax_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::adamax_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void adamax_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                           const int32_t* step, const float* m_, const float* u_,
@@ -33,11 +30,11 @@ void adamax_update_target(float* const* out, const float* param, const float* gr
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::adamax_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::adamax_update_impl {
 HWY_EXPORT(adamax_update_target);
 
 void adamax_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -47,5 +44,5 @@ void adamax_update_simd(float* const* out, const float* param, const float* grad
   (out, param, grad, lr, step, m_, u_, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adamax_update_impl
 #endif

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adamax_update_test {
 
 THIMBLE_OP_CASES(adamax_update) {
   const StateRanges ranges = {{-1.0, 1.0}, {0.1, 1.0}};
@@ -21,4 +21,4 @@ THIMBLE_OP_CASES(adamax_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::adamax_update_test

@@ -3,7 +3,7 @@
 #include "ops/adamw_update/attrs.h"
 #include "ops/common/adam.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adamw_update_impl {
 namespace {
 
 struct AdamWRule : AdamFamily<AdamW, AdamWRule> {
@@ -17,12 +17,14 @@ struct AdamWRule : AdamFamily<AdamW, AdamWRule> {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adamw_update_impl
 
 THIMBLE_OP_FOLDER(adamw_update) { return Update<AdamWRule>::folder(); }
 
 namespace thimble {
 
-AdamW::operator Optimizer() const { return ops::Update<ops::AdamWRule>::optimizer(*this); }
+AdamW::operator Optimizer() const {
+  return ops::Update<ops::adamw_update_impl::AdamWRule>::optimizer(*this);
+}
 
 }  // namespace thimble

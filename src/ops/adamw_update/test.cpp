@@ -1,7 +1,7 @@
 #include "ops/adamw_update/attrs.h"
 #include "ops/common/adam_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adamw_update_test {
 
 THIMBLE_OP_CASES(adamw_update) { return adam_cases<AdamW>(); }
 
@@ -10,4 +10,4 @@ THIMBLE_OP_CASES(adamw_rows_update) {
   return {.cases = rows_cases(settings), .rejects = rows_rejects(settings)};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::adamw_update_test

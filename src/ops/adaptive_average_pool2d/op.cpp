@@ -6,10 +6,10 @@
 #include "ops/common/adaptive.h"
 #include "ops/common/sequence.h"
 
-#define THIMBLE_REF "ops/adaptive_average_pool2d/ref.h"
+#define THIMBLE_OP adaptive_average_pool2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adaptive_average_pool2d_impl {
 namespace {
 
 const OpDef& grad_op() {
@@ -70,7 +70,7 @@ const OpDef& adaptive_average_pool2d_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adaptive_average_pool2d_impl
 
 THIMBLE_OP_FOLDER(adaptive_average_pool2d) {
   static const OpDef* const defs[] = {&adaptive_average_pool2d_op(), &grad_op()};
@@ -86,7 +86,8 @@ Value adaptive_average_pool2d(Value x, const AdaptiveAveragePool2dOptions& optio
       shape[1] % size.h == 0 && shape[2] % size.w == 0) {
     return average_pool2d(x, {.kernel = {shape[1] / size.h, shape[2] / size.w}});
   }
-  return x.graph().add1(ops::adaptive_average_pool2d_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::adaptive_average_pool2d_impl::adaptive_average_pool2d_op(),
+                        ir::Attrs::of(options), {x});
 }
 
 Value adaptive_average_pool1d(Value x, const AdaptiveAveragePool1dOptions& options) {

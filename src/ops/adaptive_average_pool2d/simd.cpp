@@ -1,16 +1,12 @@
 #include "ops/adaptive_average_pool2d/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/adaptive_average_pool2d/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 
 #ifndef THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_
 #define THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::adaptive_average_pool2d_impl {
 
 // Calls place(pixel, rows, columns, 1 / cells) for every pixel of one result.
 template <class Place>
@@ -25,11 +21,12 @@ void for_each_place(const adaptive_dims& d, const Place& place) {
   }
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adaptive_average_pool2d_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::adaptive_average_pool2d_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void pool_image(float* y, const float* x, const adaptive_dims& d) {
   const int64_t channels = d.c;
@@ -65,11 +62,11 @@ void spread_image(float* dx, const float* dy, const adaptive_dims& d) {
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::adaptive_average_pool2d_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::adaptive_average_pool2d_impl {
 HWY_EXPORT(pool_image);
 HWY_EXPORT(spread_image);
 
@@ -91,5 +88,5 @@ void adaptive_average_pool2d_grad_simd(float* dx, const float* dy, const adaptiv
   });
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adaptive_average_pool2d_impl
 #endif

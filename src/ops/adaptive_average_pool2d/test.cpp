@@ -4,7 +4,7 @@
 #include "ops/adaptive_average_pool2d/attrs.h"
 #include "ops/common/adaptive_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adaptive_average_pool2d_test {
 
 THIMBLE_OP_CASES(adaptive_average_pool2d) {
   return adaptive_cases([](Pair size) { return ir::Attrs::of(AdaptiveAveragePool2dOptions{size}); },
@@ -31,4 +31,4 @@ TEST(adaptive_average_pool1d, pools_sequences) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::adaptive_average_pool2d_test

@@ -5,10 +5,10 @@
 #include "ops/common/adaptive.h"
 #include "ops/common/sequence.h"
 
-#define THIMBLE_REF "ops/adaptive_max_pool2d/ref.h"
+#define THIMBLE_OP adaptive_max_pool2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::adaptive_max_pool2d_impl {
 namespace {
 
 // Each image is a task.
@@ -92,7 +92,7 @@ const OpDef& adaptive_max_pool2d_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::adaptive_max_pool2d_impl
 
 THIMBLE_OP_FOLDER(adaptive_max_pool2d) {
   static const OpDef* const defs[] = {&adaptive_max_pool2d_op(), &grad_op()};
@@ -109,13 +109,15 @@ Value adaptive_max_pool2d(Value x, const AdaptiveMaxPool2dOptions& options) {
     return max_pool2d(x, {.kernel = {shape[1] / size.h, shape[2] / size.w}});
   }
   const Value inputs[] = {x};
-  return x.graph().add(ops::adaptive_max_pool2d_op(), ir::Attrs::of(options), inputs)[0];
+  return x.graph().add(ops::adaptive_max_pool2d_impl::adaptive_max_pool2d_op(),
+                       ir::Attrs::of(options), inputs)[0];
 }
 
 AdaptiveMaxPoolResult adaptive_max_pool2d_with_indices(Value x,
                                                        const AdaptiveMaxPool2dOptions& options) {
   const Value inputs[] = {x};
-  const auto pooled = x.graph().add(ops::adaptive_max_pool2d_op(), ir::Attrs::of(options), inputs);
+  const auto pooled = x.graph().add(ops::adaptive_max_pool2d_impl::adaptive_max_pool2d_op(),
+                                    ir::Attrs::of(options), inputs);
   return {pooled[0], pooled[1]};
 }
 

@@ -4,7 +4,7 @@
 #include "ops/adaptive_max_pool2d/attrs.h"
 #include "ops/common/adaptive_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::adaptive_max_pool2d_test {
 
 THIMBLE_OP_CASES(adaptive_max_pool2d) {
   return adaptive_cases([](Pair size) { return ir::Attrs::of(AdaptiveMaxPool2dOptions{size}); }, 2);
@@ -29,4 +29,4 @@ TEST(adaptive_max_pool1d, pools_sequences) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::adaptive_max_pool2d_test

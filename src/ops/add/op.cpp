@@ -3,12 +3,12 @@
 
 #include "ops/common/binary.h"
 
-#define THIMBLE_REF "ops/add/ref.h"
+#define THIMBLE_OP add
 #include "ops/common/both_precisions.h"
 
 BINARY_SIMD_DECLARE(add)
 
-namespace thimble::ops {
+namespace thimble::ops::add_impl {
 namespace {
 
 std::vector<Value> add_vjp(const ir::VjpContext& c) {
@@ -34,7 +34,7 @@ const OpDef& add_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::add_impl
 
 THIMBLE_OP_FOLDER(add) {
   static const OpDef* const defs[] = {&add_op()};
@@ -43,6 +43,6 @@ THIMBLE_OP_FOLDER(add) {
 
 namespace thimble {
 
-Value add(Value a, Value b) { return a.graph().add1(ops::add_op(), {}, {a, b}); }
+Value add(Value a, Value b) { return a.graph().add1(ops::add_impl::add_op(), {}, {a, b}); }
 
 }  // namespace thimble

@@ -1,17 +1,14 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/add/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/binary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::add_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 BINARY_SIMD(add, hn::Add(a, b))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::add_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 BINARY_SIMD_EXPORT(add)

@@ -1,7 +1,7 @@
 #include "ops/common/binary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::add_test {
 
 THIMBLE_OP_CASES(add) { return {.cases = binary_cases({}, {}), .rejects = binary_rejects()}; }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::add_test

@@ -3,7 +3,7 @@
 
 #include <thimble/ops/additive_attention.h>
 
-namespace thimble::ops {
+namespace thimble::ops::additive_attention_impl {
 
 struct AdditiveWeights {
   Value query;  // [units, Q]
@@ -15,4 +15,4 @@ struct AdditiveWeights {
 Value additive_attention_of(Value query, Value key, Value value, Value mask,
                             const AdditiveWeights& weights);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::additive_attention_impl

@@ -42,8 +42,8 @@ THIMBLE_FUNCTION_FOLDER(additive_attention) {
           throw Error("additive_attention",
                       "given weights are at least query_weight, key_weight and score_weight");
         }
-        return {
-            ops::additive_attention_of(in[0], in[1], in[2], in[3], {in[4], in[5], in[6], in[7]})};
+        return {ops::additive_attention_impl::additive_attention_of(in[0], in[1], in[2], in[3],
+                                                                    {in[4], in[5], in[6], in[7]})};
       },
   };
   static const FunctionDef* const defs[] = {&def};

@@ -13,7 +13,7 @@
 // A layer over other ops: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(additive_attention) { return {}; }
 
-namespace thimble::ops {
+namespace thimble::ops::additive_attention_impl {
 namespace {
 
 // The score of a hidden key: its share is 0 beside any other.
@@ -54,13 +54,13 @@ Value additive_attention_of(Value query, Value key, Value value, Value mask,
   return matmul(softmax(scores), value);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::additive_attention_impl
 
 namespace thimble {
 
 Value additive_attention(Value query, Value key, Value value, Value mask,
                          const AdditiveAttentionOptions& options) {
-  ops::check(query, key, value);
+  ops::additive_attention_impl::check(query, key, value);
   if (options.units < 1) {
     throw Error("additive_attention",
                 fmt::format("expected units of at least 1, got {}; set .units", options.units));
@@ -69,7 +69,7 @@ Value additive_attention(Value query, Value key, Value value, Value mask,
   const auto weight = [&](const char* name, int64_t rows, int64_t columns) {
     return ops::layer_parameter(layer, query, name, {rows, columns}, init::torch_default());
   };
-  ops::AdditiveWeights weights;
+  ops::additive_attention_impl::AdditiveWeights weights;
   weights.query = weight("query_weight", options.units, query.shape()[2]);
   weights.key = weight("key_weight", options.units, key.shape()[2]);
   if (options.bias) {
@@ -77,7 +77,7 @@ Value additive_attention(Value query, Value key, Value value, Value mask,
                                         ops::bias_rule({}, query.shape()[2]));
   }
   weights.score = weight("score_weight", 1, options.units);
-  return ops::additive_attention_of(query, key, value, mask, weights);
+  return ops::additive_attention_impl::additive_attention_of(query, key, value, mask, weights);
 }
 
 Value additive_attention(Value query, Value key, Value value,

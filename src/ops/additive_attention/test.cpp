@@ -4,7 +4,7 @@
 #include "harness/op_run.h"
 #include "ir/function_def.h"
 
-namespace thimble::test {
+namespace thimble::test::additive_attention_test {
 
 TEST(additive_attention, makes_its_parameters) {
   Graph g;
@@ -37,4 +37,4 @@ TEST(additive_attention, refuses_a_part_of_the_weights) {
   EXPECT_THROW(ir::find_function("additive_attention")->build(inputs, &options), Error);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::additive_attention_test

@@ -3,12 +3,12 @@
 #include "ops/affine/attrs.h"
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/affine/ref.h"
+#define THIMBLE_OP affine
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(affine)
 
-namespace thimble::ops {
+namespace thimble::ops::affine_impl {
 namespace {
 
 std::vector<Value> vjp(const ir::VjpContext& c) {
@@ -39,7 +39,7 @@ const OpDef& affine_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::affine_impl
 
 THIMBLE_OP_FOLDER(affine) {
   static const OpDef* const defs[] = {&affine_op()};
@@ -49,7 +49,7 @@ THIMBLE_OP_FOLDER(affine) {
 namespace thimble {
 
 Value affine(Value x, const AffineAttrs& attrs) {
-  return x.graph().add1(ops::affine_op(), ir::Attrs::of(attrs), {x});
+  return x.graph().add1(ops::affine_impl::affine_op(), ir::Attrs::of(attrs), {x});
 }
 
 }  // namespace thimble

@@ -4,7 +4,7 @@
 #include "ops/affine/attrs.h"
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::affine_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -40,4 +40,4 @@ THIMBLE_OP_CASES(affine) {
       .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::affine_test

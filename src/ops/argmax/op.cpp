@@ -3,10 +3,10 @@
 #include "ops/argmax/attrs.h"
 #include "ops/common/extremum.h"
 
-#define THIMBLE_REF "ops/argmax/ref.h"
+#define THIMBLE_OP argmax
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::argmax_impl {
 namespace {
 
 void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
@@ -26,7 +26,7 @@ const OpDef& argmax_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::argmax_impl
 
 THIMBLE_OP_FOLDER(argmax) {
   static const OpDef* const defs[] = {&argmax_op()};
@@ -35,6 +35,6 @@ THIMBLE_OP_FOLDER(argmax) {
 
 namespace thimble {
 Value argmax(Value x, const ArgmaxOptions& options) {
-  return x.graph().add1(ops::argmax_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::argmax_impl::argmax_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

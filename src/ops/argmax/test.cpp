@@ -1,6 +1,6 @@
 #include "ops/common/extremum_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::argmax_test {
 
 THIMBLE_OP_CASES(argmax) { return extremum_place_cases(); }
 
@@ -25,4 +25,4 @@ TEST(argmax, finds_nan_and_the_infinite_wherever_they_are) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::argmax_test

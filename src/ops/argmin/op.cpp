@@ -3,10 +3,10 @@
 #include "ops/argmax/attrs.h"
 #include "ops/common/extremum.h"
 
-#define THIMBLE_REF "ops/argmin/ref.h"
+#define THIMBLE_OP argmin
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::argmin_impl {
 namespace {
 
 void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
@@ -26,7 +26,7 @@ const OpDef& argmin_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::argmin_impl
 
 THIMBLE_OP_FOLDER(argmin) {
   static const OpDef* const defs[] = {&argmin_op()};
@@ -35,6 +35,6 @@ THIMBLE_OP_FOLDER(argmin) {
 
 namespace thimble {
 Value argmin(Value x, const ArgminOptions& options) {
-  return x.graph().add1(ops::argmin_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::argmin_impl::argmin_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -5,10 +5,10 @@
 #include "ops/common/ref.h"
 #include "ops/common/update.h"
 
-#define THIMBLE_REF "ops/asgd_update/ref.h"
+#define THIMBLE_OP asgd_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::asgd_update_impl {
 namespace {
 
 struct AsgdRule {
@@ -54,12 +54,14 @@ struct AsgdRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::asgd_update_impl
 
 THIMBLE_OP_FOLDER(asgd_update) { return Update<AsgdRule>::folder(); }
 
 namespace thimble {
 
-ASGD::operator Optimizer() const { return ops::Update<ops::AsgdRule>::optimizer(*this); }
+ASGD::operator Optimizer() const {
+  return ops::Update<ops::asgd_update_impl::AsgdRule>::optimizer(*this);
+}
 
 }  // namespace thimble

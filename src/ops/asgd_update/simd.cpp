@@ -1,15 +1,12 @@
 #include "ops/asgd_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/asgd_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::asgd_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void asgd_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                         const int32_t* step, const float* ax, const float* eta, const asgd_dims* d,
@@ -33,11 +30,11 @@ void asgd_update_target(float* const* out, const float* param, const float* grad
   *out[2] = static_cast<float>(factors.next);
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::asgd_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::asgd_update_impl {
 HWY_EXPORT(asgd_update_target);
 
 void asgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -46,5 +43,5 @@ void asgd_update_simd(float* const* out, const float* param, const float* grad, 
   HWY_DYNAMIC_DISPATCH(asgd_update_target)(out, param, grad, lr, step, ax, eta, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::asgd_update_impl
 #endif

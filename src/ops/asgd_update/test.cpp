@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::asgd_update_test {
 
 THIMBLE_OP_CASES(asgd_update) {
   return {
@@ -17,4 +17,4 @@ THIMBLE_OP_CASES(asgd_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::asgd_update_test

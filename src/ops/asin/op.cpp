@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/asin/ref.h"
+#define THIMBLE_OP asin
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(asin)
 
-namespace thimble::ops {
+namespace thimble::ops::asin_impl {
 namespace {
 
 constexpr UnaryInfo kAsin{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kAsin{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::asin_impl
 
 THIMBLE_OP_FOLDER(asin) { return Unary<kAsin>::folder(); }
 
 namespace thimble {
 
-Value asin(Value x) { return ops::Unary<ops::kAsin>::apply(x); }
+Value asin(Value x) { return ops::Unary<ops::asin_impl::kAsin>::apply(x); }
 
 }  // namespace thimble

@@ -1,14 +1,11 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/asin/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 #include "simd/trigonometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::asin_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // sqrt(1 - x^2), without cancellation.
 HWY_INLINE Vec root_of_rest(Vec x) {
@@ -19,7 +16,7 @@ HWY_INLINE Vec root_of_rest(Vec x) {
 UNARY_SIMD(asin, math::asin(x))
 UNARY_GRAD_SIMD(asin, x, hn::Div(dy, root_of_rest(x)))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::asin_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(asin)

@@ -1,9 +1,9 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::asin_test {
 
 THIMBLE_OP_CASES(asin) {
   return {.cases = unary_cases({.low = -0.9, .high = 0.9}), .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::asin_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/asinh/ref.h"
+#define THIMBLE_OP asinh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(asinh)
 
-namespace thimble::ops {
+namespace thimble::ops::asinh_impl {
 namespace {
 
 constexpr UnaryInfo kAsinh{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kAsinh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::asinh_impl
 
 THIMBLE_OP_FOLDER(asinh) { return Unary<kAsinh>::folder(); }
 
 namespace thimble {
 
-Value asinh(Value x) { return ops::Unary<ops::kAsinh>::apply(x); }
+Value asinh(Value x) { return ops::Unary<ops::asinh_impl::kAsinh>::apply(x); }
 
 }  // namespace thimble

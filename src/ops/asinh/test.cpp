@@ -1,9 +1,9 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::asinh_test {
 
 THIMBLE_OP_CASES(asinh) {
   return {.cases = unary_cases({.low = -5, .high = 5}), .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::asinh_test

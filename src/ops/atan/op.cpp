@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/atan/ref.h"
+#define THIMBLE_OP atan
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(atan)
 
-namespace thimble::ops {
+namespace thimble::ops::atan_impl {
 namespace {
 
 constexpr UnaryInfo kAtan{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kAtan{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::atan_impl
 
 THIMBLE_OP_FOLDER(atan) { return Unary<kAtan>::folder(); }
 
 namespace thimble {
 
-Value atan(Value x) { return ops::Unary<ops::kAtan>::apply(x); }
+Value atan(Value x) { return ops::Unary<ops::atan_impl::kAtan>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/atanh/ref.h"
+#define THIMBLE_OP atanh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(atanh)
 
-namespace thimble::ops {
+namespace thimble::ops::atanh_impl {
 namespace {
 
 constexpr UnaryInfo kAtanh{
@@ -21,12 +21,12 @@ constexpr UnaryInfo kAtanh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::atanh_impl
 
 THIMBLE_OP_FOLDER(atanh) { return Unary<kAtanh>::folder(); }
 
 namespace thimble {
 
-Value atanh(Value x) { return ops::Unary<ops::kAtanh>::apply(x); }
+Value atanh(Value x) { return ops::Unary<ops::atanh_impl::kAtanh>::apply(x); }
 
 }  // namespace thimble

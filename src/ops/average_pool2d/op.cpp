@@ -7,10 +7,10 @@
 #include "ops/average_pool2d/simd.h"
 #include "ops/common/pool.h"
 
-#define THIMBLE_REF "ops/average_pool2d/ref.h"
+#define THIMBLE_OP average_pool2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::average_pool2d_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -94,7 +94,7 @@ const OpDef& grad_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::average_pool2d_impl
 
 THIMBLE_OP_FOLDER(average_pool2d) {
   static const OpDef* const defs[] = {&average_pool2d_op(), &grad_op()};
@@ -104,7 +104,7 @@ THIMBLE_OP_FOLDER(average_pool2d) {
 namespace thimble {
 
 Value average_pool2d(Value x, const AveragePool2dAttrs& attrs) {
-  return x.graph().add1(ops::average_pool2d_op(), ir::Attrs::of(attrs), {x});
+  return x.graph().add1(ops::average_pool2d_impl::average_pool2d_op(), ir::Attrs::of(attrs), {x});
 }
 
 Value global_average_pool2d(Value x) {
@@ -118,7 +118,7 @@ Value global_average_pool2d(Value x) {
 }
 
 Value average_pool2d_grad(Value dy, const AveragePool2dGradAttrs& attrs) {
-  return dy.graph().add1(ops::grad_op(), ir::Attrs::of(attrs), {dy});
+  return dy.graph().add1(ops::average_pool2d_impl::grad_op(), ir::Attrs::of(attrs), {dy});
 }
 
 }  // namespace thimble

@@ -2,18 +2,14 @@
 
 #include "ops/average_pool2d/simd.h"
 
-#include "ops/common/row_tasks.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/average_pool2d/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/lanes-inl.h"
+#include "ops/common/row_tasks.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::average_pool2d_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // What a row reads: x or dy, and where that ends.
 struct Source {
@@ -140,11 +136,11 @@ void average_pool2d_grad_target(float* dx, const float* dy, const pool_dims& d,
                [&](int64_t row) { grad_row(dx, source, row, d); });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::average_pool2d_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::average_pool2d_impl {
 HWY_EXPORT(average_pool2d_target);
 HWY_EXPORT(average_pool2d_grad_target);
 
@@ -157,5 +153,5 @@ void average_pool2d_grad_simd(float* dx, const float* dy, const pool_dims* d,
   HWY_DYNAMIC_DISPATCH(average_pool2d_grad_target)(dx, dy, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::average_pool2d_impl
 #endif

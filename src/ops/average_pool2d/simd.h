@@ -5,10 +5,10 @@
 #include "exec/thread_pool.h"
 #include "ops/average_pool2d/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::average_pool2d_impl {
 
 void average_pool2d_simd(float* y, const float* x, const pool_dims* d, exec::ThreadPool& pool);
 void average_pool2d_grad_simd(float* dx, const float* dy, const pool_dims* d,
                               exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::average_pool2d_impl

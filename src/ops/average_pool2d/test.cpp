@@ -4,7 +4,7 @@
 #include "ops/average_pool2d/attrs.h"
 #include "ops/common/pool_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::average_pool2d_test {
 namespace {
 
 OpCase pooled(const char* name, const Shape& x, const Shape& y,
@@ -57,4 +57,4 @@ TEST(average_pool2d, averages_whole_images) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::average_pool2d_test

@@ -5,10 +5,10 @@
 #include "ops/average_weights/simd.h"
 #include "ops/common/ref.h"
 
-#define THIMBLE_REF "ops/average_weights/ref.h"
+#define THIMBLE_OP average_weights
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::average_weights_impl {
 namespace {
 
 const OpDef& average_weights_op() {
@@ -47,7 +47,7 @@ const OpDef& average_weights_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::average_weights_impl
 
 THIMBLE_OP_FOLDER(average_weights) {
   static const OpDef* const defs[] = {&average_weights_op()};
@@ -58,8 +58,8 @@ namespace thimble {
 
 Value average_weights(Value average, Value param, Value step,
                       const AverageWeightsOptions& options) {
-  return average.graph().add1(ops::average_weights_op(), ir::Attrs::of(options),
-                              {average, param, step});
+  return average.graph().add1(ops::average_weights_impl::average_weights_op(),
+                              ir::Attrs::of(options), {average, param, step});
 }
 
 }  // namespace thimble

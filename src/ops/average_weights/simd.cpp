@@ -1,15 +1,12 @@
 #include "ops/average_weights/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/average_weights/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::average_weights_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void average_weights_target(float* average_out, const float* average, const float* param,
                             const int32_t* step, const average_weights_dims* d,
@@ -22,11 +19,11 @@ void average_weights_target(float* average_out, const float* average, const floa
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::average_weights_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::average_weights_impl {
 HWY_EXPORT(average_weights_target);
 
 void average_weights_simd(float* average_out, const float* average, const float* param,
@@ -35,5 +32,5 @@ void average_weights_simd(float* average_out, const float* average, const float*
   HWY_DYNAMIC_DISPATCH(average_weights_target)(average_out, average, param, step, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::average_weights_impl
 #endif

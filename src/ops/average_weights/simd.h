@@ -6,10 +6,10 @@
 #include "exec/thread_pool.h"
 #include "ops/average_weights/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::average_weights_impl {
 
 void average_weights_simd(float* average_out, const float* average, const float* param,
                           const int32_t* step, const average_weights_dims* d,
                           exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::average_weights_impl

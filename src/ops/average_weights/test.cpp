@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/average_weights/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::average_weights_test {
 namespace {
 
 std::vector<TensorSpec> inputs(const Shape& shape, double step) {
@@ -32,4 +32,4 @@ THIMBLE_OP_CASES(average_weights) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::average_weights_test

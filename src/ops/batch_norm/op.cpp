@@ -12,10 +12,10 @@
 #include "ops/common/batch_norm.h"
 #include "ops/common/layer.h"
 
-#define THIMBLE_REF "ops/batch_norm/ref.h"
+#define THIMBLE_OP batch_norm
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_impl {
 namespace {
 
 void check_attrs(const ir::InferContext& c, double momentum, double epsilon) {
@@ -154,7 +154,7 @@ const OpDef& batch_norm_update_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_impl
 
 THIMBLE_OP_FOLDER(batch_norm) {
   static const OpDef* const defs[] = {&batch_norm_op(), &batch_norm_update_op()};
@@ -183,9 +183,10 @@ Value batch_norm(Value x, const BatchNormOptions& options) {
   const Value running_var = state("running_var", init::ones());
   const BatchNormAttrs attrs{.momentum = options.momentum, .epsilon = options.epsilon};
   const Value inputs[] = {x, gamma, beta, running_mean, running_var};
-  const std::vector<Value> out = graph.add(ops::batch_norm_op(), ir::Attrs::of(attrs), inputs);
+  const std::vector<Value> out =
+      graph.add(ops::batch_norm_impl::batch_norm_op(), ir::Attrs::of(attrs), inputs);
   const Value statistics[] = {running_mean, running_var, out[1], out[2]};
-  graph.add(ops::batch_norm_update_op(),
+  graph.add(ops::batch_norm_impl::batch_norm_update_op(),
             ir::Attrs::of(ops::BatchNormUpdateAttrs{.momentum = options.momentum,
                                                     .values = ops::values_per_channel(x.shape())}),
             statistics);

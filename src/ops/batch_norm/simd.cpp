@@ -5,19 +5,15 @@
 
 #include "ops/batch_norm/simd.h"
 
-#include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/batch_norm/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cmath>
 
 #include "ops/common/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_impl {
 
 struct BatchNormScratch {
   float* mean;     // [blocks, channels]
@@ -57,11 +53,12 @@ inline void merge_blocks(float* mean, float* variance, const BatchNormScratch& s
   }
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::batch_norm_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
                        const float* beta, void* workspace, const batch_norm_dims& d,
@@ -89,11 +86,11 @@ void batch_norm_target(float* y, float* mean, float* variance, const float* x, c
   map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation, r, pool);
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::batch_norm_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_impl {
 HWY_EXPORT(batch_norm_target);
 
 int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads) {
@@ -108,5 +105,5 @@ void batch_norm_simd(float* y, float* mean, float* variance, const float* x, con
   HWY_DYNAMIC_DISPATCH(batch_norm_target)(y, mean, variance, x, gamma, beta, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_impl
 #endif

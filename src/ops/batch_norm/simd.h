@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/batch_norm/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_impl {
 
 // workspace: batch_norm_workspace_bytes(d, pool.threads()) bytes of any alignment, uninitialised.
 // Results do not depend on the number of threads. Neither throws nor allocates.
@@ -15,4 +15,4 @@ void batch_norm_simd(float* y, float* mean, float* variance, const float* x, con
                      void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool);
 [[nodiscard]] int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_impl

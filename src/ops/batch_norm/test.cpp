@@ -10,7 +10,7 @@
 #include "passes/passes.h"
 #include "plan/arena.h"
 
-namespace thimble::test {
+namespace thimble::test::batch_norm_test {
 namespace {
 
 // Rounding of sums of up to some thousand values in float, in another order.
@@ -172,4 +172,4 @@ TEST(batch_norm, refuses_to_train_on_one_value_a_channel) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::batch_norm_test

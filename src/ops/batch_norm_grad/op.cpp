@@ -6,10 +6,10 @@
 #include "ops/batch_norm_grad/simd.h"
 #include "ops/common/batch_norm.h"
 
-#define THIMBLE_REF "ops/batch_norm_grad/ref.h"
+#define THIMBLE_OP batch_norm_grad
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_grad_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -55,7 +55,7 @@ const OpDef& batch_norm_grad_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_grad_impl
 
 THIMBLE_OP_FOLDER(batch_norm_grad) {
   static const OpDef* const defs[] = {&batch_norm_grad_op()};
@@ -68,7 +68,7 @@ BatchNormGrads batch_norm_grad(Value dy, Value x, Value mean, Value variance, Va
                                const BatchNormGradAttrs& attrs) {
   const Value inputs[] = {dy, x, mean, variance, gamma};
   const std::vector<Value> grads =
-      dy.graph().add(ops::batch_norm_grad_op(), ir::Attrs::of(attrs), inputs);
+      dy.graph().add(ops::batch_norm_grad_impl::batch_norm_grad_op(), ir::Attrs::of(attrs), inputs);
   return {grads[0], grads[1], grads[2]};
 }
 

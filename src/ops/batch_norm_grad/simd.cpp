@@ -3,19 +3,15 @@
 
 #include "ops/batch_norm_grad/simd.h"
 
-#include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/batch_norm_grad/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cmath>
 
 #include "ops/common/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_grad_impl {
 
 struct BatchNormGradScratch {
   float* sums;      // [blocks, channels]: of dy
@@ -48,11 +44,12 @@ inline double sum_of_blocks(const float* blocks, int channel, const ChannelRows&
   return sum;
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_grad_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::batch_norm_grad_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                             const float* mean, const float* variance, const float* gamma,
@@ -87,11 +84,11 @@ void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float*
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::batch_norm_grad_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_grad_impl {
 HWY_EXPORT(batch_norm_grad_target);
 
 int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads) {
@@ -107,5 +104,5 @@ void batch_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* d
   (dx, dgamma, dbeta, dy, x, mean, variance, gamma, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_grad_impl
 #endif

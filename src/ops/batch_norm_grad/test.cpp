@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/batch_norm_grad/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::batch_norm_grad_test {
 
 THIMBLE_OP_CASES(batch_norm_grad) {
   // Rounding of sums of up to some thousand values in float, in another order.
@@ -23,4 +23,4 @@ THIMBLE_OP_CASES(batch_norm_grad) {
                       refused("another_shape", {2, 3}, {4, 3}, "dy of the shape of x")}};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::batch_norm_grad_test

@@ -14,10 +14,10 @@
 #include "ops/common/activation_grad.h"
 #include "ops/common/batch_norm.h"
 
-#define THIMBLE_REF "ops/batch_norm_inference/ref.h"
+#define THIMBLE_OP batch_norm_inference
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_inference_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -87,7 +87,7 @@ const OpDef& batch_norm_inference_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_inference_impl
 
 THIMBLE_OP_FOLDER(batch_norm_inference) {
   static const OpDef* const defs[] = {&batch_norm_inference_op()};
@@ -98,8 +98,8 @@ namespace thimble {
 
 Value batch_norm_inference(Value x, Value gamma, Value beta, Value mean, Value variance,
                            const BatchNormInferenceAttrs& attrs) {
-  return x.graph().add1(ops::batch_norm_inference_op(), ir::Attrs::of(attrs),
-                        {x, gamma, beta, mean, variance});
+  return x.graph().add1(ops::batch_norm_inference_impl::batch_norm_inference_op(),
+                        ir::Attrs::of(attrs), {x, gamma, beta, mean, variance});
 }
 
 }  // namespace thimble

@@ -1,18 +1,14 @@
 #include "ops/batch_norm_inference/simd.h"
 
-#include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/batch_norm_inference/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cmath>
 
 #include "ops/common/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_INFERENCE_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_INFERENCE_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_inference_impl {
 
 // Mean, scale and shift along a wide row.
 struct InferenceScratch {
@@ -25,11 +21,12 @@ inline InferenceScratch carve_inference(simd::Workspace& workspace, const Channe
   return s;
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_inference_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::batch_norm_inference_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void batch_norm_inference_target(float* y, const float* x, const float* gamma, const float* beta,
                                  const float* mean, const float* variance, void* workspace,
@@ -46,11 +43,11 @@ void batch_norm_inference_target(float* y, const float* x, const float* gamma, c
   map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation, r, pool);
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::batch_norm_inference_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_inference_impl {
 HWY_EXPORT(batch_norm_inference_target);
 
 int64_t batch_norm_inference_workspace_bytes(const batch_norm_dims& d) {
@@ -66,5 +63,5 @@ void batch_norm_inference_simd(float* y, const float* x, const float* gamma, con
   (y, x, gamma, beta, mean, variance, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_inference_impl
 #endif

@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/batch_norm_inference/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::batch_norm_inference_impl {
 
 // workspace: batch_norm_inference_workspace_bytes(d) bytes of any alignment, uninitialised.
 // Results do not depend on the number of threads. Neither throws nor allocates.
@@ -15,4 +15,4 @@ void batch_norm_inference_simd(float* y, const float* x, const float* gamma, con
                                const batch_norm_dims* d, exec::ThreadPool& pool);
 [[nodiscard]] int64_t batch_norm_inference_workspace_bytes(const batch_norm_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::batch_norm_inference_impl

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/batch_norm_inference/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::batch_norm_inference_test {
 
 THIMBLE_OP_CASES(batch_norm_inference) {
   const auto normalised = [](const char* name, const Shape& x,
@@ -33,4 +33,4 @@ THIMBLE_OP_CASES(batch_norm_inference) {
            .error = "expected mean of shape [3]"}}};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::batch_norm_inference_test

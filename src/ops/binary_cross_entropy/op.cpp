@@ -4,12 +4,12 @@
 #include "ops/binary_cross_entropy/attrs.h"
 #include "ops/common/compose.h"
 
-#define THIMBLE_REF "ops/binary_cross_entropy/ref.h"
+#define THIMBLE_OP binary_cross_entropy
 #include "ops/common/both_precisions.h"
 
 LOSS_SIMD_DECLARE(binary_cross_entropy)
 
-namespace thimble::ops {
+namespace thimble::ops::binary_cross_entropy_impl {
 namespace {
 
 struct BinaryCrossEntropy : PlainLoss {
@@ -24,14 +24,14 @@ struct BinaryCrossEntropy : PlainLoss {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::binary_cross_entropy_impl
 
 THIMBLE_OP_FOLDER(binary_cross_entropy) { return ElementLoss<BinaryCrossEntropy>::folder(); }
 
 namespace thimble {
 
 Value binary_cross_entropy(Value x, Value target, Value weight, const LossOptions& options) {
-  using Loss = ops::ElementLoss<ops::BinaryCrossEntropy>;
+  using Loss = ops::ElementLoss<ops::binary_cross_entropy_impl::BinaryCrossEntropy>;
   if (!weight) return Loss::apply(x, target, options);
   return ops::reduce_loss(weight * Loss::apply(x, target, {Reduction::none}), options.reduction);
 }

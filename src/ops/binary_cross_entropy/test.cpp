@@ -3,7 +3,7 @@
 #include "ops/binary_cross_entropy/attrs.h"
 #include "ops/common/loss_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::binary_cross_entropy_test {
 namespace {
 
 ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction}); }
@@ -23,4 +23,4 @@ TEST(binary_cross_entropy, takes_weights) {
   EXPECT_EQ(to_string(binary_cross_entropy(x, t, w, {Reduction::none}).shape()), "[N, 4]");
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::binary_cross_entropy_test

@@ -7,12 +7,12 @@
 #include "ops/binary_cross_entropy_with_logits/attrs.h"
 #include "ops/common/compose.h"
 
-#define THIMBLE_REF "ops/binary_cross_entropy_with_logits/ref.h"
+#define THIMBLE_OP binary_cross_entropy_with_logits
 #include "ops/common/both_precisions.h"
 
 LOSS_SIMD_DECLARE(binary_cross_entropy_with_logits)
 
-namespace thimble::ops {
+namespace thimble::ops::binary_cross_entropy_with_logits_impl {
 namespace {
 
 struct BinaryCrossEntropy : PlainLoss {
@@ -30,7 +30,7 @@ struct BinaryCrossEntropy : PlainLoss {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::binary_cross_entropy_with_logits_impl
 
 THIMBLE_OP_FOLDER(binary_cross_entropy_with_logits) {
   return ElementLoss<BinaryCrossEntropy>::folder();
@@ -39,7 +39,8 @@ THIMBLE_OP_FOLDER(binary_cross_entropy_with_logits) {
 namespace thimble {
 
 Value binary_cross_entropy_with_logits(Value logits, Value targets, const LossOptions& options) {
-  return ops::ElementLoss<ops::BinaryCrossEntropy>::apply(logits, targets, options);
+  return ops::ElementLoss<ops::binary_cross_entropy_with_logits_impl::BinaryCrossEntropy>::apply(
+      logits, targets, options);
 }
 
 Value binary_cross_entropy_with_logits(Value logits, Value targets, Value weight, Value pos_weight,

@@ -1,14 +1,11 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/binary_cross_entropy_with_logits/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/loss-inl.h"
 #include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::binary_cross_entropy_with_logits_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 namespace vm = simd::HWY_NAMESPACE;
 
@@ -34,7 +31,7 @@ void binary_cross_entropy_with_logits_grad_target(float* dx, const float* dy, co
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::binary_cross_entropy_with_logits_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 LOSS_SIMD_EXPORT(binary_cross_entropy_with_logits)

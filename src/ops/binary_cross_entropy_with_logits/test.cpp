@@ -6,7 +6,7 @@
 #include "ops/binary_cross_entropy_with_logits/attrs.h"
 #include "ops/common/loss_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::binary_cross_entropy_with_logits_test {
 namespace {
 
 ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction}); }
@@ -38,4 +38,4 @@ TEST(binary_cross_entropy_with_logits, stays_finite_for_large_logits_and_passes_
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::binary_cross_entropy_with_logits_test

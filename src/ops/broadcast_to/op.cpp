@@ -10,10 +10,10 @@
 #include "ops/common/broadcast.h"
 #include "ops/common/copy.h"
 
-#define THIMBLE_REF "ops/broadcast_to/ref.h"
+#define THIMBLE_OP broadcast_to
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::broadcast_to_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -63,7 +63,7 @@ const OpDef& broadcast_to_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::broadcast_to_impl
 
 THIMBLE_OP_FOLDER(broadcast_to) {
   static const OpDef* const defs[] = {&broadcast_to_op()};
@@ -72,6 +72,7 @@ THIMBLE_OP_FOLDER(broadcast_to) {
 
 namespace thimble {
 Value broadcast_to(Value x, const Shape& shape) {
-  return x.graph().add1(ops::broadcast_to_op(), ir::Attrs::of(BroadcastToAttrs{shape}), {x});
+  return x.graph().add1(ops::broadcast_to_impl::broadcast_to_op(),
+                        ir::Attrs::of(BroadcastToAttrs{shape}), {x});
 }
 }  // namespace thimble

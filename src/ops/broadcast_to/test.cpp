@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/broadcast_to/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::broadcast_to_test {
 namespace {
 
 ir::Attrs to(const Shape& shape) { return ir::Attrs::of(BroadcastToAttrs{shape}); }
@@ -44,4 +44,4 @@ THIMBLE_OP_CASES(broadcast_to) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::broadcast_to_test

@@ -3,10 +3,10 @@
 #include "ir/graph.h"
 #include "ops/common/copy.h"
 
-#define THIMBLE_REF "ops/by_phase/ref.h"
+#define THIMBLE_OP by_phase
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::by_phase_impl {
 namespace {
 
 const OpDef& by_phase_op() {
@@ -36,7 +36,7 @@ const OpDef& by_phase_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::by_phase_impl
 
 THIMBLE_OP_FOLDER(by_phase) {
   static const OpDef* const defs[] = {&by_phase_op()};
@@ -45,6 +45,6 @@ THIMBLE_OP_FOLDER(by_phase) {
 
 namespace thimble {
 Value by_phase(Value training, Value inference) {
-  return training.graph().add1(ops::by_phase_op(), {}, {training, inference});
+  return training.graph().add1(ops::by_phase_impl::by_phase_op(), {}, {training, inference});
 }
 }  // namespace thimble

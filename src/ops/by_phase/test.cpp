@@ -3,7 +3,7 @@
 #include "harness/op_cases.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::by_phase_test {
 
 THIMBLE_OP_CASES(by_phase) {
   return {
@@ -34,4 +34,4 @@ TEST(by_phase, becomes_the_input_of_its_phase) {
   EXPECT_EQ(name(ir::Phase::inference), "at_inference");
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::by_phase_test

@@ -8,10 +8,10 @@
 #include "ops/cast/attrs.h"
 #include "ops/cast/dims.h"
 
-#define THIMBLE_REF "ops/cast/ref.h"
+#define THIMBLE_OP cast
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::cast_impl {
 namespace {
 
 // As the kernels count them, or -1.
@@ -107,7 +107,7 @@ const OpDef& cast_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::cast_impl
 
 THIMBLE_OP_FOLDER(cast) {
   static const OpDef* const defs[] = {&cast_op()};
@@ -116,6 +116,6 @@ THIMBLE_OP_FOLDER(cast) {
 
 namespace thimble {
 Value cast(Value x, DType dtype) {
-  return x.graph().add1(ops::cast_op(), ir::Attrs::of(CastAttrs{dtype}), {x});
+  return x.graph().add1(ops::cast_impl::cast_op(), ir::Attrs::of(CastAttrs{dtype}), {x});
 }
 }  // namespace thimble

@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/cast/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::cast_test {
 namespace {
 
 ir::Attrs to(DType dtype) { return ir::Attrs::of(CastAttrs{dtype}); }
@@ -64,4 +64,4 @@ TEST(cast, brings_integers_to_numbers) {
             (std::vector<float>{-7.0F, 7.0F}));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::cast_test

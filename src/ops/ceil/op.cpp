@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/ceil/ref.h"
+#define THIMBLE_OP ceil
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(ceil)
 
-namespace thimble::ops {
+namespace thimble::ops::ceil_impl {
 namespace {
 
 const OpDef& ceil_op() {
@@ -24,7 +24,7 @@ const OpDef& ceil_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::ceil_impl
 
 THIMBLE_OP_FOLDER(ceil) {
   static const OpDef* const defs[] = {&ceil_op()};
@@ -33,6 +33,6 @@ THIMBLE_OP_FOLDER(ceil) {
 
 namespace thimble {
 
-Value ceil(Value x) { return x.graph().add1(ops::ceil_op(), {}, {x}); }
+Value ceil(Value x) { return x.graph().add1(ops::ceil_impl::ceil_op(), {}, {x}); }
 
 }  // namespace thimble

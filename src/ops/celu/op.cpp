@@ -3,12 +3,12 @@
 #include "ops/celu/attrs.h"
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/celu/ref.h"
+#define THIMBLE_OP celu
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(celu)
 
-namespace thimble::ops {
+namespace thimble::ops::celu_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -36,14 +36,14 @@ constexpr UnaryInfo kCelu{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::celu_impl
 
 THIMBLE_OP_FOLDER(celu) { return Unary<kCelu>::folder(); }
 
 namespace thimble {
 
 Value celu(Value x, const CeluAttrs& attrs) {
-  return ops::Unary<ops::kCelu>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::celu_impl::kCelu>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

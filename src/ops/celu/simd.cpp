@@ -1,14 +1,11 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/celu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 #include "simd/hyperbolic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::celu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // -0 is kept by the first branch.
 HWY_INLINE Vec celu_value(Vec x, Vec a) {
@@ -21,7 +18,7 @@ UNARY_GRAD_SIMD(celu, y,
                 hn::IfThenElse(hn::Gt(y, hn::Zero(f)), dy,
                                hn::Mul(dy, hn::Add(hn::Div(y, a), hn::Set(f, 1.0F)))))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::celu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(celu)

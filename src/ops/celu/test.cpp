@@ -1,7 +1,7 @@
 #include "ops/celu/attrs.h"
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::celu_test {
 
 THIMBLE_OP_CASES(celu) {
   return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}) +
@@ -13,4 +13,4 @@ THIMBLE_OP_CASES(celu) {
               unary_rejects("zero", ir::Attrs::of(CeluAttrs{.alpha = 0.0}), "alpha other than 0")};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::celu_test

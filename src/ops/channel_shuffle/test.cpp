@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::channel_shuffle_test {
 namespace {
 
 TEST(channel_shuffle, keeps_the_shape) {
@@ -22,4 +22,4 @@ TEST(channel_shuffle, refuses_groups_that_do_not_divide) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::channel_shuffle_test

@@ -6,10 +6,10 @@
 #include "ops/clamp/simd.h"
 #include "ops/common/nary.h"
 
-#define THIMBLE_REF "ops/clamp/ref.h"
+#define THIMBLE_OP clamp
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::clamp_impl {
 namespace {
 
 void check(const ir::InferContext& c, int x) {
@@ -87,7 +87,7 @@ const OpDef& clamp_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clamp_impl
 
 THIMBLE_OP_FOLDER(clamp) {
   static const OpDef* const defs[] = {&clamp_op(), &clamp_grad_op()};
@@ -96,6 +96,6 @@ THIMBLE_OP_FOLDER(clamp) {
 
 namespace thimble {
 Value clamp(Value x, Value low, Value high) {
-  return x.graph().add1(ops::clamp_op(), {}, {x, low, high});
+  return x.graph().add1(ops::clamp_impl::clamp_op(), {}, {x, low, high});
 }
 }  // namespace thimble

@@ -1,17 +1,14 @@
 #include "ops/clamp/simd.h"
 
-#include <limits>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/clamp/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <limits>
 
 #include "ops/common/nary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::clamp_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void clamp_target(float* y, const float* x, const float* low, const float* high, const nary_dims& d,
                   exec::ThreadPool& pool) {
@@ -71,11 +68,11 @@ void clamp_grad_target(float* dx, const float* dy, const float* x, const float* 
   }
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::clamp_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::clamp_impl {
 HWY_EXPORT(clamp_target);
 HWY_EXPORT(clamp_grad_target);
 
@@ -89,5 +86,5 @@ void clamp_grad_simd(float* dx, const float* dy, const float* x, const float* lo
   HWY_DYNAMIC_DISPATCH(clamp_grad_target)(dx, dy, x, low, high, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clamp_impl
 #endif

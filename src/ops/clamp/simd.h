@@ -4,11 +4,11 @@
 #include "exec/thread_pool.h"
 #include "ops/common/nary_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::clamp_impl {
 
 void clamp_simd(float* y, const float* x, const float* low, const float* high, const nary_dims* d,
                 exec::ThreadPool& pool);
 void clamp_grad_simd(float* dx, const float* dy, const float* x, const float* low,
                      const float* high, const nary_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clamp_impl

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/clamp/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::clamp_test {
 
 THIMBLE_OP_CASES(clamp) {
   const auto of = [](const char* name, const Shape& x, TensorSpec low, TensorSpec high,
@@ -28,4 +28,4 @@ THIMBLE_OP_CASES(clamp) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::clamp_test

@@ -4,12 +4,12 @@
 #include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/clip/ref.h"
+#define THIMBLE_OP clip
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(clip)
 
-namespace thimble::ops {
+namespace thimble::ops::clip_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -41,14 +41,14 @@ constexpr UnaryInfo kClip{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clip_impl
 
 THIMBLE_OP_FOLDER(clip) { return Unary<kClip>::folder(); }
 
 namespace thimble {
 
 Value clip(Value x, const ClipAttrs& attrs) {
-  return ops::Unary<ops::kClip>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::clip_impl::kClip>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

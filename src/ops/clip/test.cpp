@@ -1,7 +1,7 @@
 #include "ops/clip/attrs.h"
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::clip_test {
 
 THIMBLE_OP_CASES(clip) {
   return {.cases = unary_cases({.low = -3, .high = 0.9, .gap = 0.01}) +
@@ -13,4 +13,4 @@ THIMBLE_OP_CASES(clip) {
               "empty_interval", ir::Attrs::of(ClipAttrs{.low = 1.0, .high = 0.0}), "low <= high")};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::clip_test

@@ -4,10 +4,10 @@
 #include "ops/clip_gradient/attrs.h"
 #include "ops/clip_gradient/simd.h"
 
-#define THIMBLE_REF "ops/clip_gradient/ref.h"
+#define THIMBLE_OP clip_gradient
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::clip_gradient_impl {
 namespace {
 
 ir::Params elements_of_first(const ir::KernelContext& c) {
@@ -106,7 +106,7 @@ const OpDef& clip_by_value_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clip_gradient_impl
 
 THIMBLE_OP_FOLDER(clip_gradient) {
   static const OpDef* const defs[] = {&sum_squares_op(), &clip_by_norm_op(), &clip_by_value_op()};
@@ -116,15 +116,17 @@ THIMBLE_OP_FOLDER(clip_gradient) {
 namespace thimble {
 
 Value sum_squares(Value x, Value previous) {
-  return x.graph().add1(ops::sum_squares_op(), {}, {x, previous});
+  return x.graph().add1(ops::clip_gradient_impl::sum_squares_op(), {}, {x, previous});
 }
 
 Value clip_by_norm(Value grad, Value squares, const ClipByNormOptions& options) {
-  return grad.graph().add1(ops::clip_by_norm_op(), ir::Attrs::of(options), {grad, squares});
+  return grad.graph().add1(ops::clip_gradient_impl::clip_by_norm_op(), ir::Attrs::of(options),
+                           {grad, squares});
 }
 
 Value clip_by_value(Value grad, const ClipByValueOptions& options) {
-  return grad.graph().add1(ops::clip_by_value_op(), ir::Attrs::of(options), {grad});
+  return grad.graph().add1(ops::clip_gradient_impl::clip_by_value_op(), ir::Attrs::of(options),
+                           {grad});
 }
 
 }  // namespace thimble

@@ -1,15 +1,12 @@
 #include "ops/clip_gradient/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/clip_gradient/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::clip_gradient_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // The sum of the squares of x[0, n).
 float sum_of_tile(const float* x, int64_t n) {
@@ -65,11 +62,11 @@ void clip_by_value_target(float* y, const float* grad, const clip_dims* d, exec:
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::clip_gradient_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::clip_gradient_impl {
 HWY_EXPORT(sum_squares_target);
 HWY_EXPORT(clip_by_norm_target);
 HWY_EXPORT(clip_by_value_target);
@@ -94,5 +91,5 @@ void clip_by_value_simd(float* y, const float* grad, const clip_dims* d, exec::T
   HWY_DYNAMIC_DISPATCH(clip_by_value_target)(y, grad, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clip_gradient_impl
 #endif

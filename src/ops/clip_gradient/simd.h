@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/clip_gradient/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::clip_gradient_impl {
 
 // workspace: sum_squares_workspace_bytes(d).
 void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
@@ -18,4 +18,4 @@ void clip_by_norm_simd(float* y, const float* grad, const float* squares, const 
 
 void clip_by_value_simd(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::clip_gradient_impl

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/clip_gradient/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::clip_gradient_test {
 
 THIMBLE_OP_CASES(sum_squares) {
   return {
@@ -44,4 +44,4 @@ THIMBLE_OP_CASES(clip_by_value) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::clip_gradient_test

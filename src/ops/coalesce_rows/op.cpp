@@ -8,10 +8,10 @@
 #include "ops/coalesce_rows/dims.h"
 #include "simd/workspace.h"
 
-#define THIMBLE_REF "ops/coalesce_rows/ref.h"
+#define THIMBLE_OP coalesce_rows
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::coalesce_rows_impl {
 namespace {
 
 // Columns of a task: no two tasks write to one number.
@@ -171,7 +171,7 @@ const OpDef& dense_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::coalesce_rows_impl
 
 THIMBLE_OP_FOLDER(coalesce_rows) {
   static const OpDef* const defs[] = {&coalesce_op(), &dense_op()};
@@ -182,12 +182,14 @@ namespace thimble {
 
 RowGradient coalesce_rows(Value dy, Value indices, const CoalesceRowsAttrs& attrs) {
   const std::vector<Value> out =
-      dy.graph().add(ops::coalesce_op(), ir::Attrs::of(attrs), std::vector<Value>{dy, indices});
+      dy.graph().add(ops::coalesce_rows_impl::coalesce_op(), ir::Attrs::of(attrs),
+                     std::vector<Value>{dy, indices});
   return {out[0], out[1]};
 }
 
 Value dense_rows(const RowGradient& gradient, int64_t rows) {
-  return gradient.sums.graph().add1(ops::dense_op(), ir::Attrs::of(DenseRowsAttrs{rows}),
+  return gradient.sums.graph().add1(ops::coalesce_rows_impl::dense_op(),
+                                    ir::Attrs::of(DenseRowsAttrs{rows}),
                                     {gradient.sums, gradient.rows});
 }
 

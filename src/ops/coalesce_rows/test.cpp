@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/coalesce_rows/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::coalesce_rows_test {
 namespace {
 
 TensorSpec indices(const Shape& shape, double low, double high) {
@@ -69,4 +69,4 @@ THIMBLE_OP_CASES(dense_rows) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::coalesce_rows_test

@@ -1,15 +1,10 @@
 #include "ops/common/adam8_simd.h"
 
+#include <hwy/highway.h>
+
 #include <cstring>
 
 #include "ops/common/block_codes.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/adam8_simd.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();

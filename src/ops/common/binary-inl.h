@@ -3,6 +3,7 @@
 //
 //   BINARY_SIMD(op, value)   value: an expression in a, b and the tag f
 //   BINARY_SIMD_EXPORT(op)   after HWY_AFTER_NAMESPACE: it on the best target
+//   BINARY_SIMD_EXPORT_IN(folder, op)   the same where the op is not called like its folder
 
 #if defined(THIMBLE_OPS_COMMON_BINARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_BINARY_INL_H_
@@ -251,17 +252,19 @@ HWY_AFTER_NAMESPACE();
   }
 
 #undef BINARY_SIMD_EXPORT
+#undef BINARY_SIMD_EXPORT_IN
+#define BINARY_SIMD_EXPORT(op) BINARY_SIMD_EXPORT_IN(op, op)
 #if HWY_ONCE
-#define BINARY_SIMD_EXPORT(op)                                                   \
-  namespace thimble::ops {                                                       \
-  HWY_EXPORT(op##_target);                                                       \
-  void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
-                 exec::ThreadPool& pool) {                                       \
-    HWY_DYNAMIC_DISPATCH(op##_target)(y, a, b, d, pool);                         \
-  }                                                                              \
+#define BINARY_SIMD_EXPORT_IN(folder, op)                                          \
+  namespace thimble::ops::folder##_impl {                                          \
+    HWY_EXPORT(op##_target);                                                       \
+    void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
+                   exec::ThreadPool& pool) {                                       \
+      HWY_DYNAMIC_DISPATCH(op##_target)(y, a, b, d, pool);                         \
+    }                                                                              \
   }
 #else
-#define BINARY_SIMD_EXPORT(op)
+#define BINARY_SIMD_EXPORT_IN(folder, op)
 #endif
 
 #endif

@@ -16,9 +16,11 @@ OpDef binary_op(OpDef def);
 
 }  // namespace thimble::ops
 
-// Declares the fast kernel that BINARY_SIMD_EXPORT defines in the folder's simd.cpp.
-#define BINARY_SIMD_DECLARE(op)                                                  \
-  namespace thimble::ops {                                                       \
-  void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
-                 exec::ThreadPool& pool);                                        \
+// Declares the fast kernel that BINARY_SIMD_EXPORT defines in the folder's simd.cpp; _IN where the
+// op is not called like its folder.
+#define BINARY_SIMD_DECLARE_IN(folder, op)                                         \
+  namespace thimble::ops::folder##_impl {                                          \
+    void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
+                   exec::ThreadPool& pool);                                        \
   }
+#define BINARY_SIMD_DECLARE(op) BINARY_SIMD_DECLARE_IN(op, op)

@@ -1,11 +1,8 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/broadcast_simd.cpp"
-#include <hwy/foreach_target.h>
-//
+#include "ops/common/broadcast.h"
+
 #include <hwy/highway.h>
 
 #include "ops/common/binary-inl.h"
-#include "ops/common/broadcast.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {

@@ -78,18 +78,18 @@ HWY_AFTER_NAMESPACE();
 // The kernels of a loss and its gradient, from op_target and op_grad_target.
 #undef LOSS_SIMD_EXPORT
 #if HWY_ONCE
-#define LOSS_SIMD_EXPORT(op)                                                                    \
-  namespace thimble::ops {                                                                      \
-  HWY_EXPORT(op##_target);                                                                      \
-  HWY_EXPORT(op##_grad_target);                                                                 \
-  void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
-                 exec::ThreadPool& pool) {                                                      \
-    HWY_DYNAMIC_DISPATCH(op##_target)(y, x, t, workspace, *d, pool);                            \
-  }                                                                                             \
-  void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
-                      const loss_dims* d, exec::ThreadPool& pool) {                             \
-    HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, x, t, *d, pool);                             \
-  }                                                                                             \
+#define LOSS_SIMD_EXPORT(op)                                                                      \
+  namespace thimble::ops::op##_impl {                                                             \
+    HWY_EXPORT(op##_target);                                                                      \
+    HWY_EXPORT(op##_grad_target);                                                                 \
+    void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
+                   exec::ThreadPool& pool) {                                                      \
+      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, t, workspace, *d, pool);                            \
+    }                                                                                             \
+    void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
+                        const loss_dims* d, exec::ThreadPool& pool) {                             \
+      HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, x, t, *d, pool);                             \
+    }                                                                                             \
   }
 #else
 #define LOSS_SIMD_EXPORT(op)

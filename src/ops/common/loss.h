@@ -168,12 +168,12 @@ struct PlainLoss {
 
 // The fast kernels of <op>/simd.cpp; as in ref.h, to rounding. workspace: loss_workspace() bytes.
 // dx may alias x or t.
-#define LOSS_SIMD_DECLARE(op)                                                                   \
-  namespace thimble::ops {                                                                      \
-  void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
-                 exec::ThreadPool& pool);                                                       \
-  void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
-                      const loss_dims* d, exec::ThreadPool& pool);                              \
+#define LOSS_SIMD_DECLARE(op)                                                                     \
+  namespace thimble::ops::op##_impl {                                                             \
+    void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
+                   exec::ThreadPool& pool);                                                       \
+    void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
+                        const loss_dims* d, exec::ThreadPool& pool);                              \
   }
 
 #define LOSS_KERNELS(op)                                                           \

@@ -33,17 +33,17 @@ HWY_AFTER_NAMESPACE();
 // The kernels of such an op and its gradient, from op_target and op_grad_target.
 #undef SOFTMAX_SIMD_EXPORT
 #if HWY_ONCE
-#define SOFTMAX_SIMD_EXPORT(op)                                                          \
-  namespace thimble::ops {                                                               \
-  HWY_EXPORT(op##_target);                                                               \
-  HWY_EXPORT(op##_grad_target);                                                          \
-  void op##_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) { \
-    HWY_DYNAMIC_DISPATCH(op##_target)(y, x, *d, pool);                                   \
-  }                                                                                      \
-  void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,    \
-                      exec::ThreadPool& pool) {                                          \
-    HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, y, *d, pool);                         \
-  }                                                                                      \
+#define SOFTMAX_SIMD_EXPORT(op)                                                            \
+  namespace thimble::ops::op##_impl {                                                      \
+    HWY_EXPORT(op##_target);                                                               \
+    HWY_EXPORT(op##_grad_target);                                                          \
+    void op##_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) { \
+      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, *d, pool);                                   \
+    }                                                                                      \
+    void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,    \
+                        exec::ThreadPool& pool) {                                          \
+      HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, y, *d, pool);                         \
+    }                                                                                      \
   }
 #else
 #define SOFTMAX_SIMD_EXPORT(op)

@@ -53,21 +53,21 @@ HWY_AFTER_NAMESPACE();
 #undef UNARY_SIMD_EXPORT
 #undef UNARY_SIMD_EXPORT_LINEAR
 #if HWY_ONCE
-#define UNARY_SIMD_EXPORT_LINEAR(op)                                                      \
-  namespace thimble::ops {                                                                \
-  HWY_EXPORT(op##_target);                                                                \
-  void op##_simd(float* y, const float* x, const unary_dims* d, exec::ThreadPool& pool) { \
-    HWY_DYNAMIC_DISPATCH(op##_target)(y, x, d, pool);                                     \
-  }                                                                                       \
+#define UNARY_SIMD_EXPORT_LINEAR(op)                                                        \
+  namespace thimble::ops::op##_impl {                                                       \
+    HWY_EXPORT(op##_target);                                                                \
+    void op##_simd(float* y, const float* x, const unary_dims* d, exec::ThreadPool& pool) { \
+      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, d, pool);                                     \
+    }                                                                                       \
   }
-#define UNARY_SIMD_EXPORT(op)                                                             \
-  UNARY_SIMD_EXPORT_LINEAR(op)                                                            \
-  namespace thimble::ops {                                                                \
-  HWY_EXPORT(op##_grad_target);                                                           \
-  void op##_grad_simd(float* dx, const float* dy, const float* kept, const unary_dims* d, \
-                      exec::ThreadPool& pool) {                                           \
-    HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, kept, d, pool);                        \
-  }                                                                                       \
+#define UNARY_SIMD_EXPORT(op)                                                               \
+  UNARY_SIMD_EXPORT_LINEAR(op)                                                              \
+  namespace thimble::ops::op##_impl {                                                       \
+    HWY_EXPORT(op##_grad_target);                                                           \
+    void op##_grad_simd(float* dx, const float* dy, const float* kept, const unary_dims* d, \
+                        exec::ThreadPool& pool) {                                           \
+      HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, kept, d, pool);                        \
+    }                                                                                       \
   }
 #else
 #define UNARY_SIMD_EXPORT_LINEAR(op)

@@ -6,10 +6,10 @@
 #include "ops/common/nary.h"
 #include "ops/compare/dims.h"
 
-#define THIMBLE_REF "ops/compare/ref.h"
+#define THIMBLE_OP compare
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::compare_impl {
 namespace {
 
 using Part = void (*)(uint8_t*, const void*, const void*, const compare_dims*, int, int);
@@ -65,7 +65,7 @@ COMPARISON(gt, >)
 COMPARISON(ge, >=)
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::compare_impl
 
 THIMBLE_OP_FOLDER(compare) {
   static const OpDef* const defs[] = {&eq_op(), &ne_op(), &lt_op(), &le_op(), &gt_op(), &ge_op()};
@@ -74,11 +74,11 @@ THIMBLE_OP_FOLDER(compare) {
 
 namespace thimble {
 
-Value eq(Value a, Value b) { return a.graph().add1(ops::eq_op(), {}, {a, b}); }
-Value ne(Value a, Value b) { return a.graph().add1(ops::ne_op(), {}, {a, b}); }
-Value lt(Value a, Value b) { return a.graph().add1(ops::lt_op(), {}, {a, b}); }
-Value le(Value a, Value b) { return a.graph().add1(ops::le_op(), {}, {a, b}); }
-Value gt(Value a, Value b) { return a.graph().add1(ops::gt_op(), {}, {a, b}); }
-Value ge(Value a, Value b) { return a.graph().add1(ops::ge_op(), {}, {a, b}); }
+Value eq(Value a, Value b) { return a.graph().add1(ops::compare_impl::eq_op(), {}, {a, b}); }
+Value ne(Value a, Value b) { return a.graph().add1(ops::compare_impl::ne_op(), {}, {a, b}); }
+Value lt(Value a, Value b) { return a.graph().add1(ops::compare_impl::lt_op(), {}, {a, b}); }
+Value le(Value a, Value b) { return a.graph().add1(ops::compare_impl::le_op(), {}, {a, b}); }
+Value gt(Value a, Value b) { return a.graph().add1(ops::compare_impl::gt_op(), {}, {a, b}); }
+Value ge(Value a, Value b) { return a.graph().add1(ops::compare_impl::ge_op(), {}, {a, b}); }
 
 }  // namespace thimble

@@ -5,7 +5,7 @@
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
 
-namespace thimble::test {
+namespace thimble::test::compare_test {
 namespace {
 
 OpCases comparisons() {
@@ -50,4 +50,4 @@ TEST(eq, holds_for_no_nan) {
             (std::vector<uint8_t>{1, 0}));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::compare_test

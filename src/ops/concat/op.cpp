@@ -7,10 +7,10 @@
 #include "ops/common/parts.h"
 #include "ops/concat/attrs.h"
 
-#define THIMBLE_REF "ops/concat/ref.h"
+#define THIMBLE_OP concat
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::concat_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -77,7 +77,7 @@ const OpDef& concat_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::concat_impl
 
 THIMBLE_OP_FOLDER(concat) {
   static const OpDef* const defs[] = {&concat_op()};
@@ -87,6 +87,6 @@ THIMBLE_OP_FOLDER(concat) {
 namespace thimble {
 Value concat(const std::vector<Value>& parts, const ConcatOptions& options) {
   if (parts.empty() || !parts[0]) throw Error("concat", "expected at least one part");
-  return parts[0].graph().add(ops::concat_op(), ir::Attrs::of(options), parts)[0];
+  return parts[0].graph().add(ops::concat_impl::concat_op(), ir::Attrs::of(options), parts)[0];
 }
 }  // namespace thimble

@@ -3,7 +3,7 @@
 #include "harness/op_cases.h"
 #include "ops/concat/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::concat_test {
 namespace {
 
 ir::Attrs along(int64_t axis) { return ir::Attrs::of(ConcatOptions{axis}); }
@@ -32,4 +32,4 @@ THIMBLE_OP_CASES(concat) {
 
 TEST(concat, refuses_a_list_of_nothing) { EXPECT_THROW(concat({}), Error); }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::concat_test

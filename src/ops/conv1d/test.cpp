@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::test::conv1d_test {
 namespace {
 
 TEST(conv1d, makes_a_layer_with_pytorchs_first_values) {
@@ -45,4 +45,4 @@ TEST(depthwise_conv1d, gives_every_channel_its_own_window) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::conv1d_test

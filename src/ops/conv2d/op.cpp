@@ -12,10 +12,10 @@
 #include "ops/conv2d/dims.h"
 #include "ops/conv2d/simd.h"
 
-#define THIMBLE_REF "ops/conv2d/ref.h"
+#define THIMBLE_OP conv2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv2d_impl {
 namespace {
 
 Convolution convolution(const Conv2dAttrs& attrs, const Shape& weight) {
@@ -98,7 +98,7 @@ const OpDef& conv2d_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_impl
 
 THIMBLE_OP_FOLDER(conv2d) {
   static const OpDef* const defs[] = {&conv2d_op()};
@@ -108,7 +108,7 @@ THIMBLE_OP_FOLDER(conv2d) {
 namespace thimble {
 
 Value conv2d(Value x, Value weight, Value bias, const Conv2dAttrs& attrs) {
-  return x.graph().add1(ops::conv2d_op(), ir::Attrs::of(attrs), {x, weight, bias});
+  return x.graph().add1(ops::conv2d_impl::conv2d_op(), ir::Attrs::of(attrs), {x, weight, bias});
 }
 
 Value conv2d(Value x, const Conv2dOptions& options) {

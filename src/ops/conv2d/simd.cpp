@@ -1,8 +1,11 @@
 #include "ops/conv2d/simd.h"
 
+#include <hwy/highway.h>
+
 #include "simd/conv.h"
 
-namespace thimble::ops {
+#if HWY_ONCE
+namespace thimble::ops::conv2d_impl {
 
 void conv2d_simd(float* y, const float* x, const float* w, const float* bias, void* workspace,
                  const conv2d_dims* d, exec::ThreadPool& pool) {
@@ -13,4 +16,5 @@ int64_t conv2d_workspace_bytes(const conv2d_dims& d, int threads) {
   return simd::conv_workspace_bytes(d, threads);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_impl
+#endif

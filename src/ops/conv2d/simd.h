@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/conv2d/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv2d_impl {
 
 // workspace: conv2d_workspace_bytes(d, pool.threads()) bytes of any alignment, uninitialised.
 // Results do not depend on the number of threads. Neither throws nor allocates.
@@ -14,4 +14,4 @@ void conv2d_simd(float* y, const float* x, const float* w, const float* bias, vo
                  const conv2d_dims* d, exec::ThreadPool& pool);
 [[nodiscard]] int64_t conv2d_workspace_bytes(const conv2d_dims& d, int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_impl

@@ -4,7 +4,7 @@
 #include "harness/op_cases.h"
 #include "ops/conv2d/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::conv2d_test {
 namespace {
 
 // Rounding of sums of up to some hundred products, relative to the largest result.
@@ -154,4 +154,4 @@ TEST(conv2d, says_which_option_is_missing_or_wrong) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::conv2d_test

@@ -6,10 +6,10 @@
 #include "ops/conv2d_input_grad/dims.h"
 #include "ops/conv2d_input_grad/simd.h"
 
-#define THIMBLE_REF "ops/conv2d_input_grad/ref.h"
+#define THIMBLE_OP conv2d_input_grad
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv2d_input_grad_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -59,7 +59,7 @@ const OpDef& conv2d_input_grad_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_input_grad_impl
 
 THIMBLE_OP_FOLDER(conv2d_input_grad) {
   static const OpDef* const defs[] = {&conv2d_input_grad_op()};
@@ -69,7 +69,8 @@ THIMBLE_OP_FOLDER(conv2d_input_grad) {
 namespace thimble {
 
 Value conv2d_input_grad(Value dy, Value weight, const Conv2dInputGradAttrs& attrs) {
-  return dy.graph().add1(ops::conv2d_input_grad_op(), ir::Attrs::of(attrs), {dy, weight});
+  return dy.graph().add1(ops::conv2d_input_grad_impl::conv2d_input_grad_op(), ir::Attrs::of(attrs),
+                         {dy, weight});
 }
 
 }  // namespace thimble

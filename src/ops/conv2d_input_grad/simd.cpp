@@ -1,8 +1,11 @@
 #include "ops/conv2d_input_grad/simd.h"
 
+#include <hwy/highway.h>
+
 #include "simd/conv.h"
 
-namespace thimble::ops {
+#if HWY_ONCE
+namespace thimble::ops::conv2d_input_grad_impl {
 
 void conv2d_input_grad_simd(float* dx, const float* dy, const float* w, const float* bias,
                             void* workspace, const conv2d_input_grad_dims* d,
@@ -14,4 +17,5 @@ int64_t conv2d_input_grad_workspace_bytes(const conv2d_input_grad_dims& d, int t
   return simd::conv_adjoint_workspace_bytes(d, threads);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_input_grad_impl
+#endif

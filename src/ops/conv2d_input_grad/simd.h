@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/conv2d_input_grad/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv2d_input_grad_impl {
 
 // workspace: conv2d_input_grad_workspace_bytes(d, pool.threads()) bytes of any alignment,
 // uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
@@ -16,4 +16,4 @@ void conv2d_input_grad_simd(float* dx, const float* dy, const float* w, const fl
 [[nodiscard]] int64_t conv2d_input_grad_workspace_bytes(const conv2d_input_grad_dims& d,
                                                         int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_input_grad_impl

@@ -7,10 +7,10 @@
 #include "ops/conv2d_weight_grad/simd.h"
 #include "simd/conv.h"
 
-#define THIMBLE_REF "ops/conv2d_weight_grad/ref.h"
+#define THIMBLE_OP conv2d_weight_grad
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv2d_weight_grad_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -68,7 +68,7 @@ const OpDef& conv2d_weight_grad_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_weight_grad_impl
 
 THIMBLE_OP_FOLDER(conv2d_weight_grad) {
   static const OpDef* const defs[] = {&conv2d_weight_grad_op()};
@@ -78,7 +78,8 @@ THIMBLE_OP_FOLDER(conv2d_weight_grad) {
 namespace thimble {
 
 Value conv2d_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs) {
-  return x.graph().add1(ops::conv2d_weight_grad_op(), ir::Attrs::of(attrs), {x, dy});
+  return x.graph().add1(ops::conv2d_weight_grad_impl::conv2d_weight_grad_op(), ir::Attrs::of(attrs),
+                        {x, dy});
 }
 
 }  // namespace thimble

@@ -1,8 +1,11 @@
 #include "ops/conv2d_weight_grad/simd.h"
 
+#include <hwy/highway.h>
+
 #include "simd/conv.h"
 
-namespace thimble::ops {
+#if HWY_ONCE
+namespace thimble::ops::conv2d_weight_grad_impl {
 
 void conv2d_weight_grad_simd(float* dw, const float* x, const float* dy, void* workspace,
                              const conv2d_weight_grad_dims* d, exec::ThreadPool& pool) {
@@ -13,4 +16,5 @@ int64_t conv2d_weight_grad_workspace_bytes(const conv2d_weight_grad_dims& d, int
   return simd::conv_weights_workspace_bytes(d, threads);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_weight_grad_impl
+#endif

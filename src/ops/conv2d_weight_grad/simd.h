@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/conv2d_weight_grad/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv2d_weight_grad_impl {
 
 // workspace: conv2d_weight_grad_workspace_bytes(d, pool.threads()) bytes of any alignment,
 // uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
@@ -15,4 +15,4 @@ void conv2d_weight_grad_simd(float* dw, const float* x, const float* dy, void* w
 [[nodiscard]] int64_t conv2d_weight_grad_workspace_bytes(const conv2d_weight_grad_dims& d,
                                                          int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv2d_weight_grad_impl

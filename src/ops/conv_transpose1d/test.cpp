@@ -5,7 +5,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::test::conv_transpose1d_test {
 namespace {
 
 TEST(conv_transpose1d, makes_a_layer) {
@@ -44,4 +44,4 @@ TEST(conv_transpose1d, names_itself_and_its_own_shapes_in_errors) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::conv_transpose1d_test

@@ -14,10 +14,10 @@
 #include "ops/conv_transpose2d/dims.h"
 #include "ops/conv_transpose2d/simd.h"
 
-#define THIMBLE_REF "ops/conv_transpose2d/ref.h"
+#define THIMBLE_OP conv_transpose2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv_transpose2d_impl {
 namespace {
 
 // Rows added below that padding cut off are cut off no longer: with output_padding of stride and
@@ -147,7 +147,7 @@ const OpDef& conv_transpose2d_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv_transpose2d_impl
 
 THIMBLE_OP_FOLDER(conv_transpose2d) {
   static const OpDef* const defs[] = {&conv_transpose2d_op()};
@@ -157,7 +157,8 @@ THIMBLE_OP_FOLDER(conv_transpose2d) {
 namespace thimble {
 
 Value conv_transpose2d(Value x, Value weight, Value bias, const ConvTranspose2dAttrs& attrs) {
-  return x.graph().add1(ops::conv_transpose2d_op(), ir::Attrs::of(attrs), {x, weight, bias});
+  return x.graph().add1(ops::conv_transpose2d_impl::conv_transpose2d_op(), ir::Attrs::of(attrs),
+                        {x, weight, bias});
 }
 
 Value conv_transpose2d(Value x, const ConvTranspose2dOptions& options) {

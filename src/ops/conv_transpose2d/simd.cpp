@@ -1,8 +1,11 @@
 #include "ops/conv_transpose2d/simd.h"
 
+#include <hwy/highway.h>
+
 #include "simd/conv.h"
 
-namespace thimble::ops {
+#if HWY_ONCE
+namespace thimble::ops::conv_transpose2d_impl {
 namespace {
 
 // The convolution whose adjoint this is reads y and writes x.
@@ -25,4 +28,5 @@ int64_t conv_transpose2d_workspace_bytes(const conv_transpose2d_dims& d, int thr
   return simd::conv_adjoint_workspace_bytes(adjoint_dims(d), threads);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv_transpose2d_impl
+#endif

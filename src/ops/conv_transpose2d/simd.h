@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/conv_transpose2d/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::conv_transpose2d_impl {
 
 // workspace: conv_transpose2d_workspace_bytes(d, pool.threads()) bytes of any alignment,
 // uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
@@ -14,4 +14,4 @@ void conv_transpose2d_simd(float* y, const float* x, const float* w, const float
                            void* workspace, const conv_transpose2d_dims* d, exec::ThreadPool& pool);
 [[nodiscard]] int64_t conv_transpose2d_workspace_bytes(const conv_transpose2d_dims& d, int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::conv_transpose2d_impl

@@ -6,7 +6,7 @@
 #include "harness/op_cases.h"
 #include "ops/conv_transpose2d/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::conv_transpose2d_test {
 namespace {
 
 // Rounding of sums of up to some hundred products, relative to the largest result.
@@ -160,4 +160,4 @@ TEST(conv_transpose2d, is_the_adjoint_of_conv2d) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::conv_transpose2d_test

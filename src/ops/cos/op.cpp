@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/cos/ref.h"
+#define THIMBLE_OP cos
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(cos)
 
-namespace thimble::ops {
+namespace thimble::ops::cos_impl {
 namespace {
 
 constexpr UnaryInfo kCos{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kCos{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::cos_impl
 
 THIMBLE_OP_FOLDER(cos) { return Unary<kCos>::folder(); }
 
 namespace thimble {
 
-Value cos(Value x) { return ops::Unary<ops::kCos>::apply(x); }
+Value cos(Value x) { return ops::Unary<ops::cos_impl::kCos>::apply(x); }
 
 }  // namespace thimble

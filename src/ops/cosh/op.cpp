@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/cosh/ref.h"
+#define THIMBLE_OP cosh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(cosh)
 
-namespace thimble::ops {
+namespace thimble::ops::cosh_impl {
 namespace {
 
 constexpr UnaryInfo kCosh{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kCosh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::cosh_impl
 
 THIMBLE_OP_FOLDER(cosh) { return Unary<kCosh>::folder(); }
 
 namespace thimble {
 
-Value cosh(Value x) { return ops::Unary<ops::kCosh>::apply(x); }
+Value cosh(Value x) { return ops::Unary<ops::cosh_impl::kCosh>::apply(x); }
 
 }  // namespace thimble

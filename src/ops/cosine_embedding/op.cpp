@@ -5,10 +5,10 @@
 #include "ops/cosine_embedding/attrs.h"
 #include "ops/cosine_embedding/dims.h"
 
-#define THIMBLE_REF "ops/cosine_embedding/ref.h"
+#define THIMBLE_OP cosine_embedding
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::cosine_embedding_impl {
 namespace {
 
 // workspace: one float a row.
@@ -123,7 +123,7 @@ const OpDef& cosine_embedding_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::cosine_embedding_impl
 
 THIMBLE_OP_FOLDER(cosine_embedding) {
   static const OpDef* const defs[] = {&cosine_embedding_op(), &cosine_embedding_grad_op()};
@@ -132,6 +132,7 @@ THIMBLE_OP_FOLDER(cosine_embedding) {
 
 namespace thimble {
 Value cosine_embedding(Value a, Value b, Value target, const CosineEmbeddingOptions& options) {
-  return a.graph().add1(ops::cosine_embedding_op(), ir::Attrs::of(options), {a, b, target});
+  return a.graph().add1(ops::cosine_embedding_impl::cosine_embedding_op(), ir::Attrs::of(options),
+                        {a, b, target});
 }
 }  // namespace thimble

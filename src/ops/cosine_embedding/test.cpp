@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/cosine_embedding/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::cosine_embedding_test {
 
 THIMBLE_OP_CASES(cosine_embedding) {
   const auto of = [](const char* name, const Shape& x, const Shape& rows,
@@ -33,4 +33,4 @@ THIMBLE_OP_CASES(cosine_embedding) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::cosine_embedding_test

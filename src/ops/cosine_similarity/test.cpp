@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::cosine_similarity_test {
 namespace {
 
 TEST(cosine_similarity, takes_the_axis_away) {
@@ -12,4 +12,4 @@ TEST(cosine_similarity, takes_the_axis_away) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::cosine_similarity_test

@@ -7,10 +7,10 @@
 #include "ops/ctc/dims.h"
 #include "ops/ctc/simd.h"
 
-#define THIMBLE_REF "ops/ctc/ref.h"
+#define THIMBLE_OP ctc
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::ctc_impl {
 namespace {
 
 // The shape of alpha. first: the input that holds the logits, followed by targets and lengths at
@@ -128,7 +128,7 @@ const OpDef& ctc_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::ctc_impl
 
 THIMBLE_OP_FOLDER(ctc) {
   static const OpDef* const defs[] = {&ctc_op(), &ctc_grad_op()};
@@ -139,6 +139,6 @@ namespace thimble {
 Value ctc(Value logits, Value targets, Value input_lengths, Value target_lengths,
           const CtcOptions& options) {
   const Value inputs[] = {logits, targets, input_lengths, target_lengths};
-  return logits.graph().add(ops::ctc_op(), ir::Attrs::of(options), inputs)[0];
+  return logits.graph().add(ops::ctc_impl::ctc_op(), ir::Attrs::of(options), inputs)[0];
 }
 }  // namespace thimble

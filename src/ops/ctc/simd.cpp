@@ -1,21 +1,16 @@
 #include "ops/ctc/simd.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/ctc/simd.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
 #include "ops/common/rows-inl.h"
+#include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_CTC_ONCE_
 #define THIMBLE_OPS_CTC_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::ctc_impl {
 
 // Around a row of states, so that neighbours that do not exist can be read: they are impossible.
 inline constexpr int kCtcMargin = 16;
@@ -80,11 +75,12 @@ inline void ctc_emissions(float* emission, const float* x, float level, const ct
   }
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::ctc_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::ctc_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 HWY_INLINE float ctc_level(const float* x, int classes) {
   const float top = row_max(x, classes);
@@ -227,11 +223,11 @@ void ctc_grad_target(float* dx, float* beta, const float* dy, const float* x, co
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::ctc_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::ctc_impl {
 HWY_EXPORT(ctc_target);
 HWY_EXPORT(ctc_grad_target);
 
@@ -257,5 +253,5 @@ void ctc_grad_simd(float* dx, float* beta, const float* dy, const float* x, cons
   (dx, beta, dy, x, alpha, targets, input_lengths, target_lengths, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::ctc_impl
 #endif

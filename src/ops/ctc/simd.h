@@ -8,7 +8,7 @@
 #include "ir/op_def.h"
 #include "ops/ctc/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::ctc_impl {
 
 // Bytes of workspace of either; params hold ctc_dims.
 int64_t ctc_workspace(const ir::Params& params, int threads);
@@ -21,4 +21,4 @@ void ctc_grad_simd(float* dx, float* beta, const float* dy, const float* x, cons
                    const int32_t* target_lengths, void* workspace, const ctc_dims* d,
                    exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::ctc_impl

@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/ctc/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::ctc_test {
 namespace {
 
 // Sums of logarithms of up to some hundred steps.
@@ -99,4 +99,4 @@ TEST(ctc, is_nan_for_lengths_and_labels_out_of_range) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::ctc_test

@@ -4,10 +4,10 @@
 #include "ops/common/axes.h"
 #include "ops/cumprod/attrs.h"
 
-#define THIMBLE_REF "ops/cumprod/ref.h"
+#define THIMBLE_OP cumprod
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::cumprod_impl {
 namespace {
 
 ir::Params params(const ir::KernelContext& c) {
@@ -61,7 +61,7 @@ const OpDef& cumprod_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::cumprod_impl
 
 THIMBLE_OP_FOLDER(cumprod) {
   static const OpDef* const defs[] = {&cumprod_op(), &cumprod_grad_op()};
@@ -70,6 +70,6 @@ THIMBLE_OP_FOLDER(cumprod) {
 
 namespace thimble {
 Value cumprod(Value x, const CumprodOptions& options) {
-  return x.graph().add1(ops::cumprod_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::cumprod_impl::cumprod_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

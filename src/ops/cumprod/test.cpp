@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/cumprod/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::cumprod_test {
 
 THIMBLE_OP_CASES(cumprod) {
   const auto of = [](const char* name, const Shape& x, int64_t axis) {
@@ -18,4 +18,4 @@ THIMBLE_OP_CASES(cumprod) {
                        "there is no axis 1"}}};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::cumprod_test

@@ -8,10 +8,10 @@
 #include "ops/cumsum/attrs.h"
 #include "ops/cumsum/dims.h"
 
-#define THIMBLE_REF "ops/cumsum/ref.h"
+#define THIMBLE_OP cumsum
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::cumsum_impl {
 namespace {
 
 // Lines whose elements lie side by side, kLines of them at once to hide the time of an addition.
@@ -92,7 +92,7 @@ const OpDef& cumsum_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::cumsum_impl
 
 THIMBLE_OP_FOLDER(cumsum) {
   static const OpDef* const defs[] = {&cumsum_op()};
@@ -101,6 +101,6 @@ THIMBLE_OP_FOLDER(cumsum) {
 
 namespace thimble {
 Value cumsum(Value x, const CumsumOptions& options) {
-  return x.graph().add1(ops::cumsum_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::cumsum_impl::cumsum_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/cumsum/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::cumsum_test {
 
 THIMBLE_OP_CASES(cumsum) {
   const auto attrs = [](int64_t axis, bool reverse = false) {
@@ -22,4 +22,4 @@ THIMBLE_OP_CASES(cumsum) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::cumsum_test

@@ -4,7 +4,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::test::dense_test {
 namespace {
 
 const ir::ValueData& source(Graph& g, const char* name) {
@@ -51,4 +51,4 @@ TEST(dense, refuses_a_vector_and_no_units) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::dense_test

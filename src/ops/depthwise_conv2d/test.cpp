@@ -4,7 +4,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble {
+namespace thimble::test::depthwise_conv2d_test {
 namespace {
 
 TEST(depthwise_conv2d, gives_every_channel_its_own_window) {
@@ -24,4 +24,4 @@ TEST(depthwise_conv2d, takes_a_multiple_of_the_channels) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::depthwise_conv2d_test

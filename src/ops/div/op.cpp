@@ -5,12 +5,12 @@
 
 #include "ops/common/binary.h"
 
-#define THIMBLE_REF "ops/div/ref.h"
+#define THIMBLE_OP div
 #include "ops/common/both_precisions.h"
 
 BINARY_SIMD_DECLARE(div)
 
-namespace thimble::ops {
+namespace thimble::ops::div_impl {
 namespace {
 
 std::vector<Value> div_vjp(const ir::VjpContext& c) {
@@ -35,7 +35,7 @@ const OpDef& div_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::div_impl
 
 THIMBLE_OP_FOLDER(div) {
   static const OpDef* const defs[] = {&div_op()};
@@ -44,6 +44,6 @@ THIMBLE_OP_FOLDER(div) {
 
 namespace thimble {
 
-Value div(Value a, Value b) { return a.graph().add1(ops::div_op(), {}, {a, b}); }
+Value div(Value a, Value b) { return a.graph().add1(ops::div_impl::div_op(), {}, {a, b}); }
 
 }  // namespace thimble

@@ -6,10 +6,10 @@
 #include "ops/dropout/attrs.h"
 #include "ops/dropout/simd.h"
 
-#define THIMBLE_REF "ops/dropout/ref.h"
+#define THIMBLE_OP dropout
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::dropout_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -58,7 +58,7 @@ const OpDef& dropout_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::dropout_impl
 
 THIMBLE_OP_FOLDER(dropout) {
   static const OpDef* const defs[] = {&dropout_op()};
@@ -69,6 +69,6 @@ namespace thimble {
 Value dropout(Value x, const DropoutOptions& options) {
   ir::Graph& graph = x.graph();
   const DropoutAttrs attrs{options.p, ops::new_stream(graph)};
-  return graph.add1(ops::dropout_op(), ir::Attrs::of(attrs), {ops::rng_of(graph), x});
+  return graph.add1(ops::dropout_impl::dropout_op(), ir::Attrs::of(attrs), {ops::rng_of(graph), x});
 }
 }  // namespace thimble

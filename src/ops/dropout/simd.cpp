@@ -1,16 +1,13 @@
 #include "ops/dropout/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/dropout/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 #include "simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::dropout_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using simd::HWY_NAMESPACE::over_words;
 using simd::HWY_NAMESPACE::U32;
@@ -34,11 +31,11 @@ void dropout_target(float* y, const uint32_t* rng, const float* x, const random_
              });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::dropout_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::dropout_impl {
 HWY_EXPORT(dropout_target);
 
 void dropout_simd(float* y, const uint32_t* rng, const float* x, const random_dims* d,
@@ -46,5 +43,5 @@ void dropout_simd(float* y, const uint32_t* rng, const float* x, const random_di
   HWY_DYNAMIC_DISPATCH(dropout_target)(y, rng, x, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::dropout_impl
 #endif

@@ -4,9 +4,9 @@
 #include "exec/thread_pool.h"
 #include "ops/common/random_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::dropout_impl {
 
 void dropout_simd(float* y, const uint32_t* rng, const float* x, const random_dims* d,
                   exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::dropout_impl

@@ -7,7 +7,7 @@
 #include "ops/dropout/attrs.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::dropout_test {
 namespace {
 
 const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
@@ -74,4 +74,4 @@ TEST(dropout, vanishes_at_inference) {
   EXPECT_EQ(inference.data(inference.outputs[0].second).name, "x");
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::dropout_test

@@ -2,7 +2,7 @@
 
 #include "ir/function_def.h"
 
-namespace thimble::ops {
+namespace thimble::ops::einsum_impl {
 namespace {
 
 struct EinsumOptions {
@@ -14,7 +14,7 @@ void describe(EinsumOptions& o, ir::OptionVisitor& v) {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::einsum_impl
 
 THIMBLE_FUNCTION_FOLDER(einsum) {
   static const FunctionDef def{

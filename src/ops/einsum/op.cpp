@@ -16,7 +16,7 @@
 // Built from other ops: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(einsum) { return {}; }
 
-namespace thimble::ops {
+namespace thimble::ops::einsum_impl {
 namespace {
 
 using Sizes = std::map<char, int64_t>;
@@ -175,7 +175,7 @@ Named combined(const Named& left, const Named& right, const std::string& keep, c
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::einsum_impl
 
 namespace thimble {
 
@@ -183,7 +183,7 @@ Value einsum(const std::string& equation, const std::vector<Value>& operands) {
   std::vector<int> ranks;
   for (const Value& operand : operands) ranks.push_back(operand.shape().rank());
   const ops::Equation parsed = ops::parse_equation(equation, ranks);
-  ops::Sizes sizes;
+  ops::einsum_impl::Sizes sizes;
   for (size_t i = 0; i < operands.size(); ++i) {
     for (size_t axis = 0; axis < parsed.operands[i].size(); ++axis) {
       const int64_t size = operands[i].shape()[static_cast<int>(axis)];
@@ -194,18 +194,20 @@ Value einsum(const std::string& equation, const std::vector<Value>& operands) {
                   fmt::format("an axis of \"{}\" has the sizes {} and {}", equation, known, size));
     }
   }
-  std::vector<ops::Named> named;
+  std::vector<ops::einsum_impl::Named> named;
   for (size_t i = 0; i < operands.size(); ++i) {
-    const ops::Named plain = ops::without_repeats({operands[i], parsed.operands[i]});
-    named.push_back(ops::without_ones(plain, sizes));
+    const ops::einsum_impl::Named plain =
+        ops::einsum_impl::without_repeats({operands[i], parsed.operands[i]});
+    named.push_back(ops::einsum_impl::without_ones(plain, sizes));
   }
-  ops::Named result = named[0];
+  ops::einsum_impl::Named result = named[0];
   for (size_t i = 1; i < named.size(); ++i) {
     std::string keep = parsed.result;
     for (size_t later = i + 1; later < named.size(); ++later) keep += named[later].labels;
-    result = ops::combined(result, named[i], keep, sizes);
+    result = ops::einsum_impl::combined(result, named[i], keep, sizes);
   }
-  return ops::ordered(ops::summed(result, parsed.result), parsed.result).value;
+  return ops::einsum_impl::ordered(ops::einsum_impl::summed(result, parsed.result), parsed.result)
+      .value;
 }
 
 }  // namespace thimble

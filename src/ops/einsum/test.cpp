@@ -4,7 +4,7 @@
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
 
-namespace thimble::test {
+namespace thimble::test::einsum_test {
 namespace {
 
 void expect_refused(const char* equation, const std::vector<Value>& operands, const char* why) {
@@ -48,4 +48,4 @@ TEST(einsum, refuses_what_it_does_not_understand) {
   expect_refused("ij,jk->ik", {x, x}, "has the sizes 3 and 2");
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::einsum_test

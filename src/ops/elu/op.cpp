@@ -3,12 +3,12 @@
 #include "ops/common/unary.h"
 #include "ops/elu/attrs.h"
 
-#define THIMBLE_REF "ops/elu/ref.h"
+#define THIMBLE_OP elu
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(elu)
 
-namespace thimble::ops {
+namespace thimble::ops::elu_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -32,14 +32,14 @@ constexpr UnaryInfo kElu{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::elu_impl
 
 THIMBLE_OP_FOLDER(elu) { return Unary<kElu>::folder(); }
 
 namespace thimble {
 
 Value elu(Value x, const EluAttrs& attrs) {
-  return ops::Unary<ops::kElu>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::elu_impl::kElu>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

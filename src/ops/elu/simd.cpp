@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/elu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::elu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // -0 is kept by the first branch.
 UNARY_SIMD(elu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), x, hn::Mul(a, math::expm1_negative(x))))
@@ -18,7 +15,7 @@ HWY_INLINE Vec elu_slope(Vec y, Vec a) {
 }
 UNARY_GRAD_SIMD(elu, y, hn::IfThenElse(hn::Gt(y, hn::Zero(f)), dy, hn::Mul(dy, elu_slope(y, a))))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::elu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(elu)

@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/elu/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::elu_test {
 
 THIMBLE_OP_CASES(elu) {
   return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}) +
@@ -12,4 +12,4 @@ THIMBLE_OP_CASES(elu) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::elu_test

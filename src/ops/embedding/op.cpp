@@ -10,10 +10,10 @@
 #include "ops/embedding/attrs.h"
 #include "ops/embedding/dims.h"
 
-#define THIMBLE_REF "ops/embedding/ref.h"
+#define THIMBLE_OP embedding
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::embedding_impl {
 namespace {
 
 void fast(float* y, const int32_t* indices, const float* weight, const embedding_dims* d,
@@ -192,7 +192,7 @@ const OpDef& embedding_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::embedding_impl
 
 THIMBLE_OP_FOLDER(embedding) {
   static const OpDef* const defs[] = {&embedding_op(), &embedding_grad_op(), &renorm_op()};
@@ -202,7 +202,8 @@ THIMBLE_OP_FOLDER(embedding) {
 namespace thimble {
 
 Value embedding(Value indices, Value weight, const EmbeddingAttrs& attrs) {
-  return indices.graph().add1(ops::embedding_op(), ir::Attrs::of(attrs), {indices, weight});
+  return indices.graph().add1(ops::embedding_impl::embedding_op(), ir::Attrs::of(attrs),
+                              {indices, weight});
 }
 
 Value embedding(Value indices, const EmbeddingOptions& options) {

@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/embedding/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::embedding_test {
 
 THIMBLE_OP_CASES(embedding) {
   const auto indices = [](const Shape& shape, double last) {
@@ -101,4 +101,4 @@ TEST(embedding, layer_makes_its_table) {
   EXPECT_THROW(embedding(tokens, EmbeddingOptions{.embeddings = 10}), Error);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::embedding_test

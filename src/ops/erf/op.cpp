@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/erf/ref.h"
+#define THIMBLE_OP erf
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(erf)
 
-namespace thimble::ops {
+namespace thimble::ops::erf_impl {
 namespace {
 
 constexpr UnaryInfo kErf{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kErf{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::erf_impl
 
 THIMBLE_OP_FOLDER(erf) { return Unary<kErf>::folder(); }
 
 namespace thimble {
 
-Value erf(Value x) { return ops::Unary<ops::kErf>::apply(x); }
+Value erf(Value x) { return ops::Unary<ops::erf_impl::kErf>::apply(x); }
 
 }  // namespace thimble

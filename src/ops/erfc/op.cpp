@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/erfc/ref.h"
+#define THIMBLE_OP erfc
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(erfc)
 
-namespace thimble::ops {
+namespace thimble::ops::erfc_impl {
 namespace {
 
 constexpr UnaryInfo kErfc{
@@ -21,12 +21,12 @@ constexpr UnaryInfo kErfc{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::erfc_impl
 
 THIMBLE_OP_FOLDER(erfc) { return Unary<kErfc>::folder(); }
 
 namespace thimble {
 
-Value erfc(Value x) { return ops::Unary<ops::kErfc>::apply(x); }
+Value erfc(Value x) { return ops::Unary<ops::erfc_impl::kErfc>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/exp/ref.h"
+#define THIMBLE_OP exp
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(exp)
 
-namespace thimble::ops {
+namespace thimble::ops::exp_impl {
 namespace {
 
 constexpr UnaryInfo kExp{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kExp{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::exp_impl
 
 THIMBLE_OP_FOLDER(exp) { return Unary<kExp>::folder(); }
 
 namespace thimble {
 
-Value exp(Value x) { return ops::Unary<ops::kExp>::apply(x); }
+Value exp(Value x) { return ops::Unary<ops::exp_impl::kExp>::apply(x); }
 
 }  // namespace thimble

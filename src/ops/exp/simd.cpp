@@ -1,18 +1,15 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/exp/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::exp_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 UNARY_SIMD(exp, math::exp(x))
 UNARY_GRAD_SIMD(exp, y, hn::Mul(dy, y))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::exp_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(exp)

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/exp2/ref.h"
+#define THIMBLE_OP exp2
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(exp2)
 
-namespace thimble::ops {
+namespace thimble::ops::exp2_impl {
 namespace {
 
 constexpr UnaryInfo kExp2{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kExp2{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::exp2_impl
 
 THIMBLE_OP_FOLDER(exp2) { return Unary<kExp2>::folder(); }
 
 namespace thimble {
 
-Value exp2(Value x) { return ops::Unary<ops::kExp2>::apply(x); }
+Value exp2(Value x) { return ops::Unary<ops::exp2_impl::kExp2>::apply(x); }
 
 }  // namespace thimble

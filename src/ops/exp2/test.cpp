@@ -1,9 +1,9 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::exp2_test {
 
 THIMBLE_OP_CASES(exp2) {
   return {.cases = unary_cases({.low = -3, .high = 3}), .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::exp2_test

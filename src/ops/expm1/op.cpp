@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/expm1/ref.h"
+#define THIMBLE_OP expm1
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(expm1)
 
-namespace thimble::ops {
+namespace thimble::ops::expm1_impl {
 namespace {
 
 constexpr UnaryInfo kExpm1{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kExpm1{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::expm1_impl
 
 THIMBLE_OP_FOLDER(expm1) { return Unary<kExpm1>::folder(); }
 
 namespace thimble {
 
-Value expm1(Value x) { return ops::Unary<ops::kExpm1>::apply(x); }
+Value expm1(Value x) { return ops::Unary<ops::expm1_impl::kExpm1>::apply(x); }
 
 }  // namespace thimble

@@ -6,10 +6,10 @@
 #include "ops/common/strided.h"
 #include "ops/flip/attrs.h"
 
-#define THIMBLE_REF "ops/flip/ref.h"
+#define THIMBLE_OP flip
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::flip_impl {
 namespace {
 
 ir::Params params(const ir::KernelContext& c) {
@@ -58,7 +58,7 @@ const OpDef& flip_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::flip_impl
 
 THIMBLE_OP_FOLDER(flip) {
   static const OpDef* const defs[] = {&flip_op()};
@@ -67,6 +67,6 @@ THIMBLE_OP_FOLDER(flip) {
 
 namespace thimble {
 Value flip(Value x, const FlipOptions& options) {
-  return x.graph().add1(ops::flip_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::flip_impl::flip_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/flip/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::flip_test {
 
 THIMBLE_OP_CASES(flip) {
   const auto around = [](std::vector<int64_t> axes) {
@@ -22,4 +22,4 @@ THIMBLE_OP_CASES(flip) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::flip_test

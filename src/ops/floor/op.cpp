@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/floor/ref.h"
+#define THIMBLE_OP floor
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(floor)
 
-namespace thimble::ops {
+namespace thimble::ops::floor_impl {
 namespace {
 
 const OpDef& floor_op() {
@@ -24,7 +24,7 @@ const OpDef& floor_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::floor_impl
 
 THIMBLE_OP_FOLDER(floor) {
   static const OpDef* const defs[] = {&floor_op()};
@@ -33,6 +33,6 @@ THIMBLE_OP_FOLDER(floor) {
 
 namespace thimble {
 
-Value floor(Value x) { return x.graph().add1(ops::floor_op(), {}, {x}); }
+Value floor(Value x) { return x.graph().add1(ops::floor_impl::floor_op(), {}, {x}); }
 
 }  // namespace thimble

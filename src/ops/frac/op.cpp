@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/frac/ref.h"
+#define THIMBLE_OP frac
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(frac)
 
-namespace thimble::ops {
+namespace thimble::ops::frac_impl {
 namespace {
 
 const OpDef& frac_op() {
@@ -24,7 +24,7 @@ const OpDef& frac_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::frac_impl
 
 THIMBLE_OP_FOLDER(frac) {
   static const OpDef* const defs[] = {&frac_op()};
@@ -33,6 +33,6 @@ THIMBLE_OP_FOLDER(frac) {
 
 namespace thimble {
 
-Value frac(Value x) { return x.graph().add1(ops::frac_op(), {}, {x}); }
+Value frac(Value x) { return x.graph().add1(ops::frac_impl::frac_op(), {}, {x}); }
 
 }  // namespace thimble

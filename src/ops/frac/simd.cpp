@@ -1,18 +1,15 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/frac/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::frac_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // Some targets lose the sign of 0.
 UNARY_SIMD(frac, hn::Sub(x, hn::CopySign(hn::Trunc(x), x)))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::frac_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT_LINEAR(frac)

@@ -12,10 +12,10 @@
 #include "ops/gather/attrs.h"
 #include "ops/gather/simd.h"
 
-#define THIMBLE_REF "ops/gather/ref.h"
+#define THIMBLE_OP gather
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::gather_impl {
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
@@ -79,7 +79,7 @@ const OpDef& gather_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gather_impl
 
 THIMBLE_OP_FOLDER(gather) {
   static const OpDef* const defs[] = {&gather_op()};
@@ -88,6 +88,6 @@ THIMBLE_OP_FOLDER(gather) {
 
 namespace thimble {
 Value gather(Value x, Value index, const GatherOptions& options) {
-  return x.graph().add1(ops::gather_op(), ir::Attrs::of(options), {x, index});
+  return x.graph().add1(ops::gather_impl::gather_op(), ir::Attrs::of(options), {x, index});
 }
 }  // namespace thimble

@@ -1,13 +1,9 @@
 #include "ops/gather/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/gather/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::gather_impl::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 void gather_words_target(int32_t* y, const int32_t* x, const int32_t* index, int32_t missing,
@@ -36,11 +32,11 @@ void gather_words_target(int32_t* y, const int32_t* x, const int32_t* index, int
   }
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::gather_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::gather_impl {
 HWY_EXPORT(gather_words_target);
 
 void gather_words(int32_t* y, const int32_t* x, const int32_t* index, int32_t missing,
@@ -48,5 +44,5 @@ void gather_words(int32_t* y, const int32_t* x, const int32_t* index, int32_t mi
   HWY_DYNAMIC_DISPATCH(gather_words_target)(y, x, index, missing, d);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gather_impl
 #endif

@@ -7,7 +7,7 @@
 #include "harness/op_run.h"
 #include "ops/gather/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::gather_test {
 
 THIMBLE_OP_CASES(gather) {
   const auto attrs = [](int64_t axis) { return ir::Attrs::of(GatherOptions{axis}); };
@@ -61,4 +61,4 @@ TEST(gather, is_nan_for_an_index_that_does_not_exist) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::gather_test

@@ -3,10 +3,10 @@
 #include "ops/gaussian_kl/attrs.h"
 #include "ops/gaussian_kl/simd.h"
 
-#define THIMBLE_REF "ops/gaussian_kl/ref.h"
+#define THIMBLE_OP gaussian_kl
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::gaussian_kl_impl {
 namespace {
 
 void require_pair(const ir::InferContext& c, int first) {
@@ -76,7 +76,7 @@ const OpDef& gaussian_kl_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gaussian_kl_impl
 
 THIMBLE_OP_FOLDER(gaussian_kl) {
   static const OpDef* const defs[] = {&gaussian_kl_op(), &gaussian_kl_grad_op()};
@@ -85,6 +85,7 @@ THIMBLE_OP_FOLDER(gaussian_kl) {
 
 namespace thimble {
 Value gaussian_kl(Value mean, Value logvar, const GaussianKlOptions& options) {
-  return mean.graph().add1(ops::gaussian_kl_op(), ir::Attrs::of(options), {mean, logvar});
+  return mean.graph().add1(ops::gaussian_kl_impl::gaussian_kl_op(), ir::Attrs::of(options),
+                           {mean, logvar});
 }
 }  // namespace thimble

@@ -1,16 +1,13 @@
 #include "ops/gaussian_kl/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/gaussian_kl/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "ops/common/loss-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::gaussian_kl_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // exp(x) - 1 for any x; Highway's own knows neither large numbers nor NaN.
 HWY_INLINE Vec exp_minus_1(Vec x) {
@@ -43,11 +40,11 @@ void gaussian_kl_grad_target(float* dmean, float* dlogvar, const float* dy, cons
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::gaussian_kl_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::gaussian_kl_impl {
 HWY_EXPORT(gaussian_kl_target);
 HWY_EXPORT(gaussian_kl_grad_target);
 
@@ -61,5 +58,5 @@ void gaussian_kl_grad_simd(float* dmean, float* dlogvar, const float* dy, const 
   HWY_DYNAMIC_DISPATCH(gaussian_kl_grad_target)(dmean, dlogvar, dy, mean, logvar, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gaussian_kl_impl
 #endif

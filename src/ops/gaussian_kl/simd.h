@@ -4,7 +4,7 @@
 #include "exec/thread_pool.h"
 #include "ops/common/loss_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::gaussian_kl_impl {
 
 // workspace: loss_workspace() bytes.
 void gaussian_kl_simd(float* y, const float* mean, const float* logvar, void* workspace,
@@ -14,4 +14,4 @@ void gaussian_kl_simd(float* y, const float* mean, const float* logvar, void* wo
 void gaussian_kl_grad_simd(float* dmean, float* dlogvar, const float* dy, const float* mean,
                            const float* logvar, const loss_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gaussian_kl_impl

@@ -1,7 +1,7 @@
 #include "ops/common/loss_cases.h"
 #include "ops/gaussian_kl/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::gaussian_kl_test {
 namespace {
 
 ir::Attrs by(Reduction reduction) { return ir::Attrs::of(GaussianKlOptions{reduction}); }
@@ -17,4 +17,4 @@ THIMBLE_OP_CASES(gaussian_kl) {
   return table;
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::gaussian_kl_test

@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::gaussian_nll_test {
 namespace {
 
 TEST(gaussian_nll, is_one_number_or_the_terms) {
@@ -22,4 +22,4 @@ TEST(gaussian_nll, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::gaussian_nll_test

@@ -3,12 +3,12 @@
 #include "ops/common/unary.h"
 #include "ops/gelu/attrs.h"
 
-#define THIMBLE_REF "ops/gelu/ref.h"
+#define THIMBLE_OP gelu
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(gelu)
 
-namespace thimble::ops {
+namespace thimble::ops::gelu_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -28,14 +28,14 @@ constexpr UnaryInfo kGelu{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gelu_impl
 
 THIMBLE_OP_FOLDER(gelu) { return Unary<kGelu>::folder(); }
 
 namespace thimble {
 
 Value gelu(Value x, const GeluAttrs& attrs) {
-  return ops::Unary<ops::kGelu>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::gelu_impl::kGelu>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/gelu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::gelu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 inline constexpr float kRoot2OverPi = 0.7978845608F;
 inline constexpr float kCubic = 0.044715F;
@@ -39,7 +36,7 @@ HWY_INLINE Vec gelu_slope(Vec x, bool is_tanh) {
 UNARY_SIMD(gelu, gelu_value(x, d->a != 0))
 UNARY_GRAD_SIMD(gelu, x, hn::Mul(dy, gelu_slope(x, d->a != 0)))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::gelu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(gelu)

@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/gelu/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::gelu_test {
 
 THIMBLE_OP_CASES(gelu) {
   return {.cases = unary_cases({.low = -5, .high = 5}) +
@@ -10,4 +10,4 @@ THIMBLE_OP_CASES(gelu) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::gelu_test

@@ -6,10 +6,10 @@
 #include "ops/glu/dims.h"
 #include "ops/glu/simd.h"
 
-#define THIMBLE_REF "ops/glu/ref.h"
+#define THIMBLE_OP glu
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::glu_impl {
 namespace {
 
 Shape half_of(const ir::InferContext& c, int x) {
@@ -81,7 +81,7 @@ GATE(swiglu, "a * sigmoid(a) * b")
 GATE(geglu, "a * Phi(a) * b, Phi the normal distribution function")
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::glu_impl
 
 THIMBLE_OP_FOLDER(glu) {
   static const OpDef* const defs[] = {&glu_op(),         &glu_grad_op(), &swiglu_op(),
@@ -92,13 +92,13 @@ THIMBLE_OP_FOLDER(glu) {
 namespace thimble {
 
 Value glu(Value x, const GluOptions& options) {
-  return x.graph().add1(ops::glu_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::glu_impl::glu_op(), ir::Attrs::of(options), {x});
 }
 Value swiglu(Value x, const GluOptions& options) {
-  return x.graph().add1(ops::swiglu_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::glu_impl::swiglu_op(), ir::Attrs::of(options), {x});
 }
 Value geglu(Value x, const GluOptions& options) {
-  return x.graph().add1(ops::geglu_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::glu_impl::geglu_op(), ir::Attrs::of(options), {x});
 }
 
 }  // namespace thimble

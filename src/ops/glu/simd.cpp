@@ -1,15 +1,12 @@
 #include "ops/glu/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/glu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::glu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 HWY_INLINE Vec number(float value) { return hn::Set(F32(), value); }
 
@@ -134,11 +131,11 @@ void geglu_grad_target(float* dx, const float* dy, const float* x, const glu_dim
   gated_grad<Geglu>(dx, dy, x, d, pool);
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::glu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::glu_impl {
 HWY_EXPORT(glu_target);
 HWY_EXPORT(glu_grad_target);
 HWY_EXPORT(swiglu_target);
@@ -168,5 +165,5 @@ void geglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims*
   HWY_DYNAMIC_DISPATCH(geglu_grad_target)(dx, dy, x, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::glu_impl
 #endif

@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/glu/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::glu_impl {
 
 void glu_simd(float* y, const float* x, const glu_dims* d, exec::ThreadPool& pool);
 void glu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
@@ -18,4 +18,4 @@ void geglu_simd(float* y, const float* x, const glu_dims* d, exec::ThreadPool& p
 void geglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
                      exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::glu_impl

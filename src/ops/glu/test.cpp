@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/glu/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::glu_test {
 namespace {
 
 OpCases gates() {
@@ -33,4 +33,4 @@ THIMBLE_OP_CASES(glu) { return gates(); }
 THIMBLE_OP_CASES(swiglu) { return gates(); }
 THIMBLE_OP_CASES(geglu) { return gates(); }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::glu_test

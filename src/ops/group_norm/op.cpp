@@ -8,7 +8,7 @@
 
 #include "ops/common/ref.h"
 
-namespace thimble::ops {
+namespace thimble::ops::group_norm_impl {
 namespace {
 
 namespace f32 {
@@ -143,9 +143,14 @@ const OpDef& group_norm_op() {
 }
 
 }  // namespace
+}  // namespace thimble::ops::group_norm_impl
+
+namespace thimble::ops {
 
 ir::RebuildRule group_norm_rebuild(double epsilon) {
-  return {&group_norm_apply_op(), ir::Attrs::of(GroupNormApplyAttrs{epsilon}), {0, 1, 2, ~1, ~2}};
+  return {&group_norm_impl::group_norm_apply_op(),
+          ir::Attrs::of(GroupNormApplyAttrs{epsilon}),
+          {0, 1, 2, ~1, ~2}};
 }
 
 }  // namespace thimble::ops
@@ -160,7 +165,7 @@ namespace thimble {
 
 Value group_norm(Value x, Value gamma, Value beta, const GroupNormAttrs& attrs) {
   const Value inputs[] = {x, gamma, beta};
-  return x.graph().add(ops::group_norm_op(), ir::Attrs::of(attrs), inputs)[0];
+  return x.graph().add(ops::group_norm_impl::group_norm_op(), ir::Attrs::of(attrs), inputs)[0];
 }
 
 Value group_norm(Value x, const GroupNormOptions& options) {
@@ -179,7 +184,7 @@ GroupNormGrads group_norm_grad(Value dy, Value x, Value mean, Value variance, Va
                                const GroupNormAttrs& attrs) {
   const Value inputs[] = {dy, x, mean, variance, gamma};
   const std::vector<Value> grads =
-      dy.graph().add(ops::group_norm_grad_op(), ir::Attrs::of(attrs), inputs);
+      dy.graph().add(ops::group_norm_impl::group_norm_grad_op(), ir::Attrs::of(attrs), inputs);
   return {grads[0], grads[1], grads[2]};
 }
 

@@ -3,7 +3,7 @@
 #include "harness/rebuild_cases.h"
 #include "ops/group_norm/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::group_norm_test {
 namespace {
 
 // Rounding of sums of up to some thousand values in float, in another order.
@@ -70,4 +70,4 @@ TEST(group_norm, is_made_again_bit_by_bit) {
   expect_rebuilt("group_norm", normalised("without_parameters", {3, 4, 4, 6}, 2, false));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::group_norm_test

@@ -5,10 +5,10 @@
 #include "ops/common/recurrent.h"
 #include "ops/gru/simd.h"
 
-#define THIMBLE_REF "ops/gru/ref.h"
+#define THIMBLE_OP gru
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::gru_impl {
 namespace {
 
 const OpDef& gru_grad_op() {
@@ -99,7 +99,7 @@ Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value /*c0*/,
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gru_impl
 
 THIMBLE_OP_FOLDER(gru) {
   static const OpDef* const defs[] = {&gru_op(), &gru_grad_op()};
@@ -109,8 +109,8 @@ THIMBLE_OP_FOLDER(gru) {
 namespace thimble {
 
 RnnResult gru(Value x, Value h0, const GruOptions& options) {
-  const auto result =
-      ops::recurrent_layers({"gru", 3, ops::scan}, x, h0, {}, ops::recurrent_options(options));
+  const auto result = ops::recurrent_layers({"gru", 3, ops::gru_impl::scan}, x, h0, {},
+                                            ops::recurrent_options(options));
   return {result.y, result.h};
 }
 
@@ -119,7 +119,7 @@ RnnResult gru(Value x, const GruOptions& options) { return gru(x, Value(), optio
 Value gru_cell(Value x, Value h, const GruCellOptions& options) {
   ops::check_share("gru_cell", "zoneout", options.zoneout);
   const auto next =
-      ops::recurrent_cell({"gru_cell", 3, ops::scan}, x, h, {},
+      ops::recurrent_cell({"gru_cell", 3, ops::gru_impl::scan}, x, h, {},
                           {.units = options.units, .bias = options.bias, .name = options.name});
   return ops::zoned_out(h, next.h, options.zoneout);
 }

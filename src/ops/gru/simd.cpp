@@ -1,18 +1,14 @@
 #include "ops/gru/simd.h"
 
-#include "simd/packed.h"
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/gru/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/recurrent-inl.h"
+#include "simd/packed.h"
+#include "simd/workspace.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::gru_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // From the products in `gates` (reset and update, with x) and `inner` to the gates themselves and
 // the hidden state of one sequence.
@@ -116,11 +112,11 @@ void gru_grad_target(float* dx, float* du, float* dh0, const float* dh, const fl
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::gru_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::gru_impl {
 HWY_EXPORT(gru_target);
 HWY_EXPORT(gru_grad_target);
 
@@ -143,5 +139,5 @@ void gru_grad_simd(float* dx, float* du, float* dh0, const float* dh, const floa
   (dx, du, dh0, dh, h, gates, inner, w, h0, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gru_impl
 #endif

@@ -7,7 +7,7 @@
 #include "exec/thread_pool.h"
 #include "ops/common/recurrent_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::gru_impl {
 
 void gru_simd(float* h, float* gates, float* inner, const float* x, const float* w, const float* b,
               const float* h0, void* workspace, const recurrent_dims* d, exec::ThreadPool& pool);
@@ -17,4 +17,4 @@ void gru_grad_simd(float* dx, float* du, float* dh0, const float* dh, const floa
 // Of either.
 [[nodiscard]] int64_t gru_workspace_bytes(const recurrent_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::gru_impl

@@ -4,7 +4,7 @@
 
 #include "ops/common/recurrent_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::gru_test {
 namespace {
 
 OpCase scan(const ScanSizes& z, bool bias, bool h0) {
@@ -63,4 +63,4 @@ TEST(gru, refuses_shares_outside_0_to_1) {
       "[lstm_cell] expected zoneout_c of 0 to 1");
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::gru_test

@@ -5,7 +5,7 @@
 #include "ops/half_storage/attrs.h"
 #include "ops/half_storage/simd.h"
 
-#define THIMBLE_REF "ops/half_storage/ref.h"
+#define THIMBLE_OP half_storage
 #include "ops/common/both_precisions.h"
 
 namespace thimble::ops {
@@ -31,9 +31,9 @@ const OpDef& to_half_op() {
         return half_dims{static_cast<int>(c.out().elements()),
                          c.outputs[0].dtype == DType::bf16 ? 1 : 0};
       },
-      .ref = ir::kernel_fn<&f32::to_half_ref>(),
-      .ref64 = ir::kernel_fn<&f64::to_half_ref>(),
-      .fast = ir::kernel_fn<&to_half_simd>(),
+      .ref = ir::kernel_fn<&half_storage_impl::f32::to_half_ref>(),
+      .ref64 = ir::kernel_fn<&half_storage_impl::f64::to_half_ref>(),
+      .fast = ir::kernel_fn<&half_storage_impl::to_half_simd>(),
   };
   return def;
 }
@@ -52,9 +52,9 @@ const OpDef& from_half_op() {
         return half_dims{static_cast<int>(c.out().elements()),
                          c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
       },
-      .ref = ir::kernel_fn<&f32::from_half_ref>(),
-      .ref64 = ir::kernel_fn<&f64::from_half_ref>(),
-      .fast = ir::kernel_fn<&from_half_simd>(),
+      .ref = ir::kernel_fn<&half_storage_impl::f32::from_half_ref>(),
+      .ref64 = ir::kernel_fn<&half_storage_impl::f64::from_half_ref>(),
+      .fast = ir::kernel_fn<&half_storage_impl::from_half_simd>(),
   };
   return def;
 }

@@ -2,18 +2,15 @@
 
 #include "ops/half_storage/simd.h"
 
-#include <cstring>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/half_storage/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cstring>
 
 #include "ops/common/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::half_storage_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using I32 = hn::RebindToSigned<F32>;
 using Bits = hn::Vec<I32>;
@@ -110,11 +107,11 @@ void from_half_target(float* y, const uint16_t* x, const half_dims& d, exec::Thr
   }
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::half_storage_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::half_storage_impl {
 HWY_EXPORT(to_half_target);
 HWY_EXPORT(from_half_target);
 
@@ -126,5 +123,5 @@ void from_half_simd(float* y, const uint16_t* x, const half_dims* d, exec::Threa
   HWY_DYNAMIC_DISPATCH(from_half_target)(y, x, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::half_storage_impl
 #endif

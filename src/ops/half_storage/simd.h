@@ -7,9 +7,9 @@
 #include "exec/thread_pool.h"
 #include "ops/half_storage/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::half_storage_impl {
 
 void to_half_simd(uint16_t* y, const float* x, const half_dims* d, exec::ThreadPool& pool);
 void from_half_simd(float* y, const uint16_t* x, const half_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::half_storage_impl

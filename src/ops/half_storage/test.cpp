@@ -8,7 +8,7 @@
 #include "harness/op_run.h"
 #include "ops/half_storage/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::half_storage_test {
 namespace {
 
 ir::Attrs to(DType dtype) { return ir::Attrs::of(ToHalfAttrs{dtype}); }
@@ -97,4 +97,4 @@ TEST(half_storage, keeps_nan) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::half_storage_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/hard_sigmoid/ref.h"
+#define THIMBLE_OP hard_sigmoid
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(hard_sigmoid)
 
-namespace thimble::ops {
+namespace thimble::ops::hard_sigmoid_impl {
 namespace {
 
 constexpr UnaryInfo kHardSigmoid{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kHardSigmoid{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::hard_sigmoid_impl
 
 THIMBLE_OP_FOLDER(hard_sigmoid) { return Unary<kHardSigmoid>::folder(); }
 
 namespace thimble {
 
-Value hard_sigmoid(Value x) { return ops::Unary<ops::kHardSigmoid>::apply(x); }
+Value hard_sigmoid(Value x) { return ops::Unary<ops::hard_sigmoid_impl::kHardSigmoid>::apply(x); }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/hard_sigmoid/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::hard_sigmoid_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 HWY_INLINE Vec hard_sigmoid_value(Vec x) {
   const F32 f;
@@ -20,7 +17,7 @@ UNARY_GRAD_SIMD(hard_sigmoid, y,
                 hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(f)), hn::Lt(y, hn::Set(f, 1.0F))),
                                    hn::Div(dy, hn::Set(f, 6.0F))))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::hard_sigmoid_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(hard_sigmoid)

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/hard_swish/ref.h"
+#define THIMBLE_OP hard_swish
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(hard_swish)
 
-namespace thimble::ops {
+namespace thimble::ops::hard_swish_impl {
 namespace {
 
 constexpr UnaryInfo kHardSwish{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kHardSwish{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::hard_swish_impl
 
 THIMBLE_OP_FOLDER(hard_swish) { return Unary<kHardSwish>::folder(); }
 
 namespace thimble {
 
-Value hard_swish(Value x) { return ops::Unary<ops::kHardSwish>::apply(x); }
+Value hard_swish(Value x) { return ops::Unary<ops::hard_swish_impl::kHardSwish>::apply(x); }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/hard_swish/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::hard_swish_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 HWY_INLINE Vec hard_swish_value(Vec x) {
   const F32 f;
@@ -28,7 +25,7 @@ HWY_INLINE Vec hard_swish_grad(Vec dy, Vec x) {
 UNARY_SIMD(hard_swish, hard_swish_value(x))
 UNARY_GRAD_SIMD(hard_swish, x, hard_swish_grad(dy, x))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::hard_swish_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(hard_swish)

@@ -1,6 +1,6 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::hard_swish_test {
 
 THIMBLE_OP_CASES(hard_swish) {
   return {.cases = unary_cases({.low = -2.9, .high = 2.9}) +
@@ -9,4 +9,4 @@ THIMBLE_OP_CASES(hard_swish) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::hard_swish_test

@@ -4,12 +4,12 @@
 #include "ops/common/unary.h"
 #include "ops/hard_tanh/attrs.h"
 
-#define THIMBLE_REF "ops/hard_tanh/ref.h"
+#define THIMBLE_OP hard_tanh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(hard_tanh)
 
-namespace thimble::ops {
+namespace thimble::ops::hard_tanh_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -44,14 +44,14 @@ constexpr UnaryInfo kHardTanh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::hard_tanh_impl
 
 THIMBLE_OP_FOLDER(hard_tanh) { return Unary<kHardTanh>::folder(); }
 
 namespace thimble {
 
 Value hard_tanh(Value x, const HardTanhAttrs& attrs) {
-  return ops::Unary<ops::kHardTanh>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::hard_tanh_impl::kHardTanh>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

@@ -1,18 +1,15 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/hard_tanh/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::hard_tanh_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 UNARY_SIMD(hard_tanh, math::at_most(b, math::at_least(a, x)))
 UNARY_GRAD_SIMD(hard_tanh, y, hn::IfThenZeroElse(hn::Or(hn::Le(y, a), hn::Ge(y, b)), dy))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::hard_tanh_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(hard_tanh)

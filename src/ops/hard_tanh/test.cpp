@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/hard_tanh/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::hard_tanh_test {
 
 THIMBLE_OP_CASES(hard_tanh) {
   return {
@@ -13,4 +13,4 @@ THIMBLE_OP_CASES(hard_tanh) {
                                "min_val <= max_val")};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::hard_tanh_test

@@ -4,12 +4,12 @@
 #include "ops/common/unary.h"
 #include "ops/hardshrink/attrs.h"
 
-#define THIMBLE_REF "ops/hardshrink/ref.h"
+#define THIMBLE_OP hardshrink
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(hardshrink)
 
-namespace thimble::ops {
+namespace thimble::ops::hardshrink_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -35,14 +35,14 @@ constexpr UnaryInfo kHardshrink{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::hardshrink_impl
 
 THIMBLE_OP_FOLDER(hardshrink) { return Unary<kHardshrink>::folder(); }
 
 namespace thimble {
 
 Value hardshrink(Value x, const HardshrinkAttrs& attrs) {
-  return ops::Unary<ops::kHardshrink>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::hardshrink_impl::kHardshrink>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/hardshrink/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::hardshrink_test {
 
 THIMBLE_OP_CASES(hardshrink) {
   return {.cases = unary_cases({.low = -5, .high = 5, .gap = 0.51}) +
@@ -10,4 +10,4 @@ THIMBLE_OP_CASES(hardshrink) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::hardshrink_test

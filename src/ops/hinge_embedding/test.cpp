@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::hinge_embedding_test {
 namespace {
 
 TEST(hinge_embedding, is_one_number_or_the_terms) {
@@ -21,4 +21,4 @@ TEST(hinge_embedding, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::hinge_embedding_test

@@ -4,12 +4,12 @@
 
 #include "ops/huber/attrs.h"
 
-#define THIMBLE_REF "ops/huber/ref.h"
+#define THIMBLE_OP huber
 #include "ops/common/both_precisions.h"
 
 LOSS_SIMD_DECLARE(huber)
 
-namespace thimble::ops {
+namespace thimble::ops::huber_impl {
 namespace {
 
 struct Huber : PlainLoss {
@@ -27,12 +27,12 @@ struct Huber : PlainLoss {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::huber_impl
 
 THIMBLE_OP_FOLDER(huber) { return ElementLoss<Huber>::folder(); }
 
 namespace thimble {
 Value huber(Value prediction, Value target, const HuberOptions& options) {
-  return ops::ElementLoss<ops::Huber>::apply(prediction, target, options);
+  return ops::ElementLoss<ops::huber_impl::Huber>::apply(prediction, target, options);
 }
 }  // namespace thimble

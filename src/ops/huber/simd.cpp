@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/huber/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/loss-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::huber_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void huber_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
                   exec::ThreadPool& pool) {
@@ -35,7 +32,7 @@ void huber_grad_target(float* dx, const float* dy, const float* x, const float* 
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::huber_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 LOSS_SIMD_EXPORT(huber)

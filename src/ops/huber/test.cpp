@@ -6,7 +6,7 @@
 #include "ops/common/loss_cases.h"
 #include "ops/huber/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::huber_test {
 namespace {
 
 ir::Attrs by(Reduction reduction, double delta = 1.0) {
@@ -43,4 +43,4 @@ TEST(huber, passes_nan_on) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::huber_test

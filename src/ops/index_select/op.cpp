@@ -7,10 +7,10 @@
 #include "ops/index_select/attrs.h"
 #include "ops/index_select/dims.h"
 
-#define THIMBLE_REF "ops/index_select/ref.h"
+#define THIMBLE_OP index_select
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::index_select_impl {
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
@@ -130,7 +130,7 @@ const OpDef& index_select_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::index_select_impl
 
 THIMBLE_OP_FOLDER(index_select) {
   static const OpDef* const defs[] = {&index_select_op(), &index_select_grad_op()};
@@ -139,6 +139,7 @@ THIMBLE_OP_FOLDER(index_select) {
 
 namespace thimble {
 Value index_select(Value x, Value index, const IndexSelectOptions& options) {
-  return x.graph().add1(ops::index_select_op(), ir::Attrs::of(options), {x, index});
+  return x.graph().add1(ops::index_select_impl::index_select_op(), ir::Attrs::of(options),
+                        {x, index});
 }
 }  // namespace thimble

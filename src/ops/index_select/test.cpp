@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/index_select/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::index_select_test {
 
 THIMBLE_OP_CASES(index_select) {
   const auto attrs = [](int64_t axis) { return ir::Attrs::of(IndexSelectOptions{axis}); };
@@ -44,4 +44,4 @@ TEST(index_select, is_nan_for_an_index_that_does_not_exist) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::index_select_test

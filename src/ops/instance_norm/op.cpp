@@ -11,7 +11,7 @@
 
 #include "ops/common/ref.h"
 
-namespace thimble::ops {
+namespace thimble::ops::instance_norm_impl {
 namespace {
 
 namespace f32 {
@@ -152,7 +152,7 @@ const OpDef& instance_norm_update_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::instance_norm_impl
 
 THIMBLE_OP_FOLDER(instance_norm) {
   static const OpDef* const defs[] = {&instance_norm_op(), &instance_norm_update_op()};
@@ -182,12 +182,14 @@ Value instance_norm(Value x, const InstanceNormOptions& options) {
     inputs[4] = state("running_var", init::ones());
   }
   const std::vector<Value> out =
-      graph.add(ops::instance_norm_op(), ir::Attrs::of(InstanceNormAttrs{options.epsilon}), inputs);
+      graph.add(ops::instance_norm_impl::instance_norm_op(),
+                ir::Attrs::of(InstanceNormAttrs{options.epsilon}), inputs);
   if (options.track_running_stats) {
     const Value statistics[] = {inputs[3], inputs[4], out[1], out[2]};
-    graph.add(ops::instance_norm_update_op(),
-              ir::Attrs::of(ops::InstanceNormUpdateAttrs{.momentum = options.momentum,
-                                                         .values = ops::positions_of(x.shape())}),
+    graph.add(ops::instance_norm_impl::instance_norm_update_op(),
+              ir::Attrs::of(ops::InstanceNormUpdateAttrs{
+                  .momentum = options.momentum,
+                  .values = ops::instance_norm_impl::positions_of(x.shape())}),
               statistics);
   }
   return out[0];

@@ -5,7 +5,7 @@
 #include "ops/instance_norm/attrs.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::instance_norm_test {
 namespace {
 
 // Rounding of sums of up to some thousand values in float, in another order.
@@ -99,4 +99,4 @@ TEST(instance_norm, refuses_images_of_one_position) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::instance_norm_test

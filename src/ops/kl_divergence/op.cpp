@@ -2,12 +2,12 @@
 
 #include "ops/kl_divergence/attrs.h"
 
-#define THIMBLE_REF "ops/kl_divergence/ref.h"
+#define THIMBLE_OP kl_divergence
 #include "ops/common/both_precisions.h"
 
 LOSS_SIMD_DECLARE(kl_divergence)
 
-namespace thimble::ops {
+namespace thimble::ops::kl_divergence_impl {
 namespace {
 
 struct KlDivergence : PlainLoss {
@@ -26,12 +26,13 @@ struct KlDivergence : PlainLoss {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::kl_divergence_impl
 
 THIMBLE_OP_FOLDER(kl_divergence) { return ElementLoss<KlDivergence>::folder(); }
 
 namespace thimble {
 Value kl_divergence(Value log_estimate, Value target, const KlDivergenceOptions& options) {
-  return ops::ElementLoss<ops::KlDivergence>::apply(log_estimate, target, options);
+  return ops::ElementLoss<ops::kl_divergence_impl::KlDivergence>::apply(log_estimate, target,
+                                                                        options);
 }
 }  // namespace thimble

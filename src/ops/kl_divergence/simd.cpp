@@ -1,14 +1,11 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/kl_divergence/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/loss-inl.h"
 #include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::kl_divergence_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 namespace vm = simd::HWY_NAMESPACE;
 
@@ -42,7 +39,7 @@ void kl_divergence_grad_target(float* dx, const float* dy, const float* /*x*/, c
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::kl_divergence_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 LOSS_SIMD_EXPORT(kl_divergence)

@@ -6,7 +6,7 @@
 #include "ops/common/loss_cases.h"
 #include "ops/kl_divergence/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::kl_divergence_test {
 namespace {
 
 ir::Attrs by(Reduction reduction, bool log_target = false) {
@@ -45,4 +45,4 @@ TEST(kl_divergence, takes_a_share_of_0_for_nothing_and_passes_nan_on) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::kl_divergence_test

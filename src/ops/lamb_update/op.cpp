@@ -5,10 +5,10 @@
 #include "ops/lamb_update/attrs.h"
 #include "ops/lamb_update/simd.h"
 
-#define THIMBLE_REF "ops/lamb_update/ref.h"
+#define THIMBLE_OP lamb_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lamb_update_impl {
 namespace {
 
 struct LAMBRule {
@@ -42,12 +42,14 @@ struct LAMBRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lamb_update_impl
 
 THIMBLE_OP_FOLDER(lamb_update) { return Update<LAMBRule>::folder(); }
 
 namespace thimble {
 
-LAMB::operator Optimizer() const { return ops::Update<ops::LAMBRule>::optimizer(*this); }
+LAMB::operator Optimizer() const {
+  return ops::Update<ops::lamb_update_impl::LAMBRule>::optimizer(*this);
+}
 
 }  // namespace thimble

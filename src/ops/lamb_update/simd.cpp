@@ -1,15 +1,12 @@
 #include "ops/lamb_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/lamb_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::lamb_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // What Adam would subtract for a rate of 1.
 class LambStep {
@@ -63,11 +60,11 @@ void lamb_update_target(float* const* out, const float* param, const float* grad
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::lamb_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::lamb_update_impl {
 HWY_EXPORT(lamb_update_target);
 
 int64_t lamb_update_workspace_bytes(const lamb_dims& d) {
@@ -81,5 +78,5 @@ void lamb_update_simd(float* const* out, const float* param, const float* grad, 
   (out, param, grad, lr, step, m_, v_, static_cast<double*>(workspace), d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lamb_update_impl
 #endif

@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/lamb_update/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lamb_update_impl {
 
 // workspace: lamb_update_workspace_bytes(d).
 void lamb_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -15,4 +15,4 @@ void lamb_update_simd(float* const* out, const float* param, const float* grad, 
 
 [[nodiscard]] int64_t lamb_update_workspace_bytes(const lamb_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lamb_update_impl

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::lamb_update_test {
 
 THIMBLE_OP_CASES(lamb_update) {
   const StateRanges ranges = {{-1.0, 1.0}, {0.01, 1.0}};
@@ -20,4 +20,4 @@ THIMBLE_OP_CASES(lamb_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::lamb_update_test

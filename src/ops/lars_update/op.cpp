@@ -5,10 +5,10 @@
 #include "ops/lars_update/attrs.h"
 #include "ops/lars_update/simd.h"
 
-#define THIMBLE_REF "ops/lars_update/ref.h"
+#define THIMBLE_OP lars_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lars_update_impl {
 namespace {
 
 struct LARSRule {
@@ -55,12 +55,14 @@ struct LARSRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lars_update_impl
 
 THIMBLE_OP_FOLDER(lars_update) { return Update<LARSRule>::folder(); }
 
 namespace thimble {
 
-LARS::operator Optimizer() const { return ops::Update<ops::LARSRule>::optimizer(*this); }
+LARS::operator Optimizer() const {
+  return ops::Update<ops::lars_update_impl::LARSRule>::optimizer(*this);
+}
 
 }  // namespace thimble

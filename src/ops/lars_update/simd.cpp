@@ -1,15 +1,12 @@
 #include "ops/lars_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/lars_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::lars_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void lars_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                         const float* buffer, double* tile_sums, const lars_dims* d,
@@ -38,11 +35,11 @@ void lars_update_target(float* const* out, const float* param, const float* grad
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::lars_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::lars_update_impl {
 HWY_EXPORT(lars_update_target);
 
 int64_t lars_update_workspace_bytes(const lars_dims& d) {
@@ -56,5 +53,5 @@ void lars_update_simd(float* const* out, const float* param, const float* grad, 
   (out, param, grad, lr, buffer, static_cast<double*>(workspace), d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lars_update_impl
 #endif

@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/lars_update/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lars_update_impl {
 
 // workspace: lars_update_workspace_bytes(d).
 void lars_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -15,4 +15,4 @@ void lars_update_simd(float* const* out, const float* param, const float* grad, 
 
 [[nodiscard]] int64_t lars_update_workspace_bytes(const lars_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lars_update_impl

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::lars_update_test {
 
 THIMBLE_OP_CASES(lars_update) {
   const StateRanges ranges = {{-1.0, 1.0}};
@@ -20,4 +20,4 @@ THIMBLE_OP_CASES(lars_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::lars_update_test

@@ -4,10 +4,10 @@
 #include "ops/common/row_norm.h"
 #include "ops/layer_norm/attrs.h"
 
-#define THIMBLE_REF "ops/layer_norm/ref.h"
+#define THIMBLE_OP layer_norm
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::layer_norm_impl {
 namespace {
 
 ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
@@ -126,7 +126,7 @@ const OpDef& layer_norm_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::layer_norm_impl
 
 THIMBLE_OP_FOLDER(layer_norm) {
   static const OpDef* const defs[] = {&layer_norm_op(), &layer_norm_apply_op(),
@@ -138,7 +138,7 @@ namespace thimble {
 
 Value layer_norm(Value x, Value gamma, Value beta, const LayerNormAttrs& attrs) {
   const Value inputs[] = {x, gamma, beta};
-  return x.graph().add(ops::layer_norm_op(), ir::Attrs::of(attrs), inputs)[0];
+  return x.graph().add(ops::layer_norm_impl::layer_norm_op(), ir::Attrs::of(attrs), inputs)[0];
 }
 
 Value layer_norm(Value x, const LayerNormOptions& options) {

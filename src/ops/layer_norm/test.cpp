@@ -5,7 +5,7 @@
 #include "ops/common/row_norm.h"
 #include "ops/layer_norm/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::layer_norm_test {
 namespace {
 
 // Rounding of sums of up to some thousand values in float, in another order.
@@ -86,4 +86,4 @@ TEST(layer_norm, adds_the_parameters_asked_for) {
   EXPECT_FALSE(g.ir().find_source("layer_norm_3.weight"));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::layer_norm_test

@@ -4,12 +4,12 @@
 #include "ops/common/unary.h"
 #include "ops/leaky_relu/attrs.h"
 
-#define THIMBLE_REF "ops/leaky_relu/ref.h"
+#define THIMBLE_OP leaky_relu
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(leaky_relu)
 
-namespace thimble::ops {
+namespace thimble::ops::leaky_relu_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -41,14 +41,14 @@ constexpr UnaryInfo kLeakyRelu{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::leaky_relu_impl
 
 THIMBLE_OP_FOLDER(leaky_relu) { return Unary<kLeakyRelu>::folder(); }
 
 namespace thimble {
 
 Value leaky_relu(Value x, const LeakyReluAttrs& attrs) {
-  return ops::Unary<ops::kLeakyRelu>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::leaky_relu_impl::kLeakyRelu>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

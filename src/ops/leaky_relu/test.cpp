@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/leaky_relu/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::leaky_relu_test {
 
 THIMBLE_OP_CASES(leaky_relu) {
   return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}) +
@@ -14,4 +14,4 @@ THIMBLE_OP_CASES(leaky_relu) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::leaky_relu_test

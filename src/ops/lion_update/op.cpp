@@ -5,10 +5,10 @@
 #include "ops/lion_update/attrs.h"
 #include "ops/lion_update/simd.h"
 
-#define THIMBLE_REF "ops/lion_update/ref.h"
+#define THIMBLE_OP lion_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lion_update_impl {
 namespace {
 
 struct LionRule {
@@ -44,12 +44,14 @@ struct LionRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lion_update_impl
 
 THIMBLE_OP_FOLDER(lion_update) { return Update<LionRule>::folder(); }
 
 namespace thimble {
 
-Lion::operator Optimizer() const { return ops::Update<ops::LionRule>::optimizer(*this); }
+Lion::operator Optimizer() const {
+  return ops::Update<ops::lion_update_impl::LionRule>::optimizer(*this);
+}
 
 }  // namespace thimble

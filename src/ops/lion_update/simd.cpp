@@ -1,15 +1,12 @@
 #include "ops/lion_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/lion_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::lion_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void lion_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                         const float* m_, const lion_dims* d, exec::ThreadPool& pool) {
@@ -30,11 +27,11 @@ void lion_update_target(float* const* out, const float* param, const float* grad
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::lion_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::lion_update_impl {
 HWY_EXPORT(lion_update_target);
 
 void lion_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -44,5 +41,5 @@ void lion_update_simd(float* const* out, const float* param, const float* grad, 
   (out, param, grad, lr, m_, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lion_update_impl
 #endif

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::lion_update_test {
 
 THIMBLE_OP_CASES(lion_update) {
   const StateRanges ranges = {{-1.0, 1.0}};
@@ -15,4 +15,4 @@ THIMBLE_OP_CASES(lion_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::lion_update_test

@@ -5,10 +5,10 @@
 #include "ops/local_response_norm/dims.h"
 #include "ops/local_response_norm/simd.h"
 
-#define THIMBLE_REF "ops/local_response_norm/ref.h"
+#define THIMBLE_OP local_response_norm
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::local_response_norm_impl {
 namespace {
 
 void check(const ir::InferContext& c) {
@@ -83,7 +83,7 @@ const OpDef& local_response_norm_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::local_response_norm_impl
 
 THIMBLE_OP_FOLDER(local_response_norm) {
   static const OpDef* const defs[] = {&local_response_norm_op(), &local_response_norm_grad_op()};
@@ -92,6 +92,7 @@ THIMBLE_OP_FOLDER(local_response_norm) {
 
 namespace thimble {
 Value local_response_norm(Value x, const LocalResponseNormOptions& options) {
-  return x.graph().add1(ops::local_response_norm_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::local_response_norm_impl::local_response_norm_op(),
+                        ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -2,21 +2,16 @@
 
 #include "ops/local_response_norm/simd.h"
 
-#include <algorithm>
-
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/local_response_norm/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "ops/common/rows-inl.h"
+#include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_LOCAL_RESPONSE_NORM_ONCE_
 #define THIMBLE_OPS_LOCAL_RESPONSE_NORM_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::local_response_norm_impl {
 
 inline constexpr int64_t kResponseTask = 8192;  // elements
 
@@ -29,11 +24,12 @@ inline int64_t response_rows(const local_response_norm_dims& d) {
   return std::max<int64_t>(1, kResponseTask / std::max(1, d.channels));
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::local_response_norm_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::local_response_norm_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // s^-beta for s > 0; the exponent of the paper, 3/4, is two square roots.
 HWY_INLINE Vec negative_power(Vec s, float beta) {
@@ -116,11 +112,11 @@ void local_response_norm_grad_target(float* dx, const float* dy, const float* x,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::local_response_norm_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::local_response_norm_impl {
 HWY_EXPORT(local_response_norm_target);
 HWY_EXPORT(local_response_norm_grad_target);
 
@@ -140,5 +136,5 @@ void local_response_norm_grad_simd(float* dx, const float* dy, const float* x, v
   (dx, dy, x, static_cast<float*>(workspace), *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::local_response_norm_impl
 #endif

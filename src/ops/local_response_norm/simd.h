@@ -7,7 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/local_response_norm/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::local_response_norm_impl {
 
 // Bytes of workspace for both; params hold local_response_norm_dims.
 int64_t local_response_norm_workspace(const ir::Params& params, int threads);
@@ -17,4 +17,4 @@ void local_response_norm_simd(float* y, const float* x, void* workspace,
 void local_response_norm_grad_simd(float* dx, const float* dy, const float* x, void* workspace,
                                    const local_response_norm_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::local_response_norm_impl

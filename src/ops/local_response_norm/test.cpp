@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/local_response_norm/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::local_response_norm_test {
 
 THIMBLE_OP_CASES(local_response_norm) {
   const auto attrs = [](int64_t size, double alpha = 0.5, double beta = 0.75, double k = 1.0) {
@@ -27,4 +27,4 @@ THIMBLE_OP_CASES(local_response_norm) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::local_response_norm_test

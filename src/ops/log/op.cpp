@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/log/ref.h"
+#define THIMBLE_OP log
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(log)
 
-namespace thimble::ops {
+namespace thimble::ops::log_impl {
 namespace {
 
 constexpr UnaryInfo kLog{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kLog{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::log_impl
 
 THIMBLE_OP_FOLDER(log) { return Unary<kLog>::folder(); }
 
 namespace thimble {
 
-Value log(Value x) { return ops::Unary<ops::kLog>::apply(x); }
+Value log(Value x) { return ops::Unary<ops::log_impl::kLog>::apply(x); }
 
 }  // namespace thimble

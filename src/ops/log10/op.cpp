@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/log10/ref.h"
+#define THIMBLE_OP log10
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(log10)
 
-namespace thimble::ops {
+namespace thimble::ops::log10_impl {
 namespace {
 
 constexpr UnaryInfo kLog10{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kLog10{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::log10_impl
 
 THIMBLE_OP_FOLDER(log10) { return Unary<kLog10>::folder(); }
 
 namespace thimble {
 
-Value log10(Value x) { return ops::Unary<ops::kLog10>::apply(x); }
+Value log10(Value x) { return ops::Unary<ops::log10_impl::kLog10>::apply(x); }
 
 }  // namespace thimble

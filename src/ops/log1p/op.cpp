@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/log1p/ref.h"
+#define THIMBLE_OP log1p
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(log1p)
 
-namespace thimble::ops {
+namespace thimble::ops::log1p_impl {
 namespace {
 
 constexpr UnaryInfo kLog1p{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kLog1p{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::log1p_impl
 
 THIMBLE_OP_FOLDER(log1p) { return Unary<kLog1p>::folder(); }
 
 namespace thimble {
 
-Value log1p(Value x) { return ops::Unary<ops::kLog1p>::apply(x); }
+Value log1p(Value x) { return ops::Unary<ops::log1p_impl::kLog1p>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/log2/ref.h"
+#define THIMBLE_OP log2
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(log2)
 
-namespace thimble::ops {
+namespace thimble::ops::log2_impl {
 namespace {
 
 constexpr UnaryInfo kLog2{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kLog2{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::log2_impl
 
 THIMBLE_OP_FOLDER(log2) { return Unary<kLog2>::folder(); }
 
 namespace thimble {
 
-Value log2(Value x) { return ops::Unary<ops::kLog2>::apply(x); }
+Value log2(Value x) { return ops::Unary<ops::log2_impl::kLog2>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/log_sigmoid/ref.h"
+#define THIMBLE_OP log_sigmoid
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(log_sigmoid)
 
-namespace thimble::ops {
+namespace thimble::ops::log_sigmoid_impl {
 namespace {
 
 constexpr UnaryInfo kLogSigmoid{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kLogSigmoid{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::log_sigmoid_impl
 
 THIMBLE_OP_FOLDER(log_sigmoid) { return Unary<kLogSigmoid>::folder(); }
 
 namespace thimble {
 
-Value log_sigmoid(Value x) { return ops::Unary<ops::kLogSigmoid>::apply(x); }
+Value log_sigmoid(Value x) { return ops::Unary<ops::log_sigmoid_impl::kLogSigmoid>::apply(x); }
 
 }  // namespace thimble

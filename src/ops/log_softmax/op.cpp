@@ -2,12 +2,12 @@
 
 #include "ops/common/softmax.h"
 
-#define THIMBLE_REF "ops/log_softmax/ref.h"
+#define THIMBLE_OP log_softmax
 #include "ops/common/both_precisions.h"
 
 SOFTMAX_SIMD_DECLARE(log_softmax)
 
-namespace thimble::ops {
+namespace thimble::ops::log_softmax_impl {
 namespace {
 
 const OpDef& log_softmax_grad_op() {
@@ -37,7 +37,7 @@ const OpDef& log_softmax_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::log_softmax_impl
 
 THIMBLE_OP_FOLDER(log_softmax) {
   static const OpDef* const defs[] = {&log_softmax_op(), &log_softmax_grad_op()};
@@ -46,6 +46,6 @@ THIMBLE_OP_FOLDER(log_softmax) {
 
 namespace thimble {
 Value log_softmax(Value x, const SoftmaxOptions& options) {
-  return x.graph().add1(ops::log_softmax_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::log_softmax_impl::log_softmax_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

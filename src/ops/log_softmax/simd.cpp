@@ -1,16 +1,13 @@
-#include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/log_softmax/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cmath>
 
 #include "ops/common/softmax-inl.h"
 #include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::log_softmax_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // Columns [begin, end) of [n, columns].
 void log_softmax_columns(float* y, const float* x, int n, int64_t columns, int64_t begin,
@@ -82,7 +79,7 @@ void log_softmax_grad_target(float* dx, const float* dy, const float* y, const a
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::log_softmax_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 SOFTMAX_SIMD_EXPORT(log_softmax)

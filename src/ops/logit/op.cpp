@@ -3,12 +3,12 @@
 #include "ops/common/unary.h"
 #include "ops/logit/attrs.h"
 
-#define THIMBLE_REF "ops/logit/ref.h"
+#define THIMBLE_OP logit
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(logit)
 
-namespace thimble::ops {
+namespace thimble::ops::logit_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -36,14 +36,14 @@ constexpr UnaryInfo kLogit{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::logit_impl
 
 THIMBLE_OP_FOLDER(logit) { return Unary<kLogit>::folder(); }
 
 namespace thimble {
 
 Value logit(Value x, const LogitAttrs& attrs) {
-  return ops::Unary<ops::kLogit>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::logit_impl::kLogit>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

@@ -1,14 +1,11 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/logit/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 #include "simd/hyperbolic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::logit_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // log(x / (1 - x)), without cancellation around 1/2.
 HWY_INLINE Vec logit_of(Vec x) {
@@ -41,7 +38,7 @@ HWY_INLINE Vec logit_slope(Vec dy, Vec x, Vec eps) {
 UNARY_SIMD(logit, logit_of(logit_limited(x, a)))
 UNARY_GRAD_SIMD(logit, x, logit_slope(dy, x, a))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::logit_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(logit)

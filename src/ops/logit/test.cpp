@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/logit/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::logit_test {
 
 THIMBLE_OP_CASES(logit) {
   return {.cases = unary_cases({.low = 0.05, .high = 0.95}) +
@@ -11,4 +11,4 @@ THIMBLE_OP_CASES(logit) {
               unary_rejects("half", ir::Attrs::of(LogitAttrs{.eps = 0.75}), "eps of at most 1/2")};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::logit_test

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::logsumexp_test {
 namespace {
 
 TEST(logsumexp, takes_axes_away) {
@@ -13,4 +13,4 @@ TEST(logsumexp, takes_axes_away) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::logsumexp_test

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::lp_pool2d_test {
 namespace {
 
 TEST(lp_pool2d, halves_images) {
@@ -10,4 +10,4 @@ TEST(lp_pool2d, halves_images) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::lp_pool2d_test

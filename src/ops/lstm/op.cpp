@@ -7,10 +7,10 @@
 #include "ops/common/recurrent.h"
 #include "ops/lstm/simd.h"
 
-#define THIMBLE_REF "ops/lstm/ref.h"
+#define THIMBLE_OP lstm
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lstm_impl {
 namespace {
 
 const OpDef& lstm_grad_op() {
@@ -124,7 +124,7 @@ Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value c0, const
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lstm_impl
 
 THIMBLE_OP_FOLDER(lstm) {
   static const OpDef* const defs[] = {&lstm_op(), &lstm_grad_op()};
@@ -136,7 +136,7 @@ namespace thimble {
 LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
   ops::RecurrentOptions common = ops::recurrent_options(options);
   common.projection = options.projection;
-  const auto result = ops::recurrent_layers({"lstm", 4, ops::scan}, x, h0, c0, common);
+  const auto result = ops::recurrent_layers({"lstm", 4, ops::lstm_impl::scan}, x, h0, c0, common);
   return {result.y, result.h, result.c};
 }
 
@@ -146,7 +146,7 @@ LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options) {
   ops::check_share("lstm_cell", "zoneout_h", options.zoneout_h);
   ops::check_share("lstm_cell", "zoneout_c", options.zoneout_c);
   const auto next =
-      ops::recurrent_cell({"lstm_cell", 4, ops::scan}, x, h, c,
+      ops::recurrent_cell({"lstm_cell", 4, ops::lstm_impl::scan}, x, h, c,
                           {.units = options.units, .bias = options.bias, .name = options.name});
   return {ops::zoned_out(h, next.h, options.zoneout_h),
           ops::zoned_out(c, next.c, options.zoneout_c)};

@@ -1,18 +1,14 @@
 #include "ops/lstm/simd.h"
 
-#include "simd/packed.h"
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/lstm/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/recurrent-inl.h"
+#include "simd/packed.h"
+#include "simd/workspace.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::lstm_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // From the sums in `gates` to the gates themselves, the cell and the hidden state of one sequence.
 void lstm_cell(float* h, float* c, float* gates, const float* c_before, int units) {
@@ -125,11 +121,11 @@ void lstm_grad_target(float* dx, float* dh0, float* dc0, float* h_before, const 
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::lstm_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::lstm_impl {
 HWY_EXPORT(lstm_target);
 HWY_EXPORT(lstm_grad_target);
 
@@ -153,5 +149,5 @@ void lstm_grad_simd(float* dx, float* dh0, float* dc0, float* h_before, const fl
   (dx, dh0, dc0, h_before, dh, dc, gates, c, w, c0, h0, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lstm_impl
 #endif

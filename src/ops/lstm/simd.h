@@ -7,7 +7,7 @@
 #include "exec/thread_pool.h"
 #include "ops/common/recurrent_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::lstm_impl {
 
 void lstm_simd(float* h, float* c, float* gates, const float* x, const float* w, const float* h0,
                const float* c0, void* workspace, const recurrent_dims* d, exec::ThreadPool& pool);
@@ -18,4 +18,4 @@ void lstm_grad_simd(float* dx, float* dh0, float* dc0, float* h_before, const fl
 // Of either.
 [[nodiscard]] int64_t lstm_workspace_bytes(const recurrent_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::lstm_impl

@@ -5,7 +5,7 @@
 #include "harness/op_run.h"
 #include "ops/common/recurrent_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::lstm_test {
 namespace {
 
 OpCase scan(const ScanSizes& z, bool h0, bool c0) {
@@ -95,4 +95,4 @@ TEST(lstm, zoneout_keeps_states_or_takes_the_next) {
       0.35F);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::lstm_test

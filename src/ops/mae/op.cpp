@@ -2,12 +2,12 @@
 
 #include "ops/mae/attrs.h"
 
-#define THIMBLE_REF "ops/mae/ref.h"
+#define THIMBLE_OP mae
 #include "ops/common/both_precisions.h"
 
 LOSS_SIMD_DECLARE(mae)
 
-namespace thimble::ops {
+namespace thimble::ops::mae_impl {
 namespace {
 
 struct Mae : PlainLoss {
@@ -18,12 +18,12 @@ struct Mae : PlainLoss {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::mae_impl
 
 THIMBLE_OP_FOLDER(mae) { return ElementLoss<Mae>::folder(); }
 
 namespace thimble {
 Value mae(Value prediction, Value target, const LossOptions& options) {
-  return ops::ElementLoss<ops::Mae>::apply(prediction, target, options);
+  return ops::ElementLoss<ops::mae_impl::Mae>::apply(prediction, target, options);
 }
 }  // namespace thimble

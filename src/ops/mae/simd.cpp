@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/mae/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/loss-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::mae_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void mae_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
                 exec::ThreadPool& pool) {
@@ -30,7 +27,7 @@ void mae_grad_target(float* dx, const float* dy, const float* x, const float* t,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::mae_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 LOSS_SIMD_EXPORT(mae)

@@ -6,7 +6,7 @@
 #include "ops/common/loss_cases.h"
 #include "ops/mae/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::mae_test {
 namespace {
 
 ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction}); }
@@ -31,4 +31,4 @@ TEST(mae, passes_nan_on) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::mae_test

@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::margin_ranking_test {
 namespace {
 
 TEST(margin_ranking, is_one_number_or_the_terms) {
@@ -21,4 +21,4 @@ TEST(margin_ranking, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::margin_ranking_test

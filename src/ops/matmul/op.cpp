@@ -10,10 +10,10 @@
 #include "ops/matmul/simd.h"
 #include "simd/gemm.h"
 
-#define THIMBLE_REF "ops/matmul/ref.h"
+#define THIMBLE_OP matmul
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::matmul_impl {
 namespace {
 
 // The dimensions before the last two.
@@ -200,7 +200,7 @@ void same_batches(Value& a, Value& b) {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::matmul_impl
 
 THIMBLE_OP_FOLDER(matmul) {
   static const OpDef* const defs[] = {&matmul_op()};
@@ -223,8 +223,8 @@ Value matmul(Value a, Value b, Value bias, const MatmulAttrs& attrs) {
     b = reshape(b, {b.shape()[0], 1});
     own.transpose_b = false;
   }
-  ops::same_batches(a, b);
-  const Value y = a.graph().add1(ops::matmul_op(), ir::Attrs::of(own), {a, b, bias});
+  ops::matmul_impl::same_batches(a, b);
+  const Value y = a.graph().add1(ops::matmul_impl::matmul_op(), ir::Attrs::of(own), {a, b, bias});
   if (!row && !column) return y;
   std::vector<int64_t> dims = y.shape().dims();
   if (column) dims.pop_back();

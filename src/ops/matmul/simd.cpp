@@ -1,8 +1,11 @@
 #include "ops/matmul/simd.h"
 
+#include <hwy/highway.h>
+
 #include "simd/gemm.h"
 
-namespace thimble::ops {
+#if HWY_ONCE
+namespace thimble::ops::matmul_impl {
 namespace {
 
 simd::GemmSizes gemm_sizes(const matmul_dims& d) {
@@ -33,4 +36,5 @@ int64_t matmul_workspace_bytes(const matmul_dims& d, int threads) {
   return simd::gemm_workspace_bytes(gemm_sizes(d), threads);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::matmul_impl
+#endif

@@ -6,7 +6,7 @@
 #include "exec/thread_pool.h"
 #include "ops/matmul/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::matmul_impl {
 
 // workspace: matmul_workspace_bytes(d, pool.threads()) bytes of any alignment, uninitialised.
 // Results do not depend on the number of threads. Neither throws nor allocates.
@@ -14,4 +14,4 @@ void matmul_simd(float* y, const float* a, const float* b, const float* bias, vo
                  const matmul_dims* d, exec::ThreadPool& pool);
 [[nodiscard]] int64_t matmul_workspace_bytes(const matmul_dims& d, int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::matmul_impl

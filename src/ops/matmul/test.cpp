@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/matmul/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::matmul_test {
 namespace {
 
 // Rounding of sums of up to some hundred products, relative to the largest result.
@@ -87,4 +87,4 @@ THIMBLE_OP_CASES(matmul) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::matmul_test

@@ -4,10 +4,10 @@
 #include "ops/common/matrices.h"
 #include "ops/sum/attrs.h"
 
-#define THIMBLE_REF "ops/max/ref.h"
+#define THIMBLE_OP max
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::max_impl {
 namespace {
 
 void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
@@ -44,7 +44,7 @@ const OpDef& max_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::max_impl
 
 THIMBLE_OP_FOLDER(max) {
   static const OpDef* const defs[] = {&max_op(), &max_grad_op()};
@@ -53,6 +53,6 @@ THIMBLE_OP_FOLDER(max) {
 
 namespace thimble {
 Value max(Value x, const ReduceOptions& options) {
-  return x.graph().add1(ops::max_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::max_impl::max_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -1,6 +1,6 @@
 #include "ops/common/extremum_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::max_test {
 
 THIMBLE_OP_CASES(max) { return extremum_cases(); }
 
@@ -20,4 +20,4 @@ TEST(max, shares_the_gradient_among_equals) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::max_test

@@ -6,8 +6,7 @@
 // Built from max_pool2d: there is no op of its own.
 THIMBLE_OP_FOLDER(max_pool1d) { return {}; }
 
-namespace thimble {
-
+namespace thimble::ops::max_pool1d_impl {
 namespace {
 
 MaxPool2dAttrs as_rows(const MaxPool1dOptions& options) {
@@ -19,15 +18,19 @@ MaxPool2dAttrs as_rows(const MaxPool1dOptions& options) {
 }
 
 }  // namespace
+}  // namespace thimble::ops::max_pool1d_impl
+
+namespace thimble {
 
 Value max_pool1d(Value x, const MaxPool1dOptions& options) {
   ops::check_sequence("max_pool1d", x);
-  return ops::as_sequence(max_pool2d(ops::as_image(x), as_rows(options)));
+  return ops::as_sequence(max_pool2d(ops::as_image(x), ops::max_pool1d_impl::as_rows(options)));
 }
 
 MaxPool1dResult max_pool1d_with_indices(Value x, const MaxPool1dOptions& options) {
   ops::check_sequence("max_pool1d_with_indices", x);
-  const auto pooled = max_pool2d_with_indices(ops::as_image(x), as_rows(options));
+  const auto pooled =
+      max_pool2d_with_indices(ops::as_image(x), ops::max_pool1d_impl::as_rows(options));
   return {ops::as_sequence(pooled.y), ops::as_sequence(pooled.index)};
 }
 

@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::max_pool1d_test {
 namespace {
 
 TEST(max_pool1d, halves_sequences) {
@@ -21,4 +21,4 @@ TEST(max_pool1d, refuses_images) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::max_pool1d_test

@@ -8,10 +8,10 @@
 #include "ops/max_pool2d/dims.h"
 #include "ops/max_pool2d/simd.h"
 
-#define THIMBLE_REF "ops/max_pool2d/ref.h"
+#define THIMBLE_OP max_pool2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::max_pool2d_impl {
 namespace {
 
 // One byte tells the cells of windows up to this size apart.
@@ -258,6 +258,9 @@ const OpDef& cells_op() {
 }
 
 }  // namespace
+}  // namespace thimble::ops::max_pool2d_impl
+
+namespace thimble::ops {
 
 std::optional<Maxima> maxima_of(Value dy, Value x) {
   ir::Graph& graph = dy.graph();
@@ -266,10 +269,11 @@ std::optional<Maxima> maxima_of(Value dy, Value x) {
     return producer < 0 ? nullptr : &graph.nodes[static_cast<size_t>(producer)];
   };
   const ir::Node* grad = node_of(dy.id());
-  if (grad == nullptr || grad->op != &grad_op()) return {};
+  if (grad == nullptr || grad->op != &max_pool2d_impl::grad_op()) return {};
   const ir::Node* pool = node_of(grad->inputs[1]);
   const bool pools_x = pool != nullptr && pool->inputs[0] == x.id() &&
-                       (pool->op == &max_pool2d_op() || pool->op == &with_places_op());
+                       (pool->op == &max_pool2d_impl::max_pool2d_op() ||
+                        pool->op == &max_pool2d_impl::with_places_op());
   if (!pools_x) return {};
   return Maxima{graph.value(grad->inputs[0]), graph.value(pool->outputs[0]), dy};
 }
@@ -278,7 +282,7 @@ Value route_to_maxima(const Maxima& maxima, Value dy) {
   ir::Graph& graph = dy.graph();
   const ir::Node grad =
       graph.nodes[static_cast<size_t>(graph.data(maxima.pool_grad.id()).producer)];
-  return graph.add1(grad_op(), grad.attrs, {dy, graph.value(grad.inputs[1])});
+  return graph.add1(max_pool2d_impl::grad_op(), grad.attrs, {dy, graph.value(grad.inputs[1])});
 }
 
 }  // namespace thimble::ops
@@ -293,19 +297,20 @@ THIMBLE_OP_FOLDER(max_pool2d) {
 namespace thimble {
 
 Value max_pool2d(Value x, const MaxPool2dAttrs& attrs) {
-  return x.graph().add(ops::max_pool2d_op(), ir::Attrs::of(attrs), {&x, 1})[0];
+  return x.graph().add(ops::max_pool2d_impl::max_pool2d_op(), ir::Attrs::of(attrs), {&x, 1})[0];
 }
 
 MaxPool2dResult max_pool2d_with_indices(Value x, const MaxPool2dAttrs& attrs) {
   ir::Graph& graph = x.graph();
-  const std::vector<Value> pooled = graph.add(ops::with_places_op(), ir::Attrs::of(attrs), {&x, 1});
+  const std::vector<Value> pooled =
+      graph.add(ops::max_pool2d_impl::with_places_op(), ir::Attrs::of(attrs), {&x, 1});
   const MaxPool2dGradAttrs of{.size = ops::image_size(x.shape()),
                               .kernel = attrs.kernel,
                               .stride = attrs.stride,
                               .padding = attrs.padding,
                               .dilation = attrs.dilation,
                               .ceil_mode = attrs.ceil_mode};
-  return {pooled[0], graph.add1(ops::cells_op(), ir::Attrs::of(of), {pooled[1]})};
+  return {pooled[0], graph.add1(ops::max_pool2d_impl::cells_op(), ir::Attrs::of(of), {pooled[1]})};
 }
 
 Value global_max_pool2d(Value x) {
@@ -318,7 +323,7 @@ Value global_max_pool2d(Value x) {
 }
 
 Value max_pool2d_grad(Value dy, Value index, const MaxPool2dGradAttrs& attrs) {
-  return dy.graph().add1(ops::grad_op(), ir::Attrs::of(attrs), {dy, index});
+  return dy.graph().add1(ops::max_pool2d_impl::grad_op(), ir::Attrs::of(attrs), {dy, index});
 }
 
 }  // namespace thimble

@@ -3,23 +3,19 @@
 
 #include "ops/max_pool2d/simd.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
+#include "ops/common/lanes-inl.h"
 #include "ops/common/row_tasks.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/max_pool2d/simd.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
-#include "ops/common/lanes-inl.h"
-
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::max_pool2d_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using I32 = hn::RebindToSigned<F32>;
 using Places = hn::Vec<I32>;
@@ -111,11 +107,11 @@ void max_pool2d_target(float* y, uint8_t* index, const float* x, const pool_dims
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::max_pool2d_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::max_pool2d_impl {
 HWY_EXPORT(max_pool2d_target);
 
 namespace {
@@ -302,5 +298,5 @@ void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, cons
   });
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::max_pool2d_impl
 #endif

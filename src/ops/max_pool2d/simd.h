@@ -6,7 +6,7 @@
 #include "ir/op_def.h"
 #include "ops/max_pool2d/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::max_pool2d_impl {
 
 void max_pool2d_simd(float* y, uint8_t* index, const float* x, const pool_dims* d,
                      exec::ThreadPool& pool);
@@ -21,4 +21,4 @@ void max_pool2d_packed_grad_simd(float* dx, const float* dy, const uint8_t* bits
 // Bytes of its workspace; params hold pool_dims.
 int64_t max_pool2d_packed_grad_workspace(const ir::Params& params, int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::max_pool2d_impl

@@ -11,7 +11,7 @@
 #include "ops/max_pool2d/simd.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::max_pool2d_test {
 namespace {
 
 OpCase pooled(const char* name, const Shape& x, const Shape& y, const MaxPool2dAttrs& attrs = {}) {
@@ -200,7 +200,7 @@ TEST(max_pool2d, passes_nan_on) {
   std::vector<float> y(3);
   std::vector<uint8_t> index(3);
   exec::ThreadPool pool(1);
-  ops::max_pool2d_simd(y.data(), index.data(), x.data(), &d, pool);
+  ops::max_pool2d_impl::max_pool2d_simd(y.data(), index.data(), x.data(), &d, pool);
   EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]));
   EXPECT_EQ(y[2], 4.0F);
   EXPECT_EQ(index, (std::vector<uint8_t>{0, 1, 3}));
@@ -214,4 +214,4 @@ TEST(max_pool2d, pools_whole_images) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::max_pool2d_test

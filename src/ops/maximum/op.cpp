@@ -2,10 +2,10 @@
 
 #include "ops/common/extremum.h"
 
-#define THIMBLE_REF "ops/maximum/ref.h"
+#define THIMBLE_OP maximum
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::maximum_impl {
 namespace {
 
 const OpDef& maximum_grad_op() {
@@ -31,7 +31,7 @@ const OpDef& maximum_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::maximum_impl
 
 THIMBLE_OP_FOLDER(maximum) {
   static const OpDef* const defs[] = {&maximum_op(), &maximum_grad_op()};
@@ -39,5 +39,7 @@ THIMBLE_OP_FOLDER(maximum) {
 }
 
 namespace thimble {
-Value maximum(Value a, Value b) { return a.graph().add1(ops::maximum_op(), {}, {a, b}); }
+Value maximum(Value a, Value b) {
+  return a.graph().add1(ops::maximum_impl::maximum_op(), {}, {a, b});
+}
 }  // namespace thimble

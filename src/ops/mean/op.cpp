@@ -7,10 +7,10 @@
 #include "ops/mean/attrs.h"
 #include "ops/sum/attrs.h"
 
-#define THIMBLE_REF "ops/mean/ref.h"
+#define THIMBLE_OP mean
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::mean_impl {
 namespace {
 
 std::vector<char> chosen_of(const Shape& x, const ir::Attrs& attrs) {
@@ -83,7 +83,7 @@ const OpDef& mean_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::mean_impl
 
 THIMBLE_OP_FOLDER(mean) {
   static const OpDef* const defs[] = {&mean_op(), &mean_grad_op()};
@@ -92,6 +92,6 @@ THIMBLE_OP_FOLDER(mean) {
 
 namespace thimble {
 Value mean(Value x, const ReduceOptions& options) {
-  return x.graph().add1(ops::mean_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::mean_impl::mean_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

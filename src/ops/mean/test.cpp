@@ -2,7 +2,7 @@
 #include "ops/mean/attrs.h"
 #include "ops/sum/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::mean_test {
 namespace {
 
 ir::Attrs over(std::vector<int64_t> axes, bool keepdims = false) {
@@ -39,4 +39,4 @@ THIMBLE_OP_CASES(mean) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::mean_test

@@ -4,10 +4,10 @@
 #include "ops/common/matrices.h"
 #include "ops/sum/attrs.h"
 
-#define THIMBLE_REF "ops/min/ref.h"
+#define THIMBLE_OP min
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::min_impl {
 namespace {
 
 void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
@@ -45,7 +45,7 @@ const OpDef& min_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::min_impl
 
 THIMBLE_OP_FOLDER(min) {
   static const OpDef* const defs[] = {&min_op(), &min_grad_op()};
@@ -54,6 +54,6 @@ THIMBLE_OP_FOLDER(min) {
 
 namespace thimble {
 Value min(Value x, const ReduceOptions& options) {
-  return x.graph().add1(ops::min_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::min_impl::min_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -2,10 +2,10 @@
 
 #include "ops/common/extremum.h"
 
-#define THIMBLE_REF "ops/minimum/ref.h"
+#define THIMBLE_OP minimum
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::minimum_impl {
 namespace {
 
 const OpDef& minimum_grad_op() {
@@ -31,7 +31,7 @@ const OpDef& minimum_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::minimum_impl
 
 THIMBLE_OP_FOLDER(minimum) {
   static const OpDef* const defs[] = {&minimum_op(), &minimum_grad_op()};
@@ -39,5 +39,7 @@ THIMBLE_OP_FOLDER(minimum) {
 }
 
 namespace thimble {
-Value minimum(Value a, Value b) { return a.graph().add1(ops::minimum_op(), {}, {a, b}); }
+Value minimum(Value a, Value b) {
+  return a.graph().add1(ops::minimum_impl::minimum_op(), {}, {a, b});
+}
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/mish/ref.h"
+#define THIMBLE_OP mish
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(mish)
 
-namespace thimble::ops {
+namespace thimble::ops::mish_impl {
 namespace {
 
 constexpr UnaryInfo kMish{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kMish{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::mish_impl
 
 THIMBLE_OP_FOLDER(mish) { return Unary<kMish>::folder(); }
 
 namespace thimble {
 
-Value mish(Value x) { return ops::Unary<ops::kMish>::apply(x); }
+Value mish(Value x) { return ops::Unary<ops::mish_impl::kMish>::apply(x); }
 
 }  // namespace thimble

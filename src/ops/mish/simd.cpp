@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/mish/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::mish_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // With e = e^x, tanh(ln(1 + e^x)) = n / (n + 2), n = e (e + 2). Beyond 20 it is 1.
 struct Mish {
@@ -45,7 +42,7 @@ HWY_INLINE Vec mish_slope(Vec x) {
 UNARY_SIMD(mish, mish_value(x))
 UNARY_GRAD_SIMD(mish, x, hn::Mul(dy, mish_slope(x)))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::mish_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(mish)

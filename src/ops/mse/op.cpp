@@ -2,12 +2,12 @@
 
 #include "ops/mse/attrs.h"
 
-#define THIMBLE_REF "ops/mse/ref.h"
+#define THIMBLE_OP mse
 #include "ops/common/both_precisions.h"
 
 LOSS_SIMD_DECLARE(mse)
 
-namespace thimble::ops {
+namespace thimble::ops::mse_impl {
 namespace {
 
 struct Mse : PlainLoss {
@@ -17,12 +17,12 @@ struct Mse : PlainLoss {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::mse_impl
 
 THIMBLE_OP_FOLDER(mse) { return ElementLoss<Mse>::folder(); }
 
 namespace thimble {
 Value mse(Value prediction, Value target, const LossOptions& options) {
-  return ops::ElementLoss<ops::Mse>::apply(prediction, target, options);
+  return ops::ElementLoss<ops::mse_impl::Mse>::apply(prediction, target, options);
 }
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "ops/common/loss_cases.h"
 #include "ops/mse/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::mse_test {
 namespace {
 
 ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction}); }
@@ -10,4 +10,4 @@ ir::Attrs by(Reduction reduction) { return ir::Attrs::of(LossOptions{reduction})
 
 THIMBLE_OP_CASES(mse) { return loss_cases(by, {}); }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::mse_test

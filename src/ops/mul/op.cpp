@@ -3,12 +3,12 @@
 
 #include "ops/common/binary.h"
 
-#define THIMBLE_REF "ops/mul/ref.h"
+#define THIMBLE_OP mul
 #include "ops/common/both_precisions.h"
 
 BINARY_SIMD_DECLARE(mul)
 
-namespace thimble::ops {
+namespace thimble::ops::mul_impl {
 namespace {
 
 std::vector<Value> mul_vjp(const ir::VjpContext& c) {
@@ -34,7 +34,7 @@ const OpDef& mul_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::mul_impl
 
 THIMBLE_OP_FOLDER(mul) {
   static const OpDef* const defs[] = {&mul_op()};
@@ -43,6 +43,6 @@ THIMBLE_OP_FOLDER(mul) {
 
 namespace thimble {
 
-Value mul(Value a, Value b) { return a.graph().add1(ops::mul_op(), {}, {a, b}); }
+Value mul(Value a, Value b) { return a.graph().add1(ops::mul_impl::mul_op(), {}, {a, b}); }
 
 }  // namespace thimble

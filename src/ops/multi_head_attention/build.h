@@ -3,7 +3,7 @@
 
 #include <thimble/ops/multi_head_attention.h>
 
-namespace thimble::ops {
+namespace thimble::ops::multi_head_attention_impl {
 
 struct AttentionWeights {
   Value q, k, v;                 // [E, E], [G, K], [G, W]
@@ -24,4 +24,4 @@ void set_packed(AttentionWeights& weights, Value in_proj_weight, Value in_proj_b
 Value attend(Value query, Value key, Value value, Value mask, const AttentionWeights& weights,
              const MultiHeadAttentionOptions& options);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::multi_head_attention_impl

@@ -14,6 +14,9 @@ void describe(MultiHeadAttentionOptions& o, ir::OptionVisitor& v) {
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 
+}  // namespace thimble
+
+namespace thimble::ops::multi_head_attention_impl {
 namespace {
 
 std::vector<Value> build(std::span<const Value> in, const void* pointer) {
@@ -27,16 +30,16 @@ std::vector<Value> build(std::span<const Value> in, const void* pointer) {
     throw Error("multi_head_attention",
                 "given weights are at least in_proj_weight and out_proj_weight");
   }
-  const int64_t kv_width = ops::check_attention_layer(in[0], key, value, options);
-  ops::AttentionWeights weights;
-  ops::set_packed(weights, in[4], in[5], in[0].shape()[2], kv_width);
+  const int64_t kv_width = check_attention_layer(in[0], key, value, options);
+  AttentionWeights weights;
+  set_packed(weights, in[4], in[5], in[0].shape()[2], kv_width);
   weights.out = in[6];
   weights.out_bias = in[7];
-  return {ops::attend(in[0], key, value, in[3], weights, options)};
+  return {attend(in[0], key, value, in[3], weights, options)};
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::ops::multi_head_attention_impl
 
 THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
   static const FunctionDef def{
@@ -62,7 +65,7 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
                      {"out_proj.weight", "[E, E]"},
                      {"out_proj.bias", "[E]", true}},
       .options = ir::OptionSchema::of<MultiHeadAttentionOptions>(),
-      .build = thimble::build,
+      .build = build,
   };
   static const FunctionDef* const defs[] = {&def};
   return defs;

@@ -11,7 +11,7 @@
 // A layer over matmul and attention: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(multi_head_attention) { return {}; }
 
-namespace thimble::ops {
+namespace thimble::ops::multi_head_attention_impl {
 
 int64_t check_attention_layer(Value query, Value key, Value value,
                               const MultiHeadAttentionOptions& options) {
@@ -69,19 +69,20 @@ Value attend(Value query, Value key, Value value, Value mask, const AttentionWei
                 {.transpose_b = true});
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::multi_head_attention_impl
 
 namespace thimble {
 
 Value multi_head_attention(Value query, Value key, Value value, Value mask,
                            const MultiHeadAttentionOptions& options) {
-  const int64_t kv_width = ops::check_attention_layer(query, key, value, options);
+  const int64_t kv_width =
+      ops::multi_head_attention_impl::check_attention_layer(query, key, value, options);
   const int64_t width = query.shape()[2];
   const ir::LayerScope layer(query.graph(), "multi_head_attention", options.name);
   const auto parameter = [&](const char* name, const Shape& shape, const Initializer& rule) {
     return ops::layer_parameter(layer, query, name, shape, rule);
   };
-  ops::AttentionWeights weights;
+  ops::multi_head_attention_impl::AttentionWeights weights;
   Value packed;
   if (key.shape()[2] == width && value.shape()[2] == width) {
     packed = parameter("in_proj_weight", {width + 2 * kv_width, width}, init::xavier_uniform());
@@ -92,10 +93,10 @@ Value multi_head_attention(Value query, Value key, Value value, Value mask,
   }
   Value bias;
   if (options.bias) bias = parameter("in_proj_bias", {width + 2 * kv_width}, init::zeros());
-  ops::set_packed(weights, packed, bias, width, kv_width);
+  ops::multi_head_attention_impl::set_packed(weights, packed, bias, width, kv_width);
   weights.out = parameter("out_proj.weight", {width, width}, init::torch_default());
   if (options.bias) weights.out_bias = parameter("out_proj.bias", {width}, init::zeros());
-  return ops::attend(query, key, value, mask, weights, options);
+  return ops::multi_head_attention_impl::attend(query, key, value, mask, weights, options);
 }
 
 Value multi_head_attention(Value x, const MultiHeadAttentionOptions& options) {

@@ -4,7 +4,7 @@
 #include "harness/op_run.h"
 #include "ir/function_def.h"
 
-namespace thimble::test {
+namespace thimble::test::multi_head_attention_test {
 namespace {
 
 Shape shape_of(Graph& g, const char* name) { return g.ir().find_source(name).shape(); }
@@ -63,4 +63,4 @@ TEST(multi_head_attention, refuses_a_part_of_the_weights) {
   EXPECT_THROW(ir::find_function("multi_head_attention")->build(inputs, &options), Error);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::multi_head_attention_test

@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::multi_margin_test {
 namespace {
 
 TEST(multi_margin, is_one_number_or_the_terms) {
@@ -24,4 +24,4 @@ TEST(multi_margin, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::multi_margin_test

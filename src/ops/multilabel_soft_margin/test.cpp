@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::multilabel_soft_margin_test {
 namespace {
 
 TEST(multilabel_soft_margin, is_one_number_or_the_terms) {
@@ -21,4 +21,4 @@ TEST(multilabel_soft_margin, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::multilabel_soft_margin_test

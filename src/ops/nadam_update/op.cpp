@@ -5,10 +5,10 @@
 #include "ops/nadam_update/attrs.h"
 #include "ops/nadam_update/simd.h"
 
-#define THIMBLE_REF "ops/nadam_update/ref.h"
+#define THIMBLE_OP nadam_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::nadam_update_impl {
 namespace {
 
 struct NAdamRule {
@@ -55,12 +55,14 @@ struct NAdamRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::nadam_update_impl
 
 THIMBLE_OP_FOLDER(nadam_update) { return Update<NAdamRule>::folder(); }
 
 namespace thimble {
 
-NAdam::operator Optimizer() const { return ops::Update<ops::NAdamRule>::optimizer(*this); }
+NAdam::operator Optimizer() const {
+  return ops::Update<ops::nadam_update_impl::NAdamRule>::optimizer(*this);
+}
 
 }  // namespace thimble

@@ -1,15 +1,12 @@
 #include "ops/nadam_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/nadam_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::nadam_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void nadam_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* m_, const float* v_,
@@ -42,11 +39,11 @@ void nadam_update_target(float* const* out, const float* param, const float* gra
   *out[3] = static_cast<float>(factors.mu_product);
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::nadam_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::nadam_update_impl {
 HWY_EXPORT(nadam_update_target);
 
 void nadam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -56,5 +53,5 @@ void nadam_update_simd(float* const* out, const float* param, const float* grad,
   (out, param, grad, lr, step, m_, v_, mu_product, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::nadam_update_impl
 #endif

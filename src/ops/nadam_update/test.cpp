@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::nadam_update_test {
 
 THIMBLE_OP_CASES(nadam_update) {
   const StateRanges ranges = {{-1.0, 1.0}, {0.01, 1.0}, {0.2, 0.8}};
@@ -24,4 +24,4 @@ THIMBLE_OP_CASES(nadam_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::nadam_update_test

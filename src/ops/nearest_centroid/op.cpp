@@ -6,10 +6,10 @@
 #include "ops/common/row_tasks.h"
 #include "ops/nearest_centroid/dims.h"
 
-#define THIMBLE_REF "ops/nearest_centroid/ref.h"
+#define THIMBLE_OP nearest_centroid
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::nearest_centroid_impl {
 namespace {
 
 void fast(float* y, const float* x, const float* sums, const float* counts,
@@ -88,7 +88,7 @@ const OpDef& nearest_centroid_update_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::nearest_centroid_impl
 
 THIMBLE_OP_FOLDER(nearest_centroid) {
   static const OpDef* const defs[] = {&nearest_centroid_op(), &nearest_centroid_update_op()};
@@ -98,7 +98,7 @@ THIMBLE_OP_FOLDER(nearest_centroid) {
 namespace thimble {
 
 Value nearest_centroid(Value x, Value sums, Value counts) {
-  return x.graph().add1(ops::nearest_centroid_op(), {}, {x, sums, counts});
+  return x.graph().add1(ops::nearest_centroid_impl::nearest_centroid_op(), {}, {x, sums, counts});
 }
 
 Value nearest_centroid(Value x, Value labels, const NearestCentroidOptions& options) {
@@ -117,7 +117,7 @@ Value nearest_centroid(Value x, Value labels, const NearestCentroidOptions& opti
   const Value counts = state("counts", {options.classes});
   const Value scores = nearest_centroid(x, sums, counts);
   const Value inputs[] = {sums, counts, x, labels};
-  graph.add(ops::nearest_centroid_update_op(), {}, inputs);
+  graph.add(ops::nearest_centroid_impl::nearest_centroid_update_op(), {}, inputs);
   return scores;
 }
 

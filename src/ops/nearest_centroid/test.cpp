@@ -8,7 +8,7 @@
 #include "ops/nearest_centroid/attrs.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::nearest_centroid_test {
 
 THIMBLE_OP_CASES(nearest_centroid) {
   const auto of = [](const char* name, int64_t rows, int64_t size, int64_t classes) {
@@ -73,4 +73,4 @@ TEST(nearest_centroid, needs_no_labels_at_inference) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::nearest_centroid_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/neg/ref.h"
+#define THIMBLE_OP neg
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(neg)
 
-namespace thimble::ops {
+namespace thimble::ops::neg_impl {
 namespace {
 
 const OpDef& neg_op() {
@@ -24,7 +24,7 @@ const OpDef& neg_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::neg_impl
 
 THIMBLE_OP_FOLDER(neg) {
   static const OpDef* const defs[] = {&neg_op()};
@@ -33,6 +33,6 @@ THIMBLE_OP_FOLDER(neg) {
 
 namespace thimble {
 
-Value neg(Value x) { return x.graph().add1(ops::neg_op(), {}, {x}); }
+Value neg(Value x) { return x.graph().add1(ops::neg_impl::neg_op(), {}, {x}); }
 
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::neg_test {
 
 THIMBLE_OP_CASES(neg) { return {.cases = unary_cases({}), .rejects = unary_rejects()}; }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::neg_test

@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::nll_test {
 namespace {
 
 TEST(nll, is_one_number_or_one_a_row) {
@@ -24,4 +24,4 @@ TEST(nll, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::nll_test

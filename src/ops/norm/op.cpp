@@ -3,10 +3,10 @@
 #include "ops/common/reduction.h"
 #include "ops/norm/attrs.h"
 
-#define THIMBLE_REF "ops/norm/ref.h"
+#define THIMBLE_OP norm
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::norm_impl {
 namespace {
 
 double constant(const NormOptions& options) { return options.p; }
@@ -21,7 +21,7 @@ constexpr ReductionInfo kNorm{
 using Norm = AxesReduction<kNorm, NormOptions, constant>;
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::norm_impl
 
 THIMBLE_OP_FOLDER(norm) {
   static const OpDef* const defs[] = {&Norm::op(), &Norm::grad()};
@@ -30,6 +30,6 @@ THIMBLE_OP_FOLDER(norm) {
 
 namespace thimble {
 
-Value norm(Value x, const NormOptions& options) { return ops::Norm::apply(x, options); }
+Value norm(Value x, const NormOptions& options) { return ops::norm_impl::Norm::apply(x, options); }
 
 }  // namespace thimble

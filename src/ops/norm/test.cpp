@@ -3,7 +3,7 @@
 #include "ops/common/reduction_cases.h"
 #include "ops/norm/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::norm_test {
 
 THIMBLE_OP_CASES(norm) {
   constexpr double kGap = 0.1;
@@ -22,4 +22,4 @@ THIMBLE_OP_CASES(norm) {
   return table;
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::norm_test

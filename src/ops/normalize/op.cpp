@@ -6,10 +6,10 @@
 #include "ops/normalize/dims.h"
 #include "ops/normalize/simd.h"
 
-#define THIMBLE_REF "ops/normalize/ref.h"
+#define THIMBLE_OP normalize
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::normalize_impl {
 namespace {
 
 bool simple(const normalize_dims& d) { return d.along.inner == 1 && d.p == 2.0; }
@@ -107,7 +107,7 @@ const OpDef& normalize_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::normalize_impl
 
 THIMBLE_OP_FOLDER(normalize) {
   static const OpDef* const defs[] = {&normalize_op(), &normalize_grad_op()};
@@ -117,6 +117,6 @@ THIMBLE_OP_FOLDER(normalize) {
 namespace thimble {
 Value normalize(Value x, const NormalizeOptions& options) {
   const Value inputs[] = {x};
-  return x.graph().add(ops::normalize_op(), ir::Attrs::of(options), inputs)[0];
+  return x.graph().add(ops::normalize_impl::normalize_op(), ir::Attrs::of(options), inputs)[0];
 }
 }  // namespace thimble

@@ -1,17 +1,14 @@
 #include "ops/normalize/simd.h"
 
-#include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/normalize/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cmath>
 
 #include "ops/common/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::normalize_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void normalize_target(float* y, float* norm, const float* x, const normalize_dims& d,
                       exec::ThreadPool& pool) {
@@ -50,11 +47,11 @@ void normalize_grad_target(float* dx, const float* dy, const float* y, const flo
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::normalize_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::normalize_impl {
 HWY_EXPORT(normalize_target);
 HWY_EXPORT(normalize_grad_target);
 
@@ -68,5 +65,5 @@ void normalize_grad_simd(float* dx, const float* dy, const float* y, const float
   HWY_DYNAMIC_DISPATCH(normalize_grad_target)(dx, dy, y, norm, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::normalize_impl
 #endif

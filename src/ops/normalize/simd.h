@@ -4,7 +4,7 @@
 #include "exec/thread_pool.h"
 #include "ops/normalize/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::normalize_impl {
 
 // y may be x.
 void normalize_simd(float* y, float* norm, const float* x, const normalize_dims* d,
@@ -14,4 +14,4 @@ void normalize_simd(float* y, float* norm, const float* x, const normalize_dims*
 void normalize_grad_simd(float* dx, const float* dy, const float* y, const float* norm,
                          const normalize_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::normalize_impl

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/normalize/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::normalize_test {
 namespace {
 
 OpCase along(const char* name, const Shape& x, const Shape& norm, const NormalizeOptions& options,
@@ -37,4 +37,4 @@ THIMBLE_OP_CASES(normalize) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::normalize_test

@@ -4,10 +4,10 @@
 #include "ops/common/class_dims.h"
 #include "ops/one_hot/attrs.h"
 
-#define THIMBLE_REF "ops/one_hot/ref.h"
+#define THIMBLE_OP one_hot
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::one_hot_impl {
 namespace {
 
 const OpDef& one_hot_op() {
@@ -42,7 +42,7 @@ const OpDef& one_hot_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::one_hot_impl
 
 THIMBLE_OP_FOLDER(one_hot) {
   static const OpDef* const defs[] = {&one_hot_op()};
@@ -51,6 +51,6 @@ THIMBLE_OP_FOLDER(one_hot) {
 
 namespace thimble {
 Value one_hot(Value x, const OneHotOptions& options) {
-  return x.graph().add1(ops::one_hot_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::one_hot_impl::one_hot_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

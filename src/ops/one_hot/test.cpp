@@ -4,7 +4,7 @@
 #include "harness/op_run.h"
 #include "ops/one_hot/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::one_hot_test {
 
 THIMBLE_OP_CASES(one_hot) {
   const auto of = [](int64_t classes) { return ir::Attrs::of(OneHotOptions{classes}); };
@@ -28,4 +28,4 @@ TEST(one_hot, is_zero_for_an_index_that_is_no_class) {
   EXPECT_EQ(values_of<float>(y[0]), (std::vector<float>{0, 0, 0, 0, 0, 1}));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::one_hot_test

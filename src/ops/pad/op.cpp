@@ -14,10 +14,10 @@
 #include "ops/common/strided.h"
 #include "ops/pad/attrs.h"
 
-#define THIMBLE_REF "ops/pad/ref.h"
+#define THIMBLE_OP pad
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::pad_impl {
 namespace {
 
 // More than any dimension may have.
@@ -87,14 +87,14 @@ const OpDef& pad_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::pad_impl
 
 THIMBLE_OP_FOLDER(pad) {
   static const OpDef* const defs[] = {&pad_op()};
   return defs;
 }
 
-namespace thimble {
+namespace thimble::ops::pad_impl {
 namespace {
 
 // The elements of an axis from `start` on, `count` of them.
@@ -148,26 +148,30 @@ Value cut(Value x, const PadOptions& options) {
 }
 
 }  // namespace
+}  // namespace thimble::ops::pad_impl
+
+namespace thimble {
 
 Value pad(Value x, const PadOptions& options) {
   const auto rank = static_cast<size_t>(x.shape().rank());
   const bool fits = options.before.size() == rank && options.after.size() == rank;
   // As in PyTorch: what is cut off does not come round, but is still repeated or mirrored.
   const bool cut_first = options.mode == PadMode::circular && fits;
-  if (cut_first) x = cut(x, options);
+  if (cut_first) x = ops::pad_impl::cut(x, options);
   if (options.mode == PadMode::constant || !fits) {
     PadOptions outer{options.before, options.after, options.value};
     for (auto* const numbers : {&outer.before, &outer.after}) {
       for (int64_t& number : *numbers) number = fits ? std::max<int64_t>(number, 0) : number;
     }
-    x = x.graph().add1(ops::pad_op(), ir::Attrs::of(outer), {x});
+    x = x.graph().add1(ops::pad_impl::pad_op(), ir::Attrs::of(outer), {x});
   } else {
     for (size_t i = 0; i < rank; ++i) {
-      x = repeated(x, static_cast<int64_t>(i), std::max<int64_t>(options.before[i], 0),
-                   std::max<int64_t>(options.after[i], 0), options.mode);
+      x = ops::pad_impl::repeated(x, static_cast<int64_t>(i),
+                                  std::max<int64_t>(options.before[i], 0),
+                                  std::max<int64_t>(options.after[i], 0), options.mode);
     }
   }
-  return cut_first || !fits ? x : cut(x, options);
+  return cut_first || !fits ? x : ops::pad_impl::cut(x, options);
 }
 
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/pad/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::pad_test {
 namespace {
 
 ir::Attrs around(std::vector<int64_t> before, std::vector<int64_t> after, double value = 0.0) {
@@ -30,4 +30,4 @@ THIMBLE_OP_CASES(pad) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::pad_test

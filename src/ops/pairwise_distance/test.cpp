@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::pairwise_distance_test {
 namespace {
 
 TEST(pairwise_distance, takes_the_last_axis_away) {
@@ -12,4 +12,4 @@ TEST(pairwise_distance, takes_the_last_axis_away) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::pairwise_distance_test

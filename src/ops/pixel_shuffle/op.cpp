@@ -9,7 +9,7 @@
 // Built from reshape and transpose: there is no op of its own.
 THIMBLE_OP_FOLDER(pixel_shuffle) { return {}; }
 
-namespace thimble {
+namespace thimble::ops::pixel_shuffle_impl {
 namespace {
 
 // Throws Error unless x is images and the factor is one.
@@ -24,11 +24,14 @@ void check(const char* op, const Shape& x, int64_t r) {
 }
 
 }  // namespace
+}  // namespace thimble::ops::pixel_shuffle_impl
+
+namespace thimble {
 
 Value pixel_shuffle(Value x, const PixelShuffleOptions& options) {
   const Shape& s = x.shape();
   const int64_t r = options.factor;
-  check("pixel_shuffle", s, r);
+  ops::pixel_shuffle_impl::check("pixel_shuffle", s, r);
   if (s[3] % (r * r) != 0) {
     throw Error("pixel_shuffle", fmt::format("expected channels that are a multiple of {}, got {}",
                                              r * r, to_string(s)));
@@ -41,7 +44,7 @@ Value pixel_shuffle(Value x, const PixelShuffleOptions& options) {
 Value pixel_unshuffle(Value x, const PixelShuffleOptions& options) {
   const Shape& s = x.shape();
   const int64_t r = options.factor;
-  check("pixel_unshuffle", s, r);
+  ops::pixel_shuffle_impl::check("pixel_unshuffle", s, r);
   if (s[1] % r != 0 || s[2] % r != 0) {
     throw Error(
         "pixel_unshuffle",

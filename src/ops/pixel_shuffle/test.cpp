@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::pixel_shuffle_test {
 namespace {
 
 TEST(pixel_shuffle, refuses_sizes_that_do_not_fit) {
@@ -26,4 +26,4 @@ TEST(pixel_shuffle, keeps_the_batch_open) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::pixel_shuffle_test

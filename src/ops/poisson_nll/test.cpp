@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::poisson_nll_test {
 namespace {
 
 TEST(poisson_nll, is_one_number_or_the_terms) {
@@ -21,4 +21,4 @@ TEST(poisson_nll, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::poisson_nll_test

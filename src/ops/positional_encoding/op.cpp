@@ -9,7 +9,7 @@
 // A sum with a table: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(positional_encoding) { return {}; }
 
-namespace thimble {
+namespace thimble::ops::positional_encoding_impl {
 namespace {
 
 // [steps, width], which the graph may hold already.
@@ -32,6 +32,9 @@ Value positions(ir::Graph& graph, int64_t steps, int64_t width,
 }
 
 }  // namespace
+}  // namespace thimble::ops::positional_encoding_impl
+
+namespace thimble {
 
 Value positional_encoding(Value x, const PositionalEncodingOptions& options) {
   if (x.shape().rank() != 3) {
@@ -42,7 +45,8 @@ Value positional_encoding(Value x, const PositionalEncodingOptions& options) {
     throw Error("positional_encoding",
                 fmt::format("expected a base above 0, got {}", options.base));
   }
-  return add(x, positions(x.graph(), x.shape()[1], x.shape()[2], options));
+  return add(
+      x, ops::positional_encoding_impl::positions(x.graph(), x.shape()[1], x.shape()[2], options));
 }
 
 }  // namespace thimble

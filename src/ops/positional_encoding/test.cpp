@@ -5,7 +5,7 @@
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
 
-namespace thimble::test {
+namespace thimble::test::positional_encoding_test {
 
 TEST(positional_encoding, adds_sines_and_cosines) {
   Graph g;
@@ -29,4 +29,4 @@ TEST(positional_encoding, shares_a_table_and_refuses_other_shapes) {
   EXPECT_THROW(positional_encoding(x, {.base = -1.0}), Error);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::positional_encoding_test

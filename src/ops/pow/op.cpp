@@ -7,15 +7,15 @@
 #include "ops/common/unary.h"
 #include "ops/pow/attrs.h"
 
-#define THIMBLE_REF "ops/pow/ref.h"
+#define THIMBLE_OP pow
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(pow)
-BINARY_SIMD_DECLARE(pow_tensor)
-BINARY_SIMD_DECLARE(pow_tensor_slope)
-BINARY_SIMD_DECLARE(pow_tensor_growth)
+BINARY_SIMD_DECLARE_IN(pow, pow_tensor)
+BINARY_SIMD_DECLARE_IN(pow, pow_tensor_slope)
+BINARY_SIMD_DECLARE_IN(pow, pow_tensor_growth)
 
-namespace thimble::ops {
+namespace thimble::ops::pow_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -81,7 +81,7 @@ const OpDef& pow_tensor_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::pow_impl
 
 THIMBLE_OP_FOLDER(pow) {
   static const OpDef* const defs[] = {&Unary<kPow>::op(), &Unary<kPow>::grad(), &pow_tensor_op(),
@@ -92,11 +92,11 @@ THIMBLE_OP_FOLDER(pow) {
 namespace thimble {
 
 Value pow(Value x, const PowAttrs& attrs) {
-  return ops::Unary<ops::kPow>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::pow_impl::kPow>::apply(x, ir::Attrs::of(attrs));
 }
 
 Value pow(Value x, Value exponent) {
-  return x.graph().add1(ops::pow_tensor_op(), {}, {x, exponent});
+  return x.graph().add1(ops::pow_impl::pow_tensor_op(), {}, {x, exponent});
 }
 
 }  // namespace thimble

@@ -1,14 +1,11 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/pow/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/binary-inl.h"
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::pow_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // x^exponent, the common exponents without logarithms.
 HWY_INLINE Vec power(Vec x, float exponent) {
@@ -45,10 +42,10 @@ BINARY_SIMD(pow_tensor_growth, growth(a, b))
 UNARY_SIMD(pow, power(x, d->a))
 UNARY_GRAD_SIMD(pow, x, power_grad(dy, x, d->a))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::pow_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(pow)
-BINARY_SIMD_EXPORT(pow_tensor)
-BINARY_SIMD_EXPORT(pow_tensor_slope)
-BINARY_SIMD_EXPORT(pow_tensor_growth)
+BINARY_SIMD_EXPORT_IN(pow, pow_tensor)
+BINARY_SIMD_EXPORT_IN(pow, pow_tensor_slope)
+BINARY_SIMD_EXPORT_IN(pow, pow_tensor_growth)

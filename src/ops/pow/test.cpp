@@ -2,7 +2,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/pow/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::pow_test {
 
 THIMBLE_OP_CASES(pow) {
   return {
@@ -23,4 +23,4 @@ THIMBLE_OP_CASES(pow_tensor) {
           .rejects = binary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::pow_test

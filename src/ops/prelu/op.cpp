@@ -4,10 +4,10 @@
 #include "ops/prelu/dims.h"
 #include "ops/prelu/simd.h"
 
-#define THIMBLE_REF "ops/prelu/ref.h"
+#define THIMBLE_OP prelu
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::prelu_impl {
 namespace {
 
 void check(const ir::InferContext& c, int x, int weight) {
@@ -76,7 +76,7 @@ const OpDef& prelu_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::prelu_impl
 
 THIMBLE_OP_FOLDER(prelu) {
   static const OpDef* const defs[] = {&prelu_op(), &prelu_grad_op()};
@@ -85,7 +85,9 @@ THIMBLE_OP_FOLDER(prelu) {
 
 namespace thimble {
 
-Value prelu(Value x, Value weight) { return x.graph().add1(ops::prelu_op(), {}, {x, weight}); }
+Value prelu(Value x, Value weight) {
+  return x.graph().add1(ops::prelu_impl::prelu_op(), {}, {x, weight});
+}
 
 Value prelu(Value x, const PreluOptions& options) {
   if (x.shape().rank() < 1) throw Error("prelu", "expected x [N, ..., C], got a scalar");

@@ -1,16 +1,12 @@
 #include "ops/prelu/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/prelu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_PRELU_ONCE_
 #define THIMBLE_OPS_PRELU_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::prelu_impl {
 
 struct PreluScratch {
   float* wide;  // weights along a wide row
@@ -30,11 +26,12 @@ inline PreluScratch carve_prelu(simd::Workspace& pieces, const ChannelRows& r, i
   return s;
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::prelu_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::prelu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // value where x > 0, else slope * value.
 HWY_INLINE Vec by_slope(Vec x, Vec value, Vec slope) {
@@ -104,11 +101,11 @@ void prelu_grad_target(float* dx, float* dweight, const float* dy, const float* 
   }
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::prelu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::prelu_impl {
 HWY_EXPORT(prelu_target);
 HWY_EXPORT(prelu_grad_target);
 
@@ -142,5 +139,5 @@ void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
   HWY_DYNAMIC_DISPATCH(prelu_grad_target)(dx, dweight, dy, x, weight, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::prelu_impl
 #endif

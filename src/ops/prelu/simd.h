@@ -8,7 +8,7 @@
 #include "ir/op_def.h"
 #include "ops/prelu/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::prelu_impl {
 
 // Bytes of workspace of either; params hold prelu_dims.
 int64_t prelu_workspace(const ir::Params& params, int threads);
@@ -20,4 +20,4 @@ void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
                      const float* weight, void* workspace, const prelu_dims* d,
                      exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::prelu_impl

@@ -2,7 +2,7 @@
 
 #include "harness/op_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::prelu_test {
 
 THIMBLE_OP_CASES(prelu) {
   constexpr double kTolerance = 1e-4;  // of long sums in another order
@@ -34,4 +34,4 @@ TEST(prelu, makes_a_layer_of_one_slope_or_one_a_channel) {
   EXPECT_EQ(g.ir().find_source("prelu_2.weight").shape(), (Shape{6}));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::prelu_test

@@ -3,10 +3,10 @@
 #include "ops/common/reduction.h"
 #include "ops/sum/attrs.h"
 
-#define THIMBLE_REF "ops/prod/ref.h"
+#define THIMBLE_OP prod
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::prod_impl {
 namespace {
 
 double constant(const ReduceOptions&) { return 0.0; }
@@ -21,7 +21,7 @@ constexpr ReductionInfo kProd{
 using Prod = AxesReduction<kProd, ReduceOptions, constant>;
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::prod_impl
 
 THIMBLE_OP_FOLDER(prod) {
   static const OpDef* const defs[] = {&Prod::op(), &Prod::grad()};
@@ -30,6 +30,8 @@ THIMBLE_OP_FOLDER(prod) {
 
 namespace thimble {
 
-Value prod(Value x, const ReduceOptions& options) { return ops::Prod::apply(x, options); }
+Value prod(Value x, const ReduceOptions& options) {
+  return ops::prod_impl::Prod::apply(x, options);
+}
 
 }  // namespace thimble

@@ -5,10 +5,10 @@
 #include "ops/radam_update/attrs.h"
 #include "ops/radam_update/simd.h"
 
-#define THIMBLE_REF "ops/radam_update/ref.h"
+#define THIMBLE_OP radam_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::radam_update_impl {
 namespace {
 
 struct RAdamRule {
@@ -44,12 +44,14 @@ struct RAdamRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::radam_update_impl
 
 THIMBLE_OP_FOLDER(radam_update) { return Update<RAdamRule>::folder(); }
 
 namespace thimble {
 
-RAdam::operator Optimizer() const { return ops::Update<ops::RAdamRule>::optimizer(*this); }
+RAdam::operator Optimizer() const {
+  return ops::Update<ops::radam_update_impl::RAdamRule>::optimizer(*this);
+}
 
 }  // namespace thimble

@@ -1,15 +1,12 @@
 #include "ops/radam_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/radam_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::radam_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void radam_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* m_, const float* v_, const radam_dims* d,
@@ -38,11 +35,11 @@ void radam_update_target(float* const* out, const float* param, const float* gra
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::radam_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::radam_update_impl {
 HWY_EXPORT(radam_update_target);
 
 void radam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -52,5 +49,5 @@ void radam_update_simd(float* const* out, const float* param, const float* grad,
   (out, param, grad, lr, step, m_, v_, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::radam_update_impl
 #endif

@@ -6,10 +6,10 @@
 #include "ops/random_normal/attrs.h"
 #include "ops/random_normal/simd.h"
 
-#define THIMBLE_REF "ops/random_normal/ref.h"
+#define THIMBLE_OP random_normal
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::random_normal_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -55,7 +55,7 @@ Value draw(ir::Graph& graph, const Shape& shape, const RandomNormalOptions& opti
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::random_normal_impl
 
 THIMBLE_OP_FOLDER(random_normal) {
   static const OpDef* const defs[] = {&random_normal_op()};
@@ -65,11 +65,11 @@ THIMBLE_OP_FOLDER(random_normal) {
 namespace thimble {
 
 Value random_normal(Value like, const RandomNormalOptions& options) {
-  return ops::draw(like.graph(), like.shape(), options);
+  return ops::random_normal_impl::draw(like.graph(), like.shape(), options);
 }
 
 Value random_normal(Graph& graph, const Shape& shape, const RandomNormalOptions& options) {
-  return ops::draw(graph.ir(), shape, options);
+  return ops::random_normal_impl::draw(graph.ir(), shape, options);
 }
 
 }  // namespace thimble

@@ -1,9 +1,5 @@
 #include "ops/random_normal/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/random_normal/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
@@ -11,7 +7,8 @@
 #include "simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::random_normal_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using simd::HWY_NAMESPACE::kDrawElements;
 using simd::HWY_NAMESPACE::kDrawRoom;
@@ -53,11 +50,11 @@ void random_normal_target(float* y, const uint32_t* rng, const random_dims& d,
              });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::random_normal_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::random_normal_impl {
 HWY_EXPORT(random_normal_target);
 
 void random_normal_simd(float* y, const uint32_t* rng, const random_dims* d,
@@ -65,5 +62,5 @@ void random_normal_simd(float* y, const uint32_t* rng, const random_dims* d,
   HWY_DYNAMIC_DISPATCH(random_normal_target)(y, rng, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::random_normal_impl
 #endif

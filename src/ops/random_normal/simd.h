@@ -4,9 +4,9 @@
 #include "exec/thread_pool.h"
 #include "ops/common/random_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::random_normal_impl {
 
 void random_normal_simd(float* y, const uint32_t* rng, const random_dims* d,
                         exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::random_normal_impl

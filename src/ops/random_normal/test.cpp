@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/random_normal/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::random_normal_test {
 namespace {
 
 const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
@@ -80,4 +80,4 @@ TEST(random_normal, takes_the_shape_of_a_value_and_its_batch) {
   EXPECT_EQ(ir::with_batch(g.ir(), 5).type(y.id()).shape, (Shape{5, 3}));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::random_normal_test

@@ -7,10 +7,10 @@
 #include "ops/random_uniform/attrs.h"
 #include "ops/random_uniform/simd.h"
 
-#define THIMBLE_REF "ops/random_uniform/ref.h"
+#define THIMBLE_OP random_uniform
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::random_uniform_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -59,7 +59,7 @@ Value draw(ir::Graph& graph, const Shape& shape, const RandomUniformOptions& opt
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::random_uniform_impl
 
 THIMBLE_OP_FOLDER(random_uniform) {
   static const OpDef* const defs[] = {&random_uniform_op()};
@@ -69,11 +69,11 @@ THIMBLE_OP_FOLDER(random_uniform) {
 namespace thimble {
 
 Value random_uniform(Value like, const RandomUniformOptions& options) {
-  return ops::draw(like.graph(), like.shape(), options);
+  return ops::random_uniform_impl::draw(like.graph(), like.shape(), options);
 }
 
 Value random_uniform(Graph& graph, const Shape& shape, const RandomUniformOptions& options) {
-  return ops::draw(graph.ir(), shape, options);
+  return ops::random_uniform_impl::draw(graph.ir(), shape, options);
 }
 
 }  // namespace thimble

@@ -1,16 +1,13 @@
 #include "ops/random_uniform/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/random_uniform/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 #include "simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::random_uniform_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using simd::HWY_NAMESPACE::over_words;
 using simd::HWY_NAMESPACE::U32;
@@ -32,11 +29,11 @@ void random_uniform_target(float* y, const uint32_t* rng, const random_dims& d,
              });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::random_uniform_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::random_uniform_impl {
 HWY_EXPORT(random_uniform_target);
 
 void random_uniform_simd(float* y, const uint32_t* rng, const random_dims* d,
@@ -44,5 +41,5 @@ void random_uniform_simd(float* y, const uint32_t* rng, const random_dims* d,
   HWY_DYNAMIC_DISPATCH(random_uniform_target)(y, rng, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::random_uniform_impl
 #endif

@@ -7,7 +7,7 @@
 #include "ops/common/philox.h"
 #include "ops/random_uniform/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::random_uniform_test {
 namespace {
 
 const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
@@ -96,4 +96,4 @@ TEST(random_uniform, differs_between_draws_steps_and_seeds) {
   EXPECT_NE(evaluate(a, rng), evaluate(a, other_seed));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::random_uniform_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/reciprocal/ref.h"
+#define THIMBLE_OP reciprocal
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(reciprocal)
 
-namespace thimble::ops {
+namespace thimble::ops::reciprocal_impl {
 namespace {
 
 constexpr UnaryInfo kReciprocal{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kReciprocal{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::reciprocal_impl
 
 THIMBLE_OP_FOLDER(reciprocal) { return Unary<kReciprocal>::folder(); }
 
 namespace thimble {
 
-Value reciprocal(Value x) { return ops::Unary<ops::kReciprocal>::apply(x); }
+Value reciprocal(Value x) { return ops::Unary<ops::reciprocal_impl::kReciprocal>::apply(x); }
 
 }  // namespace thimble

@@ -1,18 +1,15 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/reciprocal/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::reciprocal_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 UNARY_SIMD(reciprocal, hn::Div(hn::Set(f, 1.0F), x))
 UNARY_GRAD_SIMD(reciprocal, y, hn::Mul(hn::Mul(hn::Neg(dy), y), y))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::reciprocal_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(reciprocal)

@@ -5,10 +5,10 @@
 #include "ops/regularize_gradient/attrs.h"
 #include "ops/regularize_gradient/simd.h"
 
-#define THIMBLE_REF "ops/regularize_gradient/ref.h"
+#define THIMBLE_OP regularize_gradient
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::regularize_gradient_impl {
 namespace {
 
 const OpDef& regularize_gradient_op() {
@@ -45,7 +45,7 @@ const OpDef& regularize_gradient_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::regularize_gradient_impl
 
 THIMBLE_OP_FOLDER(regularize_gradient) {
   static const OpDef* const defs[] = {&regularize_gradient_op()};
@@ -55,7 +55,8 @@ THIMBLE_OP_FOLDER(regularize_gradient) {
 namespace thimble {
 
 Value regularize_gradient(Value grad, Value param, const RegularizeGradientOptions& options) {
-  return grad.graph().add1(ops::regularize_gradient_op(), ir::Attrs::of(options), {grad, param});
+  return grad.graph().add1(ops::regularize_gradient_impl::regularize_gradient_op(),
+                           ir::Attrs::of(options), {grad, param});
 }
 
 }  // namespace thimble

@@ -1,15 +1,12 @@
 #include "ops/regularize_gradient/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/regularize_gradient/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::regularize_gradient_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void regularize_gradient_target(float* y, const float* grad, const float* param,
                                 const regularize_gradient_dims* d, exec::ThreadPool& pool) {
@@ -22,11 +19,11 @@ void regularize_gradient_target(float* y, const float* grad, const float* param,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::regularize_gradient_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::regularize_gradient_impl {
 HWY_EXPORT(regularize_gradient_target);
 
 void regularize_gradient_simd(float* y, const float* grad, const float* param,
@@ -34,5 +31,5 @@ void regularize_gradient_simd(float* y, const float* grad, const float* param,
   HWY_DYNAMIC_DISPATCH(regularize_gradient_target)(y, grad, param, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::regularize_gradient_impl
 #endif

@@ -6,9 +6,9 @@
 #include "exec/thread_pool.h"
 #include "ops/regularize_gradient/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::regularize_gradient_impl {
 
 void regularize_gradient_simd(float* y, const float* grad, const float* param,
                               const regularize_gradient_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::regularize_gradient_impl

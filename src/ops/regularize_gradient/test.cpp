@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/regularize_gradient/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::regularize_gradient_test {
 
 THIMBLE_OP_CASES(regularize_gradient) {
   const ir::Attrs both = ir::Attrs::of(RegularizeGradientOptions{.l1 = 0.5, .l2 = 0.25});
@@ -25,4 +25,4 @@ THIMBLE_OP_CASES(regularize_gradient) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::regularize_gradient_test

@@ -3,12 +3,12 @@
 #include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/relu/ref.h"
+#define THIMBLE_OP relu
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(relu)
 
-namespace thimble::ops {
+namespace thimble::ops::relu_impl {
 namespace {
 
 ir::MaskRule mask(const ir::Attrs& /*attrs*/) { return activation_mask({BitTest::above_or_nan}); }
@@ -26,14 +26,14 @@ constexpr UnaryInfo kRelu{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::relu_impl
 
 THIMBLE_OP_FOLDER(relu) { return Unary<kRelu>::folder(); }
 
 namespace thimble {
 
-Value relu(Value x) { return ops::Unary<ops::kRelu>::apply(x); }
+Value relu(Value x) { return ops::Unary<ops::relu_impl::kRelu>::apply(x); }
 
-Value relu_grad(Value dy, Value y) { return ops::Unary<ops::kRelu>::apply_grad(dy, y); }
+Value relu_grad(Value dy, Value y) { return ops::Unary<ops::relu_impl::kRelu>::apply_grad(dy, y); }
 
 }  // namespace thimble

@@ -1,18 +1,15 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/relu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::relu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 UNARY_SIMD(relu, hn::IfThenZeroElse(hn::Lt(x, hn::Zero(f)), x))
 UNARY_GRAD_SIMD(relu, y, hn::IfThenZeroElse(hn::Le(y, hn::Zero(f)), dy))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::relu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(relu)

@@ -3,12 +3,12 @@
 #include "ops/common/activation_mask.h"
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/relu6/ref.h"
+#define THIMBLE_OP relu6
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(relu6)
 
-namespace thimble::ops {
+namespace thimble::ops::relu6_impl {
 namespace {
 
 ir::MaskRule mask(const ir::Attrs& /*attrs*/) {
@@ -28,14 +28,16 @@ constexpr UnaryInfo kRelu6{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::relu6_impl
 
 THIMBLE_OP_FOLDER(relu6) { return Unary<kRelu6>::folder(); }
 
 namespace thimble {
 
-Value relu6(Value x) { return ops::Unary<ops::kRelu6>::apply(x); }
+Value relu6(Value x) { return ops::Unary<ops::relu6_impl::kRelu6>::apply(x); }
 
-Value relu6_grad(Value dy, Value y) { return ops::Unary<ops::kRelu6>::apply_grad(dy, y); }
+Value relu6_grad(Value dy, Value y) {
+  return ops::Unary<ops::relu6_impl::kRelu6>::apply_grad(dy, y);
+}
 
 }  // namespace thimble

@@ -1,6 +1,6 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::relu6_test {
 
 THIMBLE_OP_CASES(relu6) {
   return {.cases = unary_cases({.low = -5.9, .high = 5.9, .gap = 0.01}) +
@@ -8,4 +8,4 @@ THIMBLE_OP_CASES(relu6) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::relu6_test

@@ -6,10 +6,10 @@
 #include "ops/common/copy.h"
 #include "ops/common/loss.h"
 
-#define THIMBLE_REF "ops/reparametrize/ref.h"
+#define THIMBLE_OP reparametrize
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::reparametrize_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -65,7 +65,7 @@ const OpDef& reparametrize_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::reparametrize_impl
 
 THIMBLE_OP_FOLDER(reparametrize) {
   static const OpDef* const defs[] = {&reparametrize_op(), &reparametrize_grad_op()};
@@ -77,6 +77,7 @@ Value reparametrize(Value mean, Value logvar, const ReparametrizeOptions& option
   ir::Graph& graph = mean.graph();
   const ir::LayerScope layer(graph, "reparametrize", options.name);
   const Value noise = random_normal(mean);
-  return by_phase(graph.add1(ops::reparametrize_op(), {}, {mean, logvar, noise}), mean);
+  return by_phase(
+      graph.add1(ops::reparametrize_impl::reparametrize_op(), {}, {mean, logvar, noise}), mean);
 }
 }  // namespace thimble

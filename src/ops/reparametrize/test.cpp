@@ -3,7 +3,7 @@
 #include "harness/op_cases.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::reparametrize_test {
 
 THIMBLE_OP_CASES(reparametrize) {
   const auto three = [](const char* name, const Shape& shape) -> OpCase {
@@ -41,4 +41,4 @@ TEST(reparametrize, draws_in_training_and_is_the_mean_at_inference) {
   EXPECT_EQ(inference.data(inference.outputs[0].second).name, "mean");
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::reparametrize_test

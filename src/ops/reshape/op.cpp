@@ -8,10 +8,10 @@
 #include "ops/common/copy.h"
 #include "ops/reshape/attrs.h"
 
-#define THIMBLE_REF "ops/reshape/ref.h"
+#define THIMBLE_OP reshape
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::reshape_impl {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 62;
@@ -91,7 +91,7 @@ const OpDef& flatten_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::reshape_impl
 
 THIMBLE_OP_FOLDER(reshape) {
   static const OpDef* const defs[] = {&reshape_op(), &flatten_op()};
@@ -101,9 +101,9 @@ THIMBLE_OP_FOLDER(reshape) {
 namespace thimble {
 
 Value reshape(Value x, const Shape& shape) {
-  return x.graph().add1(ops::reshape_op(), ir::Attrs::of(ReshapeAttrs{shape}), {x});
+  return x.graph().add1(ops::reshape_impl::reshape_op(), ir::Attrs::of(ReshapeAttrs{shape}), {x});
 }
 
-Value flatten(Value x) { return x.graph().add1(ops::flatten_op(), {}, {x}); }
+Value flatten(Value x) { return x.graph().add1(ops::reshape_impl::flatten_op(), {}, {x}); }
 
 }  // namespace thimble

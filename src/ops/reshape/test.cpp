@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/reshape/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::reshape_test {
 namespace {
 
 ir::Attrs to(const Shape& shape) { return ir::Attrs::of(ReshapeAttrs{shape}); }
@@ -44,4 +44,4 @@ THIMBLE_OP_CASES(flatten) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::reshape_test

@@ -4,10 +4,10 @@
 #include "ops/common/row_norm.h"
 #include "ops/rms_norm/attrs.h"
 
-#define THIMBLE_REF "ops/rms_norm/ref.h"
+#define THIMBLE_OP rms_norm
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rms_norm_impl {
 namespace {
 
 ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
@@ -111,7 +111,7 @@ const OpDef& rms_norm_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rms_norm_impl
 
 THIMBLE_OP_FOLDER(rms_norm) {
   static const OpDef* const defs[] = {&rms_norm_op(), &rms_norm_apply_op(), &rms_norm_grad_op()};
@@ -122,7 +122,7 @@ namespace thimble {
 
 Value rms_norm(Value x, Value gamma, const RmsNormAttrs& attrs) {
   const Value inputs[] = {x, gamma};
-  return x.graph().add(ops::rms_norm_op(), ir::Attrs::of(attrs), inputs)[0];
+  return x.graph().add(ops::rms_norm_impl::rms_norm_op(), ir::Attrs::of(attrs), inputs)[0];
 }
 
 Value rms_norm(Value x, const RmsNormOptions& options) {

@@ -4,7 +4,7 @@
 #include "ops/common/row_norm.h"
 #include "ops/rms_norm/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::rms_norm_test {
 namespace {
 
 // Rounding of sums of up to some thousand values in float, in another order.
@@ -62,4 +62,4 @@ TEST(rms_norm, adds_a_scale_unless_told_not_to) {
   EXPECT_FALSE(g.ir().find_source("rms_norm_2.weight"));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::rms_norm_test

@@ -4,10 +4,10 @@
 #include "ops/rmsprop_update/attrs.h"
 #include "ops/rmsprop_update/simd.h"
 
-#define THIMBLE_REF "ops/rmsprop_update/ref.h"
+#define THIMBLE_OP rmsprop_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rmsprop_update_impl {
 namespace {
 
 struct Rmsprop {
@@ -56,12 +56,14 @@ struct Rmsprop {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rmsprop_update_impl
 
 THIMBLE_OP_FOLDER(rmsprop_update) { return Update<Rmsprop>::folder(); }
 
 namespace thimble {
 
-RMSProp::operator Optimizer() const { return ops::Update<ops::Rmsprop>::optimizer(*this); }
+RMSProp::operator Optimizer() const {
+  return ops::Update<ops::rmsprop_update_impl::Rmsprop>::optimizer(*this);
+}
 
 }  // namespace thimble

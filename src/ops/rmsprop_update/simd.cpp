@@ -1,15 +1,12 @@
 #include "ops/rmsprop_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/rmsprop_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::rmsprop_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void rmsprop_update_target(float* const* out, const float* param, const float* grad,
                            const float* lr, const float* v_, const float* second,
@@ -56,11 +53,11 @@ void rmsprop_update_target(float* const* out, const float* param, const float* g
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::rmsprop_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::rmsprop_update_impl {
 HWY_EXPORT(rmsprop_update_target);
 
 void rmsprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -69,5 +66,5 @@ void rmsprop_update_simd(float* const* out, const float* param, const float* gra
   HWY_DYNAMIC_DISPATCH(rmsprop_update_target)(out, param, grad, lr, v, second, third, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rmsprop_update_impl
 #endif

@@ -6,10 +6,10 @@
 #include "exec/thread_pool.h"
 #include "ops/rmsprop_update/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rmsprop_update_impl {
 
 void rmsprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* v, const float* second,
                          const float* third, const rmsprop_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rmsprop_update_impl

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/rmsprop_update/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::rmsprop_update_test {
 namespace {
 
 std::vector<TensorSpec> inputs(const Shape& shape, const RMSProp& options) {
@@ -41,4 +41,4 @@ THIMBLE_OP_CASES(rmsprop_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::rmsprop_update_test

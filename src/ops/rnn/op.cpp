@@ -4,10 +4,10 @@
 #include "ops/common/recurrent.h"
 #include "ops/rnn/simd.h"
 
-#define THIMBLE_REF "ops/rnn/ref.h"
+#define THIMBLE_OP rnn
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rnn_impl {
 namespace {
 
 const OpDef& rnn_grad_op() {
@@ -82,7 +82,7 @@ Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value /*c0*/,
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rnn_impl
 
 THIMBLE_OP_FOLDER(rnn) {
   static const OpDef* const defs[] = {&rnn_op(), &rnn_grad_op()};
@@ -92,7 +92,7 @@ THIMBLE_OP_FOLDER(rnn) {
 namespace thimble {
 
 RnnResult rnn(Value x, Value h0, const RnnOptions& options) {
-  const auto result = ops::recurrent_layers({"rnn", 1, ops::scan}, x, h0, {},
+  const auto result = ops::recurrent_layers({"rnn", 1, ops::rnn_impl::scan}, x, h0, {},
                                             ops::recurrent_options(options, options.relu));
   return {result.y, result.h};
 }
@@ -101,7 +101,7 @@ RnnResult rnn(Value x, const RnnOptions& options) { return rnn(x, Value(), optio
 
 Value rnn_cell(Value x, Value h, const RnnCellOptions& options) {
   const auto next = ops::recurrent_cell(
-      {"rnn_cell", 1, ops::scan}, x, h, {},
+      {"rnn_cell", 1, ops::rnn_impl::scan}, x, h, {},
       {.units = options.units, .bias = options.bias, .relu = options.relu, .name = options.name});
   return ops::zoned_out(h, next.h, options.zoneout);
 }

@@ -1,18 +1,14 @@
 #include "ops/rnn/simd.h"
 
-#include "simd/packed.h"
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/rnn/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/recurrent-inl.h"
+#include "simd/packed.h"
+#include "simd/workspace.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::rnn_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void rnn_cell(float* h, bool relu, int units) {
   over_vectors(0, units, [=](const auto& io, int64_t j) HWY_ATTR {
@@ -76,11 +72,11 @@ void rnn_grad_target(float* dx, float* dh0, const float* dh, const float* h, con
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::rnn_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::rnn_impl {
 HWY_EXPORT(rnn_target);
 HWY_EXPORT(rnn_grad_target);
 
@@ -100,5 +96,5 @@ void rnn_grad_simd(float* dx, float* dh0, const float* dh, const float* h, const
   HWY_DYNAMIC_DISPATCH(rnn_grad_target)(dx, dh0, dh, h, w, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rnn_impl
 #endif

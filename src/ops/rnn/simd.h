@@ -7,7 +7,7 @@
 #include "exec/thread_pool.h"
 #include "ops/common/recurrent_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rnn_impl {
 
 void rnn_simd(float* h, const float* x, const float* w, const float* h0, void* workspace,
               const recurrent_dims* d, exec::ThreadPool& pool);
@@ -16,4 +16,4 @@ void rnn_grad_simd(float* dx, float* dh0, const float* dh, const float* h, const
 // Of either.
 [[nodiscard]] int64_t rnn_workspace_bytes(const recurrent_dims& d);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rnn_impl

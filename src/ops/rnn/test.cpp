@@ -1,6 +1,6 @@
 #include "ops/common/recurrent_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::rnn_test {
 namespace {
 
 struct Sizes {
@@ -45,4 +45,4 @@ TEST(rnn, zoneout_keeps_the_state_or_takes_the_next) {
                 0.0F);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::rnn_test

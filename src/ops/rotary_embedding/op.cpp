@@ -8,10 +8,10 @@
 #include "ops/rotary_embedding/attrs.h"
 #include "ops/rotary_embedding/dims.h"
 
-#define THIMBLE_REF "ops/rotary_embedding/ref.h"
+#define THIMBLE_OP rotary_embedding
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rotary_embedding_impl {
 namespace {
 
 void fast(float* y, const float* x, const float* turns, const rotary_dims* d,
@@ -86,7 +86,7 @@ Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddin
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rotary_embedding_impl
 
 THIMBLE_OP_FOLDER(rotary_embedding) {
   static const OpDef* const defs[] = {&rotate_pairs_op()};
@@ -109,8 +109,8 @@ Value rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
   if (!(options.base > 0.0) || !std::isfinite(options.base)) {
     throw Error("rotary_embedding", fmt::format("expected a base above 0, got {}", options.base));
   }
-  const Value table = ops::turns(x.graph(), shape[1], width, options);
-  return x.graph().add1(ops::rotate_pairs_op(),
+  const Value table = ops::rotary_embedding_impl::turns(x.graph(), shape[1], width, options);
+  return x.graph().add1(ops::rotary_embedding_impl::rotate_pairs_op(),
                         ir::Attrs::of(RotatePairsAttrs{.interleaved = options.interleaved}),
                         {x, table});
 }

@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/rotary_embedding/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::rotary_embedding_test {
 
 THIMBLE_OP_CASES(rotate_pairs) {
   const auto halves = ir::Attrs::of(RotatePairsAttrs{});
@@ -81,4 +81,4 @@ TEST(rotary_embedding, is_relative) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::rotary_embedding_test

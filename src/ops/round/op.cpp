@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/round/ref.h"
+#define THIMBLE_OP round
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(round)
 
-namespace thimble::ops {
+namespace thimble::ops::round_impl {
 namespace {
 
 const OpDef& round_op() {
@@ -25,7 +25,7 @@ const OpDef& round_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::round_impl
 
 THIMBLE_OP_FOLDER(round) {
   static const OpDef* const defs[] = {&round_op()};
@@ -34,6 +34,6 @@ THIMBLE_OP_FOLDER(round) {
 
 namespace thimble {
 
-Value round(Value x) { return x.graph().add1(ops::round_op(), {}, {x}); }
+Value round(Value x) { return x.graph().add1(ops::round_impl::round_op(), {}, {x}); }
 
 }  // namespace thimble

@@ -5,10 +5,10 @@
 #include "ops/rprop_update/attrs.h"
 #include "ops/rprop_update/simd.h"
 
-#define THIMBLE_REF "ops/rprop_update/ref.h"
+#define THIMBLE_OP rprop_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rprop_update_impl {
 namespace {
 
 struct RpropRule {
@@ -51,12 +51,14 @@ struct RpropRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rprop_update_impl
 
 THIMBLE_OP_FOLDER(rprop_update) { return Update<RpropRule>::folder(); }
 
 namespace thimble {
 
-Rprop::operator Optimizer() const { return ops::Update<ops::RpropRule>::optimizer(*this); }
+Rprop::operator Optimizer() const {
+  return ops::Update<ops::rprop_update_impl::RpropRule>::optimizer(*this);
+}
 
 }  // namespace thimble

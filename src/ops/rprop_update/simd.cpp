@@ -1,15 +1,12 @@
 #include "ops/rprop_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/rprop_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::rprop_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void rprop_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* prev, const float* sizes,
@@ -41,11 +38,11 @@ void rprop_update_target(float* const* out, const float* param, const float* gra
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::rprop_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::rprop_update_impl {
 HWY_EXPORT(rprop_update_target);
 
 void rprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -54,5 +51,5 @@ void rprop_update_simd(float* const* out, const float* param, const float* grad,
   HWY_DYNAMIC_DISPATCH(rprop_update_target)(out, param, grad, lr, step, prev, sizes, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rprop_update_impl
 #endif

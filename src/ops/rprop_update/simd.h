@@ -6,10 +6,10 @@
 #include "exec/thread_pool.h"
 #include "ops/rprop_update/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::rprop_update_impl {
 
 void rprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* prev, const float* sizes,
                        const rprop_dims* d, exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rprop_update_impl

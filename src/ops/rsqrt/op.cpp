@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/rsqrt/ref.h"
+#define THIMBLE_OP rsqrt
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(rsqrt)
 
-namespace thimble::ops {
+namespace thimble::ops::rsqrt_impl {
 namespace {
 
 constexpr UnaryInfo kRsqrt{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kRsqrt{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::rsqrt_impl
 
 THIMBLE_OP_FOLDER(rsqrt) { return Unary<kRsqrt>::folder(); }
 
 namespace thimble {
 
-Value rsqrt(Value x) { return ops::Unary<ops::kRsqrt>::apply(x); }
+Value rsqrt(Value x) { return ops::Unary<ops::rsqrt_impl::kRsqrt>::apply(x); }
 
 }  // namespace thimble

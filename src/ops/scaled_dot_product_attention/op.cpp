@@ -7,10 +7,10 @@
 #include "ops/scaled_dot_product_attention/attrs.h"
 #include "ops/scaled_dot_product_attention/simd.h"
 
-#define THIMBLE_REF "ops/scaled_dot_product_attention/ref.h"
+#define THIMBLE_OP scaled_dot_product_attention
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::scaled_dot_product_attention_impl {
 namespace {
 
 // Places of the inputs; those of the gradients have dy, y and lse around q, k and v.
@@ -213,7 +213,7 @@ const OpDef& attention_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::scaled_dot_product_attention_impl
 
 THIMBLE_OP_FOLDER(scaled_dot_product_attention) {
   static const OpDef* const defs[] = {&attention_op(), &grad_op(), &mask_grad_op()};
@@ -236,7 +236,8 @@ Value scaled_dot_product_attention(Value q, Value k, Value v, Value mask,
     rng = ops::rng_of(graph);
   }
   const Value inputs[] = {rng, q, k, v, mask};
-  return graph.add(ops::attention_op(), ir::Attrs::of(attrs), inputs)[0];
+  return graph.add(ops::scaled_dot_product_attention_impl::attention_op(), ir::Attrs::of(attrs),
+                   inputs)[0];
 }
 
 Value scaled_dot_product_attention(Value q, Value k, Value v, const AttentionOptions& options) {

@@ -5,25 +5,20 @@
 
 #include "ops/scaled_dot_product_attention/simd.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <limits>
-
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/scaled_dot_product_attention/simd.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
 
 #include "ops/common/rows-inl.h"
 #include "simd/block-inl.h"
 #include "simd/pack-inl.h"
 #include "simd/philox-inl.h"
+#include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_ATTENTION_ONCE_
 #define THIMBLE_OPS_ATTENTION_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::scaled_dot_product_attention_impl {
 
 // A whole number of vectors of any target, of tiles' rows, and of random blocks.
 inline constexpr int kQueries = 64;
@@ -125,11 +120,12 @@ inline void mask_scores(float* scores, const void* mask, const attention_dims& d
   }
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::scaled_dot_product_attention_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::scaled_dot_product_attention_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using simd::HWY_NAMESPACE::multiply_block;
 using simd::HWY_NAMESPACE::pack_rows;
@@ -385,11 +381,11 @@ void attention_grad_target(float* dq, float* dk, float* dv, const uint32_t* rng,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::scaled_dot_product_attention_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::scaled_dot_product_attention_impl {
 HWY_EXPORT(attention_target);
 HWY_EXPORT(attention_grad_target);
 
@@ -419,5 +415,5 @@ void attention_grad_simd(float* dq, float* dk, float* dv, const uint32_t* rng, c
   (dq, dk, dv, rng, dy, q, k, v, y, lse, mask, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::scaled_dot_product_attention_impl
 #endif

@@ -7,7 +7,7 @@
 #include "ops/scaled_dot_product_attention/attrs.h"
 #include "passes/passes.h"
 
-namespace thimble::test {
+namespace thimble::test::scaled_dot_product_attention_test {
 namespace {
 
 struct Sizes {
@@ -110,4 +110,4 @@ TEST(scaled_dot_product_attention, keeps_every_weight_at_inference) {
   EXPECT_EQ(step.nodes[0].attrs.as<AttentionAttrs>().dropout, 0.0);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::scaled_dot_product_attention_test

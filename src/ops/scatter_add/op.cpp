@@ -7,10 +7,10 @@
 #include "ops/common/row_tasks.h"
 #include "ops/scatter_add/attrs.h"
 
-#define THIMBLE_REF "ops/scatter_add/ref.h"
+#define THIMBLE_OP scatter_add
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::scatter_add_impl {
 namespace {
 
 // Where every run of the index has a line of y of its own, lines are shared out among threads, and
@@ -102,7 +102,7 @@ const OpDef& gather_grad_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::scatter_add_impl
 
 THIMBLE_OP_FOLDER(scatter_add) {
   static const OpDef* const defs[] = {&scatter_add_op(), &gather_grad_op()};
@@ -112,11 +112,13 @@ THIMBLE_OP_FOLDER(scatter_add) {
 namespace thimble {
 
 Value scatter_add(Value x, Value index, Value source, const ScatterAddOptions& options) {
-  return index.graph().add1(ops::scatter_add_op(), ir::Attrs::of(options), {x, index, source});
+  return index.graph().add1(ops::scatter_add_impl::scatter_add_op(), ir::Attrs::of(options),
+                            {x, index, source});
 }
 
 Value gather_grad(Value dy, Value index, const GatherGradAttrs& attrs) {
-  return dy.graph().add1(ops::gather_grad_op(), ir::Attrs::of(attrs), {dy, index});
+  return dy.graph().add1(ops::scatter_add_impl::gather_grad_op(), ir::Attrs::of(attrs),
+                         {dy, index});
 }
 
 }  // namespace thimble

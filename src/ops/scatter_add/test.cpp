@@ -4,7 +4,7 @@
 #include "harness/op_run.h"
 #include "ops/scatter_add/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::scatter_add_test {
 
 THIMBLE_OP_CASES(scatter_add) {
   const auto attrs = [](int64_t axis) { return ir::Attrs::of(ScatterAddOptions{axis}); };
@@ -41,4 +41,4 @@ TEST(scatter_add, leaves_out_what_has_no_place) {
   EXPECT_EQ(values_of<float>(y[0]), (std::vector<float>{1, 72, 3}));
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::scatter_add_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/selu/ref.h"
+#define THIMBLE_OP selu
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(selu)
 
-namespace thimble::ops {
+namespace thimble::ops::selu_impl {
 namespace {
 
 // What the fast kernel multiplies with on the two sides of 0.
@@ -27,12 +27,12 @@ constexpr UnaryInfo kSelu{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::selu_impl
 
 THIMBLE_OP_FOLDER(selu) { return Unary<kSelu>::folder(); }
 
 namespace thimble {
 
-Value selu(Value x) { return ops::Unary<ops::kSelu>::apply(x); }
+Value selu(Value x) { return ops::Unary<ops::selu_impl::kSelu>::apply(x); }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/selu/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::selu_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // -0 is kept by the first branch.
 UNARY_SIMD(selu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), hn::Mul(a, x),
@@ -15,7 +12,7 @@ UNARY_SIMD(selu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), hn::Mul(a, x),
 UNARY_GRAD_SIMD(selu, y,
                 hn::IfThenElse(hn::Gt(y, hn::Zero(f)), hn::Mul(a, dy), hn::Mul(dy, hn::Add(y, b))))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::selu_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(selu)

@@ -4,10 +4,10 @@
 #include "ops/sgd_update/attrs.h"
 #include "ops/sgd_update/simd.h"
 
-#define THIMBLE_REF "ops/sgd_update/ref.h"
+#define THIMBLE_OP sgd_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::sgd_update_impl {
 namespace {
 
 struct Sgd {
@@ -57,12 +57,12 @@ struct Sgd {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sgd_update_impl
 
 THIMBLE_OP_FOLDER(sgd_update) { return Update<Sgd>::folder(); }
 
 namespace thimble {
 
-SGD::operator Optimizer() const { return ops::Update<ops::Sgd>::optimizer(*this); }
+SGD::operator Optimizer() const { return ops::Update<ops::sgd_update_impl::Sgd>::optimizer(*this); }
 
 }  // namespace thimble

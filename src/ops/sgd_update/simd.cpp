@@ -1,15 +1,12 @@
 #include "ops/sgd_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/sgd_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::sgd_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void sgd_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* buffer, const sgd_dims* d,
@@ -39,11 +36,11 @@ void sgd_update_target(float* const* out, const float* param, const float* grad,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::sgd_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::sgd_update_impl {
 HWY_EXPORT(sgd_update_target);
 
 void sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -52,5 +49,5 @@ void sgd_update_simd(float* const* out, const float* param, const float* grad, c
   HWY_DYNAMIC_DISPATCH(sgd_update_target)(out, param, grad, lr, step, buffer, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sgd_update_impl
 #endif

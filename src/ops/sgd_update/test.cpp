@@ -1,7 +1,7 @@
 #include "harness/update_cases.h"
 #include "ops/sgd_update/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::sgd_update_test {
 namespace {
 
 std::vector<TensorSpec> inputs(const Shape& shape, bool momentum, double step = 3) {
@@ -64,4 +64,4 @@ THIMBLE_OP_CASES(sgd_rows_update) {
   return table;
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::sgd_update_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/sigmoid/ref.h"
+#define THIMBLE_OP sigmoid
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(sigmoid)
 
-namespace thimble::ops {
+namespace thimble::ops::sigmoid_impl {
 namespace {
 
 constexpr UnaryInfo kSigmoid{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSigmoid{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sigmoid_impl
 
 THIMBLE_OP_FOLDER(sigmoid) { return Unary<kSigmoid>::folder(); }
 
 namespace thimble {
 
-Value sigmoid(Value x) { return ops::Unary<ops::kSigmoid>::apply(x); }
+Value sigmoid(Value x) { return ops::Unary<ops::sigmoid_impl::kSigmoid>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/sign/ref.h"
+#define THIMBLE_OP sign
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(sign)
 
-namespace thimble::ops {
+namespace thimble::ops::sign_impl {
 namespace {
 
 const OpDef& sign_op() {
@@ -24,7 +24,7 @@ const OpDef& sign_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sign_impl
 
 THIMBLE_OP_FOLDER(sign) {
   static const OpDef* const defs[] = {&sign_op()};
@@ -33,6 +33,6 @@ THIMBLE_OP_FOLDER(sign) {
 
 namespace thimble {
 
-Value sign(Value x) { return x.graph().add1(ops::sign_op(), {}, {x}); }
+Value sign(Value x) { return x.graph().add1(ops::sign_impl::sign_op(), {}, {x}); }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/sign/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::sign_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // Of what is not 0.
 HWY_INLINE Vec sign_of(Vec x) {
@@ -17,7 +14,7 @@ HWY_INLINE Vec sign_of(Vec x) {
 
 UNARY_SIMD(sign, hn::IfThenElse(hn::Ne(x, hn::Zero(f)), sign_of(x), x))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::sign_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT_LINEAR(sign)

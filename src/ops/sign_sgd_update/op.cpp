@@ -5,10 +5,10 @@
 #include "ops/sign_sgd_update/attrs.h"
 #include "ops/sign_sgd_update/simd.h"
 
-#define THIMBLE_REF "ops/sign_sgd_update/ref.h"
+#define THIMBLE_OP sign_sgd_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::sign_sgd_update_impl {
 namespace {
 
 struct SignSGDRule {
@@ -45,12 +45,14 @@ struct SignSGDRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sign_sgd_update_impl
 
 THIMBLE_OP_FOLDER(sign_sgd_update) { return Update<SignSGDRule>::folder(); }
 
 namespace thimble {
 
-SignSGD::operator Optimizer() const { return ops::Update<ops::SignSGDRule>::optimizer(*this); }
+SignSGD::operator Optimizer() const {
+  return ops::Update<ops::sign_sgd_update_impl::SignSGDRule>::optimizer(*this);
+}
 
 }  // namespace thimble

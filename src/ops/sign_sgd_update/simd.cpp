@@ -1,15 +1,12 @@
 #include "ops/sign_sgd_update/simd.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/sign_sgd_update/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::sign_sgd_update_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 void sign_sgd_update_target(float* const* out, const float* param, const float* grad,
                             const float* lr, const float* buffer, const sign_sgd_dims* d,
@@ -32,11 +29,11 @@ void sign_sgd_update_target(float* const* out, const float* param, const float* 
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::sign_sgd_update_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::sign_sgd_update_impl {
 HWY_EXPORT(sign_sgd_update_target);
 
 void sign_sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
@@ -46,5 +43,5 @@ void sign_sgd_update_simd(float* const* out, const float* param, const float* gr
   (out, param, grad, lr, buffer, d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sign_sgd_update_impl
 #endif

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::sign_sgd_update_test {
 
 THIMBLE_OP_CASES(sign_sgd_update) {
   const StateRanges ranges = {{-1.0, 1.0}};
@@ -18,4 +18,4 @@ THIMBLE_OP_CASES(sign_sgd_update) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::sign_sgd_update_test

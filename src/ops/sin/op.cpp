@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/sin/ref.h"
+#define THIMBLE_OP sin
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(sin)
 
-namespace thimble::ops {
+namespace thimble::ops::sin_impl {
 namespace {
 
 constexpr UnaryInfo kSin{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSin{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sin_impl
 
 THIMBLE_OP_FOLDER(sin) { return Unary<kSin>::folder(); }
 
 namespace thimble {
 
-Value sin(Value x) { return ops::Unary<ops::kSin>::apply(x); }
+Value sin(Value x) { return ops::Unary<ops::sin_impl::kSin>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/sinh/ref.h"
+#define THIMBLE_OP sinh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(sinh)
 
-namespace thimble::ops {
+namespace thimble::ops::sinh_impl {
 namespace {
 
 constexpr UnaryInfo kSinh{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSinh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sinh_impl
 
 THIMBLE_OP_FOLDER(sinh) { return Unary<kSinh>::folder(); }
 
 namespace thimble {
 
-Value sinh(Value x) { return ops::Unary<ops::kSinh>::apply(x); }
+Value sinh(Value x) { return ops::Unary<ops::sinh_impl::kSinh>::apply(x); }
 
 }  // namespace thimble

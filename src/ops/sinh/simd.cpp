@@ -1,19 +1,16 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/sinh/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 #include "simd/hyperbolic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::sinh_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 UNARY_SIMD(sinh, math::sinh(x))
 UNARY_GRAD_SIMD(sinh, x, hn::Mul(dy, math::cosh(x)))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::sinh_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(sinh)

@@ -11,10 +11,10 @@
 #include "ops/common/strided.h"
 #include "ops/slice/attrs.h"
 
-#define THIMBLE_REF "ops/slice/ref.h"
+#define THIMBLE_OP slice
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::slice_impl {
 namespace {
 
 // What is taken of one axis.
@@ -160,7 +160,7 @@ std::vector<int64_t> turned(SliceOptions& options) {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::slice_impl
 
 THIMBLE_OP_FOLDER(slice) {
   static const OpDef* const defs[] = {&slice_op(), &slice_grad_op()};
@@ -171,9 +171,9 @@ namespace thimble {
 
 Value slice(Value x, const SliceOptions& options) {
   SliceOptions forward = options;
-  const std::vector<int64_t> backwards = ops::turned(forward);
+  const std::vector<int64_t> backwards = ops::slice_impl::turned(forward);
   if (!backwards.empty()) x = flip(x, {.axes = backwards});
-  return x.graph().add1(ops::slice_op(), ir::Attrs::of(forward), {x});
+  return x.graph().add1(ops::slice_impl::slice_op(), ir::Attrs::of(forward), {x});
 }
 
 Value slice(Value x, int64_t axis, int64_t start, int64_t stop, int64_t step) {

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/slice/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::slice_test {
 namespace {
 
 ir::Attrs cut(SliceOptions options) { return ir::Attrs::of(std::move(options)); }
@@ -75,4 +75,4 @@ THIMBLE_OP_CASES(slice) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::slice_test

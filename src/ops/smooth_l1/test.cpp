@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::smooth_l1_test {
 namespace {
 
 TEST(smooth_l1, is_one_number_or_the_terms) {
@@ -21,4 +21,4 @@ TEST(smooth_l1, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::smooth_l1_test

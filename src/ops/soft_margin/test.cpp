@@ -3,7 +3,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::soft_margin_test {
 namespace {
 
 TEST(soft_margin, is_one_number_or_the_terms) {
@@ -21,4 +21,4 @@ TEST(soft_margin, refuses_other_shapes) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::soft_margin_test

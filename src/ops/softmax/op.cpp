@@ -2,12 +2,12 @@
 
 #include "ops/common/softmax.h"
 
-#define THIMBLE_REF "ops/softmax/ref.h"
+#define THIMBLE_OP softmax
 #include "ops/common/both_precisions.h"
 
 SOFTMAX_SIMD_DECLARE(softmax)
 
-namespace thimble::ops {
+namespace thimble::ops::softmax_impl {
 namespace {
 
 const OpDef& softmax_grad_op() {
@@ -37,7 +37,7 @@ const OpDef& softmax_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softmax_impl
 
 THIMBLE_OP_FOLDER(softmax) {
   static const OpDef* const defs[] = {&softmax_op(), &softmax_grad_op()};
@@ -46,6 +46,6 @@ THIMBLE_OP_FOLDER(softmax) {
 
 namespace thimble {
 Value softmax(Value x, const SoftmaxOptions& options) {
-  return x.graph().add1(ops::softmax_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::softmax_impl::softmax_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

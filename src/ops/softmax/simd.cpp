@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/softmax/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::softmax_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // Columns [begin, end) of [n, columns].
 void softmax_columns(float* y, const float* x, int n, int64_t columns, int64_t begin, int64_t end) {
@@ -84,7 +81,7 @@ void softmax_grad_target(float* dx, const float* dy, const float* y, const axis_
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::softmax_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 SOFTMAX_SIMD_EXPORT(softmax)

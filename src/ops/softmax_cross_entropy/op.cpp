@@ -6,10 +6,10 @@
 #include "ops/softmax_cross_entropy/dims.h"
 #include "ops/softmax_cross_entropy/simd.h"
 
-#define THIMBLE_REF "ops/softmax_cross_entropy/ref.h"
+#define THIMBLE_OP softmax_cross_entropy
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::softmax_cross_entropy_impl {
 namespace {
 
 ir::Params params_of(const ir::Attrs& attrs, const Shape& x, DType labels) {
@@ -157,7 +157,7 @@ const OpDef& softmax_cross_entropy_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softmax_cross_entropy_impl
 
 THIMBLE_OP_FOLDER(softmax_cross_entropy) {
   static const OpDef* const defs[] = {&softmax_cross_entropy_op(), &softmax_cross_entropy_grad_op(),
@@ -169,8 +169,8 @@ namespace thimble {
 
 Value softmax_cross_entropy(Value logits, Value labels, Value weight,
                             const SoftmaxCrossEntropyOptions& options) {
-  return logits.graph().add1(ops::softmax_cross_entropy_op(), ir::Attrs::of(options),
-                             {logits, labels, weight});
+  return logits.graph().add1(ops::softmax_cross_entropy_impl::softmax_cross_entropy_op(),
+                             ir::Attrs::of(options), {logits, labels, weight});
 }
 
 Value softmax_cross_entropy(Value logits, Value labels, const SoftmaxCrossEntropyOptions& options) {

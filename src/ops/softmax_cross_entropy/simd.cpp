@@ -1,18 +1,14 @@
 #include "ops/softmax_cross_entropy/simd.h"
 
-#include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/softmax_cross_entropy/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cmath>
 
 #include "ops/common/rows-inl.h"
 
 #ifndef THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_
 #define THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::softmax_cross_entropy_impl {
 
 inline const float* probabilities(const void* labels, const cross_entropy_dims& d, int64_t row) {
   return static_cast<const float*>(labels) + row * d.classes;
@@ -30,11 +26,12 @@ inline double divisor_of(const void* labels, const float* weight, const cross_en
   return sum;
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softmax_cross_entropy_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::softmax_cross_entropy_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // The largest score of a row and the sum of exp(x - largest).
 struct RowLevel {
@@ -156,11 +153,11 @@ void grad_target(float* dx, const float* dy, const float* x, const void* labels,
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::softmax_cross_entropy_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::softmax_cross_entropy_impl {
 HWY_EXPORT(losses_target);
 HWY_EXPORT(grad_target);
 
@@ -185,5 +182,5 @@ void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x,
   HWY_DYNAMIC_DISPATCH(grad_target)(dx, dy, x, labels, weight, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softmax_cross_entropy_impl
 #endif

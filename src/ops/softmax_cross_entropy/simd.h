@@ -7,7 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/softmax_cross_entropy/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::softmax_cross_entropy_impl {
 
 // Bytes of workspace of the loss; params hold cross_entropy_dims.
 int64_t softmax_cross_entropy_workspace(const ir::Params& params, int threads);
@@ -21,4 +21,4 @@ void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x,
                                      const float* weight, const cross_entropy_dims* d,
                                      exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softmax_cross_entropy_impl

@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/softmax_cross_entropy/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::softmax_cross_entropy_test {
 namespace {
 
 ir::Attrs by(Reduction reduction) { return ir::Attrs::of(SoftmaxCrossEntropyOptions{reduction}); }
@@ -148,4 +148,4 @@ TEST(softmax_cross_entropy, ignores_the_rows_it_is_told_to) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::softmax_cross_entropy_test

@@ -3,12 +3,12 @@
 #include "ops/common/unary.h"
 #include "ops/softplus/attrs.h"
 
-#define THIMBLE_REF "ops/softplus/ref.h"
+#define THIMBLE_OP softplus
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(softplus)
 
-namespace thimble::ops {
+namespace thimble::ops::softplus_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -34,14 +34,14 @@ constexpr UnaryInfo kSoftplus{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softplus_impl
 
 THIMBLE_OP_FOLDER(softplus) { return Unary<kSoftplus>::folder(); }
 
 namespace thimble {
 
 Value softplus(Value x, const SoftplusAttrs& attrs) {
-  return ops::Unary<ops::kSoftplus>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::softplus_impl::kSoftplus>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/softplus/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::softplus_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // a: beta, b: threshold.
 HWY_INLINE Vec softplus_value(Vec x, Vec a, Vec b) {
@@ -23,7 +20,7 @@ HWY_INLINE Vec softplus_grad(Vec dy, Vec x, Vec a, Vec b) {
 UNARY_SIMD(softplus, softplus_value(x, a, b))
 UNARY_GRAD_SIMD(softplus, x, softplus_grad(dy, x, a, b))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::softplus_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(softplus)

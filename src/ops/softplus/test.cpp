@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/softplus/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::softplus_test {
 
 THIMBLE_OP_CASES(softplus) {
   return {
@@ -14,4 +14,4 @@ THIMBLE_OP_CASES(softplus) {
                                "beta above 0")};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::softplus_test

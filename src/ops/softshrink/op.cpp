@@ -4,12 +4,12 @@
 #include "ops/common/unary.h"
 #include "ops/softshrink/attrs.h"
 
-#define THIMBLE_REF "ops/softshrink/ref.h"
+#define THIMBLE_OP softshrink
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(softshrink)
 
-namespace thimble::ops {
+namespace thimble::ops::softshrink_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -39,14 +39,14 @@ constexpr UnaryInfo kSoftshrink{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softshrink_impl
 
 THIMBLE_OP_FOLDER(softshrink) { return Unary<kSoftshrink>::folder(); }
 
 namespace thimble {
 
 Value softshrink(Value x, const SoftshrinkAttrs& attrs) {
-  return ops::Unary<ops::kSoftshrink>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::softshrink_impl::kSoftshrink>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/softshrink/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::softshrink_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 HWY_INLINE Vec softshrink_value(Vec x, Vec a) {
   const Vec beyond = hn::IfThenElse(hn::Gt(x, a), hn::Sub(x, a), hn::Add(x, a));
@@ -18,7 +15,7 @@ HWY_INLINE Vec softshrink_value(Vec x, Vec a) {
 UNARY_SIMD(softshrink, softshrink_value(x, a))
 UNARY_GRAD_SIMD(softshrink, y, hn::IfThenZeroElse(hn::Eq(y, hn::Zero(f)), dy))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::softshrink_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(softshrink)

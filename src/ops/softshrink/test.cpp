@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/softshrink/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::softshrink_test {
 
 THIMBLE_OP_CASES(softshrink) {
   return {.cases = unary_cases({.low = -5, .high = 5, .gap = 0.51}) +
@@ -11,4 +11,4 @@ THIMBLE_OP_CASES(softshrink) {
                                    "lambd of at least 0")};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::softshrink_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/softsign/ref.h"
+#define THIMBLE_OP softsign
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(softsign)
 
-namespace thimble::ops {
+namespace thimble::ops::softsign_impl {
 namespace {
 
 constexpr UnaryInfo kSoftsign{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSoftsign{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::softsign_impl
 
 THIMBLE_OP_FOLDER(softsign) { return Unary<kSoftsign>::folder(); }
 
 namespace thimble {
 
-Value softsign(Value x) { return ops::Unary<ops::kSoftsign>::apply(x); }
+Value softsign(Value x) { return ops::Unary<ops::softsign_impl::kSoftsign>::apply(x); }
 
 }  // namespace thimble

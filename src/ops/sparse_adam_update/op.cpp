@@ -4,10 +4,10 @@
 #include "ops/common/row_update.h"
 #include "ops/sparse_adam_update/attrs.h"
 
-#define THIMBLE_REF "ops/common/adam_ref.h"
+#define THIMBLE_OP sparse_adam_update
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::sparse_adam_update_impl {
 namespace {
 
 struct SparseAdamRule {
@@ -67,14 +67,14 @@ struct SparseAdamRule {
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sparse_adam_update_impl
 
 THIMBLE_OP_FOLDER(sparse_adam_update) { return Update<SparseAdamRule>::folder(); }
 
 namespace thimble {
 
 SparseAdam::operator Optimizer() const {
-  return ops::Update<ops::SparseAdamRule>::optimizer(*this);
+  return ops::Update<ops::sparse_adam_update_impl::SparseAdamRule>::optimizer(*this);
 }
 
 }  // namespace thimble

@@ -1,6 +1,6 @@
 #include "harness/update_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::sparse_adam_update_test {
 namespace {
 
 const SparseAdam kSettings{.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .maximize = true};
@@ -21,4 +21,4 @@ THIMBLE_OP_CASES(sparse_adam_rows_update) {
   return {.cases = rows_cases(kSettings), .rejects = rows_rejects(kSettings)};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::sparse_adam_update_test

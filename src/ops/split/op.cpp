@@ -8,10 +8,10 @@
 #include "ops/common/parts.h"
 #include "ops/split/attrs.h"
 
-#define THIMBLE_REF "ops/split/ref.h"
+#define THIMBLE_OP split
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::split_impl {
 namespace {
 
 Shape with_axis(const Shape& shape, int64_t axis, int64_t size) {
@@ -103,7 +103,7 @@ const OpDef& split_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::split_impl
 
 THIMBLE_OP_FOLDER(split) {
   static const OpDef* const defs[] = {&split_op(), &split_grad_op()};
@@ -114,7 +114,7 @@ namespace thimble {
 
 std::vector<Value> split(Value x, const SplitOptions& options) {
   const Value inputs[] = {x};
-  return x.graph().add(ops::split_op(), ir::Attrs::of(options), inputs);
+  return x.graph().add(ops::split_impl::split_op(), ir::Attrs::of(options), inputs);
 }
 
 std::vector<Value> split(Value x, int64_t parts, int64_t axis) {

@@ -5,7 +5,7 @@
 #include "harness/op_cases.h"
 #include "ops/split/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::split_test {
 namespace {
 
 ir::Attrs into(int64_t axis, std::vector<int64_t> sizes) {
@@ -59,4 +59,4 @@ TEST(split, cuts_into_equal_parts_or_says_why_not) {
   EXPECT_THROW(split(x, 2, 2), Error);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::split_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/sqrt/ref.h"
+#define THIMBLE_OP sqrt
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(sqrt)
 
-namespace thimble::ops {
+namespace thimble::ops::sqrt_impl {
 namespace {
 
 constexpr UnaryInfo kSqrt{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSqrt{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sqrt_impl
 
 THIMBLE_OP_FOLDER(sqrt) { return Unary<kSqrt>::folder(); }
 
 namespace thimble {
 
-Value sqrt(Value x) { return ops::Unary<ops::kSqrt>::apply(x); }
+Value sqrt(Value x) { return ops::Unary<ops::sqrt_impl::kSqrt>::apply(x); }
 
 }  // namespace thimble

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/square/ref.h"
+#define THIMBLE_OP square
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(square)
 
-namespace thimble::ops {
+namespace thimble::ops::square_impl {
 namespace {
 
 constexpr UnaryInfo kSquare{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSquare{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::square_impl
 
 THIMBLE_OP_FOLDER(square) { return Unary<kSquare>::folder(); }
 
 namespace thimble {
 
-Value square(Value x) { return ops::Unary<ops::kSquare>::apply(x); }
+Value square(Value x) { return ops::Unary<ops::square_impl::kSquare>::apply(x); }
 
 }  // namespace thimble

@@ -3,10 +3,10 @@
 #include "ir/graph.h"
 #include "ops/common/copy.h"
 
-#define THIMBLE_REF "ops/stop_gradient/ref.h"
+#define THIMBLE_OP stop_gradient
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::stop_gradient_impl {
 namespace {
 
 const OpDef& stop_gradient_op() {
@@ -30,7 +30,7 @@ const OpDef& stop_gradient_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::stop_gradient_impl
 
 THIMBLE_OP_FOLDER(stop_gradient) {
   static const OpDef* const defs[] = {&stop_gradient_op()};
@@ -38,5 +38,7 @@ THIMBLE_OP_FOLDER(stop_gradient) {
 }
 
 namespace thimble {
-Value stop_gradient(Value x) { return x.graph().add1(ops::stop_gradient_op(), {}, {x}); }
+Value stop_gradient(Value x) {
+  return x.graph().add1(ops::stop_gradient_impl::stop_gradient_op(), {}, {x});
+}
 }  // namespace thimble

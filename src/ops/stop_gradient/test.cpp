@@ -3,7 +3,7 @@
 #include "autodiff/autodiff.h"
 #include "harness/op_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::stop_gradient_test {
 
 THIMBLE_OP_CASES(stop_gradient) {
   return {
@@ -35,4 +35,4 @@ TEST(stop_gradient, makes_a_constant_for_ops_without_gradients) {
   EXPECT_GE(autodiff::append_loss_gradients(g.ir())[0].gradient, 0);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::stop_gradient_test

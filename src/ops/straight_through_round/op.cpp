@@ -3,10 +3,10 @@
 #include "ir/graph.h"
 #include "ops/common/unary_dims.h"
 
-#define THIMBLE_REF "ops/straight_through_round/ref.h"
+#define THIMBLE_OP straight_through_round
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::straight_through_round_impl {
 namespace {
 
 const OpDef& straight_through_round_op() {
@@ -37,7 +37,7 @@ const OpDef& straight_through_round_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::straight_through_round_impl
 
 THIMBLE_OP_FOLDER(straight_through_round) {
   static const OpDef* const defs[] = {&straight_through_round_op()};
@@ -46,6 +46,6 @@ THIMBLE_OP_FOLDER(straight_through_round) {
 
 namespace thimble {
 Value straight_through_round(Value x) {
-  return x.graph().add1(ops::straight_through_round_op(), {}, {x});
+  return x.graph().add1(ops::straight_through_round_impl::straight_through_round_op(), {}, {x});
 }
 }  // namespace thimble

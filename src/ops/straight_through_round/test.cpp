@@ -1,6 +1,6 @@
 #include "harness/op_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::straight_through_round_test {
 
 THIMBLE_OP_CASES(straight_through_round) {
   // The gradient is not that of the steps.
@@ -16,4 +16,4 @@ THIMBLE_OP_CASES(straight_through_round) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::straight_through_round_test

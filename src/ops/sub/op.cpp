@@ -4,12 +4,12 @@
 
 #include "ops/common/binary.h"
 
-#define THIMBLE_REF "ops/sub/ref.h"
+#define THIMBLE_OP sub
 #include "ops/common/both_precisions.h"
 
 BINARY_SIMD_DECLARE(sub)
 
-namespace thimble::ops {
+namespace thimble::ops::sub_impl {
 namespace {
 
 std::vector<Value> sub_vjp(const ir::VjpContext& c) {
@@ -33,7 +33,7 @@ const OpDef& sub_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sub_impl
 
 THIMBLE_OP_FOLDER(sub) {
   static const OpDef* const defs[] = {&sub_op()};
@@ -42,6 +42,6 @@ THIMBLE_OP_FOLDER(sub) {
 
 namespace thimble {
 
-Value sub(Value a, Value b) { return a.graph().add1(ops::sub_op(), {}, {a, b}); }
+Value sub(Value a, Value b) { return a.graph().add1(ops::sub_impl::sub_op(), {}, {a, b}); }
 
 }  // namespace thimble

@@ -7,10 +7,10 @@
 #include "ops/common/sum.h"
 #include "ops/sum/attrs.h"
 
-#define THIMBLE_REF "ops/sum/ref.h"
+#define THIMBLE_OP sum
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::sum_impl {
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -48,7 +48,7 @@ const OpDef& sum_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sum_impl
 
 THIMBLE_OP_FOLDER(sum) {
   static const OpDef* const defs[] = {&sum_op()};
@@ -57,6 +57,6 @@ THIMBLE_OP_FOLDER(sum) {
 
 namespace thimble {
 Value sum(Value x, const ReduceOptions& options) {
-  return x.graph().add1(ops::sum_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::sum_impl::sum_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/sum/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::sum_test {
 namespace {
 
 ir::Attrs over(std::vector<int64_t> axes, bool keepdims = false) {
@@ -47,4 +47,4 @@ THIMBLE_OP_CASES(sum) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::sum_test

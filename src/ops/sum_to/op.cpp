@@ -8,10 +8,10 @@
 #include "ops/common/sum.h"
 #include "ops/sum_to/attrs.h"
 
-#define THIMBLE_REF "ops/sum_to/ref.h"
+#define THIMBLE_OP sum_to
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::sum_to_impl {
 namespace {
 
 // Whether an axis of x, counted from the last (-1), vanishes in y or is 1 there.
@@ -59,7 +59,7 @@ const OpDef& sum_to_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::sum_to_impl
 
 THIMBLE_OP_FOLDER(sum_to) {
   static const OpDef* const defs[] = {&sum_to_op()};
@@ -70,7 +70,7 @@ namespace thimble {
 
 Value sum_to(Value x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return x.graph().add1(ops::sum_to_op(), ir::Attrs::of(SumToAttrs{shape}), {x});
+  return x.graph().add1(ops::sum_to_impl::sum_to_op(), ir::Attrs::of(SumToAttrs{shape}), {x});
 }
 
 }  // namespace thimble

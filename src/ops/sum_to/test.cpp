@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/sum_to/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::sum_to_test {
 namespace {
 
 ir::Attrs to(const Shape& shape) { return ir::Attrs::of(SumToAttrs{shape}); }
@@ -24,4 +24,4 @@ THIMBLE_OP_CASES(sum_to) {
                       {"integers", {{.shape = {2}, .dtype = DType::i32}}, to({}), "of type f32"}}};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::sum_to_test

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/swish/ref.h"
+#define THIMBLE_OP swish
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(swish)
 
-namespace thimble::ops {
+namespace thimble::ops::swish_impl {
 namespace {
 
 constexpr UnaryInfo kSwish{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kSwish{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::swish_impl
 
 THIMBLE_OP_FOLDER(swish) { return Unary<kSwish>::folder(); }
 
 namespace thimble {
 
-Value swish(Value x) { return ops::Unary<ops::kSwish>::apply(x); }
+Value swish(Value x) { return ops::Unary<ops::swish_impl::kSwish>::apply(x); }
 
 }  // namespace thimble

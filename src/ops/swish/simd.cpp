@@ -1,13 +1,10 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/swish/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::swish_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // s + x s (1 - s), s = sigmoid(x).
 HWY_INLINE Vec swish_slope(Vec x) {
@@ -18,7 +15,7 @@ HWY_INLINE Vec swish_slope(Vec x) {
 UNARY_SIMD(swish, hn::Mul(x, math::sigmoid(x)))
 UNARY_GRAD_SIMD(swish, x, hn::Mul(dy, swish_slope(x)))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::swish_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(swish)

@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/tan/ref.h"
+#define THIMBLE_OP tan
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(tan)
 
-namespace thimble::ops {
+namespace thimble::ops::tan_impl {
 namespace {
 
 constexpr UnaryInfo kTan{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kTan{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::tan_impl
 
 THIMBLE_OP_FOLDER(tan) { return Unary<kTan>::folder(); }
 
 namespace thimble {
 
-Value tan(Value x) { return ops::Unary<ops::kTan>::apply(x); }
+Value tan(Value x) { return ops::Unary<ops::tan_impl::kTan>::apply(x); }
 
 }  // namespace thimble

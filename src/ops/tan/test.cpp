@@ -1,9 +1,9 @@
 #include "ops/common/unary_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::tan_test {
 
 THIMBLE_OP_CASES(tan) {
   return {.cases = unary_cases({.low = -1.4, .high = 1.4}), .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::tan_test

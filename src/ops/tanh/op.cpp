@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/tanh/ref.h"
+#define THIMBLE_OP tanh
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(tanh)
 
-namespace thimble::ops {
+namespace thimble::ops::tanh_impl {
 namespace {
 
 constexpr UnaryInfo kTanh{
@@ -20,12 +20,12 @@ constexpr UnaryInfo kTanh{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::tanh_impl
 
 THIMBLE_OP_FOLDER(tanh) { return Unary<kTanh>::folder(); }
 
 namespace thimble {
 
-Value tanh(Value x) { return ops::Unary<ops::kTanh>::apply(x); }
+Value tanh(Value x) { return ops::Unary<ops::tanh_impl::kTanh>::apply(x); }
 
 }  // namespace thimble

@@ -1,18 +1,15 @@
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/tanh/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::tanh_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 UNARY_SIMD(tanh, math::tanh(x))
 UNARY_GRAD_SIMD(tanh, y, hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(f, 1.0F))))
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::tanh_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 UNARY_SIMD_EXPORT(tanh)

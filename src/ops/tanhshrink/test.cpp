@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 
-namespace thimble {
+namespace thimble::test::tanhshrink_test {
 namespace {
 
 TEST(tanhshrink, keeps_the_shape) {
@@ -10,4 +10,4 @@ TEST(tanhshrink, keeps_the_shape) {
 }
 
 }  // namespace
-}  // namespace thimble
+}  // namespace thimble::test::tanhshrink_test

@@ -4,12 +4,12 @@
 #include "ops/common/unary.h"
 #include "ops/threshold/attrs.h"
 
-#define THIMBLE_REF "ops/threshold/ref.h"
+#define THIMBLE_OP threshold
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE(threshold)
 
-namespace thimble::ops {
+namespace thimble::ops::threshold_impl {
 namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
@@ -34,14 +34,14 @@ constexpr UnaryInfo kThreshold{
 };
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::threshold_impl
 
 THIMBLE_OP_FOLDER(threshold) { return Unary<kThreshold>::folder(); }
 
 namespace thimble {
 
 Value threshold(Value x, const ThresholdAttrs& attrs) {
-  return ops::Unary<ops::kThreshold>::apply(x, ir::Attrs::of(attrs));
+  return ops::Unary<ops::threshold_impl::kThreshold>::apply(x, ir::Attrs::of(attrs));
 }
 
 }  // namespace thimble

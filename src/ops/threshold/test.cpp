@@ -1,7 +1,7 @@
 #include "ops/common/unary_cases.h"
 #include "ops/threshold/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::threshold_test {
 
 THIMBLE_OP_CASES(threshold) {
   return {.cases = unary_cases({.low = -5, .high = 5, .gap = 0.01}) +
@@ -11,4 +11,4 @@ THIMBLE_OP_CASES(threshold) {
           .rejects = unary_rejects()};
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::threshold_test

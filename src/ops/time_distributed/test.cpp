@@ -3,7 +3,7 @@
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
 
-namespace thimble::test {
+namespace thimble::test::time_distributed_test {
 
 TEST(time_distributed, applies_one_layer_to_every_step) {
   Graph g;
@@ -33,4 +33,4 @@ TEST(time_distributed, refuses_vectors_and_functions_that_drop_steps) {
   EXPECT_THROW(time_distributed(g.input("x", {4, 2}), [](Value v) { return sum(v); }), Error);
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::time_distributed_test

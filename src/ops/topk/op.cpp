@@ -8,10 +8,10 @@
 #include "ops/topk/attrs.h"
 #include "ops/topk/dims.h"
 
-#define THIMBLE_REF "ops/topk/ref.h"
+#define THIMBLE_OP topk
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::topk_impl {
 namespace {
 
 // An element as a number that sorts as topk_before does: its value's bits, made to grow with the
@@ -122,7 +122,7 @@ const OpDef& topk_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::topk_impl
 
 THIMBLE_OP_FOLDER(topk) {
   static const OpDef* const defs[] = {&topk_op()};
@@ -132,7 +132,8 @@ THIMBLE_OP_FOLDER(topk) {
 namespace thimble {
 Topk topk(Value x, const TopkOptions& options) {
   const Value inputs[] = {x};
-  const std::vector<Value> out = x.graph().add(ops::topk_op(), ir::Attrs::of(options), inputs);
+  const std::vector<Value> out =
+      x.graph().add(ops::topk_impl::topk_op(), ir::Attrs::of(options), inputs);
   return {out[0], out[1]};
 }
 }  // namespace thimble

@@ -6,7 +6,7 @@
 #include "harness/op_run.h"
 #include "ops/topk/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::topk_test {
 
 THIMBLE_OP_CASES(topk) {
   const auto attrs = [](int64_t k, int64_t axis, bool largest = true) {
@@ -49,4 +49,4 @@ TEST(topk, takes_the_first_of_equals_and_nan_for_the_largest) {
   }
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::topk_test

@@ -9,10 +9,10 @@
 #include "ops/common/strided.h"
 #include "ops/transpose/attrs.h"
 
-#define THIMBLE_REF "ops/transpose/ref.h"
+#define THIMBLE_OP transpose
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::transpose_impl {
 namespace {
 
 // The attribute with every axis in [0, rank).
@@ -77,7 +77,7 @@ const OpDef& transpose_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::transpose_impl
 
 THIMBLE_OP_FOLDER(transpose) {
   static const OpDef* const defs[] = {&transpose_op()};
@@ -86,6 +86,7 @@ THIMBLE_OP_FOLDER(transpose) {
 
 namespace thimble {
 Value transpose(Value x, const std::vector<int64_t>& axes) {
-  return x.graph().add1(ops::transpose_op(), ir::Attrs::of(TransposeAttrs{axes}), {x});
+  return x.graph().add1(ops::transpose_impl::transpose_op(), ir::Attrs::of(TransposeAttrs{axes}),
+                        {x});
 }
 }  // namespace thimble

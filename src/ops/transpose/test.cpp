@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/transpose/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::transpose_test {
 namespace {
 
 ir::Attrs order(std::vector<int64_t> axes) {
@@ -43,4 +43,4 @@ THIMBLE_OP_CASES(transpose) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::transpose_test

@@ -5,10 +5,10 @@
 #include "ops/triplet_margin/attrs.h"
 #include "ops/triplet_margin/dims.h"
 
-#define THIMBLE_REF "ops/triplet_margin/ref.h"
+#define THIMBLE_OP triplet_margin
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::triplet_margin_impl {
 namespace {
 
 // workspace: one float a row.
@@ -123,7 +123,7 @@ const OpDef& triplet_margin_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::triplet_margin_impl
 
 THIMBLE_OP_FOLDER(triplet_margin) {
   static const OpDef* const defs[] = {&triplet_margin_op(), &triplet_margin_grad_op()};
@@ -133,7 +133,7 @@ THIMBLE_OP_FOLDER(triplet_margin) {
 namespace thimble {
 Value triplet_margin(Value anchor, Value positive, Value negative,
                      const TripletMarginOptions& options) {
-  return anchor.graph().add1(ops::triplet_margin_op(), ir::Attrs::of(options),
+  return anchor.graph().add1(ops::triplet_margin_impl::triplet_margin_op(), ir::Attrs::of(options),
                              {anchor, positive, negative});
 }
 }  // namespace thimble

@@ -1,7 +1,7 @@
 #include "harness/op_cases.h"
 #include "ops/triplet_margin/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::triplet_margin_test {
 
 THIMBLE_OP_CASES(triplet_margin) {
   const auto of = [](const char* name, const Shape& x, const TripletMarginOptions& options,
@@ -32,4 +32,4 @@ THIMBLE_OP_CASES(triplet_margin) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::triplet_margin_test

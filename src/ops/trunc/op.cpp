@@ -2,12 +2,12 @@
 
 #include "ops/common/unary.h"
 
-#define THIMBLE_REF "ops/trunc/ref.h"
+#define THIMBLE_OP trunc
 #include "ops/common/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(trunc)
 
-namespace thimble::ops {
+namespace thimble::ops::trunc_impl {
 namespace {
 
 const OpDef& trunc_op() {
@@ -24,7 +24,7 @@ const OpDef& trunc_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::trunc_impl
 
 THIMBLE_OP_FOLDER(trunc) {
   static const OpDef* const defs[] = {&trunc_op()};
@@ -33,6 +33,6 @@ THIMBLE_OP_FOLDER(trunc) {
 
 namespace thimble {
 
-Value trunc(Value x) { return x.graph().add1(ops::trunc_op(), {}, {x}); }
+Value trunc(Value x) { return x.graph().add1(ops::trunc_impl::trunc_op(), {}, {x}); }
 
 }  // namespace thimble

@@ -5,7 +5,7 @@
 #include "ops/update_in_parts/attrs.h"
 #include "ops/update_in_parts/simd.h"
 
-namespace thimble::ops {
+namespace thimble::ops::update_in_parts_impl {
 namespace {
 
 // Bytes of a part of a gradient. It stays in the second-level cache until it is used.
@@ -166,27 +166,31 @@ std::vector<int> fused_inputs(const ir::Node& gradient, const ir::Node& update) 
 }
 
 }  // namespace
+}  // namespace thimble::ops::update_in_parts_impl
+
+namespace thimble::ops {
 
 std::optional<FusedUpdate> fuse_update(const ir::Graph& graph, const ir::Node& gradient,
                                        const ir::Node& update) {
   if (gradient.op->part.rows == nullptr || gradient.outputs.size() != 1) return {};
   if (!update.op->optimizer.elementwise) return {};
-  if (gradient.op->inputs.size() > kMaxGradientInputs) return {};
-  if (gradient.inputs.size() > kMaxGradientInputs) return {};
+  if (gradient.op->inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
+  if (gradient.inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
   const ir::TensorType& param = graph.type(update.input(0));
   if (graph.type(gradient.outputs[0]) != param || param.shape.rank() == 0) return {};
-  if (!is_elementwise(*update.op, update.attrs, param)) return {};
-  const int64_t step = rows_at_a_time(graph, gradient);
+  if (!update_in_parts_impl::is_elementwise(*update.op, update.attrs, param)) return {};
+  const int64_t step = update_in_parts_impl::rows_at_a_time(graph, gradient);
   if (step <= 0) return {};
   const int64_t row_bytes =
       size_bytes(param.dtype, param.shape) / std::max<int64_t>(1, param.shape[0]);
-  const int64_t rows =
-      std::max<int64_t>(1, kPartBytes / std::max<int64_t>(1, step * row_bytes)) * step;
+  const int64_t rows = std::max<int64_t>(1, update_in_parts_impl::kPartBytes /
+                                                std::max<int64_t>(1, step * row_bytes)) *
+                       step;
   if (rows >= param.shape[0]) return {};
-  return FusedUpdate{&update_in_parts_op(),
+  return FusedUpdate{&update_in_parts_impl::update_in_parts_op(),
                      ir::Attrs::of(UpdateInPartsAttrs{
                          {gradient.op, gradient.attrs}, {update.op, update.attrs}, rows}),
-                     fused_inputs(gradient, update)};
+                     update_in_parts_impl::fused_inputs(gradient, update)};
 }
 
 }  // namespace thimble::ops

@@ -1,12 +1,15 @@
 #include "ops/update_in_parts/simd.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "simd/workspace.h"
 
-namespace thimble::ops {
+#if HWY_ONCE
+namespace thimble::ops::update_in_parts_impl {
 namespace {
 
 constexpr int kRuleFirstState = 4;
@@ -145,4 +148,5 @@ int64_t update_in_parts_workspace(const ir::Params& params, int threads) {
   return shares_out_parts(d, threads) ? threads * d.part_bytes : part_bytes(d, threads);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::update_in_parts_impl
+#endif

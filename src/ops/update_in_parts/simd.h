@@ -6,7 +6,7 @@
 
 #include "ir/op_def.h"
 
-namespace thimble::ops {
+namespace thimble::ops::update_in_parts_impl {
 
 // Where the inputs of the node stand.
 inline constexpr int kMaxStates = 4;
@@ -46,4 +46,4 @@ void update_in_parts_ref(const ir::KernelCall& call);
 void update_in_parts_fast(const ir::KernelCall& call);
 [[nodiscard]] int64_t update_in_parts_workspace(const ir::Params& params, int threads);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::update_in_parts_impl

@@ -5,7 +5,7 @@
 #include "ops/matmul/attrs.h"
 #include "ops/update_in_parts/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::update_in_parts_test {
 namespace {
 
 // Rounding of sums of some hundred products, relative to the largest result.
@@ -101,4 +101,4 @@ THIMBLE_OP_CASES(update_in_parts) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::update_in_parts_test

@@ -8,10 +8,10 @@
 #include "ops/upsample2d/dims.h"
 #include "ops/upsample2d/simd.h"
 
-#define THIMBLE_REF "ops/upsample2d/ref.h"
+#define THIMBLE_OP upsample2d
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::upsample2d_impl {
 namespace {
 
 constexpr double kLargest = 1 << 24;  // cells of a side
@@ -157,7 +157,7 @@ const OpDef& upsample2d_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::upsample2d_impl
 
 THIMBLE_OP_FOLDER(upsample2d) {
   static const OpDef* const defs[] = {&upsample2d_op(), &upsample2d_grad_op()};
@@ -167,7 +167,7 @@ THIMBLE_OP_FOLDER(upsample2d) {
 namespace thimble {
 
 Value upsample2d(Value x, const Upsample2dOptions& options) {
-  return x.graph().add1(ops::upsample2d_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::upsample2d_impl::upsample2d_op(), ir::Attrs::of(options), {x});
 }
 
 Value upsample1d(Value x, const Upsample1dOptions& options) {

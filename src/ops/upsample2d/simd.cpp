@@ -4,22 +4,17 @@
 
 #include "ops/upsample2d/simd.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 
+#include "ops/common/elements-inl.h"
 #include "ops/common/row_tasks.h"
 #include "simd/workspace.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/upsample2d/simd.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
-#include "ops/common/elements-inl.h"
-
 #ifndef THIMBLE_OPS_UPSAMPLE2D_ONCE_
 #define THIMBLE_OPS_UPSAMPLE2D_ONCE_
-namespace thimble::ops {
+namespace thimble::ops::upsample2d_impl {
 
 struct UpsampleScratch {
   upsample_cells* columns;  // [w.to]
@@ -47,11 +42,12 @@ inline void find_places(const UpsampleScratch& s, const upsample2d_dims& d) {
   find(s.rows, d.h);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::upsample2d_impl
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::upsample2d_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 // to = from_a + weight * (from_b - from_a), n elements.
 HWY_INLINE void blend(float* to, const float* from_a, const float* from_b, float weight, int n) {
@@ -158,11 +154,11 @@ void upsample2d_grad_target(float* dx, const float* dy, void* workspace, const u
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::upsample2d_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::upsample2d_impl {
 HWY_EXPORT(upsample2d_target);
 HWY_EXPORT(upsample2d_grad_target);
 
@@ -190,5 +186,5 @@ void upsample2d_grad_simd(float* dx, const float* dy, void* workspace, const ups
   HWY_DYNAMIC_DISPATCH(upsample2d_grad_target)(dx, dy, workspace, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::upsample2d_impl
 #endif

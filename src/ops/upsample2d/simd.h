@@ -7,7 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/upsample2d/dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::upsample2d_impl {
 
 // Bytes of workspace of either; params hold upsample2d_dims.
 int64_t upsample2d_workspace(const ir::Params& params, int threads);
@@ -18,4 +18,4 @@ void upsample2d_simd(float* y, const float* x, void* workspace, const upsample2d
 void upsample2d_grad_simd(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
                           exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::upsample2d_impl

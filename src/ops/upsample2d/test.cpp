@@ -4,7 +4,7 @@
 #include "harness/op_cases.h"
 #include "ops/upsample2d/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::upsample2d_test {
 namespace {
 
 OpCase resized(const char* name, const Shape& x, const Shape& y, const Upsample2dOptions& options) {
@@ -79,4 +79,4 @@ TEST(upsample1d, stretches_sequences) {
 }
 
 }  // namespace
-}  // namespace thimble::test
+}  // namespace thimble::test::upsample2d_test

@@ -3,10 +3,10 @@
 #include "ops/common/reduction.h"
 #include "ops/variance/attrs.h"
 
-#define THIMBLE_REF "ops/variance/ref.h"
+#define THIMBLE_OP variance
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::variance_impl {
 namespace {
 
 double constant(const VarianceOptions& options) { return options.correction; }
@@ -32,7 +32,7 @@ constexpr ReductionInfo kStandardDeviation{
 using StandardDeviation = AxesReduction<kStandardDeviation, VarianceOptions, constant>;
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::variance_impl
 
 THIMBLE_OP_FOLDER(variance) {
   static const OpDef* const defs[] = {&Variance::op(), &Variance::grad(), &StandardDeviation::op(),
@@ -42,10 +42,12 @@ THIMBLE_OP_FOLDER(variance) {
 
 namespace thimble {
 
-Value variance(Value x, const VarianceOptions& options) { return ops::Variance::apply(x, options); }
+Value variance(Value x, const VarianceOptions& options) {
+  return ops::variance_impl::Variance::apply(x, options);
+}
 
 Value standard_deviation(Value x, const VarianceOptions& options) {
-  return ops::StandardDeviation::apply(x, options);
+  return ops::variance_impl::StandardDeviation::apply(x, options);
 }
 
 }  // namespace thimble

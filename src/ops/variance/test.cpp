@@ -1,7 +1,7 @@
 #include "ops/common/reduction_cases.h"
 #include "ops/variance/attrs.h"
 
-namespace thimble::test {
+namespace thimble::test::variance_test {
 namespace {
 
 OpCases cases() {
@@ -16,4 +16,4 @@ OpCases cases() {
 THIMBLE_OP_CASES(variance) { return cases(); }
 THIMBLE_OP_CASES(standard_deviation) { return cases(); }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::variance_test

@@ -6,10 +6,10 @@
 #include "ops/where/attrs.h"
 #include "ops/where/simd.h"
 
-#define THIMBLE_REF "ops/where/ref.h"
+#define THIMBLE_OP where
 #include "ops/common/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::where_impl {
 namespace {
 
 const OpDef& where_grad_op() {
@@ -73,7 +73,7 @@ const OpDef& where_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops
+}  // namespace thimble::ops::where_impl
 
 THIMBLE_OP_FOLDER(where) {
   static const OpDef* const defs[] = {&where_op(), &where_grad_op()};
@@ -82,6 +82,6 @@ THIMBLE_OP_FOLDER(where) {
 
 namespace thimble {
 Value where(Value condition, Value a, Value b) {
-  return condition.graph().add1(ops::where_op(), {}, {condition, a, b});
+  return condition.graph().add1(ops::where_impl::where_op(), {}, {condition, a, b});
 }
 }  // namespace thimble

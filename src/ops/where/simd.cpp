@@ -1,17 +1,14 @@
 #include "ops/where/simd.h"
 
-#include <cstring>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/where/simd.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
+
+#include <cstring>
 
 #include "ops/common/nary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::HWY_NAMESPACE {
+namespace thimble::ops::where_impl::HWY_NAMESPACE {
+using namespace ops::HWY_NAMESPACE;
 
 using Mask = hn::Mask<F32>;
 
@@ -72,11 +69,11 @@ void where_grad_target(float* dx, const uint8_t* condition, const float* dy, con
   });
 }
 
-}  // namespace thimble::ops::HWY_NAMESPACE
+}  // namespace thimble::ops::where_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops {
+namespace thimble::ops::where_impl {
 HWY_EXPORT(where_target);
 HWY_EXPORT(where_grad_target);
 
@@ -90,5 +87,5 @@ void where_grad_simd(float* dx, const uint8_t* condition, const float* dy, const
   HWY_DYNAMIC_DISPATCH(where_grad_target)(dx, condition, dy, *d, pool);
 }
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::where_impl
 #endif

@@ -6,11 +6,11 @@
 #include "exec/thread_pool.h"
 #include "ops/common/nary_dims.h"
 
-namespace thimble::ops {
+namespace thimble::ops::where_impl {
 
 void where_simd(float* y, const uint8_t* condition, const float* a, const float* b,
                 const nary_dims* d, exec::ThreadPool& pool);
 void where_grad_simd(float* dx, const uint8_t* condition, const float* dy, const nary_dims* d,
                      exec::ThreadPool& pool);
 
-}  // namespace thimble::ops
+}  // namespace thimble::ops::where_impl

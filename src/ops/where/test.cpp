@@ -1,6 +1,6 @@
 #include "harness/op_cases.h"
 
-namespace thimble::test {
+namespace thimble::test::where_test {
 
 THIMBLE_OP_CASES(where) {
   const auto of = [](const char* name, const Shape& condition, const Shape& a, const Shape& b,
@@ -30,4 +30,4 @@ THIMBLE_OP_CASES(where) {
   };
 }
 
-}  // namespace thimble::test
+}  // namespace thimble::test::where_test

@@ -1,9 +1,5 @@
 #include "ops/common/extremum.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/extremum_of_two.cpp"
-#include <hwy/foreach_target.h>
-//
 #include <hwy/highway.h>
 
 #include "ops/common/nary-inl.h"

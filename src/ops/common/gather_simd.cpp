@@ -1,24 +1,19 @@
 #include "ops/common/gather.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <cstring>
 
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/gather.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
 #include "simd/pack-inl.h"
+#include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_COMMON_GATHER_ONCE_
 #define THIMBLE_OPS_COMMON_GATHER_ONCE_
 namespace thimble::ops {
 
 // Elements of one task where rows are copied as they are.
-inline constexpr int kTaskElements = 16384;
+inline constexpr int kGatherTask = 16384;
 // A matrix is transposed in squares of this side: as many lines of the one as of the other tensor
 // stay in the first-level cache.
 inline constexpr int kSquare = 64;
@@ -79,7 +74,7 @@ void transpose_squares(float* y, const float* x, const strided_dims& d, const Ga
   const int64_t squares = static_cast<int64_t>(plan.row_squares) * plan.column_squares;
   const int64_t elements =
       static_cast<int64_t>(std::min(rows, kSquare)) * std::min(columns, kSquare);
-  const int64_t group = std::max<int64_t>(1, kTaskElements / elements);
+  const int64_t group = std::max<int64_t>(1, kGatherTask / elements);
   const int64_t all = plan.matrices * squares;
   pool.run(simd::divide_up(all, group), [&](int64_t task) {
     const int64_t end = std::min(all, (task + 1) * group);
@@ -99,7 +94,7 @@ void copy_rows(float* y, const float* x, const strided_dims& d, exec::ThreadPool
   const int inner = d.size[0];
   const ptrdiff_t step = d.stride[0];
   const int64_t rows = d.n / inner;
-  const int64_t group = std::max(1, kTaskElements / inner);
+  const int64_t group = std::max(1, kGatherTask / inner);
   pool.run(simd::divide_up(rows, group), [&](int64_t task) {
     const int64_t end = std::min(rows, (task + 1) * group);
     for (int64_t row = task * group; row < end; ++row) {

@@ -5,14 +5,9 @@
 #include "ops/common/group_norm.h"
 
 #include <fmt/format.h>
+#include <hwy/highway.h>
 
 #include <cmath>
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/group_norm.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
 
 #include "ops/common/channel_rows-inl.h"
 

@@ -1,24 +1,19 @@
 #include "ops/common/sum.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 
 #include "ops/common/matrices.h"
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/sum.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
 #include "simd/tile-inl.h"
+#include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_COMMON_SUM_ONCE_
 #define THIMBLE_OPS_COMMON_SUM_ONCE_
 namespace thimble::ops {
 
 // Elements of one task: large enough to hide the start of a task, small enough to share out.
-inline constexpr int kTaskElements = 16384;
+inline constexpr int kSumTask = 16384;
 // Wider matrices are cut into panels of columns, narrower ones into blocks of rows.
 inline constexpr int kPanelColumns = 128;
 
@@ -34,8 +29,8 @@ inline SumPlan plan_sum(const reduce_dims& d) {
   plan.block_rows = plan.rows;
   if (plan.columns > kPanelColumns) {
     plan.panels = static_cast<int>(simd::divide_up(plan.columns, kPanelColumns));
-  } else if (plan.rows * static_cast<int64_t>(plan.columns) > 2 * kTaskElements) {
-    plan.block_rows = kTaskElements / plan.columns;
+  } else if (plan.rows * static_cast<int64_t>(plan.columns) > 2 * kSumTask) {
+    plan.block_rows = kSumTask / plan.columns;
     plan.row_blocks = static_cast<int>(simd::divide_up(plan.rows, plan.block_rows));
   }
   return plan;
@@ -193,7 +188,7 @@ void sum_blocks(float* y, const float* x, float* parts, const SumPlan& plan, int
 void sum_matrices(float* y, const float* x, const SumPlan& plan, int divisor,
                   exec::ThreadPool& pool) {
   const int64_t matrix_elements = static_cast<int64_t>(plan.rows) * plan.columns;
-  const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, matrix_elements));
+  const int64_t group = std::max<int64_t>(1, kSumTask / std::max<int64_t>(1, matrix_elements));
   pool.run(simd::divide_up(plan.outer, group), [&](int64_t task) {
     const int64_t end = std::min<int64_t>(plan.outer, (task + 1) * group);
     for (int64_t matrix = task * group; matrix < end; ++matrix) {
@@ -207,7 +202,7 @@ void sum_matrices(float* y, const float* x, const SumPlan& plan, int divisor,
 
 // Kept and vanishing axes interleaved: as the reference does it, in tasks of whole outputs.
 void sum_interleaved(float* y, const float* x, const reduce_dims& d, exec::ThreadPool& pool) {
-  const int64_t group = std::max(1, kTaskElements / std::max(1, d.reduced));
+  const int64_t group = std::max(1, kSumTask / std::max(1, d.reduced));
   const int inner = d.over.size[0];
   const ptrdiff_t stride = d.over.stride[0];
   const float* const x_end = x + static_cast<int64_t>(d.outputs) * d.reduced;

@@ -1,19 +1,13 @@
 #include "ops/common/row_norm.h"
 
 #include <fmt/format.h>
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "simd/workspace.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/row_norm.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
 #include "ops/common/rows-inl.h"
+#include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_COMMON_ROW_NORM_ONCE_
 #define THIMBLE_OPS_COMMON_ROW_NORM_ONCE_

@@ -1,16 +1,11 @@
 #include "ops/common/extremum.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "ops/common/matrices.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/common/extremum.cpp"
-#include <hwy/foreach_target.h>
-//
-#include <hwy/highway.h>
-
 #include "ops/common/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();

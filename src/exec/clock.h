@@ -1,0 +1,14 @@
+// The clock that steps and transfers are timed with.
+#pragma once
+
+#include <chrono>
+
+namespace thimble::exec {
+
+using Clock = std::chrono::steady_clock;
+
+[[nodiscard]] inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace thimble::exec

@@ -1,0 +1,1 @@
+#include "ops/common/adam_ref.h"
