@@ -56,17 +56,13 @@ ${includes_${unit}}")
 endfunction()
 
 # thimble_vector_targets(TARGET): which vector targets its kernels are compiled for. The SSE2 base,
-# AVX2 and AVX-512 on x86, NEON on Arm: the others add build time only. With
-# THIMBLE_ONE_VECTOR_TARGET it is what the compiler may use anyway: AVX2 where this machine is an x86
-# that has it, else the base.
+# AVX2 and AVX-512 on x86, NEON on Arm: the others add build time only. THIMBLE_ONE_VECTOR_TARGET
+# leaves AVX2 alone where this machine has it.
 function(thimble_vector_targets target)
   target_compile_definitions(${target} PRIVATE
     "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL)")
-  if(NOT THIMBLE_ONE_VECTOR_TARGET)
-    return()
-  endif()
-  target_compile_definitions(${target} PRIVATE HWY_COMPILE_ONLY_STATIC)
-  if(NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  if(THIMBLE_ONE_VECTOR_TARGET AND NOT CMAKE_CROSSCOMPILING
+     AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     include(CheckCXXSourceRuns)
     check_cxx_source_runs("
       int main() {
@@ -74,7 +70,8 @@ function(thimble_vector_targets target)
                __builtin_cpu_supports(\"bmi2\") && __builtin_cpu_supports(\"aes\") ? 0 : 1;
       }" THIMBLE_RUNS_AVX2)
     if(THIMBLE_RUNS_AVX2)
-      target_compile_options(${target} PRIVATE -march=haswell)  # all that Highway's AVX2 wants
+      target_compile_definitions(${target} PRIVATE HWY_COMPILE_ONLY_STATIC)
+      target_compile_options(${target} PRIVATE -march=haswell -maes)  # what Highway's AVX2 wants
     endif()
   endif()
 endfunction()
