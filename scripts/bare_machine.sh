@@ -33,7 +33,7 @@ EOF
     status=0
     chroot "$root" /usr/bin/env -i HOME=/srv PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
       ${PIP_FIND_LINKS+"PIP_FIND_LINKS=$PIP_FIND_LINKS"} \
-      ${PIP_INDEX_URL+"PIP_INDEX_URL=$PIP_INDEX_URL"} ${PIP_CERT+"PIP_CERT=$PIP_CERT"} \
+      ${PIP_INDEX_URL+"PIP_INDEX_URL=$PIP_INDEX_URL"} PIP_CERT=/srv/certificates.crt \
       sh -c "cd /srv/thimble && $line" </dev/null || status=$?
     echo "$(($(date +%s) - start)) s, exit status $status: $line" | tee -a "$root/times"
     [ "$status" -eq 0 ] || break
@@ -52,25 +52,28 @@ fi
 command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 
 root=$(mktemp -d)
+chmod 755 "$root"
 remove() { # what is mounted there went with its namespace
   if [ -n "$keep" ]; then echo "left: $root"; else rm -rf --one-file-system "$root"; fi
 }
 trap remove EXIT
 
 # The first mirror that this machine's apt uses.
-mirror=$(sed -n 's/^URIs: *//p; s/^deb  *\(\[[^]]*\] *\)\{0,1\}\([^ ]*\).*/\2/p' \
-  /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
-[ -n "$mirror" ] || die "no Debian mirror in /etc/apt/sources.list"
+# shellcheck disable=SC2016  # apt fills it in
+mirror=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | sed -n 1p)
+[ -n "$mirror" ] || die "apt knows no mirror: run apt-get update"
 echo "Making an empty Debian root"
 debootstrap --variant=minbase "${THIMBLE_DEBIAN-bookworm}" "$root" "$mirror" >"$root.log" 2>&1 || {
   tail -n 20 "$root.log" >&2
   die "debootstrap could not make the root"
 }
 rm -f "$root.log"
+rm -f "$root/etc/apt/sources.list"
 for path in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/apt/trusted.gpg.d \
-  /usr/share/keyrings /etc/resolv.conf /etc/hosts /etc/ssl/certs /etc/pip.conf; do
+  /usr/share/keyrings /etc/resolv.conf /etc/hosts /etc/pip.conf; do
   [ ! -e "$path" ] || { rm -rf "${root:?}$path" && mkdir -p "$root${path%/*}" && cp -rL "$path" "$root$path"; }
 done
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/srv/certificates.crt"
 # Folders of packages that pip is told to look into.
 for path in $(python3 -m pip config list 2>/dev/null | grep -oE '(file://)?/[^ '\'']+'); do
   path=${path#file://}
