@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "io/safetensors/safetensors.h"
-#include "ops/common/random.h"
+#include "ops/families/random/random.h"
 #include "passes/passes.h"
 #include "train/runner.h"
 

@@ -7,7 +7,7 @@
 #include "autodiff/autodiff.h"
 #include "bindings.h"
 #include "exec/program.h"
-#include "ops/common/random.h"
+#include "ops/families/random/random.h"
 #include "passes/passes.h"
 
 namespace thimble::python {

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "exec/memory.h"
-#include "ops/common/philox.h"
+#include "ops/families/random/philox.h"
 
 namespace thimble::exec {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/rewrite.h"
-#include "ops/common/fused_update.h"
+#include "ops/families/update/fused_update.h"
 #include "plan/lifetimes.h"
 #include "plan/recompute.h"
 

@@ -1,5 +1,5 @@
 // 2-D convolution and its two gradients on the best vector target of this machine.
-// Images are NHWC, weights [k, r, s, c/groups], as in ops/common/conv_dims.h. Outputs alias
+// Images are NHWC, weights [k, r, s, c/groups], as in ops/families/conv/conv_dims.h. Outputs alias
 // nothing. Results do not depend on the number of threads. Nothing here throws or allocates: the
 // workspace holds the stated number of bytes, at any alignment, uninitialised.
 #pragma once
@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "exec/thread_pool.h"
-#include "ops/common/conv_dims.h"
+#include "ops/families/conv/conv_dims.h"
 
 namespace thimble::simd {
 

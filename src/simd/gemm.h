@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "exec/thread_pool.h"
-#include "ops/common/activation.h"
+#include "ops/families/unary/activation.h"
 
 namespace thimble::simd {
 

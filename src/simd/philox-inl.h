@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "exec/thread_pool.h"
-#include "ops/common/philox.h"
+#include "ops/families/random/philox.h"
 #include "simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();

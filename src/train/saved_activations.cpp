@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <thimble/ops/half_storage.h>
 
-#include "ops/common/half_storage.h"
+#include "ops/families/move/half_storage.h"
 #include "ops/half_storage/attrs.h"
 
 namespace thimble::train {

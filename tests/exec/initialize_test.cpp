@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "exec/memory.h"
-#include "ops/common/philox.h"
+#include "ops/families/random/philox.h"
 
 namespace thimble::exec::initialize_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/common/conv_dims.h"
+#include "ops/families/conv/conv_dims.h"
 
 namespace thimble::testing {
 

@@ -5,7 +5,7 @@
 #include "ops/accumulate_gradient/simd.h"
 
 #define THIMBLE_OP accumulate_gradient
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::accumulate_gradient_impl {
 namespace {

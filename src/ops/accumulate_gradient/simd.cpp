@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/elements-inl.h"
+#include "ops/families/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::accumulate_gradient_impl::HWY_NAMESPACE {

@@ -2,10 +2,10 @@
 
 #include "ir/graph.h"
 #include "ops/accuracy/attrs.h"
-#include "ops/common/classes.h"
+#include "ops/families/loss/classes.h"
 
 #define THIMBLE_OP accuracy
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::accuracy_impl {
 namespace {

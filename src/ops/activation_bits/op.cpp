@@ -3,10 +3,10 @@
 #include "ir/graph.h"
 #include "ops/activation_bits/attrs.h"
 #include "ops/activation_bits/simd.h"
-#include "ops/common/activation_mask.h"
+#include "ops/families/unary/activation_mask.h"
 
 #define THIMBLE_OP activation_bits
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::activation_bits_impl {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/common/elements-inl.h"
+#include "ops/families/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::activation_bits_impl::HWY_NAMESPACE {

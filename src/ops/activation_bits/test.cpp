@@ -5,7 +5,7 @@
 
 #include "harness/op_run.h"
 #include "ops/activation_bits/attrs.h"
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::activation_bits_test {
 namespace {

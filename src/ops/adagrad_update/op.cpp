@@ -2,10 +2,10 @@
 
 #include "ops/adagrad_update/attrs.h"
 #include "ops/adagrad_update/simd.h"
-#include "ops/common/row_update.h"
+#include "ops/families/update/row_update.h"
 
 #define THIMBLE_OP adagrad_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adagrad_update_impl {
 namespace {

@@ -1,7 +1,7 @@
 #include <thimble/ops/adam_update.h>
 
 #include "ops/adam_update/attrs.h"
-#include "ops/common/adam.h"
+#include "ops/families/update/adam.h"
 
 namespace thimble::ops::adam_update_impl {
 namespace {

@@ -1,5 +1,5 @@
 #include "ops/adam_update/attrs.h"
-#include "ops/common/adam_cases.h"
+#include "ops/families/update/adam_cases.h"
 
 namespace thimble::test::adam_update_test {
 

@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_ADAMAX_UPDATE_DIMS_H_
 #define THIMBLE_OPS_ADAMAX_UPDATE_DIMS_H_
 
-#include "ops/common/power.h"
+#include "ops/families/binary/power.h"
 
 typedef struct adamax_dims {
   int n; /* elements */

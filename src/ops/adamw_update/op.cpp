@@ -1,7 +1,7 @@
 #include <thimble/ops/adamw_update.h>
 
 #include "ops/adamw_update/attrs.h"
-#include "ops/common/adam.h"
+#include "ops/families/update/adam.h"
 
 namespace thimble::ops::adamw_update_impl {
 namespace {

@@ -1,5 +1,5 @@
 #include "ops/adamw_update/attrs.h"
-#include "ops/common/adam_cases.h"
+#include "ops/families/update/adam_cases.h"
 
 namespace thimble::test::adamw_update_test {
 

@@ -3,11 +3,11 @@
 
 #include "ops/adaptive_average_pool2d/attrs.h"
 #include "ops/adaptive_average_pool2d/simd.h"
-#include "ops/common/adaptive.h"
-#include "ops/common/sequence.h"
+#include "ops/families/conv/sequence.h"
+#include "ops/families/update/adaptive.h"
 
 #define THIMBLE_OP adaptive_average_pool2d
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adaptive_average_pool2d_impl {
 namespace {

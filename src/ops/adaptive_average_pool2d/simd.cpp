@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/elements-inl.h"
+#include "ops/families/kernel/elements-inl.h"
 
 #ifndef THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_
 #define THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_

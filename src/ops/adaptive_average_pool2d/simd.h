@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/thread_pool.h"
-#include "ops/common/adaptive_dims.h"
+#include "ops/families/update/adaptive_dims.h"
 
 namespace thimble::ops::adaptive_average_pool2d_impl {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/adaptive_average_pool2d/attrs.h"
-#include "ops/common/adaptive_cases.h"
+#include "ops/families/update/adaptive_cases.h"
 
 namespace thimble::test::adaptive_average_pool2d_test {
 

@@ -8,7 +8,7 @@
 #include <thimble/ops/where.h>
 
 #include "ops/additive_attention/build.h"
-#include "ops/common/layer.h"
+#include "ops/families/builder/layer.h"
 
 // A layer over other ops: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(additive_attention) { return {}; }

@@ -1,10 +1,10 @@
 #include <thimble/ops/affine.h>
 
 #include "ops/affine/attrs.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP affine
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(affine)
 

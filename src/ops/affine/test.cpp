@@ -2,7 +2,7 @@
 
 #include "harness/op_run.h"
 #include "ops/affine/attrs.h"
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::affine_test {
 namespace {

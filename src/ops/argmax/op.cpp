@@ -1,10 +1,10 @@
 #include <thimble/ops/argmax.h>
 
 #include "ops/argmax/attrs.h"
-#include "ops/common/extremum.h"
+#include "ops/families/extremum/extremum.h"
 
 #define THIMBLE_OP argmax
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::argmax_impl {
 namespace {

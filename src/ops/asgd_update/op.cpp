@@ -2,11 +2,11 @@
 
 #include "ops/asgd_update/attrs.h"
 #include "ops/asgd_update/simd.h"
-#include "ops/common/ref.h"
-#include "ops/common/update.h"
+#include "ops/families/kernel/ref.h"
+#include "ops/families/update/update.h"
 
 #define THIMBLE_OP asgd_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::asgd_update_impl {
 namespace {

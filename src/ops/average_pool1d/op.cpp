@@ -1,7 +1,7 @@
 #include <thimble/ops/average_pool1d.h>
 #include <thimble/ops/average_pool2d.h>
 
-#include "ops/common/sequence.h"
+#include "ops/families/conv/sequence.h"
 
 // Built from average_pool2d: there is no op of its own.
 THIMBLE_OP_FOLDER(average_pool1d) { return {}; }

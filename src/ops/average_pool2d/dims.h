@@ -1,7 +1,7 @@
 #ifndef THIMBLE_OPS_AVERAGE_POOL2D_DIMS_H_
 #define THIMBLE_OPS_AVERAGE_POOL2D_DIMS_H_
 
-#include "ops/common/pool_dims.h"
+#include "ops/families/pool/pool_dims.h"
 
 /* What the sum over the window at (p, q), with these cells inside the image, is divided by. */
 static inline int average_pool2d_count(int p, int q, pool_range rows, pool_range columns,

@@ -5,10 +5,10 @@
 #include "ops/average_pool2d/attrs.h"
 #include "ops/average_pool2d/dims.h"
 #include "ops/average_pool2d/simd.h"
-#include "ops/common/pool.h"
+#include "ops/families/pool/pool.h"
 
 #define THIMBLE_OP average_pool2d
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::average_pool2d_impl {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/lanes-inl.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::average_pool2d_impl::HWY_NAMESPACE {

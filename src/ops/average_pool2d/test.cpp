@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/average_pool2d/attrs.h"
-#include "ops/common/pool_cases.h"
+#include "ops/families/pool/pool_cases.h"
 
 namespace thimble::test::average_pool2d_test {
 namespace {

@@ -3,10 +3,10 @@
 #include "ir/graph.h"
 #include "ops/average_weights/attrs.h"
 #include "ops/average_weights/simd.h"
-#include "ops/common/ref.h"
+#include "ops/families/kernel/ref.h"
 
 #define THIMBLE_OP average_weights
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::average_weights_impl {
 namespace {

@@ -8,12 +8,12 @@
 #include "ops/batch_norm/dims.h"
 #include "ops/batch_norm/simd.h"
 #include "ops/batch_norm_inference/attrs.h"
-#include "ops/common/activation_grad.h"
-#include "ops/common/batch_norm.h"
-#include "ops/common/layer.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/norm/batch_norm.h"
+#include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP batch_norm
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::batch_norm_impl {
 namespace {

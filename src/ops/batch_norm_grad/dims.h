@@ -1,6 +1,6 @@
 #ifndef THIMBLE_OPS_BATCH_NORM_GRAD_DIMS_H_
 #define THIMBLE_OPS_BATCH_NORM_GRAD_DIMS_H_
 
-#include "ops/common/batch_norm_dims.h"
+#include "ops/families/norm/batch_norm_dims.h"
 
 #endif

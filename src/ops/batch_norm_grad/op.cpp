@@ -4,10 +4,10 @@
 #include "ops/batch_norm_grad/attrs.h"
 #include "ops/batch_norm_grad/dims.h"
 #include "ops/batch_norm_grad/simd.h"
-#include "ops/common/batch_norm.h"
+#include "ops/families/norm/batch_norm.h"
 
 #define THIMBLE_OP batch_norm_grad
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::batch_norm_grad_impl {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "ops/common/channel_rows-inl.h"
+#include "ops/families/norm/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_

@@ -11,11 +11,11 @@
 #include "ops/batch_norm_inference/attrs.h"
 #include "ops/batch_norm_inference/dims.h"
 #include "ops/batch_norm_inference/simd.h"
-#include "ops/common/activation_grad.h"
-#include "ops/common/batch_norm.h"
+#include "ops/families/norm/batch_norm.h"
+#include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP batch_norm_inference
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::batch_norm_inference_impl {
 namespace {

@@ -1,7 +1,7 @@
 #include <thimble/ops/binary_cross_entropy.h>
 
 #include "ir/function_def.h"
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 THIMBLE_FUNCTION_FOLDER(binary_cross_entropy) {
   static const FunctionDef binary_cross_entropy_function{

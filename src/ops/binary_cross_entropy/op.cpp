@@ -2,10 +2,10 @@
 #include <thimble/ops/mul.h>
 
 #include "ops/binary_cross_entropy/attrs.h"
-#include "ops/common/compose.h"
+#include "ops/families/builder/compose.h"
 
 #define THIMBLE_OP binary_cross_entropy
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 LOSS_SIMD_DECLARE(binary_cross_entropy)
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/binary_cross_entropy/attrs.h"
-#include "ops/common/loss_cases.h"
+#include "ops/families/loss/loss_cases.h"
 
 namespace thimble::test::binary_cross_entropy_test {
 namespace {

@@ -2,4 +2,4 @@
 
 #include <thimble/ops/binary_cross_entropy_with_logits.h>
 
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"

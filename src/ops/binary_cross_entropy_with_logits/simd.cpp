@@ -1,6 +1,6 @@
 #include <hwy/highway.h>
 
-#include "ops/common/loss-inl.h"
+#include "ops/families/loss/loss-inl.h"
 #include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "ops/common/broadcast_dims.h"
-#include "ops/common/copy_dims.h"
+#include "ops/families/binary/broadcast_dims.h"
+#include "ops/families/move/copy_dims.h"
 
 typedef struct {
   broadcast_dims values;

@@ -6,12 +6,12 @@
 #include "ir/graph.h"
 #include "ops/broadcast_to/attrs.h"
 #include "ops/broadcast_to/dims.h"
-#include "ops/common/axes.h"
-#include "ops/common/broadcast.h"
-#include "ops/common/copy.h"
+#include "ops/families/binary/broadcast.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP broadcast_to
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::broadcast_to_impl {
 namespace {

@@ -1,10 +1,10 @@
 #include <thimble/ops/by_phase.h>
 
 #include "ir/graph.h"
-#include "ops/common/copy.h"
+#include "ops/families/move/copy.h"
 
 #define THIMBLE_OP by_phase
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::by_phase_impl {
 namespace {

@@ -9,7 +9,7 @@
 #include "ops/cast/dims.h"
 
 #define THIMBLE_OP cast
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::cast_impl {
 namespace {

@@ -1,10 +1,10 @@
 #include <thimble/ops/celu.h>
 
 #include "ops/celu/attrs.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP celu
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(celu)
 

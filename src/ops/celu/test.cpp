@@ -1,5 +1,5 @@
 #include "ops/celu/attrs.h"
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::celu_test {
 

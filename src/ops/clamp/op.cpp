@@ -4,10 +4,10 @@
 #include "ir/graph.h"
 #include "ops/clamp/attrs.h"
 #include "ops/clamp/simd.h"
-#include "ops/common/nary.h"
+#include "ops/families/nary/nary.h"
 
 #define THIMBLE_OP clamp
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::clamp_impl {
 namespace {

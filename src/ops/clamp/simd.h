@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/thread_pool.h"
-#include "ops/common/nary_dims.h"
+#include "ops/families/nary/nary_dims.h"
 
 namespace thimble::ops::clamp_impl {
 

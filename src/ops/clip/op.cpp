@@ -1,11 +1,11 @@
 #include <thimble/ops/clip.h>
 
 #include "ops/clip/attrs.h"
-#include "ops/common/activation_mask.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP clip
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(clip)
 

@@ -1,5 +1,5 @@
 #include "ops/clip/attrs.h"
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::clip_test {
 

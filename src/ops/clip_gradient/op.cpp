@@ -5,7 +5,7 @@
 #include "ops/clip_gradient/simd.h"
 
 #define THIMBLE_OP clip_gradient
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::clip_gradient_impl {
 namespace {

@@ -9,7 +9,7 @@
 #include "simd/workspace.h"
 
 #define THIMBLE_OP coalesce_rows
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::coalesce_rows_impl {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_COMPARE_DIMS_H_
 #define THIMBLE_OPS_COMPARE_DIMS_H_
 
-#include "ops/common/nary_dims.h"
+#include "ops/families/nary/nary_dims.h"
 
 typedef struct compare_dims {
   nary_dims walk;

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ops/common/nary.h"
 #include "ops/compare/dims.h"
+#include "ops/families/nary/nary.h"
 
 #define THIMBLE_OP compare
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::compare_impl {
 namespace {

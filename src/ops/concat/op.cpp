@@ -2,13 +2,13 @@
 #include <thimble/ops/slice.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/copy.h"
-#include "ops/common/parts.h"
 #include "ops/concat/attrs.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/move/parts.h"
+#include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP concat
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::concat_impl {
 namespace {

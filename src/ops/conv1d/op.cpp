@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "ops/common/conv.h"
-#include "ops/common/layer.h"
-#include "ops/common/sequence.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/conv/conv.h"
+#include "ops/families/conv/sequence.h"
 
 // Built from conv2d: there is no op of its own.
 THIMBLE_OP_FOLDER(conv1d) { return {}; }

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/activation_grad.h"
-#include "ops/common/conv.h"
-#include "ops/common/layer.h"
 #include "ops/conv2d/attrs.h"
 #include "ops/conv2d/dims.h"
 #include "ops/conv2d/simd.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/conv/conv.h"
+#include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv2d
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::conv2d_impl {
 namespace {

@@ -1,13 +1,13 @@
 #include <thimble/ops/conv2d_input_grad.h>
 
 #include "ir/graph.h"
-#include "ops/common/conv.h"
 #include "ops/conv2d_input_grad/attrs.h"
 #include "ops/conv2d_input_grad/dims.h"
 #include "ops/conv2d_input_grad/simd.h"
+#include "ops/families/conv/conv.h"
 
 #define THIMBLE_OP conv2d_input_grad
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::conv2d_input_grad_impl {
 namespace {

@@ -1,14 +1,14 @@
 #include <thimble/ops/conv2d_weight_grad.h>
 
 #include "ir/graph.h"
-#include "ops/common/conv.h"
 #include "ops/conv2d_weight_grad/attrs.h"
 #include "ops/conv2d_weight_grad/dims.h"
 #include "ops/conv2d_weight_grad/simd.h"
+#include "ops/families/conv/conv.h"
 #include "simd/conv.h"
 
 #define THIMBLE_OP conv2d_weight_grad
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::conv2d_weight_grad_impl {
 namespace {

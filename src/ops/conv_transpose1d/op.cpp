@@ -1,9 +1,9 @@
 #include <thimble/ops/conv_transpose1d.h>
 #include <thimble/ops/conv_transpose2d.h>
 
-#include "ops/common/conv.h"
-#include "ops/common/layer.h"
-#include "ops/common/sequence.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/conv/conv.h"
+#include "ops/families/conv/sequence.h"
 
 // Built from conv_transpose2d: there is no op of its own.
 THIMBLE_OP_FOLDER(conv_transpose1d) { return {}; }

@@ -7,15 +7,15 @@
 
 #include <algorithm>
 
-#include "ops/common/activation_grad.h"
-#include "ops/common/conv.h"
-#include "ops/common/layer.h"
 #include "ops/conv_transpose2d/attrs.h"
 #include "ops/conv_transpose2d/dims.h"
 #include "ops/conv_transpose2d/simd.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/conv/conv.h"
+#include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv_transpose2d
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::conv_transpose2d_impl {
 namespace {

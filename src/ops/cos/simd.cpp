@@ -1,6 +1,6 @@
 #include <hwy/highway.h>
 
-#include "ops/common/unary-inl.h"
+#include "ops/families/unary/unary-inl.h"
 #include "simd/trigonometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,12 +1,12 @@
 #include <thimble/ops/cosine_embedding.h>
 
-#include "ops/common/loss.h"
-#include "ops/common/row_tasks.h"
 #include "ops/cosine_embedding/attrs.h"
 #include "ops/cosine_embedding/dims.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/loss/loss.h"
 
 #define THIMBLE_OP cosine_embedding
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::cosine_embedding_impl {
 namespace {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "ir/graph.h"
-#include "ops/common/broadcast.h"
+#include "ops/families/binary/broadcast.h"
 
 THIMBLE_OP_FOLDER(cosine_similarity) { return {}; }
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/loss.h"
 #include "ops/ctc/attrs.h"
 #include "ops/ctc/dims.h"
 #include "ops/ctc/simd.h"
+#include "ops/families/loss/loss.h"
 
 #define THIMBLE_OP ctc
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::ctc_impl {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/common/rows-inl.h"
+#include "ops/families/kernel/rows-inl.h"
 #include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_CTC_ONCE_

@@ -1,11 +1,11 @@
 #include <thimble/ops/cumprod.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
 #include "ops/cumprod/attrs.h"
+#include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP cumprod
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::cumprod_impl {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_CUMSUM_DIMS_H_
 #define THIMBLE_OPS_CUMSUM_DIMS_H_
 
-#include "ops/common/axis_dims.h"
+#include "ops/families/reduction/axis_dims.h"
 
 typedef struct cumsum_dims {
   axis_dims along;

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/row_tasks.h"
 #include "ops/cumsum/attrs.h"
 #include "ops/cumsum/dims.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP cumsum
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::cumsum_impl {
 namespace {

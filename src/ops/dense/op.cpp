@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/layer.h"
+#include "ops/families/builder/layer.h"
 
 // A layer over matmul: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(dense) { return {}; }

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "ops/common/random.h"
 #include "ops/dropout/attrs.h"
 #include "ops/dropout/simd.h"
+#include "ops/families/random/random.h"
 
 #define THIMBLE_OP dropout
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::dropout_impl {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "ir/graph.h"
-#include "ops/common/equation.h"
+#include "ops/families/builder/equation.h"
 
 // Built from other ops: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(einsum) { return {}; }

@@ -1,10 +1,10 @@
 #include <thimble/ops/elu.h>
 
-#include "ops/common/unary.h"
 #include "ops/elu/attrs.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP elu
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(elu)
 

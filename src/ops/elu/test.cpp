@@ -1,5 +1,5 @@
-#include "ops/common/unary_cases.h"
 #include "ops/elu/attrs.h"
+#include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::elu_test {
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/common/layer.h"
-#include "ops/common/row_tasks.h"
 #include "ops/embedding/attrs.h"
 #include "ops/embedding/dims.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/conv/row_tasks.h"
 
 #define THIMBLE_OP embedding
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::embedding_impl {
 namespace {

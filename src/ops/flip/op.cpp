@@ -1,13 +1,13 @@
 #include <thimble/ops/flip.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/copy.h"
-#include "ops/common/strided.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/move/strided.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/flip/attrs.h"
 
 #define THIMBLE_OP flip
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::flip_impl {
 namespace {

@@ -5,15 +5,15 @@
 #include <cmath>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/copy.h"
-#include "ops/common/indexed.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/indexed/indexed.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/gather/attrs.h"
 #include "ops/gather/simd.h"
 
 #define THIMBLE_OP gather
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::gather_impl {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ops/common/indexed_dims.h"
+#include "ops/families/indexed/indexed_dims.h"
 
 namespace thimble::ops::gather_impl {
 

@@ -2,7 +2,7 @@
 
 #include <thimble/ops/gaussian_kl.h>
 
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 namespace thimble {
 

@@ -4,7 +4,7 @@
 #include "ops/gaussian_kl/simd.h"
 
 #define THIMBLE_OP gaussian_kl
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::gaussian_kl_impl {
 namespace {

@@ -3,7 +3,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
-#include "ops/common/loss-inl.h"
+#include "ops/families/loss/loss-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::gaussian_kl_impl::HWY_NAMESPACE {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/thread_pool.h"
-#include "ops/common/loss_dims.h"
+#include "ops/families/loss/loss_dims.h"
 
 namespace thimble::ops::gaussian_kl_impl {
 

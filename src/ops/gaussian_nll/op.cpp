@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "ir/graph.h"
-#include "ops/common/compose.h"
+#include "ops/families/builder/compose.h"
 
 THIMBLE_OP_FOLDER(gaussian_nll) { return {}; }
 

@@ -1,10 +1,10 @@
 #include <thimble/ops/gelu.h>
 
-#include "ops/common/unary.h"
+#include "ops/families/unary/unary.h"
 #include "ops/gelu/attrs.h"
 
 #define THIMBLE_OP gelu
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(gelu)
 

@@ -1,13 +1,13 @@
 #include <thimble/ops/glu.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/glu/attrs.h"
 #include "ops/glu/dims.h"
 #include "ops/glu/simd.h"
 
 #define THIMBLE_OP glu
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::glu_impl {
 namespace {

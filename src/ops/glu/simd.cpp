@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/rows-inl.h"
+#include "ops/families/kernel/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::glu_impl::HWY_NAMESPACE {

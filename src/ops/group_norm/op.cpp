@@ -1,24 +1,24 @@
 #include <thimble/ops/group_norm.h>
 
-#include "ops/common/batch_norm.h"
-#include "ops/common/group_norm.h"
-#include "ops/common/layer.h"
-#include "ops/common/row_norm.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/norm/batch_norm.h"
+#include "ops/families/norm/group_norm.h"
+#include "ops/families/norm/row_norm.h"
 #include "ops/group_norm/attrs.h"
 
-#include "ops/common/ref.h"
+#include "ops/families/kernel/ref.h"
 
 namespace thimble::ops::group_norm_impl {
 namespace {
 
 namespace f32 {
 using real = float;
-#include "ops/common/group_norm_ref.h"
+#include "ops/families/norm/group_norm_ref.h"
 #include "ops/group_norm/ref.h"
 }  // namespace f32
 namespace f64 {
 using real = double;
-#include "ops/common/group_norm_ref.h"
+#include "ops/families/norm/group_norm_ref.h"
 #include "ops/group_norm/ref.h"
 }  // namespace f64
 

@@ -2,11 +2,11 @@
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/sum_to.h>
 
-#include "ops/common/recurrent.h"
+#include "ops/families/recurrent/recurrent.h"
 #include "ops/gru/simd.h"
 
 #define THIMBLE_OP gru
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::gru_impl {
 namespace {

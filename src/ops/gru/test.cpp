@@ -2,7 +2,7 @@
 #include <thimble/error.h>
 #include <thimble/ops.h>
 
-#include "ops/common/recurrent_cases.h"
+#include "ops/families/recurrent/recurrent_cases.h"
 
 namespace thimble::test::gru_test {
 namespace {

@@ -1,12 +1,12 @@
 #include <thimble/ops/half_storage.h>
 
 #include "ir/graph.h"
-#include "ops/common/half_storage.h"
+#include "ops/families/move/half_storage.h"
 #include "ops/half_storage/attrs.h"
 #include "ops/half_storage/simd.h"
 
 #define THIMBLE_OP half_storage
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops {
 

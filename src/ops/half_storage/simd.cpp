@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "ops/common/elements-inl.h"
+#include "ops/families/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::half_storage_impl::HWY_NAMESPACE {

@@ -1,6 +1,6 @@
 #include <hwy/highway.h>
 
-#include "ops/common/unary-inl.h"
+#include "ops/families/unary/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::hard_swish_impl::HWY_NAMESPACE {

@@ -1,11 +1,11 @@
 #include <thimble/ops/hard_tanh.h>
 
-#include "ops/common/activation_mask.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/unary.h"
 #include "ops/hard_tanh/attrs.h"
 
 #define THIMBLE_OP hard_tanh
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(hard_tanh)
 

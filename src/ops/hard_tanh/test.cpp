@@ -1,4 +1,4 @@
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 #include "ops/hard_tanh/attrs.h"
 
 namespace thimble::test::hard_tanh_test {

@@ -1,11 +1,11 @@
 #include <thimble/ops/hardshrink.h>
 
-#include "ops/common/activation_mask.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/unary.h"
 #include "ops/hardshrink/attrs.h"
 
 #define THIMBLE_OP hardshrink
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(hardshrink)
 

@@ -6,7 +6,7 @@
 #include <thimble/ops/where.h>
 
 #include "ir/graph.h"
-#include "ops/common/compose.h"
+#include "ops/families/builder/compose.h"
 
 THIMBLE_OP_FOLDER(hinge_embedding) { return {}; }
 

@@ -2,7 +2,7 @@
 
 #include <thimble/ops/huber.h>
 
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 namespace thimble {
 

@@ -5,7 +5,7 @@
 #include "ops/huber/attrs.h"
 
 #define THIMBLE_OP huber
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 LOSS_SIMD_DECLARE(huber)
 

@@ -1,6 +1,6 @@
 #include <hwy/highway.h>
 
-#include "ops/common/loss-inl.h"
+#include "ops/families/loss/loss-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::huber_impl::HWY_NAMESPACE {

@@ -2,8 +2,8 @@
 #ifndef THIMBLE_OPS_INDEX_SELECT_DIMS_H_
 #define THIMBLE_OPS_INDEX_SELECT_DIMS_H_
 
-#include "ops/common/axis_dims.h"
-#include "ops/common/copy_dims.h"
+#include "ops/families/move/copy_dims.h"
+#include "ops/families/reduction/axis_dims.h"
 
 typedef struct index_select_dims {
   axis_dims along; /* of x */

@@ -1,14 +1,14 @@
 #include <thimble/ops/index_select.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/copy.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/index_select/attrs.h"
 #include "ops/index_select/dims.h"
 
 #define THIMBLE_OP index_select
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::index_select_impl {
 namespace {

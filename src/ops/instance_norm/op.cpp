@@ -4,24 +4,24 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/batch_norm.h"
-#include "ops/common/group_norm.h"
-#include "ops/common/layer.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/norm/batch_norm.h"
+#include "ops/families/norm/group_norm.h"
 #include "ops/instance_norm/attrs.h"
 
-#include "ops/common/ref.h"
+#include "ops/families/kernel/ref.h"
 
 namespace thimble::ops::instance_norm_impl {
 namespace {
 
 namespace f32 {
 using real = float;
-#include "ops/common/group_norm_ref.h"
+#include "ops/families/norm/group_norm_ref.h"
 #include "ops/instance_norm/ref.h"
 }  // namespace f32
 namespace f64 {
 using real = double;
-#include "ops/common/group_norm_ref.h"
+#include "ops/families/norm/group_norm_ref.h"
 #include "ops/instance_norm/ref.h"
 }  // namespace f64
 

@@ -2,7 +2,7 @@
 
 #include <thimble/ops/kl_divergence.h>
 
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 namespace thimble {
 

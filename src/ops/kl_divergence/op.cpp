@@ -3,7 +3,7 @@
 #include "ops/kl_divergence/attrs.h"
 
 #define THIMBLE_OP kl_divergence
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 LOSS_SIMD_DECLARE(kl_divergence)
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ops/common/power.h"
+#include "ops/families/binary/power.h"
 
 typedef struct lamb_dims {
   int n; /* elements */

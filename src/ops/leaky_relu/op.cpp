@@ -1,11 +1,11 @@
 #include <thimble/ops/leaky_relu.h>
 
-#include "ops/common/activation_mask.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/unary.h"
 #include "ops/leaky_relu/attrs.h"
 
 #define THIMBLE_OP leaky_relu
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(leaky_relu)
 

@@ -1,4 +1,4 @@
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 #include "ops/leaky_relu/attrs.h"
 
 namespace thimble::test::leaky_relu_test {

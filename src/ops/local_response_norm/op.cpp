@@ -6,7 +6,7 @@
 #include "ops/local_response_norm/simd.h"
 
 #define THIMBLE_OP local_response_norm
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::local_response_norm_impl {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "ops/common/rows-inl.h"
+#include "ops/families/kernel/rows-inl.h"
 #include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_LOCAL_RESPONSE_NORM_ONCE_

@@ -1,9 +1,9 @@
 #include <thimble/ops/log2.h>
 
-#include "ops/common/unary.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP log2
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(log2)
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ops/common/softmax-inl.h"
+#include "ops/families/softmax/softmax-inl.h"
 #include "simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,4 +1,4 @@
-#include "ops/common/softmax_cases.h"
+#include "ops/families/softmax/softmax_cases.h"
 
 namespace thimble::test::log_softmax_test {
 

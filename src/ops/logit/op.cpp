@@ -1,10 +1,10 @@
 #include <thimble/ops/logit.h>
 
-#include "ops/common/unary.h"
+#include "ops/families/unary/unary.h"
 #include "ops/logit/attrs.h"
 
 #define THIMBLE_OP logit
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(logit)
 

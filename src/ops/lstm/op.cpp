@@ -4,11 +4,11 @@
 #include <thimble/ops/pad.h>
 #include <thimble/ops/reshape.h>
 
-#include "ops/common/recurrent.h"
+#include "ops/families/recurrent/recurrent.h"
 #include "ops/lstm/simd.h"
 
 #define THIMBLE_OP lstm
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::lstm_impl {
 namespace {

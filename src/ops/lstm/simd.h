@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "exec/thread_pool.h"
-#include "ops/common/recurrent_dims.h"
+#include "ops/families/recurrent/recurrent_dims.h"
 
 namespace thimble::ops::lstm_impl {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "harness/op_run.h"
-#include "ops/common/recurrent_cases.h"
+#include "ops/families/recurrent/recurrent_cases.h"
 
 namespace thimble::test::lstm_test {
 namespace {

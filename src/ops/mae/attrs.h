@@ -2,4 +2,4 @@
 
 #include <thimble/ops/mae.h>
 
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"

@@ -3,7 +3,7 @@
 #include "ops/mae/attrs.h"
 
 #define THIMBLE_OP mae
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 LOSS_SIMD_DECLARE(mae)
 

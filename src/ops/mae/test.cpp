@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "harness/op_run.h"
-#include "ops/common/loss_cases.h"
+#include "ops/families/loss/loss_cases.h"
 #include "ops/mae/attrs.h"
 
 namespace thimble::test::mae_test {

@@ -5,7 +5,7 @@
 #include <thimble/ops/sub.h>
 
 #include "ir/graph.h"
-#include "ops/common/compose.h"
+#include "ops/families/builder/compose.h"
 
 THIMBLE_OP_FOLDER(margin_ranking) { return {}; }
 

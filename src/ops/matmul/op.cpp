@@ -4,14 +4,14 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
-#include "ops/common/activation_grad.h"
-#include "ops/common/broadcast.h"
+#include "ops/families/binary/broadcast.h"
+#include "ops/families/unary/activation_grad.h"
 #include "ops/matmul/attrs.h"
 #include "ops/matmul/simd.h"
 #include "simd/gemm.h"
 
 #define THIMBLE_OP matmul
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::matmul_impl {
 namespace {

@@ -1,11 +1,11 @@
 #include <thimble/ops/max.h>
 
-#include "ops/common/extremum.h"
-#include "ops/common/matrices.h"
+#include "ops/families/extremum/extremum.h"
+#include "ops/families/reduction/matrices.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_OP max
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::max_impl {
 namespace {

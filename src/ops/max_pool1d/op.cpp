@@ -1,7 +1,7 @@
 #include <thimble/ops/max_pool1d.h>
 #include <thimble/ops/max_pool2d.h>
 
-#include "ops/common/sequence.h"
+#include "ops/families/conv/sequence.h"
 
 // Built from max_pool2d: there is no op of its own.
 THIMBLE_OP_FOLDER(max_pool1d) { return {}; }

@@ -2,14 +2,14 @@
 #include <thimble/ops/reshape.h>
 
 #include "ir/graph.h"
-#include "ops/common/maxima.h"
-#include "ops/common/pool.h"
+#include "ops/families/pool/maxima.h"
+#include "ops/families/pool/pool.h"
 #include "ops/max_pool2d/attrs.h"
 #include "ops/max_pool2d/dims.h"
 #include "ops/max_pool2d/simd.h"
 
 #define THIMBLE_OP max_pool2d
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::max_pool2d_impl {
 namespace {

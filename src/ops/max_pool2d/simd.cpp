@@ -10,8 +10,8 @@
 #include <bit>
 #include <cstring>
 
-#include "ops/common/lanes-inl.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/kernel/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::max_pool2d_impl::HWY_NAMESPACE {

@@ -6,7 +6,7 @@
 
 #include "autodiff/autodiff.h"
 #include "harness/op_run.h"
-#include "ops/common/pool_cases.h"
+#include "ops/families/pool/pool_cases.h"
 #include "ops/max_pool2d/attrs.h"
 #include "ops/max_pool2d/simd.h"
 #include "passes/passes.h"

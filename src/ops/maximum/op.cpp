@@ -1,9 +1,9 @@
 #include <thimble/ops/maximum.h>
 
-#include "ops/common/extremum.h"
+#include "ops/families/extremum/extremum.h"
 
 #define THIMBLE_OP maximum
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::maximum_impl {
 namespace {

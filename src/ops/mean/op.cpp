@@ -1,14 +1,14 @@
 #include <thimble/ops/mean.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/broadcast.h"
-#include "ops/common/sum.h"
+#include "ops/families/binary/broadcast.h"
+#include "ops/families/reduction/axes.h"
+#include "ops/families/reduction/sum.h"
 #include "ops/mean/attrs.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_OP mean
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::mean_impl {
 namespace {

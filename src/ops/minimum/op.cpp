@@ -1,9 +1,9 @@
 #include <thimble/ops/minimum.h>
 
-#include "ops/common/extremum.h"
+#include "ops/families/extremum/extremum.h"
 
 #define THIMBLE_OP minimum
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::minimum_impl {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/common/extremum_cases.h"
+#include "ops/families/extremum/extremum_cases.h"
 
 namespace thimble::test::minimum_test {
 

@@ -2,4 +2,4 @@
 
 #include <thimble/ops/mse.h>
 
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"

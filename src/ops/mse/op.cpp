@@ -3,7 +3,7 @@
 #include "ops/mse/attrs.h"
 
 #define THIMBLE_OP mse
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 LOSS_SIMD_DECLARE(mse)
 

@@ -1,10 +1,10 @@
 #include <thimble/ops/mul.h>
 #include <thimble/ops/sum_to.h>
 
-#include "ops/common/binary.h"
+#include "ops/families/binary/binary.h"
 
 #define THIMBLE_OP mul
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 BINARY_SIMD_DECLARE(mul)
 

@@ -5,7 +5,7 @@
 #include <thimble/ops/scaled_dot_product_attention.h>
 #include <thimble/ops/split.h>
 
-#include "ops/common/layer.h"
+#include "ops/families/builder/layer.h"
 #include "ops/multi_head_attention/build.h"
 
 // A layer over matmul and attention: it has a builder, but no op of its own.

@@ -12,8 +12,8 @@
 #include <thimble/ops/sub.h>
 
 #include "ir/graph.h"
-#include "ops/common/compose.h"
-#include "ops/common/named_op.h"
+#include "ops/families/builder/compose.h"
+#include "ops/families/builder/named_op.h"
 
 THIMBLE_OP_FOLDER(multi_margin) { return {}; }
 

@@ -1,7 +1,7 @@
 #include <thimble/ops/multilabel_margin.h>
 
 #include "ir/function_def.h"
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 THIMBLE_FUNCTION_FOLDER(multilabel_margin) {
   static const FunctionDef multilabel_margin_function{

@@ -14,7 +14,7 @@
 #include <thimble/ops/sum.h>
 
 #include "ir/graph.h"
-#include "ops/common/compose.h"
+#include "ops/families/builder/compose.h"
 
 THIMBLE_OP_FOLDER(multilabel_margin) { return {}; }
 

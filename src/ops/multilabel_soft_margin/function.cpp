@@ -1,7 +1,7 @@
 #include <thimble/ops/multilabel_soft_margin.h>
 
 #include "ir/function_def.h"
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 THIMBLE_FUNCTION_FOLDER(multilabel_soft_margin) {
   static const FunctionDef multilabel_soft_margin_function{

@@ -4,7 +4,7 @@
 #include <thimble/ops/multilabel_soft_margin.h>
 
 #include "ir/graph.h"
-#include "ops/common/compose.h"
+#include "ops/families/builder/compose.h"
 
 THIMBLE_OP_FOLDER(multilabel_soft_margin) { return {}; }
 

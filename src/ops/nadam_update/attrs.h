@@ -2,7 +2,7 @@
 
 #include <thimble/ops/nadam_update.h>
 
-#include "ops/common/moments.h"
+#include "ops/families/update/moments.h"
 
 namespace thimble {
 

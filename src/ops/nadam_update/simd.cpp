@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/update-inl.h"
+#include "ops/families/update/update-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::nadam_update_impl::HWY_NAMESPACE {

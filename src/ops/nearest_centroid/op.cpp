@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
 #include "ops/nearest_centroid/dims.h"
 
 #define THIMBLE_OP nearest_centroid
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::nearest_centroid_impl {
 namespace {

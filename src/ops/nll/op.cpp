@@ -2,7 +2,7 @@
 #include <thimble/ops/softmax_cross_entropy.h>
 
 #include "ir/graph.h"
-#include "ops/common/named_op.h"
+#include "ops/families/builder/named_op.h"
 
 THIMBLE_OP_FOLDER(nll) { return {}; }
 

@@ -1,10 +1,10 @@
 #include <thimble/ops/norm.h>
 
-#include "ops/common/reduction.h"
+#include "ops/families/reduction/reduction.h"
 #include "ops/norm/attrs.h"
 
 #define THIMBLE_OP norm
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::norm_impl {
 namespace {

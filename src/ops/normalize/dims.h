@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_NORMALIZE_DIMS_H_
 #define THIMBLE_OPS_NORMALIZE_DIMS_H_
 
-#include "ops/common/axis_dims.h"
+#include "ops/families/reduction/axis_dims.h"
 
 typedef struct normalize_dims {
   axis_dims along;

@@ -1,13 +1,13 @@
 #include <thimble/ops/normalize.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/normalize/attrs.h"
 #include "ops/normalize/dims.h"
 #include "ops/normalize/simd.h"
 
 #define THIMBLE_OP normalize
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::normalize_impl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ops/common/rows-inl.h"
+#include "ops/families/kernel/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::normalize_impl::HWY_NAMESPACE {

@@ -1,11 +1,11 @@
 #include <thimble/ops/one_hot.h>
 
 #include "ir/graph.h"
-#include "ops/common/class_dims.h"
+#include "ops/families/loss/class_dims.h"
 #include "ops/one_hot/attrs.h"
 
 #define THIMBLE_OP one_hot
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::one_hot_impl {
 namespace {

@@ -10,12 +10,12 @@
 #include <limits>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/strided.h"
+#include "ops/families/move/strided.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/pad/attrs.h"
 
 #define THIMBLE_OP pad
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::pad_impl {
 namespace {

@@ -3,12 +3,12 @@
 #include <thimble/ops/mul.h>
 #include <thimble/ops/sum_to.h>
 
-#include "ops/common/binary.h"
-#include "ops/common/unary.h"
+#include "ops/families/binary/binary.h"
+#include "ops/families/unary/unary.h"
 #include "ops/pow/attrs.h"
 
 #define THIMBLE_OP pow
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(pow)
 BINARY_SIMD_DECLARE_IN(pow, pow_tensor)

@@ -1,7 +1,7 @@
 #include <hwy/highway.h>
 
-#include "ops/common/binary-inl.h"
-#include "ops/common/unary-inl.h"
+#include "ops/families/binary/binary-inl.h"
+#include "ops/families/unary/unary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::pow_impl::HWY_NAMESPACE {

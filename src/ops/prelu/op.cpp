@@ -1,11 +1,11 @@
 #include <thimble/ops/prelu.h>
 
-#include "ops/common/layer.h"
+#include "ops/families/builder/layer.h"
 #include "ops/prelu/dims.h"
 #include "ops/prelu/simd.h"
 
 #define THIMBLE_OP prelu
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::prelu_impl {
 namespace {

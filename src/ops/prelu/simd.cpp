@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/channel_rows-inl.h"
+#include "ops/families/norm/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_PRELU_ONCE_
 #define THIMBLE_OPS_PRELU_ONCE_

@@ -1,10 +1,10 @@
 #include <thimble/ops/prod.h>
 
-#include "ops/common/reduction.h"
+#include "ops/families/reduction/reduction.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_OP prod
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::prod_impl {
 namespace {

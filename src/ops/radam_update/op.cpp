@@ -1,12 +1,12 @@
 #include <thimble/ops/radam_update.h>
 
-#include "ops/common/ref.h"
-#include "ops/common/update.h"
+#include "ops/families/kernel/ref.h"
+#include "ops/families/update/update.h"
 #include "ops/radam_update/attrs.h"
 #include "ops/radam_update/simd.h"
 
 #define THIMBLE_OP radam_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::radam_update_impl {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "ops/common/random.h"
+#include "ops/families/random/random.h"
 #include "ops/random_normal/attrs.h"
 #include "ops/random_normal/simd.h"
 
 #define THIMBLE_OP random_normal
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::random_normal_impl {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/common/random.h"
+#include "ops/families/random/random.h"
 #include "ops/random_uniform/attrs.h"
 #include "ops/random_uniform/simd.h"
 
 #define THIMBLE_OP random_uniform
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::random_uniform_impl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/elements-inl.h"
+#include "ops/families/kernel/elements-inl.h"
 #include "simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();

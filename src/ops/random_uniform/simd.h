@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/thread_pool.h"
-#include "ops/common/random_dims.h"
+#include "ops/families/random/random_dims.h"
 
 namespace thimble::ops::random_uniform_impl {
 

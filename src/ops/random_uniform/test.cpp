@@ -4,7 +4,7 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/common/philox.h"
+#include "ops/families/random/philox.h"
 #include "ops/random_uniform/attrs.h"
 
 namespace thimble::test::random_uniform_test {

@@ -1,4 +1,4 @@
-#include "ops/common/unary_cases.h"
+#include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::reciprocal_test {
 

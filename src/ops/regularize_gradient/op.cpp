@@ -1,12 +1,12 @@
 #include <thimble/ops/regularize_gradient.h>
 
 #include "ir/graph.h"
-#include "ops/common/ref.h"
+#include "ops/families/kernel/ref.h"
 #include "ops/regularize_gradient/attrs.h"
 #include "ops/regularize_gradient/simd.h"
 
 #define THIMBLE_OP regularize_gradient
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::regularize_gradient_impl {
 namespace {

@@ -1,10 +1,10 @@
 #include <thimble/ops/relu6.h>
 
-#include "ops/common/activation_mask.h"
-#include "ops/common/unary.h"
+#include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP relu6
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(relu6)
 

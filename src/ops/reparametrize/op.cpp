@@ -3,11 +3,11 @@
 #include <thimble/ops/reparametrize.h>
 
 #include "ir/graph.h"
-#include "ops/common/copy.h"
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
+#include "ops/families/move/copy.h"
 
 #define THIMBLE_OP reparametrize
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::reparametrize_impl {
 namespace {

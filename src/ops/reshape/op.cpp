@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ops/common/copy.h"
+#include "ops/families/move/copy.h"
 #include "ops/reshape/attrs.h"
 
 #define THIMBLE_OP reshape
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::reshape_impl {
 namespace {

@@ -1,11 +1,11 @@
 #include <thimble/ops/rms_norm.h>
 
-#include "ops/common/layer.h"
-#include "ops/common/row_norm.h"
+#include "ops/families/builder/layer.h"
+#include "ops/families/norm/row_norm.h"
 #include "ops/rms_norm/attrs.h"
 
 #define THIMBLE_OP rms_norm
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rms_norm_impl {
 namespace {

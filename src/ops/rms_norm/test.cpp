@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/rebuild_cases.h"
-#include "ops/common/row_norm.h"
+#include "ops/families/norm/row_norm.h"
 #include "ops/rms_norm/attrs.h"
 
 namespace thimble::test::rms_norm_test {

@@ -1,11 +1,11 @@
 #include <thimble/ops/rmsprop_update.h>
 
-#include "ops/common/update.h"
+#include "ops/families/update/update.h"
 #include "ops/rmsprop_update/attrs.h"
 #include "ops/rmsprop_update/simd.h"
 
 #define THIMBLE_OP rmsprop_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rmsprop_update_impl {
 namespace {

@@ -1,6 +1,6 @@
 #include <thimble/ops/rnn.h>
 
-#include "ops/common/recurrent_options.h"
+#include "ops/families/recurrent/recurrent_options.h"
 
 namespace thimble {
 

@@ -1,11 +1,11 @@
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/rnn.h>
 
-#include "ops/common/recurrent.h"
+#include "ops/families/recurrent/recurrent.h"
 #include "ops/rnn/simd.h"
 
 #define THIMBLE_OP rnn
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rnn_impl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/recurrent-inl.h"
+#include "ops/families/recurrent/recurrent-inl.h"
 #include "simd/packed.h"
 #include "simd/workspace.h"
 

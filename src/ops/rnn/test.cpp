@@ -1,4 +1,4 @@
-#include "ops/common/recurrent_cases.h"
+#include "ops/families/recurrent/recurrent_cases.h"
 
 namespace thimble::test::rnn_test {
 namespace {

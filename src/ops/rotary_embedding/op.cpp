@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "ir/graph.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
 #include "ops/rotary_embedding/attrs.h"
 #include "ops/rotary_embedding/dims.h"
 
 #define THIMBLE_OP rotary_embedding
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rotary_embedding_impl {
 namespace {

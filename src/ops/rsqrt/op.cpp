@@ -1,9 +1,9 @@
 #include <thimble/ops/rsqrt.h>
 
-#include "ops/common/unary.h"
+#include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP rsqrt
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(rsqrt)
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/common/random.h"
+#include "ops/families/random/random.h"
 #include "ops/scaled_dot_product_attention/attrs.h"
 #include "ops/scaled_dot_product_attention/simd.h"
 
 #define THIMBLE_OP scaled_dot_product_attention
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::scaled_dot_product_attention_impl {
 namespace {

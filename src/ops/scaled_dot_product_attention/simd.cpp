@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "ops/common/rows-inl.h"
+#include "ops/families/kernel/rows-inl.h"
 #include "simd/block-inl.h"
 #include "simd/pack-inl.h"
 #include "simd/philox-inl.h"

@@ -2,13 +2,13 @@
 #include <thimble/ops/scatter_add.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/indexed.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/indexed/indexed.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/scatter_add/attrs.h"
 
 #define THIMBLE_OP scatter_add
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::scatter_add_impl {
 namespace {

@@ -1,11 +1,11 @@
 #include <thimble/ops/sgd_update.h>
 
-#include "ops/common/row_update.h"
+#include "ops/families/update/row_update.h"
 #include "ops/sgd_update/attrs.h"
 #include "ops/sgd_update/simd.h"
 
 #define THIMBLE_OP sgd_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sgd_update_impl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <hwy/highway.h>
 
-#include "ops/common/elements-inl.h"
+#include "ops/families/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::sgd_update_impl::HWY_NAMESPACE {

@@ -1,12 +1,12 @@
 #include <thimble/ops/sign_sgd_update.h>
 
-#include "ops/common/ref.h"
-#include "ops/common/update.h"
+#include "ops/families/kernel/ref.h"
+#include "ops/families/update/update.h"
 #include "ops/sign_sgd_update/attrs.h"
 #include "ops/sign_sgd_update/simd.h"
 
 #define THIMBLE_OP sign_sgd_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sign_sgd_update_impl {
 namespace {

@@ -1,7 +1,7 @@
 #include <thimble/ops/soft_margin.h>
 
 #include "ir/function_def.h"
-#include "ops/common/loss.h"
+#include "ops/families/loss/loss.h"
 
 THIMBLE_FUNCTION_FOLDER(soft_margin) {
   static const FunctionDef soft_margin_function{

@@ -1,9 +1,9 @@
 #include <thimble/ops/softmax.h>
 
-#include "ops/common/softmax.h"
+#include "ops/families/softmax/softmax.h"
 
 #define THIMBLE_OP softmax
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 SOFTMAX_SIMD_DECLARE(softmax)
 

@@ -1,6 +1,6 @@
 #include <hwy/highway.h>
 
-#include "ops/common/softmax-inl.h"
+#include "ops/families/softmax/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::softmax_impl::HWY_NAMESPACE {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ops/common/loss_dims.h"
+#include "ops/families/loss/loss_dims.h"
 
 typedef struct cross_entropy_dims {
   int rows;

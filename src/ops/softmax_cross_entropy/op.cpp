@@ -1,13 +1,13 @@
 #include <thimble/ops/softmax_cross_entropy.h>
 
-#include "ops/common/classes.h"
-#include "ops/common/loss.h"
+#include "ops/families/loss/classes.h"
+#include "ops/families/loss/loss.h"
 #include "ops/softmax_cross_entropy/attrs.h"
 #include "ops/softmax_cross_entropy/dims.h"
 #include "ops/softmax_cross_entropy/simd.h"
 
 #define THIMBLE_OP softmax_cross_entropy
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::softmax_cross_entropy_impl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ops/common/rows-inl.h"
+#include "ops/families/kernel/rows-inl.h"
 
 #ifndef THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_
 #define THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_

@@ -1,11 +1,11 @@
 #include <thimble/ops/sparse_adam_update.h>
 
-#include "ops/common/adam_simd.h"
-#include "ops/common/row_update.h"
+#include "ops/families/update/adam_simd.h"
+#include "ops/families/update/row_update.h"
 #include "ops/sparse_adam_update/attrs.h"
 
 #define THIMBLE_OP sparse_adam_update
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sparse_adam_update_impl {
 namespace {

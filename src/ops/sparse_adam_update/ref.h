@@ -1,1 +1,1 @@
-#include "ops/common/adam_ref.h"
+#include "ops/families/update/adam_ref.h"

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/copy.h"
-#include "ops/common/parts.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/move/parts.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/split/attrs.h"
 
 #define THIMBLE_OP split
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::split_impl {
 namespace {

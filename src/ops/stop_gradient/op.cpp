@@ -1,10 +1,10 @@
 #include <thimble/ops/stop_gradient.h>
 
 #include "ir/graph.h"
-#include "ops/common/copy.h"
+#include "ops/families/move/copy.h"
 
 #define THIMBLE_OP stop_gradient
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::stop_gradient_impl {
 namespace {

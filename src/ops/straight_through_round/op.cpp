@@ -1,10 +1,10 @@
 #include <thimble/ops/straight_through_round.h>
 
 #include "ir/graph.h"
-#include "ops/common/unary_dims.h"
+#include "ops/families/unary/unary_dims.h"
 
 #define THIMBLE_OP straight_through_round
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::straight_through_round_impl {
 namespace {

@@ -2,10 +2,10 @@
 #include <thimble/ops/sub.h>
 #include <thimble/ops/sum_to.h>
 
-#include "ops/common/binary.h"
+#include "ops/families/binary/binary.h"
 
 #define THIMBLE_OP sub
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 BINARY_SIMD_DECLARE(sub)
 

@@ -1,6 +1,6 @@
 #include <hwy/highway.h>
 
-#include "ops/common/binary-inl.h"
+#include "ops/families/binary/binary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::sub_impl::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-#include "ops/common/binary_cases.h"
+#include "ops/families/binary/binary_cases.h"
 
 namespace thimble::test::sub_test {
 

@@ -3,12 +3,12 @@
 #include <thimble/ops/sum.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/sum.h"
+#include "ops/families/reduction/axes.h"
+#include "ops/families/reduction/sum.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_OP sum
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sum_impl {
 namespace {

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/sum.h"
+#include "ops/families/reduction/axes.h"
+#include "ops/families/reduction/sum.h"
 #include "ops/sum_to/attrs.h"
 
 #define THIMBLE_OP sum_to
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sum_to_impl {
 namespace {

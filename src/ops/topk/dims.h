@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_TOPK_DIMS_H_
 #define THIMBLE_OPS_TOPK_DIMS_H_
 
-#include "ops/common/axis_dims.h"
+#include "ops/families/reduction/axis_dims.h"
 
 typedef struct topk_dims {
   axis_dims along;

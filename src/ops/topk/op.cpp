@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/topk/attrs.h"
 #include "ops/topk/dims.h"
 
 #define THIMBLE_OP topk
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::topk_impl {
 namespace {

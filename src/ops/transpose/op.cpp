@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
-#include "ops/common/axes.h"
-#include "ops/common/copy.h"
-#include "ops/common/gather.h"
-#include "ops/common/strided.h"
+#include "ops/families/indexed/gather.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/move/strided.h"
+#include "ops/families/reduction/axes.h"
 #include "ops/transpose/attrs.h"
 
 #define THIMBLE_OP transpose
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::transpose_impl {
 namespace {

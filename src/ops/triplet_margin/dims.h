@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "ops/common/loss_dims.h"
+#include "ops/families/loss/loss_dims.h"
 
 typedef struct triplet_margin_dims {
   int rows;

@@ -1,12 +1,12 @@
 #include <thimble/ops/triplet_margin.h>
 
-#include "ops/common/loss.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/loss/loss.h"
 #include "ops/triplet_margin/attrs.h"
 #include "ops/triplet_margin/dims.h"
 
 #define THIMBLE_OP triplet_margin
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::triplet_margin_impl {
 namespace {

@@ -1,7 +1,7 @@
 // The attributes of update_in_parts: two ops with theirs.
 #pragma once
 
-#include "ops/common/inner_op.h"
+#include "ops/families/builder/inner_op.h"
 
 namespace thimble::ops {
 

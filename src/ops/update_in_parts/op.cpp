@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/common/fused_update.h"
+#include "ops/families/update/fused_update.h"
 #include "ops/update_in_parts/attrs.h"
 #include "ops/update_in_parts/simd.h"
 

@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include "ops/common/conv.h"
-#include "ops/common/sequence.h"
+#include "ops/families/conv/conv.h"
+#include "ops/families/conv/sequence.h"
 #include "ops/upsample2d/attrs.h"
 #include "ops/upsample2d/dims.h"
 #include "ops/upsample2d/simd.h"
 
 #define THIMBLE_OP upsample2d
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::upsample2d_impl {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "ops/common/elements-inl.h"
-#include "ops/common/row_tasks.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/kernel/elements-inl.h"
 #include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_UPSAMPLE2D_ONCE_

@@ -1,10 +1,10 @@
 #include <thimble/ops/variance.h>
 
-#include "ops/common/reduction.h"
+#include "ops/families/reduction/reduction.h"
 #include "ops/variance/attrs.h"
 
 #define THIMBLE_OP variance
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::variance_impl {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/common/reduction_cases.h"
+#include "ops/families/reduction/reduction_cases.h"
 #include "ops/variance/attrs.h"
 
 namespace thimble::test::variance_test {

@@ -2,12 +2,12 @@
 #include <thimble/ops/where.h>
 
 #include "ir/graph.h"
-#include "ops/common/nary.h"
+#include "ops/families/nary/nary.h"
 #include "ops/where/attrs.h"
 #include "ops/where/simd.h"
 
 #define THIMBLE_OP where
-#include "ops/common/both_precisions.h"
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::where_impl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "ops/common/nary-inl.h"
+#include "ops/families/nary/nary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::where_impl::HWY_NAMESPACE {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "exec/thread_pool.h"
-#include "ops/common/nary_dims.h"
+#include "ops/families/nary/nary_dims.h"
 
 namespace thimble::ops::where_impl {
 

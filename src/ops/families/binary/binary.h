@@ -1,0 +1,26 @@
+// The family of ops y = f(a, b), element by element, with broadcasting as in NumPy.
+#pragma once
+
+#include "ir/graph.h"
+#include "ops/families/binary/binary_dims.h"
+
+namespace thimble::ops {
+
+// How the kernels walk over operands of these shapes; y is their broadcast shape.
+binary_dims binary_dims_of(const Shape& a, const Shape& b, const Shape& y);
+
+// A definition of the family: given name, doc, example, vjp and the kernels
+//   (real* y, const real* a, const real* b, const binary_dims*)
+// it sets the rest. Gradients have the shape of the result until sum_to brings them down.
+OpDef binary_op(OpDef def);
+
+}  // namespace thimble::ops
+
+// Declares the fast kernel that BINARY_SIMD_EXPORT defines in the folder's simd.cpp; _IN where the
+// op is not called like its folder.
+#define BINARY_SIMD_DECLARE_IN(folder, op)                                         \
+  namespace thimble::ops::folder##_impl {                                          \
+    void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
+                   exec::ThreadPool& pool);                                        \
+  }
+#define BINARY_SIMD_DECLARE(op) BINARY_SIMD_DECLARE_IN(op, op)

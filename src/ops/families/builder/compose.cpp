@@ -1,0 +1,48 @@
+#include "ops/families/builder/compose.h"
+
+#include <fmt/format.h>
+#include <thimble/error.h>
+#include <thimble/ops/mean.h>
+#include <thimble/ops/sum.h>
+
+#include <numeric>
+
+#include "ir/graph.h"
+
+namespace thimble::ops {
+
+Value number(Value x, double value) {
+  ir::Graph& graph = x.graph();
+  const std::string name = fmt::format("number {}", value);
+  if (const Value known = graph.find_source(name)) return known;
+  const Value made = graph.source(name, {DType::f32, {}}, ir::Role::constant);
+  graph.values[static_cast<size_t>(made.id())].data = std::vector{static_cast<float>(value)};
+  return made;
+}
+
+Value reduce_loss(Value terms, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::none:
+      return terms;
+    case Reduction::mean:
+      return mean(terms);
+    case Reduction::sum:
+      return sum(terms);
+    case Reduction::batch_mean:
+      break;
+  }
+  const int rank = terms.shape().rank();
+  if (rank == 0) throw Error("loss", "batch_mean needs a batch: at least one dimension");
+  if (rank == 1) return mean(terms);
+  std::vector<int64_t> inner(static_cast<size_t>(rank) - 1);
+  std::iota(inner.begin(), inner.end(), 1);
+  return mean(sum(terms, {.axes = inner}));
+}
+
+void require_same_shape(const char* op, Value x, Value t) {
+  if (x.shape() == t.shape()) return;
+  throw Error(op, "expected tensors of one shape, got " + to_string(x.shape()) + ", " +
+                      to_string(t.shape()));
+}
+
+}  // namespace thimble::ops

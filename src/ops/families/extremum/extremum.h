@@ -1,0 +1,43 @@
+// What max and min, argmax and argmin, maximum and minimum share: each pair is one driver, told
+// which of two numbers comes first.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/thread_pool.h"
+#include "ir/graph.h"
+#include "ops/families/extremum/extremum_ref.h"
+
+namespace thimble::ops {
+
+// The fast kernels; as in extremum_ref.h. These are for dims that matrices_of calls regular.
+void largest_simd(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool);
+void smallest_simd(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool);
+// Of either. dx may be x.
+void extremum_grad_simd(float* dx, const float* dy, const float* x, const float* y,
+                        const reduce_dims* d, exec::ThreadPool& pool);
+
+// These are for elements that lie side by side (inner = 1).
+void place_of_largest_simd(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool);
+void place_of_smallest_simd(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool);
+
+void maximum_simd(float* y, const float* a, const float* b, const nary_dims* d,
+                  exec::ThreadPool& pool);
+void maximum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
+                       const nary_dims* d, exec::ThreadPool& pool);
+void minimum_simd(float* y, const float* a, const float* b, const nary_dims* d,
+                  exec::ThreadPool& pool);
+void minimum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
+                       const nary_dims* d, exec::ThreadPool& pool);
+
+// The definition of such an op, but for name, doc, example, kernels and vjp.
+ir::OpDef extremum_op(ir::OpDef def);              // over axes: attributes ReduceOptions
+ir::OpDef extremum_grad_op(ir::OpDef def);         // dx of (dy, x, y)
+ir::OpDef extremum_place_op(ir::OpDef def);        // attributes ArgmaxOptions
+ir::OpDef extremum_of_two_op(ir::OpDef def);       // of (a, b)
+ir::OpDef extremum_of_two_grad_op(ir::OpDef def);  // dx of (dy, a, b)
+
+// The gradients of an op of two; grad: its gradient op.
+std::vector<Value> extremum_of_two_vjp(const ir::VjpContext& c, const ir::OpDef& grad);
+
+}  // namespace thimble::ops

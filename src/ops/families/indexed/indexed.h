@@ -1,0 +1,15 @@
+// What ops share that find elements along an axis by indices.
+#pragma once
+
+#include "ir/op_def.h"
+#include "ops/families/indexed/indexed_dims.h"
+
+namespace thimble::ops {
+
+// Fails unless the inputs x (or a shape) and index fit: an i32 index of as many dimensions as x, no
+// larger but along the axis, which exists.
+void check_indexed(const ir::InferContext& c, const Shape& x, int index, int64_t axis);
+
+indexed_dims indexed_dims_of(const Shape& x, const Shape& index, int64_t axis, DType dtype);
+
+}  // namespace thimble::ops

@@ -1,0 +1,27 @@
+// For ops that move elements of any type unchanged.
+#pragma once
+
+#include "ir/op_def.h"
+#include "ops/families/move/copy_dims.h"
+
+namespace thimble::ops {
+
+// The element of a type that is not packed into bits.
+inline copy_element copy_element_of(DType dtype) {
+  return {dtype == DType::f32, static_cast<int>(size_bytes(dtype, {}))};
+}
+
+// All elements of a tensor.
+inline copy_dims copy_dims_of(const ir::TensorType& type) {
+  if (type.dtype == DType::boolean) {
+    return {static_cast<int>(size_bytes(type.dtype, type.shape)), {0, 1}};
+  }
+  return {static_cast<int>(type.shape.elements()), copy_element_of(type.dtype)};
+}
+
+// Refuses bit masks, whose elements have no address.
+inline void require_addressable(const ir::InferContext& c, int i) {
+  c.require(c.input(i).dtype != DType::boolean, "cannot move the elements of packed bits");
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,18 @@
+// What concat and split share.
+#pragma once
+
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/families/move/parts_dims.h"
+
+namespace thimble::ops {
+
+// The sizes of parts whose sum is the axis of the whole. The axis must exist.
+parts_dims parts_dims_of(const Shape& whole, int64_t axis, const std::vector<int64_t>& sizes,
+                         DType dtype);
+
+// Refuses more parts than the kernels take, and none at all.
+void require_parts(const ir::InferContext& c, size_t count);
+
+}  // namespace thimble::ops

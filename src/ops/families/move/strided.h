@@ -1,0 +1,24 @@
+// Regular selections of a tensor's elements, for ops that move elements between axes.
+#pragma once
+
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/families/move/strided_dims.h"
+
+namespace thimble::ops {
+
+// One axis of the dense tensor, outermost first.
+struct StridedAxis {
+  int64_t size;
+  int64_t stride;  // in the other tensor
+};
+
+// Elements from one index to the next, for every axis of a row-major tensor.
+std::vector<int64_t> row_major_strides(const Shape& shape);
+
+// Axes of size 1 are left out and neighbours merged. other: elements of the other tensor.
+strided_dims strided_dims_of(const std::vector<StridedAxis>& axes, int64_t offset, int64_t other,
+                             DType dtype);
+
+}  // namespace thimble::ops

@@ -1,0 +1,46 @@
+// What batch normalisation in training, at inference and backward share.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "ir/op_def.h"
+#include "ops/families/norm/batch_norm_dims.h"
+
+namespace thimble::ops {
+
+// Values of one channel in a tensor [..., C].
+inline int64_t values_per_channel(const Shape& x) { return x.elements() / x[-1]; }
+
+// Fails unless input i is an f32 tensor [N, ..., C].
+inline void check_channels_last(const ir::InferContext& c, int i) {
+  c.require_dtype(i, DType::f32);
+  c.require(c.shape(i).rank() >= 2 && c.shape(i)[-1] >= 1,
+            "expected x [N, ..., C] with the channels last");
+}
+
+// Fails unless inputs first to last are f32 [C] or left out, C being the channels of input 0.
+inline void check_channel_values(const ir::InferContext& c, int first, int last) {
+  const int64_t channels = c.shape(0)[-1];
+  for (int i = first; i <= last; ++i) {
+    if (!c.has(i)) continue;
+    c.require_dtype(i, DType::f32);
+    if (c.shape(i) != Shape{channels}) {
+      c.fail(fmt::format("expected {} of shape [{}], one value a channel",
+                         c.op.inputs[static_cast<size_t>(i)].name, channels));
+    }
+  }
+}
+
+inline batch_norm_dims batch_norm_sizes(const Shape& x, double epsilon) {
+  batch_norm_dims d{};
+  d.rows = static_cast<int>(values_per_channel(x));
+  d.channels = static_cast<int>(x[-1]);
+  d.epsilon = static_cast<float>(epsilon);
+  return d;
+}
+
+inline constexpr const char* kOneValue =
+    "a batch of one value a channel has no variance to train on; take a larger batch, or drop the "
+    "last batch of an epoch where it has one sample";
+
+}  // namespace thimble::ops

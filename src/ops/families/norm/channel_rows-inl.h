@@ -1,0 +1,231 @@
+// Vector loops over the wide rows of channel_rows.h. Included once per vector target.
+
+#if defined(THIMBLE_OPS_CHANNEL_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_OPS_CHANNEL_ROWS_INL_H_
+#undef THIMBLE_OPS_CHANNEL_ROWS_INL_H_
+#else
+#define THIMBLE_OPS_CHANNEL_ROWS_INL_H_
+#endif
+
+#include "exec/thread_pool.h"
+#include "ops/families/kernel/lanes-inl.h"
+#include "ops/families/norm/channel_rows.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+// How a column of vectors is read: whole, or its first lanes alone, the others being zero.
+struct LoadAll {
+  HWY_INLINE Vec operator()(const float* from) const { return hn::LoadU(F32(), from); }
+};
+struct LoadFirst {
+  int count;
+  HWY_INLINE Vec operator()(const float* from) const { return load_first(from, count); }
+};
+
+// The sum over the rows of a block of one column of vectors. term(load, at) is the value to add for
+// the place `at`, counted from the block's start.
+template <class Load, class Term>
+HWY_INLINE Vec sum_column(const Load& load, const Term& term, int column, const ChannelBlock& block,
+                          int width) {
+  const F32 d;
+  Vec sum0 = hn::Zero(d);
+  Vec sum1 = hn::Zero(d);
+  Vec sum2 = hn::Zero(d);
+  Vec sum3 = hn::Zero(d);
+  ptrdiff_t at = column;
+  int64_t row = 0;
+  for (; row + 4 <= block.rows; row += 4, at += 4 * static_cast<ptrdiff_t>(width)) {
+    sum0 = hn::Add(sum0, term(load, at));
+    sum1 = hn::Add(sum1, term(load, at + width));
+    sum2 = hn::Add(sum2, term(load, at + 2 * static_cast<ptrdiff_t>(width)));
+    sum3 = hn::Add(sum3, term(load, at + 3 * static_cast<ptrdiff_t>(width)));
+  }
+  for (; row < block.rows; ++row, at += width) sum0 = hn::Add(sum0, term(load, at));
+  if (block.tail > column) {
+    const int count = std::min(lanes(), block.tail - column);
+    const Vec last = term(LoadFirst{count}, at);
+    sum1 = hn::Add(sum1, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), last));
+  }
+  return hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
+}
+
+// From this width on rows are read from front to back, some at a time; narrow ones column by
+// column, with the sums in registers.
+inline constexpr int kWideRow = 256;
+inline constexpr int kRowsAtATime = 4;
+
+// Calls body(load, column) for every column of vectors of a row that is `width` wide.
+template <class Body>
+HWY_INLINE void for_each_column(int width, const Body& body) {
+  int column = 0;
+  for (; column + lanes() <= width; column += lanes()) body(LoadAll(), column);
+  if (column < width) body(LoadFirst{width - column}, column);
+}
+
+HWY_INLINE void store_with(const LoadAll&, Vec v, float* to) { hn::StoreU(v, F32(), to); }
+HWY_INLINE void store_with(const LoadFirst& load, Vec v, float* to) {
+  store_first(v, to, load.count);
+}
+
+// sums[i] = the sum of term over the rows of a block, for every place i of a wide row.
+// make_term(load, column) returns the term of a column.
+template <class MakeTerm>
+HWY_INLINE void sum_rows(float* sums, const MakeTerm& make_term, const ChannelBlock& block,
+                         int width) {
+  if (width < kWideRow) {
+    for_each_column(width, [&](const auto& load, int column) HWY_ATTR {
+      store_with(load, sum_column(load, make_term(load, column), column, block, width),
+                 sums + column);
+    });
+    return;
+  }
+  std::fill(sums, sums + width, 0.0F);
+  const auto add_rows = [&](int64_t first, ChannelBlock some) HWY_ATTR {
+    const ptrdiff_t from = static_cast<ptrdiff_t>(first) * width;
+    for_each_column(some.rows > 0 ? width : some.tail, [&](const auto& load, int column) HWY_ATTR {
+      const auto term = make_term(load, column);
+      const auto shifted = [&](const auto& inner, ptrdiff_t at)
+                               HWY_ATTR { return term(inner, from + at); };
+      const Vec sum = sum_column(load, shifted, column, some, width);
+      store_with(load, hn::Add(load(sums + column), sum), sums + column);
+    });
+  };
+  int64_t row = 0;
+  for (; row + kRowsAtATime <= block.rows; row += kRowsAtATime) {
+    add_rows(row, {.rows = kRowsAtATime});
+  }
+  for (; row < block.rows; ++row) add_rows(row, {.rows = 1});
+  if (block.tail > 0) add_rows(row, {.tail = block.tail});
+}
+
+// out[at] = term(load, at) for every place of a block; make_term as above.
+template <class MakeTerm>
+HWY_INLINE void map_rows(float* out, const MakeTerm& make_term, const ChannelBlock& block,
+                         int width) {
+  const int64_t at_a_time = width < kWideRow ? std::max<int64_t>(1, block.rows) : kRowsAtATime;
+  for (int64_t first = 0; first < block.rows; first += at_a_time) {
+    const int64_t end = std::min(block.rows, first + at_a_time);
+    for_each_column(width, [&](const auto& load, int column) HWY_ATTR {
+      const auto term = make_term(load, column);
+      ptrdiff_t at = static_cast<ptrdiff_t>(first) * width + column;
+      for (int64_t row = first; row < end; ++row, at += width) {
+        store_with(load, term(load, at), out + at);
+      }
+    });
+  }
+  const ptrdiff_t after = static_cast<ptrdiff_t>(block.rows) * width;
+  for_each_column(block.tail, [&](const auto& load, int column) HWY_ATTR {
+    store_with(load, make_term(load, column)(load, after + column), out + after + column);
+  });
+}
+
+// y = act((x - mean) * scale + shift), the last three given for a wide row. y may alias x.
+struct Affine {
+  const float* x;
+  const float* mean;
+  const float* scale;
+  const float* shift;
+  int activation;
+  template <class Load>
+  HWY_INLINE auto operator()(const Load& outer, int column) const {
+    const Vec m = outer(mean + column);
+    const Vec s = outer(scale + column);
+    const Vec b = outer(shift + column);
+    return [this, m, s, b](const auto& load, ptrdiff_t at) HWY_ATTR {
+      const Vec value = hn::MulAdd(hn::Sub(load(x + at), m), s, b);
+      return activate(value, activation);
+    };
+  }
+};
+
+// The same of all rows, block by block. wide: mean, scale and shift.
+HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], int activation,
+                           const ChannelRows& r, exec::ThreadPool& pool) {
+  pool.run(r.blocks, [&](int64_t i) {
+    const ChannelBlock block = channel_block(r, i);
+    map_rows(y + block.first, Affine{x + block.first, wide[0], wide[1], wide[2], activation}, block,
+             r.width);
+  });
+}
+
+// Mean and squared deviations from it of one block, for every channel. wide_sums, wide_mean: wide
+// rows of scratch.
+HWY_INLINE void block_statistics(float* mean, float* squares, const float* x, float* wide_sums,
+                                 float* wide_mean, const ChannelRows& r,
+                                 const ChannelBlock& block) {
+  sum_rows(
+      wide_sums,
+      [x](const auto&, int) HWY_ATTR {
+        return [x](const auto& load, ptrdiff_t at) HWY_ATTR { return load(x + at); };
+      },
+      block, r.width);
+  fold_wide(mean, wide_sums, r);
+  for (int c = 0; c < r.channels; ++c) mean[c] /= static_cast<float>(block.per_channel);
+  widen(wide_mean, mean, r);
+  sum_rows(
+      wide_sums,
+      [x, wide_mean](const auto& outer, int column) HWY_ATTR {
+        const Vec center = outer(wide_mean + column);
+        return [x, center](const auto& load, ptrdiff_t at) HWY_ATTR {
+          const Vec off = hn::Sub(load(x + at), center);
+          return hn::Mul(off, off);
+        };
+      },
+      block, r.width);
+  fold_wide(squares, wide_sums, r);
+}
+
+// Constants of a gradient by x, along a wide row.
+struct WideSlopes {
+  const float* mean;
+  const float* scale;
+  const float* slope;
+  const float* offset;
+};
+
+// Sums of dy and of dy * (x - mean) over one block, for every channel. wide_mean: along a wide row;
+// wide_sums: a wide row of scratch.
+HWY_INLINE void block_sums(float* sums, float* products, const float* dy, const float* x,
+                           const float* wide_mean, float* wide_sums, const ChannelRows& r,
+                           const ChannelBlock& block) {
+  sum_rows(
+      wide_sums,
+      [dy](const auto&, int) HWY_ATTR {
+        return [dy](const auto& load, ptrdiff_t at) HWY_ATTR { return load(dy + at); };
+      },
+      block, r.width);
+  fold_wide(sums, wide_sums, r);
+  sum_rows(
+      wide_sums,
+      [dy, x, wide_mean](const auto& outer, int column) HWY_ATTR {
+        const Vec center = outer(wide_mean + column);
+        return [dy, x, center](const auto& load, ptrdiff_t at)
+                   HWY_ATTR { return hn::Mul(load(dy + at), hn::Sub(load(x + at), center)); };
+      },
+      block, r.width);
+  fold_wide(products, wide_sums, r);
+}
+
+// dx = scale dy + slope (x - mean) + offset.
+HWY_INLINE void block_dx(float* dx, const float* dy, const float* x, const WideSlopes& s,
+                         const ChannelBlock& block, int width) {
+  map_rows(
+      dx,
+      [dy, x, s](const auto& outer, int column) HWY_ATTR {
+        const Vec mean = outer(s.mean + column);
+        const Vec scale = outer(s.scale + column);
+        const Vec slope = outer(s.slope + column);
+        const Vec offset = outer(s.offset + column);
+        return [dy, x, mean, scale, slope, offset](const auto& load, ptrdiff_t at) HWY_ATTR {
+          const Vec tilt = hn::MulAdd(hn::Sub(load(x + at), mean), slope, offset);
+          return hn::MulAdd(load(dy + at), scale, tilt);
+        };
+      },
+      block, width);
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // THIMBLE_OPS_CHANNEL_ROWS_INL_H_

@@ -1,0 +1,74 @@
+// What the kernels of recurrent ops share. A task takes some sequences through all their steps, so
+// that no step waits for another task. Included once per vector target.
+
+#if defined(THIMBLE_OPS_COMMON_RECURRENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_OPS_COMMON_RECURRENT_INL_H_
+#undef THIMBLE_OPS_COMMON_RECURRENT_INL_H_
+#else
+#define THIMBLE_OPS_COMMON_RECURRENT_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "ops/families/kernel/elements-inl.h"
+#include "ops/families/recurrent/recurrent_dims.h"
+#include "simd/math-inl.h"
+#include "simd/packed-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+namespace math = thimble::simd::HWY_NAMESPACE;
+using simd::HWY_NAMESPACE::multiply_packed;
+using simd::HWY_NAMESPACE::pack_matrix;
+using simd::HWY_NAMESPACE::PackedMatrix;
+
+// Rows of a state or of one step of a sequence: row i starts at first + i * pitch; none where first
+// is null.
+template <class T>
+struct StateRows {
+  T* first;
+  ptrdiff_t pitch;
+  [[nodiscard]] T* row(int i) const { return first ? first + i * pitch : nullptr; }
+};
+using Rows = StateRows<const float>;
+using MutableRows = StateRows<float>;
+
+// The step `done` of sequence `n` and those after it, of [batch, steps, width]; `initial`,
+// [batch, width] or null, stands before the first.
+inline MutableRows step_rows(float* sequence, const recurrent_dims& d, int n, int done, int width) {
+  const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.steps) * width;
+  return {sequence + n * pitch + static_cast<ptrdiff_t>(recurrent_step(&d, done)) * width, pitch};
+}
+inline Rows step_rows(const float* sequence, const float* initial, const recurrent_dims& d, int n,
+                      int done, int width) {
+  if (done < 0) return {initial ? initial + static_cast<ptrdiff_t>(n) * width : nullptr, width};
+  if (!sequence) return {nullptr, 0};
+  const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.steps) * width;
+  return {sequence + n * pitch + static_cast<ptrdiff_t>(recurrent_step(&d, done)) * width, pitch};
+}
+
+// Calls sequences(n, count, worker) for groups of sequences.
+template <class F>
+void over_sequences(const recurrent_dims& d, exec::ThreadPool& pool, const F& sequences) {
+  constexpr int rows = simd::HWY_NAMESPACE::kPackedRows;
+  pool.run_with_worker((d.batch + rows - 1) / rows, [&](int64_t task, int worker) HWY_ATTR {
+    const int n = static_cast<int>(task) * rows;
+    sequences(n, std::min(rows, d.batch - n), worker);
+  });
+}
+
+// Loads of what may not be there, then zeros.
+template <class Io>
+HWY_INLINE Vec load_or_zero(const Io& io, const float* from, int64_t i) {
+  return from ? io.load(from, i) : hn::Zero(F32());
+}
+
+// y (1 - y) and 1 - y^2: the derivatives of sigmoid and tanh from their results.
+HWY_INLINE Vec sigmoid_slope(Vec y) { return hn::NegMulAdd(y, y, y); }
+HWY_INLINE Vec tanh_slope(Vec y) { return hn::NegMulAdd(y, y, hn::Set(F32(), 1.0F)); }
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

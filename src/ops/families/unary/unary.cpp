@@ -1,0 +1,41 @@
+#include "ops/families/unary/unary.h"
+
+namespace thimble::ops {
+namespace {
+
+std::vector<ir::TensorType> infer_same(const ir::InferContext& c) {
+  for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
+    c.require_dtype(i, DType::f32);
+    c.require(c.shape(i) == c.shape(0), "expected tensors of one shape");
+  }
+  return {c.input(0)};
+}
+
+ir::Params count_only(const ir::KernelContext& c) {
+  return unary_dims{.n = static_cast<int>(c.out().elements())};
+}
+
+}  // namespace
+
+OpDef unary_op(OpDef def) {
+  def.inputs = {{"x", "any shape"}};
+  def.outputs = {{"y", "the shape of x"}};
+  if (def.infer == nullptr) def.infer = infer_same;
+  if (def.params == nullptr) def.params = count_only;
+  def.elementwise = true;
+  def.in_place = {{0, 0}};
+  return def;
+}
+
+OpDef unary_grad_op(OpDef def, Reads reads) {
+  def.doc = "The gradient of the op it is named after.";
+  def.inputs = {{"dy", "any shape"}, {reads == Reads::input ? "x" : "y", "the shape of dy"}};
+  def.outputs = {{"dx", "the shape of dy"}};
+  def.infer = infer_same;
+  if (def.params == nullptr) def.params = count_only;
+  def.elementwise = true;
+  def.in_place = {{0, 0}, {0, 1}};
+  return def;
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,184 @@
+// An optimizer's rule applied to some rows of a parameter and of its states: for gradients that are
+// zero but for these (ir::GivenRows). It calls the rule's own kernels.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/families/update/update.h"
+#include "simd/workspace.h"
+
+namespace thimble::ops {
+
+// The definition of the op that T's rule by rows is, for a T of Update whose formula looks at one
+// element at a time and whose states have the parameter's shape. Of T besides:
+//   rows_name, rows_doc
+//   const char* reaches_all_rows(const Settings&): see ir::OptimizerRule
+template <class T>
+struct RowUpdate {
+  using Settings = typename T::Settings;
+  using RuleParams = decltype(T::params(std::declval<const Settings&>(), std::declval<Shape>()));
+
+  static const OpDef& op() {
+    static const OpDef def = make();
+    return def;
+  }
+
+ private:
+  static constexpr int kRows = 2;  // among the inputs: the rows' numbers
+  static constexpr int kRate = 3;
+  static constexpr int kFirstState = 5;
+  static constexpr int kRuleFirstState = 4;
+  static constexpr int kMaxStates = 4;
+  // Elements that the rule's fast kernel is called with: enough to outweigh what a call computes
+  // for all of them alike, and one task for every rule.
+  static constexpr int64_t kChunk = 2048;
+
+  struct Params {
+    int count;   // rows with a gradient, at most
+    int width;   // of a row
+    int states;  // that the rule keeps
+    RuleParams rule;
+  };
+
+  static OpDef make() {
+    OpDef def{
+        .name = T::rows_name,
+        .doc = T::rows_doc,
+        .inputs = {{"param", "[V, D]: a parameter"},
+                   {"sums", "[N, D]: the rows of its gradient"},
+                   {"rows", "[N], i32: their numbers, each once, then -1"},
+                   {"lr", "one number: the learning rate of this step"},
+                   {"step", "one i32: this update's number, from 1"}},
+        .outputs = {{"param", "the same memory, updated in these rows"}},
+        .attrs = ir::Attrs::schema_of<Settings>(),
+        .infer = infer,
+        .params = params,
+        .workspace = workspace,
+        .ref = one_by_one<float>,
+        .ref64 = one_by_one<double>,
+        .fast = in_chunks,
+        .updates = {{0, 0}},
+    };
+    int number = 0;
+    for (const ir::ArgDoc& state : T::state_docs()) {
+      def.inputs.push_back(state);
+      def.outputs.push_back(state);
+      def.updates.push_back({1 + number, kFirstState + number});
+      ++number;
+    }
+    return def;
+  }
+
+  static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+    T::check(c.attrs.as<Settings>(), SettingChecks(T::optimizer));
+    const std::string reaching = T::reaches_all_rows(c.attrs.as<Settings>());
+    c.require(reaching.empty(), reaching + " reaches rows without a gradient");
+    for (int i : {0, 1, kRate}) c.require_dtype(i, DType::f32);
+    for (int i : {kRows, kRate + 1}) c.require_dtype(i, DType::i32);
+    c.require_rank(0, 2);
+    c.require_rank(1, 2);
+    c.require(c.shape(1)[1] == c.shape(0)[1], "expected rows as long as the parameter's");
+    c.require(c.shape(kRows) == Shape{c.shape(1)[0]}, "expected the number of each row");
+    c.require(c.shape(kRate).rank() == 0, "expected one number as the learning rate");
+    c.require(c.shape(kRate + 1).rank() == 0, "expected one number as the step");
+    return Update<T>::state_types(c, kFirstState);
+  }
+
+  static ir::Params params(const ir::KernelContext& c) {
+    const auto& settings = c.attrs.as<Settings>();
+    const Shape row{c.in(1)[1]};
+    return Params{.count = static_cast<int>(c.in(1)[0]),
+                  .width = static_cast<int>(row[0]),
+                  .states = static_cast<int>(c.inputs.size()) - kFirstState,
+                  .rule = T::params(settings, row)};
+  }
+
+  static int64_t workspace(const ir::Params& params, int threads) {
+    return threads * worker_bytes(params.as<Params>());
+  }
+  static int64_t worker_bytes(const Params& p) {
+    return (1 + p.states) * kChunk * static_cast<int64_t>(sizeof(float));
+  }
+
+  // The rule's call for elements of its own: grad, and the parameter's and states' memory.
+  template <class Real>
+  struct RuleCall {
+    RuleCall(const ir::KernelCall& call, const Params& p) : rule(p.rule), outer(call) {
+      inputs[2] = call.inputs[kRate];
+      inputs[3] = call.inputs[kRate + 1];
+    }
+    void set(int tensor, Real* memory) {
+      outputs[tensor] = memory;
+      inputs[tensor == 0 ? 0 : kRuleFirstState + tensor - 1] = memory;
+    }
+    void run(ir::KernelFn kernel, const Real* grad, int64_t n, int states) {
+      inputs[1] = grad;
+      rule.n = static_cast<int>(n);
+      kernel({outputs, inputs, nullptr, &rule, kRuleFirstState + states, 1 + states, outer.pool});
+    }
+
+    RuleParams rule;
+    const ir::KernelCall& outer;
+    void* outputs[1 + kMaxStates] = {};
+    const void* inputs[kRuleFirstState + kMaxStates] = {};
+  };
+
+  template <class Real>
+  static void one_by_one(const ir::KernelCall& call) {
+    constexpr ir::KernelFn kRule = std::is_same_v<Real, float> ? T::ref : T::ref64;
+    const auto& p = *static_cast<const Params*>(call.params);
+    const auto* const rows = static_cast<const int32_t*>(call.inputs[kRows]);
+    const auto* const sums = static_cast<const Real*>(call.inputs[1]);
+    RuleCall<Real> inner(call, p);
+    for (int slot = 0; slot < p.count && rows[slot] >= 0; ++slot) {
+      const int64_t begin = int64_t{rows[slot]} * p.width;
+      for (int t = 0; t <= p.states; ++t) inner.set(t, static_cast<Real*>(call.outputs[t]) + begin);
+      inner.run(kRule, sums + int64_t{slot} * p.width, p.width, p.states);
+    }
+  }
+
+  // Copies rows together, runs the rule on them, and copies them back. A chunk is some rows, or a
+  // part of a long one.
+  static void in_chunks(const ir::KernelCall& call) {
+    const auto& p = *static_cast<const Params*>(call.params);
+    if (p.width == 0) return;
+    const auto* const rows = static_cast<const int32_t*>(call.inputs[kRows]);
+    const auto* const sums = static_cast<const float*>(call.inputs[1]);
+    const int64_t columns = std::min<int64_t>(p.width, kChunk);
+    const int64_t parts = simd::divide_up(p.width, columns);
+    const int64_t slots = kChunk / columns;
+    call.pool->run_with_worker(
+        simd::divide_up(p.count, slots) * parts, [&](int64_t task, int worker) {
+          const int64_t first = task / parts * slots;
+          const int64_t last = std::min<int64_t>(p.count, first + slots);
+          const int64_t begin = task % parts * columns;
+          const int64_t width = std::min(columns, p.width - begin);
+          int64_t end = first;
+          while (end < last && rows[end] >= 0) ++end;
+          if (end == first) return;
+          auto* const scratch = reinterpret_cast<float*>(static_cast<std::byte*>(call.workspace) +
+                                                         worker * worker_bytes(p));
+          RuleCall<float> inner(call, p);
+          for (int t = 0; t <= p.states; ++t) {
+            const auto* const whole = static_cast<const float*>(call.outputs[t]);
+            float* const piece = scratch + t * kChunk;
+            for (int64_t slot = first; slot < end; ++slot) {
+              const float* const row = whole + int64_t{rows[slot]} * p.width + begin;
+              std::copy(row, row + width, piece + (slot - first) * width);
+            }
+            inner.set(t, piece);
+          }
+          inner.run(T::fast, sums + first * p.width + begin, (end - first) * width, p.states);
+          for (int t = 0; t <= p.states; ++t) {
+            auto* const whole = static_cast<float*>(call.outputs[t]);
+            const float* const piece = scratch + t * kChunk;
+            for (int64_t slot = first; slot < end; ++slot) {
+              const float* const from = piece + (slot - first) * width;
+              std::copy(from, from + width, whole + int64_t{rows[slot]} * p.width + begin);
+            }
+          }
+        });
+  }
+};
+
+}  // namespace thimble::ops
