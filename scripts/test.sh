@@ -122,7 +122,7 @@ run_sanitizers() {
   build asan sanitized_tests fuzzers
   # Random models are planned ten times slower there, and the development build tries many. Whole
   # trainings from the command line take most of its time, and repeat what the other suites run.
-  RUN_CTEST_LEAVES_OUT='^cli_(budget|json|progress|resume|text)\.' \
+  RUN_CTEST_LEAVES_OUT='^cli_(budget|json|progress|resume|text)\.|Cli(Images|UntrainedText)' \
     RC_PARAMS=${RC_PARAMS-max_success=10} run_ctest asan --label-exclude 'slow|project|models'
   run_fuzzers
 
