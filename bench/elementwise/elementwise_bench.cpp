@@ -29,9 +29,9 @@ using namespace thimble;
 constexpr int64_t kSizes[] = {1 << 16, 1 << 24};
 constexpr int64_t kRow = 250;
 
-exec::ThreadPool& pool() {
+parallel::ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  static parallel::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
   return the_pool;
 }
 

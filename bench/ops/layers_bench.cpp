@@ -16,9 +16,9 @@
 
 #include "autodiff/autodiff.h"
 #include "exec/memory.h"
-#include "exec/thread_pool.h"
 #include "io/json/attrs.h"
 #include "ir/graph.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace {
@@ -54,7 +54,7 @@ void fill(std::byte* to, const ir::TensorType& type, double low, double high) {
 
 // The fastest of many runs of one node, in microseconds.
 double time_node(const ir::Graph& graph, const ir::Node& node, std::vector<exec::Block>& values,
-                 exec::ThreadPool& pool) {
+                 parallel::ThreadPool& pool) {
   constexpr double kSeconds = 0.5;
   std::vector<void*> outputs;
   std::vector<const void*> inputs(std::max(node.inputs.size(), node.op->inputs.size()), nullptr);
@@ -77,7 +77,7 @@ double time_node(const ir::Graph& graph, const ir::Node& node, std::vector<exec:
   return best * 1e6;
 }
 
-json time_op(const json& layer, exec::ThreadPool& pool) {
+json time_op(const json& layer, parallel::ThreadPool& pool) {
   const ir::OpDef* op = ir::find_op(layer.at("op").get<std::string>());
   if (op == nullptr) throw Error("layers_bench", "no such op");
   ir::Graph graph;
@@ -119,7 +119,7 @@ json time_op(const json& layer, exec::ThreadPool& pool) {
 
 int main(int argc, char** argv) {
   const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  exec::ThreadPool pool(threads != nullptr ? std::atoi(threads) : 1);
+  parallel::ThreadPool pool(threads != nullptr ? std::atoi(threads) : 1);
   json times = json::object();
   try {
     const json layers = json::parse(std::ifstream(THIMBLE_BENCH_DIR "/ops/ops.json"));

@@ -13,17 +13,17 @@
 
 #include "autodiff/autodiff.h"
 #include "exec/memory.h"
-#include "exec/thread_pool.h"
 #include "ir/graph.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace {
 
 using namespace thimble;
 
-exec::ThreadPool& pool() {
+parallel::ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  static parallel::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
   return the_pool;
 }
 

@@ -12,7 +12,7 @@
 namespace thimble::exec {
 
 Session::Session(const Program& program, const Store& store, std::span<std::byte> arena,
-                 ThreadPool& pool, SwapFile* swap)
+                 parallel::ThreadPool& pool, SwapFile* swap)
     : program_(program), swap_(swap) {
   const ir::Graph& graph = program.graph();
   const Plan& plan = program.plan();

@@ -259,7 +259,7 @@ TEST(canary, that_changes_its_input_is_caught) {
   expect_caught(check_fast(op, vector_case()), "changes input 0");
 }
 
-void square_by_threads(float* y, const float* x, const CanaryDims* d, exec::ThreadPool& pool) {
+void square_by_threads(float* y, const float* x, const CanaryDims* d, parallel::ThreadPool& pool) {
   square(y, x, d);
   // Within every tolerance, yet not the same.
   if (pool.threads() == 4) y[7] = std::nextafter(y[7], 1.0F);

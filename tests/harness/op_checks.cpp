@@ -15,8 +15,8 @@
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 constexpr unsigned char kPaint = 0xA5;
 constexpr unsigned char kOtherPaint = 0x5A;
@@ -69,7 +69,7 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   std::vector<Guarded> outputs;
   std::vector<void*> destinations;
   for (int id : node.outputs) {
-    outputs.emplace_back(static_cast<int64_t>(exec::byte_size(graph.type(id), Precision::f32)),
+    outputs.emplace_back(static_cast<int64_t>(ir::byte_size(graph.type(id), Precision::f32)),
                          paint);
     destinations.push_back(outputs.back().data());
   }
@@ -85,7 +85,7 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
       lay_over(update);
   }
   if (alias != nullptr) lay_over(*alias);
-  exec::ThreadPool pool(threads);
+  parallel::ThreadPool pool(threads);
   Guarded workspace(fast && node.op->workspace != nullptr ? node.op->workspace(params, threads) : 0,
                     kNanPaint);
   const ir::KernelFn kernel = fast ? node.op->fast : node.op->ref;
@@ -144,8 +144,8 @@ std::string compare_outputs(const ir::Graph& graph, const ir::Node& node, const 
       }
       continue;
     }
-    const double difference = relative_difference(exec::to_doubles(got[i], Precision::f32),
-                                                  exec::to_doubles(wanted[i], Precision::f32));
+    const double difference = relative_difference(ir::to_doubles(got[i], Precision::f32),
+                                                  ir::to_doubles(wanted[i], Precision::f32));
     if (!(difference <= tolerance)) {
       return fmt::format("{} output {} differs by {:.3g} of its largest, allowed {:.3g}",
                          node.op->name, i, difference, tolerance);
@@ -158,8 +158,8 @@ std::string compare_outputs(const ir::Graph& graph, const ir::Node& node, const 
 template <class Check>
 std::string for_each_node(const ir::OpDef& op, const OpCase& test, Check check) {
   const CaseGraph made = make_graph(op, test, true);
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 1).bytes(Precision::f32), Precision::f32);
+  const auto values =
+      ir::run_reference(made.graph, make_data(made, test, 1).bytes(Precision::f32), Precision::f32);
   for (const ir::Node& node : made.graph.nodes) {
     std::string error = check(made.graph, node, values);
     if (!error.empty()) return error;
@@ -212,8 +212,8 @@ std::string check_reference(const ir::OpDef& op, const OpCase& test) {
   if (op.ref64 == nullptr) return "";
   const CaseGraph made = make_graph(op, test, false);
   const CaseData data = make_data(made, test, 2);
-  const auto single = exec::run_reference(made.graph, data.bytes(Precision::f32), Precision::f32);
-  const auto twice = exec::run_reference(made.graph, data.bytes(Precision::f64), Precision::f64);
+  const auto single = ir::run_reference(made.graph, data.bytes(Precision::f32), Precision::f32);
+  const auto twice = ir::run_reference(made.graph, data.bytes(Precision::f64), Precision::f64);
   for (int id : made.outputs) {
     const auto v = static_cast<size_t>(id);
     const DType dtype = made.graph.type(id).dtype;
@@ -222,8 +222,8 @@ std::string check_reference(const ir::OpDef& op, const OpCase& test) {
         return "the two precisions differ in an integer output";
       continue;
     }
-    const double difference = relative_difference(exec::to_doubles(single[v], Precision::f32),
-                                                  exec::to_doubles(twice[v], Precision::f64));
+    const double difference = relative_difference(ir::to_doubles(single[v], Precision::f32),
+                                                  ir::to_doubles(twice[v], Precision::f64));
     if (!(difference <= test.tolerance)) {
       return fmt::format("float differs from double by {:.3g} of its largest, allowed {:.3g}",
                          difference, test.tolerance);
@@ -285,7 +285,7 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
   const CaseGraph with = make_graph(op, test, true);
   const CaseGraph plain = make_graph(op, test, false);
   const CaseData data = make_data(with, test, 3);
-  const auto values = exec::run_reference(with.graph, data.bytes(Precision::f64), Precision::f64);
+  const auto values = ir::run_reference(with.graph, data.bytes(Precision::f64), Precision::f64);
   const auto target = [&](const CaseData& at) {
     CaseData sources;
     sources.raw = at.raw;
@@ -293,10 +293,10 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
       if (id >= 0 && at.numbers.count(id) > 0) sources.numbers[id] = at.numbers.at(id);
     }
     const auto results =
-        exec::run_reference(plain.graph, sources.bytes(Precision::f64), Precision::f64);
+        ir::run_reference(plain.graph, sources.bytes(Precision::f64), Precision::f64);
     double sum = 0.0;
     for (const auto& [output, cotangent] : with.cotangents) {
-      const auto y = exec::to_doubles(results[static_cast<size_t>(output)], Precision::f64);
+      const auto y = ir::to_doubles(results[static_cast<size_t>(output)], Precision::f64);
       const std::vector<double>& weights = data.numbers.at(cotangent);
       for (size_t i = 0; i < y.size(); ++i) sum += y[i] * weights[i];
     }
@@ -307,7 +307,7 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
   for (const autodiff::Gradient& gradient : with.gradients) {
     std::vector<double> dx(data.numbers.at(gradient.value).size(), 0.0);
     if (gradient.gradient >= 0) {
-      dx = exec::to_doubles(values[static_cast<size_t>(gradient.gradient)], Precision::f64);
+      dx = ir::to_doubles(values[static_cast<size_t>(gradient.gradient)], Precision::f64);
     }
     for (int k = 0; k < kDirections; ++k) {
       CaseData up = data;

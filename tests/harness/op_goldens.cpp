@@ -8,16 +8,16 @@
 #include <limits>
 
 #include "autodiff/autodiff.h"
-#include "exec/reference.h"
 #include "harness/op_data.h"
 #include "io/json/attrs.h"
 #include "ir/function_def.h"
+#include "ir/reference.h"
 
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 using nlohmann::json;
 
 // The file holds nine digits of what PyTorch computes in double precision; constants of formulas
@@ -78,8 +78,8 @@ Bytes contents(const json& tensor, Precision precision) {
       break;
   }
   // PyTorch computed from what float32 holds.
-  return exec::to_bytes(exec::to_doubles(exec::to_bytes(numbers, Precision::f32), Precision::f32),
-                        precision);
+  return ir::to_bytes(ir::to_doubles(ir::to_bytes(numbers, Precision::f32), Precision::f32),
+                      precision);
 }
 
 // A value of the graph and what it must be.
@@ -223,7 +223,7 @@ GoldenGraph make_graph(const json& golden) {
 std::string compare(const GoldenGraph& made, Precision precision, double tolerance) {
   std::map<int, Bytes> sources;
   for (const auto& [id, tensor] : made.sources) sources[id] = contents(*tensor, precision);
-  const auto values = exec::run_reference(made.graph, std::move(sources), precision);
+  const auto values = ir::run_reference(made.graph, std::move(sources), precision);
   for (const Expected& expected : made.expected) {
     if (expected.id < 0) return expected.what + " is missing";
     const ir::TensorType type = made.graph.type(expected.id);
@@ -240,7 +240,7 @@ std::string compare(const GoldenGraph& made, Precision precision, double toleran
       continue;
     }
     const double difference =
-        relative_difference(exec::to_doubles(bytes, precision), numbers_of(*expected.tensor));
+        relative_difference(ir::to_doubles(bytes, precision), numbers_of(*expected.tensor));
     if (!(difference <= tolerance)) {
       return fmt::format("{} differs from PyTorch's by {:.3g} of its largest, allowed {:.3g}",
                          expected.what, difference, tolerance);

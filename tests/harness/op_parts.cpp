@@ -13,8 +13,8 @@
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 // A kernel of a node.
 struct Kernel {
@@ -35,7 +35,7 @@ std::vector<Kernel> kernels_of(const ir::Node& node) {
 // inputs: of all that the op declares, null where left out.
 void run(const Kernel& kernel, const std::vector<void*>& outputs,
          const std::vector<const void*>& inputs, const ir::Params& params) {
-  exec::ThreadPool pool(kernel.threads);
+  parallel::ThreadPool pool(kernel.threads);
   const ir::OpDef& op = *kernel.node.op;
   const bool scratch = kernel.fast && op.workspace != nullptr;
   const exec::Block workspace(scratch ? op.workspace(params, kernel.threads) : 0);
@@ -148,8 +148,8 @@ std::vector<std::string> ops_of_several_parts(const ir::OpDef& op, const OpCase&
 
 std::string check_parts(const ir::OpDef& op, const OpCase& test) {
   const CaseGraph made = make_graph(op, test, true);
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 4).bytes(Precision::f32), Precision::f32);
+  const auto values =
+      ir::run_reference(made.graph, make_data(made, test, 4).bytes(Precision::f32), Precision::f32);
   for (const ir::Node& node : made.graph.nodes) {
     if (node.op->part.rows == nullptr) continue;
     const int64_t step = node.op->part.rows(plan::kernel_params(made.graph, node));
@@ -169,8 +169,8 @@ std::string check_halves(const ir::OpDef& op, const OpCase& test) {
   for (const ir::StateSpec& state : op.optimizer.states(node.attrs, param.shape)) {
     if (state.type != param) return "";  // not of these settings
   }
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 5).bytes(Precision::f32), Precision::f32);
+  const auto values =
+      ir::run_reference(made.graph, make_data(made, test, 5).bytes(Precision::f32), Precision::f32);
   const ir::Params params = plan::kernel_params(made.graph, node);
   const int64_t elements = param.shape.elements();
   return for_each_kernel(node, [&](const Kernel& kernel) -> std::string {

@@ -12,8 +12,8 @@
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 constexpr double kRounding = 1e-11;
 constexpr size_t kMostInputs = 8;  // of which all subsets are tried
@@ -132,7 +132,7 @@ class SamplesCheck {
       }
       sources[made.inputs[i]] = std::move(bytes);
     }
-    const auto all = exec::run_reference(made.graph, std::move(sources), Precision::f64);
+    const auto all = ir::run_reference(made.graph, std::move(sources), Precision::f64);
     Outputs outputs;
     for (const int id : made.outputs) outputs.push_back(all[static_cast<size_t>(id)]);
     return outputs;
@@ -146,8 +146,8 @@ class SamplesCheck {
     if (!numbers) {
       return kinds_[i] == Kind::mean || joined == all[i] ? "" : says_wrong(i);
     }
-    std::vector<double> got = exec::to_doubles(joined, Precision::f64);
-    const std::vector<double> wanted = exec::to_doubles(all[i], Precision::f64);
+    std::vector<double> got = ir::to_doubles(joined, Precision::f64);
+    const std::vector<double> wanted = ir::to_doubles(all[i], Precision::f64);
     if (kinds_[i] == Kind::mean) {
       const double share = static_cast<double>(first) / static_cast<double>(samples_);
       for (size_t k = 0; k < wanted.size(); ++k) {

@@ -48,7 +48,7 @@ inline void expect_rebuilt(const char* name, const OpCase& test) {
   const ir::OpDef* op = ir::find_op(name);
   const ir::RebuildRule rule = op->rebuild(test.attrs);
   for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
-    const std::vector<exec::Bytes> first = run_op(name, test.attrs, inputs, kernel);
+    const std::vector<ir::Bytes> first = run_op(name, test.attrs, inputs, kernel);
     std::vector<Tensor> again;
     for (const int source : rule.inputs) {
       if (source < 0) {

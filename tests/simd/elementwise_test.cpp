@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/thread_pool.h"
 #include "harness/op_run.h"
 #include "harness/vector_targets.h"
 #include "ir/graph.h"
 #include "ops/pow/attrs.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test::elementwise_test {
@@ -81,7 +81,7 @@ Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
   }
   graph.add(op, {}, inputs);
   const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
-  exec::ThreadPool pool(1);
+  parallel::ThreadPool pool(1);
   const bool is_grad = inputs.size() == 2;
   const auto call = [&](ir::KernelFn kernel, void* y, const void* x, const void* ones) {
     const void* sources[] = {is_grad ? ones : x, x};

@@ -13,7 +13,7 @@ namespace {
 
 // Each image is a task.
 void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   adaptive_dims one = *d;
   one.n = 1;
   pool.run(d->n, [&](int64_t n) {
@@ -23,7 +23,7 @@ void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
 }
 
 void grad_fast(float* dx, const float* dy, const int32_t* index, const adaptive_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   adaptive_dims one = *d;
   one.n = 1;
   pool.run(d->n, [&](int64_t n) {

@@ -9,7 +9,7 @@
 namespace thimble::ops::argmax_impl {
 namespace {
 
-void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+void fast(int32_t* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   d->inner == 1 ? place_of_largest_simd(y, x, d, pool) : f32::argmax_ref(y, x, d);
 }
 

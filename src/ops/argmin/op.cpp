@@ -9,7 +9,7 @@
 namespace thimble::ops::argmin_impl {
 namespace {
 
-void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+void fast(int32_t* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   d->inner == 1 ? place_of_smallest_simd(y, x, d, pool) : f32::argmin_ref(y, x, d);
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "exec/reference.h"
 #include "harness/op_cases.h"
+#include "ir/reference.h"
 #include "ops/batch_norm/attrs.h"
 #include "passes/passes.h"
 #include "plan/arena.h"
@@ -112,7 +112,7 @@ std::vector<float> run_fast(const ir::Graph& graph, const ir::Node& node, int ou
     destinations.push_back(results.back().data());
   }
   std::vector<std::byte> workspace(static_cast<size_t>(node.op->workspace(params, 1)));
-  exec::ThreadPool pool(1);
+  parallel::ThreadPool pool(1);
   node.op->fast({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
                  static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()),
                  &pool});

@@ -33,7 +33,7 @@ ir::Params params(const ir::KernelContext& c) {
 
 // Numbers in vectors and threads; indices are few.
 void fast(unsigned char* y, const unsigned char* x, const broadcast_to_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   if (d->element.is_real) {
     broadcast_simd(reinterpret_cast<float*>(y), reinterpret_cast<const float*>(x), &d->values,
                    pool);

@@ -49,7 +49,7 @@ To cast_one(From value) {
 
 // One loop for each pair of types, which compilers make vectors of.
 template <class To, class From>
-void cast_from(void* y, const void* x, int n, exec::ThreadPool& pool) {
+void cast_from(void* y, const void* x, int n, parallel::ThreadPool& pool) {
   constexpr int kTile = 16384;
   To* const to = static_cast<To*>(y);
   const From* const from = static_cast<const From*>(x);
@@ -60,16 +60,17 @@ void cast_from(void* y, const void* x, int n, exec::ThreadPool& pool) {
 }
 
 template <class To>
-void cast_to(void* y, const void* x, const cast_dims& d, exec::ThreadPool& pool) {
-  using Cast = void (*)(void*, const void*, int, exec::ThreadPool&);
+void cast_to(void* y, const void* x, const cast_dims& d, parallel::ThreadPool& pool) {
+  using Cast = void (*)(void*, const void*, int, parallel::ThreadPool&);
   static constexpr Cast kFrom[] = {cast_from<To, float>, cast_from<To, int32_t>,
                                    cast_from<To, uint32_t>, cast_from<To, int8_t>,
                                    cast_from<To, uint8_t>};
   kFrom[d.from](y, x, d.n, pool);
 }
 
-void fast(unsigned char* y, const unsigned char* x, const cast_dims* d, exec::ThreadPool& pool) {
-  using Cast = void (*)(void*, const void*, const cast_dims&, exec::ThreadPool&);
+void fast(unsigned char* y, const unsigned char* x, const cast_dims* d,
+          parallel::ThreadPool& pool) {
+  using Cast = void (*)(void*, const void*, const cast_dims&, parallel::ThreadPool&);
   static constexpr Cast kTo[] = {cast_to<float>, cast_to<int32_t>, cast_to<uint32_t>,
                                  cast_to<int8_t>, cast_to<uint8_t>};
   kTo[d->to](y, x, *d, pool);

@@ -85,7 +85,7 @@ void sum_columns(float* sums, const float* dy, const Slots& slots, int used, int
 }
 
 void coalesce_fast(float* sums, int32_t* rows, const float* dy, const int32_t* indices,
-                   const coalesce_dims* d, void* workspace, exec::ThreadPool& pool) {
+                   const coalesce_dims* d, void* workspace, parallel::ThreadPool& pool) {
   const Slots slots(workspace, d->count);
   const int used = find_slots(slots, rows, indices, d);
   pool.run(simd::divide_up(d->width, kTaskColumns), [&](int64_t task) {

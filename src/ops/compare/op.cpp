@@ -16,7 +16,8 @@ using Part = void (*)(uint8_t*, const void*, const void*, const compare_dims*, i
 
 // Shares the runs of the innermost axis among threads.
 template <Part part>
-void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d, exec::ThreadPool& pool) {
+void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d,
+          parallel::ThreadPool& pool) {
   constexpr int64_t kTaskElements = 16384;
   const int64_t inner = d->walk.size[0];
   const int64_t runs = d->walk.n / inner;

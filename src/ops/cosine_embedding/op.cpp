@@ -13,7 +13,7 @@ namespace {
 
 // workspace: one float a row.
 void fast(float* y, const float* a, const float* b, const void* target, void* workspace,
-          const cosine_embedding_dims* d, exec::ThreadPool& pool) {
+          const cosine_embedding_dims* d, parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
@@ -27,7 +27,7 @@ void fast(float* y, const float* a, const float* b, const void* target, void* wo
 }
 
 void grad_fast(float* da, float* db, const float* dy, const float* a, const float* b,
-               const void* target, const cosine_embedding_dims* d, exec::ThreadPool& pool) {
+               const void* target, const cosine_embedding_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{6} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     const int like = f32::cosine_target(target, static_cast<int>(row), d);

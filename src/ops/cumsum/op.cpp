@@ -29,7 +29,7 @@ void side_by_side(float* y, const float* x, const cumsum_dims& d) {
 }
 
 // Shares the lines out, up to 64 neighbours at a time.
-void fast(float* y, const float* x, const cumsum_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, const float* x, const cumsum_dims* d, parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   const int64_t step = d->along.size * inner;
   if (inner == 1) {

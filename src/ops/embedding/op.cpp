@@ -17,7 +17,7 @@ namespace thimble::ops::embedding_impl {
 namespace {
 
 void fast(float* y, const int32_t* indices, const float* weight, const embedding_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   for_each_row(pool, d->count, d->width,
                [&](int64_t i) { f32::embedding_row(y, indices, weight, static_cast<int>(i), d); });
 }
@@ -25,7 +25,7 @@ void fast(float* y, const int32_t* indices, const float* weight, const embedding
 // Rows of the weight are shared out, so that no two tasks add to one element. Every task looks at
 // all the indices: it has rows enough to make up for that.
 void grad_fast(float* dw, const float* dy, const int32_t* indices, const embedding_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   const int64_t values = std::max<int64_t>(int64_t{1} << 16, int64_t{8} * d->count);
   const int64_t rows = std::max<int64_t>(1, values / std::max(1, d->width));
   pool.run(simd::divide_up(d->rows, rows), [&](int64_t task) {

@@ -19,7 +19,7 @@ namespace thimble::ops::gather_impl {
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   const int inner = d->walk.size[0];
   const bool is_word = d->walk.element.is_real || d->walk.element.bytes == sizeof(int32_t);
   const int32_t missing = d->walk.element.is_real ? std::bit_cast<int32_t>(NAN) : 0;

@@ -14,7 +14,7 @@ namespace thimble::ops::index_select_impl {
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
-          const index_select_dims* d, exec::ThreadPool& pool) {
+          const index_select_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, int64_t{d->along.outer} * d->count, d->along.inner, [&](int64_t row) {
     f32::index_select_slice(y, x, index, static_cast<int>(row / d->count),
                             static_cast<int>(row % d->count), d);
@@ -23,7 +23,7 @@ void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
 
 // Columns are shared out for the sums, so that no two tasks add to one element.
 void grad_fast(float* dx, const float* dy, const int32_t* index, const index_select_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   constexpr int kColumns = 64;
   const int64_t parts = simd::divide_up(d->along.inner, kColumns);
   for_each_row(pool, int64_t{d->along.outer} * d->along.size, d->along.inner,

@@ -33,7 +33,7 @@ int64_t positions_of(const Shape& x) {
 
 void fast(float* y, float* mean, float* variance, const float* x, const float* gamma,
           const float* beta, const float* /*running_mean*/, const float* /*running_var*/,
-          void* workspace, const group_norm_dims* d, exec::ThreadPool& pool) {
+          void* workspace, const group_norm_dims* d, parallel::ThreadPool& pool) {
   normalise_groups(y, mean, variance, x, gamma, beta, workspace, d, pool);
 }
 

@@ -129,7 +129,7 @@ bool is_empty(const matmul_dims& d) { return d.batch == 0 || d.m == 0 || d.n == 
 
 // Empty sums leave the bias; the fast kernel shares out work, of which there is none.
 void fast(float* y, const float* a, const float* b, const float* bias, void* workspace,
-          const matmul_dims* d, exec::ThreadPool& pool) {
+          const matmul_dims* d, parallel::ThreadPool& pool) {
   is_empty(*d) ? f32::matmul_ref(y, a, b, bias, d) : matmul_simd(y, a, b, bias, workspace, d, pool);
 }
 

@@ -10,12 +10,12 @@
 namespace thimble::ops::max_impl {
 namespace {
 
-void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool) {
   matrices_of(*d).regular ? largest_simd(y, x, d, pool) : f32::max_ref(y, x, d);
 }
 
 void grad_fast(float* dx, const float* dy, const float* x, const float* y, const reduce_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   matrices_of(*d).regular ? extremum_grad_simd(dx, dy, x, y, d, pool)
                           : f32::max_grad_ref(dx, dy, x, y, d);
 }

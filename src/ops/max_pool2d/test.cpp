@@ -199,7 +199,7 @@ TEST(max_pool2d, passes_nan_on) {
   const std::vector<float> x = {kNan, 1, 1, 2, kNan, 2, 3, 3, 3, 4, 4, 4};
   std::vector<float> y(3);
   std::vector<uint8_t> index(3);
-  exec::ThreadPool pool(1);
+  parallel::ThreadPool pool(1);
   ops::max_pool2d_impl::max_pool2d_simd(y.data(), index.data(), x.data(), &d, pool);
   EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]));
   EXPECT_EQ(y[2], 4.0F);

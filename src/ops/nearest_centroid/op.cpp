@@ -13,7 +13,7 @@ namespace thimble::ops::nearest_centroid_impl {
 namespace {
 
 void fast(float* y, const float* x, const float* sums, const float* counts,
-          const nearest_centroid_dims* d, exec::ThreadPool& pool) {
+          const nearest_centroid_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{d->size} * d->classes, [&](int64_t row) {
     f32::nearest_centroid_row(y + row * d->classes, x + row * d->size, sums, counts, d);
   });

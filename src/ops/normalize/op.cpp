@@ -14,12 +14,13 @@ namespace {
 
 bool simple(const normalize_dims& d) { return d.along.inner == 1 && d.p == 2.0; }
 
-void fast(float* y, float* norm, const float* x, const normalize_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, float* norm, const float* x, const normalize_dims* d,
+          parallel::ThreadPool& pool) {
   simple(*d) ? normalize_simd(y, norm, x, d, pool) : f32::normalize_ref(y, norm, x, d);
 }
 
 void grad_fast(float* dx, const float* dy, const float* y, const float* norm,
-               const normalize_dims* d, exec::ThreadPool& pool) {
+               const normalize_dims* d, parallel::ThreadPool& pool) {
   simple(*d) ? normalize_grad_simd(dx, dy, y, norm, d, pool)
              : f32::normalize_grad_ref(dx, dy, y, norm, d);
 }

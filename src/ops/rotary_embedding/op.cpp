@@ -15,7 +15,7 @@ namespace thimble::ops::rotary_embedding_impl {
 namespace {
 
 void fast(float* y, const float* x, const float* turns, const rotary_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{d->heads} * d->width,
                [&](int64_t row) { f32::rotate_pairs_row(y, x, turns, static_cast<int>(row), d); });
 }

@@ -16,7 +16,7 @@ namespace {
 // Where every run of the index has a line of y of its own, lines are shared out among threads, and
 // each is set and added to while it is in the cache.
 void fast(float* y, const float* x, const int32_t* index, const float* source,
-          const indexed_dims* d, exec::ThreadPool& pool) {
+          const indexed_dims* d, parallel::ThreadPool& pool) {
   const int inner = d->walk.size[0];
   const int64_t lines = d->walk.n / inner;
   const bool own_lines = d->walk.stride[0] == 0 && d->step == 1 && lines * d->size == d->walk.other;
@@ -35,7 +35,7 @@ void fast(float* y, const float* x, const int32_t* index, const float* source,
 }
 
 void fast_grad(float* dx, const float* dy, const int32_t* index, const indexed_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   fast(dx, nullptr, index, dy, d, pool);
 }
 

@@ -57,7 +57,7 @@ void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bo
 
 // workspace: the keys of one line a thread.
 void fast(float* values, int32_t* indices, const float* x, void* workspace, const topk_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   pool.run_with_worker(d->along.outer * inner, [&](int64_t row, int worker) {
     const float* line = x + row / inner * d->along.size * inner + row % inner;

@@ -13,7 +13,7 @@ namespace {
 
 // workspace: one float a row.
 void fast(float* y, const float* a, const float* p, const float* n, void* workspace,
-          const triplet_margin_dims* d, exec::ThreadPool& pool) {
+          const triplet_margin_dims* d, parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
@@ -26,7 +26,7 @@ void fast(float* y, const float* a, const float* p, const float* n, void* worksp
 }
 
 void grad_fast(float* da, float* dp, float* dn, const float* dy, const float* a, const float* p,
-               const float* n, const triplet_margin_dims* d, exec::ThreadPool& pool) {
+               const float* n, const triplet_margin_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{8} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     f32::triplet_margin_grad_row(da + at, dp + at, dn + at,

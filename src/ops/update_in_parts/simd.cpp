@@ -24,8 +24,8 @@ bool shares_out_parts(const UpdateInPartsDims& d, int threads) {
 }
 
 // What a thread works with that shares its work with nobody.
-exec::ThreadPool& alone() {
-  static exec::ThreadPool pool(1);
+parallel::ThreadPool& alone() {
+  static parallel::ThreadPool pool(1);
   return pool;
 }
 
@@ -41,7 +41,8 @@ Part part_at(const UpdateInPartsDims& d, int64_t number) {
 
 // The gradient of these rows, to scratch.
 void compute_gradient(const ir::KernelCall& call, const UpdateInPartsDims& d, const Part& part,
-                      ir::KernelFn kernel, void* scratch, void* workspace, exec::ThreadPool* pool) {
+                      ir::KernelFn kernel, void* scratch, void* workspace,
+                      parallel::ThreadPool* pool) {
   InnerParams params = d.gradient_params;
   d.gradient->part.part(params.bytes, part.first, part.rows);
   void* outputs[] = {scratch};
@@ -55,7 +56,7 @@ void compute_gradient(const ir::KernelCall& call, const UpdateInPartsDims& d, co
 // The rule for these rows. element: bytes of a number.
 void apply_rule(const ir::KernelCall& call, const UpdateInPartsDims& d, const Part& part,
                 ir::KernelFn kernel, const void* gradient, int64_t element,
-                exec::ThreadPool* pool) {
+                parallel::ThreadPool* pool) {
   const int64_t offset = part.first * d.row_elements * element;
   const int declared = static_cast<int>(d.update->outputs.size()) - 1;
   void* outputs[1 + kMaxStates] = {};
@@ -98,7 +99,7 @@ int64_t part_bytes(const UpdateInPartsDims& d, int threads) {
 }
 
 void run_part(const ir::KernelCall& call, const UpdateInPartsDims& d, int64_t number,
-              std::byte* memory, exec::ThreadPool& pool) {
+              std::byte* memory, parallel::ThreadPool& pool) {
   const Part part = part_at(d, number);
   compute_gradient(call, d, part, fast_of(*d.gradient), memory, memory + scratch_bytes(d), &pool);
   apply_rule(call, d, part, fast_of(*d.update), memory, sizeof(float), &pool);

@@ -65,7 +65,7 @@ upsample2d_dims dims_of(const Shape& x, const Shape& y, const Upsample2dOptions&
 
 // Bicubic: each image is a task, image(where it begins in x, where in y, the sizes of one).
 template <class Image>
-void for_each_image(const upsample2d_dims& d, exec::ThreadPool& pool, const Image& image) {
+void for_each_image(const upsample2d_dims& d, parallel::ThreadPool& pool, const Image& image) {
   upsample2d_dims one = d;
   one.n = 1;
   const int64_t from = int64_t{d.h.from} * d.w.from * d.c;
@@ -74,7 +74,7 @@ void for_each_image(const upsample2d_dims& d, exec::ThreadPool& pool, const Imag
 }
 
 void fast(float* y, const float* x, void* workspace, const upsample2d_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   if (d->cubic == 0) {
     upsample2d_simd(y, x, workspace, d, pool);
     return;
@@ -85,7 +85,7 @@ void fast(float* y, const float* x, void* workspace, const upsample2d_dims* d,
 }
 
 void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   if (d->cubic == 0) {
     upsample2d_grad_simd(dx, dy, workspace, d, pool);
     return;

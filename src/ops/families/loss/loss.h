@@ -171,9 +171,9 @@ struct PlainLoss {
 #define LOSS_SIMD_DECLARE(op)                                                                     \
   namespace thimble::ops::op##_impl {                                                             \
     void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
-                   exec::ThreadPool& pool);                                                       \
+                   parallel::ThreadPool& pool);                                                   \
     void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
-                        const loss_dims* d, exec::ThreadPool& pool);                              \
+                        const loss_dims* d, parallel::ThreadPool& pool);                          \
   }
 
 #define LOSS_KERNELS(op)                                                           \

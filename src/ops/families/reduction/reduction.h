@@ -21,7 +21,7 @@ struct ReductionInfo {
 // A fast kernel: the elements of the result shared out.
 using ReductionAt = void (*)(float*, const float*, int, const reduction_dims*);
 template <ReductionAt at>
-void reduction_fast(float* y, const float* x, const reduction_dims* d, exec::ThreadPool& pool) {
+void reduction_fast(float* y, const float* x, const reduction_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->walk.outputs, d->walk.reduced,
                [&](int64_t o) { at(y, x, static_cast<int>(o), d); });
 }
@@ -29,7 +29,7 @@ using ReductionGradAt = void (*)(float*, const float*, const float*, const float
                                  const reduction_dims*);
 template <ReductionGradAt at>
 void reduction_grad_fast(float* dx, const float* dy, const float* x, const float* y,
-                         const reduction_dims* d, exec::ThreadPool& pool) {
+                         const reduction_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->walk.outputs, d->walk.reduced,
                [&](int64_t o) { at(dx, dy, x, y, static_cast<int>(o), d); });
 }

@@ -7,7 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/families/pool/maxima.h"
-#include "ops/families/unary/activation.h"
+#include "simd/activation.h"
 
 namespace thimble::ops {
 

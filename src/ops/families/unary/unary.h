@@ -115,15 +115,15 @@ struct Unary {
 }  // namespace thimble::ops
 
 // Declares the fast kernels that UNARY_SIMD_EXPORT defines in the folder's simd.cpp.
-#define UNARY_SIMD_DECLARE_LINEAR(op)                                                      \
-  namespace thimble::ops::op##_impl {                                                      \
-    void op##_simd(float* y, const float* x, const unary_dims* d, exec::ThreadPool& pool); \
+#define UNARY_SIMD_DECLARE_LINEAR(op)                                                          \
+  namespace thimble::ops::op##_impl {                                                          \
+    void op##_simd(float* y, const float* x, const unary_dims* d, parallel::ThreadPool& pool); \
   }
 #define UNARY_SIMD_DECLARE(op)                                                              \
   UNARY_SIMD_DECLARE_LINEAR(op)                                                             \
   namespace thimble::ops::op##_impl {                                                       \
     void op##_grad_simd(float* dx, const float* dy, const float* kept, const unary_dims* d, \
-                        exec::ThreadPool& pool);                                            \
+                        parallel::ThreadPool& pool);                                        \
   }
 
 // The kernels of the folder's ref.h and simd.cpp as a UnaryKernels.
