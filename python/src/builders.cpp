@@ -79,6 +79,8 @@ nb::list described(const std::vector<ir::ArgDoc>& args) {
     one["name"] = arg.name;
     one["doc"] = arg.doc;
     one["optional"] = arg.optional;
+    one["batch_rank"] = arg.batch_rank;
+    one["state"] = arg.state;
     list.append(one);
   }
   return list;
@@ -94,6 +96,7 @@ nb::dict describe_op(const ir::OpDef& op) {
   d["outputs"] = described(op.outputs);
   d["parameters"] = nb::list();
   d["options"] = describer.fields;
+  d["required"] = nb::list();
   d["variadic_inputs"] = op.variadic_inputs;
   d["many_outputs"] = false;
   d["differentiable"] = op.vjp != nullptr;
@@ -110,6 +113,8 @@ nb::dict describe_function(const ir::FunctionDef& f) {
   d["outputs"] = described(f.outputs);
   d["parameters"] = described(f.parameters);
   d["options"] = describer.fields;
+  d["required"] = nb::list();
+  for (const char* const option : f.required) d["required"].attr("append")(option);
   d["variadic_inputs"] = false;
   d["many_outputs"] = f.many_outputs;
   d["differentiable"] = true;

@@ -36,6 +36,10 @@ struct ArgDoc {
   const char* name;
   const char* doc;        // shape and meaning: "[N, H, W, C]"
   bool optional = false;  // may be left out
+  // Dimensions of a batch, the samples' count first; 0: no batch. Where the first input is one, a
+  // caller may give one sample of it, and of the other batches, in place of a batch of one.
+  int batch_rank = 0;
+  bool state = false;  // of a layer's parameters: kept between batches, not trained
 };
 
 // Given to shape rules. An absent optional input has a null pointer.
