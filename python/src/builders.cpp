@@ -88,18 +88,18 @@ nb::list described(const std::vector<ir::ArgDoc>& args) {
 
 nb::dict describe_op(const ir::OpDef& op) {
   Describer describer;
-  ir::Attrs::defaults(op.attrs).visit(describer);
+  ir::Attrs::defaults(op.signature.attrs).visit(describer);
   nb::dict d;
-  d["doc"] = op.doc;
-  d["example"] = op.example;
-  d["inputs"] = described(op.inputs);
-  d["outputs"] = described(op.outputs);
+  d["doc"] = op.signature.doc;
+  d["example"] = op.signature.example;
+  d["inputs"] = described(op.signature.inputs);
+  d["outputs"] = described(op.signature.outputs);
   d["parameters"] = nb::list();
   d["options"] = describer.fields;
   d["required"] = nb::list();
-  d["variadic_inputs"] = op.variadic_inputs;
+  d["variadic_inputs"] = op.signature.variadic_inputs;
   d["many_outputs"] = false;
-  d["differentiable"] = op.vjp != nullptr;
+  d["differentiable"] = op.gradient.vjp != nullptr;
   return d;
 }
 
@@ -129,7 +129,7 @@ nb::dict reflect() {
     return nb::borrow<nb::dict>(all[name]);
   };
   for (const ir::OpDef* op : ir::all_ops()) {
-    if (ir::is_for_users(*op) && !op->reads_rng) entry(op->name)["op"] = describe_op(*op);
+    if (ir::is_for_users(*op) && !op->flow.reads_rng) entry(op->name)["op"] = describe_op(*op);
   }
   for (const ir::FunctionDef* f : ir::all_functions()) {
     entry(f->name)["function"] = describe_function(*f);
@@ -181,9 +181,9 @@ nb::list build_op(const std::string& name, const std::vector<std::optional<PyVal
   if (op == nullptr) throw Error(name, "there is no op of this name");
   std::shared_ptr<Graph> owner;
   const std::vector<Value> values = values_of(name, inputs, owner);
-  require_inputs(name, op->inputs, values);
+  require_inputs(name, op->signature.inputs, values);
   OptionReader reader(name, attributes);
-  const ir::Attrs attrs = ir::Attrs::defaults(op->attrs).changed(reader);
+  const ir::Attrs attrs = ir::Attrs::defaults(op->signature.attrs).changed(reader);
   reader.finish();
   return wrapped(owner, owner->ir().add(*op, attrs, values));
 }

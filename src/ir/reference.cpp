@@ -45,7 +45,7 @@ std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       const std::vector<const Bytes*>& inputs,
                                       Precision precision) {
   const OpDef& op = *node.op;
-  const KernelFn kernel = precision == Precision::f64 ? op.ref64 : op.ref;
+  const KernelFn kernel = precision == Precision::f64 ? op.kernels.ref64 : op.kernels.ref;
   if (kernel == nullptr) {
     throw Error(op.name,
                 precision == Precision::f64 ? "has no double-precision kernel" : "has no kernel");
@@ -56,21 +56,22 @@ std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
     input_types.push_back(node.inputs[i] < 0 ? nullptr : &graph.type(node.inputs[i]));
     sources.push_back(inputs[i] == nullptr ? nullptr : inputs[i]->data());
   }
-  sources.resize(std::max(sources.size(), op.inputs.size()), nullptr);
+  sources.resize(std::max(sources.size(), op.signature.inputs.size()), nullptr);
   std::vector<TensorType> output_types;
   std::vector<Bytes> outputs;
   for (int id : node.outputs) {
     output_types.push_back(graph.type(id));
     outputs.emplace_back(byte_size(graph.type(id), precision));
   }
-  for (const Alias& update : op.updates) {
+  for (const Alias& update : op.memory.updates) {
     if (node.input(update.in) < 0) continue;
     outputs[static_cast<size_t>(update.out)] = *inputs[static_cast<size_t>(update.in)];
   }
   std::vector<void*> destinations;
   for (Bytes& output : outputs) destinations.push_back(output.data());
   Params params;
-  if (op.params != nullptr) params = op.params({node.attrs, input_types, output_types});
+  if (op.kernels.params != nullptr)
+    params = op.kernels.params({node.attrs, input_types, output_types});
   kernel({destinations.data(), sources.data(), nullptr, params.bytes().data(),
           static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), nullptr});
   return outputs;

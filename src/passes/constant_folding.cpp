@@ -15,7 +15,9 @@ constexpr int64_t kMaxFoldedElements = 16;
 // has the shape of an input, without a dimension of 1, which may be a batch of one.
 bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
                  const std::vector<int>& inputs) {
-  if (node.op->ref == nullptr || node.op->reads_rng || !node.op->updates.empty()) return false;
+  if (node.op->kernels.ref == nullptr || node.op->flow.reads_rng ||
+      !node.op->memory.updates.empty())
+    return false;
   const auto is_of_every_batch = [&](const Shape& shape) {
     const std::vector<int64_t>& dims = shape.dims();
     return std::count(dims.begin(), dims.end(), 1) == 0 &&

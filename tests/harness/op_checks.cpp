@@ -62,7 +62,8 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   for (int id : node.inputs) {
     inputs.push_back(id < 0 ? Bytes() : values[static_cast<size_t>(id)]);
   }
-  std::vector<const void*> sources(std::max(inputs.size(), node.op->inputs.size()), nullptr);
+  std::vector<const void*> sources(std::max(inputs.size(), node.op->signature.inputs.size()),
+                                   nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (node.inputs[i] >= 0) sources[i] = inputs[i].data();
   }
@@ -79,16 +80,18 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
     if (!input.empty()) std::memcpy(output.data(), input.data(), input.size());
     sources[static_cast<size_t>(a.in)] = output.data();
   };
-  for (const ir::Alias& update : node.op->updates) {
+  for (const ir::Alias& update : node.op->memory.updates) {
     if (static_cast<size_t>(update.in) < inputs.size() &&
         node.inputs[static_cast<size_t>(update.in)] >= 0)
       lay_over(update);
   }
   if (alias != nullptr) lay_over(*alias);
   parallel::ThreadPool pool(threads);
-  Guarded workspace(fast && node.op->workspace != nullptr ? node.op->workspace(params, threads) : 0,
+  Guarded workspace(fast && node.op->kernels.workspace != nullptr
+                        ? node.op->kernels.workspace(params, threads)
+                        : 0,
                     kNanPaint);
-  const ir::KernelFn kernel = fast ? node.op->fast : node.op->ref;
+  const ir::KernelFn kernel = fast ? node.op->kernels.fast : node.op->kernels.ref;
   kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
           static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), &pool});
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -209,7 +212,7 @@ std::string check_shapes(const ir::OpDef& op, const OpCase& test) {
 }
 
 std::string check_reference(const ir::OpDef& op, const OpCase& test) {
-  if (op.ref64 == nullptr) return "";
+  if (op.kernels.ref64 == nullptr) return "";
   const CaseGraph made = make_graph(op, test, false);
   const CaseData data = make_data(made, test, 2);
   const auto single = ir::run_reference(made.graph, data.bytes(Precision::f32), Precision::f32);
@@ -236,7 +239,7 @@ std::string check_fast(const ir::OpDef& op, const OpCase& test) {
   return for_each_node(op, test,
                        [&](const ir::Graph& graph, const ir::Node& node,
                            const std::vector<Bytes>& values) -> std::string {
-                         if (node.op->fast == nullptr) return "";
+                         if (node.op->kernels.fast == nullptr) return "";
                          for (const int64_t target : usable_targets()) {
                            const ChosenTarget chosen(target);
                            const std::string error =
@@ -253,8 +256,8 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test) {
       op, test,
       [&](const ir::Graph& graph, const ir::Node& node,
           const std::vector<Bytes>& values) -> std::string {
-        std::vector<ir::Alias> aliases = node.op->in_place;
-        aliases.insert(aliases.end(), node.op->views.begin(), node.op->views.end());
+        std::vector<ir::Alias> aliases = node.op->memory.in_place;
+        aliases.insert(aliases.end(), node.op->memory.views.begin(), node.op->memory.views.end());
         for (const ir::Alias& alias : aliases) {
           const auto in = static_cast<size_t>(alias.in);
           if (in >= node.inputs.size() || node.inputs[in] < 0) continue;
@@ -263,7 +266,7 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test) {
             continue;
           }
           for (const bool fast : {false, true}) {
-            if (fast && node.op->fast == nullptr) continue;
+            if (fast && node.op->kernels.fast == nullptr) continue;
             const KernelRun apart = run_kernel(graph, node, values, fast, 2);
             const KernelRun over = run_kernel(graph, node, values, fast, 2, &alias);
             if (!over.error.empty()) return over.error;
@@ -281,7 +284,7 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
   // Central differences of a smooth function: error near step^2, rounding near 1e-16 / step.
   constexpr double kStep = 1e-5;
   constexpr int kDirections = 3;
-  if (op.vjp == nullptr) return "";
+  if (op.gradient.vjp == nullptr) return "";
   const CaseGraph with = make_graph(op, test, true);
   const CaseGraph plain = make_graph(op, test, false);
   const CaseData data = make_data(with, test, 3);
@@ -332,9 +335,10 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
 }
 
 std::string check_attributes(const ir::OpDef& op, const OpCase& test) {
-  const ir::Attrs attrs = test.attrs ? test.attrs : ir::Attrs::defaults(op.attrs);
+  const ir::Attrs attrs = test.attrs ? test.attrs : ir::Attrs::defaults(op.signature.attrs);
   const std::string text = io::attrs_to_json(attrs).dump();
-  const ir::Attrs again = io::attrs_from_json(op.attrs, nlohmann::json::parse(text), op.name);
+  const ir::Attrs again =
+      io::attrs_from_json(op.signature.attrs, nlohmann::json::parse(text), op.name);
   if (attrs.full_text() == again.full_text()) return "";
   return fmt::format("attributes {} come back from JSON as {}", attrs.full_text(),
                      again.full_text());

@@ -86,7 +86,7 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
   }
   const std::vector<Value> outputs = graph.add(op, test.attrs, inputs);
   for (const Value& output : outputs) made.outputs.push_back(output.id());
-  if (!with_gradient || op.vjp == nullptr) return made;
+  if (!with_gradient || op.gradient.vjp == nullptr) return made;
   std::vector<autodiff::Cotangent> seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value& output = outputs[i];

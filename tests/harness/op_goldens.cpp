@@ -158,12 +158,14 @@ std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& 
   const ir::FunctionDef* function = ir::find_function(name);
   const size_t outputs = golden.at("outputs").size();
   const bool same_outputs = function != nullptr && function->outputs.size() == outputs;
-  const bool more = op != nullptr && function != nullptr &&
-                    (op->outputs.size() != outputs || inputs.size() > op->inputs.size() ||
-                     (!function->is_layer() && function->inputs.size() == op->inputs.size()));
+  const bool more =
+      op != nullptr && function != nullptr &&
+      (op->signature.outputs.size() != outputs || inputs.size() > op->signature.inputs.size() ||
+       (!function->is_layer() && function->inputs.size() == op->signature.inputs.size()));
   const bool hidden = same_outputs && more;
   if (op != nullptr && !hidden) {
-    return graph.add(*op, io::attrs_from_json(op->attrs, attrs, name + " golden"), inputs);
+    return graph.add(*op, io::attrs_from_json(op->signature.attrs, attrs, name + " golden"),
+                     inputs);
   }
   if (function == nullptr) throw Error(name, "no such op in the library");
   inputs.resize(std::max(inputs.size(), function->inputs.size()));
@@ -274,8 +276,9 @@ std::vector<json> find_goldens(const std::string& ops_folder) {
 std::string check_golden(const json& golden) {
   const GoldenGraph made = make_graph(golden);
   std::string error = compare(made, Precision::f32, kGoldenTolerance32);
-  const bool has_double = std::all_of(made.graph.nodes.begin(), made.graph.nodes.end(),
-                                      [](const ir::Node& n) { return n.op->ref64 != nullptr; });
+  const bool has_double =
+      std::all_of(made.graph.nodes.begin(), made.graph.nodes.end(),
+                  [](const ir::Node& n) { return n.op->kernels.ref64 != nullptr; });
   if (error.empty() && has_double) error = compare(made, Precision::f64, kGoldenTolerance64);
   return error;
 }

@@ -12,7 +12,7 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   if (op == nullptr) throw Error(name, "no such op in the library");
   ir::Graph graph;
   std::vector<Value> values;
-  std::vector<const void*> sources(std::max(inputs.size(), op->inputs.size()), nullptr);
+  std::vector<const void*> sources(std::max(inputs.size(), op->signature.inputs.size()), nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].absent) {
       values.emplace_back();
@@ -28,12 +28,13 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   }
   for (ir::Bytes& output : outputs) destinations.push_back(output.data());
   const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
-  const bool fast = which == Kernel::fast && op->fast != nullptr;
+  const bool fast = which == Kernel::fast && op->kernels.fast != nullptr;
   parallel::ThreadPool pool(1);
-  const exec::Block workspace(fast && op->workspace != nullptr ? op->workspace(params, 1) : 0);
-  (fast ? op->fast
-        : op->ref)({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
-                    static_cast<int>(inputs.size()), static_cast<int>(outputs.size()), &pool});
+  const exec::Block workspace(
+      fast && op->kernels.workspace != nullptr ? op->kernels.workspace(params, 1) : 0);
+  (fast ? op->kernels.fast : op->kernels.ref)(
+      {destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
+       static_cast<int>(inputs.size()), static_cast<int>(outputs.size()), &pool});
   return outputs;
 }
 

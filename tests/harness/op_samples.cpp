@@ -1,4 +1,4 @@
-// Whether an op says the truth of how its outputs depend on samples (OpDef::samples).
+// Whether an op says the truth of how its outputs depend on samples (DataFlow::samples).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -98,8 +98,8 @@ class SamplesCheck {
   }
 
   [[nodiscard]] ir::Samples rule_of() const {
-    if (op_.samples == nullptr) {
-      return op_.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
+    if (op_.flow.samples == nullptr) {
+      return op_.memory.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
     }
     const ir::Node& node = whole_->graph.nodes.front();
     std::vector<const ir::TensorType*> inputs;
@@ -110,11 +110,11 @@ class SamplesCheck {
       counted[i] = counted_[i] != 0;
     }
     for (const int id : node.outputs) outputs.push_back(whole_->graph.type(id));
-    const ir::Samples rule = op_.samples(
+    const ir::Samples rule = op_.flow.samples(
         ir::SamplesContext{{node.attrs, inputs, outputs}, {counted.get(), inputs.size()}});
     // Labels that the mean leaves out make it another.
     if (rule != ir::Samples::labelled_mean) return rule;
-    const ir::IndexInput index = op_.indices({node.attrs, inputs, {}});
+    const ir::IndexInput index = op_.flow.indices({node.attrs, inputs, {}});
     const TensorSpec& label = test_.inputs[static_cast<size_t>(index.input)];
     const auto ignored = static_cast<double>(index.ignored.value_or(INT64_MIN));
     return ignored >= label.low && ignored <= label.high ? ir::Samples::mixed : rule;
@@ -126,7 +126,7 @@ class SamplesCheck {
       if (made.inputs[i] < 0) continue;
       Bytes bytes = data_.at(whole_->inputs[i]);
       if (counted_[i] != 0) bytes = cut(bytes, first, count, samples_);
-      if (i == 0 && op_.reads_rng) {
+      if (i == 0 && op_.flow.reads_rng) {
         const uint32_t words[] = {static_cast<uint32_t>(first), static_cast<uint32_t>(count)};
         std::memcpy(bytes.data() + 4 * sizeof(uint32_t), words, sizeof words);
       }
@@ -184,7 +184,7 @@ std::string check_samples(const ir::OpDef& op, const OpCase& test) {
   for (size_t i = 0; i < test.inputs.size(); ++i) {
     const TensorSpec& spec = test.inputs[i];
     if (spec.absent || spec.state || spec.shape.rank() == 0 || spec.shape[0] < 2) continue;
-    if (i == 0 && op.reads_rng) continue;
+    if (i == 0 && op.flow.reads_rng) continue;
     if (spec.dtype != DType::boolean) inputs[spec.shape[0]].push_back(i);
   }
   for (const auto& [samples, candidates] : inputs) {

@@ -64,7 +64,7 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
   for (const auto& [name, id] : program.graph().outputs) keep(name, session.output(name));
   for (const auto& [name, id] : program.graph().metrics) keep(name, session.metric(name));
   for (const ir::Node& node : program.graph().nodes) {
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       if (node.input(update.in) < 0) continue;
       const std::string& name = program.graph().data(node.input(update.in)).name;
       keep(name, store.read(*store.find(name)));

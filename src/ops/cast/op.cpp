@@ -79,13 +79,14 @@ void fast(unsigned char* y, const unsigned char* x, const cast_dims* d,
 const OpDef& cast_op() {
   static const OpDef def{
       .name = "cast",
-      .doc =
-          "x with elements of another type; numbers lose their fraction and become the nearest "
-          "that the type can hold, NaN becomes 0.",
-      .example = "auto pixels = cast(bytes, DType::f32);",
-      .inputs = {{"x", "any shape; f32, i32, u32, i8 or u8"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<CastAttrs>(),
+      .signature{
+          .doc = "x with elements of another type; numbers lose their fraction and become the "
+                 "nearest that the type can hold, NaN becomes 0.",
+          .example = "auto pixels = cast(bytes, DType::f32);",
+          .inputs = {{"x", "any shape; f32, i32, u32, i8 or u8"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<CastAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const DType to = c.attrs.as<CastAttrs>().dtype;
         c.require(to != DType::boolean, "expected a type to compute with; masks are u8: ne(x, 0)");
@@ -93,16 +94,18 @@ const OpDef& cast_op() {
                   "expected types among f32, i32, u32, i8 and u8");
         return {{to, c.shape(0)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {c.input(0).dtype() == DType::f32 ? c.grad() : Value()};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return cast_dims{static_cast<int>(c.out().elements()), kind_of(c.inputs[0]->dtype),
+                             kind_of(c.outputs[0].dtype)};
+          },
+          .ref = ir::kernel_fn<&f32::cast_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cast_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return cast_dims{static_cast<int>(c.out().elements()), kind_of(c.inputs[0]->dtype),
-                         kind_of(c.outputs[0].dtype)};
-      },
-      .ref = ir::kernel_fn<&f32::cast_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cast_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

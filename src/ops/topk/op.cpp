@@ -84,13 +84,14 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& topk_op() {
   static const OpDef def{
       .name = "topk",
-      .doc =
-          "The k largest (or smallest) elements along an axis, the best first, and where they "
-          "stood; of equal ones the first come first.",
-      .example = "auto best = topk(scores, {.k = 5}).indices;",
-      .inputs = {{"x", "any shape of at least one dimension"}},
-      .outputs = {{"values", "x with k elements of the axis"}, {"indices", "likewise, i32"}},
-      .attrs = ir::Attrs::schema_of<TopkOptions>(),
+      .signature{
+          .doc = "The k largest (or smallest) elements along an axis, the best first, and where "
+                 "they stood; of equal ones the first come first.",
+          .example = "auto best = topk(scores, {.k = 5}).indices;",
+          .inputs = {{"x", "any shape of at least one dimension"}},
+          .outputs = {{"values", "x with k elements of the axis"}, {"indices", "likewise, i32"}},
+          .attrs = ir::Attrs::schema_of<TopkOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<TopkOptions>();
         c.require_dtype(0, DType::f32);
@@ -102,21 +103,25 @@ const OpDef& topk_op() {
         size = options.k;
         return {{DType::f32, Shape(dims)}, {DType::i32, Shape(dims)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         const GatherGradAttrs attrs{c.attrs.as<TopkOptions>().axis, c.input(0).shape()};
         return {gather_grad(c.grad(), c.output(1), attrs)};
+      }},
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return int64_t{8} * threads * p.as<topk_dims>().along.size;
+              },
+          .ref = ir::kernel_fn<&f32::topk_ref>(),
+          .ref64 = ir::kernel_fn<&f64::topk_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = params,
-      .workspace = [](const ir::Params& p,
-                      int threads) { return int64_t{8} * threads * p.as<topk_dims>().along.size; },
-      .ref = ir::kernel_fn<&f32::topk_ref>(),
-      .ref64 = ir::kernel_fn<&f64::topk_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<TopkOptions>().axis);
-          },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<TopkOptions>().axis);
+                }},
   };
   return def;
 }

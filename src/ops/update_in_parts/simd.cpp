@@ -44,7 +44,7 @@ void compute_gradient(const ir::KernelCall& call, const UpdateInPartsDims& d, co
                       ir::KernelFn kernel, void* scratch, void* workspace,
                       parallel::ThreadPool* pool) {
   InnerParams params = d.gradient_params;
-  d.gradient->part.part(params.bytes, part.first, part.rows);
+  d.gradient->memory.part.part(params.bytes, part.first, part.rows);
   void* outputs[] = {scratch};
   // Kernels read as many as their op declares.
   const void* inputs[kMaxGradientInputs] = {};
@@ -58,7 +58,7 @@ void apply_rule(const ir::KernelCall& call, const UpdateInPartsDims& d, const Pa
                 ir::KernelFn kernel, const void* gradient, int64_t element,
                 parallel::ThreadPool* pool) {
   const int64_t offset = part.first * d.row_elements * element;
-  const int declared = static_cast<int>(d.update->outputs.size()) - 1;
+  const int declared = static_cast<int>(d.update->signature.outputs.size()) - 1;
   void* outputs[1 + kMaxStates] = {};
   const void* inputs[kMaxRuleInputs] = {};
   for (int t = 0; t < call.output_count; ++t) {
@@ -74,11 +74,13 @@ void apply_rule(const ir::KernelCall& call, const UpdateInPartsDims& d, const Pa
   InnerParams params = d.update_params;
   const int elements = static_cast<int>(part.rows * d.row_elements);
   std::memcpy(params.bytes, &elements, sizeof(elements));  // OptimizerRule::elementwise
-  kernel({outputs, inputs, nullptr, params.bytes, static_cast<int>(d.update->inputs.size()),
-          call.output_count, pool});
+  kernel({outputs, inputs, nullptr, params.bytes,
+          static_cast<int>(d.update->signature.inputs.size()), call.output_count, pool});
 }
 
-ir::KernelFn fast_of(const OpDef& op) { return op.fast != nullptr ? op.fast : op.ref; }
+ir::KernelFn fast_of(const OpDef& op) {
+  return op.kernels.fast != nullptr ? op.kernels.fast : op.kernels.ref;
+}
 
 int64_t scratch_bytes(const UpdateInPartsDims& d) {
   return simd::round_up(d.part_rows * d.row_elements * static_cast<int64_t>(sizeof(float)),
@@ -89,11 +91,11 @@ int64_t scratch_bytes(const UpdateInPartsDims& d) {
 int64_t part_bytes(const UpdateInPartsDims& d, int threads) {
   int64_t workspace = 0;
   for (const int64_t number : {int64_t{0}, part_count(d) - 1}) {
-    if (d.gradient->fast == nullptr || d.gradient->workspace == nullptr) break;
+    if (d.gradient->kernels.fast == nullptr || d.gradient->kernels.workspace == nullptr) break;
     InnerParams params = d.gradient_params;
     const Part part = part_at(d, number);
-    d.gradient->part.part(params.bytes, part.first, part.rows);
-    workspace = std::max(workspace, d.gradient->workspace(params, threads));
+    d.gradient->memory.part.part(params.bytes, part.first, part.rows);
+    workspace = std::max(workspace, d.gradient->kernels.workspace(params, threads));
   }
   return scratch_bytes(d) + simd::round_up(workspace, simd::kAlignment);
 }
@@ -114,10 +116,10 @@ void update_in_parts_ref(const ir::KernelCall& call) {
   std::vector<Real> scratch(static_cast<size_t>(d.part_rows * d.row_elements));
   for (int64_t number = 0; number < part_count(d); ++number) {
     const Part part = part_at(d, number);
-    compute_gradient(call, d, part, kDouble ? d.gradient->ref64 : d.gradient->ref, scratch.data(),
-                     nullptr, call.pool);
-    apply_rule(call, d, part, kDouble ? d.update->ref64 : d.update->ref, scratch.data(),
-               sizeof(Real), call.pool);
+    compute_gradient(call, d, part, kDouble ? d.gradient->kernels.ref64 : d.gradient->kernels.ref,
+                     scratch.data(), nullptr, call.pool);
+    apply_rule(call, d, part, kDouble ? d.update->kernels.ref64 : d.update->kernels.ref,
+               scratch.data(), sizeof(Real), call.pool);
   }
 }
 

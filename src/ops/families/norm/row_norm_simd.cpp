@@ -231,8 +231,8 @@ void check_same_shape(const ir::InferContext& c, int first, int last, const Shap
     if (!c.has(i)) continue;
     c.require_dtype(i, DType::f32);
     if (c.shape(i) != shape) {
-      c.fail(fmt::format("expected {} of shape {}", c.op.inputs[static_cast<size_t>(i)].name,
-                         to_string(shape)));
+      c.fail(fmt::format("expected {} of shape {}",
+                         c.op.signature.inputs[static_cast<size_t>(i)].name, to_string(shape)));
     }
   }
 }

@@ -50,29 +50,40 @@ OpDef unary_grad_op(OpDef def, Reads reads);
 template <const UnaryInfo& info>
 struct Unary {
   static const OpDef& op() {
-    static const OpDef def = unary_op({.name = info.name,
-                                       .doc = info.doc,
-                                       .example = info.example,
-                                       .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
-                                       .infer = infer,
-                                       .vjp = vjp,
-                                       .params = params,
-                                       .ref = info.kernels.ref,
-                                       .ref64 = info.kernels.ref64,
-                                       .fast = info.kernels.fast,
-                                       .is_activation = info.activation});
+    static const OpDef def = unary_op({
+        .name = info.name,
+        .signature{
+            .doc = info.doc,
+            .example = info.example,
+            .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
+        },
+        .infer = infer,
+        .gradient{.vjp = vjp},
+        .rewrite{.is_activation = info.activation},
+        .kernels{
+            .params = params,
+            .ref = info.kernels.ref,
+            .ref64 = info.kernels.ref64,
+            .fast = info.kernels.fast,
+        },
+    });
     return def;
   }
 
   static const OpDef& grad() {
-    static const OpDef def = unary_grad_op({.name = info.grad_name,
-                                            .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
-                                            .params = params,
-                                            .ref = info.kernels.grad_ref,
-                                            .ref64 = info.kernels.grad_ref64,
-                                            .fast = info.kernels.grad_fast,
-                                            .mask = info.mask},
-                                           info.reads);
+    static const OpDef def = unary_grad_op(
+        {
+            .name = info.grad_name,
+            .signature{.attrs = info.attrs == nullptr ? nullptr : info.attrs()},
+            .kernels{
+                .params = params,
+                .ref = info.kernels.grad_ref,
+                .ref64 = info.kernels.grad_ref64,
+                .fast = info.kernels.grad_fast,
+            },
+            .memory{.mask = info.mask},
+        },
+        info.reads);
     return def;
   }
 
