@@ -47,8 +47,8 @@ const OpDef& adaptive_average_pool2d_op() {
           .doc = "Means over windows that divide an image of any size as evenly as they can: place "
                  "i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
           .example = "auto y = adaptive_average_pool2d(x, {.size = 7});",
-          .inputs = {{"x", "[N, H, W, C]"}},
-          .outputs = {{"y", "[N, P, Q, C]"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<AdaptiveAveragePool2dOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

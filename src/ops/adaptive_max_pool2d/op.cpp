@@ -70,8 +70,11 @@ const OpDef& adaptive_max_pool2d_op() {
                  "can: place i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * "
                  "H / P).",
           .example = "auto y = adaptive_max_pool2d(x, {.size = 7});",
-          .inputs = {{"x", "[N, H, W, C]"}},
-          .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32: row * W + column"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                      {.name = "index",
+                       .doc = "[N, P, Q, C], i32: row * W + column",
+                       .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

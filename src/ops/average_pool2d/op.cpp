@@ -41,8 +41,8 @@ const OpDef& average_pool2d_op() {
           .doc = "The mean of every window: y[n, p, q, c] = sum over r, s of x[n, p*stride + r - "
                  "padding, ..., c] / count.",
           .example = "auto y = average_pool2d(x, {.kernel = 2});",
-          .inputs = {{"x", "[N, H, W, C]"}},
-          .outputs = {{"y", "[N, P, Q, C]"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<AveragePool2dAttrs>(),
       },
       .infer = infer,

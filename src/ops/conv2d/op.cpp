@@ -78,10 +78,10 @@ const OpDef& conv2d_op() {
               "2-D convolution of images: y[n, p, q, k] = act(sum over r, s, c of x[n, p*stride + "
               "r*dilation - padding, ..., c] w[k, r, s, c] + bias[k]), zeros outside the image.",
           .example = "auto y = conv2d(x, {.channels = 8, .kernel = 3, .stride = 2, .padding = 1});",
-          .inputs = {{"x", "[N, H, W, C]"},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
                      {"weight", "[K, kh, kw, C / groups]"},
                      {"bias", "[K]", true}},
-          .outputs = {{"y", "[N, P, Q, K]"}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, K]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<Conv2dAttrs>(),
       },
       .infer = infer,

@@ -124,10 +124,10 @@ const OpDef& conv_transpose2d_op() {
                  "r*dilation - padding and likewise q, plus bias[k]).",
           .example = "auto y = conv_transpose2d(x, {.channels = 4, .kernel = 4, .stride = 2, "
                      ".padding = 1});",
-          .inputs = {{"x", "[N, H, W, C]"},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
                      {"weight", "[C, kh, kw, K / groups]"},
                      {"bias", "[K]", true}},
-          .outputs = {{"y", "[N, P, Q, K]"}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, K]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<ConvTranspose2dAttrs>(),
       },
       .infer = infer,

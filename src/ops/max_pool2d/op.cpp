@@ -98,8 +98,9 @@ const OpDef& max_pool2d_op() {
                  "p*stride + r*dilation - padding, ..., c], and its place r * kw + s in the "
                  "window, in a byte for windows of up to 255 cells.",
           .example = "auto y = max_pool2d(x, {.kernel = 2});",
-          .inputs = {{"x", "[N, H, W, C]"}},
-          .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], u8 or i32"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                      {.name = "index", .doc = "[N, P, Q, C], u8 or i32", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
       },
       .infer = infer,

@@ -133,8 +133,8 @@ const OpDef& upsample2d_op() {
                  "the four around its place (bilinear), or on a curve through sixteen (bicubic). "
                  "Equal to torch.nn.functional.interpolate.",
           .example = "auto y = upsample2d(x, {.scale = 2, .mode = Upsampling::bilinear});",
-          .inputs = {{"x", "[N, H, W, C]"}},
-          .outputs = {{"y", "[N, P, Q, C]"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<Upsample2dOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
