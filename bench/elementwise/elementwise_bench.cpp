@@ -19,6 +19,7 @@
 #include "ops/gelu/attrs.h"
 #include "ops/pow/attrs.h"
 #include "ops/sum_to/attrs.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace {

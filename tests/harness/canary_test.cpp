@@ -8,6 +8,7 @@
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::test::canary_test {
 namespace {

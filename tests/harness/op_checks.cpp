@@ -10,6 +10,7 @@
 #include "harness/op_data.h"
 #include "harness/vector_targets.h"
 #include "io/json/attrs.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test {

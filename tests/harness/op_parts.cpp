@@ -8,6 +8,7 @@
 #include "exec/memory.h"
 #include "harness/op_data.h"
 #include "harness/vector_targets.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test {

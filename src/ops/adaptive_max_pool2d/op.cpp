@@ -7,6 +7,7 @@
 
 #define THIMBLE_OP adaptive_max_pool2d
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::adaptive_max_pool2d_impl {
 namespace {

@@ -7,6 +7,7 @@
 #include "harness/op_cases.h"
 #include "ir/reference.h"
 #include "ops/batch_norm/attrs.h"
+#include "parallel/thread_pool.h"
 #include "passes/passes.h"
 #include "plan/arena.h"
 

@@ -10,6 +10,7 @@
 
 #define THIMBLE_OP cast
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::cast_impl {
 namespace {

@@ -10,6 +10,7 @@
 
 #define THIMBLE_OP coalesce_rows
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::coalesce_rows_impl {
 namespace {

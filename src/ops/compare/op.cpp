@@ -8,6 +8,7 @@
 
 #define THIMBLE_OP compare
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::compare_impl {
 namespace {

@@ -10,6 +10,7 @@
 
 #define THIMBLE_OP topk
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::topk_impl {
 namespace {

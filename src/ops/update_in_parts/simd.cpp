@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 #if HWY_ONCE

@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/binary/binary_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 

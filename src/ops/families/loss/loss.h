@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/loss/loss_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble {
 

@@ -5,6 +5,7 @@
 #include "ir/graph.h"
 #include "ops/families/pool/maxima.h"
 #include "ops/families/unary/unary_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/families/update/update.h"
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 namespace thimble::ops {
