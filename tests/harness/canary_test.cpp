@@ -54,20 +54,24 @@ const ir::OpDef& grad_op() {
 ir::OpDef right_op() {
   return {
       .name = "canary",
-      .inputs = {{"x", ""}},
-      .outputs = {{"y", ""}},
+      .signature{
+          .inputs = {{"x", ""}},
+          .outputs = {{"y", ""}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {c.grad().graph().add1(grad_op(), {}, {c.grad(), c.input(0)})};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0)); },
+          .ref = ir::kernel_fn<&square<float>>(),
+          .ref64 = ir::kernel_fn<&square<double>>(),
+          .fast = ir::kernel_fn<&square<float>>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0)); },
-      .ref = ir::kernel_fn<&square<float>>(),
-      .ref64 = ir::kernel_fn<&square<double>>(),
-      .fast = ir::kernel_fn<&square<float>>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
 }
 
