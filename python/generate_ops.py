@@ -219,7 +219,7 @@ def functional_example(name, spec):
     weights = ", ".join(f'"l.{p["name"]}": ...' for p in part["parameters"][:2])
     more = ", ..." if len(part["parameters"]) > 2 else ""
     inputs = [a["name"] for a in arguments(spec) if not a["weight"] and not a["optional"]]
-    required = [f"{o['name']}=..." for o in options_of(name, spec) if "must be set" in o["doc"]]
+    required = [f"{option}=..." for option in part["required"]]
     given = ", ".join([*inputs, *required, 'name="l"'])
     return f"tb.functional_call(tb.{name}, {{{weights}{more}}}, {given})"
 

@@ -64,6 +64,76 @@ for kernels in src/ops/*/simd.cpp; do
       cut -d : -f 1 | sed "s|^|$kernels:|" || true)
 done
 
+# Includes go one way only. A layer: the layers that its files may include, beside itself.
+layers='
+base:
+parallel:  base
+simd:      base parallel
+ir:        base
+ops:       base parallel simd ir
+autodiff:  base ir
+passes:    base ir autodiff
+plan:      base ir autodiff passes
+exec:      base parallel simd ir passes plan
+data:      base parallel ir exec
+io:        base ir plan
+train:     base parallel ir ops autodiff passes plan exec data io
+eval:      base parallel ir ops autodiff passes plan exec data io train
+recipes:   base parallel ir ops autodiff passes plan exec data io train eval
+apps:      base ir ops plan exec data io train eval recipes
+python:    base ir ops autodiff passes plan exec data io train eval recipes
+'
+# EXEMPTION, to be deleted: src/plan still includes an optimizer family and the trainer options.
+layers+='plan: ops train'
+# The public headers by their layers; all but these belong to ir.
+public_layers='
+error types literals: base
+ops optimizer optimizers: ops
+plan swap: plan
+data data_loader data_text: data
+predictor schedule schedule_settings trainer trainer_options: train
+recipes: recipes
+thimble: apps
+'
+breaks "an include against the order of the layers" < <(
+  files=({include,src,apps,python/src}/**/*.{h,cpp,c})
+  for i in "${!files[@]}"; do
+    case ${files[i]} in */test.cpp | *_cases.h | */build/*) unset "files[i]" ;; esac # tests may all
+  done
+  [ ${#files[@]} -eq 0 ] || layers=$layers public_layers=$public_layers awk '
+    function public_layer(path, name) { # path: "ops/relu.h", "plan.h"
+      name = path
+      sub(/[\/.].*/, "", name)
+      return name in of_public ? of_public[name] : "ir"
+    }
+    BEGIN {
+      count = split(ENVIRON["layers"], lines, "\n")
+      for (i = 1; i <= count; ++i) {
+        words = split(lines[i], word, /[: ]+/)
+        if (words > 0) known[word[1]] = 1
+        for (j = 1; j <= words; ++j) allowed[word[1], word[j]] = 1
+      }
+      count = split(ENVIRON["public_layers"], lines, "\n")
+      for (i = 1; i <= count; ++i) {
+        words = split(lines[i], word, /[: ]+/)
+        for (j = 1; j < words; ++j) of_public[word[j]] = word[words]
+      }
+    }
+    FNR == 1 {
+      split(FILENAME, part, "/")
+      layer = part[1] == "src" ? part[2] : part[1]
+      if (layer == "include") layer = public_layer(part[3])
+      if (!(layer in known)) print FILENAME ":" FNR
+    }
+    /^ *# *include *["<]/ && layer in known {
+      path = $0
+      sub(/^[^"<]*["<]/, "", path)
+      sub(/[">].*/, "", path)
+      split(path, part, "/")
+      to = part[1] == "thimble" ? public_layer(substr(path, 9)) : part[1]
+      if (to in known && !((layer, to) in allowed)) print FILENAME ":" FNR
+    }' "${files[@]}")
+
 # These parts ask an op's definition and never say its name.
 nameless=(src/{ir,autodiff,passes,plan,exec,emit}/**/*.{h,cpp})
 # attrs.h spells the values of public enumerations, some of which are called like ops.

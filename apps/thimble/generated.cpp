@@ -32,7 +32,7 @@ std::string reconstructions_png(const GenerationTask& task) {
   const std::vector<float> rebuilt = task.trainer.predict(shown, kReconstruction);
   const Shape& image = shown.fields()[0].shape;
   const int64_t pixels = image.elements();
-  const std::vector<float> original = train::first_images(shown, shown.size());
+  const std::vector<float> original = eval::first_images(shown, shown.size());
   std::vector<float> grid;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t begin = row * columns;

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "console.h"
+#include "eval/inception_score.h"
 #include "io/safetensors/safetensors.h"
-#include "train/inception_score.h"
 
 namespace thimble::cli {
 namespace {
@@ -64,15 +64,15 @@ Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {
   const std::vector<float> logits = trainer_.predict(drawn, "logits");
   const int64_t classes = static_cast<int64_t>(logits.size()) / count;
   const std::vector<float> real_logits = trainer_.predict(real.take(count), "logits");
-  const std::vector<float> real_images = train::first_images(real, std::max(count, kMeasured));
+  const std::vector<float> real_images = eval::first_images(real, std::max(count, kMeasured));
   const auto first = [&](int64_t images) {
     const auto size = static_cast<size_t>(images * pixels);
     return std::span(real_images).first(std::min(real_images.size(), size));
   };
-  const train::Neighbourhood near(train::first_images(train_, kCompared), first(kMeasured), pixels);
-  return {.inception_score = train::inception_score(logits, classes),
-          .generated = train::recognition(samples.images, logits, classes, near, samples.classes),
-          .real = train::recognition(first(count), real_logits, classes, near)};
+  const eval::Neighbourhood near(eval::first_images(train_, kCompared), first(kMeasured), pixels);
+  return {.inception_score = eval::inception_score(logits, classes),
+          .generated = eval::recognition(samples.images, logits, classes, near, samples.classes),
+          .real = eval::recognition(first(count), real_logits, classes, near)};
 }
 
 std::string to_text(const Verdict& verdict) {

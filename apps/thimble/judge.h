@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "train/recognition.h"
+#include "eval/recognition.h"
 
 namespace thimble::cli {
 
 // What a judge says of generated images, and of as many real ones.
 struct Verdict {
   double inception_score = 0.0;
-  train::Recognition generated;
-  train::Recognition real;
+  eval::Recognition generated;
+  eval::Recognition real;
 };
 
 // A trained classifier, and the real images that it learnt from.

@@ -34,8 +34,8 @@ nlohmann::ordered_json attributes(const std::vector<ir::AttrDoc>& attrs) {
 }
 
 nlohmann::ordered_json as_json(const ir::OpDef& op) {
-  return {{"inputs", arguments(op.inputs)},
-          {"outputs", arguments(op.outputs)},
+  return {{"inputs", arguments(op.signature.inputs)},
+          {"outputs", arguments(op.signature.outputs)},
           {"attributes", attributes(ir::attribute_docs(op))}};
 }
 
@@ -55,7 +55,7 @@ nlohmann::ordered_json as_json(const ir::ReferenceEntry& entry) {
     return json;
   }
   json.update(as_json(*entry.op));
-  json["differentiable"] = entry.op->vjp != nullptr;
+  json["differentiable"] = entry.op->gradient.vjp != nullptr;
   if (entry.function != nullptr) {
     json["function"] = {{"doc", entry.function->doc}};
     json["function"].update(as_json(*entry.function));

@@ -19,6 +19,7 @@
 #include "ops/gelu/attrs.h"
 #include "ops/pow/attrs.h"
 #include "ops/sum_to/attrs.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace {
@@ -29,9 +30,9 @@ using namespace thimble;
 constexpr int64_t kSizes[] = {1 << 16, 1 << 24};
 constexpr int64_t kRow = 250;
 
-exec::ThreadPool& pool() {
+parallel::ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  static parallel::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
   return the_pool;
 }
 
@@ -56,15 +57,15 @@ class Prepared {
     add_block(graph.add(op_, test.attrs, values)[0].shape());
     params_ = plan::kernel_params(graph, graph.nodes.back());
     const int threads = pool().threads();
-    workspace_ = exec::Block(op_.workspace ? op_.workspace(params_, threads) : 0);
+    workspace_ = exec::Block(op_.kernels.workspace ? op_.kernels.workspace(params_, threads) : 0);
     for (size_t i = 0; i < test.inputs.size(); ++i) sources_.push_back(blocks_[i].data());
   }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
   void call() {
     void* const destination = blocks_.back().data();
-    op_.fast({&destination, sources_.data(), workspace_.data(), params_.bytes().data(),
-              static_cast<int>(sources_.size()), 1, &pool()});
+    op_.kernels.fast({&destination, sources_.data(), workspace_.data(), params_.bytes().data(),
+                      static_cast<int>(sources_.size()), 1, &pool()});
   }
 
  private:
@@ -129,10 +130,11 @@ void add(const std::string& name, auto body) {
 void add_unary(std::vector<Case>& cases, int64_t n) {
   for (const ir::OpDef* op : ir::all_ops()) {
     const bool is_grad = std::string_view(op->name).ends_with("_grad");
-    if (!op->elementwise || op->fast == nullptr || op->inputs.size() != (is_grad ? 2U : 1U)) {
+    if (!op->flow.elementwise || op->kernels.fast == nullptr ||
+        op->signature.inputs.size() != (is_grad ? 2U : 1U)) {
       continue;
     }
-    const std::vector<Shape> inputs(op->inputs.size(), Shape{n});
+    const std::vector<Shape> inputs(op->signature.inputs.size(), Shape{n});
     cases.push_back({op->name, op, {}, inputs});
     const std::string name = op->name;
     if (name.starts_with("gelu")) {

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::bench {
 
-inline exec::ThreadPool& pool() {
+inline parallel::ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  static parallel::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
   return the_pool;
 }
 

@@ -16,9 +16,9 @@
 
 #include "autodiff/autodiff.h"
 #include "exec/memory.h"
-#include "exec/thread_pool.h"
 #include "io/json/attrs.h"
 #include "ir/graph.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace {
@@ -54,18 +54,21 @@ void fill(std::byte* to, const ir::TensorType& type, double low, double high) {
 
 // The fastest of many runs of one node, in microseconds.
 double time_node(const ir::Graph& graph, const ir::Node& node, std::vector<exec::Block>& values,
-                 exec::ThreadPool& pool) {
+                 parallel::ThreadPool& pool) {
   constexpr double kSeconds = 0.5;
   std::vector<void*> outputs;
-  std::vector<const void*> inputs(std::max(node.inputs.size(), node.op->inputs.size()), nullptr);
+  std::vector<const void*> inputs(std::max(node.inputs.size(), node.op->signature.inputs.size()),
+                                  nullptr);
   for (int id : node.outputs) outputs.push_back(values[static_cast<size_t>(id)].data());
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] >= 0) inputs[i] = values[static_cast<size_t>(node.inputs[i])].data();
   }
   const ir::Params params = plan::kernel_params(graph, node);
-  const exec::Block workspace(
-      node.op->workspace != nullptr ? node.op->workspace(params, pool.threads()) : 0);
-  const ir::KernelFn kernel = node.op->fast != nullptr ? node.op->fast : node.op->ref;
+  const exec::Block workspace(node.op->kernels.workspace != nullptr
+                                  ? node.op->kernels.workspace(params, pool.threads())
+                                  : 0);
+  const ir::KernelFn kernel =
+      node.op->kernels.fast != nullptr ? node.op->kernels.fast : node.op->kernels.ref;
   double best = 1e9;
   const double begin = seconds();
   for (int run = 0; run < 5 || seconds() - begin < kSeconds; ++run) {
@@ -77,7 +80,7 @@ double time_node(const ir::Graph& graph, const ir::Node& node, std::vector<exec:
   return best * 1e6;
 }
 
-json time_op(const json& layer, exec::ThreadPool& pool) {
+json time_op(const json& layer, parallel::ThreadPool& pool) {
   const ir::OpDef* op = ir::find_op(layer.at("op").get<std::string>());
   if (op == nullptr) throw Error("layers_bench", "no such op");
   ir::Graph graph;
@@ -90,8 +93,9 @@ json time_op(const json& layer, exec::ThreadPool& pool) {
     if (dtype_of(spec) == DType::f32) wanted.push_back(inputs.back().id());
   }
   const json attrs = layer.value("attrs", json::object());
-  const Value y = graph.add(*op, io::attrs_from_json(op->attrs, attrs, op->name), inputs)[0];
-  if (op->vjp != nullptr) {
+  const Value y =
+      graph.add(*op, io::attrs_from_json(op->signature.attrs, attrs, op->name), inputs)[0];
+  if (op->gradient.vjp != nullptr) {
     const Value dy = graph.source("dy", {DType::f32, y.shape()}, ir::Role::input);
     const autodiff::Cotangent seed{y, dy};
     autodiff::append_gradients(graph, {&seed, 1}, wanted);
@@ -119,7 +123,7 @@ json time_op(const json& layer, exec::ThreadPool& pool) {
 
 int main(int argc, char** argv) {
   const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  exec::ThreadPool pool(threads != nullptr ? std::atoi(threads) : 1);
+  parallel::ThreadPool pool(threads != nullptr ? std::atoi(threads) : 1);
   json times = json::object();
   try {
     const json layers = json::parse(std::ifstream(THIMBLE_BENCH_DIR "/ops/ops.json"));

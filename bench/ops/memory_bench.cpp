@@ -13,17 +13,17 @@
 
 #include "autodiff/autodiff.h"
 #include "exec/memory.h"
-#include "exec/thread_pool.h"
 #include "ir/graph.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace {
 
 using namespace thimble;
 
-exec::ThreadPool& pool() {
+parallel::ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
-  static exec::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
+  static parallel::ThreadPool the_pool(threads ? std::atoi(threads) : 1);
   return the_pool;
 }
 
@@ -56,18 +56,20 @@ void run_node(benchmark::State& state, const ir::Graph& graph, const ir::Node& n
   };
   for (int id : node.inputs) sources.push_back(id < 0 ? nullptr : add(id));
   for (int id : node.outputs) destinations.push_back(add(id));
-  sources.resize(std::max(sources.size(), node.op->inputs.size()), nullptr);
+  sources.resize(std::max(sources.size(), node.op->signature.inputs.size()), nullptr);
   const ir::Params params = plan::kernel_params(graph, node);
-  const ir::KernelFn kernel = node.op->fast != nullptr ? node.op->fast : node.op->ref;
-  const exec::Block workspace(
-      node.op->workspace != nullptr ? node.op->workspace(params, pool().threads()) : 0);
+  const ir::KernelFn kernel =
+      node.op->kernels.fast != nullptr ? node.op->kernels.fast : node.op->kernels.ref;
+  const exec::Block workspace(node.op->kernels.workspace != nullptr
+                                  ? node.op->kernels.workspace(params, pool().threads())
+                                  : 0);
   for (auto _ : state) {
     kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
             static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), &pool()});
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * bytes);
-  state.SetLabel(node.op->fast != nullptr ? "fast" : "reference");
+  state.SetLabel(node.op->kernels.fast != nullptr ? "fast" : "reference");
 }
 
 void copy(benchmark::State& state) {

@@ -42,7 +42,7 @@ void step(benchmark::State& state, const Optimizer& optimizer, bool sparse, int6
   exec::Store store({&program.graph()});
   store.initialize(1);
   exec::Block arena(program.plan().arena_bytes);
-  exec::ThreadPool pool(options.threads);
+  parallel::ThreadPool pool(options.threads);
   exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
   std::mt19937 random(2);
   const float lr = 1e-3F;

@@ -19,7 +19,7 @@ namespace {
 
 using namespace thimble;
 using exec::Block;
-using exec::ThreadPool;
+using parallel::ThreadPool;
 
 ThreadPool& pool() {
   static const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");

@@ -9,9 +9,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "eval/inception_score.h"
 #include "io/atomic_file.h"
 #include "io/png/png.h"
-#include "train/inception_score.h"
 #include "twin_exchange.h"
 #include "twin_memory.h"
 
@@ -138,7 +138,7 @@ nlohmann::ordered_json score(const Options& options) {
   const data::Dataset dataset = data::in_memory({{"image", {28, 28, 1}}}, {images});
   return {
       {"images", dataset.size()},
-      {"inception_score", train::inception_score(classifier.predict(dataset, "logits"), kClasses)}};
+      {"inception_score", eval::inception_score(classifier.predict(dataset, "logits"), kClasses)}};
 }
 
 void add_training_options(CLI::App& command, Options& options) {

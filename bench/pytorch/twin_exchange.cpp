@@ -146,7 +146,8 @@ std::string names_of(const std::vector<data::Field>& fields) {
 ir::Graph noise_graph(const ir::Graph& model) {
   ir::Graph graph;
   for (const ir::Node& node : model.nodes) {
-    if (!node.op->reads_rng || node.input(0) < 0) continue;  // attention draws with dropout alone
+    if (!node.op->flow.reads_rng || node.input(0) < 0)
+      continue;  // attention draws with dropout alone
     std::vector<Value> inputs{ops::rng_of(graph)};
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       const ir::TensorType& type = model.type(node.inputs[i]);

@@ -79,6 +79,8 @@ nb::list described(const std::vector<ir::ArgDoc>& args) {
     one["name"] = arg.name;
     one["doc"] = arg.doc;
     one["optional"] = arg.optional;
+    one["batch_rank"] = arg.batch_rank;
+    one["state"] = arg.state;
     list.append(one);
   }
   return list;
@@ -86,17 +88,18 @@ nb::list described(const std::vector<ir::ArgDoc>& args) {
 
 nb::dict describe_op(const ir::OpDef& op) {
   Describer describer;
-  ir::Attrs::defaults(op.attrs).visit(describer);
+  ir::Attrs::defaults(op.signature.attrs).visit(describer);
   nb::dict d;
-  d["doc"] = op.doc;
-  d["example"] = op.example;
-  d["inputs"] = described(op.inputs);
-  d["outputs"] = described(op.outputs);
+  d["doc"] = op.signature.doc;
+  d["example"] = op.signature.example;
+  d["inputs"] = described(op.signature.inputs);
+  d["outputs"] = described(op.signature.outputs);
   d["parameters"] = nb::list();
   d["options"] = describer.fields;
-  d["variadic_inputs"] = op.variadic_inputs;
+  d["required"] = nb::list();
+  d["variadic_inputs"] = op.signature.variadic_inputs;
   d["many_outputs"] = false;
-  d["differentiable"] = op.vjp != nullptr;
+  d["differentiable"] = op.gradient.vjp != nullptr;
   return d;
 }
 
@@ -110,6 +113,8 @@ nb::dict describe_function(const ir::FunctionDef& f) {
   d["outputs"] = described(f.outputs);
   d["parameters"] = described(f.parameters);
   d["options"] = describer.fields;
+  d["required"] = nb::list();
+  for (const char* const option : f.required) d["required"].attr("append")(option);
   d["variadic_inputs"] = false;
   d["many_outputs"] = f.many_outputs;
   d["differentiable"] = true;
@@ -124,7 +129,7 @@ nb::dict reflect() {
     return nb::borrow<nb::dict>(all[name]);
   };
   for (const ir::OpDef* op : ir::all_ops()) {
-    if (ir::is_for_users(*op) && !op->reads_rng) entry(op->name)["op"] = describe_op(*op);
+    if (ir::is_for_users(*op) && !op->flow.reads_rng) entry(op->name)["op"] = describe_op(*op);
   }
   for (const ir::FunctionDef* f : ir::all_functions()) {
     entry(f->name)["function"] = describe_function(*f);
@@ -176,9 +181,9 @@ nb::list build_op(const std::string& name, const std::vector<std::optional<PyVal
   if (op == nullptr) throw Error(name, "there is no op of this name");
   std::shared_ptr<Graph> owner;
   const std::vector<Value> values = values_of(name, inputs, owner);
-  require_inputs(name, op->inputs, values);
+  require_inputs(name, op->signature.inputs, values);
   OptionReader reader(name, attributes);
-  const ir::Attrs attrs = ir::Attrs::defaults(op->attrs).changed(reader);
+  const ir::Attrs attrs = ir::Attrs::defaults(op->signature.attrs).changed(reader);
   reader.finish();
   return wrapped(owner, owner->ir().add(*op, attrs, values));
 }

@@ -16,7 +16,7 @@ namespace {
 // One pool for all functions: they run one at a time.
 struct Machine {
   explicit Machine(int threads) : pool(threads) {}
-  exec::ThreadPool pool;
+  parallel::ThreadPool pool;
   std::mutex running;
 };
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import thimble as tb
+from thimble import _core
 
 
 def sigmoid(x):
@@ -72,6 +73,21 @@ def test_takes_one_sample_in_place_of_a_batch():
     np.testing.assert_array_equal(values, tb.max_pool2d(image))
     with pytest.raises(ValueError, match="images"):
         tb.conv2d(image[0], weight)
+
+
+def test_every_batch_of_images_or_sequences_says_its_rank():
+    """Documentation that shows a batch, and the rank that calls go by, agree."""
+    for name, parts in _core.reflect().items():
+        for part in parts.values():
+            shown = [
+                re.match(r"\[N(, [^,.\]]+)*\]", each["doc"])
+                for each in [*part["inputs"], *part["outputs"]]
+            ]
+            ranks = [found[0].count(",") + 1 if found else 0 for found in shown]
+            if not part["inputs"] or ranks[0] < 3:
+                ranks = [0] * len(ranks)
+            given = [each["batch_rank"] for each in [*part["inputs"], *part["outputs"]]]
+            assert given == ranks, name
 
 
 def test_returns_lists_where_an_op_has_many_outputs():

@@ -1,6 +1,6 @@
 """How an op and the layer of its name become one function."""
 
-from thimble._specs import arguments, is_layer
+from thimble._specs import arguments, is_layer, keeps_statistics
 
 
 def named(*names):
@@ -41,3 +41,11 @@ def test_a_layer_without_op_knows_its_weights_by_their_names():
         }
     }
     assert flags(dense) == [("x", False), ("weight", True), ("bias", True)]
+
+
+def test_a_layer_with_a_state_keeps_statistics():
+    def layer(*states):
+        return {"function": {"inputs": [], "parameters": [{"name": "p", "doc": "a state", "state": s} for s in states]}}
+
+    assert keeps_statistics(layer(False, True))
+    assert not keeps_statistics(layer(False, False))

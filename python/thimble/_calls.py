@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,16 +37,6 @@ def constant(graph: _core.Graph, x: Any, what: str, argument: str = "the argumen
     return _core.build_op("cast", [made], {"dtype": thimble_dtype(array)})[0]
 
 
-# "[N, H, W, C]": a batch of so many dimensions.
-_BATCH = re.compile(r"\[N(, [^,.\]]+)*\]")
-
-
-def _batch_rank(argument: dict[str, Any]) -> int:
-    """The dimensions of a tensor that is said to be a batch of fixed dimensions, or -1."""
-    found = _BATCH.match(argument["doc"])
-    return found[0].count(",") + 1 if found else -1
-
-
 def _reshaped(value: Value, shape: tuple[int, ...]) -> Value:
     return _core.build_op("reshape", [value], {"shape": shape})[0]
 
@@ -57,14 +46,14 @@ def _without_batch(
 ) -> list[Value | None] | None:
     """The inputs as batches of one where the first is one sample of what should be a batch; None
     where it is not."""
-    rank = _batch_rank(spec["inputs"][0])
+    rank = spec["inputs"][0]["batch_rank"]
     first = values[0]
     # An open batch (-1) is there already: something else is missing.
-    if rank < 3 or first is None or len(first.shape) != rank - 1 or first.shape[0] < 0:
+    if rank == 0 or first is None or len(first.shape) != rank - 1 or first.shape[0] < 0:
         return None
     batches: list[Value | None] = []
     for argument, value in zip(spec["inputs"], values):
-        one = value is not None and len(value.shape) == _batch_rank(argument) - 1
+        one = value is not None and len(value.shape) == argument["batch_rank"] - 1
         batches.append(_reshaped(value, (1, *value.shape)) if one and value is not None else value)
     return batches
 
@@ -76,7 +65,7 @@ def _build(kind: str, name: str, values: Sequence[Value | None], options: dict[s
     seen = main_part(SPECS[name])
     if batches is not None:
         outputs = [
-            _reshaped(y, y.shape[1:]) if _BATCH.match(argument["doc"]) else y
+            _reshaped(y, y.shape[1:]) if argument["batch_rank"] > 0 else y
             for y, argument in zip(outputs, SPECS[name][kind]["outputs"])
         ]
     if seen["many_outputs"]:

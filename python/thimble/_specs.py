@@ -24,7 +24,7 @@ def weights_of(spec: Spec) -> list[str]:
 def keeps_statistics(spec: Spec) -> bool:
     """Whether a layer may have running statistics, which a Trainer alone keeps."""
     created = spec.get("function", {}).get("parameters", [])
-    return any("state" in each["doc"] for each in created)
+    return any(each["state"] for each in created)
 
 
 def main_part(spec: Spec) -> dict[str, Any]:

@@ -13,8 +13,8 @@ namespace {
 const ir::OpDef& gradient_sum() {
   static const ir::OpDef& sum = []() -> const ir::OpDef& {
     const auto ops = ir::all_ops();
-    const auto found =
-        std::find_if(ops.begin(), ops.end(), [](const auto* op) { return op->adds_gradients; });
+    const auto found = std::find_if(ops.begin(), ops.end(),
+                                    [](const auto* op) { return op->gradient.adds_gradients; });
     if (found == ops.end()) throw Error("autodiff", "no op of the library adds gradients");
     return **found;
   }();
@@ -26,7 +26,7 @@ std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted
   std::vector<char> depends(graph.values.size(), 0);
   for (int id : wanted) depends[static_cast<size_t>(id)] = 1;
   for (const ir::Node& node : graph.nodes) {
-    if (node.op->stops_gradient) continue;
+    if (node.op->gradient.stops_gradient) continue;
     const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) {
       return id >= 0 && depends[static_cast<size_t>(id)] != 0;
     });
@@ -69,7 +69,7 @@ class Reverse {
                                       [](const Value& grad) { return bool(grad); });
     const bool any_need = std::any_of(needs.begin(), needs.end(), [](bool need) { return need; });
     if (!any_grad || !any_need) return;
-    if (node.op->vjp == nullptr) {
+    if (node.op->gradient.vjp == nullptr) {
       throw Error(node.op->name,
                   "has no gradient, but a trained parameter reaches the loss through it; use "
                   "another op, or freeze the parameter");
@@ -100,7 +100,7 @@ class Reverse {
 void move_updates_last(ir::Graph& graph, size_t first) {
   const auto begin = graph.nodes.begin() + static_cast<std::ptrdiff_t>(first);
   std::stable_partition(begin, graph.nodes.end(),
-                        [](const ir::Node& node) { return node.op->updates.empty(); });
+                        [](const ir::Node& node) { return node.op->memory.updates.empty(); });
   for (size_t n = first; n < graph.nodes.size(); ++n) {
     for (int output : graph.nodes[n].outputs) {
       graph.values[static_cast<size_t>(output)].producer = static_cast<int>(n);

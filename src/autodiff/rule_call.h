@@ -34,7 +34,7 @@ struct RuleCall {
   [[nodiscard]] std::span<const bool> needed() const { return {needs.get(), inputs.size()}; }
   // The gradients of the inputs, as the rule makes them.
   [[nodiscard]] std::vector<Value> run(const ir::Node& node) const {
-    return node.op->vjp({node.attrs, inputs, outputs, grads, needed()});
+    return node.op->gradient.vjp({node.attrs, inputs, outputs, grads, needed()});
   }
 };
 

@@ -11,7 +11,7 @@
 
 #include "data/batch_reader.h"
 #include "exec/accounting.h"
-#include "exec/thread.h"
+#include "parallel/thread.h"
 
 namespace thimble::data {
 namespace {
@@ -37,7 +37,7 @@ struct Loader::State {
       reader.place(buffer.get() + slot * slot_bytes, ring[slot]);
     }
     if (reader.options().prefetch > 0) {
-      thread = exec::Thread([this] { fill_ring(); });
+      thread = parallel::Thread([this] { fill_ring(); });
     }
   }
 
@@ -134,7 +134,7 @@ struct Loader::State {
   bool reading = false;
   bool quit = false;
   std::exception_ptr error;
-  exec::Thread thread;  // none without prefetch
+  parallel::Thread thread;  // none without prefetch
 };
 
 Loader::Loader(Dataset dataset, LoaderOptions options)

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "exec/program.h"
-#include "io/sha256.h"
+#include "exec/sha256.h"
 
 namespace thimble::exec {
 namespace {
@@ -59,7 +59,7 @@ class Content {
   [[nodiscard]] std::string hex() const { return hash_.hex(); }
 
  private:
-  io::Sha256 hash_;
+  Sha256 hash_;
 };
 
 int64_t memory_bytes(const std::string& text) {

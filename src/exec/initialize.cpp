@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "exec/memory.h"
-#include "ops/families/random/philox.h"
+#include "simd/philox.h"
 
 namespace thimble::exec {
 namespace {

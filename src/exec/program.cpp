@@ -123,7 +123,7 @@ Program::Program(ir::Graph graph, const CompileOptions& options,
   const ir::Graph& step = compiled_->step.graph;
   params_.reserve(step.nodes.size());
   for (const ir::Node& node : step.nodes) {
-    if (node.op->ref == nullptr) throw Error(node.op->name, "has no kernel to run");
+    if (node.op->kernels.ref == nullptr) throw Error(node.op->name, "has no kernel to run");
     params_.push_back(plan::kernel_params(step, node));
   }
   std::vector<const Constants*> known;

@@ -11,8 +11,8 @@
 
 #include "exec/compile_cache.h"
 #include "exec/memory.h"
-#include "exec/thread_pool.h"
 #include "ir/graph.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 #include "plan/ladder.h"
 
@@ -73,8 +73,8 @@ class Session {
  public:
   // arena: at least plan().arena_bytes, 64-byte aligned. swap: with the program's slots, where it
   // has any. All must outlive the session. Throws Error where the store lacks a value.
-  Session(const Program& program, const Store& store, std::span<std::byte> arena, ThreadPool& pool,
-          SwapFile* swap = nullptr);
+  Session(const Program& program, const Store& store, std::span<std::byte> arena,
+          parallel::ThreadPool& pool, SwapFile* swap = nullptr);
 
   // The contents of a source (input, label, scalar) or a result (loss, output, metric), valid from
   // its setting to the step and from the step to the next. Empty where the program has no use for

@@ -31,7 +31,7 @@ double shortest_ms(const Run& run) {
   return std::max(shortest, kLeastMs);
 }
 
-plan::NodeTimes measure(ThreadPool& pool) {
+plan::NodeTimes measure(parallel::ThreadPool& pool) {
   const simd::GemmSizes sizes{.m = kSide, .n = kSide, .k = kSide};
   const Block arrays(3 * kNumbers * static_cast<int64_t>(sizeof(float)));
   const Block workspace(simd::gemm_workspace_bytes(sizes, pool.threads()));
@@ -52,7 +52,7 @@ plan::NodeTimes measure(ThreadPool& pool) {
 
 }  // namespace
 
-plan::NodeTimes measured_rates(ThreadPool& pool) {
+plan::NodeTimes measured_rates(parallel::ThreadPool& pool) {
   static std::mutex mutex;
   static std::map<int, plan::NodeTimes> known;
   const std::lock_guard lock(mutex);

@@ -12,7 +12,7 @@
 namespace thimble::exec {
 
 Session::Session(const Program& program, const Store& store, std::span<std::byte> arena,
-                 ThreadPool& pool, SwapFile* swap)
+                 parallel::ThreadPool& pool, SwapFile* swap)
     : program_(program), swap_(swap) {
   const ir::Graph& graph = program.graph();
   const Plan& plan = program.plan();
@@ -37,7 +37,8 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
   // Calls hold pointers into pointers_: it must not grow once they are made.
   size_t pointers = 0;
   for (const ir::Node& node : graph.nodes) {
-    pointers += node.outputs.size() + std::max(node.inputs.size(), node.op->inputs.size());
+    pointers +=
+        node.outputs.size() + std::max(node.inputs.size(), node.op->signature.inputs.size());
   }
   pointers_.reserve(pointers);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -48,12 +49,13 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
     for (int id : node.inputs) {
       pointers_.push_back(id < 0 ? nullptr : value_data_[static_cast<size_t>(id)]);
     }
-    for (size_t i = node.inputs.size(); i < node.op->inputs.size(); ++i) {
+    for (size_t i = node.inputs.size(); i < node.op->signature.inputs.size(); ++i) {
       pointers_.push_back(nullptr);
     }
     const int workspace = program.arena().workspace_of_node[n];
     Call call;
-    call.kernel = program.options().fast && node.op->fast != nullptr ? node.op->fast : node.op->ref;
+    call.kernel = program.options().fast && node.op->kernels.fast != nullptr ? node.op->kernels.fast
+                                                                             : node.op->kernels.ref;
     call.call.outputs = pointers_.data() + outputs;
     call.call.inputs = pointers_.data() + inputs;
     call.call.workspace = workspace < 0

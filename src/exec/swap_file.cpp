@@ -12,7 +12,7 @@
 
 #include "exec/memory.h"
 #include "exec/swap_pipe.h"
-#include "exec/thread.h"
+#include "parallel/thread.h"
 #include "plan/arena.h"
 
 namespace thimble::exec {
@@ -97,7 +97,7 @@ struct SwapFile::State {
   Clock::time_point busy_since;
   SwapCounters counters;
 
-  Thread thread;
+  parallel::Thread thread;
 };
 
 SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& slot_bytes,
@@ -113,7 +113,7 @@ SwapFile::State::State(const std::string& folder, const std::vector<int64_t>& sl
       capacity(static_cast<size_t>(options.capacity)),
       pending(slot_bytes.size(), 0) {
   queue.reserve(capacity);
-  thread = Thread([this] { work(); });
+  thread = parallel::Thread([this] { work(); });
 }
 
 SwapFile::State::~State() {

@@ -35,6 +35,8 @@ const FunctionDef* find_function(std::string_view name) {
   return found == functions.end() ? nullptr : *found;
 }
 
-bool is_for_users(const OpDef& op) { return op.example[0] != '\0' && op.updates.empty(); }
+bool is_for_users(const OpDef& op) {
+  return op.signature.example[0] != '\0' && op.memory.updates.empty();
+}
 
 }  // namespace thimble::ir

@@ -52,8 +52,9 @@ struct FunctionDef {
   // an op: then the op is the same function of given parameters, which are the inputs that the
   // layer does not take. Without such an op, inputs of a parameter's name are given parameters.
   std::vector<ArgDoc> parameters;
-  bool many_outputs = false;  // the last declared output may repeat, or be missing
-  OptionSchema options;       // empty for none
+  bool many_outputs = false;          // the last declared output may repeat, or be missing
+  OptionSchema options;               // empty for none
+  std::vector<const char*> required;  // names of the options that have no default of any use
   // inputs: one a declared input, none where an optional one is left out. options: the struct.
   std::vector<Value> (*build)(std::span<const Value> inputs, const void* options) = nullptr;
 

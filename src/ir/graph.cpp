@@ -141,7 +141,7 @@ Graph::Sources::const_iterator Graph::source_at(std::string_view name) const {
 std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Value> inputs) {
   Node node;
   node.op = &op;
-  node.attrs = attrs ? std::move(attrs) : Attrs::defaults(op.attrs);
+  node.attrs = attrs ? std::move(attrs) : Attrs::defaults(op.signature.attrs);
   std::vector<const TensorType*> types;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = inputs[i];
@@ -155,13 +155,13 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     node.inputs.pop_back();
     types.pop_back();
   }
-  const size_t declared = op.inputs.size();
-  if (node.inputs.size() > declared && !op.variadic_inputs) {
+  const size_t declared = op.signature.inputs.size();
+  if (node.inputs.size() > declared && !op.signature.variadic_inputs) {
     throw Error(op.name, fmt::format("takes at most {} inputs, got {}", declared, inputs.size()));
   }
   for (size_t i = 0; i < declared; ++i) {
-    if (!op.inputs[i].optional && (i >= types.size() || types[i] == nullptr)) {
-      throw Error(op.name, fmt::format("input {} ({}) is missing", i, op.inputs[i].name));
+    if (!op.signature.inputs[i].optional && (i >= types.size() || types[i] == nullptr)) {
+      throw Error(op.name, fmt::format("input {} ({}) is missing", i, op.signature.inputs[i].name));
     }
   }
   const std::vector<TensorType> result = op.infer({op, node.attrs, types});
@@ -177,10 +177,10 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     data.name = own_layer            ? layer_name
                 : layer_name.empty() ? std::string(op.name)
                                      : fmt::format("{}/{}", layer_name, op.name);
-    if (result.size() > op.outputs.size()) {
+    if (result.size() > op.signature.outputs.size()) {
       data.name += fmt::format(".{}", i);
     } else if (result.size() > 1) {
-      data.name += fmt::format(".{}", op.outputs[i].name);
+      data.name += fmt::format(".{}", op.signature.outputs[i].name);
     }
     data.type = result[i];
     data.producer = node_id;
@@ -188,7 +188,7 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     handles.push_back(value(static_cast<int>(values.size())));
     values.push_back(std::move(data));
   }
-  for (const Alias& update : op.updates) {
+  for (const Alias& update : op.memory.updates) {
     const int input = node.input(update.in);
     if (input < 0) continue;
     ValueData& output = values[static_cast<size_t>(node.outputs[static_cast<size_t>(update.out)])];
@@ -206,7 +206,7 @@ Value Graph::add1(const OpDef& op, Attrs attrs, std::initializer_list<Value> inp
 
 int Graph::updated(int id) const {
   for (const Node& node : nodes) {
-    for (const Alias& update : node.op->updates) {
+    for (const Alias& update : node.op->memory.updates) {
       if (node.input(update.in) == id) id = node.outputs[static_cast<size_t>(update.out)];
     }
   }

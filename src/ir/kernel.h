@@ -6,13 +6,24 @@
 #include <type_traits>
 #include <utility>
 
-#include "exec/thread_pool.h"
-
-namespace thimble::exec {
-class SwapFile;
+namespace thimble::parallel {
+class ThreadPool;  // handed on to kernels
 }
 
 namespace thimble::ir {
+
+// What moves values between memory and a swap file: as exec::SwapFile, which see.
+class SwapTransfers {
+ public:
+  SwapTransfers() = default;
+  virtual ~SwapTransfers() = default;
+  SwapTransfers(const SwapTransfers&) = delete;
+  SwapTransfers& operator=(const SwapTransfers&) = delete;
+
+  virtual void start_write(int slot, const void* data, int64_t bytes, int64_t deadline) = 0;
+  virtual void start_read(int slot, void* data, int64_t bytes, int64_t deadline) = 0;
+  [[nodiscard]] virtual bool wait(int slot) = 0;
+};
 
 // One call: pointers to whole tensors, in the order of the op's outputs and inputs. The array of
 // inputs is filled up with null pointers to the number the op declares.
@@ -23,8 +34,8 @@ struct KernelCall {
   const void* params;  // the op's own POD struct
   int input_count;     // inputs given
   int output_count;
-  exec::ThreadPool* pool;
-  exec::SwapFile* swap = nullptr;  // null where the step has none
+  parallel::ThreadPool* pool;     // null for reference kernels
+  SwapTransfers* swap = nullptr;  // null where the step has none
 };
 
 using KernelFn = void (*)(const KernelCall&);
@@ -38,7 +49,7 @@ class ArgumentSource {
 
   template <class T>
   T take() {
-    if constexpr (std::is_same_v<T, exec::ThreadPool&>) {
+    if constexpr (std::is_same_v<T, parallel::ThreadPool&>) {
       return *call_.pool;
     } else if constexpr (std::is_same_v<T, int>) {
       return call_.input_count;  // of ops with any number of inputs

@@ -113,10 +113,11 @@ std::string code(const char* example) {
 }
 
 std::string details(const OpDef& op) {
-  std::string out = arguments("input", op.inputs) + arguments("output", op.outputs) +
+  std::string out = arguments("input", op.signature.inputs) +
+                    arguments("output", op.signature.outputs) +
                     attributes("attribute", attribute_docs(op));
-  if (op.vjp == nullptr) out += "- no gradient\n";
-  return out + code(op.example);
+  if (op.gradient.vjp == nullptr) out += "- no gradient\n";
+  return out + code(op.signature.example);
 }
 
 std::string details(const FunctionDef& f) {
@@ -141,7 +142,7 @@ std::string section(const ReferenceEntry& entry) {
     out += fmt::format("\n{}: {}\n\n", f.is_layer() ? "As a layer" : "As a function", f.doc);
   }
   out += details(f);
-  if (entry.op == nullptr || std::string_view(f.example) != entry.op->example)
+  if (entry.op == nullptr || std::string_view(f.example) != entry.op->signature.example)
     out += code(f.example);
   return out + "\n";
 }
@@ -150,7 +151,7 @@ std::string section(const ReferenceEntry& entry) {
 
 std::vector<AttrDoc> attribute_docs(const OpDef& op) {
   DocCollector collector;
-  Attrs::defaults(op.attrs).visit(collector);
+  Attrs::defaults(op.signature.attrs).visit(collector);
   return collector.docs;
 }
 
@@ -176,12 +177,12 @@ std::vector<ReferenceEntry> reference_entries() {
 const char* kind_of(const ReferenceEntry& entry) {
   if (entry.op == nullptr) return "function";
   if (entry.function != nullptr || is_for_users(*entry.op)) return "op";
-  if (!entry.op->updates.empty()) return "update";
+  if (!entry.op->memory.updates.empty()) return "update";
   return std::string_view(entry.op->name).ends_with("_grad") ? "gradient" : "internal";
 }
 
 const char* doc_of(const ReferenceEntry& entry) {
-  return entry.op != nullptr ? entry.op->doc : entry.function->doc;
+  return entry.op != nullptr ? entry.op->signature.doc : entry.function->doc;
 }
 
 std::string reference_page() {

@@ -53,14 +53,15 @@ void InferContext::fail(const std::string& message) const {
 
 void InferContext::require_dtype(int i, DType dtype) const {
   if (input(i).dtype != dtype) {
-    fail(fmt::format("expected {} of type {}", op.inputs[static_cast<size_t>(i)].name,
+    fail(fmt::format("expected {} of type {}", op.signature.inputs[static_cast<size_t>(i)].name,
                      thimble::to_string(dtype)));
   }
 }
 
 void InferContext::require_rank(int i, int rank) const {
   if (shape(i).rank() != rank) {
-    fail(fmt::format("expected {} of {} dimensions", op.inputs[static_cast<size_t>(i)].name, rank));
+    fail(fmt::format("expected {} of {} dimensions",
+                     op.signature.inputs[static_cast<size_t>(i)].name, rank));
   }
 }
 

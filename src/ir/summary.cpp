@@ -56,7 +56,7 @@ std::vector<LayerSummary> summarize(const Graph& graph) {
       }
     }
     // What an update writes is storage of the layer's own, not its result.
-    if (node.op->updates.empty()) row.output = graph.type(node.outputs[0]).shape;
+    if (node.op->memory.updates.empty()) row.output = graph.type(node.outputs[0]).shape;
   }
   std::vector<LayerSummary> kept;
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -55,12 +55,13 @@ std::string types_follow_the_shape_rule(const Graph& graph, const Node& node, in
 }
 
 std::string has_a_kernel(const Graph&, const Node& node, int) {
-  return node.op->ref == nullptr && node.op->specialize == nullptr ? "has no kernel" : "";
+  return node.op->kernels.ref == nullptr && node.op->rewrite.specialize == nullptr ? "has no kernel"
+                                                                                   : "";
 }
 
 // An update writes its input's storage: it must be the last to read it.
 std::string updates_come_last(const Graph& graph, const Node& node, int node_id) {
-  for (const Alias& update : node.op->updates) {
+  for (const Alias& update : node.op->memory.updates) {
     const int id = node.input(update.in);
     if (id < 0) continue;
     if (!is_persistent(graph.data(id).role) || graph.data(id).role == Role::constant) {
@@ -77,7 +78,7 @@ std::string updates_come_last(const Graph& graph, const Node& node, int node_id)
 }
 
 std::string attributes_fit(const Graph&, const Node& node, int) {
-  return node.attrs.schema() != node.op->attrs ? "carries another op's attributes" : "";
+  return node.attrs.schema() != node.op->signature.attrs ? "carries another op's attributes" : "";
 }
 
 constexpr struct {

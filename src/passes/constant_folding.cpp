@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "exec/reference.h"
+#include "ir/reference.h"
 #include "ir/rewrite.h"
 #include "passes/passes.h"
 
@@ -15,7 +15,9 @@ constexpr int64_t kMaxFoldedElements = 16;
 // has the shape of an input, without a dimension of 1, which may be a batch of one.
 bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
                  const std::vector<int>& inputs) {
-  if (node.op->ref == nullptr || node.op->reads_rng || !node.op->updates.empty()) return false;
+  if (node.op->kernels.ref == nullptr || node.op->flow.reads_rng ||
+      !node.op->memory.updates.empty())
+    return false;
   const auto is_of_every_batch = [&](const Shape& shape) {
     const std::vector<int64_t>& dims = shape.dims();
     return std::count(dims.begin(), dims.end(), 1) == 0 &&
@@ -31,10 +33,10 @@ bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& nod
          });
 }
 
-Value add_constant(ir::Graph& graph, const ir::TensorType& type, const exec::Bytes& bytes) {
+Value add_constant(ir::Graph& graph, const ir::TensorType& type, const ir::Bytes& bytes) {
   const std::string name = "constant_" + std::to_string(graph.values.size());
   const Value value = graph.source(name, type, ir::Role::constant);
-  const std::vector<double> numbers = exec::to_doubles(bytes, exec::Precision::f32);
+  const std::vector<double> numbers = ir::to_doubles(bytes, ir::Precision::f32);
   graph.values[static_cast<size_t>(value.id())].data =
       std::vector<float>(numbers.begin(), numbers.end());
   return value;
@@ -51,14 +53,14 @@ ir::Graph fold_constants(const ir::Graph& graph) {
       rewriter.copy(node);
       continue;
     }
-    std::vector<exec::Bytes> contents(inputs.size());
-    std::vector<const exec::Bytes*> pointers(inputs.size(), nullptr);
+    std::vector<ir::Bytes> contents(inputs.size());
+    std::vector<const ir::Bytes*> pointers(inputs.size(), nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] < 0) continue;
-      contents[i] = exec::to_bytes(rewriter.graph().data(inputs[i]).data, exec::Precision::f32);
+      contents[i] = ir::to_bytes(rewriter.graph().data(inputs[i]).data, ir::Precision::f32);
       pointers[i] = &contents[i];
     }
-    const auto outputs = exec::run_reference_node(graph, node, pointers, exec::Precision::f32);
+    const auto outputs = ir::run_reference_node(graph, node, pointers, ir::Precision::f32);
     std::vector<Value> folded;
     for (size_t i = 0; i < outputs.size(); ++i) {
       folded.push_back(add_constant(rewriter.graph(), graph.type(node.outputs[i]), outputs[i]));

@@ -9,7 +9,7 @@ std::vector<char> needed_values(const ir::Graph& graph) {
   for (int id : graph.results()) needed[static_cast<size_t>(id)] = 1;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const ir::Node& node = graph.nodes[n];
-    bool alive = !node.op->updates.empty();
+    bool alive = !node.op->memory.updates.empty();
     for (int output : node.outputs) alive = alive || needed[static_cast<size_t>(output)] != 0;
     if (!alive) continue;
     for (int output : node.outputs) needed[static_cast<size_t>(output)] = 1;

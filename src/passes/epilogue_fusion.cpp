@@ -8,12 +8,12 @@ namespace {
 int fusable_consumer(const ir::Graph& graph, const ir::Node& node,
                      const std::vector<std::vector<int>>& consumers,
                      const std::vector<char>& is_result) {
-  if (node.op->fuse_activation == nullptr || node.outputs.empty()) return -1;
+  if (node.op->rewrite.fuse_activation == nullptr || node.outputs.empty()) return -1;
   const size_t output = static_cast<size_t>(node.outputs[0]);
   if (is_result[output] != 0 || consumers[output].size() != 1) return -1;
   const int reader = consumers[output][0];
   const ir::Node& consumer = graph.nodes[static_cast<size_t>(reader)];
-  return consumer.op->is_activation == Activation::none ? -1 : reader;
+  return consumer.op->rewrite.is_activation == Activation::none ? -1 : reader;
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ ir::Graph fuse_epilogues(const ir::Graph& graph) {
     const int reader = fusable_consumer(graph, node, consumers, is_result);
     if (reader >= 0) {
       const ir::Node& consumer = graph.nodes[static_cast<size_t>(reader)];
-      ir::Attrs fused = node.op->fuse_activation(node.attrs, consumer.op->is_activation);
+      ir::Attrs fused =
+          node.op->rewrite.fuse_activation(node.attrs, consumer.op->rewrite.is_activation);
       if (fused) {
         std::vector<int> outputs = node.outputs;
         outputs[0] = consumer.outputs[0];

@@ -16,7 +16,7 @@ std::vector<int> gathered_before(const ir::Graph& graph) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
     const int rows = node.input(0);
-    if (node.op->row_wise == nullptr || rows < 0 || node.outputs.size() != 1) continue;
+    if (node.op->flow.row_wise == nullptr || rows < 0 || node.outputs.size() != 1) continue;
     const int producer = graph.data(rows).producer;
     const auto reads = std::count(node.inputs.begin(), node.inputs.end(), rows);
     if (producer < 0 || is_result[static_cast<size_t>(rows)] != 0 || reads != 1 ||
@@ -24,11 +24,12 @@ std::vector<int> gathered_before(const ir::Graph& graph) {
       continue;
     }
     const ir::Node& gather = graph.nodes[static_cast<size_t>(producer)];
-    const int table = gather.op->gathers == nullptr ? -1 : gather.op->gathers(gather.attrs);
+    const int table =
+        gather.op->flow.gathers == nullptr ? -1 : gather.op->flow.gathers(gather.attrs);
     if (table < 0) continue;
     std::vector<const ir::TensorType*> types;
     for (const int input : node.inputs) types.push_back(input < 0 ? nullptr : &graph.type(input));
-    if (!node.op->row_wise({node.attrs, types, {}})) continue;
+    if (!node.op->flow.row_wise({node.attrs, types, {}})) continue;
     const Shape& taken = graph.type(rows).shape;
     const Shape& from = graph.type(gather.input(table)).shape;
     if (from.rank() == 2 && from[0] * taken[-1] < taken.elements()) {
@@ -61,7 +62,7 @@ ir::Graph gather_late(const ir::Graph& graph) {
       continue;
     }
     const ir::Node& gather = graph.nodes[static_cast<size_t>(before[n])];
-    const auto table = static_cast<size_t>(gather.op->gathers(gather.attrs));
+    const auto table = static_cast<size_t>(gather.op->flow.gathers(gather.attrs));
     std::vector<Value> of_gather = mapped(rewriter, gather);
     std::vector<Value> of_node{of_gather[table]};
     for (size_t i = 1; i < node.inputs.size(); ++i) of_node.push_back(rewriter.map(node.inputs[i]));

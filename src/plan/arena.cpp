@@ -131,12 +131,12 @@ void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file, Pl
 }  // namespace
 
 ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node) {
-  if (node.op->params == nullptr) return {};
+  if (node.op->kernels.params == nullptr) return {};
   std::vector<const ir::TensorType*> inputs;
   std::vector<ir::TensorType> outputs;
   for (int id : node.inputs) inputs.push_back(id < 0 ? nullptr : &graph.type(id));
   for (int id : node.outputs) outputs.push_back(graph.type(id));
-  return node.op->params({node.attrs, inputs, outputs});
+  return node.op->kernels.params({node.attrs, inputs, outputs});
 }
 
 int64_t counted_bytes(const Plan& plan) {
@@ -144,8 +144,9 @@ int64_t counted_bytes(const Plan& plan) {
 }
 
 int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
-  if (!options.fast || node.op->fast == nullptr || node.op->workspace == nullptr) return 0;
-  return node.op->workspace(kernel_params(graph, node), options.threads);
+  if (!options.fast || node.op->kernels.fast == nullptr || node.op->kernels.workspace == nullptr)
+    return 0;
+  return node.op->kernels.workspace(kernel_params(graph, node), options.threads);
 }
 
 std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options) {

@@ -31,7 +31,7 @@ std::vector<Candidate> candidates_of(const ir::Graph& graph) {
   std::vector<int> late_values(graph.values.size(), 0);  // of a root: that are read late
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
     const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
-    for (const ir::Alias& view : node.op->views) {
+    for (const ir::Alias& view : node.op->memory.views) {
       if (n > loss_node) break;  // a view of what is loaded for it
       roots[static_cast<size_t>(node.outputs[static_cast<size_t>(view.out)])] =
           roots[static_cast<size_t>(node.input(view.in))];

@@ -104,7 +104,7 @@ class Fuser {
     const std::vector<int>& inputs = now_.steps[pair.gradient].node.inputs;
     for (size_t at = pair.gradient + 1; at < pair.update; ++at) {
       const ir::Node& node = now_.steps[at].node;
-      for (const ir::Alias& alias : node.op->updates) {
+      for (const ir::Alias& alias : node.op->memory.updates) {
         const int id = node.input(alias.in);
         if (id >= 0 && std::find(inputs.begin(), inputs.end(), id) != inputs.end()) return true;
       }

@@ -78,11 +78,11 @@ void Sharing::find_lifetimes() {
 
 void Sharing::visit(int n, bool in_place) {
   const ir::OpDef& op = *sequence_->step(n).op;
-  for (const ir::Alias& view : op.views) join(n, view);
-  for (const ir::Alias& update : op.updates) join(n, update);
-  if (!in_place || op.in_place.empty()) return;
+  for (const ir::Alias& view : op.memory.views) join(n, view);
+  for (const ir::Alias& update : op.memory.updates) join(n, update);
+  if (!in_place || op.memory.in_place.empty()) return;
   taken_.clear();
-  for (const ir::Alias& alias : op.in_place) {
+  for (const ir::Alias& alias : op.memory.in_place) {
     const int input = input_of(sequence_->inputs(n), alias);
     if (!may_take_over(n, alias, input)) continue;
     const int leader = leader_of(input);
@@ -105,7 +105,7 @@ bool Sharing::may_take_over(int n, const ir::Alias& alias, int input) const {
   const auto reads = std::count_if(inputs.begin(), inputs.end(), [&](int id) {
     return id >= 0 && leader_of(id) == leader_of(input);
   });
-  return reads == 1 || sequence_->step(n).op->elementwise;
+  return reads == 1 || sequence_->step(n).op->flow.elementwise;
 }
 
 void Sharing::join(int n, const ir::Alias& alias) {

@@ -63,12 +63,13 @@ class Finder {
 
   void visit(int n) {
     const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
-    for (const ir::Alias& view : node.op->views) {
+    for (const ir::Alias& view : node.op->memory.views) {
       const int output = node.outputs[static_cast<size_t>(view.out)];
       roots_[static_cast<size_t>(output)] = static_cast<int>(root(node.input(view.in)));
     }
-    if (n <= loss_node_ || !node.op->views.empty()) return;
-    const ir::MaskRule rule = node.op->mask == nullptr ? ir::MaskRule{} : node.op->mask(node.attrs);
+    if (n <= loss_node_ || !node.op->memory.views.empty()) return;
+    const ir::MaskRule rule =
+        node.op->memory.mask == nullptr ? ir::MaskRule{} : node.op->memory.mask(node.attrs);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i];
       if (id < 0 || ir::is_persistent(graph_.data(id).role)) continue;

@@ -57,7 +57,8 @@ void OrderProblem::add_items(const ir::Graph& graph) {
   }
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
-    for (const std::vector<ir::Alias>* const same : {&node.op->views, &node.op->updates}) {
+    for (const std::vector<ir::Alias>* const same :
+         {&node.op->memory.views, &node.op->memory.updates}) {
       for (const ir::Alias& alias : *same) {
         const int input = node.input(alias.in);
         if (input < 0) continue;
@@ -90,13 +91,13 @@ void OrderProblem::add_items(const ir::Graph& graph) {
 void OrderProblem::add_takeovers(const ir::Graph& graph) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
-    for (const ir::Alias& alias : node.op->in_place) {
+    for (const ir::Alias& alias : node.op->memory.in_place) {
       const int read = item_of(node.input(alias.in));
       const int made = item_of(node.outputs[static_cast<size_t>(alias.out)]);
       if (read < 0 || made < 0 || item(read).bytes != item(made).bytes) continue;
       const auto reads = std::count_if(node.inputs.begin(), node.inputs.end(),
                                        [&](int id) { return item_of(id) == read; });
-      if (reads == 1 || node.op->elementwise) {
+      if (reads == 1 || node.op->flow.elementwise) {
         steps_[n].takeovers.push_back({made, read, item(made).bytes});
       }
     }
@@ -117,7 +118,7 @@ void OrderProblem::add_rules(const ir::Graph& graph, bool loss_first) {
     for (const int id : node.inputs) {
       if (id >= 0) add(graph.data(id).producer, number);
     }
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       const int id = node.input(update.in);
       if (id < 0) continue;
       for (const int reader : readers[static_cast<size_t>(id)]) add(reader, number);

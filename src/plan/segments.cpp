@@ -39,7 +39,7 @@ bool Segments::takes_memory(int node) const {
 void Segments::read_through_views() {
   for (int n = twice_.loss_node(); n >= 0; --n) {
     const ir::Node& node = twice_.graph().nodes[static_cast<size_t>(n)];
-    for (const ir::Alias& view : node.op->views) {
+    for (const ir::Alias& view : node.op->memory.views) {
       const int shown = node.input(view.in);
       if (shown < 0) continue;
       const int shows = node.outputs[static_cast<size_t>(view.out)];

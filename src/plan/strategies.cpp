@@ -19,7 +19,7 @@ bool runs_again(const ir::Graph& graph, const ir::Node& node) {
 
 // At least one for every number that is made.
 double operations_of(const ir::Graph& graph, const ir::Node& node) {
-  if (!node.op->views.empty()) return 0.0;
+  if (!node.op->memory.views.empty()) return 0.0;
   const double flops = flops_of(graph, node);
   return flops > 0.0 ? flops : static_cast<double>(graph.type(node.outputs[0]).shape.elements());
 }

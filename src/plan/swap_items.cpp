@@ -17,7 +17,7 @@ std::vector<int> storages(const ir::Graph& graph) {
     if (data.producer < 0 && is_stored) of[id] = static_cast<int>(id);
   }
   for (const ir::Node& node : graph.nodes) {
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       const int input = node.input(update.in);
       if (input < 0) continue;
       of[static_cast<size_t>(node.outputs[static_cast<size_t>(update.out)])] =
@@ -29,9 +29,9 @@ std::vector<int> storages(const ir::Graph& graph) {
 
 // Whether the output is nothing but an input by another name.
 bool is_view(const ir::Node& node, size_t output) {
-  return std::any_of(node.op->views.begin(), node.op->views.end(), [&](const ir::Alias& view) {
-    return static_cast<size_t>(view.out) == output;
-  });
+  return std::any_of(
+      node.op->memory.views.begin(), node.op->memory.views.end(),
+      [&](const ir::Alias& view) { return static_cast<size_t>(view.out) == output; });
 }
 
 void add_access(SwapItem& item, int step, bool writes) {

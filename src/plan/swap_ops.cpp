@@ -1,7 +1,5 @@
 #include "plan/swap_ops.h"
 
-#include "exec/swap_file.h"
-
 namespace thimble::plan {
 namespace {
 
@@ -36,14 +34,17 @@ void wait(const ir::KernelCall& call) {
 
 ir::OpDef definition(const char* name, const char* doc, std::vector<ir::ArgDoc> inputs,
                      std::vector<ir::ArgDoc> outputs, ir::KernelFn kernel) {
-  return {.name = name,
+  return {
+      .name = name,
+      .signature{
           .doc = doc,
           .inputs = std::move(inputs),
           .outputs = std::move(outputs),
           .attrs = ir::Attrs::schema_of<SwapAttrs>(),
-          .infer = nothing,
-          .params = params,
-          .ref = kernel};
+      },
+      .infer = nothing,
+      .kernels{.params = params, .ref = kernel},
+  };
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ const ir::OpDef& swap_ready_op() {
         definition("swap_ready", "Waits until a value has been read.", {{"raw", "what is read"}},
                    {{"y", "raw, of the attributes' type"}}, wait);
     op.infer = wanted_type;
-    op.views = {{0, 0}};
+    op.memory.views = {{0, 0}};
     return op;
   }();
   return def;

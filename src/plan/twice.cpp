@@ -57,8 +57,8 @@ std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node)
 // The node that makes a node's first output again, or the node itself.
 ir::Node second_run(const ir::Node& node) {
   ir::Node second = node;
-  if (node.op->rebuild == nullptr) return second;
-  const ir::RebuildRule rule = node.op->rebuild(node.attrs);
+  if (node.op->memory.rebuild == nullptr) return second;
+  const ir::RebuildRule rule = node.op->memory.rebuild(node.attrs);
   second.op = rule.op;
   second.attrs = rule.attrs;
   second.outputs = {node.outputs[0]};
@@ -89,7 +89,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
     const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
       return is_result_[static_cast<size_t>(id)] != 0;
     });
-    if (static_cast<int>(makers_.size()) < loss_node_ && node.op->updates.empty() &&
+    if (static_cast<int>(makers_.size()) < loss_node_ && node.op->memory.updates.empty() &&
         !made_for_good) {
       const ir::Node second = second_run(node);
       maker = {second.op,
@@ -97,7 +97,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
                second.inputs,
                second.outputs,
                work_of(graph, second),
-               second.op->flops == nullptr || little.count(&node) > 0,
+               second.op->kernels.flops == nullptr || little.count(&node) > 0,
                is_view(graph, second)};
       workspace = workspace_bytes(graph, second, options);
       maker.affordable =
@@ -115,7 +115,7 @@ Twice::Twice(const ir::Graph& graph, const ArenaOptions& options)
   for (size_t n = static_cast<size_t>(loss_node_) + 1; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
     Late late{early_of(node.inputs), {}};
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       if (node.input(update.in) >= 0) late.changes.push_back(node.input(update.in));
     }
     late_.push_back(std::move(late));
@@ -177,7 +177,7 @@ void Twice::add_early(Trial& trial) const {
     const bool runs = std::any_of(outputs.begin(), outputs.end(), [&](int id) {
       return needed[static_cast<size_t>(id)] != 0 || is_result_[static_cast<size_t>(id)] != 0;
     });
-    if (!runs && first_.step(n).op->updates.empty()) continue;
+    if (!runs && first_.step(n).op->memory.updates.empty()) continue;
     for (const int id : first_.inputs(n)) {
       if (id >= 0) needed[static_cast<size_t>(id)] = 1;
     }

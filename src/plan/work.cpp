@@ -7,7 +7,8 @@
 namespace thimble::plan {
 
 double flops_of(const ir::Graph& graph, const ir::Node& node) {
-  return node.op->flops == nullptr ? 0.0 : node.op->flops(kernel_params(graph, node));
+  return node.op->kernels.flops == nullptr ? 0.0
+                                           : node.op->kernels.flops(kernel_params(graph, node));
 }
 
 int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
@@ -19,7 +20,7 @@ int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
 }
 
 bool is_view(const ir::Graph& graph, const ir::Node& node) {
-  const std::vector<ir::Alias>& views = node.op->views;
+  const std::vector<ir::Alias>& views = node.op->memory.views;
   return !views.empty() && std::none_of(views.begin(), views.end(), [&](const ir::Alias& view) {
     const int input = node.input(view.in);
     return input < 0 || ir::is_persistent(graph.data(input).role);

@@ -52,7 +52,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
 void run_conv(const ConvPlan& plan, float* y, const float* x, const float* w, const float* bias,
-              Workspace& workspace, char* base, exec::ThreadPool& pool) {
+              Workspace& workspace, char* base, parallel::ThreadPool& pool) {
   if (is_depthwise(plan)) {
     const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
@@ -92,7 +92,7 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
 }
 
 void run(float* y, const float* x, const float* w, const float* bias, void* workspace,
-         const conv_dims& d, exec::ThreadPool& pool, Planner planner) {
+         const conv_dims& d, parallel::ThreadPool& pool, Planner planner) {
   Workspace carver(workspace);
   const ConvPlan plan = planner(flattened(d), carver);
   if (plan.images <= 0 || plan.out_h <= 0 || plan.out_w <= 0 || plan.out_c <= 0) return;
@@ -107,7 +107,7 @@ int64_t conv_workspace_bytes(const conv_dims& d, int threads) {
 }
 
 void conv(float* y, const float* x, const float* w, const float* bias, void* workspace,
-          const conv_dims& d, exec::ThreadPool& pool) {
+          const conv_dims& d, parallel::ThreadPool& pool) {
   run(y, x, w, bias, workspace, d, pool, plan_forward);
 }
 
@@ -116,7 +116,7 @@ int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads) {
 }
 
 void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias, void* workspace,
-                  const conv_dims& d, exec::ThreadPool& pool) {
+                  const conv_dims& d, parallel::ThreadPool& pool) {
   run(dx, dy, w, bias, workspace, d, pool, plan_adjoint);
 }
 

@@ -6,26 +6,26 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
-#include "ops/families/conv/conv_dims.h"
+#include "parallel/thread_pool.h"
+#include "simd/conv_dims.h"
 
 namespace thimble::simd {
 
 // y = act(conv(x, w) + bias (+ y)). x: [n, h, w, c], bias: [k] or null, y: [n, p, q, k].
 void conv(float* y, const float* x, const float* w, const float* bias, void* workspace,
-          const conv_dims& d, exec::ThreadPool& pool);
+          const conv_dims& d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_workspace_bytes(const conv_dims& d, int threads);
 
 // dx = act(adjoint of conv(., w) at dy + bias (+ dx)). dy: [n, p, q, k], bias: [c] or null,
 // dx: [n, h, w, c].
 void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias, void* workspace,
-                  const conv_dims& d, exec::ThreadPool& pool);
+                  const conv_dims& d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads);
 
 // dw = gradient of <conv(x, w), dy> in w (+ dw). x: [n, h, w, c], dy: [n, p, q, k],
 // dw: [k, r, s, c/groups].
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace, const conv_dims& d,
-                  exec::ThreadPool& pool);
+                  parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_weights_workspace_bytes(const conv_dims& d, int threads);
 // Output channels whose weights can be computed by a call of their own (conv_dims::k_first), or a
 // multiple, to the same bits; 0: none.

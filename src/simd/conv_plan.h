@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ops/families/conv/conv_dims.h"
+#include "simd/conv_dims.h"
 #include "simd/workspace.h"
 
 namespace thimble::simd {

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/conv_planar.h"
 #include "simd/planar-inl.h"
 
@@ -208,7 +208,7 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
 // carve_planar_scratch() per thread.
 inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const float* w,
                         const float* bias, Workspace& workspace, char* base,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
   const int channels = planar_channels(plan.group_out);
   const int padded = static_cast<int>(round_up(plan.group_out, channels));

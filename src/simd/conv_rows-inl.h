@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/conv_rows.h"
 #include "simd/pack-inl.h"
 #include "simd/tile-inl.h"
@@ -195,7 +195,7 @@ inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
 
 // y, x, w, bias: see conv(); scratch: conv_rows_scratch_bytes() per thread.
 inline void conv_rows(const ConvPlan& plan, float* y, const float* x, const float* w,
-                      const float* bias, char* scratch_base, exec::ThreadPool& pool) {
+                      const float* bias, char* scratch_base, parallel::ThreadPool& pool) {
   const Panels panels = split_columns(plan.group_out);
   const int64_t pixels =
       static_cast<int64_t>(plan.images) * plan.phase_rows() * plan.phase_columns();

@@ -187,7 +187,7 @@ inline int weight_slices(const conv_dims& d, int64_t tasks, int threads) {
 
 // partial_sums: split.partials - 1 gradients of as many weights as dw.
 inline void conv_weights_wide(float* dw, const float* x, const float* dy, float* partial_sums,
-                              const conv_dims& d, exec::ThreadPool& pool) {
+                              const conv_dims& d, parallel::ThreadPool& pool) {
   constexpr int64_t kPixelsPerRun = 192;
   const WeightSplit split = split_weights(d);
   const int64_t run = std::max<int64_t>(1, kPixelsPerRun / std::max(1, d.q));

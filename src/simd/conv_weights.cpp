@@ -79,7 +79,7 @@ namespace thimble::simd::HWY_NAMESPACE {
 
 // dw[i] += the partial sums, in their order. partial_sums: [count, weights]
 void add_partial_sums(float* dw, const float* partial_sums, int count, int64_t weights,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   constexpr int64_t kPerTask = 8192;
   const F32 d;
   pool.run(divide_up(weights, kPerTask), [&](int64_t task) {
@@ -97,7 +97,7 @@ void add_partial_sums(float* dw, const float* partial_sums, int count, int64_t w
 }
 
 void run_conv_weights(float* dw, const float* x, const float* dy, void* workspace,
-                      const conv_dims& d, exec::ThreadPool& pool) {
+                      const conv_dims& d, parallel::ThreadPool& pool) {
   Workspace carver(workspace);
   if (is_depthwise(d)) {
     conv_weights_depthwise(dw, x, dy, carve_depthwise_sums(carver, d), d, pool);
@@ -143,7 +143,7 @@ int64_t conv_weights_part_rows(const conv_dims& dims) {
 }
 
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace,
-                  const conv_dims& dims, exec::ThreadPool& pool) {
+                  const conv_dims& dims, parallel::ThreadPool& pool) {
   const conv_dims d = flattened(dims);
   if (conv_weight_count(d) <= 0) return;
   HWY_DYNAMIC_DISPATCH(run_conv_weights)(dw, x, dy, workspace, d, pool);

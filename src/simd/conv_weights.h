@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ops/families/conv/conv_dims.h"
+#include "simd/conv_dims.h"
 #include "simd/workspace.h"
 
 namespace thimble::simd {

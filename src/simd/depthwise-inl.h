@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/depthwise.h"
 #include "simd/pack-inl.h"
 #include "simd/tile-inl.h"
@@ -221,7 +221,7 @@ inline void fill_depthwise_tables(const ConvPlan& plan, const float* w, const fl
 // y, x, w, bias: see conv(); scratch_base: carve_depthwise_scratch() per thread.
 inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const float* w,
                            const float* bias, const DepthwiseTables& tables, char* scratch_base,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   fill_depthwise_tables(plan, w, bias, tables);
   Workspace counter(nullptr);
   carve_depthwise_scratch(counter, plan);

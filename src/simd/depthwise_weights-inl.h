@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/depthwise.h"
 #include "simd/tile-inl.h"
 
@@ -171,7 +171,7 @@ inline void add_depthwise_row(const DepthwiseWeightRow& row) {
 
 // sums: carve_depthwise_sums().
 inline void conv_weights_depthwise(float* dw, const float* x, const float* dy, float* sums,
-                                   const conv_dims& d, exec::ThreadPool& pool) {
+                                   const conv_dims& d, parallel::ThreadPool& pool) {
   const DepthwiseWeightSplit split = split_depthwise_weights(d);
   const int64_t pitch = padded_channels(d.c);
   const int64_t floats = static_cast<int64_t>(d.r) * d.s * pitch;

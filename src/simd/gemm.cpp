@@ -192,7 +192,7 @@ GemmSplit split_gemm(const GemmSizes& sizes, int threads) {
 }
 
 void gemm_target(float* y, const float* a, const float* b, const float* bias, void* workspace,
-                 const GemmSizes& sizes, exec::ThreadPool& pool) {
+                 const GemmSizes& sizes, parallel::ThreadPool& pool) {
   const GemmSplit split = split_gemm(sizes, pool.threads());
   const int64_t per_matrix = static_cast<int64_t>(split.row_blocks) * split.column_blocks;
   Workspace counter(nullptr);
@@ -231,7 +231,7 @@ int64_t gemm_workspace_bytes(const GemmSizes& sizes, int threads) {
 }
 
 void gemm(float* y, const float* a, const float* b, const float* bias, void* workspace,
-          const GemmSizes& sizes, exec::ThreadPool& pool) {
+          const GemmSizes& sizes, parallel::ThreadPool& pool) {
   if (sizes.batch <= 0 || sizes.m <= 0 || sizes.n <= 0) return;
   HWY_DYNAMIC_DISPATCH(gemm_target)(y, a, b, bias, workspace, sizes, pool);
 }

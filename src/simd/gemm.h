@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
-#include "ops/families/unary/activation.h"
+#include "parallel/thread_pool.h"
+#include "simd/activation.h"
 
 namespace thimble::simd {
 
@@ -29,6 +29,6 @@ inline constexpr int kGemmPartRows = 48;
 
 // bias: [n] or null. y aliases nothing. The result does not depend on the number of threads.
 void gemm(float* y, const float* a, const float* b, const float* bias, void* workspace,
-          const GemmSizes& sizes, exec::ThreadPool& pool);
+          const GemmSizes& sizes, parallel::ThreadPool& pool);
 
 }  // namespace thimble::simd

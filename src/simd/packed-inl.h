@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/pack-inl.h"
 #include "simd/packed.h"
 #include "simd/tile-inl.h"
@@ -34,7 +34,7 @@ struct PackedMatrix {
 
 // from: b row-major, or its transpose [columns, depth].
 inline void pack_matrix(const PackedMatrix& b, const float* from, bool transposed,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   pool.run((b.columns + kPackedWidth - 1) / kPackedWidth, [&](int64_t panel) HWY_ATTR {
     const auto column = static_cast<int>(panel) * kPackedWidth;
     const int columns = std::min(kPackedWidth, b.columns - column);

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
-#include "ops/families/random/philox.h"
+#include "parallel/thread_pool.h"
+#include "simd/philox.h"
 #include "simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,8 +97,8 @@ HWY_INLINE hn::Vec<hn::ScalableTag<float>> units(Words words) {
 // [0, n), in tiles that do not depend on the number of threads. All kDrawElements words are drawn,
 // from the start of a block; those of the elements from `begin` on follow from words + at.
 template <class Use>
-HWY_INLINE void over_words(int64_t n, const uint32_t* rng, uint32_t stream, exec::ThreadPool& pool,
-                           const Use& use) {
+HWY_INLINE void over_words(int64_t n, const uint32_t* rng, uint32_t stream,
+                           parallel::ThreadPool& pool, const Use& use) {
   constexpr int64_t kTile = 32 * kDrawElements;
   const uint64_t first = philox_first(rng, static_cast<int>(n));
   const auto before = static_cast<int64_t>(first % 4);  // words of the first block for others

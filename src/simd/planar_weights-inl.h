@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/planar-inl.h"
 #include "simd/planar_weights.h"
 
@@ -157,7 +157,7 @@ inline void add_dots(const ConvPlan& plan, const PlanarShape& shape,
 inline void conv_weights_planar(float* dw, const float* x, const float* dy, float* partial_sums,
                                 const conv_dims& d, const ConvPlan& plan, const PlanarShape& shape,
                                 const PlanarCopies& copies, int32_t* offsets, char* scratch_base,
-                                exec::ThreadPool& pool) {
+                                parallel::ThreadPool& pool) {
   int32_t* offset = offsets;
   for (int t = 0; t < plan.tap_count; ++t) {
     for (int c = 0; c < plan.group_in; ++c) {

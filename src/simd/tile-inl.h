@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ops/families/unary/activation.h"
+#include "simd/activation.h"
 #include "simd/tile.h"
 
 // The accumulators must live in registers, so their loops must vanish. Clang does this by itself.

@@ -145,8 +145,8 @@ const char* called(const ir::Graph& model, const ir::Node& node) {
 const Feed::Link* Feed::link_of(const ir::Graph& model, int value) const {
   for (int node = model.data(value).producer; node >= 0; node = model.data(value).producer) {
     const ir::Node& view = model.nodes[static_cast<size_t>(node)];
-    if (view.op->views.empty()) return nullptr;
-    value = view.input(view.op->views[0].in);
+    if (view.op->memory.views.empty()) return nullptr;
+    value = view.input(view.op->memory.views[0].in);
   }
   const auto link = std::find_if(links_.begin(), links_.end(), [&](const Link& known) {
     return known.source == model.data(value).name;
@@ -158,10 +158,10 @@ void Feed::require_indices(const ir::Graph& model, const data::Batch& given,
                            const std::string& consequence) {
   const data::Batch& batch = whole(given);
   for (const ir::Node& node : model.nodes) {
-    if (node.op->indices == nullptr) continue;
+    if (node.op->flow.indices == nullptr) continue;
     std::vector<const ir::TensorType*> types;
     for (const int id : node.inputs) types.push_back(id < 0 ? nullptr : &model.type(id));
-    const ir::IndexInput index = node.op->indices({node.attrs, types, {}});
+    const ir::IndexInput index = node.op->flow.indices({node.attrs, types, {}});
     const Link* const link = index.input < 0 ? nullptr : link_of(model, node.input(index.input));
     if (link == nullptr) continue;
     const int64_t size = ir::with_batch(index.size, batch.count);

@@ -13,8 +13,8 @@ namespace {
 std::string source_of(const ir::Graph& graph, int value) {
   for (int node = graph.data(value).producer; node >= 0; node = graph.data(value).producer) {
     const ir::Node& view = graph.nodes[static_cast<size_t>(node)];
-    if (view.op->views.empty()) return "";
-    value = view.input(view.op->views[0].in);
+    if (view.op->memory.views.empty()) return "";
+    value = view.input(view.op->memory.views[0].in);
   }
   return graph.data(value).name;
 }

@@ -72,7 +72,8 @@ Optimizer parsed(std::string_view text, const OptimizerValue* base) {
     if (words.name() != op->optimizer.name) continue;
     FromWords reader(words);
     const bool alike = base != nullptr && base->op == op;
-    ir::Attrs settings = (alike ? base->settings : ir::Attrs::defaults(op->attrs)).changed(reader);
+    ir::Attrs settings =
+        (alike ? base->settings : ir::Attrs::defaults(op->signature.attrs)).changed(reader);
     words.finish();
     return made(*op, std::move(settings));
   }

@@ -98,7 +98,7 @@ class Runner {
     return {arena_.data(), static_cast<size_t>(arena_.bytes())};
   }
 
-  exec::ThreadPool pool_;
+  parallel::ThreadPool pool_;
   std::map<ProgramKey, Runnable> runnables_;
   std::unique_ptr<exec::Store> store_;
   exec::Block arena_;

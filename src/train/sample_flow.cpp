@@ -43,7 +43,7 @@ bool reads_nothing(const ir::Graph& graph, const std::vector<Holds>& holds, int 
 // Whether the node computes a x + b of those inputs x that hold means, where a and b hold nothing:
 // its gradient by x is then made of what arrives and of a. Its outputs must be marked as means.
 bool keeps_means(ir::Graph graph, const std::vector<Holds>& holds, const ir::Node& node) {
-  if (node.op->vjp == nullptr) return false;
+  if (node.op->gradient.vjp == nullptr) return false;
   const autodiff::RuleCall call(
       graph, node, [&](int id) { return holds[static_cast<size_t>(id)] == Holds::mean; },
       [&](int id) {
@@ -76,12 +76,12 @@ class Follower {
   SampleFlow run() {
     for (size_t n = 0; n < graph_.nodes.size() && flow_.refused.empty(); ++n) {
       const ir::Node& node = graph_.nodes[n];
-      if (node.op->updates.empty()) {
+      if (node.op->memory.updates.empty()) {
         visit(node, static_cast<int>(n));
       } else {
         visit_update(node);
       }
-      if (node.op->reads_rng && node.input(0) >= 0) require_draws_by_sample(node);
+      if (node.op->flow.reads_rng && node.input(0) >= 0) require_draws_by_sample(node);
     }
     return std::move(flow_);
   }
@@ -94,8 +94,8 @@ class Follower {
   }
 
   [[nodiscard]] ir::Samples rule(const ir::Node& node) const {
-    if (node.op->samples == nullptr) {
-      return node.op->updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
+    if (node.op->flow.samples == nullptr) {
+      return node.op->memory.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
     }
     std::vector<const ir::TensorType*> inputs;
     std::vector<ir::TensorType> outputs;
@@ -107,7 +107,7 @@ class Follower {
     }
     for (const int id : node.outputs) outputs.push_back(graph_.type(id));
     ir::SamplesContext context{{node.attrs, inputs, outputs}, {counted.get(), inputs.size()}};
-    return node.op->samples(context);
+    return node.op->flow.samples(context);
   }
 
   // The outputs with samples in their first dimension and those without any, where the node's
@@ -183,7 +183,7 @@ class Follower {
   void note_left_out(const ir::Node& node, int number) {
     std::vector<const ir::TensorType*> types;
     for (const int id : node.inputs) types.push_back(id < 0 ? nullptr : &graph_.type(id));
-    const ir::IndexInput index = node.op->indices({node.attrs, types, {}});
+    const ir::IndexInput index = node.op->flow.indices({node.attrs, types, {}});
     if (index.input >= 0 && index.ignored) {
       flow_.left_out.push_back({number, node.input(index.input), *index.ignored});
     }

@@ -30,7 +30,7 @@ struct SampleFlow {
 };
 
 // Follows the samples through a forward graph whose batch is open, by what ops say of themselves
-// (OpDef::samples), what shapes show, and gradient rules, which tell what keeps a mean a mean.
+// (DataFlow::samples), what shapes show, and gradient rules, which tell what keeps a mean a mean.
 // split_statistics: statistics over the batch may be those of a part.
 [[nodiscard]] SampleFlow follow_samples(const ir::Graph& forward, bool split_statistics);
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "io/sha256.h"
+#include "exec/sha256.h"
 #include "train/checkpoint.h"
 #include "train/compile.h"
 #include "train/state.h"
@@ -126,7 +126,7 @@ std::vector<std::string> Trainer::parameter_names() const {
 std::string Trainer::weights_sha256() const {
   std::vector<std::string> names = parameter_names();
   std::sort(names.begin(), names.end());
-  io::Sha256 hash;
+  exec::Sha256 hash;
   for (const std::string& name : names) {
     const exec::Store::Entry& entry = *state_->runner.store().find(name);
     hash.update(std::as_bytes(std::span(name)));

@@ -61,10 +61,10 @@ bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) 
   const int producer = graph.data(gradient).producer;
   if (producer < 0) return false;
   const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
-  if (node.op->adds_gradients) {
+  if (node.op->gradient.adds_gradients) {
     return row_parts(graph, node.inputs[0], parts) && row_parts(graph, node.inputs[1], parts);
   }
-  const ir::GivenRows given = node.op->given_rows;
+  const ir::GivenRows given = node.op->flow.given_rows;
   if (given.rows < 0) return false;
   parts.push_back({graph.value(node.input(given.sums)), graph.value(node.input(given.rows))});
   return true;
@@ -245,7 +245,7 @@ Value append_update(ir::Graph& graph, const Trained& trained, const ir::Optimize
   }
   if (scheduled_momentum) {
     if (trained.rows) refuse_rows(trained, "a cycled momentum reaches every row", "do without it");
-    inputs.resize(optimizer.op->inputs.size() - 1);  // states that it does not keep
+    inputs.resize(optimizer.op->signature.inputs.size() - 1);  // states that it does not keep
     inputs.push_back(graph.scalar(kMomentumName, DType::f32));
   }
   return graph.add(trained.rows ? *rule.by_rows : *optimizer.op, optimizer.settings, inputs)[0];

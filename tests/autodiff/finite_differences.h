@@ -18,11 +18,11 @@ constexpr double kDifferenceTolerance = 1e-7;
 // changes sides. Result: the slope along each parameter's direction.
 inline std::map<std::string, double> expect_gradients_of_finite_differences(
     const ir::Graph& graph) {
-  using exec::Precision;
+  using ir::Precision;
   const auto contents = random_sources(graph, 5);
   const auto loss_on = [&](const std::map<std::string, std::vector<double>>& sources) {
     const auto values = run_on(graph, sources, Precision::f64);
-    return exec::to_doubles(values[static_cast<size_t>(*graph.loss)], Precision::f64)[0];
+    return ir::to_doubles(values[static_cast<size_t>(*graph.loss)], Precision::f64)[0];
   };
   const auto values = run_on(graph, contents, Precision::f64);
   std::mt19937 random(6);
@@ -33,7 +33,7 @@ inline std::map<std::string, double> expect_gradients_of_finite_differences(
     const std::string parameter = name.substr(5, name.size() - 6);
     EXPECT_GE(id, 0) << "the loss does not depend on " << parameter;
     if (id < 0) continue;
-    const auto gradient = exec::to_doubles(values[static_cast<size_t>(id)], Precision::f64);
+    const auto gradient = ir::to_doubles(values[static_cast<size_t>(id)], Precision::f64);
     auto up = contents;
     auto down = contents;
     double& expected = slopes[parameter];

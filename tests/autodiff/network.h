@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autodiff/autodiff.h"
-#include "exec/reference.h"
+#include "ir/reference.h"
 #include "passes/passes.h"
 
 namespace thimble::test {
@@ -67,16 +67,16 @@ inline std::map<std::string, std::vector<double>> random_sources(const ir::Graph
 }
 
 // Every value of the graph by the reference kernels.
-inline std::vector<exec::Bytes> run_on(const ir::Graph& graph,
-                                       const std::map<std::string, std::vector<double>>& contents,
-                                       exec::Precision precision) {
-  std::map<int, exec::Bytes> sources;
+inline std::vector<ir::Bytes> run_on(const ir::Graph& graph,
+                                     const std::map<std::string, std::vector<double>>& contents,
+                                     ir::Precision precision) {
+  std::map<int, ir::Bytes> sources;
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ir::ValueData& data = graph.values[id];
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
-    sources[static_cast<int>(id)] = exec::to_bytes(contents.at(data.name), precision);
+    sources[static_cast<int>(id)] = ir::to_bytes(contents.at(data.name), precision);
   }
-  return exec::run_reference(graph, std::move(sources), precision);
+  return ir::run_reference(graph, std::move(sources), precision);
 }
 
 }  // namespace thimble::test

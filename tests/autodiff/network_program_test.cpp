@@ -9,7 +9,7 @@
 namespace thimble::test::network_program_test {
 namespace {
 
-using exec::Precision;
+using ir::Precision;
 using Contents = std::map<std::string, std::vector<double>>;
 
 // Results of a run by name: the loss, the outputs and what is left of the state.
@@ -26,16 +26,16 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
   const exec::Program program(graph, options);
   exec::Store store({&program.graph()});
   for (const auto& entry : store.entries()) {
-    const exec::Bytes bytes = exec::to_bytes(contents.at(entry.name), Precision::f32);
+    const ir::Bytes bytes = ir::to_bytes(contents.at(entry.name), Precision::f32);
     std::memcpy(entry.data, bytes.data(), bytes.size());
   }
-  exec::ThreadPool pool(options.threads);
+  parallel::ThreadPool pool(options.threads);
   const exec::Block arena(program.plan().arena_bytes);
   exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
   for (const auto& [name, values] : contents) {
     const std::span<std::byte> source = session.source(name);
     if (source.empty() || store.find(name) != nullptr) continue;
-    const exec::Bytes bytes = exec::to_bytes(values, Precision::f32);
+    const ir::Bytes bytes = ir::to_bytes(values, Precision::f32);
     std::memcpy(source.data(), bytes.data(), bytes.size());
   }
   EXPECT_TRUE(session.run());

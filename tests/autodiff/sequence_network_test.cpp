@@ -3,7 +3,7 @@
 namespace thimble::test::sequence_network_test {
 namespace {
 
-using exec::Precision;
+using ir::Precision;
 
 // A layer of every kind that works on sequences. The table of tokens is also the last layer's
 // weight: one parameter, used twice.
@@ -49,7 +49,7 @@ TEST(sequence_network, sums_the_gradients_of_a_shared_weight) {
     const auto values = run_on(graph, contents, Precision::f64);
     std::vector<double> sum(16, 0.0);
     for (const auto& [name, id] : graph.outputs) {
-      const auto gradient = exec::to_doubles(values[static_cast<size_t>(id)], Precision::f64);
+      const auto gradient = ir::to_doubles(values[static_cast<size_t>(id)], Precision::f64);
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
     }
     return sum;

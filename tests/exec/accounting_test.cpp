@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/memory.h"
-#include "exec/thread.h"
+#include "parallel/thread.h"
 
 namespace thimble::exec::accounting_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "exec/memory.h"
-#include "ops/families/random/philox.h"
+#include "simd/philox.h"
 
 namespace thimble::exec::initialize_test {
 namespace {

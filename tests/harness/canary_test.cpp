@@ -8,6 +8,7 @@
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::test::canary_test {
 namespace {
@@ -32,15 +33,19 @@ void square_grad(Real* dx, const Real* dy, const Real* x, const CanaryDims* d) {
 const ir::OpDef& grad_op() {
   static const ir::OpDef def{
       .name = "canary_grad",
-      .inputs = {{"dy", ""}, {"x", ""}},
-      .outputs = {{"dx", ""}},
+      .signature{
+          .inputs = {{"dy", ""}, {"x", ""}},
+          .outputs = {{"dx", ""}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {c.input(1)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(1)); },
-      .ref = ir::kernel_fn<&square_grad<float>>(),
-      .ref64 = ir::kernel_fn<&square_grad<double>>(),
-      .in_place = {{0, 0}, {0, 1}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(1)); },
+          .ref = ir::kernel_fn<&square_grad<float>>(),
+          .ref64 = ir::kernel_fn<&square_grad<double>>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
   };
   return def;
 }
@@ -49,20 +54,24 @@ const ir::OpDef& grad_op() {
 ir::OpDef right_op() {
   return {
       .name = "canary",
-      .inputs = {{"x", ""}},
-      .outputs = {{"y", ""}},
+      .signature{
+          .inputs = {{"x", ""}},
+          .outputs = {{"y", ""}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {c.grad().graph().add1(grad_op(), {}, {c.grad(), c.input(0)})};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0)); },
+          .ref = ir::kernel_fn<&square<float>>(),
+          .ref64 = ir::kernel_fn<&square<double>>(),
+          .fast = ir::kernel_fn<&square<float>>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0)); },
-      .ref = ir::kernel_fn<&square<float>>(),
-      .ref64 = ir::kernel_fn<&square<double>>(),
-      .fast = ir::kernel_fn<&square<float>>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
 }
 
@@ -86,13 +95,13 @@ TEST(canary, that_sings_passes_every_check) {
 
 TEST(canary, with_a_wrong_gradient_is_caught) {
   ir::OpDef op = right_op();
-  op.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; };
+  op.gradient.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; };
   expect_caught(check_gradient(op, vector_case()), "finite differences");
 }
 
 TEST(canary, with_a_gradient_left_out_is_caught) {
   ir::OpDef op = right_op();
-  op.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; };
+  op.gradient.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; };
   expect_caught(check_gradient(op, vector_case()), "finite differences");
 }
 
@@ -104,11 +113,11 @@ void grad_wrong_in_one_element(double* dx, const double* dy, const double* x, co
 TEST(canary, with_a_gradient_wrong_in_one_element_is_caught) {
   static const ir::OpDef wrong_grad = [] {
     ir::OpDef def = grad_op();
-    def.ref64 = ir::kernel_fn<&grad_wrong_in_one_element>();
+    def.kernels.ref64 = ir::kernel_fn<&grad_wrong_in_one_element>();
     return def;
   }();
   ir::OpDef op = right_op();
-  op.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+  op.gradient.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
     return {c.grad().graph().add1(wrong_grad, {}, {c.grad(), c.input(0)})};
   };
   expect_caught(check_gradient(op, vector_case()), "finite differences");
@@ -127,7 +136,7 @@ TEST(canary, with_a_shape_rule_too_small_for_its_kernel_is_caught) {
   op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     return {{DType::f32, {c.shape(0)[0] - 1}}};
   };
-  op.vjp = nullptr;
+  op.gradient.vjp = nullptr;
   OpCase test = vector_case();
   test.expect.clear();
   if constexpr (THIMBLE_ADDRESS_SANITIZER) {
@@ -145,7 +154,7 @@ void incomplete_square(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, that_leaves_an_element_unwritten_is_caught) {
   ir::OpDef op = right_op();
-  op.ref = ir::kernel_fn<&incomplete_square>();
+  op.kernels.ref = ir::kernel_fn<&incomplete_square>();
   expect_caught(check_shapes(op, vector_case()), "leaves a part of output 0 unwritten");
 }
 
@@ -156,7 +165,7 @@ void shifted_square(double* y, const double* x, const CanaryDims* d) {
 
 TEST(canary, whose_precisions_disagree_is_caught) {
   ir::OpDef op = right_op();
-  op.ref64 = ir::kernel_fn<&shifted_square>();
+  op.kernels.ref64 = ir::kernel_fn<&shifted_square>();
   expect_caught(check_reference(op, vector_case()), "float differs from double");
 }
 
@@ -167,7 +176,7 @@ void square_wrong_at_the_end(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, with_a_wrong_fast_kernel_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&square_wrong_at_the_end>();
+  op.kernels.fast = ir::kernel_fn<&square_wrong_at_the_end>();
   expect_caught(check_fast(op, vector_case()), "output 0 differs by");
 }
 
@@ -187,11 +196,11 @@ std::string check_codes() {
   op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     return {{DType::u8, c.shape(0)}};
   };
-  op.vjp = nullptr;
-  op.ref = ir::kernel_fn<&right_codes>();
-  op.ref64 = nullptr;
-  op.fast = ir::kernel_fn<&codes_apart<apart, by>>();
-  op.in_place = {};
+  op.gradient.vjp = nullptr;
+  op.kernels.ref = ir::kernel_fn<&right_codes>();
+  op.kernels.ref64 = nullptr;
+  op.kernels.fast = ir::kernel_fn<&codes_apart<apart, by>>();
+  op.memory.in_place = {};
   return check_fast(op, {.name = "codes", .inputs = {{.shape = {2000}}}, .codes = true});
 }
 
@@ -210,7 +219,7 @@ void square_with_nan(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, with_nan_from_its_fast_kernel_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&square_with_nan>();
+  op.kernels.fast = ir::kernel_fn<&square_with_nan>();
   expect_caught(check_fast(op, vector_case()), "output 0 differs by");
 }
 
@@ -221,7 +230,7 @@ void square_and_one_more(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, that_writes_past_its_end_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&square_and_one_more>();
+  op.kernels.fast = ir::kernel_fn<&square_and_one_more>();
   expect_caught(check_fast(op, vector_case()), "writes past output 0");
 }
 
@@ -232,7 +241,7 @@ void square_and_one_before(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, that_writes_before_its_beginning_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&square_and_one_before>();
+  op.kernels.fast = ir::kernel_fn<&square_and_one_before>();
   expect_caught(check_fast(op, vector_case()), "writes past output 0");
 }
 
@@ -243,8 +252,8 @@ void square_with_large_workspace(float* y, const float* x, void* workspace, cons
 
 TEST(canary, that_writes_past_its_workspace_is_caught) {
   ir::OpDef op = right_op();
-  op.workspace = [](const ir::Params&, int) -> int64_t { return 64; };
-  op.fast = ir::kernel_fn<&square_with_large_workspace>();
+  op.kernels.workspace = [](const ir::Params&, int) -> int64_t { return 64; };
+  op.kernels.fast = ir::kernel_fn<&square_with_large_workspace>();
   expect_caught(check_fast(op, vector_case()), "writes past its workspace");
 }
 
@@ -255,11 +264,11 @@ void square_that_changes_x(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, that_changes_its_input_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&square_that_changes_x>();
+  op.kernels.fast = ir::kernel_fn<&square_that_changes_x>();
   expect_caught(check_fast(op, vector_case()), "changes input 0");
 }
 
-void square_by_threads(float* y, const float* x, const CanaryDims* d, exec::ThreadPool& pool) {
+void square_by_threads(float* y, const float* x, const CanaryDims* d, parallel::ThreadPool& pool) {
   square(y, x, d);
   // Within every tolerance, yet not the same.
   if (pool.threads() == 4) y[7] = std::nextafter(y[7], 1.0F);
@@ -267,7 +276,7 @@ void square_by_threads(float* y, const float* x, const CanaryDims* d, exec::Thre
 
 TEST(canary, whose_bits_depend_on_the_threads_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&square_by_threads>();
+  op.kernels.fast = ir::kernel_fn<&square_by_threads>();
   expect_caught(check_fast(op, vector_case()), "other bits on 4 threads");
 }
 
@@ -278,15 +287,15 @@ void reversed_square(float* y, const float* x, const CanaryDims* d) {
 
 TEST(canary, that_lies_about_working_in_place_is_caught) {
   ir::OpDef op = right_op();
-  op.vjp = nullptr;
-  op.ref = ir::kernel_fn<&reversed_square>();
-  op.fast = nullptr;
+  op.gradient.vjp = nullptr;
+  op.kernels.ref = ir::kernel_fn<&reversed_square>();
+  op.kernels.fast = nullptr;
   expect_caught(check_in_place(op, vector_case()), "(reference) gives other bits");
 }
 
 TEST(canary, whose_fast_kernel_lies_about_working_in_place_is_caught) {
   ir::OpDef op = right_op();
-  op.fast = ir::kernel_fn<&reversed_square>();
+  op.kernels.fast = ir::kernel_fn<&reversed_square>();
   expect_caught(check_in_place(op, vector_case()), "(fast) gives other bits");
 }
 
@@ -313,9 +322,9 @@ TEST(canary, whose_samples_depend_on_each_other_is_caught_unless_it_says_so) {
   const OpCase test = vector_case();
   ir::OpDef op = right_op();
   EXPECT_EQ(check_samples(op, test), "");
-  op.ref64 = ir::kernel_fn<&square_but_last<double>>();
+  op.kernels.ref64 = ir::kernel_fn<&square_but_last<double>>();
   expect_caught(check_samples(op, test), "is not one after another");
-  op.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; };
+  op.flow.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; };
   EXPECT_EQ(check_samples(op, test), "");
 }
 
@@ -331,9 +340,9 @@ TEST(canary, whose_sum_is_said_to_be_a_mean_is_caught) {
   op.infer = [](const ir::InferContext&) -> std::vector<ir::TensorType> {
     return {{DType::f32, {}}};
   };
-  op.ref64 = ir::kernel_fn<&sum_of<double>>();
+  op.kernels.ref64 = ir::kernel_fn<&sum_of<double>>();
   EXPECT_EQ(check_samples(op, vector_case()), "");  // an output without samples says nothing
-  op.samples = [](const ir::SamplesContext&) { return ir::Samples::mean; };
+  op.flow.samples = [](const ir::SamplesContext&) { return ir::Samples::mean; };
   expect_caught(check_samples(op, vector_case()), "is not the mean of");
 }
 
@@ -349,15 +358,15 @@ void square_part(Real* y, const Real* x, const PartDims* d) {
 
 ir::OpDef op_of_parts() {
   ir::OpDef op = right_op();
-  op.vjp = nullptr;
-  op.in_place = {};
-  op.params = [](const ir::KernelContext& c) -> ir::Params {
+  op.gradient.vjp = nullptr;
+  op.memory.in_place = {};
+  op.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     return PartDims{static_cast<int>(c.in(0).elements()), 0};
   };
-  op.ref = op.fast = ir::kernel_fn<&square_part<float>>();
-  op.ref64 = ir::kernel_fn<&square_part<double>>();
-  op.part.rows = [](const ir::Params&) -> int64_t { return 8; };
-  op.part.part = [](void* params, int64_t first, int64_t count) {
+  op.kernels.ref = op.kernels.fast = ir::kernel_fn<&square_part<float>>();
+  op.kernels.ref64 = ir::kernel_fn<&square_part<double>>();
+  op.memory.part.rows = [](const ir::Params&) -> int64_t { return 8; };
+  op.memory.part.part = [](void* params, int64_t first, int64_t count) {
     *static_cast<PartDims*>(params) = {static_cast<int>(count), static_cast<int>(first)};
   };
   return op;
@@ -366,7 +375,7 @@ ir::OpDef op_of_parts() {
 TEST(canary, whose_parts_are_those_of_other_rows_is_caught) {
   ir::OpDef op = op_of_parts();
   EXPECT_EQ(check_parts(op, vector_case()), "");
-  op.part.part = [](void* params, int64_t first, int64_t count) {
+  op.memory.part.part = [](void* params, int64_t first, int64_t count) {
     *static_cast<PartDims*>(params) = {static_cast<int>(count), static_cast<int>(first / 2)};
   };
   expect_caught(check_parts(op, vector_case()), "rows 8 to 16 have other bits");
@@ -379,7 +388,7 @@ void part_of_other_bits(float* y, const float* x, const PartDims* d) {
 
 TEST(canary, whose_fast_kernel_gives_a_part_other_bits_is_caught) {
   ir::OpDef op = op_of_parts();
-  op.fast = ir::kernel_fn<&part_of_other_bits>();
+  op.kernels.fast = ir::kernel_fn<&part_of_other_bits>();
   expect_caught(check_parts(op, vector_case()), "rows 96 to 100 have other bits");
 }
 
@@ -398,20 +407,20 @@ void minus_grad(Real* param, const Real* before, const Real* grad, const CanaryD
 
 TEST(canary, that_is_a_rule_for_whole_tensors_and_says_for_elements_is_caught) {
   ir::OpDef op = grad_op();
-  op.inputs = {{"param", ""}, {"grad", ""}};
-  op.in_place = {};
-  op.updates = {{0, 0}};
+  op.signature.inputs = {{"param", ""}, {"grad", ""}};
+  op.memory.in_place = {};
+  op.memory.updates = {{0, 0}};
   op.optimizer = {
       .name = "canary",
       .states = [](const ir::Attrs&, const Shape&) -> std::vector<ir::StateSpec> { return {}; },
       .elementwise = true};
-  op.ref = ir::kernel_fn<&minus_grad<float>>();
-  op.ref64 = ir::kernel_fn<&minus_grad<double>>();
+  op.kernels.ref = ir::kernel_fn<&minus_grad<float>>();
+  op.kernels.ref64 = ir::kernel_fn<&minus_grad<double>>();
   const OpCase test{.name = "vector",
                     .inputs = {{.shape = {101}, .state = true}, {.shape = {101}}}};
   EXPECT_EQ(check_halves(op, test), "");
-  op.ref = ir::kernel_fn<&minus_mean<float>>();
-  op.ref64 = ir::kernel_fn<&minus_mean<double>>();
+  op.kernels.ref = ir::kernel_fn<&minus_mean<float>>();
+  op.kernels.ref64 = ir::kernel_fn<&minus_mean<double>>();
   expect_caught(check_halves(op, test), "two halves give other bits");
 }
 
@@ -426,7 +435,7 @@ void describe(TwiceNamed& attrs, ir::FieldVisitor& v) {
 
 TEST(canary, whose_attributes_do_not_survive_json_is_caught) {
   ir::OpDef op = right_op();
-  op.attrs = ir::Attrs::schema_of<TwiceNamed>();
+  op.signature.attrs = ir::Attrs::schema_of<TwiceNamed>();
   expect_caught(check_attributes(op, vector_case()), "come back from JSON as");
 }
 

@@ -10,13 +10,14 @@
 #include "harness/op_data.h"
 #include "harness/vector_targets.h"
 #include "io/json/attrs.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 constexpr unsigned char kPaint = 0xA5;
 constexpr unsigned char kOtherPaint = 0x5A;
@@ -62,14 +63,15 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   for (int id : node.inputs) {
     inputs.push_back(id < 0 ? Bytes() : values[static_cast<size_t>(id)]);
   }
-  std::vector<const void*> sources(std::max(inputs.size(), node.op->inputs.size()), nullptr);
+  std::vector<const void*> sources(std::max(inputs.size(), node.op->signature.inputs.size()),
+                                   nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (node.inputs[i] >= 0) sources[i] = inputs[i].data();
   }
   std::vector<Guarded> outputs;
   std::vector<void*> destinations;
   for (int id : node.outputs) {
-    outputs.emplace_back(static_cast<int64_t>(exec::byte_size(graph.type(id), Precision::f32)),
+    outputs.emplace_back(static_cast<int64_t>(ir::byte_size(graph.type(id), Precision::f32)),
                          paint);
     destinations.push_back(outputs.back().data());
   }
@@ -79,16 +81,18 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
     if (!input.empty()) std::memcpy(output.data(), input.data(), input.size());
     sources[static_cast<size_t>(a.in)] = output.data();
   };
-  for (const ir::Alias& update : node.op->updates) {
+  for (const ir::Alias& update : node.op->memory.updates) {
     if (static_cast<size_t>(update.in) < inputs.size() &&
         node.inputs[static_cast<size_t>(update.in)] >= 0)
       lay_over(update);
   }
   if (alias != nullptr) lay_over(*alias);
-  exec::ThreadPool pool(threads);
-  Guarded workspace(fast && node.op->workspace != nullptr ? node.op->workspace(params, threads) : 0,
+  parallel::ThreadPool pool(threads);
+  Guarded workspace(fast && node.op->kernels.workspace != nullptr
+                        ? node.op->kernels.workspace(params, threads)
+                        : 0,
                     kNanPaint);
-  const ir::KernelFn kernel = fast ? node.op->fast : node.op->ref;
+  const ir::KernelFn kernel = fast ? node.op->kernels.fast : node.op->kernels.ref;
   kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
           static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), &pool});
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -144,8 +148,8 @@ std::string compare_outputs(const ir::Graph& graph, const ir::Node& node, const 
       }
       continue;
     }
-    const double difference = relative_difference(exec::to_doubles(got[i], Precision::f32),
-                                                  exec::to_doubles(wanted[i], Precision::f32));
+    const double difference = relative_difference(ir::to_doubles(got[i], Precision::f32),
+                                                  ir::to_doubles(wanted[i], Precision::f32));
     if (!(difference <= tolerance)) {
       return fmt::format("{} output {} differs by {:.3g} of its largest, allowed {:.3g}",
                          node.op->name, i, difference, tolerance);
@@ -158,8 +162,8 @@ std::string compare_outputs(const ir::Graph& graph, const ir::Node& node, const 
 template <class Check>
 std::string for_each_node(const ir::OpDef& op, const OpCase& test, Check check) {
   const CaseGraph made = make_graph(op, test, true);
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 1).bytes(Precision::f32), Precision::f32);
+  const auto values =
+      ir::run_reference(made.graph, make_data(made, test, 1).bytes(Precision::f32), Precision::f32);
   for (const ir::Node& node : made.graph.nodes) {
     std::string error = check(made.graph, node, values);
     if (!error.empty()) return error;
@@ -209,11 +213,11 @@ std::string check_shapes(const ir::OpDef& op, const OpCase& test) {
 }
 
 std::string check_reference(const ir::OpDef& op, const OpCase& test) {
-  if (op.ref64 == nullptr) return "";
+  if (op.kernels.ref64 == nullptr) return "";
   const CaseGraph made = make_graph(op, test, false);
   const CaseData data = make_data(made, test, 2);
-  const auto single = exec::run_reference(made.graph, data.bytes(Precision::f32), Precision::f32);
-  const auto twice = exec::run_reference(made.graph, data.bytes(Precision::f64), Precision::f64);
+  const auto single = ir::run_reference(made.graph, data.bytes(Precision::f32), Precision::f32);
+  const auto twice = ir::run_reference(made.graph, data.bytes(Precision::f64), Precision::f64);
   for (int id : made.outputs) {
     const auto v = static_cast<size_t>(id);
     const DType dtype = made.graph.type(id).dtype;
@@ -222,8 +226,8 @@ std::string check_reference(const ir::OpDef& op, const OpCase& test) {
         return "the two precisions differ in an integer output";
       continue;
     }
-    const double difference = relative_difference(exec::to_doubles(single[v], Precision::f32),
-                                                  exec::to_doubles(twice[v], Precision::f64));
+    const double difference = relative_difference(ir::to_doubles(single[v], Precision::f32),
+                                                  ir::to_doubles(twice[v], Precision::f64));
     if (!(difference <= test.tolerance)) {
       return fmt::format("float differs from double by {:.3g} of its largest, allowed {:.3g}",
                          difference, test.tolerance);
@@ -236,7 +240,7 @@ std::string check_fast(const ir::OpDef& op, const OpCase& test) {
   return for_each_node(op, test,
                        [&](const ir::Graph& graph, const ir::Node& node,
                            const std::vector<Bytes>& values) -> std::string {
-                         if (node.op->fast == nullptr) return "";
+                         if (node.op->kernels.fast == nullptr) return "";
                          for (const int64_t target : usable_targets()) {
                            const ChosenTarget chosen(target);
                            const std::string error =
@@ -253,8 +257,8 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test) {
       op, test,
       [&](const ir::Graph& graph, const ir::Node& node,
           const std::vector<Bytes>& values) -> std::string {
-        std::vector<ir::Alias> aliases = node.op->in_place;
-        aliases.insert(aliases.end(), node.op->views.begin(), node.op->views.end());
+        std::vector<ir::Alias> aliases = node.op->memory.in_place;
+        aliases.insert(aliases.end(), node.op->memory.views.begin(), node.op->memory.views.end());
         for (const ir::Alias& alias : aliases) {
           const auto in = static_cast<size_t>(alias.in);
           if (in >= node.inputs.size() || node.inputs[in] < 0) continue;
@@ -263,7 +267,7 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test) {
             continue;
           }
           for (const bool fast : {false, true}) {
-            if (fast && node.op->fast == nullptr) continue;
+            if (fast && node.op->kernels.fast == nullptr) continue;
             const KernelRun apart = run_kernel(graph, node, values, fast, 2);
             const KernelRun over = run_kernel(graph, node, values, fast, 2, &alias);
             if (!over.error.empty()) return over.error;
@@ -281,11 +285,11 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
   // Central differences of a smooth function: error near step^2, rounding near 1e-16 / step.
   constexpr double kStep = 1e-5;
   constexpr int kDirections = 3;
-  if (op.vjp == nullptr) return "";
+  if (op.gradient.vjp == nullptr) return "";
   const CaseGraph with = make_graph(op, test, true);
   const CaseGraph plain = make_graph(op, test, false);
   const CaseData data = make_data(with, test, 3);
-  const auto values = exec::run_reference(with.graph, data.bytes(Precision::f64), Precision::f64);
+  const auto values = ir::run_reference(with.graph, data.bytes(Precision::f64), Precision::f64);
   const auto target = [&](const CaseData& at) {
     CaseData sources;
     sources.raw = at.raw;
@@ -293,10 +297,10 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
       if (id >= 0 && at.numbers.count(id) > 0) sources.numbers[id] = at.numbers.at(id);
     }
     const auto results =
-        exec::run_reference(plain.graph, sources.bytes(Precision::f64), Precision::f64);
+        ir::run_reference(plain.graph, sources.bytes(Precision::f64), Precision::f64);
     double sum = 0.0;
     for (const auto& [output, cotangent] : with.cotangents) {
-      const auto y = exec::to_doubles(results[static_cast<size_t>(output)], Precision::f64);
+      const auto y = ir::to_doubles(results[static_cast<size_t>(output)], Precision::f64);
       const std::vector<double>& weights = data.numbers.at(cotangent);
       for (size_t i = 0; i < y.size(); ++i) sum += y[i] * weights[i];
     }
@@ -307,7 +311,7 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
   for (const autodiff::Gradient& gradient : with.gradients) {
     std::vector<double> dx(data.numbers.at(gradient.value).size(), 0.0);
     if (gradient.gradient >= 0) {
-      dx = exec::to_doubles(values[static_cast<size_t>(gradient.gradient)], Precision::f64);
+      dx = ir::to_doubles(values[static_cast<size_t>(gradient.gradient)], Precision::f64);
     }
     for (int k = 0; k < kDirections; ++k) {
       CaseData up = data;
@@ -332,9 +336,10 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
 }
 
 std::string check_attributes(const ir::OpDef& op, const OpCase& test) {
-  const ir::Attrs attrs = test.attrs ? test.attrs : ir::Attrs::defaults(op.attrs);
+  const ir::Attrs attrs = test.attrs ? test.attrs : ir::Attrs::defaults(op.signature.attrs);
   const std::string text = io::attrs_to_json(attrs).dump();
-  const ir::Attrs again = io::attrs_from_json(op.attrs, nlohmann::json::parse(text), op.name);
+  const ir::Attrs again =
+      io::attrs_from_json(op.signature.attrs, nlohmann::json::parse(text), op.name);
   if (attrs.full_text() == again.full_text()) return "";
   return fmt::format("attributes {} come back from JSON as {}", attrs.full_text(),
                      again.full_text());

@@ -32,7 +32,7 @@ std::vector<double> random_numbers(const TensorSpec& spec, std::mt19937& random)
 }
 
 template <class T>
-exec::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
+ir::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
   const int64_t low = std::llround(spec.low);
   const int64_t high = std::llround(spec.high);
   std::uniform_int_distribution<int64_t> uniform(low, high);
@@ -45,12 +45,12 @@ exec::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
     if (all.size() < values.size()) throw Error("test", "fewer integers than distinct values");
     std::copy_n(all.begin(), values.size(), values.begin());
   }
-  exec::Bytes bytes(values.size() * sizeof(T));
+  ir::Bytes bytes(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
-exec::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
+ir::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
   switch (spec.dtype) {
     case DType::i32:
       return random_integers<int32_t>(spec, random);
@@ -63,7 +63,7 @@ exec::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
     default:
       break;
   }
-  exec::Bytes bytes(static_cast<size_t>(size_bytes(spec.dtype, spec.shape)));
+  ir::Bytes bytes(static_cast<size_t>(size_bytes(spec.dtype, spec.shape)));
   for (std::byte& b : bytes) b = static_cast<std::byte>(random() & 0xFFU);
   return bytes;
 }
@@ -86,7 +86,7 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
   }
   const std::vector<Value> outputs = graph.add(op, test.attrs, inputs);
   for (const Value& output : outputs) made.outputs.push_back(output.id());
-  if (!with_gradient || op.vjp == nullptr) return made;
+  if (!with_gradient || op.gradient.vjp == nullptr) return made;
   std::vector<autodiff::Cotangent> seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value& output = outputs[i];
@@ -140,9 +140,9 @@ CaseData make_data(const CaseGraph& made, const OpCase& test, uint32_t seed) {
   return data;
 }
 
-std::map<int, exec::Bytes> CaseData::bytes(exec::Precision precision) const {
-  std::map<int, exec::Bytes> all = raw;
-  for (const auto& [id, values] : numbers) all[id] = exec::to_bytes(values, precision);
+std::map<int, ir::Bytes> CaseData::bytes(ir::Precision precision) const {
+  std::map<int, ir::Bytes> all = raw;
+  for (const auto& [id, values] : numbers) all[id] = ir::to_bytes(values, precision);
   return all;
 }
 

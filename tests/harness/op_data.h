@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "autodiff/autodiff.h"
-#include "exec/reference.h"
 #include "harness/op_cases.h"
+#include "ir/reference.h"
 
 namespace thimble::test {
 
@@ -25,8 +25,8 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
 // Random contents of every source, as doubles for f32 and in memory form for others.
 struct CaseData {
   std::map<int, std::vector<double>> numbers;
-  std::map<int, exec::Bytes> raw;
-  [[nodiscard]] std::map<int, exec::Bytes> bytes(exec::Precision precision) const;
+  std::map<int, ir::Bytes> raw;
+  [[nodiscard]] std::map<int, ir::Bytes> bytes(ir::Precision precision) const;
 };
 
 CaseData make_data(const CaseGraph& graph, const OpCase& test, uint32_t seed);

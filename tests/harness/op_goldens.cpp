@@ -8,16 +8,16 @@
 #include <limits>
 
 #include "autodiff/autodiff.h"
-#include "exec/reference.h"
 #include "harness/op_data.h"
 #include "io/json/attrs.h"
 #include "ir/function_def.h"
+#include "ir/reference.h"
 
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 using nlohmann::json;
 
 // The file holds nine digits of what PyTorch computes in double precision; constants of formulas
@@ -78,8 +78,8 @@ Bytes contents(const json& tensor, Precision precision) {
       break;
   }
   // PyTorch computed from what float32 holds.
-  return exec::to_bytes(exec::to_doubles(exec::to_bytes(numbers, Precision::f32), Precision::f32),
-                        precision);
+  return ir::to_bytes(ir::to_doubles(ir::to_bytes(numbers, Precision::f32), Precision::f32),
+                      precision);
 }
 
 // A value of the graph and what it must be.
@@ -158,12 +158,14 @@ std::vector<Value> build(ir::Graph& graph, const std::string& name, const json& 
   const ir::FunctionDef* function = ir::find_function(name);
   const size_t outputs = golden.at("outputs").size();
   const bool same_outputs = function != nullptr && function->outputs.size() == outputs;
-  const bool more = op != nullptr && function != nullptr &&
-                    (op->outputs.size() != outputs || inputs.size() > op->inputs.size() ||
-                     (!function->is_layer() && function->inputs.size() == op->inputs.size()));
+  const bool more =
+      op != nullptr && function != nullptr &&
+      (op->signature.outputs.size() != outputs || inputs.size() > op->signature.inputs.size() ||
+       (!function->is_layer() && function->inputs.size() == op->signature.inputs.size()));
   const bool hidden = same_outputs && more;
   if (op != nullptr && !hidden) {
-    return graph.add(*op, io::attrs_from_json(op->attrs, attrs, name + " golden"), inputs);
+    return graph.add(*op, io::attrs_from_json(op->signature.attrs, attrs, name + " golden"),
+                     inputs);
   }
   if (function == nullptr) throw Error(name, "no such op in the library");
   inputs.resize(std::max(inputs.size(), function->inputs.size()));
@@ -223,7 +225,7 @@ GoldenGraph make_graph(const json& golden) {
 std::string compare(const GoldenGraph& made, Precision precision, double tolerance) {
   std::map<int, Bytes> sources;
   for (const auto& [id, tensor] : made.sources) sources[id] = contents(*tensor, precision);
-  const auto values = exec::run_reference(made.graph, std::move(sources), precision);
+  const auto values = ir::run_reference(made.graph, std::move(sources), precision);
   for (const Expected& expected : made.expected) {
     if (expected.id < 0) return expected.what + " is missing";
     const ir::TensorType type = made.graph.type(expected.id);
@@ -240,7 +242,7 @@ std::string compare(const GoldenGraph& made, Precision precision, double toleran
       continue;
     }
     const double difference =
-        relative_difference(exec::to_doubles(bytes, precision), numbers_of(*expected.tensor));
+        relative_difference(ir::to_doubles(bytes, precision), numbers_of(*expected.tensor));
     if (!(difference <= tolerance)) {
       return fmt::format("{} differs from PyTorch's by {:.3g} of its largest, allowed {:.3g}",
                          expected.what, difference, tolerance);
@@ -274,8 +276,9 @@ std::vector<json> find_goldens(const std::string& ops_folder) {
 std::string check_golden(const json& golden) {
   const GoldenGraph made = make_graph(golden);
   std::string error = compare(made, Precision::f32, kGoldenTolerance32);
-  const bool has_double = std::all_of(made.graph.nodes.begin(), made.graph.nodes.end(),
-                                      [](const ir::Node& n) { return n.op->ref64 != nullptr; });
+  const bool has_double =
+      std::all_of(made.graph.nodes.begin(), made.graph.nodes.end(),
+                  [](const ir::Node& n) { return n.op->kernels.ref64 != nullptr; });
   if (error.empty() && has_double) error = compare(made, Precision::f64, kGoldenTolerance64);
   return error;
 }

@@ -44,7 +44,7 @@ void add_test(const std::string& suite, const std::string& name,
 bool has_parts(const ir::OpDef& op, const OpCase& test) {
   for (const std::string& name : ops_of_case(op, test)) {
     const ir::OpDef* const used = ir::find_op(name);
-    if (used != nullptr && used->part.rows != nullptr) return true;
+    if (used != nullptr && used->memory.part.rows != nullptr) return true;
   }
   return false;
 }
@@ -63,7 +63,7 @@ void add_tests(const std::string& name, const OpCases& table) {
         {"gradient", check_gradient}, {"attributes", check_attributes},
         {"samples", check_samples}};
     for (const auto& [what, check] : checks) {
-      if (std::string_view(what) == "gradient" && op->vjp == nullptr) continue;
+      if (std::string_view(what) == "gradient" && op->gradient.vjp == nullptr) continue;
       add_test(name, test.name + "_" + what,
                [op, test, check = check] { return check(*op, test); });
     }
@@ -122,7 +122,7 @@ std::string untested_parts() {
     }
   }
   for (const ir::OpDef* op : ir::all_ops()) {
-    if (op->part.rows != nullptr && seen.count(op->name) == 0) {
+    if (op->memory.part.rows != nullptr && seen.count(op->name) == 0) {
       return std::string("no test computes several parts of ") + op->name;
     }
   }

@@ -8,13 +8,14 @@
 #include "exec/memory.h"
 #include "harness/op_data.h"
 #include "harness/vector_targets.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 // A kernel of a node.
 struct Kernel {
@@ -25,20 +26,20 @@ struct Kernel {
 };
 
 std::vector<Kernel> kernels_of(const ir::Node& node) {
-  std::vector<Kernel> kernels{{node, node.op->ref, false, 1}};
-  if (node.op->fast == nullptr) return kernels;
-  kernels.push_back({node, node.op->fast, true, 1});
-  kernels.push_back({node, node.op->fast, true, 4});
+  std::vector<Kernel> kernels{{node, node.op->kernels.ref, false, 1}};
+  if (node.op->kernels.fast == nullptr) return kernels;
+  kernels.push_back({node, node.op->kernels.fast, true, 1});
+  kernels.push_back({node, node.op->kernels.fast, true, 4});
   return kernels;
 }
 
 // inputs: of all that the op declares, null where left out.
 void run(const Kernel& kernel, const std::vector<void*>& outputs,
          const std::vector<const void*>& inputs, const ir::Params& params) {
-  exec::ThreadPool pool(kernel.threads);
+  parallel::ThreadPool pool(kernel.threads);
   const ir::OpDef& op = *kernel.node.op;
-  const bool scratch = kernel.fast && op.workspace != nullptr;
-  const exec::Block workspace(scratch ? op.workspace(params, kernel.threads) : 0);
+  const bool scratch = kernel.fast && op.kernels.workspace != nullptr;
+  const exec::Block workspace(scratch ? op.kernels.workspace(params, kernel.threads) : 0);
   if (workspace.bytes() > 0) {
     std::memset(workspace.data(), 0xFF, static_cast<size_t>(workspace.bytes()));
   }
@@ -57,7 +58,8 @@ struct OpenParams {
 };
 
 std::vector<const void*> inputs_of(const ir::Node& node, const std::vector<Bytes>& values) {
-  std::vector<const void*> inputs(std::max(node.inputs.size(), node.op->inputs.size()), nullptr);
+  std::vector<const void*> inputs(std::max(node.inputs.size(), node.op->signature.inputs.size()),
+                                  nullptr);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] >= 0) inputs[i] = values[static_cast<size_t>(node.inputs[i])].data();
   }
@@ -89,12 +91,12 @@ std::string compare_parts(const ir::Graph& graph, const Kernel& kernel,
   const auto inputs = inputs_of(node, values);
   Bytes whole(row_bytes * static_cast<size_t>(rows));
   run(kernel, {whole.data()}, inputs, params);
-  const int64_t least = node.op->part.rows(params);
+  const int64_t least = node.op->memory.part.rows(params);
   for (const int64_t step : {least, 2 * least}) {
     for (int64_t first = 0; first < rows; first += step) {
       const int64_t count = std::min(step, rows - first);
       OpenParams changed(params);
-      node.op->part.part(changed.bytes, first, count);
+      node.op->memory.part.part(changed.bytes, first, count);
       Bytes part(row_bytes * static_cast<size_t>(count));
       run(kernel, {part.data()}, inputs, changed);
       const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(row_bytes) * first;
@@ -112,7 +114,7 @@ std::vector<Bytes> updated(const Kernel& kernel, const std::vector<Bytes>& value
   const ir::Node& node = kernel.node;
   std::vector<Bytes> results;
   for (size_t t = 0; t < node.outputs.size(); ++t) {
-    const int input = node.op->updates[t].in;
+    const int input = node.op->memory.updates[t].in;
     results.push_back(values[static_cast<size_t>(node.input(input))]);
   }
   for (int64_t first = 0; first < elements; first += piece) {
@@ -122,7 +124,7 @@ std::vector<Bytes> updated(const Kernel& kernel, const std::vector<Bytes>& value
     std::vector<void*> outputs;
     for (size_t t = 0; t < results.size(); ++t) {
       outputs.push_back(results[t].data() + offset);
-      inputs[static_cast<size_t>(node.op->updates[t].in)] = outputs.back();
+      inputs[static_cast<size_t>(node.op->memory.updates[t].in)] = outputs.back();
     }
     OpenParams changed(params);
     const auto count = static_cast<int>(std::min(piece, elements - first));
@@ -138,8 +140,8 @@ std::vector<std::string> ops_of_several_parts(const ir::OpDef& op, const OpCase&
   std::vector<std::string> names;
   const CaseGraph made = make_graph(op, test, true);
   for (const ir::Node& node : made.graph.nodes) {
-    if (node.op->part.rows == nullptr) continue;
-    const int64_t step = node.op->part.rows(plan::kernel_params(made.graph, node));
+    if (node.op->memory.part.rows == nullptr) continue;
+    const int64_t step = node.op->memory.part.rows(plan::kernel_params(made.graph, node));
     if (step > 0 && made.graph.type(node.outputs[0]).shape[0] > step)
       names.emplace_back(node.op->name);
   }
@@ -148,11 +150,11 @@ std::vector<std::string> ops_of_several_parts(const ir::OpDef& op, const OpCase&
 
 std::string check_parts(const ir::OpDef& op, const OpCase& test) {
   const CaseGraph made = make_graph(op, test, true);
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 4).bytes(Precision::f32), Precision::f32);
+  const auto values =
+      ir::run_reference(made.graph, make_data(made, test, 4).bytes(Precision::f32), Precision::f32);
   for (const ir::Node& node : made.graph.nodes) {
-    if (node.op->part.rows == nullptr) continue;
-    const int64_t step = node.op->part.rows(plan::kernel_params(made.graph, node));
+    if (node.op->memory.part.rows == nullptr) continue;
+    const int64_t step = node.op->memory.part.rows(plan::kernel_params(made.graph, node));
     if (step <= 0) continue;
     std::string error = for_each_kernel(
         node, [&](const Kernel& kernel) { return compare_parts(made.graph, kernel, values); });
@@ -169,8 +171,8 @@ std::string check_halves(const ir::OpDef& op, const OpCase& test) {
   for (const ir::StateSpec& state : op.optimizer.states(node.attrs, param.shape)) {
     if (state.type != param) return "";  // not of these settings
   }
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 5).bytes(Precision::f32), Precision::f32);
+  const auto values =
+      ir::run_reference(made.graph, make_data(made, test, 5).bytes(Precision::f32), Precision::f32);
   const ir::Params params = plan::kernel_params(made.graph, node);
   const int64_t elements = param.shape.elements();
   return for_each_kernel(node, [&](const Kernel& kernel) -> std::string {

@@ -15,9 +15,9 @@ std::mt19937 generator_for(const std::string& name, uint32_t seed) {
 
 }  // namespace
 
-exec::Bytes Contents::bytes(const std::string& name, exec::Precision precision) const {
+ir::Bytes Contents::bytes(const std::string& name, ir::Precision precision) const {
   const auto found = numbers.find(name);
-  return found != numbers.end() ? exec::to_bytes(found->second, precision) : raw.at(name);
+  return found != numbers.end() ? ir::to_bytes(found->second, precision) : raw.at(name);
 }
 
 Contents random_contents(const RandomModel& model, const ir::Graph& graph, uint32_t seed) {
@@ -40,22 +40,22 @@ Contents random_contents(const RandomModel& model, const ir::Graph& graph, uint3
         1, found != model.classes.end() ? static_cast<uint32_t>(found->second) : 1000);
     std::vector<uint32_t> words(n);
     for (uint32_t& word : words) word = uniform(random) - (found != model.classes.end() ? 1U : 0U);
-    exec::Bytes& raw = contents.raw[data.name];
+    ir::Bytes& raw = contents.raw[data.name];
     raw.resize(n * sizeof(uint32_t));
     if (n > 0) std::memcpy(raw.data(), words.data(), raw.size());
   }
   return contents;
 }
 
-std::vector<exec::Bytes> run_on(const ir::Graph& graph, const Contents& contents,
-                                exec::Precision precision) {
-  std::map<int, exec::Bytes> sources;
+std::vector<ir::Bytes> run_on(const ir::Graph& graph, const Contents& contents,
+                              ir::Precision precision) {
+  std::map<int, ir::Bytes> sources;
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ir::ValueData& data = graph.values[id];
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
     sources[static_cast<int>(id)] = contents.bytes(data.name, precision);
   }
-  return exec::run_reference(graph, std::move(sources), precision);
+  return ir::run_reference(graph, std::move(sources), precision);
 }
 
 }  // namespace thimble::test

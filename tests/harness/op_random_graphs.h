@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/reference.h"
 #include "ir/graph.h"
+#include "ir/reference.h"
 
 namespace thimble::test {
 
@@ -29,15 +29,15 @@ RandomModel random_model(uint32_t seed, const std::vector<uint32_t>& ops);
 // alone, so that a rewritten graph gets the same.
 struct Contents {
   std::map<std::string, std::vector<double>> numbers;  // f32
-  std::map<std::string, exec::Bytes> raw;              // other types, as in memory
+  std::map<std::string, ir::Bytes> raw;                // other types, as in memory
   // What a source holds in memory.
-  [[nodiscard]] exec::Bytes bytes(const std::string& name, exec::Precision precision) const;
+  [[nodiscard]] ir::Bytes bytes(const std::string& name, ir::Precision precision) const;
 };
 
 Contents random_contents(const RandomModel& model, const ir::Graph& graph, uint32_t seed);
 
 // Every value of the graph by the reference kernels.
-std::vector<exec::Bytes> run_on(const ir::Graph& graph, const Contents& contents,
-                                exec::Precision precision);
+std::vector<ir::Bytes> run_on(const ir::Graph& graph, const Contents& contents,
+                              ir::Precision precision);
 
 }  // namespace thimble::test

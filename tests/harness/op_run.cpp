@@ -1,18 +1,18 @@
 #include "harness/op_run.h"
 
 #include "exec/memory.h"
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test {
 
-std::vector<exec::Bytes> run_op(const char* name, const ir::Attrs& attrs,
-                                const std::vector<Tensor>& inputs, Kernel which) {
+std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
+                              const std::vector<Tensor>& inputs, Kernel which) {
   const ir::OpDef* op = ir::find_op(name);
   if (op == nullptr) throw Error(name, "no such op in the library");
   ir::Graph graph;
   std::vector<Value> values;
-  std::vector<const void*> sources(std::max(inputs.size(), op->inputs.size()), nullptr);
+  std::vector<const void*> sources(std::max(inputs.size(), op->signature.inputs.size()), nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].absent) {
       values.emplace_back();
@@ -21,24 +21,25 @@ std::vector<exec::Bytes> run_op(const char* name, const ir::Attrs& attrs,
     values.push_back(graph.source(std::to_string(i), inputs[i].type, ir::Role::input));
     sources[i] = inputs[i].bytes.data();
   }
-  std::vector<exec::Bytes> outputs;
+  std::vector<ir::Bytes> outputs;
   std::vector<void*> destinations;
   for (const Value& output : graph.add(*op, attrs, values)) {
     outputs.emplace_back(static_cast<size_t>(size_bytes(output.dtype(), output.shape())));
   }
-  for (exec::Bytes& output : outputs) destinations.push_back(output.data());
+  for (ir::Bytes& output : outputs) destinations.push_back(output.data());
   const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
-  const bool fast = which == Kernel::fast && op->fast != nullptr;
-  exec::ThreadPool pool(1);
-  const exec::Block workspace(fast && op->workspace != nullptr ? op->workspace(params, 1) : 0);
-  (fast ? op->fast
-        : op->ref)({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
-                    static_cast<int>(inputs.size()), static_cast<int>(outputs.size()), &pool});
+  const bool fast = which == Kernel::fast && op->kernels.fast != nullptr;
+  parallel::ThreadPool pool(1);
+  const exec::Block workspace(
+      fast && op->kernels.workspace != nullptr ? op->kernels.workspace(params, 1) : 0);
+  (fast ? op->kernels.fast : op->kernels.ref)(
+      {destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
+       static_cast<int>(inputs.size()), static_cast<int>(outputs.size()), &pool});
   return outputs;
 }
 
 std::vector<float> evaluate(Value value, std::span<const uint32_t> rng) {
-  std::map<int, exec::Bytes> sources;
+  std::map<int, ir::Bytes> sources;
   const Value state = value.graph().find_source(ir::kRngName);
   if (state) {
     const auto bytes = std::as_bytes(rng);
@@ -46,7 +47,7 @@ std::vector<float> evaluate(Value value, std::span<const uint32_t> rng) {
     sources[state.id()].resize(static_cast<size_t>(
         size_bytes(state.dtype(), state.shape())));  // the rest: the whole batch
   }
-  const auto all = exec::run_reference(value.graph(), std::move(sources), exec::Precision::f32);
+  const auto all = ir::run_reference(value.graph(), std::move(sources), ir::Precision::f32);
   return values_of<float>(all[static_cast<size_t>(value.id())]);
 }
 

@@ -5,20 +5,20 @@
 #include <span>
 #include <vector>
 
-#include "exec/reference.h"
 #include "ir/graph.h"
+#include "ir/reference.h"
 
 namespace thimble::test {
 
 struct Tensor {
   ir::TensorType type;
-  exec::Bytes bytes;
+  ir::Bytes bytes;
   bool absent = false;  // an optional input left out
 };
 
 template <class T>
 Tensor tensor(DType dtype, const Shape& shape, const std::vector<T>& values) {
-  Tensor made{{dtype, shape}, exec::Bytes(values.size() * sizeof(T))};
+  Tensor made{{dtype, shape}, ir::Bytes(values.size() * sizeof(T))};
   if (!values.empty()) std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
   return made;
 }
@@ -27,7 +27,7 @@ inline Tensor tensor(const Shape& shape, const std::vector<float>& values) {
 }
 
 template <class T>
-std::vector<T> values_of(const exec::Bytes& bytes) {
+std::vector<T> values_of(const ir::Bytes& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -35,8 +35,8 @@ std::vector<T> values_of(const exec::Bytes& bytes) {
 
 // The outputs of an op, by its fast kernel where it has one or by its reference kernel.
 enum class Kernel : uint8_t { fast, reference };
-std::vector<exec::Bytes> run_op(const char* op, const ir::Attrs& attrs,
-                                const std::vector<Tensor>& inputs, Kernel kernel);
+std::vector<ir::Bytes> run_op(const char* op, const ir::Attrs& attrs,
+                              const std::vector<Tensor>& inputs, Kernel kernel);
 
 // The elements of a value that only constants and the random state lead to. rng: the contents of
 // the random state, if it is read.

@@ -1,4 +1,4 @@
-// Whether an op says the truth of how its outputs depend on samples (OpDef::samples).
+// Whether an op says the truth of how its outputs depend on samples (DataFlow::samples).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,8 +12,8 @@
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 constexpr double kRounding = 1e-11;
 constexpr size_t kMostInputs = 8;  // of which all subsets are tried
@@ -98,8 +98,8 @@ class SamplesCheck {
   }
 
   [[nodiscard]] ir::Samples rule_of() const {
-    if (op_.samples == nullptr) {
-      return op_.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
+    if (op_.flow.samples == nullptr) {
+      return op_.memory.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
     }
     const ir::Node& node = whole_->graph.nodes.front();
     std::vector<const ir::TensorType*> inputs;
@@ -110,11 +110,11 @@ class SamplesCheck {
       counted[i] = counted_[i] != 0;
     }
     for (const int id : node.outputs) outputs.push_back(whole_->graph.type(id));
-    const ir::Samples rule = op_.samples(
+    const ir::Samples rule = op_.flow.samples(
         ir::SamplesContext{{node.attrs, inputs, outputs}, {counted.get(), inputs.size()}});
     // Labels that the mean leaves out make it another.
     if (rule != ir::Samples::labelled_mean) return rule;
-    const ir::IndexInput index = op_.indices({node.attrs, inputs, {}});
+    const ir::IndexInput index = op_.flow.indices({node.attrs, inputs, {}});
     const TensorSpec& label = test_.inputs[static_cast<size_t>(index.input)];
     const auto ignored = static_cast<double>(index.ignored.value_or(INT64_MIN));
     return ignored >= label.low && ignored <= label.high ? ir::Samples::mixed : rule;
@@ -126,13 +126,13 @@ class SamplesCheck {
       if (made.inputs[i] < 0) continue;
       Bytes bytes = data_.at(whole_->inputs[i]);
       if (counted_[i] != 0) bytes = cut(bytes, first, count, samples_);
-      if (i == 0 && op_.reads_rng) {
+      if (i == 0 && op_.flow.reads_rng) {
         const uint32_t words[] = {static_cast<uint32_t>(first), static_cast<uint32_t>(count)};
         std::memcpy(bytes.data() + 4 * sizeof(uint32_t), words, sizeof words);
       }
       sources[made.inputs[i]] = std::move(bytes);
     }
-    const auto all = exec::run_reference(made.graph, std::move(sources), Precision::f64);
+    const auto all = ir::run_reference(made.graph, std::move(sources), Precision::f64);
     Outputs outputs;
     for (const int id : made.outputs) outputs.push_back(all[static_cast<size_t>(id)]);
     return outputs;
@@ -146,8 +146,8 @@ class SamplesCheck {
     if (!numbers) {
       return kinds_[i] == Kind::mean || joined == all[i] ? "" : says_wrong(i);
     }
-    std::vector<double> got = exec::to_doubles(joined, Precision::f64);
-    const std::vector<double> wanted = exec::to_doubles(all[i], Precision::f64);
+    std::vector<double> got = ir::to_doubles(joined, Precision::f64);
+    const std::vector<double> wanted = ir::to_doubles(all[i], Precision::f64);
     if (kinds_[i] == Kind::mean) {
       const double share = static_cast<double>(first) / static_cast<double>(samples_);
       for (size_t k = 0; k < wanted.size(); ++k) {
@@ -184,7 +184,7 @@ std::string check_samples(const ir::OpDef& op, const OpCase& test) {
   for (size_t i = 0; i < test.inputs.size(); ++i) {
     const TensorSpec& spec = test.inputs[i];
     if (spec.absent || spec.state || spec.shape.rank() == 0 || spec.shape[0] < 2) continue;
-    if (i == 0 && op.reads_rng) continue;
+    if (i == 0 && op.flow.reads_rng) continue;
     if (spec.dtype != DType::boolean) inputs[spec.shape[0]].push_back(i);
   }
   for (const auto& [samples, candidates] : inputs) {

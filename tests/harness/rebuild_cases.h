@@ -1,4 +1,4 @@
-// Tests of ops that make another op's output again (OpDef::rebuild).
+// Tests of ops that make another op's output again (MemoryTraits::rebuild).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,9 +46,9 @@ inline void expect_rebuilt(const char* name, const OpCase& test) {
     inputs.push_back(tensor(spec.shape, values));
   }
   const ir::OpDef* op = ir::find_op(name);
-  const ir::RebuildRule rule = op->rebuild(test.attrs);
+  const ir::RebuildRule rule = op->memory.rebuild(test.attrs);
   for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
-    const std::vector<exec::Bytes> first = run_op(name, test.attrs, inputs, kernel);
+    const std::vector<ir::Bytes> first = run_op(name, test.attrs, inputs, kernel);
     std::vector<Tensor> again;
     for (const int source : rule.inputs) {
       if (source < 0) {

@@ -39,7 +39,7 @@ inline OpCase update_case(std::string name, const Shape& shape, const Optimizer&
 
 // The same with a momentum from the schedule, as the last input.
 inline OpCase with_momentum(OpCase test, const Optimizer& optimizer, double momentum = 0.7) {
-  const size_t last = optimizer.value().op->inputs.size() - 1;
+  const size_t last = optimizer.value().op->signature.inputs.size() - 1;
   while (test.inputs.size() < last) test.inputs.push_back({.absent = true});
   test.inputs.push_back({.shape = {}, .low = momentum, .high = momentum});
   return test;

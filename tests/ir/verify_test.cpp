@@ -38,7 +38,7 @@ TEST(verify, names_the_rule_that_is_broken) {
        [](ir::Graph& g) {
          static const ir::OpDef no_kernel = [&] {
            ir::OpDef op = *g.nodes[1].op;
-           op.ref = nullptr;
+           op.kernels.ref = nullptr;
            return op;
          }();
          g.nodes[1].op = &no_kernel;
@@ -47,7 +47,7 @@ TEST(verify, names_the_rule_that_is_broken) {
        [](ir::Graph& g) {
          static const ir::OpDef changes_input = [&] {
            ir::OpDef op = *g.nodes[0].op;
-           op.updates = {{0, 0}};
+           op.memory.updates = {{0, 0}};
            return op;
          }();
          g.nodes[0].op = &changes_input;

@@ -23,7 +23,7 @@ namespace {
 // Aligned bytes of a pool of one thread.
 int64_t sizeof_pool() {
   const int64_t before = test::aligned_bytes_held();
-  const exec::ThreadPool pool(1);
+  const parallel::ThreadPool pool(1);
   return test::aligned_bytes_held() - before;
 }
 
@@ -144,7 +144,7 @@ TEST(memory, the_planned_peak_is_what_a_trainer_holds) {
     for (const int threads : {1, 3}) {
       // The pool's bookkeeping is no tensor memory, but is aligned too.
       int64_t before = test::aligned_bytes_held();
-      const auto pool = std::make_unique<exec::ThreadPool>(threads);
+      const auto pool = std::make_unique<parallel::ThreadPool>(threads);
       const int64_t pool_bytes = test::aligned_bytes_held() - before;
       before = test::aligned_bytes_held() + pool_bytes;
       const Trainer trainer(test::small_network(),

@@ -35,11 +35,11 @@ class HandBound {
     gradients = parameters;
     kept = kept_before(loss_ + 1);
     for (int n = 0; n <= loss_; ++n) {
-      if (!node(n).op->views.empty()) continue;
+      if (!node(n).op->memory.views.empty()) continue;
       for (const int id : node(n).outputs) everything += is_passing(id) ? bytes(id) : 0;
     }
     for (int n = 0; n <= loss_; ++n) {
-      if (!node(n).op->views.empty() || !node(n).op->updates.empty()) continue;
+      if (!node(n).op->memory.views.empty() || !node(n).op->memory.updates.empty()) continue;
       if (moment_at(n) > moment) {
         moment = moment_at(n);
         binding = node(n).op->name;
@@ -85,8 +85,8 @@ class HandBound {
   [[nodiscard]] int shown(int id) const {
     while (graph_.data(id).producer >= 0) {
       const ir::Node& made_by = node(graph_.data(id).producer);
-      if (made_by.op->views.empty()) break;
-      id = made_by.input(made_by.op->views[0].in);
+      if (made_by.op->memory.views.empty()) break;
+      id = made_by.input(made_by.op->memory.views[0].in);
     }
     return id;
   }
@@ -116,7 +116,7 @@ class HandBound {
       for (const int id : node(n).inputs) {
         if (!is_passing(id) || graph_.data(shown(id)).producer > loss_) continue;
         if (n <= loss_) last_read_[static_cast<size_t>(shown(id))] = n;
-        if (n <= loss_ || !node(n).op->views.empty()) continue;
+        if (n <= loss_ || !node(n).op->memory.views.empty()) continue;
         read_late_[static_cast<size_t>(shown(id))] = 1;
         kept_[static_cast<size_t>(root(id))] = 1;
       }
@@ -146,7 +146,8 @@ class HandBound {
     for (const int id : node(n).inputs) {
       if (is_passing(id)) inputs.insert(shown(id));
     }
-    const bool in_place = node(n).op->elementwise || root(node(n).outputs[0]) != node(n).outputs[0];
+    const bool in_place =
+        node(n).op->flow.elementwise || root(node(n).outputs[0]) != node(n).outputs[0];
     for (const int id : inputs) {
       if (graph_.data(id).producer < 0) continue;
       const auto v = static_cast<size_t>(id);

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "autodiff/autodiff.h"
-#include "exec/reference.h"
 #include "ir/graph.h"
+#include "ir/reference.h"
 
 namespace thimble::passes_test {
 namespace {
@@ -181,12 +181,12 @@ TEST(gather_late, keeps_the_values) {
   const ir::Graph before = small_embedding(4);
   const ir::Graph after = passes::gather_late(before);
   const auto run = [](const ir::Graph& graph) {
-    std::map<int, exec::Bytes> sources;
+    std::map<int, ir::Bytes> sources;
     for (size_t id = 0; id < graph.values.size(); ++id) {
       const ir::ValueData& data = graph.values[id];
       if (data.producer >= 0) continue;
       const auto count = static_cast<size_t>(data.type.shape.elements());
-      exec::Bytes bytes;
+      ir::Bytes bytes;
       if (data.type.dtype == DType::i32) {
         for (size_t i = 0; i < count; ++i) {
           const auto index = static_cast<int32_t>(i * 7 % 4);
@@ -198,13 +198,12 @@ TEST(gather_late, keeps_the_values) {
         for (size_t i = 0; i < count; ++i) {
           values.push_back(std::sin(static_cast<float>(i + data.name->size())));
         }
-        bytes = exec::to_bytes(values, exec::Precision::f64);
+        bytes = ir::to_bytes(values, ir::Precision::f64);
       }
       sources[static_cast<int>(id)] = bytes;
     }
-    const auto values = exec::run_reference(graph, sources, exec::Precision::f64);
-    return exec::to_doubles(values[static_cast<size_t>(graph.outputs[0].second)],
-                            exec::Precision::f64);
+    const auto values = ir::run_reference(graph, sources, ir::Precision::f64);
+    return ir::to_doubles(values[static_cast<size_t>(graph.outputs[0].second)], ir::Precision::f64);
   };
   const std::vector<double> wanted = run(before);
   EXPECT_EQ(wanted.size(), 80U);

@@ -45,7 +45,7 @@ bool works_in_place_on_both(const char* op, bool through_a_view) {
   const Value x = exp(source);
   const Value second = through_a_view ? reshape(x, {4, 6}) : x;
   const ir::OpDef* const def = ir::find_op(op);
-  const Value y = graph.add1(*def, ir::Attrs::defaults(def->attrs), {x, second});
+  const Value y = graph.add1(*def, ir::Attrs::defaults(def->signature.attrs), {x, second});
   graph.outputs = {{"y", y.id()}};
   const Arena arena = plan_arena(graph, {});
   const auto buffer = [&](const Value& v) {
@@ -82,7 +82,7 @@ TEST(order, updates_parameters_after_the_loss) {
   int updates = 0;
   for (const ir::Node& node : graph.nodes) {
     for (int id : node.outputs) loss_known = loss_known || id == *graph.loss;
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       const int id = node.input(update.in);
       if (id < 0 || graph.data(id).role != ir::Role::parameter) continue;
       ++updates;

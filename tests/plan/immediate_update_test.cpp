@@ -172,7 +172,7 @@ TEST(update_in_parts, lowers_the_peak_and_never_raises_it) {
 TEST(update_in_parts, stands_behind_everything_that_reads_the_parameter) {
   const ir::Graph after = update_in_parts(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
   for (size_t n = 0; n < after.nodes.size(); ++n) {
-    for (const ir::Alias& alias : after.nodes[n].op->updates) {
+    for (const ir::Alias& alias : after.nodes[n].op->memory.updates) {
       const int changed = after.nodes[n].input(alias.in);
       for (size_t later = n + 1; changed >= 0 && later < after.nodes.size(); ++later) {
         const std::vector<int>& inputs = after.nodes[later].inputs;

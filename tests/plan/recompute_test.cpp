@@ -71,7 +71,7 @@ TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_the
     for (const ir::Node& node : after.nodes) {
       const std::string& name = after.data(node.outputs[0]).name;
       if (name.ends_with(kAgain)) {
-        EXPECT_EQ(node.op->flops, nullptr) << name;
+        EXPECT_EQ(node.op->kernels.flops, nullptr) << name;
       }
     }
   }
@@ -241,7 +241,7 @@ ir::Graph updating_early(const ir::Graph& graph, const std::string& parameter) {
   std::vector<char> needed(graph.nodes.size(), 0);
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const ir::Node& node = graph.nodes[n];
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       const int id = node.input(update.in);
       if (id >= 0 && *graph.data(id).name == parameter) needed[n] = 1;
     }
@@ -299,8 +299,8 @@ TEST(recompute, does_not_count_a_view_of_a_parameter_as_free) {
     std::vector<Again> again(order.nodes.size(), Again::no);
     for (int n = 0; n < twice.loss_node(); ++n) {
       const Twice::Maker& maker = twice.maker(n);
-      if (maker.op == nullptr || maker.op->views.empty()) continue;
-      const int viewed = maker.inputs[static_cast<size_t>(maker.op->views.front().in)];
+      if (maker.op == nullptr || maker.op->memory.views.empty()) continue;
+      const int viewed = maker.inputs[static_cast<size_t>(maker.op->memory.views.front().in)];
       EXPECT_EQ(maker.free, twice.bytes(viewed) != kPersistent);
       EXPECT_EQ(maker.work == 0.0, maker.free);
       views += maker.free ? 0 : 1;

@@ -239,16 +239,16 @@ void begin(const ir::OpDef& op, int64_t slot, int64_t deadline, void* data, exec
   const ir::TensorType type{DType::f32, {1024}};
   const ir::TensorType* const input = &op == &swap_write_op() ? &type : nullptr;
   const ir::Attrs attrs = ir::Attrs::of(SwapAttrs{slot, deadline, type.dtype, type.shape});
-  const ir::Params params = op.params({attrs, {&input, 1}, {}});
+  const ir::Params params = op.kernels.params({attrs, {&input, 1}, {}});
   const void* const from = data;
-  op.ref({.outputs = &data,
-          .inputs = &from,
-          .workspace = nullptr,
-          .params = params.bytes().data(),
-          .input_count = 1,
-          .output_count = 1,
-          .pool = nullptr,
-          .swap = &file});
+  op.kernels.ref({.outputs = &data,
+                  .inputs = &from,
+                  .workspace = nullptr,
+                  .params = params.bytes().data(),
+                  .input_count = 1,
+                  .output_count = 1,
+                  .pool = nullptr,
+                  .swap = &file});
 }
 
 TEST(swap, tells_the_file_by_when_it_needs_a_transfer) {
@@ -336,7 +336,7 @@ TEST(swap, times_of_transfers_are_those_of_the_most_urgent_first) {
     ir::Node node{.op = &op, .attrs = ir::Attrs::of(SwapAttrs{slot, deadline, DType::f32, shape})};
     if (input >= 0) node.inputs = {input};
     int made = -1;
-    if (!op.outputs.empty()) {
+    if (!op.signature.outputs.empty()) {
       made = static_cast<int>(graph.values.size());
       graph.values.push_back({.type = {DType::f32, shape}});
       node.outputs = {made};

@@ -5,7 +5,7 @@ set -euo pipefail
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-mkdir -p include/thimble src/ops/glow src/passes scripts docs
+mkdir -p include/thimble src/{ops/glow,passes,ir,exec,novel} apps/thimble python/src scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
   >src/ops/glow/simd.cpp
@@ -17,20 +17,39 @@ seq 1 151 | sed 's|^|// |' >include/thimble/long.h
 seq 1 501 | sed 's|^|// |' >src/passes/long.cpp
 printf 'int x;\nconst char* a = "glow";\n' >src/passes/by_name.cpp
 printf '#include "ops/glow/op.h"\n' >src/passes/by_header.cpp
+# Against the order of the layers: upwards, by a public header, from a public header, from a folder
+# that the order does not have. Downwards is right, and so are other projects' headers.
+printf '#include <vector>\n#include "ir/graph.h"\n#include "exec/program.h"\n' >src/passes/upwards.cpp
+printf '#include <thimble/types.h>\n#  include <thimble/trainer.h>\n' >src/ir/upwards.h
+printf '#include <thimble/graph.h>\n#include <thimble/recipes.h>\n' >include/thimble/schedule.h
+printf '#include <thimble/ops/glow.h>\n' >src/exec/composed.cpp
+printf 'int y;\n' >src/novel/unknown.cpp
+printf '#include <zlib.h>\n#include "plan/arena.h"\n#include "passes/passes.h"\n' >src/exec/good.cpp
+printf '#include "simd/gemm.h"\n' >apps/thimble/kernel.cpp
+printf '#include "parallel/thread_pool.h"\n' >python/src/pool.cpp
 # Spelled in two parts, so that the check of this file does not find them.
 printf 'data=/ho%s/someone/data\n' me >scripts/path.sh
 printf '// TO%s: later\n' DO >src/passes/open.cpp
 
 cat >expected <<'EOF'
+apps/thimble/kernel.cpp:1: an include against the order of the layers
 include/thimble/foreign.h:2: a public header includes the standard library and <thimble/...> alone
 include/thimble/long.h:151: a public header has at most 150 lines
+include/thimble/schedule.h:2: an include against the order of the layers
+python/src/pool.cpp:1: an include against the order of the layers
 scripts/path.sh:1: a path of one machine
+src/exec/composed.cpp:1: an include against the order of the layers
+src/exec/composed.cpp:1: the op glow is named outside its folder
+src/ir/upwards.h:2: an include against the order of the layers
+src/novel/unknown.cpp:1: an include against the order of the layers
 src/ops/glow/function.cpp:2: what an op keeps for itself stands in thimble::ops::<op>_impl
 src/ops/glow/simd.cpp:2: all of it stands in thimble::ops::glow_impl
+src/passes/by_header.cpp:1: an include against the order of the layers
 src/passes/by_header.cpp:1: the op glow is named outside its folder
 src/passes/by_name.cpp:2: the op glow is named outside its folder
 src/passes/long.cpp:501: more than 500 lines
 src/passes/open.cpp:1: an open end: do it, or put it in the tracker
+src/passes/upwards.cpp:3: an include against the order of the layers
 EOF
 if "$1" "$tree" >found 2>/dev/null; then
   echo "the check says that a tree full of breaks keeps the rules" >&2

@@ -13,13 +13,13 @@
 
 #include "autodiff/autodiff.h"
 #include "exec/program.h"
-#include "exec/reference.h"
+#include "ir/reference.h"
 #include "ops/conv2d/attrs.h"
 
 namespace thimble::test::adjoint_test {
 namespace {
 
-using exec::Precision;
+using ir::Precision;
 
 struct Convolution {
   Shape image, weight;
@@ -101,11 +101,11 @@ class Values {
       run_fast(graph);
       return;
     }
-    std::map<int, exec::Bytes> sources;
-    for (const auto& [id, values] : numbers_) sources[id] = exec::to_bytes(values, Precision::f64);
-    const auto all = exec::run_reference(graph, std::move(sources), Precision::f64);
+    std::map<int, ir::Bytes> sources;
+    for (const auto& [id, values] : numbers_) sources[id] = ir::to_bytes(values, Precision::f64);
+    const auto all = ir::run_reference(graph, std::move(sources), Precision::f64);
     for (const auto& [name, id] : graph.outputs) {
-      numbers_[id] = exec::to_doubles(all[static_cast<size_t>(id)], Precision::f64);
+      numbers_[id] = ir::to_doubles(all[static_cast<size_t>(id)], Precision::f64);
     }
   }
   [[nodiscard]] const std::vector<double>& of(int id) const { return numbers_.at(id); }
@@ -114,18 +114,18 @@ class Values {
   void run_fast(const ir::Graph& graph) {
     const exec::Program program(graph, {.threads = 2, .optimize = false});
     const exec::Store store({&program.graph()});
-    exec::ThreadPool pool(2);
+    parallel::ThreadPool pool(2);
     const exec::Block arena(program.plan().arena_bytes);
     std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
     exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
     for (const auto& [id, values] : numbers_) {
-      const exec::Bytes bytes = exec::to_bytes(values, Precision::f32);
+      const ir::Bytes bytes = ir::to_bytes(values, Precision::f32);
       std::memcpy(session.source(graph.data(id).name).data(), bytes.data(), bytes.size());
     }
     (void)session.run();
     for (const auto& [name, id] : graph.outputs) {
       const auto bytes = session.output(name);
-      numbers_[id] = exec::to_doubles({bytes.begin(), bytes.end()}, Precision::f32);
+      numbers_[id] = ir::to_doubles({bytes.begin(), bytes.end()}, Precision::f32);
     }
   }
   std::map<int, std::vector<double>> numbers_;

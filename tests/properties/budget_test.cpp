@@ -38,7 +38,7 @@ TrainerOptions options_of(const RandomModel& model, uint32_t seed) {
 }
 
 template <class T>
-std::vector<T> numbers_in(const exec::Bytes& bytes) {
+std::vector<T> numbers_in(const ir::Bytes& bytes) {
   std::vector<T> numbers(bytes.size() / sizeof(T));
   std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
@@ -55,7 +55,7 @@ data::Dataset samples_for(const RandomModel& model, uint32_t seed) {
     const std::vector<int64_t>& dims = data.type.shape.dims();
     const Shape sample(std::vector<int64_t>(dims.begin() + 1, dims.end()));
     fields.push_back({data.name, sample, data.type.dtype, is_label});
-    const exec::Bytes bytes = contents.bytes(data.name, exec::Precision::f32);
+    const ir::Bytes bytes = contents.bytes(data.name, ir::Precision::f32);
     if (data.type.dtype == DType::f32) {
       values.emplace_back(numbers_in<float>(bytes));
     } else {

@@ -6,11 +6,11 @@
 namespace thimble::test::gradient_test {
 namespace {
 
-using exec::Precision;
+using ir::Precision;
 
 double loss_on(const ir::Graph& graph, const Contents& contents) {
   const auto values = run_on(graph, contents, Precision::f64);
-  return exec::to_doubles(values[static_cast<size_t>(*graph.loss)], Precision::f64)[0];
+  return ir::to_doubles(values[static_cast<size_t>(*graph.loss)], Precision::f64)[0];
 }
 
 // The gradient of every parameter against central differences along a random direction, in double
@@ -22,7 +22,7 @@ std::string difference_from_finite_differences(const ir::Graph& graph, const Con
   constexpr double kRounding = 1e-8;
   constexpr double kTolerance = 1e-6;
   const auto values = run_on(graph, contents, Precision::f64);
-  const double loss = exec::to_doubles(values[static_cast<size_t>(*graph.loss)], Precision::f64)[0];
+  const double loss = ir::to_doubles(values[static_cast<size_t>(*graph.loss)], Precision::f64)[0];
   if (!std::isfinite(loss)) return fmt::format("the loss is {}", loss);
   ir::Graph forward = graph;
   forward.outputs.clear();
@@ -32,7 +32,7 @@ std::string difference_from_finite_differences(const ir::Graph& graph, const Con
   for (const auto& [name, id] : graph.outputs) {
     if (name.rfind("grad(", 0) != 0) continue;
     const std::string parameter = name.substr(5, name.size() - 6);
-    const auto gradient = exec::to_doubles(values[static_cast<size_t>(id)], Precision::f64);
+    const auto gradient = ir::to_doubles(values[static_cast<size_t>(id)], Precision::f64);
     Contents up = contents;
     Contents down = contents;
     double expected = 0.0;

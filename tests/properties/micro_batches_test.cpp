@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "exec/reference.h"
+#include "ir/reference.h"
 #include "properties/random_models.h"
 
 namespace thimble::test::micro_batches_test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 constexpr int64_t kWhole = 5;
 constexpr double kRounding = 1e-9;
@@ -56,7 +56,7 @@ Contents part_of(const Contents& whole, const ir::Graph& model, const train::Par
 std::vector<double> results_of(const ir::Graph& step, const Contents& contents) {
   const std::vector<Bytes> all = run_on(step, contents, Precision::f64);
   const auto of = [&](int id) {
-    return exec::to_doubles(all[static_cast<size_t>(id)], Precision::f64);
+    return ir::to_doubles(all[static_cast<size_t>(id)], Precision::f64);
   };
   std::vector<double> results = of(*step.loss);
   for (const auto& [name, id] : step.outputs) {

@@ -15,8 +15,8 @@
 namespace thimble::test::passes_test {
 namespace {
 
-using exec::Bytes;
-using exec::Precision;
+using ir::Bytes;
+using ir::Precision;
 
 // The loss, the outputs, and the parameters and states that were updated, by name.
 using Results = std::map<std::string, Bytes>;
@@ -42,7 +42,7 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
       std::copy(bytes.begin(), bytes.end(), memory.begin());
     });
   }
-  exec::ThreadPool pool(options.threads);
+  parallel::ThreadPool pool(options.threads);
   const exec::Block arena(program.plan().arena_bytes);
   // What lay in the arena before must not matter.
   if (arena.bytes() > 0) std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
@@ -64,7 +64,7 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
   for (const auto& [name, id] : program.graph().outputs) keep(name, session.output(name));
   for (const auto& [name, id] : program.graph().metrics) keep(name, session.metric(name));
   for (const ir::Node& node : program.graph().nodes) {
-    for (const ir::Alias& update : node.op->updates) {
+    for (const ir::Alias& update : node.op->memory.updates) {
       if (node.input(update.in) < 0) continue;
       const std::string& name = program.graph().data(node.input(update.in)).name;
       keep(name, store.read(*store.find(name)));
@@ -159,7 +159,7 @@ std::string equals_the_reference(const RandomModel& model, uint32_t seed) {
   const ir::Graph graph = with_gradients(model);
   const Contents contents = random_contents(model, graph, seed);
   const auto values = run_on(graph, contents, Precision::f64);
-  const auto wanted_of = [&](size_t id) { return exec::to_doubles(values[id], Precision::f64); };
+  const auto wanted_of = [&](size_t id) { return ir::to_doubles(values[id], Precision::f64); };
   double largest = 1e-3;
   for (size_t id = 0; id < values.size(); ++id) {
     if (graph.values[id].role != ir::Role::gradient) continue;
@@ -169,7 +169,7 @@ std::string equals_the_reference(const RandomModel& model, uint32_t seed) {
     for (const auto& [name, id] : graph.outputs) {
       if (graph.type(id).dtype != DType::f32) continue;
       const auto wanted = wanted_of(static_cast<size_t>(id));
-      const auto mine = exec::to_doubles(got.at(name), Precision::f32);
+      const auto mine = ir::to_doubles(got.at(name), Precision::f32);
       double scale = kShareOfLargest * largest;
       for (const double v : wanted) scale = std::max(scale, std::abs(v));
       for (size_t i = 0; i < wanted.size(); ++i) {

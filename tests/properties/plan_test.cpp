@@ -90,11 +90,12 @@ class Play {
   [[nodiscard]] bool may_lie_on(const ir::Node& node, size_t out, int in) const {
     // A kernel that is not elementwise may still read another argument after it has written.
     const auto reads = std::count(node.inputs.begin(), node.inputs.end(), in);
-    if (has(node.op->in_place, node, out, in)) return reads == 1 || node.op->elementwise;
+    if (has(node.op->memory.in_place, node, out, in))
+      return reads == 1 || node.op->flow.elementwise;
     // Another view of the same bytes.
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int other) {
       return other >= 0 && other != in && name_of(other) == name_of(in) &&
-             has(node.op->in_place, node, out, other) && node.op->elementwise;
+             has(node.op->memory.in_place, node, out, other) && node.op->flow.elementwise;
     });
   }
 
@@ -111,7 +112,8 @@ class Play {
       if (ir::is_persistent(graph_.data(id).role)) continue;
       if (buffer_of(id) < 0) return fmt::format("output %{} has no place", id);
       for (const int in : node.inputs) {
-        if (in >= 0 && has(node.op->views, node, out, in) && buffer_of(in) == buffer_of(id)) {
+        if (in >= 0 && has(node.op->memory.views, node, out, in) &&
+            buffer_of(in) == buffer_of(id)) {
           names_[static_cast<size_t>(id)] = name_of(in);
         }
       }
@@ -217,7 +219,8 @@ std::string is_ordered_as_the_rules_say(const RandomModel& model, uint32_t seed)
   const int loss_node = ordered.data(*ordered.loss).producer;
   for (int n = 0; n < loss_node; ++n) {
     const ir::Node& node = ordered.nodes[static_cast<size_t>(n)];
-    if (!node.op->updates.empty()) return fmt::format("{} runs before the loss", node.op->name);
+    if (!node.op->memory.updates.empty())
+      return fmt::format("{} runs before the loss", node.op->name);
   }
   return "";
 }

@@ -26,7 +26,8 @@ ir::Graph rebuilt(const ir::Graph& graph) {
     const std::string json = io::attrs_to_json(node.attrs).dump();
     std::vector<Value> inputs;
     for (const int input : node.inputs) inputs.push_back(made.value(input));
-    (void)made.add(*op, io::attrs_from_json(op->attrs, nlohmann::json::parse(json), op->name),
+    (void)made.add(*op,
+                   io::attrs_from_json(op->signature.attrs, nlohmann::json::parse(json), op->name),
                    inputs);
   }
   made.loss = graph.loss;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/families/conv/conv_dims.h"
+#include "simd/conv_dims.h"
 
 namespace thimble::testing {
 

@@ -35,7 +35,7 @@ Guarded random(int64_t count, uint32_t seed) {
 // Runs a kernel on a guarded copy of `before` and a guarded workspace.
 template <class Kernel>
 Guarded guarded_run(const Guarded& before, int64_t workspace_bytes, int threads, Kernel kernel) {
-  exec::ThreadPool pool(threads);
+  parallel::ThreadPool pool(threads);
   Guarded result = before;
   Guarded workspace = make_workspace(workspace_bytes);
   kernel(result.data(), workspace.data(), pool);
@@ -61,7 +61,7 @@ struct Operands {
 
   [[nodiscard]] Guarded forward(int threads) const {
     return guarded_run(y, ops::conv2d_impl::conv2d_workspace_bytes(d, threads), threads,
-                       [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                       [&](float* out, void* workspace, parallel::ThreadPool& pool) {
                          ops::conv2d_impl::conv2d_simd(out, x.data(), w.data(), bias(output_bias),
                                                        workspace, &d, pool);
                        });
@@ -69,7 +69,7 @@ struct Operands {
   [[nodiscard]] Guarded input_grad(int threads) const {
     return guarded_run(x,
                        ops::conv2d_input_grad_impl::conv2d_input_grad_workspace_bytes(d, threads),
-                       threads, [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                       threads, [&](float* out, void* workspace, parallel::ThreadPool& pool) {
                          ops::conv2d_input_grad_impl::conv2d_input_grad_simd(
                              out, y.data(), w.data(), bias(input_bias), workspace, &d, pool);
                        });
@@ -77,7 +77,7 @@ struct Operands {
   [[nodiscard]] Guarded weight_grad(int threads) const {
     return guarded_run(w,
                        ops::conv2d_weight_grad_impl::conv2d_weight_grad_workspace_bytes(d, threads),
-                       threads, [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                       threads, [&](float* out, void* workspace, parallel::ThreadPool& pool) {
                          ops::conv2d_weight_grad_impl::conv2d_weight_grad_simd(
                              out, x.data(), y.data(), workspace, &d, pool);
                        });
@@ -167,7 +167,7 @@ TEST_P(Conv, transpose_is_the_adjoint_with_the_same_weights) {
 
   const Guarded fast =
       guarded_run(test.x, ops::conv_transpose2d_impl::conv_transpose2d_workspace_bytes(t, 1), 1,
-                  [&](float* out, void* workspace, exec::ThreadPool& pool) {
+                  [&](float* out, void* workspace, parallel::ThreadPool& pool) {
                     ops::conv_transpose2d_impl::conv_transpose2d_simd(
                         out, test.y.data(), test.w.data(), nullptr, workspace, &t, pool);
                   });

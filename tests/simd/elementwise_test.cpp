@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/thread_pool.h"
 #include "harness/op_run.h"
 #include "harness/vector_targets.h"
 #include "ir/graph.h"
 #include "ops/pow/attrs.h"
+#include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
 namespace thimble::test::elementwise_test {
@@ -75,13 +75,13 @@ struct Errors {
 Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
   ir::Graph graph;
   std::vector<Value> inputs;
-  for (const ir::ArgDoc& input : op.inputs) {
+  for (const ir::ArgDoc& input : op.signature.inputs) {
     inputs.push_back(graph.source(input.name, {DType::f32, {static_cast<int64_t>(points.size())}},
                                   ir::Role::input));
   }
   graph.add(op, {}, inputs);
   const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
-  exec::ThreadPool pool(1);
+  parallel::ThreadPool pool(1);
   const bool is_grad = inputs.size() == 2;
   const auto call = [&](ir::KernelFn kernel, void* y, const void* x, const void* ones) {
     const void* sources[] = {is_grad ? ones : x, x};
@@ -90,11 +90,11 @@ Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
   };
   const std::vector<float> ones(points.size(), 1.0F);
   std::vector<float> got(points.size());
-  call(op.fast, got.data(), points.data(), ones.data());
+  call(op.kernels.fast, got.data(), points.data(), ones.data());
   const std::vector<double> x(points.begin(), points.end());
   const std::vector<double> double_ones(points.size(), 1.0);
   std::vector<double> want(points.size());
-  call(op.ref64, want.data(), x.data(), double_ones.data());
+  call(op.kernels.ref64, want.data(), x.data(), double_ones.data());
   Errors errors;
   for (size_t i = 0; i < points.size(); ++i) {
     if (!accept(got[i], want[i], kUlps, is_grad ? kCancelled : kDenormal)) {
@@ -112,13 +112,14 @@ Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
 
 // An op of one tensor, or the gradient op of one.
 bool takes_one_tensor(const ir::OpDef& op) {
-  if (!op.elementwise || op.fast == nullptr || op.ref64 == nullptr) return false;
-  if (op.inputs.size() == 1) return true;
+  if (!op.flow.elementwise || op.kernels.fast == nullptr || op.kernels.ref64 == nullptr)
+    return false;
+  if (op.signature.inputs.size() == 1) return true;
   std::string_view name = op.name;
-  if (op.inputs.size() != 2 || !name.ends_with("_grad")) return false;
+  if (op.signature.inputs.size() != 2 || !name.ends_with("_grad")) return false;
   name.remove_suffix(std::string_view("_grad").size());
   const ir::OpDef* forward = ir::find_op(name);
-  return forward != nullptr && forward->inputs.size() == 1;
+  return forward != nullptr && forward->signature.inputs.size() == 1;
 }
 
 TEST(elementwise, every_op_is_right_for_every_float) {
@@ -142,7 +143,7 @@ TEST(elementwise, gradients_read_the_output_where_the_output_tells_enough) {
                          "sigmoid", "sqrt", "tanh"}) {
     const ir::OpDef* grad = ir::find_op(std::string(op) + "_grad");
     ASSERT_NE(grad, nullptr) << op;
-    EXPECT_STREQ(grad->inputs[1].name, "y") << op;
+    EXPECT_STREQ(grad->signature.inputs[1].name, "y") << op;
   }
 }
 

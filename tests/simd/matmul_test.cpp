@@ -45,7 +45,7 @@ struct Case {
   }
 
   [[nodiscard]] Guarded run(bool with_bias, int threads) const {
-    exec::ThreadPool pool(threads);
+    parallel::ThreadPool pool(threads);
     Guarded y = before;
     Guarded workspace = make_workspace(ops::matmul_impl::matmul_workspace_bytes(d, threads));
     ops::matmul_impl::matmul_simd(y.data(), a.data(), b.data(), with_bias ? bias.data() : nullptr,

@@ -59,7 +59,7 @@ class Stepper {
     std::unique_ptr<exec::Session> session;
   };
   exec::Store store_;
-  exec::ThreadPool pool_;
+  parallel::ThreadPool pool_;
   std::vector<Step> steps_;
 };
 

@@ -26,20 +26,25 @@ void require_sum_and_gradient(const ir::InferContext& c) {
 const OpDef& accumulate_op() {
   static const OpDef def{
       .name = "accumulate_gradient",
-      .doc = "Adds a micro-batch's gradient to the sum of them, in place: sum += weight * grad.",
-      .example = "auto sum_now = accumulate_gradient(sum, grad, {.weight = 1.0});",
-      .inputs = {{"sum", "any shape: a state"}, {"grad", "the shape of sum"}},
-      .outputs = {{"sum", "the same memory, updated"}},
-      .attrs = ir::Attrs::schema_of<AccumulateGradientOptions>(),
+      .signature{
+          .doc =
+              "Adds a micro-batch's gradient to the sum of them, in place: sum += weight * grad.",
+          .example = "auto sum_now = accumulate_gradient(sum, grad, {.weight = 1.0});",
+          .inputs = {{"sum", "any shape: a state"}, {"grad", "the shape of sum"}},
+          .outputs = {{"sum", "the same memory, updated"}},
+          .attrs = ir::Attrs::schema_of<AccumulateGradientOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_sum_and_gradient(c);
         return {c.input(0)};
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::accumulate_gradient_ref>(),
-      .ref64 = ir::kernel_fn<&f64::accumulate_gradient_ref>(),
-      .fast = ir::kernel_fn<&accumulate_gradient_simd>(),
-      .updates = {{0, 0}},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::accumulate_gradient_ref>(),
+          .ref64 = ir::kernel_fn<&f64::accumulate_gradient_ref>(),
+          .fast = ir::kernel_fn<&accumulate_gradient_simd>(),
+      },
+      .memory{.updates = {{0, 0}}},
   };
   return def;
 }
@@ -47,25 +52,32 @@ const OpDef& accumulate_op() {
 const OpDef& mean_op() {
   static const OpDef def{
       .name = "mean_gradient",
-      .doc = "Ends an accumulation: mean = (sum + weight * grad) / total, and sum = 0 in place.",
-      .example = "auto mean = mean_gradient(sum, grad, total, {.weight = 1.0});",
-      .inputs = {{"sum", "any shape: a state"},
-                 {"grad", "the shape of sum"},
-                 {"total", "one number: the sum of the weights"}},
-      .outputs = {{"mean", "the shape of sum"}, {"sum", "the same memory, now 0"}},
-      .attrs = ir::Attrs::schema_of<AccumulateGradientOptions>(),
+      .signature{
+          .doc =
+              "Ends an accumulation: mean = (sum + weight * grad) / total, and sum = 0 in place.",
+          .example = "auto mean = mean_gradient(sum, grad, total, {.weight = 1.0});",
+          .inputs = {{"sum", "any shape: a state"},
+                     {"grad", "the shape of sum"},
+                     {"total", "one number: the sum of the weights"}},
+          .outputs = {{"mean", "the shape of sum"}, {"sum", "the same memory, now 0"}},
+          .attrs = ir::Attrs::schema_of<AccumulateGradientOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_sum_and_gradient(c);
         c.require_dtype(2, DType::f32);
         c.require(c.shape(2).rank() == 0, "expected one number as the total");
         return {c.input(0), c.input(0)};
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::mean_gradient_ref>(),
-      .ref64 = ir::kernel_fn<&f64::mean_gradient_ref>(),
-      .fast = ir::kernel_fn<&mean_gradient_simd>(),
-      .in_place = {{0, 1}},
-      .updates = {{1, 0}},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::mean_gradient_ref>(),
+          .ref64 = ir::kernel_fn<&f64::mean_gradient_ref>(),
+          .fast = ir::kernel_fn<&mean_gradient_simd>(),
+      },
+      .memory{
+          .in_place = {{0, 1}},
+          .updates = {{1, 0}},
+      },
   };
   return def;
 }

@@ -13,31 +13,34 @@ namespace {
 const OpDef& accuracy_op() {
   static const OpDef def{
       .name = "accuracy",
-      .doc =
-          "The share of rows whose label is among the k classes of highest score. Labels are "
-          "class indices, or probabilities of which the largest counts.",
-      .example = "g.metric(\"accuracy\", accuracy(logits, digit));",
-      .inputs = {{"logits", "[N, ..., classes]"},
-                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"}},
-      .outputs = {{"share", "one number from 0 to 1"}},
-      .attrs = ir::Attrs::schema_of<AccuracyOptions>(),
+      .signature{
+          .doc = "The share of rows whose label is among the k classes of highest score. Labels "
+                 "are class indices, or probabilities of which the largest counts.",
+          .example = "g.metric(\"accuracy\", accuracy(logits, digit));",
+          .inputs = {{"logits", "[N, ..., classes]"},
+                     {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"}},
+          .outputs = {{"share", "one number from 0 to 1"}},
+          .attrs = ir::Attrs::schema_of<AccuracyOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_classes(c, 0, 1);
         const int64_t k = c.attrs.as<AccuracyOptions>().k;
         c.require(k >= 1 && k <= c.shape(0)[-1], "k must lie between 1 and the number of classes");
         return {{DType::f32, {}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        class_dims d = class_dims_of(c.in(0), c.inputs[1]->dtype);
-        d.k = static_cast<int>(c.attrs.as<AccuracyOptions>().k);
-        return d;
-      },
-      .ref = ir::kernel_fn<&f32::accuracy_ref>(),
-      .ref64 = ir::kernel_fn<&f64::accuracy_ref>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return c.in(0).rank() > 1 ? ir::Samples::mean : ir::Samples::mixed;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            class_dims d = class_dims_of(c.in(0), c.inputs[1]->dtype);
+            d.k = static_cast<int>(c.attrs.as<AccuracyOptions>().k);
+            return d;
           },
+          .ref = ir::kernel_fn<&f32::accuracy_ref>(),
+          .ref64 = ir::kernel_fn<&f64::accuracy_ref>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return c.in(0).rank() > 1 ? ir::Samples::mean : ir::Samples::mixed;
+                }},
   };
   return def;
 }

@@ -14,28 +14,31 @@ namespace {
 const OpDef& bits_op() {
   static const OpDef def{
       .name = "activation_bits",
-      .doc =
-          "One bit an element: whether it passes the test. Takes the place of an activation that "
-          "is kept for a gradient which asks no more.",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"bits", "the shape of x, boolean"}},
-      .attrs = ir::Attrs::schema_of<ActivationBitsAttrs>(),
+      .signature{
+          .doc = "One bit an element: whether it passes the test. Takes the place of an activation "
+                 "that is kept for a gradient which asks no more.",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"bits", "the shape of x, boolean"}},
+          .attrs = ir::Attrs::schema_of<ActivationBitsAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         return {{DType::boolean, c.shape(0)}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& a = c.attrs.as<ActivationBitsAttrs>();
-        return bits_dims{.n = static_cast<int>(c.out().elements()),
-                         .test = static_cast<int>(a.test),
-                         .low = static_cast<float>(a.low),
-                         .high = static_cast<float>(a.high)};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& a = c.attrs.as<ActivationBitsAttrs>();
+            return bits_dims{.n = static_cast<int>(c.out().elements()),
+                             .test = static_cast<int>(a.test),
+                             .low = static_cast<float>(a.low),
+                             .high = static_cast<float>(a.high)};
+          },
+          .ref = ir::kernel_fn<&f32::activation_bits_ref>(),
+          .ref64 = ir::kernel_fn<&f64::activation_bits_ref>(),
+          .fast = ir::kernel_fn<&activation_bits_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::activation_bits_ref>(),
-      .ref64 = ir::kernel_fn<&f64::activation_bits_ref>(),
-      .fast = ir::kernel_fn<&activation_bits_simd>(),
       // Bits of two samples may share a byte.
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
   };
   return def;
 }
@@ -43,26 +46,31 @@ const OpDef& bits_op() {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "grad_by_bits",
-      .doc = "dx = dy where the bit is set, else slope * dy, or 0 where the slope is 0.",
-      .inputs = {{"dy", "any shape"}, {"bits", "the shape of dy, boolean"}},
-      .outputs = {{"dx", "the shape of dy"}},
-      .attrs = ir::Attrs::schema_of<GradByBitsAttrs>(),
+      .signature{
+          .doc = "dx = dy where the bit is set, else slope * dy, or 0 where the slope is 0.",
+          .inputs = {{"dy", "any shape"}, {"bits", "the shape of dy, boolean"}},
+          .outputs = {{"dx", "the shape of dy"}},
+          .attrs = ir::Attrs::schema_of<GradByBitsAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         c.require_dtype(1, DType::boolean);
         c.require(c.shape(1) == c.shape(0), "expected a bit for every element");
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return grad_by_bits_dims{.n = static_cast<int>(c.out().elements()),
-                                 .slope = static_cast<float>(c.attrs.as<GradByBitsAttrs>().slope)};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return grad_by_bits_dims{
+                .n = static_cast<int>(c.out().elements()),
+                .slope = static_cast<float>(c.attrs.as<GradByBitsAttrs>().slope)};
+          },
+          .ref = ir::kernel_fn<&f32::grad_by_bits_ref>(),
+          .ref64 = ir::kernel_fn<&f64::grad_by_bits_ref>(),
+          .fast = ir::kernel_fn<&grad_by_bits_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::grad_by_bits_ref>(),
-      .ref64 = ir::kernel_fn<&f64::grad_by_bits_ref>(),
-      .fast = ir::kernel_fn<&grad_by_bits_simd>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
       // Bits of two samples may share a byte.
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
   };
   return def;
 }

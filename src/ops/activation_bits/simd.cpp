@@ -46,7 +46,7 @@ HWY_INLINE BitBuffer bits_of_group(const float* x, int count, const Test& test) 
 }
 
 template <class Test>
-HWY_INLINE void make_bits(uint8_t* bits, const float* x, int64_t n, exec::ThreadPool& pool,
+HWY_INLINE void make_bits(uint8_t* bits, const float* x, int64_t n, parallel::ThreadPool& pool,
                           const Test test) {
   pool.run((n + kTileElements - 1) / kTileElements, [&](int64_t tile) HWY_ATTR {
     const int64_t begin = tile * kTileElements;
@@ -69,7 +69,7 @@ HWY_INLINE void make_bits(uint8_t* bits, const float* x, int64_t n, exec::Thread
 }
 
 void activation_bits_target(uint8_t* bits, const float* x, const bits_dims& d,
-                            exec::ThreadPool& pool) {
+                            parallel::ThreadPool& pool) {
   const F32 f;
   const Vec low = hn::Set(f, d.low);
   const Vec high = hn::Set(f, d.high);
@@ -100,7 +100,7 @@ HWY_INLINE void pass_gradient(const Io& io, float* dx, const float* dy, int64_t 
 }
 
 void grad_by_bits_target(float* dx, const float* dy, const uint8_t* bits,
-                         const grad_by_bits_dims& d, exec::ThreadPool& pool) {
+                         const grad_by_bits_dims& d, parallel::ThreadPool& pool) {
   const Vec slope = hn::Set(F32(), d.slope);
   const bool sloped = d.slope != 0.0F;
   const int64_t bytes = (int64_t{d.n} + 7) / 8;
@@ -133,12 +133,12 @@ HWY_EXPORT(activation_bits_target);
 HWY_EXPORT(grad_by_bits_target);
 
 void activation_bits_simd(uint8_t* bits, const float* x, const bits_dims* d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(activation_bits_target)(bits, x, *d, pool);
 }
 
 void grad_by_bits_simd(float* dx, const float* dy, const uint8_t* bits, const grad_by_bits_dims* d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(grad_by_bits_target)(dx, dy, bits, *d, pool);
 }
 

@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/activation_bits/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::activation_bits_impl {
 
 void activation_bits_simd(uint8_t* bits, const float* x, const bits_dims* d,
-                          exec::ThreadPool& pool);
+                          parallel::ThreadPool& pool);
 void grad_by_bits_simd(float* dx, const float* dy, const uint8_t* bits, const grad_by_bits_dims* d,
-                       exec::ThreadPool& pool);
+                       parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::activation_bits_impl

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void adadelta_update_target(float* const* out, const float* param, const float* grad,
                             const float* lr, const float* v_, const float* acc,
-                            const adadelta_dims* d, exec::ThreadPool& pool) {
+                            const adadelta_dims* d, parallel::ThreadPool& pool) {
   const GradientRule gradient(d->maximize != 0, d->weight_decay);
   const Vec rate = set(static_cast<double>(*lr));
   const Vec rho = set(d->rho);
@@ -41,7 +41,7 @@ HWY_EXPORT(adadelta_update_target);
 
 void adadelta_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                           const int32_t* /*step*/, const float* v_, const float* acc,
-                          const adadelta_dims* d, exec::ThreadPool& pool) {
+                          const adadelta_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(adadelta_update_target)
   (out, param, grad, lr, v_, acc, d, pool);
 }

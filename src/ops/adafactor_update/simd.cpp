@@ -41,7 +41,7 @@ class AdafactorStep {
 };
 
 void move_row_moments(float* row, const float* row_, const float* grad, float share,
-                      const adafactor_dims* d, exec::ThreadPool& pool) {
+                      const adafactor_dims* d, parallel::ThreadPool& pool) {
   pool.run(row_tasks(d), [=](int64_t task) {
     over_rows(task, d, [=](int64_t r) {
       const float* g = grad + r * d->columns;
@@ -56,7 +56,7 @@ void move_row_moments(float* row, const float* row_, const float* grad, float sh
 }
 
 void move_column_moments(float* col, const float* col_, const float* grad, float share,
-                         const adafactor_dims* d, exec::ThreadPool& pool) {
+                         const adafactor_dims* d, parallel::ThreadPool& pool) {
   const int64_t blocks = (d->columns + kColumnBlock - 1) / kColumnBlock;
   pool.run(d->matrices * blocks, [=](int64_t task) {
     const int64_t m = task / blocks;
@@ -90,7 +90,7 @@ void find_scales(float* scales, const float* row, const adafactor_dims* d) {
 // The sum of the squares of the step, over rows of matrices. task_sums: [2 * row_tasks].
 double matrix_step_squares(const float* grad, const float* row, const float* col,
                            const float* scales, double* task_sums, const adafactor_dims* d,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   const AdafactorStep step_of(d);
   pool.run(row_tasks(d), [=](int64_t task) {
     double total = 0.0;
@@ -115,7 +115,7 @@ double matrix_step_squares(const float* grad, const float* row, const float* col
 
 void apply_matrices(float* out, const float* param, const float* grad, const float* row,
                     const float* col, const float* scales, double shrink_by, double rate_of,
-                    const adafactor_dims* d, exec::ThreadPool& pool) {
+                    const adafactor_dims* d, parallel::ThreadPool& pool) {
   const AdafactorStep step_of(d);
   const Vec shrink = set(shrink_by);
   const Vec rate = set(rate_of);
@@ -136,7 +136,7 @@ void apply_matrices(float* out, const float* param, const float* grad, const flo
 // Vectors keep their second moment whole.
 double vector_step_squares(float* variance, const float* variance_, const float* grad,
                            double share_of, double* tile_sums, const adafactor_dims* d,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   const AdafactorStep step_of(d);
   const Vec share = set(share_of);
   double squares[2];
@@ -153,7 +153,7 @@ double vector_step_squares(float* variance, const float* variance_, const float*
 
 void apply_vector(float* out, const float* param, const float* grad, const float* variance,
                   double shrink_by, double rate_of, const adafactor_dims* d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   const AdafactorStep step_of(d);
   const Vec shrink = set(shrink_by);
   const Vec rate = set(rate_of);
@@ -171,7 +171,7 @@ int64_t sum_count(const adafactor_dims* d) {
 void adafactor_update_target(float* const* out, const float* param, const float* grad,
                              const float* lr, const int32_t* step, const float* first,
                              const float* second, double* sums, const adafactor_dims* d,
-                             exec::ThreadPool& pool) {
+                             parallel::ThreadPool& pool) {
   if (d->n == 0) return;
   float* const scales = reinterpret_cast<float*>(sums + sum_count(d));
   double param_squares[2];
@@ -217,7 +217,7 @@ int64_t adafactor_update_workspace_bytes(const adafactor_dims& d) {
 void adafactor_update_simd(float* const* out, const float* param, const float* grad,
                            const float* lr, const int32_t* step, const float* first,
                            const float* second, void* workspace, const adafactor_dims* d,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(adafactor_update_target)
   (out, param, grad, lr, step, first, second, static_cast<double*>(workspace), d, pool);
 }

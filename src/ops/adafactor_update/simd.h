@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/adafactor_update/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::adafactor_update_impl {
 
@@ -12,7 +12,7 @@ namespace thimble::ops::adafactor_update_impl {
 void adafactor_update_simd(float* const* out, const float* param, const float* grad,
                            const float* lr, const int32_t* step, const float* first,
                            const float* second, void* workspace, const adafactor_dims* d,
-                           exec::ThreadPool& pool);
+                           parallel::ThreadPool& pool);
 
 [[nodiscard]] int64_t adafactor_update_workspace_bytes(const adafactor_dims& d);
 

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void adagrad_update_target(float* const* out, const float* param, const float* grad,
                            const float* lr, const int32_t* step, const float* sum,
-                           const adagrad_dims* d, exec::ThreadPool& pool) {
+                           const adagrad_dims* d, parallel::ThreadPool& pool) {
   const GradientRule gradient(d->maximize != 0, d->weight_decay);
   const Vec rate = set(adagrad_rate(d, static_cast<double>(*lr), *step));
   const Vec epsilon = set(d->epsilon);
@@ -35,7 +35,7 @@ HWY_EXPORT(adagrad_update_target);
 
 void adagrad_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* sum, const adagrad_dims* d,
-                         exec::ThreadPool& pool) {
+                         parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(adagrad_update_target)
   (out, param, grad, lr, step, sum, d, pool);
 }

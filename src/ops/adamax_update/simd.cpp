@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void adamax_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                           const int32_t* step, const float* m_, const float* u_,
-                          const adamax_dims* d, exec::ThreadPool& pool) {
+                          const adamax_dims* d, parallel::ThreadPool& pool) {
   const GradientRule gradient(d->maximize != 0, d->weight_decay);
   const Vec step_size = set(adamax_step_size(d, static_cast<double>(*lr), *step));
   const Vec share1 = set(1.0 - d->beta1);
@@ -39,7 +39,7 @@ HWY_EXPORT(adamax_update_target);
 
 void adamax_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                         const int32_t* step, const float* m_, const float* u_, const adamax_dims* d,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(adamax_update_target)
   (out, param, grad, lr, step, m_, u_, d, pool);
 }

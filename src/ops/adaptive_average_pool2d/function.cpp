@@ -17,8 +17,8 @@ THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
       .doc =
           "Means over windows that divide an image of any size as evenly as they can: place i of a "
           "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<AdaptiveAveragePool2dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {adaptive_average_pool2d(in[0], options_as<AdaptiveAveragePool2dOptions>(options))};
@@ -28,8 +28,8 @@ THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
       .name = "adaptive_average_pool1d",
       .doc = "Means over windows that divide a sequence of any length as evenly as they can.",
       .example = "auto y = adaptive_average_pool1d(x, {.size = 4});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<AdaptiveAveragePool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {adaptive_average_pool1d(in[0], options_as<AdaptiveAveragePool1dOptions>(options))};

@@ -15,25 +15,27 @@ namespace {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "adaptive_average_pool2d_grad",
-      .doc =
-          "The gradient of adaptive_average_pool2d: dx = the sum of dy / cells over the windows "
-          "that "
-          "cover each cell.",
-      .inputs = {{"dy", "[N, P, Q, C]"}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<AdaptiveAveragePool2dGradAttrs>(),
+      .signature{
+          .doc = "The gradient of adaptive_average_pool2d: dx = the sum of dy / cells over the "
+                 "windows that cover each cell.",
+          .inputs = {{"dy", "[N, P, Q, C]"}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<AdaptiveAveragePool2dGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
         const Pair input = c.attrs.as<AdaptiveAveragePool2dGradAttrs>().input;
         c.require(input.h >= 1 && input.w >= 1, "expected images of at least 1 by 1");
         return {{DType::f32, {c.shape(0)[0], input.h, input.w, c.shape(0)[3]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return adaptive_dims_of(c.out(), c.in(0));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return adaptive_dims_of(c.out(), c.in(0));
+          },
+          .ref = ir::kernel_fn<&f32::adaptive_average_pool2d_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::adaptive_average_pool2d_grad_ref>(),
+          .fast = ir::kernel_fn<&adaptive_average_pool2d_grad_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::adaptive_average_pool2d_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::adaptive_average_pool2d_grad_ref>(),
-      .fast = ir::kernel_fn<&adaptive_average_pool2d_grad_simd>(),
   };
   return def;
 }
@@ -41,13 +43,14 @@ const OpDef& grad_op() {
 const OpDef& adaptive_average_pool2d_op() {
   static const OpDef def{
       .name = "adaptive_average_pool2d",
-      .doc =
-          "Means over windows that divide an image of any size as evenly as they can: place i of a "
-          "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
-      .example = "auto y = adaptive_average_pool2d(x, {.size = 7});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
-      .attrs = ir::Attrs::schema_of<AdaptiveAveragePool2dOptions>(),
+      .signature{
+          .doc = "Means over windows that divide an image of any size as evenly as they can: place "
+                 "i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+          .example = "auto y = adaptive_average_pool2d(x, {.size = 7});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<AdaptiveAveragePool2dOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
         const Shape& x = c.shape(0);
@@ -55,16 +58,18 @@ const OpDef& adaptive_average_pool2d_op() {
             adaptive_size(c, c.attrs.as<AdaptiveAveragePool2dOptions>().size, image_size(x));
         return {{DType::f32, {x[0], size.h, size.w, x[3]}}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const AdaptiveAveragePool2dGradAttrs attrs{image_size(c.input(0).shape())};
         return {c.grad().graph().add1(grad_op(), ir::Attrs::of(attrs), {c.grad()})};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return adaptive_dims_of(c.in(0), c.out());
+          },
+          .ref = ir::kernel_fn<&f32::adaptive_average_pool2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::adaptive_average_pool2d_ref>(),
+          .fast = ir::kernel_fn<&adaptive_average_pool2d_simd>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return adaptive_dims_of(c.in(0), c.out());
-      },
-      .ref = ir::kernel_fn<&f32::adaptive_average_pool2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::adaptive_average_pool2d_ref>(),
-      .fast = ir::kernel_fn<&adaptive_average_pool2d_simd>(),
   };
   return def;
 }

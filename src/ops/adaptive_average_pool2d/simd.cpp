@@ -71,7 +71,7 @@ HWY_EXPORT(pool_image);
 HWY_EXPORT(spread_image);
 
 void adaptive_average_pool2d_simd(float* y, const float* x, const adaptive_dims* d,
-                                  exec::ThreadPool& pool) {
+                                  parallel::ThreadPool& pool) {
   const int64_t image = int64_t{d->h} * d->w * d->c;
   const int64_t result = int64_t{d->p} * d->q * d->c;
   pool.run(d->n, [&](int64_t n) {
@@ -80,7 +80,7 @@ void adaptive_average_pool2d_simd(float* y, const float* x, const adaptive_dims*
 }
 
 void adaptive_average_pool2d_grad_simd(float* dx, const float* dy, const adaptive_dims* d,
-                                       exec::ThreadPool& pool) {
+                                       parallel::ThreadPool& pool) {
   const int64_t image = int64_t{d->h} * d->w * d->c;
   const int64_t result = int64_t{d->p} * d->q * d->c;
   pool.run(d->n, [&](int64_t n) {

@@ -18,8 +18,8 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
           "The largest value of windows that divide an image of any size as evenly as they can: "
           "place i of a "
           "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {adaptive_max_pool2d(in[0], options_as<AdaptiveMaxPool2dOptions>(options))};
@@ -31,8 +31,8 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
           "The largest value of windows that divide a sequence of any length as evenly as they "
           "can.",
       .example = "auto y = adaptive_max_pool1d(x, {.size = 4});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {adaptive_max_pool1d(in[0], options_as<AdaptiveMaxPool1dOptions>(options))};
@@ -43,8 +43,9 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
       .doc =
           "adaptive_max_pool2d, and where in the image the largest values stood: row * W + column.",
       .example = "auto [y, index] = adaptive_max_pool2d_with_indices(x, {.size = 7});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                  {.name = "index", .doc = "[N, P, Q, C], i32", .batch_rank = 4}},
       .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto pooled =
@@ -56,8 +57,9 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
       .name = "adaptive_max_pool1d_with_indices",
       .doc = "adaptive_max_pool1d, and where in the sequence the largest values stood.",
       .example = "auto [y, index] = adaptive_max_pool1d_with_indices(x, {.size = 4});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}, {"index", "[N, Q, C], i32"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3},
+                  {.name = "index", .doc = "[N, Q, C], i32", .batch_rank = 3}},
       .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto pooled =

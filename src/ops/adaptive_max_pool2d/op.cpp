@@ -7,13 +7,14 @@
 
 #define THIMBLE_OP adaptive_max_pool2d
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::adaptive_max_pool2d_impl {
 namespace {
 
 // Each image is a task.
 void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   adaptive_dims one = *d;
   one.n = 1;
   pool.run(d->n, [&](int64_t n) {
@@ -23,7 +24,7 @@ void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
 }
 
 void grad_fast(float* dx, const float* dy, const int32_t* index, const adaptive_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   adaptive_dims one = *d;
   one.n = 1;
   pool.run(d->n, [&](int64_t n) {
@@ -35,12 +36,13 @@ void grad_fast(float* dx, const float* dy, const int32_t* index, const adaptive_
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "adaptive_max_pool2d_grad",
-      .doc =
-          "The gradient of adaptive_max_pool2d: dx = the sum of dy over the windows whose largest "
-          "value stood there.",
-      .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32"}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dGradAttrs>(),
+      .signature{
+          .doc = "The gradient of adaptive_max_pool2d: dx = the sum of dy over the windows whose "
+                 "largest value stood there.",
+          .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32"}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
         c.require_dtype(1, DType::i32);
@@ -49,12 +51,14 @@ const OpDef& grad_op() {
         c.require(input.h >= 1 && input.w >= 1, "expected images of at least 1 by 1");
         return {{DType::f32, {c.shape(0)[0], input.h, input.w, c.shape(0)[3]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return adaptive_dims_of(c.out(), c.in(0));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return adaptive_dims_of(c.out(), c.in(0));
+          },
+          .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
       },
-      .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
   };
   return def;
 }
@@ -62,13 +66,18 @@ const OpDef& grad_op() {
 const OpDef& adaptive_max_pool2d_op() {
   static const OpDef def{
       .name = "adaptive_max_pool2d",
-      .doc =
-          "The largest value of windows that divide an image of any size as evenly as they can: "
-          "place i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
-      .example = "auto y = adaptive_max_pool2d(x, {.size = 7});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32: row * W + column"}},
-      .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dOptions>(),
+      .signature{
+          .doc = "The largest value of windows that divide an image of any size as evenly as they "
+                 "can: place i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * "
+                 "H / P).",
+          .example = "auto y = adaptive_max_pool2d(x, {.size = 7});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                      {.name = "index",
+                       .doc = "[N, P, Q, C], i32: row * W + column",
+                       .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
         const Shape& x = c.shape(0);
@@ -77,16 +86,18 @@ const OpDef& adaptive_max_pool2d_op() {
         const Shape y{x[0], size.h, size.w, x[3]};
         return {{DType::f32, y}, {DType::i32, y}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const AdaptiveMaxPool2dGradAttrs attrs{image_size(c.input(0).shape())};
         return {c.grad().graph().add1(grad_op(), ir::Attrs::of(attrs), {c.grad(), c.output(1)})};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return adaptive_dims_of(c.in(0), c.out());
+          },
+          .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return adaptive_dims_of(c.in(0), c.out());
-      },
-      .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

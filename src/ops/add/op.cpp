@@ -22,13 +22,19 @@ std::vector<Value> add_vjp(const ir::VjpContext& c) {
 const OpDef& add_op() {
   static const OpDef def = binary_op({
       .name = "add",
-      .doc = "The sum of two tensors, broadcast as in NumPy: y = a + b.",
-      .example = "auto y = a + b;",
-      .vjp = add_vjp,
-      .ref = ir::kernel_fn<&f32::add_ref>(),
-      .ref64 = ir::kernel_fn<&f64::add_ref>(),
-      .fast = ir::kernel_fn<&add_simd>(),
-      .adds_gradients = true,
+      .signature{
+          .doc = "The sum of two tensors, broadcast as in NumPy: y = a + b.",
+          .example = "auto y = a + b;",
+      },
+      .gradient{
+          .vjp = add_vjp,
+          .adds_gradients = true,
+      },
+      .kernels{
+          .ref = ir::kernel_fn<&f32::add_ref>(),
+          .ref64 = ir::kernel_fn<&f64::add_ref>(),
+          .fast = ir::kernel_fn<&add_simd>(),
+      },
   });
   return def;
 }

@@ -26,14 +26,18 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& affine_op() {
   static const OpDef def = unary_op({
       .name = "affine",
-      .doc = "A tensor times a number plus a number: y = scale * x + shift.",
-      .example = "auto y = 2.0 * x + 1.0;",
-      .attrs = ir::Attrs::schema_of<AffineAttrs>(),
-      .vjp = vjp,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::affine_ref>(),
-      .ref64 = ir::kernel_fn<&f64::affine_ref>(),
-      .fast = ir::kernel_fn<&affine_simd>(),
+      .signature{
+          .doc = "A tensor times a number plus a number: y = scale * x + shift.",
+          .example = "auto y = 2.0 * x + 1.0;",
+          .attrs = ir::Attrs::schema_of<AffineAttrs>(),
+      },
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::affine_ref>(),
+          .ref64 = ir::kernel_fn<&f64::affine_ref>(),
+          .fast = ir::kernel_fn<&affine_simd>(),
+      },
   });
   return def;
 }

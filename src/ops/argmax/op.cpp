@@ -9,18 +9,22 @@
 namespace thimble::ops::argmax_impl {
 namespace {
 
-void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+void fast(int32_t* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   d->inner == 1 ? place_of_largest_simd(y, x, d, pool) : f32::argmax_ref(y, x, d);
 }
 
 const OpDef& argmax_op() {
   static const OpDef def = extremum_place_op({
       .name = "argmax",
-      .doc = "The index of the largest element along an axis; of equal ones the first.",
-      .example = "auto digit = argmax(logits);",
-      .ref = ir::kernel_fn<&f32::argmax_ref>(),
-      .ref64 = ir::kernel_fn<&f64::argmax_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .signature{
+          .doc = "The index of the largest element along an axis; of equal ones the first.",
+          .example = "auto digit = argmax(logits);",
+      },
+      .kernels{
+          .ref = ir::kernel_fn<&f32::argmax_ref>(),
+          .ref64 = ir::kernel_fn<&f64::argmax_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
   });
   return def;
 }

@@ -9,18 +9,22 @@
 namespace thimble::ops::argmin_impl {
 namespace {
 
-void fast(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+void fast(int32_t* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   d->inner == 1 ? place_of_smallest_simd(y, x, d, pool) : f32::argmin_ref(y, x, d);
 }
 
 const OpDef& argmin_op() {
   static const OpDef def = extremum_place_op({
       .name = "argmin",
-      .doc = "The index of the smallest element along an axis; of equal ones the first.",
-      .example = "auto nearest = argmin(distances);",
-      .ref = ir::kernel_fn<&f32::argmin_ref>(),
-      .ref64 = ir::kernel_fn<&f64::argmin_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .signature{
+          .doc = "The index of the smallest element along an axis; of equal ones the first.",
+          .example = "auto nearest = argmin(distances);",
+      },
+      .kernels{
+          .ref = ir::kernel_fn<&f32::argmin_ref>(),
+          .ref64 = ir::kernel_fn<&f64::argmin_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
   });
   return def;
 }

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void asgd_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                         const int32_t* step, const float* ax, const float* eta, const asgd_dims* d,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   const asgd_factors factors =
       asgd_factors_at(d, static_cast<double>(*lr), *step, static_cast<double>(*eta));
   const GradientRule gradient(d->maximize != 0, d->weight_decay);
@@ -39,7 +39,7 @@ HWY_EXPORT(asgd_update_target);
 
 void asgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                       const int32_t* step, const float* ax, const float* eta, const asgd_dims* d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(asgd_update_target)(out, param, grad, lr, step, ax, eta, d, pool);
 }
 

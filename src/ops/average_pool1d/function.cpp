@@ -22,8 +22,8 @@ THIMBLE_FUNCTION_FOLDER(average_pool1d) {
           "The mean of every window: y[n, q, c] = sum over s of x[n, q*stride + s - padding, c] / "
           "count.",
       .example = "auto y = average_pool1d(x, {.kernel = 2});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<AveragePool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {average_pool1d(in[0], options_as<AveragePool1dOptions>(options))};

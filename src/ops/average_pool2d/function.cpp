@@ -7,8 +7,8 @@ THIMBLE_FUNCTION_FOLDER(average_pool2d) {
       .name = "global_average_pool2d",
       .doc = "The mean of every channel of an image.",
       .example = "auto features = global_average_pool2d(images);",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, C]", .batch_rank = 2}},
       .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {
         return {global_average_pool2d(in[0])};
       },

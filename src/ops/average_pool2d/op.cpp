@@ -37,25 +37,28 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& average_pool2d_op() {
   static const OpDef def{
       .name = "average_pool2d",
-      .doc =
-          "The mean of every window: y[n, p, q, c] = sum over r, s of "
-          "x[n, p*stride + r - padding, ..., c] / count.",
-      .example = "auto y = average_pool2d(x, {.kernel = 2});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
-      .attrs = ir::Attrs::schema_of<AveragePool2dAttrs>(),
-      .infer = infer,
-      .vjp = vjp,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
-        pool_dims d = pool_sizes(pool_window(attrs), c.in(0), c.out());
-        d.count_include_pad = attrs.count_include_pad ? 1 : 0;
-        d.divisor = static_cast<int>(attrs.divisor);
-        return d;
+      .signature{
+          .doc = "The mean of every window: y[n, p, q, c] = sum over r, s of x[n, p*stride + r - "
+                 "padding, ..., c] / count.",
+          .example = "auto y = average_pool2d(x, {.kernel = 2});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<AveragePool2dAttrs>(),
       },
-      .ref = ir::kernel_fn<&f32::average_pool2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::average_pool2d_ref>(),
-      .fast = ir::kernel_fn<&average_pool2d_simd>(),
+      .infer = infer,
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
+            pool_dims d = pool_sizes(pool_window(attrs), c.in(0), c.out());
+            d.count_include_pad = attrs.count_include_pad ? 1 : 0;
+            d.divisor = static_cast<int>(attrs.divisor);
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::average_pool2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::average_pool2d_ref>(),
+          .fast = ir::kernel_fn<&average_pool2d_simd>(),
+      },
   };
   return def;
 }
@@ -72,23 +75,26 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "average_pool2d_grad",
-      .doc =
-          "The gradient of average_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] / count over "
-          "the windows (p, q) that cover (h, w).",
-      .inputs = {{"dy", "[N, P, Q, C]"}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<AveragePool2dGradAttrs>(),
-      .infer = infer_grad,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<AveragePool2dGradAttrs>();
-        pool_dims d = pool_sizes(pool_window(attrs), c.out(), c.in(0));
-        d.count_include_pad = attrs.count_include_pad ? 1 : 0;
-        d.divisor = static_cast<int>(attrs.divisor);
-        return d;
+      .signature{
+          .doc = "The gradient of average_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] / count "
+                 "over the windows (p, q) that cover (h, w).",
+          .inputs = {{"dy", "[N, P, Q, C]"}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<AveragePool2dGradAttrs>(),
       },
-      .ref = ir::kernel_fn<&f32::average_pool2d_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::average_pool2d_grad_ref>(),
-      .fast = ir::kernel_fn<&average_pool2d_grad_simd>(),
+      .infer = infer_grad,
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<AveragePool2dGradAttrs>();
+            pool_dims d = pool_sizes(pool_window(attrs), c.out(), c.in(0));
+            d.count_include_pad = attrs.count_include_pad ? 1 : 0;
+            d.divisor = static_cast<int>(attrs.divisor);
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::average_pool2d_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::average_pool2d_grad_ref>(),
+          .fast = ir::kernel_fn<&average_pool2d_grad_simd>(),
+      },
   };
   return def;
 }

@@ -123,14 +123,15 @@ void grad_row(float* dx, Source dy, int64_t row, const pool_dims& d) {
   }
 }
 
-void average_pool2d_target(float* y, const float* x, const pool_dims& d, exec::ThreadPool& pool) {
+void average_pool2d_target(float* y, const float* x, const pool_dims& d,
+                           parallel::ThreadPool& pool) {
   const Source source = {x, x + static_cast<ptrdiff_t>(d.n) * d.h * d.w * d.c};
   for_each_row(pool, int64_t{d.n} * d.p, int64_t{d.r} * d.w * d.c,
                [&](int64_t row) { pool_row(y, source, row, d); });
 }
 
 void average_pool2d_grad_target(float* dx, const float* dy, const pool_dims& d,
-                                exec::ThreadPool& pool) {
+                                parallel::ThreadPool& pool) {
   const Source source = {dy, dy + static_cast<ptrdiff_t>(d.n) * d.p * d.q * d.c};
   for_each_row(pool, int64_t{d.n} * d.h, int64_t{d.w} * d.c,
                [&](int64_t row) { grad_row(dx, source, row, d); });
@@ -144,12 +145,12 @@ namespace thimble::ops::average_pool2d_impl {
 HWY_EXPORT(average_pool2d_target);
 HWY_EXPORT(average_pool2d_grad_target);
 
-void average_pool2d_simd(float* y, const float* x, const pool_dims* d, exec::ThreadPool& pool) {
+void average_pool2d_simd(float* y, const float* x, const pool_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(average_pool2d_target)(y, x, *d, pool);
 }
 
 void average_pool2d_grad_simd(float* dx, const float* dy, const pool_dims* d,
-                              exec::ThreadPool& pool) {
+                              parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(average_pool2d_grad_target)(dx, dy, *d, pool);
 }
 

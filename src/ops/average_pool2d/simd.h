@@ -2,13 +2,13 @@
 // Results do not depend on the number of threads. None throws or allocates.
 #pragma once
 
-#include "exec/thread_pool.h"
 #include "ops/average_pool2d/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::average_pool2d_impl {
 
-void average_pool2d_simd(float* y, const float* x, const pool_dims* d, exec::ThreadPool& pool);
+void average_pool2d_simd(float* y, const float* x, const pool_dims* d, parallel::ThreadPool& pool);
 void average_pool2d_grad_simd(float* dx, const float* dy, const pool_dims* d,
-                              exec::ThreadPool& pool);
+                              parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::average_pool2d_impl

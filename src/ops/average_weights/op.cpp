@@ -14,14 +14,15 @@ namespace {
 const OpDef& average_weights_op() {
   static const OpDef def{
       .name = "average_weights",
-      .doc =
-          "A running average of a parameter, in place: average = decay * average + (1 - decay) * "
-          "param; the first step copies param.",
-      .inputs = {{"average", "any shape: a state"},
-                 {"param", "the shape of average"},
-                 {"step", "one i32: this update's number, from 1"}},
-      .outputs = {{"average", "the same memory, updated"}},
-      .attrs = ir::Attrs::schema_of<AverageWeightsOptions>(),
+      .signature{
+          .doc = "A running average of a parameter, in place: average = decay * average + (1 - "
+                 "decay) * param; the first step copies param.",
+          .inputs = {{"average", "any shape: a state"},
+                     {"param", "the shape of average"},
+                     {"step", "one i32: this update's number, from 1"}},
+          .outputs = {{"average", "the same memory, updated"}},
+          .attrs = ir::Attrs::schema_of<AverageWeightsOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         c.require_dtype(1, DType::f32);
@@ -32,16 +33,18 @@ const OpDef& average_weights_op() {
         c.require(decay >= 0.0 && decay < 1.0, "decay must be at least 0 and below 1");
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        average_weights_dims d{};
-        d.n = static_cast<int>(c.out().elements());
-        d.decay = c.attrs.as<AverageWeightsOptions>().decay;
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            average_weights_dims d{};
+            d.n = static_cast<int>(c.out().elements());
+            d.decay = c.attrs.as<AverageWeightsOptions>().decay;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::average_weights_ref>(),
+          .ref64 = ir::kernel_fn<&f64::average_weights_ref>(),
+          .fast = ir::kernel_fn<&average_weights_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::average_weights_ref>(),
-      .ref64 = ir::kernel_fn<&f64::average_weights_ref>(),
-      .fast = ir::kernel_fn<&average_weights_simd>(),
-      .updates = {{0, 0}},
+      .memory{.updates = {{0, 0}}},
   };
   return def;
 }

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void average_weights_target(float* average_out, const float* average, const float* param,
                             const int32_t* step, const average_weights_dims* d,
-                            exec::ThreadPool& pool) {
+                            parallel::ThreadPool& pool) {
   const bool first = *step == 1;
   const Vec share = set(1.0 - d->decay);
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
@@ -28,7 +28,7 @@ HWY_EXPORT(average_weights_target);
 
 void average_weights_simd(float* average_out, const float* average, const float* param,
                           const int32_t* step, const average_weights_dims* d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(average_weights_target)(average_out, average, param, step, d, pool);
 }
 

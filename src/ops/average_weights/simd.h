@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/average_weights/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::average_weights_impl {
 
 void average_weights_simd(float* average_out, const float* average, const float* param,
                           const int32_t* step, const average_weights_dims* d,
-                          exec::ThreadPool& pool);
+                          parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::average_weights_impl

@@ -21,8 +21,8 @@ THIMBLE_FUNCTION_FOLDER(batch_norm) {
       .outputs = {{"y", "the shape of x"}},
       .parameters = {{"weight", "[C]", true},
                      {"bias", "[C]", true},
-                     {"running_mean", "[C], state"},
-                     {"running_var", "[C], state"}},
+                     {.name = "running_mean", .doc = "[C], state", .state = true},
+                     {.name = "running_var", .doc = "[C], state", .state = true}},
       .options = ir::OptionSchema::of<BatchNormOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {batch_norm(in[0], options_as<BatchNormOptions>(options))};

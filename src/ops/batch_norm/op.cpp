@@ -74,36 +74,43 @@ ir::RebuildRule rebuild(const ir::Attrs& node) {
 const OpDef& batch_norm_op() {
   static const OpDef def{
       .name = "batch_norm",
-      .doc =
-          "Batch normalisation with the statistics of the batch: y = act((x - mean) / "
-          "sqrt(variance + epsilon) * gamma + beta), channel by channel. No gradient flows "
-          "through the statistics as outputs. At inference: batch_norm_inference with the "
-          "running statistics.",
-      .example = "auto y = batch_norm(x);",
-      .inputs = {{"x", "[N, ..., C]"},
-                 {"gamma", "[C]", true},
-                 {"beta", "[C]", true},
-                 {"running_mean", "[C], read at inference"},
-                 {"running_var", "[C], read at inference"}},
-      .outputs = {{"y", "[N, ..., C]"},
-                  {"mean", "[C], of the batch"},
-                  {"variance", "[C], of the batch, biased"}},
-      .attrs = ir::Attrs::schema_of<BatchNormAttrs>(),
+      .signature{
+          .doc = "Batch normalisation with the statistics of the batch: y = act((x - mean) / "
+                 "sqrt(variance + epsilon) * gamma + beta), channel by channel. No gradient flows "
+                 "through the statistics as outputs. At inference: batch_norm_inference with the "
+                 "running statistics.",
+          .example = "auto y = batch_norm(x);",
+          .inputs = {{"x", "[N, ..., C]"},
+                     {"gamma", "[C]", true},
+                     {"beta", "[C]", true},
+                     {"running_mean", "[C], read at inference"},
+                     {"running_var", "[C], read at inference"}},
+          .outputs = {{"y", "[N, ..., C]"},
+                      {"mean", "[C], of the batch"},
+                      {"variance", "[C], of the batch, biased"}},
+          .attrs = ir::Attrs::schema_of<BatchNormAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .specialize = specialize,
-      .params = params,
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return batch_norm_workspace_bytes(p.as<batch_norm_dims>(), threads);
-          },
-      .ref = ir::kernel_fn<&f32::batch_norm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::batch_norm_ref>(),
-      .fast = ir::kernel_fn<&batch_norm_simd>(),
-      .in_place = {{0, 0}},
-      .rebuild = rebuild,
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
-      .fuse_activation = fuse_activation<BatchNormAttrs>,
+      .gradient{.vjp = vjp},
+      .rewrite{
+          .specialize = specialize,
+          .fuse_activation = fuse_activation<BatchNormAttrs>,
+      },
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return batch_norm_workspace_bytes(p.as<batch_norm_dims>(), threads);
+              },
+          .ref = ir::kernel_fn<&f32::batch_norm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::batch_norm_ref>(),
+          .fast = ir::kernel_fn<&batch_norm_simd>(),
+      },
+      .memory{
+          .in_place = {{0, 0}},
+          .rebuild = rebuild,
+      },
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},
   };
   return def;
 }
@@ -130,25 +137,29 @@ ir::Params update_params(const ir::KernelContext& c) {
 const OpDef& batch_norm_update_op() {
   static const OpDef def{
       .name = "batch_norm_update",
-      .doc =
-          "Moves running statistics towards those of a batch: running = (1 - momentum) * "
-          "running + momentum * batch, the variance made unbiased. Nothing at inference.",
-      .inputs = {{"running_mean", "[C]"},
-                 {"running_var", "[C]"},
-                 {"mean", "[C], of the batch"},
-                 {"variance", "[C], of the batch, biased"}},
-      .outputs = {{"new_mean", "[C]"}, {"new_var", "[C]"}},
-      .attrs = ir::Attrs::schema_of<BatchNormUpdateAttrs>(),
-      .infer = infer_update,
-      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
-        if (phase == ir::Phase::training) return {};
-        return {c.input(0), c.input(1)};
+      .signature{
+          .doc = "Moves running statistics towards those of a batch: running = (1 - momentum) * "
+                 "running + momentum * batch, the variance made unbiased. Nothing at inference.",
+          .inputs = {{"running_mean", "[C]"},
+                     {"running_var", "[C]"},
+                     {"mean", "[C], of the batch"},
+                     {"variance", "[C], of the batch, biased"}},
+          .outputs = {{"new_mean", "[C]"}, {"new_var", "[C]"}},
+          .attrs = ir::Attrs::schema_of<BatchNormUpdateAttrs>(),
       },
-      .params = update_params,
-      .ref = ir::kernel_fn<&f32::batch_norm_update_ref>(),
-      .ref64 = ir::kernel_fn<&f64::batch_norm_update_ref>(),
-      .updates = {{0, 0}, {1, 1}},
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
+      .infer = infer_update,
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            if (phase == ir::Phase::training) return {};
+            return {c.input(0), c.input(1)};
+          }},
+      .kernels{
+          .params = update_params,
+          .ref = ir::kernel_fn<&f32::batch_norm_update_ref>(),
+          .ref64 = ir::kernel_fn<&f64::batch_norm_update_ref>(),
+      },
+      .memory{.updates = {{0, 0}, {1, 1}}},
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},
   };
   return def;
 }

@@ -62,7 +62,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
                        const float* beta, void* workspace, const batch_norm_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   simd::Workspace pieces(workspace);
   const BatchNormScratch s = carve_batch_norm(pieces, r, pool.threads());
@@ -101,7 +101,7 @@ int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads) {
 
 void batch_norm_simd(float* y, float* mean, float* variance, const float* x, const float* gamma,
                      const float* beta, const float* /*running_mean*/, const float* /*running_var*/,
-                     void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool) {
+                     void* workspace, const batch_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(batch_norm_target)(y, mean, variance, x, gamma, beta, workspace, *d, pool);
 }
 

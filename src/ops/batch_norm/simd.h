@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/batch_norm/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::batch_norm_impl {
 
@@ -12,7 +12,7 @@ namespace thimble::ops::batch_norm_impl {
 // Results do not depend on the number of threads. Neither throws nor allocates.
 void batch_norm_simd(float* y, float* mean, float* variance, const float* x, const float* gamma,
                      const float* beta, const float* running_mean, const float* running_var,
-                     void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool);
+                     void* workspace, const batch_norm_dims* d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads);
 
 }  // namespace thimble::ops::batch_norm_impl

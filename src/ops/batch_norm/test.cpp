@@ -4,9 +4,10 @@
 #include <cmath>
 #include <random>
 
-#include "exec/reference.h"
 #include "harness/op_cases.h"
+#include "ir/reference.h"
 #include "ops/batch_norm/attrs.h"
+#include "parallel/thread_pool.h"
 #include "passes/passes.h"
 #include "plan/arena.h"
 
@@ -104,18 +105,18 @@ std::vector<float> run_fast(const ir::Graph& graph, const ir::Node& node, int ou
   const ir::Params params = plan::kernel_params(graph, node);
   std::vector<const void*> sources;
   for (int id : node.inputs) sources.push_back(id < 0 ? nullptr : contents.at(id).data());
-  sources.resize(node.op->inputs.size(), nullptr);
+  sources.resize(node.op->signature.inputs.size(), nullptr);
   std::vector<std::vector<float>> results;
   std::vector<void*> destinations;
   for (int id : node.outputs) {
     results.emplace_back(static_cast<size_t>(graph.type(id).shape.elements()));
     destinations.push_back(results.back().data());
   }
-  std::vector<std::byte> workspace(static_cast<size_t>(node.op->workspace(params, 1)));
-  exec::ThreadPool pool(1);
-  node.op->fast({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
-                 static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()),
-                 &pool});
+  std::vector<std::byte> workspace(static_cast<size_t>(node.op->kernels.workspace(params, 1)));
+  parallel::ThreadPool pool(1);
+  node.op->kernels.fast({destinations.data(), sources.data(), workspace.data(),
+                         params.bytes().data(), static_cast<int>(node.inputs.size()),
+                         static_cast<int>(node.outputs.size()), &pool});
   return results[static_cast<size_t>(output)];
 }
 

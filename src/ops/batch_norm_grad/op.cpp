@@ -25,31 +25,34 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 const OpDef& batch_norm_grad_op() {
   static const OpDef def{
       .name = "batch_norm_grad",
-      .doc =
-          "The gradients of batch_norm through its statistics. With xhat = (x - mean) / "
-          "sqrt(variance + epsilon) and n values a channel: dbeta = sum of dy, dgamma = sum of "
-          "dy * xhat, dx = gamma / sqrt(variance + epsilon) * (dy - (dbeta + xhat * dgamma) / "
-          "n).",
-      .inputs = {{"dy", "[N, ..., C]"},
-                 {"x", "[N, ..., C]"},
-                 {"mean", "[C], of x"},
-                 {"variance", "[C], of x, biased"},
-                 {"gamma", "[C]", true}},
-      .outputs = {{"dx", "[N, ..., C]"}, {"dgamma", "[C]"}, {"dbeta", "[C]"}},
-      .attrs = ir::Attrs::schema_of<BatchNormGradAttrs>(),
-      .infer = infer,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return batch_norm_sizes(c.in(0), c.attrs.as<BatchNormGradAttrs>().epsilon);
+      .signature{
+          .doc = "The gradients of batch_norm through its statistics. With xhat = (x - mean) / "
+                 "sqrt(variance + epsilon) and n values a channel: dbeta = sum of dy, dgamma = sum "
+                 "of dy * xhat, dx = gamma / sqrt(variance + epsilon) * (dy - (dbeta + xhat * "
+                 "dgamma) / n).",
+          .inputs = {{"dy", "[N, ..., C]"},
+                     {"x", "[N, ..., C]"},
+                     {"mean", "[C], of x"},
+                     {"variance", "[C], of x, biased"},
+                     {"gamma", "[C]", true}},
+          .outputs = {{"dx", "[N, ..., C]"}, {"dgamma", "[C]"}, {"dbeta", "[C]"}},
+          .attrs = ir::Attrs::schema_of<BatchNormGradAttrs>(),
       },
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return batch_norm_grad_workspace_bytes(p.as<batch_norm_dims>(), threads);
+      .infer = infer,
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return batch_norm_sizes(c.in(0), c.attrs.as<BatchNormGradAttrs>().epsilon);
           },
-      .ref = ir::kernel_fn<&f32::batch_norm_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::batch_norm_grad_ref>(),
-      .fast = ir::kernel_fn<&batch_norm_grad_simd>(),
-      .in_place = {{0, 0}, {0, 1}},
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return batch_norm_grad_workspace_bytes(p.as<batch_norm_dims>(), threads);
+              },
+          .ref = ir::kernel_fn<&f32::batch_norm_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::batch_norm_grad_ref>(),
+          .fast = ir::kernel_fn<&batch_norm_grad_simd>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},
   };
   return def;
 }

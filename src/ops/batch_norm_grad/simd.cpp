@@ -53,7 +53,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                             const float* mean, const float* variance, const float* gamma,
-                            void* workspace, const batch_norm_dims& d, exec::ThreadPool& pool) {
+                            void* workspace, const batch_norm_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   simd::Workspace pieces(workspace);
   const BatchNormGradScratch s = carve_batch_norm_grad(pieces, r, pool.threads());
@@ -99,7 +99,7 @@ int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads) {
 
 void batch_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                           const float* mean, const float* variance, const float* gamma,
-                          void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool) {
+                          void* workspace, const batch_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(batch_norm_grad_target)
   (dx, dgamma, dbeta, dy, x, mean, variance, gamma, workspace, *d, pool);
 }

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/batch_norm_grad/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::batch_norm_grad_impl {
 
@@ -12,7 +12,7 @@ namespace thimble::ops::batch_norm_grad_impl {
 // uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
 void batch_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                           const float* mean, const float* variance, const float* gamma,
-                          void* workspace, const batch_norm_dims* d, exec::ThreadPool& pool);
+                          void* workspace, const batch_norm_dims* d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads);
 
 }  // namespace thimble::ops::batch_norm_grad_impl

@@ -59,29 +59,32 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& batch_norm_inference_op() {
   static const OpDef def{
       .name = "batch_norm_inference",
-      .doc =
-          "Batch normalisation with given statistics: y = act((x - mean) / sqrt(variance + "
-          "epsilon) * gamma + beta), channel by channel.",
-      .example = "auto y = batch_norm_inference(x, gamma, beta, mean, variance);",
-      .inputs = {{"x", "[N, ..., C]"},
-                 {"gamma", "[C]", true},
-                 {"beta", "[C]", true},
-                 {"mean", "[C]"},
-                 {"variance", "[C]"}},
-      .outputs = {{"y", "[N, ..., C]"}},
-      .attrs = ir::Attrs::schema_of<BatchNormInferenceAttrs>(),
+      .signature{
+          .doc = "Batch normalisation with given statistics: y = act((x - mean) / sqrt(variance + "
+                 "epsilon) * gamma + beta), channel by channel.",
+          .example = "auto y = batch_norm_inference(x, gamma, beta, mean, variance);",
+          .inputs = {{"x", "[N, ..., C]"},
+                     {"gamma", "[C]", true},
+                     {"beta", "[C]", true},
+                     {"mean", "[C]"},
+                     {"variance", "[C]"}},
+          .outputs = {{"y", "[N, ..., C]"}},
+          .attrs = ir::Attrs::schema_of<BatchNormInferenceAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .workspace =
-          [](const ir::Params& p, int) {
-            return batch_norm_inference_workspace_bytes(p.as<batch_norm_dims>());
-          },
-      .ref = ir::kernel_fn<&f32::batch_norm_inference_ref>(),
-      .ref64 = ir::kernel_fn<&f64::batch_norm_inference_ref>(),
-      .fast = ir::kernel_fn<&batch_norm_inference_simd>(),
-      .in_place = {{0, 0}},
-      .fuse_activation = fuse_activation<BatchNormInferenceAttrs>,
+      .gradient{.vjp = vjp},
+      .rewrite{.fuse_activation = fuse_activation<BatchNormInferenceAttrs>},
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int) {
+                return batch_norm_inference_workspace_bytes(p.as<batch_norm_dims>());
+              },
+          .ref = ir::kernel_fn<&f32::batch_norm_inference_ref>(),
+          .ref64 = ir::kernel_fn<&f64::batch_norm_inference_ref>(),
+          .fast = ir::kernel_fn<&batch_norm_inference_simd>(),
+      },
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }

@@ -30,7 +30,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void batch_norm_inference_target(float* y, const float* x, const float* gamma, const float* beta,
                                  const float* mean, const float* variance, void* workspace,
-                                 const batch_norm_dims& d, exec::ThreadPool& pool) {
+                                 const batch_norm_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   simd::Workspace pieces(workspace);
   const InferenceScratch s = carve_inference(pieces, r);
@@ -58,7 +58,7 @@ int64_t batch_norm_inference_workspace_bytes(const batch_norm_dims& d) {
 
 void batch_norm_inference_simd(float* y, const float* x, const float* gamma, const float* beta,
                                const float* mean, const float* variance, void* workspace,
-                               const batch_norm_dims* d, exec::ThreadPool& pool) {
+                               const batch_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(batch_norm_inference_target)
   (y, x, gamma, beta, mean, variance, workspace, *d, pool);
 }

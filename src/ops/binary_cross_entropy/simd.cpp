@@ -12,7 +12,7 @@ namespace vm = simd::HWY_NAMESPACE;
 HWY_INLINE Vec bounded_log(Vec x) { return vm::at_least(hn::Set(F32(), -100.0F), vm::log(x)); }
 
 void binary_cross_entropy_target(float* y, const float* x, const float* t, void* workspace,
-                                 const loss_dims& d, exec::ThreadPool& pool) {
+                                 const loss_dims& d, parallel::ThreadPool& pool) {
   const Vec one = hn::Set(F32(), 1.0F);
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec value = io.load(x, i);
@@ -23,7 +23,7 @@ void binary_cross_entropy_target(float* y, const float* x, const float* t, void*
 }
 
 void binary_cross_entropy_grad_target(float* dx, const float* dy, const float* x, const float* t,
-                                      const loss_dims& d, exec::ThreadPool& pool) {
+                                      const loss_dims& d, parallel::ThreadPool& pool) {
   const Vec one = hn::Set(F32(), 1.0F);
   const Vec least = hn::Set(F32(), 1e-12F);
   const LossScale scale(dy, d);

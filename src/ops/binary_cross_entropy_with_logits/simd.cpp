@@ -11,7 +11,7 @@ namespace vm = simd::HWY_NAMESPACE;
 
 void binary_cross_entropy_with_logits_target(float* y, const float* x, const float* t,
                                              void* workspace, const loss_dims& d,
-                                             exec::ThreadPool& pool) {
+                                             parallel::ThreadPool& pool) {
   const F32 f;
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec logit = io.load(x, i);
@@ -23,7 +23,7 @@ void binary_cross_entropy_with_logits_target(float* y, const float* x, const flo
 
 void binary_cross_entropy_with_logits_grad_target(float* dx, const float* dy, const float* x,
                                                   const float* t, const loss_dims& d,
-                                                  exec::ThreadPool& pool) {
+                                                  parallel::ThreadPool& pool) {
   const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec difference = hn::Sub(vm::sigmoid(io.load(x, i)), io.load(t, i));

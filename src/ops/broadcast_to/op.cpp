@@ -33,7 +33,7 @@ ir::Params params(const ir::KernelContext& c) {
 
 // Numbers in vectors and threads; indices are few.
 void fast(unsigned char* y, const unsigned char* x, const broadcast_to_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   if (d->element.is_real) {
     broadcast_simd(reinterpret_cast<float*>(y), reinterpret_cast<const float*>(x), &d->values,
                    pool);
@@ -45,19 +45,23 @@ void fast(unsigned char* y, const unsigned char* x, const broadcast_to_dims* d,
 const OpDef& broadcast_to_op() {
   static const OpDef def{
       .name = "broadcast_to",
-      .doc = "x repeated along new leading axes and along its axes of size 1, as in NumPy.",
-      .example = "auto y = broadcast_to(x, {3, 28, 28, 1});",
-      .inputs = {{"x", "any type, any shape that fits"}},
-      .outputs = {{"y", "the new shape"}},
-      .attrs = ir::Attrs::schema_of<BroadcastToAttrs>(),
-      .infer = infer,
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {sum_to(c.grad(), c.input(0).shape())};
+      .signature{
+          .doc = "x repeated along new leading axes and along its axes of size 1, as in NumPy.",
+          .example = "auto y = broadcast_to(x, {3, 28, 28, 1});",
+          .inputs = {{"x", "any type, any shape that fits"}},
+          .outputs = {{"y", "the new shape"}},
+          .attrs = ir::Attrs::schema_of<BroadcastToAttrs>(),
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::broadcast_to_ref>(),
-      .ref64 = ir::kernel_fn<&f64::broadcast_to_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .infer = infer,
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {sum_to(c.grad(), c.input(0).shape())};
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::broadcast_to_ref>(),
+          .ref64 = ir::kernel_fn<&f64::broadcast_to_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
   };
   return def;
 }

@@ -12,25 +12,31 @@ namespace {
 const OpDef& by_phase_op() {
   static const OpDef def{
       .name = "by_phase",
-      .doc =
-          "Stands for its first input in training and for its second at inference; the program "
-          "of either phase holds that input alone.",
-      .example = "auto z = by_phase(mean + noise, mean);",
-      .inputs = {{"training", "any type and shape"}, {"inference", "the same"}},
-      .outputs = {{"y", "the same"}},
+      .signature{
+          .doc = "Stands for its first input in training and for its second at inference; the "
+                 "program of either phase holds that input alone.",
+          .example = "auto z = by_phase(mean + noise, mean);",
+          .inputs = {{"training", "any type and shape"}, {"inference", "the same"}},
+          .outputs = {{"y", "the same"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require(c.input(0) == c.input(1), "expected two tensors of one type");
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {c.grad(), Value()};
+      }},
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            return {c.input(phase == ir::Phase::training ? 0 : 1)};
+          }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return copy_dims_of(c.outputs[0]);
+          },
+          .ref = ir::kernel_fn<&f32::by_phase_ref>(),
+          .ref64 = ir::kernel_fn<&f64::by_phase_ref>(),
       },
-      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
-        return {c.input(phase == ir::Phase::training ? 0 : 1)};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return copy_dims_of(c.outputs[0]); },
-      .ref = ir::kernel_fn<&f32::by_phase_ref>(),
-      .ref64 = ir::kernel_fn<&f64::by_phase_ref>(),
   };
   return def;
 }

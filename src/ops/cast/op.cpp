@@ -10,6 +10,7 @@
 
 #define THIMBLE_OP cast
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::cast_impl {
 namespace {
@@ -49,7 +50,7 @@ To cast_one(From value) {
 
 // One loop for each pair of types, which compilers make vectors of.
 template <class To, class From>
-void cast_from(void* y, const void* x, int n, exec::ThreadPool& pool) {
+void cast_from(void* y, const void* x, int n, parallel::ThreadPool& pool) {
   constexpr int kTile = 16384;
   To* const to = static_cast<To*>(y);
   const From* const from = static_cast<const From*>(x);
@@ -60,16 +61,17 @@ void cast_from(void* y, const void* x, int n, exec::ThreadPool& pool) {
 }
 
 template <class To>
-void cast_to(void* y, const void* x, const cast_dims& d, exec::ThreadPool& pool) {
-  using Cast = void (*)(void*, const void*, int, exec::ThreadPool&);
+void cast_to(void* y, const void* x, const cast_dims& d, parallel::ThreadPool& pool) {
+  using Cast = void (*)(void*, const void*, int, parallel::ThreadPool&);
   static constexpr Cast kFrom[] = {cast_from<To, float>, cast_from<To, int32_t>,
                                    cast_from<To, uint32_t>, cast_from<To, int8_t>,
                                    cast_from<To, uint8_t>};
   kFrom[d.from](y, x, d.n, pool);
 }
 
-void fast(unsigned char* y, const unsigned char* x, const cast_dims* d, exec::ThreadPool& pool) {
-  using Cast = void (*)(void*, const void*, const cast_dims&, exec::ThreadPool&);
+void fast(unsigned char* y, const unsigned char* x, const cast_dims* d,
+          parallel::ThreadPool& pool) {
+  using Cast = void (*)(void*, const void*, const cast_dims&, parallel::ThreadPool&);
   static constexpr Cast kTo[] = {cast_to<float>, cast_to<int32_t>, cast_to<uint32_t>,
                                  cast_to<int8_t>, cast_to<uint8_t>};
   kTo[d->to](y, x, *d, pool);
@@ -78,13 +80,14 @@ void fast(unsigned char* y, const unsigned char* x, const cast_dims* d, exec::Th
 const OpDef& cast_op() {
   static const OpDef def{
       .name = "cast",
-      .doc =
-          "x with elements of another type; numbers lose their fraction and become the nearest "
-          "that the type can hold, NaN becomes 0.",
-      .example = "auto pixels = cast(bytes, DType::f32);",
-      .inputs = {{"x", "any shape; f32, i32, u32, i8 or u8"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<CastAttrs>(),
+      .signature{
+          .doc = "x with elements of another type; numbers lose their fraction and become the "
+                 "nearest that the type can hold, NaN becomes 0.",
+          .example = "auto pixels = cast(bytes, DType::f32);",
+          .inputs = {{"x", "any shape; f32, i32, u32, i8 or u8"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<CastAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const DType to = c.attrs.as<CastAttrs>().dtype;
         c.require(to != DType::boolean, "expected a type to compute with; masks are u8: ne(x, 0)");
@@ -92,16 +95,18 @@ const OpDef& cast_op() {
                   "expected types among f32, i32, u32, i8 and u8");
         return {{to, c.shape(0)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {c.input(0).dtype() == DType::f32 ? c.grad() : Value()};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return cast_dims{static_cast<int>(c.out().elements()), kind_of(c.inputs[0]->dtype),
+                             kind_of(c.outputs[0].dtype)};
+          },
+          .ref = ir::kernel_fn<&f32::cast_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cast_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return cast_dims{static_cast<int>(c.out().elements()), kind_of(c.inputs[0]->dtype),
-                         kind_of(c.outputs[0].dtype)};
-      },
-      .ref = ir::kernel_fn<&f32::cast_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cast_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

@@ -13,12 +13,16 @@ namespace {
 const OpDef& ceil_op() {
   static const OpDef def = unary_op({
       .name = "ceil",
-      .doc = "The smallest whole number that is not below x; its gradient is 0.",
-      .example = "auto y = ceil(x);",
-      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
-      .ref = ir::kernel_fn<&f32::ceil_ref>(),
-      .ref64 = ir::kernel_fn<&f64::ceil_ref>(),
-      .fast = ir::kernel_fn<&ceil_simd>(),
+      .signature{
+          .doc = "The smallest whole number that is not below x; its gradient is 0.",
+          .example = "auto y = ceil(x);",
+      },
+      .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::ceil_ref>(),
+          .ref64 = ir::kernel_fn<&f64::ceil_ref>(),
+          .fast = ir::kernel_fn<&ceil_simd>(),
+      },
   });
   return def;
 }

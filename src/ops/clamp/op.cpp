@@ -22,15 +22,17 @@ void check(const ir::InferContext& c, int x) {
 const OpDef& clamp_grad_op() {
   static const OpDef def{
       .name = "clamp_grad",
-      .doc =
-          "The gradient of clamp by one input: dy where it is what clamp gives, else 0; to x where "
-          "low <= x <= high, to low where x < low < high, to high where x > high or high < low.",
-      .inputs = {{"dy", "the broadcast shape"},
-                 {"x", "clamp's input"},
-                 {"low", "clamp's", true},
-                 {"high", "clamp's", true}},
-      .outputs = {{"dx", "the shape of dy"}},
-      .attrs = ir::Attrs::schema_of<ClampGradAttrs>(),
+      .signature{
+          .doc = "The gradient of clamp by one input: dy where it is what clamp gives, else 0; to "
+                 "x where low <= x <= high, to low where x < low < high, to high where x > high or "
+                 "high < low.",
+          .inputs = {{"dy", "the broadcast shape"},
+                     {"x", "clamp's input"},
+                     {"low", "clamp's", true},
+                     {"high", "clamp's", true}},
+          .outputs = {{"dx", "the shape of dy"}},
+          .attrs = ir::Attrs::schema_of<ClampGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         check(c, 1);
@@ -40,14 +42,16 @@ const OpDef& clamp_grad_op() {
         c.require(broadcast_shape(c, 1, 3) == c.shape(0), "expected dy of the broadcast shape");
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return nary_dims_of(c, static_cast<int>(c.attrs.as<ClampGradAttrs>().input));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return nary_dims_of(c, static_cast<int>(c.attrs.as<ClampGradAttrs>().input));
+          },
+          .ref = ir::kernel_fn<&f32::clamp_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::clamp_grad_ref>(),
+          .fast = ir::kernel_fn<&clamp_grad_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::clamp_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::clamp_grad_ref>(),
-      .fast = ir::kernel_fn<&clamp_grad_simd>(),
-      .elementwise = true,
-      .in_place = {{0, 0}, {0, 1}},
+      .memory{.in_place = {{0, 0}, {0, 1}}},
+      .flow{.elementwise = true},
   };
   return def;
 }
@@ -63,25 +67,30 @@ Value grad_by(const ir::VjpContext& c, int i) {
 const OpDef& clamp_op() {
   static const OpDef def{
       .name = "clamp",
-      .doc = "x between bounds that are tensors: y = min(max(x, low), high), with broadcasting.",
-      .example = "auto y = clamp(x, low, high);",
-      .inputs = {{"x", "any shape"},
-                 {"low", "a shape that broadcasts with that of x", true},
-                 {"high", "a shape that broadcasts with that of x", true}},
-      .outputs = {{"y", "the broadcast shape"}},
+      .signature{
+          .doc =
+              "x between bounds that are tensors: y = min(max(x, low), high), with broadcasting.",
+          .example = "auto y = clamp(x, low, high);",
+          .inputs = {{"x", "any shape"},
+                     {"low", "a shape that broadcasts with that of x", true},
+                     {"high", "a shape that broadcasts with that of x", true}},
+          .outputs = {{"y", "the broadcast shape"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
         return {{DType::f32, broadcast_shape(c, 0, 2)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {grad_by(c, 0), grad_by(c, 1), grad_by(c, 2)};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
+          .ref = ir::kernel_fn<&f32::clamp_ref>(),
+          .ref64 = ir::kernel_fn<&f64::clamp_ref>(),
+          .fast = ir::kernel_fn<&clamp_simd>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
-      .ref = ir::kernel_fn<&f32::clamp_ref>(),
-      .ref64 = ir::kernel_fn<&f64::clamp_ref>(),
-      .fast = ir::kernel_fn<&clamp_simd>(),
-      .elementwise = true,
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
+      .flow{.elementwise = true},
   };
   return def;
 }

@@ -11,7 +11,7 @@ namespace thimble::ops::clamp_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void clamp_target(float* y, const float* x, const float* low, const float* high, const nary_dims& d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   over_runs(d, pool, [&](int64_t begin, const ptrdiff_t* at, int64_t count) HWY_ATTR {
     const Along from(x, at[0], d.stride[0][0]);
@@ -31,7 +31,7 @@ void clamp_target(float* y, const float* x, const float* low, const float* high,
 // kInput: whose gradient is taken, 0 x, 1 low, 2 high.
 template <int kInput>
 void grad_by(float* dx, const float* dy, const float* x, const float* low, const float* high,
-             const nary_dims& d, exec::ThreadPool& pool) {
+             const nary_dims& d, parallel::ThreadPool& pool) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   over_runs(d, pool, [&](int64_t begin, const ptrdiff_t* at, int64_t count) HWY_ATTR {
     const Along from(x, at[1], d.stride[1][0]);
@@ -58,7 +58,7 @@ void grad_by(float* dx, const float* dy, const float* x, const float* low, const
 }
 
 void clamp_grad_target(float* dx, const float* dy, const float* x, const float* low,
-                       const float* high, const nary_dims& d, exec::ThreadPool& pool) {
+                       const float* high, const nary_dims& d, parallel::ThreadPool& pool) {
   if (d.choice == 0) {
     grad_by<0>(dx, dy, x, low, high, d, pool);
   } else if (d.choice == 1) {
@@ -77,12 +77,12 @@ HWY_EXPORT(clamp_target);
 HWY_EXPORT(clamp_grad_target);
 
 void clamp_simd(float* y, const float* x, const float* low, const float* high, const nary_dims* d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(clamp_target)(y, x, low, high, *d, pool);
 }
 
 void clamp_grad_simd(float* dx, const float* dy, const float* x, const float* low,
-                     const float* high, const nary_dims* d, exec::ThreadPool& pool) {
+                     const float* high, const nary_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(clamp_grad_target)(dx, dy, x, low, high, *d, pool);
 }
 

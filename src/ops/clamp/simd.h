@@ -1,14 +1,14 @@
 // The fast kernels of clamp; as in ref.h.
 #pragma once
 
-#include "exec/thread_pool.h"
 #include "ops/families/nary/nary_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::clamp_impl {
 
 void clamp_simd(float* y, const float* x, const float* low, const float* high, const nary_dims* d,
-                exec::ThreadPool& pool);
+                parallel::ThreadPool& pool);
 void clamp_grad_simd(float* dx, const float* dy, const float* x, const float* low,
-                     const float* high, const nary_dims* d, exec::ThreadPool& pool);
+                     const float* high, const nary_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::clamp_impl

@@ -19,12 +19,13 @@ ir::Params elements_of_first(const ir::KernelContext& c) {
 const OpDef& sum_squares_op() {
   static const OpDef def{
       .name = "sum_squares",
-      .doc =
-          "The sum of the squares of all elements, y = previous + sum(x^2): the square of a "
-          "norm, of many tensors where chained.",
-      .example = "auto squares = sum_squares(b, sum_squares(a));",
-      .inputs = {{"x", "any shape"}, {"previous", "one number", true}},
-      .outputs = {{"y", "one number"}},
+      .signature{
+          .doc = "The sum of the squares of all elements, y = previous + sum(x^2): the square of a "
+                 "norm, of many tensors where chained.",
+          .example = "auto squares = sum_squares(b, sum_squares(a));",
+          .inputs = {{"x", "any shape"}, {"previous", "one number", true}},
+          .outputs = {{"y", "one number"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         if (c.has(1)) {
@@ -33,13 +34,15 @@ const OpDef& sum_squares_op() {
         }
         return {{DType::f32, {}}};
       },
-      .params = elements_of_first,
-      .workspace = [](const ir::Params& params, int) -> int64_t {
-        return sum_squares_workspace_bytes(params.as<clip_dims>());
+      .kernels{
+          .params = elements_of_first,
+          .workspace = [](const ir::Params& params, int) -> int64_t {
+            return sum_squares_workspace_bytes(params.as<clip_dims>());
+          },
+          .ref = ir::kernel_fn<&f32::sum_squares_ref>(),
+          .ref64 = ir::kernel_fn<&f64::sum_squares_ref>(),
+          .fast = ir::kernel_fn<&sum_squares_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::sum_squares_ref>(),
-      .ref64 = ir::kernel_fn<&f64::sum_squares_ref>(),
-      .fast = ir::kernel_fn<&sum_squares_simd>(),
   };
   return def;
 }
@@ -47,13 +50,14 @@ const OpDef& sum_squares_op() {
 const OpDef& clip_by_norm_op() {
   static const OpDef def{
       .name = "clip_by_norm",
-      .doc =
-          "Limits the norm of a gradient: y = grad * min(1, max_norm / (sqrt(squares) + 1e-6)), "
-          "as torch.nn.utils.clip_grad_norm_ does.",
-      .example = "auto y = clip_by_norm(grad, sum_squares(grad), {.max_norm = 1.0});",
-      .inputs = {{"grad", "any shape"}, {"squares", "one number: the square of the norm"}},
-      .outputs = {{"y", "the shape of grad"}},
-      .attrs = ir::Attrs::schema_of<ClipByNormOptions>(),
+      .signature{
+          .doc = "Limits the norm of a gradient: y = grad * min(1, max_norm / (sqrt(squares) + "
+                 "1e-6)), as torch.nn.utils.clip_grad_norm_ does.",
+          .example = "auto y = clip_by_norm(grad, sum_squares(grad), {.max_norm = 1.0});",
+          .inputs = {{"grad", "any shape"}, {"squares", "one number: the square of the norm"}},
+          .outputs = {{"y", "the shape of grad"}},
+          .attrs = ir::Attrs::schema_of<ClipByNormOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         c.require_dtype(1, DType::f32);
@@ -61,16 +65,18 @@ const OpDef& clip_by_norm_op() {
         c.require(c.attrs.as<ClipByNormOptions>().max_norm > 0.0, "max_norm must be above 0");
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        clip_dims d{};
-        d.n = static_cast<int>(c.out().elements());
-        d.limit = c.attrs.as<ClipByNormOptions>().max_norm;
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            clip_dims d{};
+            d.n = static_cast<int>(c.out().elements());
+            d.limit = c.attrs.as<ClipByNormOptions>().max_norm;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::clip_by_norm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::clip_by_norm_ref>(),
+          .fast = ir::kernel_fn<&clip_by_norm_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::clip_by_norm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::clip_by_norm_ref>(),
-      .fast = ir::kernel_fn<&clip_by_norm_simd>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }
@@ -78,29 +84,32 @@ const OpDef& clip_by_norm_op() {
 const OpDef& clip_by_value_op() {
   static const OpDef def{
       .name = "clip_by_value",
-      .doc =
-          "Limits every element of a gradient: y = min(max(grad, -limit), limit), as "
-          "torch.nn.utils.clip_grad_value_ does.",
-      .example = "auto y = clip_by_value(grad, {.limit = 1.0});",
-      .inputs = {{"grad", "any shape"}},
-      .outputs = {{"y", "the shape of grad"}},
-      .attrs = ir::Attrs::schema_of<ClipByValueOptions>(),
+      .signature{
+          .doc = "Limits every element of a gradient: y = min(max(grad, -limit), limit), as "
+                 "torch.nn.utils.clip_grad_value_ does.",
+          .example = "auto y = clip_by_value(grad, {.limit = 1.0});",
+          .inputs = {{"grad", "any shape"}},
+          .outputs = {{"y", "the shape of grad"}},
+          .attrs = ir::Attrs::schema_of<ClipByValueOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         c.require(c.attrs.as<ClipByValueOptions>().limit > 0.0, "limit must be above 0");
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        clip_dims d{};
-        d.n = static_cast<int>(c.out().elements());
-        d.limit = c.attrs.as<ClipByValueOptions>().limit;
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            clip_dims d{};
+            d.n = static_cast<int>(c.out().elements());
+            d.limit = c.attrs.as<ClipByValueOptions>().limit;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::clip_by_value_ref>(),
+          .ref64 = ir::kernel_fn<&f64::clip_by_value_ref>(),
+          .fast = ir::kernel_fn<&clip_by_value_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::clip_by_value_ref>(),
-      .ref64 = ir::kernel_fn<&f64::clip_by_value_ref>(),
-      .fast = ir::kernel_fn<&clip_by_value_simd>(),
-      .elementwise = true,
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
+      .flow{.elementwise = true},
   };
   return def;
 }

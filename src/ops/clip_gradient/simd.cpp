@@ -29,7 +29,7 @@ float sum_of_tile(const float* x, int64_t n) {
 }
 
 void sum_squares_target(float* y, const float* x, const float* previous, double* tile_sums,
-                        const clip_dims* d, exec::ThreadPool& pool) {
+                        const clip_dims* d, parallel::ThreadPool& pool) {
   const int64_t tiles = (d->n + kTileElements - 1) / kTileElements;
   pool.run(tiles, [&](int64_t tile) {
     const int64_t begin = tile * kTileElements;
@@ -42,7 +42,7 @@ void sum_squares_target(float* y, const float* x, const float* previous, double*
 }
 
 void clip_by_norm_target(float* y, const float* grad, const float* squares, const clip_dims* d,
-                         exec::ThreadPool& pool) {
+                         parallel::ThreadPool& pool) {
   const F32 f;
   const Vec factor =
       hn::Set(f, static_cast<float>(clip_norm_factor(d, static_cast<double>(*squares))));
@@ -51,7 +51,8 @@ void clip_by_norm_target(float* y, const float* grad, const float* squares, cons
   });
 }
 
-void clip_by_value_target(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool) {
+void clip_by_value_target(float* y, const float* grad, const clip_dims* d,
+                          parallel::ThreadPool& pool) {
   const Vec high = hn::Set(F32(), static_cast<float>(d->limit));
   const Vec low = hn::Neg(high);
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
@@ -77,17 +78,18 @@ int64_t sum_squares_workspace_bytes(const clip_dims& d) {
 }
 
 void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
-                      const clip_dims* d, exec::ThreadPool& pool) {
+                      const clip_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(sum_squares_target)
   (y, x, previous, static_cast<double*>(workspace), d, pool);
 }
 
 void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_dims* d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(clip_by_norm_target)(y, grad, squares, d, pool);
 }
 
-void clip_by_value_simd(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool) {
+void clip_by_value_simd(float* y, const float* grad, const clip_dims* d,
+                        parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(clip_by_value_target)(y, grad, d, pool);
 }
 

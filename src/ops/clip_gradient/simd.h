@@ -3,19 +3,20 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/clip_gradient/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::clip_gradient_impl {
 
 // workspace: sum_squares_workspace_bytes(d).
 void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
-                      const clip_dims* d, exec::ThreadPool& pool);
+                      const clip_dims* d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t sum_squares_workspace_bytes(const clip_dims& d);
 
 void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_dims* d,
-                       exec::ThreadPool& pool);
+                       parallel::ThreadPool& pool);
 
-void clip_by_value_simd(float* y, const float* grad, const clip_dims* d, exec::ThreadPool& pool);
+void clip_by_value_simd(float* y, const float* grad, const clip_dims* d,
+                        parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::clip_gradient_impl

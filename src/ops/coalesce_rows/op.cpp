@@ -10,6 +10,7 @@
 
 #define THIMBLE_OP coalesce_rows
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::coalesce_rows_impl {
 namespace {
@@ -85,7 +86,7 @@ void sum_columns(float* sums, const float* dy, const Slots& slots, int used, int
 }
 
 void coalesce_fast(float* sums, int32_t* rows, const float* dy, const int32_t* indices,
-                   const coalesce_dims* d, void* workspace, exec::ThreadPool& pool) {
+                   const coalesce_dims* d, void* workspace, parallel::ThreadPool& pool) {
   const Slots slots(workspace, d->count);
   const int used = find_slots(slots, rows, indices, d);
   pool.run(simd::divide_up(d->width, kTaskColumns), [&](int64_t task) {
@@ -103,13 +104,14 @@ Shape without_last(const Shape& shape) {
 const OpDef& coalesce_op() {
   static const OpDef def{
       .name = "coalesce_rows",
-      .doc =
-          "The rows of dy that have the same index, added up: a gradient [rows, D] that is zero "
-          "but for the rows with these numbers. Sums stand in the order in which their indices "
-          "appear, then zeros; their numbers likewise, then -1.",
-      .inputs = {{"dy", "[the shape of indices, D]"}, {"indices", "any shape, i32"}},
-      .outputs = {{"sums", "[number of indices, D]"}, {"rows", "[number of indices], i32"}},
-      .attrs = ir::Attrs::schema_of<CoalesceRowsAttrs>(),
+      .signature{
+          .doc = "The rows of dy that have the same index, added up: a gradient [rows, D] that is "
+                 "zero but for the rows with these numbers. Sums stand in the order in which their "
+                 "indices appear, then zeros; their numbers likewise, then -1.",
+          .inputs = {{"dy", "[the shape of indices, D]"}, {"indices", "any shape, i32"}},
+          .outputs = {{"sums", "[number of indices, D]"}, {"rows", "[number of indices], i32"}},
+          .attrs = ir::Attrs::schema_of<CoalesceRowsAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<CoalesceRowsAttrs>();
         c.require_dtype(0, DType::f32);
@@ -120,22 +122,24 @@ const OpDef& coalesce_op() {
         const int64_t count = c.shape(1).elements();
         return {{DType::f32, {count, c.shape(0)[-1]}}, {DType::i32, {count}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<CoalesceRowsAttrs>();
-        return coalesce_dims{.count = static_cast<int>(c.out(1)[0]),
-                             .width = static_cast<int>(c.out(0)[1]),
-                             .rows = static_cast<int>(attrs.rows),
-                             .padding = static_cast<int>(attrs.padding_idx),
-                             .mean = attrs.mean ? 1 : 0};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<CoalesceRowsAttrs>();
+            return coalesce_dims{.count = static_cast<int>(c.out(1)[0]),
+                                 .width = static_cast<int>(c.out(0)[1]),
+                                 .rows = static_cast<int>(attrs.rows),
+                                 .padding = static_cast<int>(attrs.padding_idx),
+                                 .mean = attrs.mean ? 1 : 0};
+          },
+          .workspace = [](const ir::Params& params, int /*threads*/) -> int64_t {
+            return Slots::bytes(params.as<coalesce_dims>().count);
+          },
+          .ref = ir::kernel_fn<&f32::coalesce_rows_ref>(),
+          .ref64 = ir::kernel_fn<&f64::coalesce_rows_ref>(),
+          .fast = ir::kernel_fn<&coalesce_fast>(),
       },
-      .workspace = [](const ir::Params& params, int /*threads*/) -> int64_t {
-        return Slots::bytes(params.as<coalesce_dims>().count);
-      },
-      .ref = ir::kernel_fn<&f32::coalesce_rows_ref>(),
-      .ref64 = ir::kernel_fn<&f64::coalesce_rows_ref>(),
-      .fast = ir::kernel_fn<&coalesce_fast>(),
-      .in_place = {{0, 0}},
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
+      .memory{.in_place = {{0, 0}}},
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
   };
   return def;
 }
@@ -143,10 +147,12 @@ const OpDef& coalesce_op() {
 const OpDef& dense_op() {
   static const OpDef def{
       .name = "dense_rows",
-      .doc = "A gradient given by some of its rows as a whole tensor: zero in all the others.",
-      .inputs = {{"sums", "[N, D]"}, {"rows", "[N], i32: their numbers, each once, then -1"}},
-      .outputs = {{"dense", "[rows, D]"}},
-      .attrs = ir::Attrs::schema_of<DenseRowsAttrs>(),
+      .signature{
+          .doc = "A gradient given by some of its rows as a whole tensor: zero in all the others.",
+          .inputs = {{"sums", "[N, D]"}, {"rows", "[N], i32: their numbers, each once, then -1"}},
+          .outputs = {{"dense", "[rows, D]"}},
+          .attrs = ir::Attrs::schema_of<DenseRowsAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const int64_t rows = c.attrs.as<DenseRowsAttrs>().rows;
         c.require_dtype(0, DType::f32);
@@ -156,16 +162,18 @@ const OpDef& dense_op() {
         c.require(rows >= 0, "expected a number of rows of at least 0");
         return {{DType::f32, {rows, c.shape(0)[1]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return coalesce_dims{.count = static_cast<int>(c.in(0)[0]),
-                             .width = static_cast<int>(c.in(0)[1]),
-                             .rows = static_cast<int>(c.out()[0]),
-                             .padding = -1,
-                             .mean = 0};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return coalesce_dims{.count = static_cast<int>(c.in(0)[0]),
+                                 .width = static_cast<int>(c.in(0)[1]),
+                                 .rows = static_cast<int>(c.out()[0]),
+                                 .padding = -1,
+                                 .mean = 0};
+          },
+          .ref = ir::kernel_fn<&f32::dense_rows_ref>(),
+          .ref64 = ir::kernel_fn<&f64::dense_rows_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::dense_rows_ref>(),
-      .ref64 = ir::kernel_fn<&f64::dense_rows_ref>(),
-      .given_rows = {.sums = 0, .rows = 1},
+      .flow{.given_rows = {.sums = 0, .rows = 1}},
   };
   return def;
 }

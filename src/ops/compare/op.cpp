@@ -8,6 +8,7 @@
 
 #define THIMBLE_OP compare
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::compare_impl {
 namespace {
@@ -16,7 +17,8 @@ using Part = void (*)(uint8_t*, const void*, const void*, const compare_dims*, i
 
 // Shares the runs of the innermost axis among threads.
 template <Part part>
-void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d, exec::ThreadPool& pool) {
+void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d,
+          parallel::ThreadPool& pool) {
   constexpr int64_t kTaskElements = 16384;
   const int64_t inner = d->walk.size[0];
   const int64_t runs = d->walk.n / inner;
@@ -29,32 +31,37 @@ void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d, exec:
 
 // The definition, given name, doc, example and kernels.
 OpDef comparison(OpDef def) {
-  def.inputs = {{"a", "any shape, f32 or i32"}, {"b", "a shape that broadcasts; the type of a"}};
-  def.outputs = {{"y", "the broadcast shape, u8"}};
+  def.signature.inputs = {{"a", "any shape, f32 or i32"},
+                          {"b", "a shape that broadcasts; the type of a"}};
+  def.signature.outputs = {{"y", "the broadcast shape, u8"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     const DType dtype = c.input(0).dtype;
     c.require(dtype == DType::f32 || dtype == DType::i32, "expected f32 or i32");
     c.require(c.input(1).dtype == dtype, "expected a and b of one type");
     return {{DType::u8, broadcast_shape(c, 0, 1)}};
   };
-  def.params = [](const ir::KernelContext& c) -> ir::Params {
+  def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     return compare_dims{nary_dims_of(c), c.inputs[0]->dtype == DType::f32 ? 1 : 0};
   };
-  def.elementwise = true;
+  def.flow.elementwise = true;
   return def;
 }
 
-#define COMPARISON(op, sign)                                 \
-  const OpDef& op##_op() {                                   \
-    static const OpDef def = comparison({                    \
-        .name = #op,                                         \
-        .doc = "1 where a " #sign " b, else 0, of type u8.", \
-        .example = "auto y = " #op "(a, b);",                \
-        .ref = ir::kernel_fn<&f32::op##_ref>(),              \
-        .ref64 = ir::kernel_fn<&f64::op##_ref>(),            \
-        .fast = ir::kernel_fn<&fast<&f32::op##_part>>(),     \
-    });                                                      \
-    return def;                                              \
+#define COMPARISON(op, sign)                                     \
+  const OpDef& op##_op() {                                       \
+    static const OpDef def = comparison({                        \
+        .name = #op,                                             \
+        .signature{                                              \
+            .doc = "1 where a " #sign " b, else 0, of type u8.", \
+            .example = "auto y = " #op "(a, b);",                \
+        },                                                       \
+        .kernels{                                                \
+            .ref = ir::kernel_fn<&f32::op##_ref>(),              \
+            .ref64 = ir::kernel_fn<&f64::op##_ref>(),            \
+            .fast = ir::kernel_fn<&fast<&f32::op##_part>>(),     \
+        },                                                       \
+    });                                                          \
+    return def;                                                  \
   }
 
 COMPARISON(eq, ==)

@@ -57,21 +57,25 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& concat_op() {
   static const OpDef def{
       .name = "concat",
-      .doc = "Tensors side by side along an axis.",
-      .example = "auto y = concat({a, b}, {.axis = -1});",
-      .inputs = {{"parts", "equal but for the axis; any type"}},
-      .outputs = {{"y", "the axis as long as all parts together"}},
-      .attrs = ir::Attrs::schema_of<ConcatOptions>(),
-      .variadic_inputs = true,
+      .signature{
+          .doc = "Tensors side by side along an axis.",
+          .example = "auto y = concat({a, b}, {.axis = -1});",
+          .inputs = {{"parts", "equal but for the axis; any type"}},
+          .outputs = {{"y", "the axis as long as all parts together"}},
+          .attrs = ir::Attrs::schema_of<ConcatOptions>(),
+          .variadic_inputs = true,
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::concat_ref>(),
-      .ref64 = ir::kernel_fn<&f64::concat_ref>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<ConcatOptions>().axis);
-          },
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::concat_ref>(),
+          .ref64 = ir::kernel_fn<&f64::concat_ref>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<ConcatOptions>().axis);
+                }},
   };
   return def;
 }

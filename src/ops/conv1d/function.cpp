@@ -28,12 +28,13 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
           "- padding, c] w[k, s, c] + bias[k]. A layer with parameters of its own, unless a weight "
           "is given; then channels and kernel are the weight's.",
       .example = "auto y = conv1d(x, {.channels = 8, .kernel = 3, .padding = 1});",
-      .inputs = {{"x", "[N, L, C]"},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3},
                  {"weight", "[channels, kernel, C / groups]; none: a layer's own", true},
                  {"bias", "[channels], beside a given weight", true}},
-      .outputs = {{"y", "[N, Q, channels]"}},
+      .outputs = {{.name = "y", .doc = "[N, Q, channels]", .batch_rank = 3}},
       .parameters = {{"weight", "[channels, kernel, C / groups]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv1dOptions>(),
+      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto& o = options_as<Conv1dOptions>(options);
         if (!in[1]) return {conv1d(in[0], o)};
@@ -50,10 +51,11 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
           "A convolution layer over sequences in which every input channel has channels / C "
           "windows of its own; channels: C where it is 0, and groups is C.",
       .example = "auto y = depthwise_conv1d(x, {.kernel = 3, .padding = 1});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, channels]"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, channels]", .batch_rank = 3}},
       .parameters = {{"weight", "[channels, kernel, 1]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv1dOptions>(),
+      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {depthwise_conv1d(in[0], options_as<Conv1dOptions>(options))};
       },

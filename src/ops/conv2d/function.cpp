@@ -6,10 +6,11 @@ THIMBLE_FUNCTION_FOLDER(conv2d) {
   static const FunctionDef def{
       .name = "conv2d",
       .doc = "A convolution layer over images.",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, channels]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, channels]", .batch_rank = 4}},
       .parameters = {{"weight", "[channels, kh, kw, C / groups]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv2dOptions>(),
+      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {conv2d(in[0], options_as<Conv2dOptions>(options))};
       },

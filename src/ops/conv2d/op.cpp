@@ -73,26 +73,31 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& conv2d_op() {
   static const OpDef def{
       .name = "conv2d",
-      .doc =
-          "2-D convolution of images: y[n, p, q, k] = act(sum over r, s, c of "
-          "x[n, p*stride + r*dilation - padding, ..., c] w[k, r, s, c] + bias[k]), zeros outside "
-          "the image.",
-      .example = "auto y = conv2d(x, {.channels = 8, .kernel = 3, .stride = 2, .padding = 1});",
-      .inputs = {{"x", "[N, H, W, C]"},
-                 {"weight", "[K, kh, kw, C / groups]"},
-                 {"bias", "[K]", true}},
-      .outputs = {{"y", "[N, P, Q, K]"}},
-      .attrs = ir::Attrs::schema_of<Conv2dAttrs>(),
+      .signature{
+          .doc =
+              "2-D convolution of images: y[n, p, q, k] = act(sum over r, s, c of x[n, p*stride + "
+              "r*dilation - padding, ..., c] w[k, r, s, c] + bias[k]), zeros outside the image.",
+          .example = "auto y = conv2d(x, {.channels = 8, .kernel = 3, .stride = 2, .padding = 1});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
+                     {"weight", "[K, kh, kw, C / groups]"},
+                     {"bias", "[K]", true}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, K]", .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<Conv2dAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .workspace = [](const ir::Params& p,
-                      int threads) { return conv2d_workspace_bytes(p.as<conv2d_dims>(), threads); },
-      .flops = conv_flops,
-      .ref = ir::kernel_fn<&f32::conv2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::conv2d_ref>(),
-      .fast = ir::kernel_fn<&conv2d_simd>(),
-      .fuse_activation = fuse_activation<Conv2dAttrs>,
+      .gradient{.vjp = vjp},
+      .rewrite{.fuse_activation = fuse_activation<Conv2dAttrs>},
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return conv2d_workspace_bytes(p.as<conv2d_dims>(), threads);
+              },
+          .flops = conv_flops,
+          .ref = ir::kernel_fn<&f32::conv2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::conv2d_ref>(),
+          .fast = ir::kernel_fn<&conv2d_simd>(),
+      },
   };
   return def;
 }

@@ -8,7 +8,7 @@
 namespace thimble::ops::conv2d_impl {
 
 void conv2d_simd(float* y, const float* x, const float* w, const float* bias, void* workspace,
-                 const conv2d_dims* d, exec::ThreadPool& pool) {
+                 const conv2d_dims* d, parallel::ThreadPool& pool) {
   simd::conv(y, x, w, bias, workspace, *d, pool);
 }
 

@@ -1,7 +1,7 @@
 #ifndef THIMBLE_OPS_CONV2D_INPUT_GRAD_DIMS_H_
 #define THIMBLE_OPS_CONV2D_INPUT_GRAD_DIMS_H_
 
-#include "ops/families/conv/conv_dims.h"
+#include "simd/conv_dims.h"
 
 /* The sizes of the convolution whose gradient is taken: dx: [n, h, w, c] is the output here,
    dy: [n, p, q, k], weights: [k, r, s, c/groups]. */

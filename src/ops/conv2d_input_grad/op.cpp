@@ -36,24 +36,27 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& conv2d_input_grad_op() {
   static const OpDef def{
       .name = "conv2d_input_grad",
-      .doc =
-          "The gradient of conv2d by its input: dx[n, h, w, c] = sum of dy[n, p, q, k] "
-          "w[k, r, s, c] over all p, q, r, s, k that read the pixel.",
-      .inputs = {{"dy", "[N, P, Q, K]"},
-                 {"weight", "[K, kh, kw, C / groups]"},
-                 {"bias", "[C], added to every pixel", true}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<Conv2dInputGradAttrs>(),
+      .signature{
+          .doc = "The gradient of conv2d by its input: dx[n, h, w, c] = sum of dy[n, p, q, k] w[k, "
+                 "r, s, c] over all p, q, r, s, k that read the pixel.",
+          .inputs = {{"dy", "[N, P, Q, K]"},
+                     {"weight", "[K, kh, kw, C / groups]"},
+                     {"bias", "[C], added to every pixel", true}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<Conv2dInputGradAttrs>(),
+      },
       .infer = infer,
-      .params = params,
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return conv2d_input_grad_workspace_bytes(p.as<conv2d_input_grad_dims>(), threads);
-          },
-      .flops = conv_flops,
-      .ref = ir::kernel_fn<&f32::conv2d_input_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::conv2d_input_grad_ref>(),
-      .fast = ir::kernel_fn<&conv2d_input_grad_simd>(),
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return conv2d_input_grad_workspace_bytes(p.as<conv2d_input_grad_dims>(), threads);
+              },
+          .flops = conv_flops,
+          .ref = ir::kernel_fn<&f32::conv2d_input_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::conv2d_input_grad_ref>(),
+          .fast = ir::kernel_fn<&conv2d_input_grad_simd>(),
+      },
   };
   return def;
 }

@@ -9,7 +9,7 @@ namespace thimble::ops::conv2d_input_grad_impl {
 
 void conv2d_input_grad_simd(float* dx, const float* dy, const float* w, const float* bias,
                             void* workspace, const conv2d_input_grad_dims* d,
-                            exec::ThreadPool& pool) {
+                            parallel::ThreadPool& pool) {
   simd::conv_adjoint(dx, dy, w, bias, workspace, *d, pool);
 }
 

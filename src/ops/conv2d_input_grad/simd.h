@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/conv2d_input_grad/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::conv2d_input_grad_impl {
 
@@ -12,7 +12,7 @@ namespace thimble::ops::conv2d_input_grad_impl {
 // uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
 void conv2d_input_grad_simd(float* dx, const float* dy, const float* w, const float* bias,
                             void* workspace, const conv2d_input_grad_dims* d,
-                            exec::ThreadPool& pool);
+                            parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv2d_input_grad_workspace_bytes(const conv2d_input_grad_dims& d,
                                                         int threads);
 

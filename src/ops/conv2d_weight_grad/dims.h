@@ -1,7 +1,7 @@
 #ifndef THIMBLE_OPS_CONV2D_WEIGHT_GRAD_DIMS_H_
 #define THIMBLE_OPS_CONV2D_WEIGHT_GRAD_DIMS_H_
 
-#include "ops/families/conv/conv_dims.h"
+#include "simd/conv_dims.h"
 
 /* The sizes of the convolution whose gradient is taken: x: [n, h, w, c], dy: [n, p, q, k],
    dw: [k, r, s, c/groups] is the output here. `activation` is not used. */

@@ -37,32 +37,35 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& conv2d_weight_grad_op() {
   static const OpDef def{
       .name = "conv2d_weight_grad",
-      .doc =
-          "The gradient of conv2d by its weights: dw[k, r, s, c] = sum over n, p, q of "
-          "dy[n, p, q, k] x[n, p*stride + r*dilation - padding, ..., c].",
-      .inputs = {{"x", "[N, H, W, C]"}, {"dy", "[N, P, Q, K]"}},
-      .outputs = {{"dw", "[K, kh, kw, C / groups]"}},
-      .attrs = ir::Attrs::schema_of<Conv2dWeightGradAttrs>(),
+      .signature{
+          .doc = "The gradient of conv2d by its weights: dw[k, r, s, c] = sum over n, p, q of "
+                 "dy[n, p, q, k] x[n, p*stride + r*dilation - padding, ..., c].",
+          .inputs = {{"x", "[N, H, W, C]"}, {"dy", "[N, P, Q, K]"}},
+          .outputs = {{"dw", "[K, kh, kw, C / groups]"}},
+          .attrs = ir::Attrs::schema_of<Conv2dWeightGradAttrs>(),
+      },
       .infer = infer,
-      .params = params,
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return conv2d_weight_grad_workspace_bytes(p.as<conv2d_weight_grad_dims>(), threads);
-          },
-      .flops = conv_flops,
-      .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
-      .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),
-      .part = {.rows =
-                   [](const ir::Params& p) {
-                     return simd::conv_weights_part_rows(p.as<conv2d_weight_grad_dims>());
-                   },
-               .part =
-                   [](void* params, int64_t first, int64_t count) {
-                     auto& d = *static_cast<conv2d_weight_grad_dims*>(params);
-                     d.k_first = static_cast<int>(first);
-                     d.k_count = static_cast<int>(count);
-                   }},
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return conv2d_weight_grad_workspace_bytes(p.as<conv2d_weight_grad_dims>(), threads);
+              },
+          .flops = conv_flops,
+          .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
+          .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),
+      },
+      .memory{.part = {.rows =
+                           [](const ir::Params& p) {
+                             return simd::conv_weights_part_rows(p.as<conv2d_weight_grad_dims>());
+                           },
+                       .part =
+                           [](void* params, int64_t first, int64_t count) {
+                             auto& d = *static_cast<conv2d_weight_grad_dims*>(params);
+                             d.k_first = static_cast<int>(first);
+                             d.k_count = static_cast<int>(count);
+                           }}},
   };
   return def;
 }

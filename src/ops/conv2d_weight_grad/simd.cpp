@@ -8,7 +8,7 @@
 namespace thimble::ops::conv2d_weight_grad_impl {
 
 void conv2d_weight_grad_simd(float* dw, const float* x, const float* dy, void* workspace,
-                             const conv2d_weight_grad_dims* d, exec::ThreadPool& pool) {
+                             const conv2d_weight_grad_dims* d, parallel::ThreadPool& pool) {
   simd::conv_weights(dw, x, dy, workspace, *d, pool);
 }
 

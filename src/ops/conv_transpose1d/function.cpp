@@ -30,12 +30,13 @@ THIMBLE_FUNCTION_FOLDER(conv_transpose1d) {
           "weight's.",
       .example =
           "auto y = conv_transpose1d(x, {.channels = 8, .kernel = 4, .stride = 2, .padding = 1});",
-      .inputs = {{"x", "[N, L, C]"},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3},
                  {"weight", "[C, kernel, channels / groups]; none: a layer's own", true},
                  {"bias", "[channels], beside a given weight", true}},
-      .outputs = {{"y", "[N, Q, channels]"}},
+      .outputs = {{.name = "y", .doc = "[N, Q, channels]", .batch_rank = 3}},
       .parameters = {{"weight", "[C, kernel, channels / groups]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<ConvTranspose1dOptions>(),
+      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto& o = options_as<ConvTranspose1dOptions>(options);
         if (!in[1]) return {conv_transpose1d(in[0], o)};

@@ -1,7 +1,7 @@
 #ifndef THIMBLE_OPS_CONV_TRANSPOSE2D_DIMS_H_
 #define THIMBLE_OPS_CONV_TRANSPOSE2D_DIMS_H_
 
-#include "ops/families/conv/conv_dims.h"
+#include "simd/conv_dims.h"
 
 /* x: [n, h, w, c], weights: [c, r, s, k/groups], y: [n, p, q, k]. stride, padding and dilation are
    those of the convolution from y to x whose adjoint this is; output padding only enlarges p and q:

@@ -24,10 +24,11 @@ THIMBLE_FUNCTION_FOLDER(conv_transpose2d) {
   static const FunctionDef conv_transpose2d_function{
       .name = "conv_transpose2d",
       .doc = "A transposed convolution layer over images: about stride times as large.",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, channels]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, channels]", .batch_rank = 4}},
       .parameters = {{"weight", "[C, kh, kw, channels / groups]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<ConvTranspose2dOptions>(),
+      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {conv_transpose2d(in[0], options_as<ConvTranspose2dOptions>(options))};
       },

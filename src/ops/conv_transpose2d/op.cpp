@@ -118,30 +118,32 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& conv_transpose2d_op() {
   static const OpDef def{
       .name = "conv_transpose2d",
-      .doc =
-          "Transposed 2-D convolution, the adjoint of conv2d: y[n, p, q, k] = act(sum of "
-          "x[n, h, w, c] w[c, r, s, k] over all h, w, r, s, c with p = h*stride + r*dilation - "
-          "padding and likewise q, plus bias[k]).",
-      .example =
-          "auto y = conv_transpose2d(x, {.channels = 4, .kernel = 4, .stride = 2, "
-          ".padding = 1});",
-      .inputs = {{"x", "[N, H, W, C]"},
-                 {"weight", "[C, kh, kw, K / groups]"},
-                 {"bias", "[K]", true}},
-      .outputs = {{"y", "[N, P, Q, K]"}},
-      .attrs = ir::Attrs::schema_of<ConvTranspose2dAttrs>(),
+      .signature{
+          .doc = "Transposed 2-D convolution, the adjoint of conv2d: y[n, p, q, k] = act(sum of "
+                 "x[n, h, w, c] w[c, r, s, k] over all h, w, r, s, c with p = h*stride + "
+                 "r*dilation - padding and likewise q, plus bias[k]).",
+          .example = "auto y = conv_transpose2d(x, {.channels = 4, .kernel = 4, .stride = 2, "
+                     ".padding = 1});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
+                     {"weight", "[C, kh, kw, K / groups]"},
+                     {"bias", "[K]", true}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, K]", .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<ConvTranspose2dAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return conv_transpose2d_workspace_bytes(p.as<conv_transpose2d_dims>(), threads);
-          },
-      .flops = conv_transpose_flops,
-      .ref = ir::kernel_fn<&f32::conv_transpose2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::conv_transpose2d_ref>(),
-      .fast = ir::kernel_fn<&conv_transpose2d_simd>(),
-      .fuse_activation = fuse_activation<ConvTranspose2dAttrs>,
+      .gradient{.vjp = vjp},
+      .rewrite{.fuse_activation = fuse_activation<ConvTranspose2dAttrs>},
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return conv_transpose2d_workspace_bytes(p.as<conv_transpose2d_dims>(), threads);
+              },
+          .flops = conv_transpose_flops,
+          .ref = ir::kernel_fn<&f32::conv_transpose2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::conv_transpose2d_ref>(),
+          .fast = ir::kernel_fn<&conv_transpose2d_simd>(),
+      },
   };
   return def;
 }

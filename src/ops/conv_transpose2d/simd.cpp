@@ -20,7 +20,7 @@ conv_dims adjoint_dims(const conv_transpose2d_dims& d) {
 
 void conv_transpose2d_simd(float* y, const float* x, const float* w, const float* bias,
                            void* workspace, const conv_transpose2d_dims* d,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   simd::conv_adjoint(y, x, w, bias, workspace, adjoint_dims(*d), pool);
 }
 

@@ -3,15 +3,16 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/conv_transpose2d/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::conv_transpose2d_impl {
 
 // workspace: conv_transpose2d_workspace_bytes(d, pool.threads()) bytes of any alignment,
 // uninitialised. Results do not depend on the number of threads. Neither throws nor allocates.
 void conv_transpose2d_simd(float* y, const float* x, const float* w, const float* bias,
-                           void* workspace, const conv_transpose2d_dims* d, exec::ThreadPool& pool);
+                           void* workspace, const conv_transpose2d_dims* d,
+                           parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_transpose2d_workspace_bytes(const conv_transpose2d_dims& d, int threads);
 
 }  // namespace thimble::ops::conv_transpose2d_impl

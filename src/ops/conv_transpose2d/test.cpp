@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "exec/reference.h"
 #include "harness/op_cases.h"
+#include "ir/reference.h"
 #include "ops/conv_transpose2d/attrs.h"
 
 namespace thimble::test::conv_transpose2d_test {
@@ -135,16 +135,16 @@ void expect_adjoint(const OpCase& test) {
   std::mt19937 random(1);
   std::normal_distribution<double> normal;
   std::map<int, std::vector<double>> numbers;
-  std::map<int, exec::Bytes> contents;
+  std::map<int, ir::Bytes> contents;
   for (const Value& v : {x, w, y}) {
     std::vector<double>& of_v = numbers[v.id()];
     of_v.resize(static_cast<size_t>(v.shape().elements()));
     for (double& number : of_v) number = normal(random);
-    contents[v.id()] = exec::to_bytes(of_v, exec::Precision::f64);
+    contents[v.id()] = ir::to_bytes(of_v, ir::Precision::f64);
   }
-  const auto values = exec::run_reference(graph, contents, exec::Precision::f64);
+  const auto values = ir::run_reference(graph, contents, ir::Precision::f64);
   const auto result = [&values](Value v) {
-    return exec::to_doubles(values[static_cast<size_t>(v.id())], exec::Precision::f64);
+    return ir::to_doubles(values[static_cast<size_t>(v.id())], ir::Precision::f64);
   };
   const double below = inner_product(result(down), numbers[x.id()]);
   const double above = inner_product(numbers[y.id()], result(up));

@@ -13,7 +13,7 @@ namespace {
 
 // workspace: one float a row.
 void fast(float* y, const float* a, const float* b, const void* target, void* workspace,
-          const cosine_embedding_dims* d, exec::ThreadPool& pool) {
+          const cosine_embedding_dims* d, parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
@@ -27,7 +27,7 @@ void fast(float* y, const float* a, const float* b, const void* target, void* wo
 }
 
 void grad_fast(float* da, float* db, const float* dy, const float* a, const float* b,
-               const void* target, const cosine_embedding_dims* d, exec::ThreadPool& pool) {
+               const void* target, const cosine_embedding_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{6} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     const int like = f32::cosine_target(target, static_cast<int>(row), d);
@@ -64,23 +64,27 @@ ir::Params params_of(const ir::KernelContext& c, int first) {
 const OpDef& cosine_embedding_grad_op() {
   static const OpDef def{
       .name = "cosine_embedding_grad",
-      .doc = "The gradients of cosine_embedding by a and b.",
-      .inputs = {{"dy", "the shape of the loss"},
-                 {"a", "[N, ..., D]"},
-                 {"b", "[N, ..., D]"},
-                 {"target", "[N, ...] of i32 or f32"}},
-      .outputs = {{"da", "[N, ..., D]"}, {"db", "[N, ..., D]"}},
-      .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
+      .signature{
+          .doc = "The gradients of cosine_embedding by a and b.",
+          .inputs = {{"dy", "the shape of the loss"},
+                     {"a", "[N, ..., D]"},
+                     {"b", "[N, ..., D]"},
+                     {"target", "[N, ...] of i32 or f32"}},
+          .outputs = {{"da", "[N, ..., D]"}, {"db", "[N, ..., D]"}},
+          .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 1);
         require_loss_grad(c, c.attrs.as<CosineEmbeddingOptions>().reduction, rows_of(c.shape(1)));
         return {c.input(1), c.input(2)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
-      .ref = ir::kernel_fn<&f32::cosine_embedding_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cosine_embedding_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
-      .in_place = {{0, 1}, {1, 2}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
+          .ref = ir::kernel_fn<&f32::cosine_embedding_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cosine_embedding_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
+      },
+      .memory{.in_place = {{0, 1}, {1, 2}}},
   };
   return def;
 }
@@ -88,36 +92,39 @@ const OpDef& cosine_embedding_grad_op() {
 const OpDef& cosine_embedding_op() {
   static const OpDef def{
       .name = "cosine_embedding",
-      .doc =
-          "Cosine embedding loss: reduce over rows of 1 - cos(a, b) where the target is 1, and of "
-          "max(0, cos(a, b) - margin) where it is -1.",
-      .example = "auto loss = cosine_embedding(a, b, g.label(\"alike\"), {.margin = 0.5});",
-      .inputs = {{"a", "[N, ..., D]"},
-                 {"b", "[N, ..., D]"},
-                 {"target", "[N, ...] of i32 or f32: 1 or -1"}},
-      .outputs = {{"loss", "one number, or one a row"}},
-      .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
+      .signature{
+          .doc = "Cosine embedding loss: reduce over rows of 1 - cos(a, b) where the target is 1, "
+                 "and of max(0, cos(a, b) - margin) where it is -1.",
+          .example = "auto loss = cosine_embedding(a, b, g.label(\"alike\"), {.margin = 0.5});",
+          .inputs = {{"a", "[N, ..., D]"},
+                     {"b", "[N, ..., D]"},
+                     {"target", "[N, ...] of i32 or f32: 1 or -1"}},
+          .outputs = {{"loss", "one number, or one a row"}},
+          .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
         return {{DType::f32,
                  loss_shape(c.attrs.as<CosineEmbeddingOptions>().reduction, rows_of(c.shape(0)))}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         refuse_gradient(c, 2, cosine_embedding_op());
         const Value inputs[] = {c.grad(), c.input(0), c.input(1), c.input(2)};
         return c.grad().graph().add(cosine_embedding_grad_op(), c.attrs, inputs);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
+          .workspace = [](const ir::Params& p,
+                          int) { return int64_t{4} * p.as<cosine_embedding_dims>().rows; },
+          .ref = ir::kernel_fn<&f32::cosine_embedding_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cosine_embedding_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
-      .workspace = [](const ir::Params& p,
-                      int) { return int64_t{4} * p.as<cosine_embedding_dims>().rows; },
-      .ref = ir::kernel_fn<&f32::cosine_embedding_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cosine_embedding_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            if (c.in(0).rank() < 2) return ir::Samples::mixed;
-            return samples_of(c.attrs.as<CosineEmbeddingOptions>().reduction);
-          },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  if (c.in(0).rank() < 2) return ir::Samples::mixed;
+                  return samples_of(c.attrs.as<CosineEmbeddingOptions>().reduction);
+                }},
   };
   return def;
 }

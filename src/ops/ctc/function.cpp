@@ -11,10 +11,14 @@ THIMBLE_FUNCTION_FOLDER(ctc) {
           "the logits, of all ways to write the target, blanks and repeats taken out. The mean is "
           "of "
           "each loss divided by its target's length.",
-      .inputs = {{"logits", "[N, T, classes]"},
-                 {"targets", "[N, S], i32: classes without the blank"},
-                 {"input_lengths", "[N], i32; none: T", true},
-                 {"target_lengths", "[N], i32; none: S", true}},
+      .inputs =
+          {{.name = "logits", .doc = "[N, T, classes]", .batch_rank = 3},
+           {.name = "targets", .doc = "[N, S], i32: classes without the blank", .batch_rank = 2},
+           {.name = "input_lengths", .doc = "[N], i32; none: T", .optional = true, .batch_rank = 1},
+           {.name = "target_lengths",
+            .doc = "[N], i32; none: S",
+            .optional = true,
+            .batch_rank = 1}},
       .outputs = {{"loss", "one number, or one a sequence"}},
       .options = ir::OptionSchema::of<CtcOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

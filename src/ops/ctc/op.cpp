@@ -28,9 +28,10 @@ Shape checked_alpha(const ir::InferContext& c, int logits, int targets) {
   for (int i = targets + 1; i <= targets + 2; ++i) {
     if (!c.has(i)) continue;
     c.require_dtype(i, DType::i32);
-    c.require(c.shape(i) == Shape{x[0]},
-              fmt::format("expected {} of shape [{}]", c.op.inputs[static_cast<size_t>(i)].name,
-                          to_string(Shape{x[0]})));
+    c.require(
+        c.shape(i) == Shape{x[0]},
+        fmt::format("expected {} of shape [{}]", c.op.signature.inputs[static_cast<size_t>(i)].name,
+                    to_string(Shape{x[0]})));
   }
   return {x[0], x[1], 2 * c.shape(targets)[1] + 1};
 }
@@ -54,28 +55,31 @@ ir::Params params_of(const ir::KernelContext& c, int logits, int targets) {
 const OpDef& ctc_grad_op() {
   static const OpDef def{
       .name = "ctc_grad",
-      .doc =
-          "The gradient of ctc by its logits: softmax(x) - the probability of each class at each "
-          "step given the target, times the loss's share.",
-      .inputs = {{"dy", "the shape of the loss"},
-                 {"logits", "[N, T, classes]"},
-                 {"alpha", "[N, T, 2 S + 1], of ctc"},
-                 {"targets", "[N, S], i32"},
-                 {"input_lengths", "[N], i32", true},
-                 {"target_lengths", "[N], i32", true}},
-      .outputs = {{"dx", "[N, T, classes]"}, {"beta", "[N, 2 S + 1], scratch"}},
-      .attrs = ir::Attrs::schema_of<CtcOptions>(),
+      .signature{
+          .doc = "The gradient of ctc by its logits: softmax(x) - the probability of each class at "
+                 "each step given the target, times the loss's share.",
+          .inputs = {{"dy", "the shape of the loss"},
+                     {"logits", "[N, T, classes]"},
+                     {"alpha", "[N, T, 2 S + 1], of ctc"},
+                     {"targets", "[N, S], i32"},
+                     {"input_lengths", "[N], i32", true},
+                     {"target_lengths", "[N], i32", true}},
+          .outputs = {{"dx", "[N, T, classes]"}, {"beta", "[N, 2 S + 1], scratch"}},
+          .attrs = ir::Attrs::schema_of<CtcOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const Shape alpha = checked_alpha(c, 1, 3);
         require_loss_grad(c, c.attrs.as<CtcOptions>().reduction, {alpha[0]});
         c.require(c.input(2) == ir::TensorType{DType::f32, alpha}, "expected the alpha of ctc");
         return {c.input(1), {DType::f32, {alpha[0], alpha[2]}}};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, 1, 3); },
-      .workspace = ctc_workspace,
-      .ref = ir::kernel_fn<&f32::ctc_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::ctc_grad_ref>(),
-      .fast = ir::kernel_fn<&ctc_grad_simd>(),
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, 1, 3); },
+          .workspace = ctc_workspace,
+          .ref = ir::kernel_fn<&f32::ctc_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::ctc_grad_ref>(),
+          .fast = ir::kernel_fn<&ctc_grad_simd>(),
+      },
   };
   return def;
 }
@@ -83,45 +87,59 @@ const OpDef& ctc_grad_op() {
 const OpDef& ctc_op() {
   static const OpDef def{
       .name = "ctc",
-      .doc =
-          "Connectionist temporal classification: minus the log probability, under the softmax of "
-          "the logits, of all ways to write the target, blanks and repeats taken out. The mean is "
-          "of "
-          "each loss divided by its target's length.",
-      .example = "auto loss = ctc(logits, targets, input_lengths, target_lengths);",
-      .inputs = {{"logits", "[N, T, classes]"},
-                 {"targets", "[N, S], i32: classes without the blank"},
-                 {"input_lengths", "[N], i32; none: T", true},
-                 {"target_lengths", "[N], i32; none: S", true}},
-      .outputs = {{"loss", "one number, or one a sequence"},
-                  {"alpha", "[N, T, 2 S + 1]: log probabilities of the states, for the gradient"}},
-      .attrs = ir::Attrs::schema_of<CtcOptions>(),
+      .signature{
+          .doc = "Connectionist temporal classification: minus the log probability, under the "
+                 "softmax of the logits, of all ways to write the target, blanks and repeats taken "
+                 "out. The mean is of each loss divided by its target's length.",
+          .example = "auto loss = ctc(logits, targets, input_lengths, target_lengths);",
+          .inputs = {{.name = "logits", .doc = "[N, T, classes]", .batch_rank = 3},
+                     {.name = "targets",
+                      .doc = "[N, S], i32: classes without the blank",
+                      .batch_rank = 2},
+                     {.name = "input_lengths",
+                      .doc = "[N], i32; none: T",
+                      .optional = true,
+                      .batch_rank = 1},
+                     {.name = "target_lengths",
+                      .doc = "[N], i32; none: S",
+                      .optional = true,
+                      .batch_rank = 1}},
+          .outputs = {{"loss", "one number, or one a sequence"},
+                      {.name = "alpha",
+                       .doc = "[N, T, 2 S + 1]: log probabilities of the states, for the gradient",
+                       .batch_rank = 3}},
+          .attrs = ir::Attrs::schema_of<CtcOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const Shape alpha = checked_alpha(c, 0, 1);
         return {{DType::f32, loss_shape(c.attrs.as<CtcOptions>().reduction, {alpha[0]})},
                 {DType::f32, alpha}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         const Value inputs[] = {c.grad(),   c.input(0), c.output(1),
                                 c.input(1), c.input(2), c.input(3)};
         return {c.grad().graph().add(ctc_grad_op(), c.attrs, inputs)[0]};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, 0, 1); },
+          .workspace = ctc_workspace,
+          .ref = ir::kernel_fn<&f32::ctc_ref>(),
+          .ref64 = ir::kernel_fn<&f64::ctc_ref>(),
+          .fast = ir::kernel_fn<&ctc_simd>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, 0, 1); },
-      .workspace = ctc_workspace,
-      .ref = ir::kernel_fn<&f32::ctc_ref>(),
-      .ref64 = ir::kernel_fn<&f64::ctc_ref>(),
-      .fast = ir::kernel_fn<&ctc_simd>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_of(c.attrs.as<CtcOptions>().reduction);
+      .flow{
+          .samples =
+              [](const ir::SamplesContext& c) {
+                return samples_of(c.attrs.as<CtcOptions>().reduction);
+              },
+          // Beyond a target's length stands what does not matter: -1, where it is no class.
+          .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+            const bool any_length = c.inputs.size() > 3 && c.inputs[3] != nullptr;
+            return {.input = 1,
+                    .size = c.in(0)[-1],
+                    .ignored = any_length ? std::optional<int64_t>(-1) : std::nullopt};
           },
-      // Beyond a target's length stands what does not matter: -1, where it is no class.
-      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-        const bool any_length = c.inputs.size() > 3 && c.inputs[3] != nullptr;
-        return {.input = 1,
-                .size = c.in(0)[-1],
-                .ignored = any_length ? std::optional<int64_t>(-1) : std::nullopt};
       },
   };
   return def;

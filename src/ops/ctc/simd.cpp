@@ -121,7 +121,7 @@ void ctc_alpha_target(float* alpha, const float* x, const ctc_sequence& q, const
 
 void ctc_target(float* y, float* alpha, const float* x, const int32_t* targets,
                 const int32_t* input_lengths, const int32_t* target_lengths, void* workspace,
-                const ctc_dims& d, exec::ThreadPool& pool) {
+                const ctc_dims& d, parallel::ThreadPool& pool) {
   simd::Workspace pieces(workspace);
   float* losses = nullptr;
   const CtcScratch scratch = carve_ctc(pieces, &losses, d, pool.threads());
@@ -202,7 +202,7 @@ void ctc_grad_sequence_target(float* dx, float* beta, float scale, const float* 
 void ctc_grad_target(float* dx, float* beta, const float* dy, const float* x, const float* alpha,
                      const int32_t* targets, const int32_t* input_lengths,
                      const int32_t* target_lengths, void* workspace, const ctc_dims& d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   simd::Workspace pieces(workspace);
   float* losses = nullptr;
   const CtcScratch scratch = carve_ctc(pieces, &losses, d, pool.threads());
@@ -240,7 +240,7 @@ int64_t ctc_workspace(const ir::Params& params, int threads) {
 
 void ctc_simd(float* y, float* alpha, const float* x, const int32_t* targets,
               const int32_t* input_lengths, const int32_t* target_lengths, void* workspace,
-              const ctc_dims* d, exec::ThreadPool& pool) {
+              const ctc_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(ctc_target)
   (y, alpha, x, targets, input_lengths, target_lengths, workspace, *d, pool);
 }
@@ -248,7 +248,7 @@ void ctc_simd(float* y, float* alpha, const float* x, const int32_t* targets,
 void ctc_grad_simd(float* dx, float* beta, const float* dy, const float* x, const float* alpha,
                    const int32_t* targets, const int32_t* input_lengths,
                    const int32_t* target_lengths, void* workspace, const ctc_dims* d,
-                   exec::ThreadPool& pool) {
+                   parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(ctc_grad_target)
   (dx, beta, dy, x, alpha, targets, input_lengths, target_lengths, workspace, *d, pool);
 }

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/ctc/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::ctc_impl {
 
@@ -15,10 +15,10 @@ int64_t ctc_workspace(const ir::Params& params, int threads);
 
 void ctc_simd(float* y, float* alpha, const float* x, const int32_t* targets,
               const int32_t* input_lengths, const int32_t* target_lengths, void* workspace,
-              const ctc_dims* d, exec::ThreadPool& pool);
+              const ctc_dims* d, parallel::ThreadPool& pool);
 void ctc_grad_simd(float* dx, float* beta, const float* dy, const float* x, const float* alpha,
                    const int32_t* targets, const int32_t* input_lengths,
                    const int32_t* target_lengths, void* workspace, const ctc_dims* d,
-                   exec::ThreadPool& pool);
+                   parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::ctc_impl

@@ -17,17 +17,21 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& cumprod_grad_op() {
   static const OpDef def{
       .name = "cumprod_grad",
-      .doc = "The gradient of cumprod.",
-      .inputs = {{"dy", "any shape"}, {"x", "cumprod's input"}},
-      .outputs = {{"dx", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<CumprodOptions>(),
+      .signature{
+          .doc = "The gradient of cumprod.",
+          .inputs = {{"dy", "any shape"}, {"x", "cumprod's input"}},
+          .outputs = {{"dx", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<CumprodOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require(c.input(0) == c.input(1), "expected dy of the type of x");
         return {c.input(1)};
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::cumprod_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cumprod_grad_ref>(),
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::cumprod_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cumprod_grad_ref>(),
+      },
   };
   return def;
 }
@@ -35,27 +39,31 @@ const OpDef& cumprod_grad_op() {
 const OpDef& cumprod_op() {
   static const OpDef def{
       .name = "cumprod",
-      .doc = "Running products along an axis: y[i] = x[0] ... x[i].",
-      .example = "auto y = cumprod(x, {.axis = 1});",
-      .inputs = {{"x", "any shape of at least one dimension"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<CumprodOptions>(),
+      .signature{
+          .doc = "Running products along an axis: y[i] = x[0] ... x[i].",
+          .example = "auto y = cumprod(x, {.axis = 1});",
+          .inputs = {{"x", "any shape of at least one dimension"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<CumprodOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         checked_axis(c, c.attrs.as<CumprodOptions>().axis, c.shape(0).rank());
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {c.grad().graph().add1(cumprod_grad_op(), c.attrs, {c.grad(), c.input(0)})};
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::cumprod_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cumprod_ref>(),
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::cumprod_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cumprod_ref>(),
-      .in_place = {{0, 0}},
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<CumprodOptions>().axis);
-          },
+      .memory{.in_place = {{0, 0}}},
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<CumprodOptions>().axis);
+                }},
   };
   return def;
 }

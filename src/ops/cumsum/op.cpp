@@ -29,7 +29,7 @@ void side_by_side(float* y, const float* x, const cumsum_dims& d) {
 }
 
 // Shares the lines out, up to 64 neighbours at a time.
-void fast(float* y, const float* x, const cumsum_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, const float* x, const cumsum_dims* d, parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   const int64_t step = d->along.size * inner;
   if (inner == 1) {
@@ -58,35 +58,38 @@ void fast(float* y, const float* x, const cumsum_dims* d, exec::ThreadPool& pool
 const OpDef& cumsum_op() {
   static const OpDef def{
       .name = "cumsum",
-      .doc =
-          "Running sums along an axis: y[i] = x[0] + ... + x[i], or x[i] + ... to the last in "
-          "reverse.",
-      .example = "auto y = cumsum(x, {.axis = 1});",
-      .inputs = {{"x", "any shape of at least one dimension"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<CumsumOptions>(),
+      .signature{
+          .doc = "Running sums along an axis: y[i] = x[0] + ... + x[i], or x[i] + ... to the last "
+                 "in reverse.",
+          .example = "auto y = cumsum(x, {.axis = 1});",
+          .inputs = {{"x", "any shape of at least one dimension"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<CumsumOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         checked_axis(c, c.attrs.as<CumsumOptions>().axis, c.shape(0).rank());
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         CumsumOptions options = c.attrs.as<CumsumOptions>();
         options.reverse = !options.reverse;
         return {cumsum(c.grad(), options)};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& options = c.attrs.as<CumsumOptions>();
-        return cumsum_dims{axis_dims_of(c.in(0), options.axis), options.reverse ? 1 : 0};
-      },
-      .ref = ir::kernel_fn<&f32::cumsum_ref>(),
-      .ref64 = ir::kernel_fn<&f64::cumsum_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .in_place = {{0, 0}},
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<CumsumOptions>().axis);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& options = c.attrs.as<CumsumOptions>();
+            return cumsum_dims{axis_dims_of(c.in(0), options.axis), options.reverse ? 1 : 0};
           },
+          .ref = ir::kernel_fn<&f32::cumsum_ref>(),
+          .ref64 = ir::kernel_fn<&f64::cumsum_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .memory{.in_place = {{0, 0}}},
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<CumsumOptions>().axis);
+                }},
   };
   return def;
 }

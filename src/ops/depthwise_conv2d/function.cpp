@@ -9,10 +9,11 @@ THIMBLE_FUNCTION_FOLDER(depthwise_conv2d) {
           "A convolution layer in which every input channel has channels / C windows of its own; "
           "channels: C where it is 0, and groups is C.",
       .example = "auto y = depthwise_conv2d(x, {.kernel = 3, .padding = 1});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, channels]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, channels]", .batch_rank = 4}},
       .parameters = {{"weight", "[channels, kh, kw, 1]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv2dOptions>(),
+      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {depthwise_conv2d(in[0], options_as<Conv2dOptions>(options))};
       },

@@ -24,12 +24,17 @@ std::vector<Value> div_vjp(const ir::VjpContext& c) {
 const OpDef& div_op() {
   static const OpDef def = binary_op({
       .name = "div",
-      .doc = "The quotient of two tensors, element by element, broadcast as in NumPy: y = a / b.",
-      .example = "auto y = a / b;",
-      .vjp = div_vjp,
-      .ref = ir::kernel_fn<&f32::div_ref>(),
-      .ref64 = ir::kernel_fn<&f64::div_ref>(),
-      .fast = ir::kernel_fn<&div_simd>(),
+      .signature{
+          .doc =
+              "The quotient of two tensors, element by element, broadcast as in NumPy: y = a / b.",
+          .example = "auto y = a / b;",
+      },
+      .gradient{.vjp = div_vjp},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::div_ref>(),
+          .ref64 = ir::kernel_fn<&f64::div_ref>(),
+          .fast = ir::kernel_fn<&div_simd>(),
+      },
   });
   return def;
 }

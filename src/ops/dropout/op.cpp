@@ -31,28 +31,33 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& dropout_op() {
   static const OpDef def{
       .name = "dropout",
-      .doc =
-          "In training y = x / (1 - p) with probability 1 - p, else 0; at inference y = x. The "
-          "mask comes from Philox 4x32-10, keyed by seed, step and stream.",
-      .example = "auto y = dropout(x, {.p = 0.2});",
-      .inputs = {rng_argument(), {"x", "any shape"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<DropoutAttrs>(),
+      .signature{
+          .doc = "In training y = x / (1 - p) with probability 1 - p, else 0; at inference y = x. "
+                 "The mask comes from Philox 4x32-10, keyed by seed, step and stream.",
+          .example = "auto y = dropout(x, {.p = 0.2});",
+          .inputs = {rng_argument(), {"x", "any shape"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<DropoutAttrs>(),
+      },
       .infer = infer,
-      // The same mask over the gradient.
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {Value(), c.grad().graph().add1(dropout_op(), c.attrs, {c.input(0), c.grad()})};
+      .gradient{
+          // The same mask over the gradient.
+          .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+            return {Value(), c.grad().graph().add1(dropout_op(), c.attrs, {c.input(0), c.grad()})};
+          }},
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            if (phase == ir::Phase::training && c.attrs.as<DropoutAttrs>().p > 0.0) return {};
+            return {c.input(1)};
+          }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::dropout_ref>(),
+          .ref64 = ir::kernel_fn<&f64::dropout_ref>(),
+          .fast = ir::kernel_fn<&dropout_simd>(),
       },
-      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
-        if (phase == ir::Phase::training && c.attrs.as<DropoutAttrs>().p > 0.0) return {};
-        return {c.input(1)};
-      },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::dropout_ref>(),
-      .ref64 = ir::kernel_fn<&f64::dropout_ref>(),
-      .fast = ir::kernel_fn<&dropout_simd>(),
-      .reads_rng = true,
-      .in_place = {{0, 1}},
+      .memory{.in_place = {{0, 1}}},
+      .flow{.reads_rng = true},
   };
   return def;
 }

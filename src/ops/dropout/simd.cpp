@@ -14,7 +14,7 @@ using simd::HWY_NAMESPACE::U32;
 using simd::HWY_NAMESPACE::Words;
 
 void dropout_target(float* y, const uint32_t* rng, const float* x, const random_dims& d,
-                    exec::ThreadPool& pool) {
+                    parallel::ThreadPool& pool) {
   const F32 f;
   const hn::RebindToSigned<U32> integers;
   const Vec scale = hn::Set(f, static_cast<float>(d.a));
@@ -39,7 +39,7 @@ namespace thimble::ops::dropout_impl {
 HWY_EXPORT(dropout_target);
 
 void dropout_simd(float* y, const uint32_t* rng, const float* x, const random_dims* d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(dropout_target)(y, rng, x, *d, pool);
 }
 

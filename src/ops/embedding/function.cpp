@@ -30,6 +30,7 @@ THIMBLE_FUNCTION_FOLDER(embedding) {
       .outputs = {{"y", "[the shape of indices, width]"}},
       .parameters = {{"weight", "[embeddings, width]"}},
       .options = ir::OptionSchema::of<EmbeddingOptions>(),
+      .required = {"embeddings", "width"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {embedding(in[0], options_as<EmbeddingOptions>(options))};
       },

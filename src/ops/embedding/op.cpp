@@ -17,7 +17,7 @@ namespace thimble::ops::embedding_impl {
 namespace {
 
 void fast(float* y, const int32_t* indices, const float* weight, const embedding_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   for_each_row(pool, d->count, d->width,
                [&](int64_t i) { f32::embedding_row(y, indices, weight, static_cast<int>(i), d); });
 }
@@ -25,7 +25,7 @@ void fast(float* y, const int32_t* indices, const float* weight, const embedding
 // Rows of the weight are shared out, so that no two tasks add to one element. Every task looks at
 // all the indices: it has rows enough to make up for that.
 void grad_fast(float* dw, const float* dy, const int32_t* indices, const embedding_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   const int64_t values = std::max<int64_t>(int64_t{1} << 16, int64_t{8} * d->count);
   const int64_t rows = std::max<int64_t>(1, values / std::max(1, d->width));
   pool.run(simd::divide_up(d->rows, rows), [&](int64_t task) {
@@ -59,10 +59,12 @@ void check_padding(const ir::InferContext& c, int64_t padding, int64_t rows) {
 const OpDef& embedding_grad_op() {
   static const OpDef def{
       .name = "embedding_grad",
-      .doc = "The gradient of an embedding's weight: the sums of the rows of dy of each index.",
-      .inputs = {{"dy", "[the shape of indices, D]"}, {"indices", "any shape, i32"}},
-      .outputs = {{"dweight", "[V, D]"}},
-      .attrs = ir::Attrs::schema_of<EmbeddingGradAttrs>(),
+      .signature{
+          .doc = "The gradient of an embedding's weight: the sums of the rows of dy of each index.",
+          .inputs = {{"dy", "[the shape of indices, D]"}, {"indices", "any shape, i32"}},
+          .outputs = {{"dweight", "[V, D]"}},
+          .attrs = ir::Attrs::schema_of<EmbeddingGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<EmbeddingGradAttrs>();
         c.require_dtype(0, DType::f32);
@@ -73,12 +75,14 @@ const OpDef& embedding_grad_op() {
         check_padding(c, attrs.padding_idx, attrs.embeddings);
         return {{DType::f32, {attrs.embeddings, c.shape(0)[-1]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return sizes(c.out(), c.in(1), c.attrs.as<EmbeddingGradAttrs>().padding_idx);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return sizes(c.out(), c.in(1), c.attrs.as<EmbeddingGradAttrs>().padding_idx);
+          },
+          .ref = ir::kernel_fn<&f32::embedding_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::embedding_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
       },
-      .ref = ir::kernel_fn<&f32::embedding_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::embedding_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
   };
   return def;
 }
@@ -91,10 +95,12 @@ void check_norm(const ir::InferContext& c, double max_norm, double norm_type) {
 const OpDef& renorm_op() {
   static const OpDef def{
       .name = "embedding_renorm",
-      .doc = "Shortens the rows of a table that have these indices to max_norm, in place.",
-      .inputs = {{"weight", "[V, D]: a parameter"}, {"indices", "any shape, i32"}},
-      .outputs = {{"weight", "the same memory, updated"}},
-      .attrs = ir::Attrs::schema_of<EmbeddingRenormAttrs>(),
+      .signature{
+          .doc = "Shortens the rows of a table that have these indices to max_norm, in place.",
+          .inputs = {{"weight", "[V, D]: a parameter"}, {"indices", "any shape, i32"}},
+          .outputs = {{"weight", "the same memory, updated"}},
+          .attrs = ir::Attrs::schema_of<EmbeddingRenormAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<EmbeddingRenormAttrs>();
         c.require_dtype(0, DType::f32);
@@ -103,13 +109,15 @@ const OpDef& renorm_op() {
         check_norm(c, attrs.max_norm, attrs.norm_type);
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<EmbeddingRenormAttrs>();
-        return sizes(c.in(0), c.in(1), -1, attrs.max_norm, attrs.norm_type);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<EmbeddingRenormAttrs>();
+            return sizes(c.in(0), c.in(1), -1, attrs.max_norm, attrs.norm_type);
+          },
+          .ref = ir::kernel_fn<&f32::embedding_renorm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::embedding_renorm_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::embedding_renorm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::embedding_renorm_ref>(),
-      .updates = {{0, 0}},
+      .memory{.updates = {{0, 0}}},
   };
   return def;
 }
@@ -141,13 +149,14 @@ Value weight_gradient(Value dy, Value indices, int64_t rows, const EmbeddingAttr
 const OpDef& embedding_op() {
   static const OpDef def{
       .name = "embedding",
-      .doc =
-          "Rows of a table by their indices: y[..., :] = weight[indices[...], :]; NaN where there "
-          "is no such row.",
-      .example = "auto y = embedding(tokens, {.embeddings = 256, .width = 64});",
-      .inputs = {{"indices", "any shape, i32"}, {"weight", "[V, D]"}},
-      .outputs = {{"y", "[the shape of indices, D]"}},
-      .attrs = ir::Attrs::schema_of<EmbeddingAttrs>(),
+      .signature{
+          .doc = "Rows of a table by their indices: y[..., :] = weight[indices[...], :]; NaN where "
+                 "there is no such row.",
+          .example = "auto y = embedding(tokens, {.embeddings = 256, .width = 64});",
+          .inputs = {{"indices", "any shape, i32"}, {"weight", "[V, D]"}},
+          .outputs = {{"y", "[the shape of indices, D]"}},
+          .attrs = ir::Attrs::schema_of<EmbeddingAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::i32);
         c.require_dtype(1, DType::f32);
@@ -157,35 +166,39 @@ const OpDef& embedding_op() {
         check_norm(c, attrs.max_norm, attrs.norm_type);
         return {{DType::f32, with_row(c.shape(0), c.shape(1)[1])}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const auto& attrs = c.attrs.as<EmbeddingAttrs>();
         append_renorm(c.input(1), c.input(0), attrs);
         return {Value(), weight_gradient(c.grad(), c.input(0), c.input(1).shape()[0], attrs)};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<EmbeddingAttrs>();
-        return sizes(c.in(1), c.in(0), attrs.padding_idx, attrs.max_norm, attrs.norm_type);
-      },
-      .ref = ir::kernel_fn<&f32::embedding_ref>(),
-      .ref64 = ir::kernel_fn<&f64::embedding_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      // Rows are shortened as batches read them, and their frequency is that in the batch.
-      .samples =
-          [](const ir::SamplesContext& c) {
-            const auto& a = c.attrs.as<EmbeddingAttrs>();
-            const bool mixed = c.counted[1] || a.max_norm != 0.0 || a.scale_grad_by_freq;
-            return mixed ? ir::Samples::mixed : ir::Samples::apart;
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<EmbeddingAttrs>();
+            return sizes(c.in(1), c.in(0), attrs.padding_idx, attrs.max_norm, attrs.norm_type);
           },
-      // Where rows differ from the table's, or their gradients are not all the table's, the gather
-      // has to stay: a row may be read elsewhere, too.
-      .gathers =
-          [](const ir::Attrs& attrs) {
-            const auto& a = attrs.as<EmbeddingAttrs>();
-            const bool plain = a.padding_idx < 0 && a.max_norm == 0.0 && !a.scale_grad_by_freq;
-            return plain && !a.sparse ? 1 : -1;
+          .ref = ir::kernel_fn<&f32::embedding_ref>(),
+          .ref64 = ir::kernel_fn<&f64::embedding_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .flow{
+          // Rows are shortened as batches read them, and their frequency is that in the batch.
+          .samples =
+              [](const ir::SamplesContext& c) {
+                const auto& a = c.attrs.as<EmbeddingAttrs>();
+                const bool mixed = c.counted[1] || a.max_norm != 0.0 || a.scale_grad_by_freq;
+                return mixed ? ir::Samples::mixed : ir::Samples::apart;
+              },
+          // Where rows differ from the table's, or their gradients are not all the table's, the
+          // gather has to stay: a row may be read elsewhere, too.
+          .gathers =
+              [](const ir::Attrs& attrs) {
+                const auto& a = attrs.as<EmbeddingAttrs>();
+                const bool plain = a.padding_idx < 0 && a.max_norm == 0.0 && !a.scale_grad_by_freq;
+                return plain && !a.sparse ? 1 : -1;
+              },
+          .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+            return {.input = 0, .size = c.in(1)[0], .ignored = {}};
           },
-      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-        return {.input = 0, .size = c.in(1)[0], .ignored = {}};
       },
   };
   return def;

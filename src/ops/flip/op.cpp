@@ -31,28 +31,33 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& flip_op() {
   static const OpDef def{
       .name = "flip",
-      .doc = "x with the order of some axes reversed.",
-      .example = "auto mirrored = flip(images, {.axes = {2}});",
-      .inputs = {{"x", "any type and shape"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<FlipOptions>(),
+      .signature{
+          .doc = "x with the order of some axes reversed.",
+          .example = "auto mirrored = flip(images, {.axes = {2}});",
+          .inputs = {{"x", "any type and shape"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<FlipOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_addressable(c, 0);
         const auto& axes = c.attrs.as<FlipOptions>().axes;
         checked_axes(c, axes);
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {flip(c.grad(), c.attrs.as<FlipOptions>())};
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::flip_ref>(),
+          .ref64 = ir::kernel_fn<&f64::flip_ref>(),
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::flip_ref>(),
-      .ref64 = ir::kernel_fn<&f64::flip_ref>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            const bool first = chosen_axes(c.in(0).rank(), c.attrs.as<FlipOptions>().axes)[0] != 0;
-            return first ? ir::Samples::mixed : ir::Samples::apart;
-          },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  const bool first =
+                      chosen_axes(c.in(0).rank(), c.attrs.as<FlipOptions>().axes)[0] != 0;
+                  return first ? ir::Samples::mixed : ir::Samples::apart;
+                }},
   };
   return def;
 }

@@ -13,12 +13,16 @@ namespace {
 const OpDef& floor_op() {
   static const OpDef def = unary_op({
       .name = "floor",
-      .doc = "The largest whole number that is not above x; its gradient is 0.",
-      .example = "auto y = floor(x);",
-      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
-      .ref = ir::kernel_fn<&f32::floor_ref>(),
-      .ref64 = ir::kernel_fn<&f64::floor_ref>(),
-      .fast = ir::kernel_fn<&floor_simd>(),
+      .signature{
+          .doc = "The largest whole number that is not above x; its gradient is 0.",
+          .example = "auto y = floor(x);",
+      },
+      .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::floor_ref>(),
+          .ref64 = ir::kernel_fn<&f64::floor_ref>(),
+          .fast = ir::kernel_fn<&floor_simd>(),
+      },
   });
   return def;
 }

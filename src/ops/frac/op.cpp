@@ -13,12 +13,16 @@ namespace {
 const OpDef& frac_op() {
   static const OpDef def = unary_op({
       .name = "frac",
-      .doc = "The fraction of x, with its sign: y = x - trunc(x); its gradient is that of x.",
-      .example = "auto y = frac(x);",
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; },
-      .ref = ir::kernel_fn<&f32::frac_ref>(),
-      .ref64 = ir::kernel_fn<&f64::frac_ref>(),
-      .fast = ir::kernel_fn<&frac_simd>(),
+      .signature{
+          .doc = "The fraction of x, with its sign: y = x - trunc(x); its gradient is that of x.",
+          .example = "auto y = frac(x);",
+      },
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::frac_ref>(),
+          .ref64 = ir::kernel_fn<&f64::frac_ref>(),
+          .fast = ir::kernel_fn<&frac_simd>(),
+      },
   });
   return def;
 }

@@ -19,7 +19,7 @@ namespace thimble::ops::gather_impl {
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   const int inner = d->walk.size[0];
   const bool is_word = d->walk.element.is_real || d->walk.element.bytes == sizeof(int32_t);
   const int32_t missing = d->walk.element.is_real ? std::bit_cast<int32_t>(NAN) : 0;
@@ -38,41 +38,46 @@ void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const 
 const OpDef& gather_op() {
   static const OpDef def{
       .name = "gather",
-      .doc =
-          "Elements found along an axis by their index: y[i, j, k] = x[i, index[i, j, k], k] for "
-          "axis 1; NaN (0 in integers) where there is no such element.",
-      .example = "auto y = gather(x, index, {.axis = 1});",
-      .inputs = {{"x", "any type and shape"},
-                 {"index", "i32, as many dimensions, no larger but along the axis"}},
-      .outputs = {{"y", "the shape of index"}},
-      .attrs = ir::Attrs::schema_of<GatherOptions>(),
+      .signature{
+          .doc = "Elements found along an axis by their index: y[i, j, k] = x[i, index[i, j, k], "
+                 "k] for axis 1; NaN (0 in integers) where there is no such element.",
+          .example = "auto y = gather(x, index, {.axis = 1});",
+          .inputs = {{"x", "any type and shape"},
+                     {"index", "i32, as many dimensions, no larger but along the axis"}},
+          .outputs = {{"y", "the shape of index"}},
+          .attrs = ir::Attrs::schema_of<GatherOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_addressable(c, 0);
         check_indexed(c, c.shape(0), 1, c.attrs.as<GatherOptions>().axis);
         return {{c.input(0).dtype, c.shape(1)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const GatherGradAttrs attrs{c.attrs.as<GatherOptions>().axis, c.input(0).shape()};
         return {gather_grad(c.grad(), c.input(1), attrs)};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return indexed_dims_of(c.in(0), c.in(1), c.attrs.as<GatherOptions>().axis,
-                               c.outputs[0].dtype);
-      },
-      .ref = ir::kernel_fn<&f32::gather_ref>(),
-      .ref64 = ir::kernel_fn<&f64::gather_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      // Each sample looks up its own elements, or rows of a table that has no samples.
-      .samples =
-          [](const ir::SamplesContext& c) {
-            const ir::Samples along = samples_along(c, c.attrs.as<GatherOptions>().axis);
-            const bool is_first = along == ir::Samples::mixed;
-            return is_first == c.counted[0] ? ir::Samples::mixed : ir::Samples::apart;
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return indexed_dims_of(c.in(0), c.in(1), c.attrs.as<GatherOptions>().axis,
+                                   c.outputs[0].dtype);
           },
-      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-        if (c.inputs[0]->dtype != DType::f32) return {};
-        const auto axis = static_cast<int>(c.attrs.as<GatherOptions>().axis);
-        return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
+          .ref = ir::kernel_fn<&f32::gather_ref>(),
+          .ref64 = ir::kernel_fn<&f64::gather_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .flow{
+          // Each sample looks up its own elements, or rows of a table that has no samples.
+          .samples =
+              [](const ir::SamplesContext& c) {
+                const ir::Samples along = samples_along(c, c.attrs.as<GatherOptions>().axis);
+                const bool is_first = along == ir::Samples::mixed;
+                return is_first == c.counted[0] ? ir::Samples::mixed : ir::Samples::apart;
+              },
+          .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+            if (c.inputs[0]->dtype != DType::f32) return {};
+            const auto axis = static_cast<int>(c.attrs.as<GatherOptions>().axis);
+            return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
+          },
       },
   };
   return def;

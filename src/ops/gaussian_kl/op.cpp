@@ -23,20 +23,24 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 const OpDef& gaussian_kl_grad_op() {
   static const OpDef def{
       .name = "gaussian_kl_grad",
-      .doc = "The gradients of gaussian_kl: dy / divisor times mean and (exp(logvar) - 1) / 2.",
-      .inputs = {{"dy", "the shape of the loss"}, {"mean", "[N, ...]"}, {"logvar", "[N, ...]"}},
-      .outputs = {{"dmean", "[N, ...]"}, {"dlogvar", "[N, ...]"}},
-      .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
+      .signature{
+          .doc = "The gradients of gaussian_kl: dy / divisor times mean and (exp(logvar) - 1) / 2.",
+          .inputs = {{"dy", "the shape of the loss"}, {"mean", "[N, ...]"}, {"logvar", "[N, ...]"}},
+          .outputs = {{"dmean", "[N, ...]"}, {"dlogvar", "[N, ...]"}},
+          .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_pair(c, 1);
         require_loss_grad(c, c.attrs.as<GaussianKlOptions>().reduction, c.shape(1));
         return {c.input(1), c.input(2)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
-      .ref = ir::kernel_fn<&f32::gaussian_kl_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::gaussian_kl_grad_ref>(),
-      .fast = ir::kernel_fn<&gaussian_kl_grad_simd>(),
-      .in_place = {{0, 1}, {1, 2}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
+          .ref = ir::kernel_fn<&f32::gaussian_kl_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::gaussian_kl_grad_ref>(),
+          .fast = ir::kernel_fn<&gaussian_kl_grad_simd>(),
+      },
+      .memory{.in_place = {{0, 1}, {1, 2}}},
   };
   return def;
 }
@@ -44,33 +48,36 @@ const OpDef& gaussian_kl_grad_op() {
 const OpDef& gaussian_kl_op() {
   static const OpDef def{
       .name = "gaussian_kl",
-      .doc =
-          "Kullback-Leibler divergence of normal distributions from the standard one: -1/2 "
-          "reduce of (1 + logvar - mean^2 - exp(logvar)); by default summed over each sample "
-          "and averaged over the batch.",
-      .example = "auto loss = gaussian_kl(mean, logvar);",
-      .inputs = {{"mean", "[N, ...]"}, {"logvar", "[N, ...]: logarithms of the variances"}},
-      .outputs = {{"loss", "one number, or the terms"}},
-      .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
+      .signature{
+          .doc = "Kullback-Leibler divergence of normal distributions from the standard one: -1/2 "
+                 "reduce of (1 + logvar - mean^2 - exp(logvar)); by default summed over each "
+                 "sample and averaged over the batch.",
+          .example = "auto loss = gaussian_kl(mean, logvar);",
+          .inputs = {{"mean", "[N, ...]"}, {"logvar", "[N, ...]: logarithms of the variances"}},
+          .outputs = {{"loss", "one number, or the terms"}},
+          .attrs = ir::Attrs::schema_of<GaussianKlOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_pair(c, 0);
         const Reduction reduction = c.attrs.as<GaussianKlOptions>().reduction;
         require_reducible(c, reduction, c.shape(0));
         return {{DType::f32, loss_shape(reduction, c.shape(0))}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value inputs[] = {c.grad(), c.input(0), c.input(1)};
         return c.grad().graph().add(gaussian_kl_grad_op(), c.attrs, inputs);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .workspace = loss_workspace,
+          .ref = ir::kernel_fn<&f32::gaussian_kl_ref>(),
+          .ref64 = ir::kernel_fn<&f64::gaussian_kl_ref>(),
+          .fast = ir::kernel_fn<&gaussian_kl_simd>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .workspace = loss_workspace,
-      .ref = ir::kernel_fn<&f32::gaussian_kl_ref>(),
-      .ref64 = ir::kernel_fn<&f64::gaussian_kl_ref>(),
-      .fast = ir::kernel_fn<&gaussian_kl_simd>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_of(c.attrs.as<GaussianKlOptions>().reduction);
-          },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_of(c.attrs.as<GaussianKlOptions>().reduction);
+                }},
   };
   return def;
 }

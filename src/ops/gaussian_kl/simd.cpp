@@ -17,7 +17,7 @@ HWY_INLINE Vec exp_minus_1(Vec x) {
 }
 
 void gaussian_kl_target(float* y, const float* mean, const float* logvar, void* workspace,
-                        const loss_dims& d, exec::ThreadPool& pool) {
+                        const loss_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const Vec half = hn::Set(f, 0.5F);
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
@@ -28,7 +28,7 @@ void gaussian_kl_target(float* y, const float* mean, const float* logvar, void* 
 }
 
 void gaussian_kl_grad_target(float* dmean, float* dlogvar, const float* dy, const float* mean,
-                             const float* logvar, const loss_dims& d, exec::ThreadPool& pool) {
+                             const float* logvar, const loss_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const LossScale scale(dy, d);
   const Vec half = hn::Set(f, 0.5F);
@@ -49,12 +49,12 @@ HWY_EXPORT(gaussian_kl_target);
 HWY_EXPORT(gaussian_kl_grad_target);
 
 void gaussian_kl_simd(float* y, const float* mean, const float* logvar, void* workspace,
-                      const loss_dims* d, exec::ThreadPool& pool) {
+                      const loss_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(gaussian_kl_target)(y, mean, logvar, workspace, *d, pool);
 }
 
 void gaussian_kl_grad_simd(float* dmean, float* dlogvar, const float* dy, const float* mean,
-                           const float* logvar, const loss_dims* d, exec::ThreadPool& pool) {
+                           const float* logvar, const loss_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(gaussian_kl_grad_target)(dmean, dlogvar, dy, mean, logvar, *d, pool);
 }
 

@@ -28,50 +28,58 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 
 // The gradient, given name and kernels.
 OpDef gate_grad(OpDef def) {
-  def.doc = "The gradient of the gated linear unit it is named after.";
-  def.inputs = {{"dy", "x with half of the axis"}, {"x", "any shape"}};
-  def.outputs = {{"dx", "the shape of x"}};
-  def.attrs = ir::Attrs::schema_of<GluOptions>();
+  def.signature.doc = "The gradient of the gated linear unit it is named after.";
+  def.signature.inputs = {{"dy", "x with half of the axis"}, {"x", "any shape"}};
+  def.signature.outputs = {{"dx", "the shape of x"}};
+  def.signature.attrs = ir::Attrs::schema_of<GluOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require(c.input(0) == ir::TensorType{DType::f32, half_of(c, 1)},
               "expected dy of the shape of the result");
     return {c.input(1)};
   };
-  def.params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); };
+  def.kernels.params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); };
   return def;
 }
 
 // The op, given name, doc, example, vjp and kernels.
 OpDef gate(OpDef def) {
-  def.inputs = {{"x", "any shape with an axis of even size"}};
-  def.outputs = {{"y", "x with half of the axis"}};
-  def.attrs = ir::Attrs::schema_of<GluOptions>();
+  def.signature.inputs = {{"x", "any shape with an axis of even size"}};
+  def.signature.outputs = {{"y", "x with half of the axis"}};
+  def.signature.attrs = ir::Attrs::schema_of<GluOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     return {{DType::f32, half_of(c, 0)}};
   };
-  def.params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); };
+  def.kernels.params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); };
   return def;
 }
 
 #define GATE(op, formula)                                                                  \
   const OpDef& op##_grad_op() {                                                            \
-    static const OpDef def = gate_grad({.name = #op "_grad",                               \
-                                        .ref = ir::kernel_fn<&f32::op##_grad_ref>(),       \
-                                        .ref64 = ir::kernel_fn<&f64::op##_grad_ref>(),     \
-                                        .fast = ir::kernel_fn<&op##_grad_simd>()});        \
+    static const OpDef def = gate_grad({                                                   \
+        .name = #op "_grad",                                                               \
+        .kernels{                                                                          \
+            .ref = ir::kernel_fn<&f32::op##_grad_ref>(),                                   \
+            .ref64 = ir::kernel_fn<&f64::op##_grad_ref>(),                                 \
+            .fast = ir::kernel_fn<&op##_grad_simd>(),                                      \
+        },                                                                                 \
+    });                                                                                    \
     return def;                                                                            \
   }                                                                                        \
   const OpDef& op##_op() {                                                                 \
     static const OpDef def = gate({                                                        \
         .name = #op,                                                                       \
-        .doc = "Gated linear unit of the halves a and b of an axis: y = " formula ".",     \
-        .example = "auto y = " #op "(dense(x, {.units = 2 * units}));",                    \
-        .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {                         \
-          return {c.grad().graph().add1(op##_grad_op(), c.attrs, {c.grad(), c.input(0)})}; \
+        .signature{                                                                        \
+            .doc = "Gated linear unit of the halves a and b of an axis: y = " formula ".", \
+            .example = "auto y = " #op "(dense(x, {.units = 2 * units}));",                \
         },                                                                                 \
-        .ref = ir::kernel_fn<&f32::op##_ref>(),                                            \
-        .ref64 = ir::kernel_fn<&f64::op##_ref>(),                                          \
-        .fast = ir::kernel_fn<&op##_simd>(),                                               \
+        .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {               \
+          return {c.grad().graph().add1(op##_grad_op(), c.attrs, {c.grad(), c.input(0)})}; \
+        }},                                                                                \
+        .kernels{                                                                          \
+            .ref = ir::kernel_fn<&f32::op##_ref>(),                                        \
+            .ref64 = ir::kernel_fn<&f64::op##_ref>(),                                      \
+            .fast = ir::kernel_fn<&op##_simd>(),                                           \
+        },                                                                                 \
     });                                                                                    \
     return def;                                                                            \
   }

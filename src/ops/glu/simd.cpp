@@ -67,7 +67,7 @@ struct Geglu {
 
 // Calls part(row, begin, end) for parts of all runs.
 template <class Part>
-HWY_INLINE void over_parts(const glu_dims& d, exec::ThreadPool& pool, const Part& part) {
+HWY_INLINE void over_parts(const glu_dims& d, parallel::ThreadPool& pool, const Part& part) {
   constexpr int64_t kMost = 4096;
   if (d.run <= kMost) {
     over_rows(d.outer, d.run, pool, [&](int64_t r) HWY_ATTR { part(r, 0, d.run); });
@@ -81,7 +81,7 @@ HWY_INLINE void over_parts(const glu_dims& d, exec::ThreadPool& pool, const Part
 }
 
 template <class T>
-void gated(float* y, const float* x, const glu_dims& d, exec::ThreadPool& pool) {
+void gated(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
   over_parts(d, pool, [&](int64_t r, int64_t begin, int64_t end) HWY_ATTR {
     const float* const a = x + 2 * r * d.run;
     const float* const b = a + d.run;
@@ -94,7 +94,7 @@ void gated(float* y, const float* x, const glu_dims& d, exec::ThreadPool& pool) 
 
 template <class T>
 void gated_grad(float* dx, const float* dy, const float* x, const glu_dims& d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   over_parts(d, pool, [&](int64_t r, int64_t begin, int64_t end) HWY_ATTR {
     const float* const a = x + 2 * r * d.run;
     const float* const b = a + d.run;
@@ -109,25 +109,25 @@ void gated_grad(float* dx, const float* dy, const float* x, const glu_dims& d,
   });
 }
 
-void glu_target(float* y, const float* x, const glu_dims& d, exec::ThreadPool& pool) {
+void glu_target(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
   gated<Glu>(y, x, d, pool);
 }
 void glu_grad_target(float* dx, const float* dy, const float* x, const glu_dims& d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   gated_grad<Glu>(dx, dy, x, d, pool);
 }
-void swiglu_target(float* y, const float* x, const glu_dims& d, exec::ThreadPool& pool) {
+void swiglu_target(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
   gated<Swiglu>(y, x, d, pool);
 }
 void swiglu_grad_target(float* dx, const float* dy, const float* x, const glu_dims& d,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   gated_grad<Swiglu>(dx, dy, x, d, pool);
 }
-void geglu_target(float* y, const float* x, const glu_dims& d, exec::ThreadPool& pool) {
+void geglu_target(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
   gated<Geglu>(y, x, d, pool);
 }
 void geglu_grad_target(float* dx, const float* dy, const float* x, const glu_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   gated_grad<Geglu>(dx, dy, x, d, pool);
 }
 
@@ -143,25 +143,25 @@ HWY_EXPORT(swiglu_grad_target);
 HWY_EXPORT(geglu_target);
 HWY_EXPORT(geglu_grad_target);
 
-void glu_simd(float* y, const float* x, const glu_dims* d, exec::ThreadPool& pool) {
+void glu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(glu_target)(y, x, *d, pool);
 }
 void glu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
-                   exec::ThreadPool& pool) {
+                   parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(glu_grad_target)(dx, dy, x, *d, pool);
 }
-void swiglu_simd(float* y, const float* x, const glu_dims* d, exec::ThreadPool& pool) {
+void swiglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(swiglu_target)(y, x, *d, pool);
 }
 void swiglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(swiglu_grad_target)(dx, dy, x, *d, pool);
 }
-void geglu_simd(float* y, const float* x, const glu_dims* d, exec::ThreadPool& pool) {
+void geglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(geglu_target)(y, x, *d, pool);
 }
 void geglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(geglu_grad_target)(dx, dy, x, *d, pool);
 }
 

@@ -21,6 +21,7 @@ THIMBLE_FUNCTION_FOLDER(group_norm) {
       .outputs = {{"y", "the shape of x"}},
       .parameters = {{"weight", "[C]", true}, {"bias", "[C]", true}},
       .options = ir::OptionSchema::of<GroupNormOptions>(),
+      .required = {"groups"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {group_norm(in[0], options_as<GroupNormOptions>(options))};
       },

@@ -44,25 +44,27 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
 const OpDef& group_norm_grad_op() {
   static const OpDef def{
       .name = "group_norm_grad",
-      .doc =
-          "The gradients of group_norm. With m values a group, g = dy * gamma, s = sqrt(variance + "
-          "epsilon) and xhat = (x - mean) / s: dx = (g - (sum of g + xhat * sum of (g * xhat)) / "
-          "m) "
-          "/ s, dgamma = sum of dy * xhat, dbeta = sum of dy.",
-      .inputs = {{"dy", "[N, ..., C]"},
-                 {"x", "[N, ..., C]"},
-                 {"mean", "[N, groups]"},
-                 {"variance", "[N, groups], biased"},
-                 {"gamma", "[C]", true}},
-      .outputs = {{"dx", "[N, ..., C]"}, {"dgamma", "[C]"}, {"dbeta", "[C]"}},
-      .attrs = ir::Attrs::schema_of<GroupNormAttrs>(),
+      .signature{
+          .doc = "The gradients of group_norm. With m values a group, g = dy * gamma, s = "
+                 "sqrt(variance + epsilon) and xhat = (x - mean) / s: dx = (g - (sum of g + xhat * "
+                 "sum of (g * xhat)) / m) / s, dgamma = sum of dy * xhat, dbeta = sum of dy.",
+          .inputs = {{"dy", "[N, ..., C]"},
+                     {"x", "[N, ..., C]"},
+                     {"mean", "[N, groups]"},
+                     {"variance", "[N, groups], biased"},
+                     {"gamma", "[C]", true}},
+          .outputs = {{"dx", "[N, ..., C]"}, {"dgamma", "[C]"}, {"dbeta", "[C]"}},
+          .attrs = ir::Attrs::schema_of<GroupNormAttrs>(),
+      },
       .infer = infer_grad,
-      .params = params,
-      .workspace = group_norm_grad_workspace,
-      .ref = ir::kernel_fn<&f32::group_norm_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::group_norm_grad_ref>(),
-      .fast = ir::kernel_fn<&normalise_groups_grad>(),
-      .in_place = {{0, 0}, {0, 1}},
+      .kernels{
+          .params = params,
+          .workspace = group_norm_grad_workspace,
+          .ref = ir::kernel_fn<&f32::group_norm_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::group_norm_grad_ref>(),
+          .fast = ir::kernel_fn<&normalise_groups_grad>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
   };
   return def;
 }
@@ -79,16 +81,17 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 const OpDef& group_norm_apply_op() {
   static const OpDef def{
       .name = "group_norm_apply",
-      .doc =
-          "The y of group_norm or instance_norm from their statistics: y = (x - mean) / "
-          "sqrt(variance + epsilon) * gamma + beta.",
-      .inputs = {{"x", "[N, ..., C]"},
-                 {"gamma", "[C]", true},
-                 {"beta", "[C]", true},
-                 {"mean", "[N, groups]"},
-                 {"variance", "[N, groups], biased"}},
-      .outputs = {{"y", "[N, ..., C]"}},
-      .attrs = ir::Attrs::schema_of<GroupNormApplyAttrs>(),
+      .signature{
+          .doc = "The y of group_norm or instance_norm from their statistics: y = (x - mean) / "
+                 "sqrt(variance + epsilon) * gamma + beta.",
+          .inputs = {{"x", "[N, ..., C]"},
+                     {"gamma", "[C]", true},
+                     {"beta", "[C]", true},
+                     {"mean", "[N, groups]"},
+                     {"variance", "[N, groups], biased"}},
+          .outputs = {{"y", "[N, ..., C]"}},
+          .attrs = ir::Attrs::schema_of<GroupNormApplyAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_rank(3, 2);
         check_groups(c, 0, c.shape(3)[1]);
@@ -96,14 +99,16 @@ const OpDef& group_norm_apply_op() {
         check_same_shape(c, 3, 4, {c.shape(0)[0], c.shape(3)[1]});
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return group_norm_sizes(c.in(0), c.in(3)[1], c.attrs.as<GroupNormApplyAttrs>().epsilon);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return group_norm_sizes(c.in(0), c.in(3)[1], c.attrs.as<GroupNormApplyAttrs>().epsilon);
+          },
+          .workspace = group_norm_workspace,
+          .ref = ir::kernel_fn<&f32::group_norm_apply_ref>(),
+          .ref64 = ir::kernel_fn<&f64::group_norm_apply_ref>(),
+          .fast = ir::kernel_fn<&scale_groups>(),
       },
-      .workspace = group_norm_workspace,
-      .ref = ir::kernel_fn<&f32::group_norm_apply_ref>(),
-      .ref64 = ir::kernel_fn<&f64::group_norm_apply_ref>(),
-      .fast = ir::kernel_fn<&scale_groups>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }
@@ -111,33 +116,38 @@ const OpDef& group_norm_apply_op() {
 const OpDef& group_norm_op() {
   static const OpDef def{
       .name = "group_norm",
-      .doc =
-          "Group normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with the "
-          "mean and (biased) variance of each group of channels over all positions of one image. "
-          "No gradient flows through the statistics as outputs.",
-      .example = "auto y = group_norm(x, {.groups = 8});",
-      .inputs = {{"x", "[N, ..., C]"}, {"gamma", "[C]", true}, {"beta", "[C]", true}},
-      .outputs = {{"y", "[N, ..., C]"},
-                  {"mean", "[N, groups]"},
-                  {"variance", "[N, groups], biased"}},
-      .attrs = ir::Attrs::schema_of<GroupNormAttrs>(),
+      .signature{
+          .doc = "Group normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta "
+                 "with the mean and (biased) variance of each group of channels over all positions "
+                 "of one image. No gradient flows through the statistics as outputs.",
+          .example = "auto y = group_norm(x, {.groups = 8});",
+          .inputs = {{"x", "[N, ..., C]"}, {"gamma", "[C]", true}, {"beta", "[C]", true}},
+          .outputs = {{"y", "[N, ..., C]"},
+                      {"mean", "[N, groups]"},
+                      {"variance", "[N, groups], biased"}},
+          .attrs = ir::Attrs::schema_of<GroupNormAttrs>(),
+      },
       .infer = infer,
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         const GroupNormGrads grads = group_norm_grad(c.grad(), c.input(0), c.output(1), c.output(2),
                                                      c.input(1), c.attrs.as<GroupNormAttrs>());
         return {grads.dx, grads.dgamma, grads.dbeta};
+      }},
+      .kernels{
+          .params = params,
+          .workspace = group_norm_workspace,
+          .ref = ir::kernel_fn<&f32::normalise_groups_ref>(),
+          .ref64 = ir::kernel_fn<&f64::normalise_groups_ref>(),
+          .fast = ir::kernel_fn<&normalise_groups>(),
       },
-      .params = params,
-      .workspace = group_norm_workspace,
-      .ref = ir::kernel_fn<&f32::normalise_groups_ref>(),
-      .ref64 = ir::kernel_fn<&f64::normalise_groups_ref>(),
-      .fast = ir::kernel_fn<&normalise_groups>(),
-      .in_place = {{0, 0}},
-      .rebuild =
-          [](const ir::Attrs& attrs) {
-            return group_norm_rebuild(attrs.as<GroupNormAttrs>().epsilon);
-          },
+      .memory{
+          .in_place = {{0, 0}},
+          .rebuild =
+              [](const ir::Attrs& attrs) {
+                return group_norm_rebuild(attrs.as<GroupNormAttrs>().epsilon);
+              },
+      },
   };
   return def;
 }

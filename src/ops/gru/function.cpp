@@ -22,15 +22,21 @@ THIMBLE_FUNCTION_FOLDER(gru) {
       .name = "gru",
       .doc = "Gated recurrent unit, the gates in the order reset, update, new.",
       .example = "auto [y, h] = gru(x, {.units = 64});",
-      .inputs = {{"x", "[N, T, features]"},
-                 {"h0", "[N, layers * directions, units]; none: zeros", true}},
-      .outputs = {{"y", "[N, T, directions * units]"},
-                  {"h", "[N, layers * directions, units], after the last step"}},
+      .inputs = {{.name = "x", .doc = "[N, T, features]", .batch_rank = 3},
+                 {.name = "h0",
+                  .doc = "[N, layers * directions, units]; none: zeros",
+                  .optional = true,
+                  .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, T, directions * units]", .batch_rank = 3},
+                  {.name = "h",
+                   .doc = "[N, layers * directions, units], after the last step",
+                   .batch_rank = 3}},
       .parameters = {{"weight_ih_l0", "[3 units, features]; likewise for layers and _reverse"},
                      {"weight_hh_l0", "[3 units, units]"},
                      {"bias_ih_l0", "[3 units]", true},
                      {"bias_hh_l0", "[3 units]", true}},
       .options = ir::OptionSchema::of<GruOptions>(),
+      .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const RnnResult r = gru(in[0], in[1], options_as<GruOptions>(options));
         return {r.y, r.h};
@@ -47,6 +53,7 @@ THIMBLE_FUNCTION_FOLDER(gru) {
                      {"bias_ih", "[3 units]", true},
                      {"bias_hh", "[3 units]", true}},
       .options = ir::OptionSchema::of<GruCellOptions>(),
+      .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {gru_cell(in[0], in[1], options_as<GruCellOptions>(options))};
       },

@@ -14,32 +14,35 @@ namespace {
 const OpDef& gru_grad_op() {
   static const OpDef def{
       .name = "gru_scan_grad",
-      .doc =
-          "The gradients of gru_scan, du of weight_hh h + bias_hh; those of weight_hh and bias_hh "
-          "follow from it.",
-      .inputs = {{"dh", "[N, T, units]"},
-                 {"h", "[N, T, units]"},
-                 {"gates", "[N, T, 3 units]"},
-                 {"inner", "[N, T, units]"},
-                 {"weight_hh", "[3 units, units]"},
-                 {"h0", "[N, units]", true}},
-      .outputs = {{"dx", "[N, T, 3 units]"}, {"du", "[N, T, 3 units]"}, {"dh0", "[N, units]"}},
-      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .signature{
+          .doc = "The gradients of gru_scan, du of weight_hh h + bias_hh; those of weight_hh and "
+                 "bias_hh follow from it.",
+          .inputs = {{"dh", "[N, T, units]"},
+                     {"h", "[N, T, units]"},
+                     {"gates", "[N, T, 3 units]"},
+                     {"inner", "[N, T, units]"},
+                     {"weight_hh", "[3 units, units]"},
+                     {"h0", "[N, units]", true}},
+          .outputs = {{"dx", "[N, T, 3 units]"}, {"du", "[N, T, 3 units]"}, {"dh0", "[N, units]"}},
+          .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_rank(0, 3);
         c.require(c.shape(1) == c.shape(0), "expected dh and h of one shape");
         return {c.input(2), c.input(2), {DType::f32, {c.shape(0)[0], c.shape(0)[2]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(0));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(0));
+          },
+          .workspace = [](const ir::Params& p,
+                          int) { return gru_workspace_bytes(p.as<recurrent_dims>()); },
+          .flops = scan_flops<3>,
+          .ref = ir::kernel_fn<&f32::gru_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::gru_grad_ref>(),
+          .fast = ir::kernel_fn<&gru_grad_simd>(),
       },
-      .workspace = [](const ir::Params& p,
-                      int) { return gru_workspace_bytes(p.as<recurrent_dims>()); },
-      .flops = scan_flops<3>,
-      .ref = ir::kernel_fn<&f32::gru_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::gru_grad_ref>(),
-      .fast = ir::kernel_fn<&gru_grad_simd>(),
-      .in_place = {{0, 2}},
+      .memory{.in_place = {{0, 2}}},
   };
   return def;
 }
@@ -61,33 +64,38 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& gru_op() {
   static const OpDef def{
       .name = "gru_scan",
-      .doc =
-          "One layer of GRU in one direction. With u = weight_hh h[t - 1] + bias_hh: reset = "
-          "sigmoid(x_r + u_r), update = sigmoid(x_z + u_z), new = tanh(x_n + reset u_n), h[t] = (1 "
-          "- update) new + update h[t - 1]. No gradient flows through gates and inner = u_n as "
-          "outputs.",
-      .inputs = {{"x", "[N, T, 3 units], times the weights already"},
-                 {"weight_hh", "[3 units, units]"},
-                 {"bias_hh", "[3 units]", true},
-                 {"h0", "[N, units]", true}},
-      .outputs = {{"h", "[N, T, units]"}, {"gates", "[N, T, 3 units]"}, {"inner", "[N, T, units]"}},
-      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .signature{
+          .doc = "One layer of GRU in one direction. With u = weight_hh h[t - 1] + bias_hh: reset "
+                 "= sigmoid(x_r + u_r), update = sigmoid(x_z + u_z), new = tanh(x_n + reset u_n), "
+                 "h[t] = (1 - update) new + update h[t - 1]. No gradient flows through gates and "
+                 "inner = u_n as outputs.",
+          .inputs = {{"x", "[N, T, 3 units], times the weights already"},
+                     {"weight_hh", "[3 units, units]"},
+                     {"bias_hh", "[3 units]", true},
+                     {"h0", "[N, units]", true}},
+          .outputs = {{"h", "[N, T, units]"},
+                      {"gates", "[N, T, 3 units]"},
+                      {"inner", "[N, T, units]"}},
+          .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const ir::TensorType states{DType::f32, check_scan(c, 3, 2)};
         c.require(!c.has(2) || c.shape(2) == Shape({c.shape(1)[0]}), "expected a bias [3 * units]");
         return {states, c.input(0), states};
       },
-      .vjp = vjp,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+          },
+          .workspace = [](const ir::Params& p,
+                          int) { return gru_workspace_bytes(p.as<recurrent_dims>()); },
+          .flops = scan_flops<3>,
+          .ref = ir::kernel_fn<&f32::gru_ref>(),
+          .ref64 = ir::kernel_fn<&f64::gru_ref>(),
+          .fast = ir::kernel_fn<&gru_simd>(),
       },
-      .workspace = [](const ir::Params& p,
-                      int) { return gru_workspace_bytes(p.as<recurrent_dims>()); },
-      .flops = scan_flops<3>,
-      .ref = ir::kernel_fn<&f32::gru_ref>(),
-      .ref64 = ir::kernel_fn<&f64::gru_ref>(),
-      .fast = ir::kernel_fn<&gru_simd>(),
-      .in_place = {{1, 0}},
+      .memory{.in_place = {{1, 0}}},
   };
   return def;
 }

@@ -32,7 +32,7 @@ void gru_cell(float* h, float* gates, float* inner, const float* b, const float*
 
 void gru_target(float* h, float* gates, float* inner, const float* x, const float* w,
                 const float* b, const float* h0, void* workspace, const recurrent_dims& d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const int64_t units = d.units;
   // Two matrices, because their products go to different places.
@@ -88,7 +88,7 @@ void gru_cell_grad(float* dx, float* du, float* carried, const float* dh, const 
 
 void gru_grad_target(float* dx, float* du, float* dh0, const float* dh, const float* h,
                      const float* gates, const float* inner, const float* w, const float* h0,
-                     void* workspace, const recurrent_dims& d, exec::ThreadPool& pool) {
+                     void* workspace, const recurrent_dims& d, parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const PackedMatrix weights{own.take<float>(simd::packed_floats(3 * d.units, d.units)),
                              3 * d.units, d.units};
@@ -128,13 +128,14 @@ int64_t gru_workspace_bytes(const recurrent_dims& d) {
 }
 
 void gru_simd(float* h, float* gates, float* inner, const float* x, const float* w, const float* b,
-              const float* h0, void* workspace, const recurrent_dims* d, exec::ThreadPool& pool) {
+              const float* h0, void* workspace, const recurrent_dims* d,
+              parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(gru_target)(h, gates, inner, x, w, b, h0, workspace, *d, pool);
 }
 
 void gru_grad_simd(float* dx, float* du, float* dh0, const float* dh, const float* h,
                    const float* gates, const float* inner, const float* w, const float* h0,
-                   void* workspace, const recurrent_dims* d, exec::ThreadPool& pool) {
+                   void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(gru_grad_target)
   (dx, du, dh0, dh, h, gates, inner, w, h0, workspace, *d, pool);
 }

@@ -4,16 +4,17 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/families/recurrent/recurrent_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::gru_impl {
 
 void gru_simd(float* h, float* gates, float* inner, const float* x, const float* w, const float* b,
-              const float* h0, void* workspace, const recurrent_dims* d, exec::ThreadPool& pool);
+              const float* h0, void* workspace, const recurrent_dims* d,
+              parallel::ThreadPool& pool);
 void gru_grad_simd(float* dx, float* du, float* dh0, const float* dh, const float* h,
                    const float* gates, const float* inner, const float* w, const float* h0,
-                   void* workspace, const recurrent_dims* d, exec::ThreadPool& pool);
+                   void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool);
 // Of either.
 [[nodiscard]] int64_t gru_workspace_bytes(const recurrent_dims& d);
 

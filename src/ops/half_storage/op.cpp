@@ -15,25 +15,28 @@ bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; 
 const OpDef& to_half_op() {
   static const OpDef def{
       .name = "to_half",
-      .doc =
-          "x in 16 bits an element, to the nearest number of that type, ties to even: how values "
-          "wait for the backward part where a trainer is told so.",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"y", "the shape of x; f16 or bf16"}},
-      .attrs = ir::Attrs::schema_of<ToHalfAttrs>(),
+      .signature{
+          .doc = "x in 16 bits an element, to the nearest number of that type, ties to even: how "
+                 "values wait for the backward part where a trainer is told so.",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "the shape of x; f16 or bf16"}},
+          .attrs = ir::Attrs::schema_of<ToHalfAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const DType to = c.attrs.as<ToHalfAttrs>().dtype;
         c.require_dtype(0, DType::f32);
         c.require(is_half(to), "expected the type f16 or bf16");
         return {{to, c.shape(0)}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return half_dims{static_cast<int>(c.out().elements()),
-                         c.outputs[0].dtype == DType::bf16 ? 1 : 0};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return half_dims{static_cast<int>(c.out().elements()),
+                             c.outputs[0].dtype == DType::bf16 ? 1 : 0};
+          },
+          .ref = ir::kernel_fn<&half_storage_impl::f32::to_half_ref>(),
+          .ref64 = ir::kernel_fn<&half_storage_impl::f64::to_half_ref>(),
+          .fast = ir::kernel_fn<&half_storage_impl::to_half_simd>(),
       },
-      .ref = ir::kernel_fn<&half_storage_impl::f32::to_half_ref>(),
-      .ref64 = ir::kernel_fn<&half_storage_impl::f64::to_half_ref>(),
-      .fast = ir::kernel_fn<&half_storage_impl::to_half_simd>(),
   };
   return def;
 }
@@ -41,20 +44,24 @@ const OpDef& to_half_op() {
 const OpDef& from_half_op() {
   static const OpDef def{
       .name = "from_half",
-      .doc = "Numbers of 16 bits as f32 again, exactly.",
-      .inputs = {{"x", "any shape; f16 or bf16"}},
-      .outputs = {{"y", "the shape of x"}},
+      .signature{
+          .doc = "Numbers of 16 bits as f32 again, exactly.",
+          .inputs = {{"x", "any shape; f16 or bf16"}},
+          .outputs = {{"y", "the shape of x"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require(is_half(c.input(0).dtype), "expected x of type f16 or bf16");
         return {{DType::f32, c.shape(0)}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return half_dims{static_cast<int>(c.out().elements()),
-                         c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return half_dims{static_cast<int>(c.out().elements()),
+                             c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
+          },
+          .ref = ir::kernel_fn<&half_storage_impl::f32::from_half_ref>(),
+          .ref64 = ir::kernel_fn<&half_storage_impl::f64::from_half_ref>(),
+          .fast = ir::kernel_fn<&half_storage_impl::from_half_simd>(),
       },
-      .ref = ir::kernel_fn<&half_storage_impl::f32::from_half_ref>(),
-      .ref64 = ir::kernel_fn<&half_storage_impl::f64::from_half_ref>(),
-      .fast = ir::kernel_fn<&half_storage_impl::from_half_simd>(),
   };
   return def;
 }

@@ -59,7 +59,7 @@ HWY_INLINE Vec float_of_f16(Bits half) {
 }
 
 template <class Convert>
-HWY_INLINE void encode(uint16_t* y, const float* x, int64_t n, exec::ThreadPool& pool,
+HWY_INLINE void encode(uint16_t* y, const float* x, int64_t n, parallel::ThreadPool& pool,
                        const Convert convert) {
   over_elements(n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
     const U16 d;
@@ -75,7 +75,7 @@ HWY_INLINE void encode(uint16_t* y, const float* x, int64_t n, exec::ThreadPool&
 }
 
 template <class Convert>
-HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, exec::ThreadPool& pool,
+HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, parallel::ThreadPool& pool,
                        const Convert convert) {
   over_elements(n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
     const U16 d;
@@ -91,7 +91,7 @@ HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, exec::ThreadPool&
   });
 }
 
-void to_half_target(uint16_t* y, const float* x, const half_dims& d, exec::ThreadPool& pool) {
+void to_half_target(uint16_t* y, const float* x, const half_dims& d, parallel::ThreadPool& pool) {
   if (d.brain_16) {
     encode(y, x, d.n, pool, [](Vec v) HWY_ATTR { return bf16_of(v); });
   } else {
@@ -99,7 +99,7 @@ void to_half_target(uint16_t* y, const float* x, const half_dims& d, exec::Threa
   }
 }
 
-void from_half_target(float* y, const uint16_t* x, const half_dims& d, exec::ThreadPool& pool) {
+void from_half_target(float* y, const uint16_t* x, const half_dims& d, parallel::ThreadPool& pool) {
   if (d.brain_16) {
     decode(y, x, d.n, pool, [](Bits b) HWY_ATTR { return float_of(hn::ShiftLeft<16>(b)); });
   } else {
@@ -115,11 +115,11 @@ namespace thimble::ops::half_storage_impl {
 HWY_EXPORT(to_half_target);
 HWY_EXPORT(from_half_target);
 
-void to_half_simd(uint16_t* y, const float* x, const half_dims* d, exec::ThreadPool& pool) {
+void to_half_simd(uint16_t* y, const float* x, const half_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(to_half_target)(y, x, *d, pool);
 }
 
-void from_half_simd(float* y, const uint16_t* x, const half_dims* d, exec::ThreadPool& pool) {
+void from_half_simd(float* y, const uint16_t* x, const half_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(from_half_target)(y, x, *d, pool);
 }
 

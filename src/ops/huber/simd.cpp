@@ -7,7 +7,7 @@ namespace thimble::ops::huber_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void huber_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   const F32 f;
   const Vec delta = hn::Set(f, static_cast<float>(d.a));
   const Vec half = hn::Set(f, 0.5F);
@@ -20,7 +20,7 @@ void huber_target(float* y, const float* x, const float* t, void* workspace, con
 }
 
 void huber_grad_target(float* dx, const float* dy, const float* x, const float* t,
-                       const loss_dims& d, exec::ThreadPool& pool) {
+                       const loss_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const LossScale scale(dy, d);
   const Vec delta = hn::Set(f, static_cast<float>(d.a));

@@ -14,7 +14,7 @@ namespace thimble::ops::index_select_impl {
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
-          const index_select_dims* d, exec::ThreadPool& pool) {
+          const index_select_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, int64_t{d->along.outer} * d->count, d->along.inner, [&](int64_t row) {
     f32::index_select_slice(y, x, index, static_cast<int>(row / d->count),
                             static_cast<int>(row % d->count), d);
@@ -23,7 +23,7 @@ void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
 
 // Columns are shared out for the sums, so that no two tasks add to one element.
 void grad_fast(float* dx, const float* dy, const int32_t* index, const index_select_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   constexpr int kColumns = 64;
   const int64_t parts = simd::divide_up(d->along.inner, kColumns);
   for_each_row(pool, int64_t{d->along.outer} * d->along.size, d->along.inner,
@@ -60,10 +60,13 @@ index_select_dims dims_of(const Shape& x, int64_t axis, const Shape& index, DTyp
 const OpDef& index_select_grad_op() {
   static const OpDef def{
       .name = "index_select_grad",
-      .doc = "The gradient of index_select: the sums of the slices of dy taken from each place.",
-      .inputs = {{"dy", "the shape of index_select's result"}, {"index", "[K], i32"}},
-      .outputs = {{"dx", "dy with an axis of the size in the attributes"}},
-      .attrs = ir::Attrs::schema_of<IndexSelectGradAttrs>(),
+      .signature{
+          .doc =
+              "The gradient of index_select: the sums of the slices of dy taken from each place.",
+          .inputs = {{"dy", "the shape of index_select's result"}, {"index", "[K], i32"}},
+          .outputs = {{"dx", "dy with an axis of the size in the attributes"}},
+          .attrs = ir::Attrs::schema_of<IndexSelectGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<IndexSelectGradAttrs>();
         c.require_dtype(0, DType::f32);
@@ -74,12 +77,14 @@ const OpDef& index_select_grad_op() {
         c.require(c.shape(0)[axis] == c.shape(1)[0], "expected a slice of dy an index");
         return {{DType::f32, resized(c, 0, attrs.axis, attrs.size)}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return dims_of(c.out(), c.attrs.as<IndexSelectGradAttrs>().axis, c.in(1), DType::f32);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.out(), c.attrs.as<IndexSelectGradAttrs>().axis, c.in(1), DType::f32);
+          },
+          .ref = ir::kernel_fn<&f32::index_select_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::index_select_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
       },
-      .ref = ir::kernel_fn<&f32::index_select_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::index_select_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
   };
   return def;
 }
@@ -87,14 +92,14 @@ const OpDef& index_select_grad_op() {
 const OpDef& index_select_op() {
   static const OpDef def{
       .name = "index_select",
-      .doc =
-          "Slices of x along an axis, in the order of their indices: y[.., i, ..] = x[.., "
-          "index[i], "
-          "..]; NaN (0 in integers) where there is no such slice.",
-      .example = "auto rows = index_select(table, index);",
-      .inputs = {{"x", "any type, at least one dimension"}, {"index", "[K], i32"}},
-      .outputs = {{"y", "x with an axis of size K"}},
-      .attrs = ir::Attrs::schema_of<IndexSelectOptions>(),
+      .signature{
+          .doc = "Slices of x along an axis, in the order of their indices: y[.., i, ..] = x[.., "
+                 "index[i], ..]; NaN (0 in integers) where there is no such slice.",
+          .example = "auto rows = index_select(table, index);",
+          .inputs = {{"x", "any type, at least one dimension"}, {"index", "[K], i32"}},
+          .outputs = {{"y", "x with an axis of size K"}},
+          .attrs = ir::Attrs::schema_of<IndexSelectOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_addressable(c, 0);
         c.require_dtype(1, DType::i32);
@@ -102,28 +107,33 @@ const OpDef& index_select_op() {
         return {{c.input(0).dtype,
                  resized(c, 0, c.attrs.as<IndexSelectOptions>().axis, c.shape(1)[0])}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const int64_t axis = c.attrs.as<IndexSelectOptions>().axis;
         const IndexSelectGradAttrs attrs{axis, c.input(0).shape()[static_cast<int>(axis)]};
         return {c.grad().graph().add1(index_select_grad_op(), ir::Attrs::of(attrs),
                                       {c.grad(), c.input(1)})};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return dims_of(c.in(0), c.attrs.as<IndexSelectOptions>().axis, c.in(1), c.outputs[0].dtype);
-      },
-      .ref = ir::kernel_fn<&f32::index_select_ref>(),
-      .ref64 = ir::kernel_fn<&f64::index_select_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      // A table that all samples look up has no samples itself.
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return c.counted[0] ? samples_along(c, c.attrs.as<IndexSelectOptions>().axis)
-                                : ir::Samples::apart;
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.in(0), c.attrs.as<IndexSelectOptions>().axis, c.in(1),
+                           c.outputs[0].dtype);
           },
-      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-        if (c.inputs[0]->dtype != DType::f32) return {};
-        const auto axis = static_cast<int>(c.attrs.as<IndexSelectOptions>().axis);
-        return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
+          .ref = ir::kernel_fn<&f32::index_select_ref>(),
+          .ref64 = ir::kernel_fn<&f64::index_select_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .flow{
+          // A table that all samples look up has no samples itself.
+          .samples =
+              [](const ir::SamplesContext& c) {
+                return c.counted[0] ? samples_along(c, c.attrs.as<IndexSelectOptions>().axis)
+                                    : ir::Samples::apart;
+              },
+          .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+            if (c.inputs[0]->dtype != DType::f32) return {};
+            const auto axis = static_cast<int>(c.attrs.as<IndexSelectOptions>().axis);
+            return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
+          },
       },
   };
   return def;

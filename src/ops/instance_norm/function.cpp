@@ -23,8 +23,8 @@ THIMBLE_FUNCTION_FOLDER(instance_norm) {
       .outputs = {{"y", "the shape of x"}},
       .parameters = {{"weight", "[C]", true},
                      {"bias", "[C]", true},
-                     {"running_mean", "[C], state", true},
-                     {"running_var", "[C], state", true}},
+                     {.name = "running_mean", .doc = "[C], state", .optional = true, .state = true},
+                     {.name = "running_var", .doc = "[C], state", .optional = true, .state = true}},
       .options = ir::OptionSchema::of<InstanceNormOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {instance_norm(in[0], options_as<InstanceNormOptions>(options))};

@@ -33,7 +33,7 @@ int64_t positions_of(const Shape& x) {
 
 void fast(float* y, float* mean, float* variance, const float* x, const float* gamma,
           const float* beta, const float* /*running_mean*/, const float* /*running_var*/,
-          void* workspace, const group_norm_dims* d, exec::ThreadPool& pool) {
+          void* workspace, const group_norm_dims* d, parallel::ThreadPool& pool) {
   normalise_groups(y, mean, variance, x, gamma, beta, workspace, d, pool);
 }
 
@@ -72,34 +72,39 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
 const OpDef& instance_norm_op() {
   static const OpDef def{
       .name = "instance_norm",
-      .doc =
-          "Instance normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with "
-          "each channel's mean and (biased) variance over all positions of one image. No gradient "
-          "flows through the statistics as outputs. At inference, with running statistics: "
-          "batch_norm_inference.",
-      .example = "auto y = instance_norm(x, {.affine = true});",
-      .inputs = {{"x", "[N, ..., C]"},
-                 {"gamma", "[C]", true},
-                 {"beta", "[C]", true},
-                 {"running_mean", "[C], read at inference", true},
-                 {"running_var", "[C], read at inference", true}},
-      .outputs = {{"y", "[N, ..., C]"}, {"mean", "[N, C]"}, {"variance", "[N, C], biased"}},
-      .attrs = ir::Attrs::schema_of<InstanceNormAttrs>(),
-      .infer = infer,
-      .vjp = vjp,
-      .specialize = specialize,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return group_norm_sizes(c.in(0), c.in(0)[-1], c.attrs.as<InstanceNormAttrs>().epsilon);
+      .signature{
+          .doc = "Instance normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta "
+                 "with each channel's mean and (biased) variance over all positions of one image. "
+                 "No gradient flows through the statistics as outputs. At inference, with running "
+                 "statistics: batch_norm_inference.",
+          .example = "auto y = instance_norm(x, {.affine = true});",
+          .inputs = {{"x", "[N, ..., C]"},
+                     {"gamma", "[C]", true},
+                     {"beta", "[C]", true},
+                     {"running_mean", "[C], read at inference", true},
+                     {"running_var", "[C], read at inference", true}},
+          .outputs = {{"y", "[N, ..., C]"}, {"mean", "[N, C]"}, {"variance", "[N, C], biased"}},
+          .attrs = ir::Attrs::schema_of<InstanceNormAttrs>(),
       },
-      .workspace = group_norm_workspace,
-      .ref = ir::kernel_fn<&f32::instance_norm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::instance_norm_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .in_place = {{0, 0}},
-      .rebuild =
-          [](const ir::Attrs& attrs) {
-            return group_norm_rebuild(attrs.as<InstanceNormAttrs>().epsilon);
+      .infer = infer,
+      .gradient{.vjp = vjp},
+      .rewrite{.specialize = specialize},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return group_norm_sizes(c.in(0), c.in(0)[-1], c.attrs.as<InstanceNormAttrs>().epsilon);
           },
+          .workspace = group_norm_workspace,
+          .ref = ir::kernel_fn<&f32::instance_norm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::instance_norm_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .memory{
+          .in_place = {{0, 0}},
+          .rebuild =
+              [](const ir::Attrs& attrs) {
+                return group_norm_rebuild(attrs.as<InstanceNormAttrs>().epsilon);
+              },
+      },
   };
   return def;
 }
@@ -119,34 +124,38 @@ std::vector<ir::TensorType> infer_update(const ir::InferContext& c) {
 const OpDef& instance_norm_update_op() {
   static const OpDef def{
       .name = "instance_norm_update",
-      .doc =
-          "Moves running statistics towards the mean over images of their own: running = (1 - "
-          "momentum) * running + momentum * mean, the variance made unbiased. Nothing at "
-          "inference.",
-      .inputs = {{"running_mean", "[C]"},
-                 {"running_var", "[C]"},
-                 {"mean", "[N, C]"},
-                 {"variance", "[N, C], biased"}},
-      .outputs = {{"new_mean", "[C]"}, {"new_var", "[C]"}},
-      .attrs = ir::Attrs::schema_of<InstanceNormUpdateAttrs>(),
+      .signature{
+          .doc = "Moves running statistics towards the mean over images of their own: running = (1 "
+                 "- momentum) * running + momentum * mean, the variance made unbiased. Nothing at "
+                 "inference.",
+          .inputs = {{"running_mean", "[C]"},
+                     {"running_var", "[C]"},
+                     {"mean", "[N, C]"},
+                     {"variance", "[N, C], biased"}},
+          .outputs = {{"new_mean", "[C]"}, {"new_var", "[C]"}},
+          .attrs = ir::Attrs::schema_of<InstanceNormUpdateAttrs>(),
+      },
       .infer = infer_update,
-      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
-        if (phase == ir::Phase::training) return {};
-        return {c.input(0), c.input(1)};
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            if (phase == ir::Phase::training) return {};
+            return {c.input(0), c.input(1)};
+          }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<InstanceNormUpdateAttrs>();
+            group_norm_dims d{};
+            d.images = static_cast<int>(c.in(2)[0]);
+            d.channels = static_cast<int>(c.in(2)[1]);
+            d.positions = static_cast<int>(attrs.values);
+            d.momentum = static_cast<float>(attrs.momentum);
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::instance_norm_update_ref>(),
+          .ref64 = ir::kernel_fn<&f64::instance_norm_update_ref>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<InstanceNormUpdateAttrs>();
-        group_norm_dims d{};
-        d.images = static_cast<int>(c.in(2)[0]);
-        d.channels = static_cast<int>(c.in(2)[1]);
-        d.positions = static_cast<int>(attrs.values);
-        d.momentum = static_cast<float>(attrs.momentum);
-        return d;
-      },
-      .ref = ir::kernel_fn<&f32::instance_norm_update_ref>(),
-      .ref64 = ir::kernel_fn<&f64::instance_norm_update_ref>(),
-      .updates = {{0, 0}, {1, 1}},
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; },
+      .memory{.updates = {{0, 0}, {1, 1}}},
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},
   };
   return def;
 }

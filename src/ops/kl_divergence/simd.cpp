@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 namespace vm = simd::HWY_NAMESPACE;
 
 void kl_divergence_target(float* y, const float* x, const float* t, void* workspace,
-                          const loss_dims& d, exec::ThreadPool& pool) {
+                          const loss_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   if (d.a != 0.0) {
     reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
@@ -29,7 +29,7 @@ void kl_divergence_target(float* y, const float* x, const float* t, void* worksp
 }
 
 void kl_divergence_grad_target(float* dx, const float* dy, const float* /*x*/, const float* t,
-                               const loss_dims& d, exec::ThreadPool& pool) {
+                               const loss_dims& d, parallel::ThreadPool& pool) {
   const LossScale scale(dy, d);
   const bool is_log = d.a != 0.0;
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {

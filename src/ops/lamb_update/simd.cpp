@@ -30,7 +30,7 @@ class LambStep {
 
 void lamb_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                         const int32_t* step, const float* m_, const float* v_, double* tile_sums,
-                        const lamb_dims* d, exec::ThreadPool& pool) {
+                        const lamb_dims* d, parallel::ThreadPool& pool) {
   const GradientRule gradient(d->maximize != 0, 0.0);
   const LambStep adam(d, *step);
   const Vec share1 = set(1.0 - d->beta1);
@@ -73,7 +73,7 @@ int64_t lamb_update_workspace_bytes(const lamb_dims& d) {
 
 void lamb_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                       const int32_t* step, const float* m_, const float* v_, void* workspace,
-                      const lamb_dims* d, exec::ThreadPool& pool) {
+                      const lamb_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(lamb_update_target)
   (out, param, grad, lr, step, m_, v_, static_cast<double*>(workspace), d, pool);
 }

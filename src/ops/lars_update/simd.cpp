@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void lars_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                         const float* buffer, double* tile_sums, const lars_dims* d,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   double squares[2];
   sum_elements(d->n, pool, tile_sums, squares,
                [=](const auto& io, int64_t i, Vec(&sums)[2]) HWY_ATTR {
@@ -48,7 +48,7 @@ int64_t lars_update_workspace_bytes(const lars_dims& d) {
 
 void lars_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                       const int32_t* /*step*/, const float* buffer, void* workspace,
-                      const lars_dims* d, exec::ThreadPool& pool) {
+                      const lars_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(lars_update_target)
   (out, param, grad, lr, buffer, static_cast<double*>(workspace), d, pool);
 }

@@ -3,15 +3,15 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/lars_update/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::lars_update_impl {
 
 // workspace: lars_update_workspace_bytes(d).
 void lars_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                       const int32_t* step, const float* buffer, void* workspace, const lars_dims* d,
-                      exec::ThreadPool& pool);
+                      parallel::ThreadPool& pool);
 
 [[nodiscard]] int64_t lars_update_workspace_bytes(const lars_dims& d);
 

@@ -28,26 +28,29 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
 const OpDef& layer_norm_grad_op() {
   static const OpDef def{
       .name = "layer_norm_grad",
-      .doc =
-          "The gradients of layer_norm. With g = dy * gamma and xhat = (x - mean) * rstd: dx = "
-          "rstd * (g - mean of g - xhat * mean of (g * xhat)), dgamma = sum over rows of dy * "
-          "xhat, dbeta = sum over rows of dy.",
-      .inputs = {{"dy", "any shape"},
-                 {"x", "the shape of dy"},
-                 {"mean", "one a row"},
-                 {"rstd", "one a row"},
-                 {"gamma", "the last dims dimensions", true}},
-      .outputs = {{"dx", "the shape of dy"},
-                  {"dgamma", "the last dims dimensions"},
-                  {"dbeta", "the last dims dimensions"}},
-      .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      .signature{
+          .doc = "The gradients of layer_norm. With g = dy * gamma and xhat = (x - mean) * rstd: "
+                 "dx = rstd * (g - mean of g - xhat * mean of (g * xhat)), dgamma = sum over rows "
+                 "of dy * xhat, dbeta = sum over rows of dy.",
+          .inputs = {{"dy", "any shape"},
+                     {"x", "the shape of dy"},
+                     {"mean", "one a row"},
+                     {"rstd", "one a row"},
+                     {"gamma", "the last dims dimensions", true}},
+          .outputs = {{"dx", "the shape of dy"},
+                      {"dgamma", "the last dims dimensions"},
+                      {"dbeta", "the last dims dimensions"}},
+          .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      },
       .infer = infer_grad,
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .workspace = row_norm_grad_workspace,
-      .ref = ir::kernel_fn<&f32::layer_norm_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::layer_norm_grad_ref>(),
-      .fast = ir::kernel_fn<&layer_norm_grad_simd>(),
-      .in_place = {{0, 0}, {0, 1}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .workspace = row_norm_grad_workspace,
+          .ref = ir::kernel_fn<&f32::layer_norm_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::layer_norm_grad_ref>(),
+          .fast = ir::kernel_fn<&layer_norm_grad_simd>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
   };
   return def;
 }
@@ -63,14 +66,16 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 const OpDef& layer_norm_apply_op() {
   static const OpDef def{
       .name = "layer_norm_apply",
-      .doc = "The y of layer_norm from its statistics: y = (x - mean) * rstd * gamma + beta.",
-      .inputs = {{"x", "any shape of at least dims dimensions"},
-                 {"gamma", "the last dims dimensions", true},
-                 {"beta", "the last dims dimensions", true},
-                 {"mean", "one a row"},
-                 {"rstd", "one a row"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      .signature{
+          .doc = "The y of layer_norm from its statistics: y = (x - mean) * rstd * gamma + beta.",
+          .inputs = {{"x", "any shape of at least dims dimensions"},
+                     {"gamma", "the last dims dimensions", true},
+                     {"beta", "the last dims dimensions", true},
+                     {"mean", "one a row"},
+                     {"rstd", "one a row"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<LayerNormAttrs>();
         check_row_norm(c, 0, attrs.dims);
@@ -78,11 +83,13 @@ const OpDef& layer_norm_apply_op() {
         check_same_shape(c, 3, 4, first_dims(c.shape(0), attrs.dims));
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .ref = ir::kernel_fn<&f32::layer_norm_apply_ref>(),
-      .ref64 = ir::kernel_fn<&f64::layer_norm_apply_ref>(),
-      .fast = ir::kernel_fn<&layer_norm_apply_simd>(),
-      .in_place = {{0, 0}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .ref = ir::kernel_fn<&f32::layer_norm_apply_ref>(),
+          .ref64 = ir::kernel_fn<&f64::layer_norm_apply_ref>(),
+          .fast = ir::kernel_fn<&layer_norm_apply_simd>(),
+      },
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }
@@ -90,37 +97,42 @@ const OpDef& layer_norm_apply_op() {
 const OpDef& layer_norm_op() {
   static const OpDef def{
       .name = "layer_norm",
-      .doc =
-          "Layer normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with the "
-          "mean and (biased) variance over the last dims dimensions. No gradient flows through the "
-          "statistics as outputs.",
-      .example = "auto y = layer_norm(x);",
-      .inputs = {{"x", "any shape of at least dims dimensions"},
-                 {"gamma", "the last dims dimensions", true},
-                 {"beta", "the last dims dimensions", true}},
-      .outputs = {{"y", "the shape of x"},
-                  {"mean", "one a row"},
-                  {"rstd", "one a row: 1 / sqrt(variance + epsilon)"}},
-      .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      .signature{
+          .doc = "Layer normalisation: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta "
+                 "with the mean and (biased) variance over the last dims dimensions. No gradient "
+                 "flows through the statistics as outputs.",
+          .example = "auto y = layer_norm(x);",
+          .inputs = {{"x", "any shape of at least dims dimensions"},
+                     {"gamma", "the last dims dimensions", true},
+                     {"beta", "the last dims dimensions", true}},
+          .outputs = {{"y", "the shape of x"},
+                      {"mean", "one a row"},
+                      {"rstd", "one a row: 1 / sqrt(variance + epsilon)"}},
+          .attrs = ir::Attrs::schema_of<LayerNormAttrs>(),
+      },
       .infer = infer,
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         const Value inputs[] = {c.grad(), c.input(0), c.output(1), c.output(2), c.input(1)};
         return c.grad().graph().add(layer_norm_grad_op(), c.attrs, inputs);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .ref = ir::kernel_fn<&f32::layer_norm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::layer_norm_ref>(),
+          .fast = ir::kernel_fn<&layer_norm_simd>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .ref = ir::kernel_fn<&f32::layer_norm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::layer_norm_ref>(),
-      .fast = ir::kernel_fn<&layer_norm_simd>(),
-      .in_place = {{0, 0}},
-      .rebuild = [](const ir::Attrs& attrs) -> ir::RebuildRule {
-        return {&layer_norm_apply_op(), attrs, {0, 1, 2, ~1, ~2}};
-      },
-      .samples =
-          [](const ir::SamplesContext& c) {
-            const bool all = c.attrs.as<LayerNormAttrs>().dims == c.in(0).rank();
-            return all ? ir::Samples::mixed : ir::Samples::apart;
+      .memory{
+          .in_place = {{0, 0}},
+          .rebuild = [](const ir::Attrs& attrs) -> ir::RebuildRule {
+            return {&layer_norm_apply_op(), attrs, {0, 1, 2, ~1, ~2}};
           },
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  const bool all = c.attrs.as<LayerNormAttrs>().dims == c.in(0).rank();
+                  return all ? ir::Samples::mixed : ir::Samples::apart;
+                }},
   };
   return def;
 }

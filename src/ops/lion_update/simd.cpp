@@ -9,7 +9,7 @@ namespace thimble::ops::lion_update_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void lion_update_target(float* const* out, const float* param, const float* grad, const float* lr,
-                        const float* m_, const lion_dims* d, exec::ThreadPool& pool) {
+                        const float* m_, const lion_dims* d, parallel::ThreadPool& pool) {
   const GradientRule gradient(d->maximize != 0, 0.0);
   const Vec rate = set(static_cast<double>(*lr));
   const Vec shrink = set(1.0 - static_cast<double>(*lr) * d->weight_decay);
@@ -36,7 +36,7 @@ HWY_EXPORT(lion_update_target);
 
 void lion_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                       const int32_t* /*step*/, const float* m_, const lion_dims* d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(lion_update_target)
   (out, param, grad, lr, m_, d, pool);
 }

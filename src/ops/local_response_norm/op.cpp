@@ -35,22 +35,26 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& local_response_norm_grad_op() {
   static const OpDef def{
       .name = "local_response_norm_grad",
-      .doc =
-          "The gradient of local_response_norm: dx[c] = dy[c] / s[c]^beta - 2 alpha beta / size * "
-          "x[c] * sum of dy[j] x[j] / s[j]^(beta + 1) over the channels j whose window holds c.",
-      .inputs = {{"dy", "[N, ..., C]"}, {"x", "[N, ..., C]"}},
-      .outputs = {{"dx", "[N, ..., C]"}},
-      .attrs = ir::Attrs::schema_of<LocalResponseNormOptions>(),
+      .signature{
+          .doc = "The gradient of local_response_norm: dx[c] = dy[c] / s[c]^beta - 2 alpha beta / "
+                 "size * x[c] * sum of dy[j] x[j] / s[j]^(beta + 1) over the channels j whose "
+                 "window holds c.",
+          .inputs = {{"dy", "[N, ..., C]"}, {"x", "[N, ..., C]"}},
+          .outputs = {{"dx", "[N, ..., C]"}},
+          .attrs = ir::Attrs::schema_of<LocalResponseNormOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c);
         c.require(c.input(0) == c.input(1), "expected dy of the type of x");
         return {c.input(0)};
       },
-      .params = params,
-      .workspace = local_response_norm_workspace,
-      .ref = ir::kernel_fn<&f32::local_response_norm_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::local_response_norm_grad_ref>(),
-      .fast = ir::kernel_fn<&local_response_norm_grad_simd>(),
+      .kernels{
+          .params = params,
+          .workspace = local_response_norm_workspace,
+          .ref = ir::kernel_fn<&f32::local_response_norm_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::local_response_norm_grad_ref>(),
+          .fast = ir::kernel_fn<&local_response_norm_grad_simd>(),
+      },
   };
   return def;
 }
@@ -58,26 +62,29 @@ const OpDef& local_response_norm_grad_op() {
 const OpDef& local_response_norm_op() {
   static const OpDef def{
       .name = "local_response_norm",
-      .doc =
-          "Local response normalisation across channels: y[c] = x[c] / (k + alpha / size * sum of "
-          "x[j]^2)^beta over the size channels j from c - size / 2 on.",
-      .example = "auto y = local_response_norm(x, {.size = 5});",
-      .inputs = {{"x", "[N, ..., C]"}},
-      .outputs = {{"y", "[N, ..., C]"}},
-      .attrs = ir::Attrs::schema_of<LocalResponseNormOptions>(),
+      .signature{
+          .doc = "Local response normalisation across channels: y[c] = x[c] / (k + alpha / size * "
+                 "sum of x[j]^2)^beta over the size channels j from c - size / 2 on.",
+          .example = "auto y = local_response_norm(x, {.size = 5});",
+          .inputs = {{"x", "[N, ..., C]"}},
+          .outputs = {{"y", "[N, ..., C]"}},
+          .attrs = ir::Attrs::schema_of<LocalResponseNormOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c);
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {
             c.grad().graph().add1(local_response_norm_grad_op(), c.attrs, {c.grad(), c.input(0)})};
+      }},
+      .kernels{
+          .params = params,
+          .workspace = local_response_norm_workspace,
+          .ref = ir::kernel_fn<&f32::local_response_norm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::local_response_norm_ref>(),
+          .fast = ir::kernel_fn<&local_response_norm_simd>(),
       },
-      .params = params,
-      .workspace = local_response_norm_workspace,
-      .ref = ir::kernel_fn<&f32::local_response_norm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::local_response_norm_ref>(),
-      .fast = ir::kernel_fn<&local_response_norm_simd>(),
   };
   return def;
 }

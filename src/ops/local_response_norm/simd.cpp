@@ -52,7 +52,7 @@ HWY_INLINE Vec response(const auto& io, const float* squares, int64_t c,
 }
 
 void local_response_norm_target(float* y, const float* x, float* scratch,
-                                const local_response_norm_dims& d, exec::ThreadPool& pool) {
+                                const local_response_norm_dims& d, parallel::ThreadPool& pool) {
   const int n = d.channels;
   const int64_t padded = padded_row(d);
   const int64_t each = response_rows(d);
@@ -77,7 +77,8 @@ void local_response_norm_target(float* y, const float* x, float* scratch,
 }
 
 void local_response_norm_grad_target(float* dx, const float* dy, const float* x, float* scratch,
-                                     const local_response_norm_dims& d, exec::ThreadPool& pool) {
+                                     const local_response_norm_dims& d,
+                                     parallel::ThreadPool& pool) {
   const int n = d.channels;
   const int64_t padded = padded_row(d);
   const int64_t each = response_rows(d);
@@ -126,12 +127,12 @@ int64_t local_response_norm_workspace(const ir::Params& params, int threads) {
 }
 
 void local_response_norm_simd(float* y, const float* x, void* workspace,
-                              const local_response_norm_dims* d, exec::ThreadPool& pool) {
+                              const local_response_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(local_response_norm_target)(y, x, static_cast<float*>(workspace), *d, pool);
 }
 
 void local_response_norm_grad_simd(float* dx, const float* dy, const float* x, void* workspace,
-                                   const local_response_norm_dims* d, exec::ThreadPool& pool) {
+                                   const local_response_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(local_response_norm_grad_target)
   (dx, dy, x, static_cast<float*>(workspace), *d, pool);
 }

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/local_response_norm/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::local_response_norm_impl {
 
@@ -13,8 +13,8 @@ namespace thimble::ops::local_response_norm_impl {
 int64_t local_response_norm_workspace(const ir::Params& params, int threads);
 
 void local_response_norm_simd(float* y, const float* x, void* workspace,
-                              const local_response_norm_dims* d, exec::ThreadPool& pool);
+                              const local_response_norm_dims* d, parallel::ThreadPool& pool);
 void local_response_norm_grad_simd(float* dx, const float* dy, const float* x, void* workspace,
-                                   const local_response_norm_dims* d, exec::ThreadPool& pool);
+                                   const local_response_norm_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::local_response_norm_impl

@@ -13,10 +13,12 @@ namespace {
 const OpDef& log_softmax_grad_op() {
   static const OpDef def = softmax_family_grad_op({
       .name = "log_softmax_grad",
-      .doc = "The gradient of log_softmax, from its result.",
-      .ref = ir::kernel_fn<&f32::log_softmax_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::log_softmax_grad_ref>(),
-      .fast = ir::kernel_fn<&log_softmax_grad_simd>(),
+      .signature{.doc = "The gradient of log_softmax, from its result."},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::log_softmax_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::log_softmax_grad_ref>(),
+          .fast = ir::kernel_fn<&log_softmax_grad_simd>(),
+      },
   });
   return def;
 }
@@ -24,14 +26,18 @@ const OpDef& log_softmax_grad_op() {
 const OpDef& log_softmax_op() {
   static const OpDef def = softmax_family_op({
       .name = "log_softmax",
-      .doc = "The logarithm of softmax over an axis: y = x - log(sum of exp(x)).",
-      .example = "auto log_p = log_softmax(logits);",
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(log_softmax_grad_op(), c.attrs, {c.grad(), c.output()})};
+      .signature{
+          .doc = "The logarithm of softmax over an axis: y = x - log(sum of exp(x)).",
+          .example = "auto log_p = log_softmax(logits);",
       },
-      .ref = ir::kernel_fn<&f32::log_softmax_ref>(),
-      .ref64 = ir::kernel_fn<&f64::log_softmax_ref>(),
-      .fast = ir::kernel_fn<&log_softmax_simd>(),
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {c.grad().graph().add1(log_softmax_grad_op(), c.attrs, {c.grad(), c.output()})};
+      }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::log_softmax_ref>(),
+          .ref64 = ir::kernel_fn<&f64::log_softmax_ref>(),
+          .fast = ir::kernel_fn<&log_softmax_simd>(),
+      },
   });
   return def;
 }

@@ -41,7 +41,7 @@ void log_softmax_grad_columns(float* dx, const float* dy, const float* y, int n,
   });
 }
 
-void log_softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
+void log_softmax_target(float* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
   const auto columns = [&](int64_t at, int64_t begin, int64_t end) {
@@ -63,7 +63,7 @@ void log_softmax_target(float* y, const float* x, const axis_dims& d, exec::Thre
 }
 
 void log_softmax_grad_target(float* dx, const float* dy, const float* y, const axis_dims& d,
-                             exec::ThreadPool& pool) {
+                             parallel::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
   const auto columns = [&](int64_t at, int64_t begin, int64_t end) {

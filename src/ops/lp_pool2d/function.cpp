@@ -18,8 +18,8 @@ THIMBLE_FUNCTION_FOLDER(lp_pool2d) {
       .name = "lp_pool2d",
       .doc = "Power-average pooling: y[n, p, q, c] = (sum over the window of x^p)^(1/p).",
       .example = "auto y = lp_pool2d(x, {.p = 3, .kernel = 2});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<LpPool2dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {lp_pool2d(in[0], options_as<LpPool2dOptions>(options))};

@@ -24,18 +24,29 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
       .name = "lstm",
       .doc = "Long short-term memory, the gates in the order input, forget, cell, output.",
       .example = "auto [y, h, c] = lstm(x, {.units = 64, .layers = 2});",
-      .inputs = {{"x", "[N, T, features]"},
-                 {"h0", "[N, layers * directions, units or projection]; none: zeros", true},
-                 {"c0", "[N, layers * directions, units]; none: zeros", true}},
-      .outputs = {{"y", "[N, T, directions * units or projection]"},
-                  {"h", "[N, layers * directions, units or projection], after the last step"},
-                  {"c", "[N, layers * directions, units]: the cells"}},
+      .inputs = {{.name = "x", .doc = "[N, T, features]", .batch_rank = 3},
+                 {.name = "h0",
+                  .doc = "[N, layers * directions, units or projection]; none: zeros",
+                  .optional = true,
+                  .batch_rank = 3},
+                 {.name = "c0",
+                  .doc = "[N, layers * directions, units]; none: zeros",
+                  .optional = true,
+                  .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, T, directions * units or projection]", .batch_rank = 3},
+                  {.name = "h",
+                   .doc = "[N, layers * directions, units or projection], after the last step",
+                   .batch_rank = 3},
+                  {.name = "c",
+                   .doc = "[N, layers * directions, units]: the cells",
+                   .batch_rank = 3}},
       .parameters = {{"weight_ih_l0", "[4 units, features]; likewise for layers and _reverse"},
                      {"weight_hh_l0", "[4 units, units or projection]"},
                      {"bias_ih_l0", "[4 units]", true},
                      {"bias_hh_l0", "[4 units]", true},
                      {"weight_hr_l0", "[projection, units]", true}},
       .options = ir::OptionSchema::of<LstmOptions>(),
+      .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const LstmResult r = lstm(in[0], in[1], in[2], options_as<LstmOptions>(options));
         return {r.y, r.h, r.c};
@@ -54,6 +65,7 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
                      {"bias_ih", "[4 units]", true},
                      {"bias_hh", "[4 units]", true}},
       .options = ir::OptionSchema::of<LstmCellOptions>(),
+      .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const LstmState s = lstm_cell(in[0], in[1], in[2], options_as<LstmCellOptions>(options));
         return {s.h, s.c};

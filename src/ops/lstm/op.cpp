@@ -16,21 +16,23 @@ namespace {
 const OpDef& lstm_grad_op() {
   static const OpDef def{
       .name = "lstm_scan_grad",
-      .doc =
-          "The gradients of lstm_scan; that of weight_hh is dx, transposed, times h_before. The "
-          "hidden states are made again from gates and cells, so that they need not be kept.",
-      .inputs = {{"dh", "[N, T, units]", true},
-                 {"dc", "[N, T, units]", true},
-                 {"gates", "[N, T, 4 units]"},
-                 {"c", "[N, T, units]"},
-                 {"weight_hh", "[4 units, units]"},
-                 {"c0", "[N, units]", true},
-                 {"h0", "[N, units]", true}},
-      .outputs = {{"dx", "[N, T, 4 units]"},
-                  {"dh0", "[N, units]"},
-                  {"dc0", "[N, units]"},
-                  {"h_before", "[N, T, units], the hidden state before each step"}},
-      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .signature{
+          .doc = "The gradients of lstm_scan; that of weight_hh is dx, transposed, times h_before. "
+                 "The hidden states are made again from gates and cells, so that they need not be "
+                 "kept.",
+          .inputs = {{"dh", "[N, T, units]", true},
+                     {"dc", "[N, T, units]", true},
+                     {"gates", "[N, T, 4 units]"},
+                     {"c", "[N, T, units]"},
+                     {"weight_hh", "[4 units, units]"},
+                     {"c0", "[N, units]", true},
+                     {"h0", "[N, units]", true}},
+          .outputs = {{"dx", "[N, T, 4 units]"},
+                      {"dh0", "[N, units]"},
+                      {"dc0", "[N, units]"},
+                      {"h_before", "[N, T, units], the hidden state before each step"}},
+          .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_rank(2, 3);
         c.require_rank(3, 3);
@@ -41,16 +43,18 @@ const OpDef& lstm_grad_op() {
         const ir::TensorType state{DType::f32, {states[0], states[2]}};
         return {c.input(2), state, state, c.input(3)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(3));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(3));
+          },
+          .workspace = [](const ir::Params& p,
+                          int) { return lstm_workspace_bytes(p.as<recurrent_dims>()); },
+          .flops = scan_flops<4>,
+          .ref = ir::kernel_fn<&f32::lstm_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::lstm_grad_ref>(),
+          .fast = ir::kernel_fn<&lstm_grad_simd>(),
       },
-      .workspace = [](const ir::Params& p,
-                      int) { return lstm_workspace_bytes(p.as<recurrent_dims>()); },
-      .flops = scan_flops<4>,
-      .ref = ir::kernel_fn<&f32::lstm_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::lstm_grad_ref>(),
-      .fast = ir::kernel_fn<&lstm_grad_simd>(),
-      .in_place = {{0, 2}, {3, 3}},
+      .memory{.in_place = {{0, 2}, {3, 3}}},
   };
   return def;
 }
@@ -68,32 +72,34 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& lstm_op() {
   static const OpDef def{
       .name = "lstm_scan",
-      .doc =
-          "One layer of LSTM in one direction: gates = act(x[t] + weight_hh h[t - 1]), in the "
-          "order "
-          "input, forget, cell, output; c[t] = forget c[t - 1] + input cell; h[t] = output "
-          "tanh(c[t]). No gradient flows through the gates as an output.",
-      .inputs = {{"x", "[N, T, 4 units], times the weights already"},
-                 {"weight_hh", "[4 units, units]"},
-                 {"h0", "[N, units]", true},
-                 {"c0", "[N, units]", true}},
-      .outputs = {{"h", "[N, T, units]"}, {"c", "[N, T, units]"}, {"gates", "[N, T, 4 units]"}},
-      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .signature{
+          .doc = "One layer of LSTM in one direction: gates = act(x[t] + weight_hh h[t - 1]), in "
+                 "the order input, forget, cell, output; c[t] = forget c[t - 1] + input cell; h[t] "
+                 "= output tanh(c[t]). No gradient flows through the gates as an output.",
+          .inputs = {{"x", "[N, T, 4 units], times the weights already"},
+                     {"weight_hh", "[4 units, units]"},
+                     {"h0", "[N, units]", true},
+                     {"c0", "[N, units]", true}},
+          .outputs = {{"h", "[N, T, units]"}, {"c", "[N, T, units]"}, {"gates", "[N, T, 4 units]"}},
+          .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const ir::TensorType states{DType::f32, check_scan(c, 4)};
         return {states, states, c.input(0)};
       },
-      .vjp = vjp,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+          },
+          .workspace = [](const ir::Params& p,
+                          int) { return lstm_workspace_bytes(p.as<recurrent_dims>()); },
+          .flops = scan_flops<4>,
+          .ref = ir::kernel_fn<&f32::lstm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::lstm_ref>(),
+          .fast = ir::kernel_fn<&lstm_simd>(),
       },
-      .workspace = [](const ir::Params& p,
-                      int) { return lstm_workspace_bytes(p.as<recurrent_dims>()); },
-      .flops = scan_flops<4>,
-      .ref = ir::kernel_fn<&f32::lstm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::lstm_ref>(),
-      .fast = ir::kernel_fn<&lstm_simd>(),
-      .in_place = {{2, 0}},
+      .memory{.in_place = {{2, 0}}},
   };
   return def;
 }

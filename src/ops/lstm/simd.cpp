@@ -29,7 +29,7 @@ void lstm_cell(float* h, float* c, float* gates, const float* c_before, int unit
 
 void lstm_target(float* h, float* c, float* gates, const float* x, const float* w, const float* h0,
                  const float* c0, void* workspace, const recurrent_dims& d,
-                 exec::ThreadPool& pool) {
+                 parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const PackedMatrix weights{own.take<float>(simd::packed_floats(d.units, 4 * d.units)), d.units,
                              4 * d.units};
@@ -83,7 +83,7 @@ void lstm_cell_grad(float* dx, float* dc_carried, float* h, const float* dh_carr
 void lstm_grad_target(float* dx, float* dh0, float* dc0, float* h_before, const float* dh,
                       const float* dc, const float* gates, const float* c, const float* w,
                       const float* c0, const float* h0, void* workspace, const recurrent_dims& d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const PackedMatrix weights{own.take<float>(simd::packed_floats(4 * d.units, d.units)),
                              4 * d.units, d.units};
@@ -137,14 +137,15 @@ int64_t lstm_workspace_bytes(const recurrent_dims& d) {
 }
 
 void lstm_simd(float* h, float* c, float* gates, const float* x, const float* w, const float* h0,
-               const float* c0, void* workspace, const recurrent_dims* d, exec::ThreadPool& pool) {
+               const float* c0, void* workspace, const recurrent_dims* d,
+               parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(lstm_target)(h, c, gates, x, w, h0, c0, workspace, *d, pool);
 }
 
 void lstm_grad_simd(float* dx, float* dh0, float* dc0, float* h_before, const float* dh,
                     const float* dc, const float* gates, const float* c, const float* w,
                     const float* c0, const float* h0, void* workspace, const recurrent_dims* d,
-                    exec::ThreadPool& pool) {
+                    parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(lstm_grad_target)
   (dx, dh0, dc0, h_before, dh, dc, gates, c, w, c0, h0, workspace, *d, pool);
 }

@@ -7,14 +7,14 @@ namespace thimble::ops::mae_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void mae_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
     return hn::Abs(hn::Sub(io.load(x, i), io.load(t, i)));
   });
 }
 
 void mae_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   const F32 f;
   const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {

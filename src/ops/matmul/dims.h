@@ -1,7 +1,7 @@
 #ifndef THIMBLE_OPS_MATMUL_DIMS_H_
 #define THIMBLE_OPS_MATMUL_DIMS_H_
 
-#include "ops/families/unary/activation.h"
+#include "simd/activation.h"
 
 /* y = a b for `batch` row-major matrices. a: [batch, m, k], or [batch, k, m] if transpose_a;
    b: [batch, k, n], or [batch, n, k] if transpose_b; y: [batch, m, n].

@@ -129,7 +129,7 @@ bool is_empty(const matmul_dims& d) { return d.batch == 0 || d.m == 0 || d.n == 
 
 // Empty sums leave the bias; the fast kernel shares out work, of which there is none.
 void fast(float* y, const float* a, const float* b, const float* bias, void* workspace,
-          const matmul_dims* d, exec::ThreadPool& pool) {
+          const matmul_dims* d, parallel::ThreadPool& pool) {
   is_empty(*d) ? f32::matmul_ref(y, a, b, bias, d) : matmul_simd(y, a, b, bias, workspace, d, pool);
 }
 
@@ -154,29 +154,32 @@ void part(void* params, int64_t first, int64_t count) {
 const OpDef& matmul_op() {
   static const OpDef def{
       .name = "matmul",
-      .doc =
-          "Matrix product: y[i, j] = act(sum over l of a[i, l] b[l, j] + bias[j]), for every "
-          "matrix of a batch.",
-      .example = "auto y = matmul(a, b, {.transpose_b = true});",
-      .inputs = {{"a", "[..., m, k]"},
-                 {"b", "[..., k, n]"},
-                 {"bias", "[n], added to every row", true}},
-      .outputs = {{"y", "[..., m, n]"}},
-      .attrs = ir::Attrs::schema_of<MatmulAttrs>(),
+      .signature{
+          .doc = "Matrix product: y[i, j] = act(sum over l of a[i, l] b[l, j] + bias[j]), for "
+                 "every matrix of a batch.",
+          .example = "auto y = matmul(a, b, {.transpose_b = true});",
+          .inputs = {{"a", "[..., m, k]"},
+                     {"b", "[..., k, n]"},
+                     {"bias", "[n], added to every row", true}},
+          .outputs = {{"y", "[..., m, n]"}},
+          .attrs = ir::Attrs::schema_of<MatmulAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .workspace = workspace,
-      .flops = flops,
-      .ref = ir::kernel_fn<&f32::matmul_ref>(),
-      .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .part = {.rows = part_rows, .part = part},
-      .row_wise =
-          [](const ir::KernelContext& c) {
-            return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());
-          },
-      .fuse_activation = fuse_activation<MatmulAttrs>,
+      .gradient{.vjp = vjp},
+      .rewrite{.fuse_activation = fuse_activation<MatmulAttrs>},
+      .kernels{
+          .params = params,
+          .workspace = workspace,
+          .flops = flops,
+          .ref = ir::kernel_fn<&f32::matmul_ref>(),
+          .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .memory{.part = {.rows = part_rows, .part = part}},
+      .flow{.row_wise =
+                [](const ir::KernelContext& c) {
+                  return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());
+                }},
   };
   return def;
 }

@@ -27,7 +27,7 @@ simd::GemmSizes gemm_sizes(const matmul_dims& d) {
 }  // namespace
 
 void matmul_simd(float* y, const float* a, const float* b, const float* bias, void* workspace,
-                 const matmul_dims* d, exec::ThreadPool& pool) {
+                 const matmul_dims* d, parallel::ThreadPool& pool) {
   const int64_t first = d->transpose_a ? d->a_first : static_cast<int64_t>(d->a_first) * d->k;
   simd::gemm(y, a + first, b, bias, workspace, gemm_sizes(*d), pool);
 }

@@ -10,35 +10,44 @@
 namespace thimble::ops::max_impl {
 namespace {
 
-void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool) {
   matrices_of(*d).regular ? largest_simd(y, x, d, pool) : f32::max_ref(y, x, d);
 }
 
 void grad_fast(float* dx, const float* dy, const float* x, const float* y, const reduce_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   matrices_of(*d).regular ? extremum_grad_simd(dx, dy, x, y, d, pool)
                           : f32::max_grad_ref(dx, dy, x, y, d);
 }
 
 const OpDef& max_grad_op() {
-  static const OpDef def = extremum_grad_op({.name = "max_grad",
-                                             .ref = ir::kernel_fn<&f32::max_grad_ref>(),
-                                             .ref64 = ir::kernel_fn<&f64::max_grad_ref>(),
-                                             .fast = ir::kernel_fn<&grad_fast>()});
+  static const OpDef def = extremum_grad_op({
+      .name = "max_grad",
+      .kernels{
+          .ref = ir::kernel_fn<&f32::max_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
+      },
+  });
   return def;
 }
 
 const OpDef& max_op() {
   static const OpDef def = extremum_op({
       .name = "max",
-      .doc = "The largest element over axes (all where none is named); NaN counts as the largest.",
-      .example = "auto y = max(x, {.axes = {-1}});",
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(max_grad_op(), c.attrs, {c.grad(), c.input(0), c.output()})};
+      .signature{
+          .doc =
+              "The largest element over axes (all where none is named); NaN counts as the largest.",
+          .example = "auto y = max(x, {.axes = {-1}});",
       },
-      .ref = ir::kernel_fn<&f32::max_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {c.grad().graph().add1(max_grad_op(), c.attrs, {c.grad(), c.input(0), c.output()})};
+      }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::max_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
   });
   return def;
 }

@@ -22,8 +22,8 @@ THIMBLE_FUNCTION_FOLDER(max_pool1d) {
           "The largest value of every window: y[n, q, c] = max over s of x[n, q*stride + s - "
           "padding, c].",
       .example = "auto y = max_pool1d(x, {.kernel = 2});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<MaxPool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {max_pool1d(in[0], options_as<MaxPool1dOptions>(options))};
@@ -33,8 +33,9 @@ THIMBLE_FUNCTION_FOLDER(max_pool1d) {
       .name = "max_pool1d_with_indices",
       .doc = "max_pool1d, and where in the sequence the largest values stood.",
       .example = "auto [y, index] = max_pool1d_with_indices(x, {.kernel = 2});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}, {"index", "[N, Q, C], i32"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3},
+                  {.name = "index", .doc = "[N, Q, C], i32", .batch_rank = 3}},
       .options = ir::OptionSchema::of<MaxPool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto pooled = max_pool1d_with_indices(in[0], options_as<MaxPool1dOptions>(options));

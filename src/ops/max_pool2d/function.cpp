@@ -9,8 +9,8 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
       .doc =
           "The largest value of every window: y[n, p, q, c] = max over r, s of "
           "x[n, p*stride + r*dilation - padding, ..., c]; NaN where the window holds one.",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {max_pool2d(in[0], options_as<MaxPool2dAttrs>(options))};
@@ -20,8 +20,9 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
       .name = "max_pool2d_with_indices",
       .doc = "max_pool2d, and where in the image the largest values stood.",
       .example = "auto [y, index] = max_pool2d_with_indices(x, {.kernel = 2});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32: row * W + column"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                  {.name = "index", .doc = "[N, P, Q, C], i32: row * W + column", .batch_rank = 4}},
       .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto pooled = max_pool2d_with_indices(in[0], options_as<MaxPool2dAttrs>(options));
@@ -32,8 +33,8 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
       .name = "global_max_pool2d",
       .doc = "The largest value of every channel of an image.",
       .example = "auto features = global_max_pool2d(images);",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, C]", .batch_rank = 2}},
       .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {
         return {global_max_pool2d(in[0])};
       },

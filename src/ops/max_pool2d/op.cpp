@@ -58,22 +58,26 @@ const OpDef& with_places_op();
 const OpDef& inference_op() {
   static const OpDef def{
       .name = "max_pool2d_inference",
-      .doc = "max_pool2d without the places of the maxima, which only the gradient reads.",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
-      .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
+      .signature{
+          .doc = "max_pool2d without the places of the maxima, which only the gradient reads.",
+          .inputs = {{"x", "[N, H, W, C]"}},
+          .outputs = {{"y", "[N, P, Q, C]"}},
+          .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::f32, pooled_shape(c)}};
       },
       // Finds the places after all.
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value x = c.input(0);
         return gradient(c, x.graph().add(with_places_op(), c.attrs, {&x, 1})[1]);
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::max_pool2d_inference_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_pool2d_inference_ref>(),
+          .fast = ir::kernel_fn<&max_pool2d_inference_simd>(),
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::max_pool2d_inference_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_pool2d_inference_ref>(),
-      .fast = ir::kernel_fn<&max_pool2d_inference_simd>(),
   };
   return def;
 }
@@ -89,22 +93,25 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
 const OpDef& max_pool2d_op() {
   static const OpDef def{
       .name = "max_pool2d",
-      .doc =
-          "The largest value of every window: y[n, p, q, c] = max over r, s of "
-          "x[n, p*stride + r*dilation - padding, ..., c], and its place r * kw + s in the window, "
-          "in a "
-          "byte for windows of up to 255 cells.",
-      .example = "auto y = max_pool2d(x, {.kernel = 2});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], u8 or i32"}},
-      .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
+      .signature{
+          .doc = "The largest value of every window: y[n, p, q, c] = max over r, s of x[n, "
+                 "p*stride + r*dilation - padding, ..., c], and its place r * kw + s in the "
+                 "window, in a byte for windows of up to 255 cells.",
+          .example = "auto y = max_pool2d(x, {.kernel = 2});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                      {.name = "index", .doc = "[N, P, Q, C], u8 or i32", .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .specialize = specialize,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::max_pool2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_pool2d_ref>(),
-      .fast = ir::kernel_fn<&max_pool2d_simd>(),
+      .gradient{.vjp = vjp},
+      .rewrite{.specialize = specialize},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::max_pool2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_pool2d_ref>(),
+          .fast = ir::kernel_fn<&max_pool2d_simd>(),
+      },
   };
   return def;
 }
@@ -130,10 +137,12 @@ int place_bits(const Window& window) {
 const OpDef& pack_op() {
   static const OpDef def{
       .name = "max_pool2d_pack",
-      .doc = "The places of max_pool2d in 1, 2 or 4 bits each, as many as its window needs.",
-      .inputs = {{"index", "[N, P, Q, C], u8, of max_pool2d"}},
-      .outputs = {{"bits", "[N, P, Q, C, 1, 2 or 4], boolean"}},
-      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .signature{
+          .doc = "The places of max_pool2d in 1, 2 or 4 bits each, as many as its window needs.",
+          .inputs = {{"index", "[N, P, Q, C], u8, of max_pool2d"}},
+          .outputs = {{"bits", "[N, P, Q, C, 1, 2 or 4], boolean"}},
+          .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::u8);
         c.require_rank(0, 4);
@@ -142,14 +151,17 @@ const OpDef& pack_op() {
         const Shape& x = c.shape(0);
         return {{DType::boolean, {x[0], x[1], x[2], x[3], bits}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return pool_pack_dims{static_cast<int>(c.in(0).elements()), static_cast<int>(c.out()[-1])};
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return pool_pack_dims{static_cast<int>(c.in(0).elements()),
+                                  static_cast<int>(c.out()[-1])};
+          },
+          .ref = ir::kernel_fn<&f32::max_pool2d_pack_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_pool2d_pack_ref>(),
+          .fast = ir::kernel_fn<&max_pool2d_pack_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::max_pool2d_pack_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_pool2d_pack_ref>(),
-      .fast = ir::kernel_fn<&max_pool2d_pack_simd>(),
       // Bits of two samples may share a byte.
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
   };
   return def;
 }
@@ -157,10 +169,12 @@ const OpDef& pack_op() {
 const OpDef& packed_grad_op() {
   static const OpDef def{
       .name = "max_pool2d_packed_grad",
-      .doc = "max_pool2d_grad with packed places.",
-      .inputs = {{"dy", "[N, P, Q, C]"}, {"bits", "[N, P, Q, C, ...], of max_pool2d_pack"}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .signature{
+          .doc = "max_pool2d_grad with packed places.",
+          .inputs = {{"dy", "[N, P, Q, C]"}, {"bits", "[N, P, Q, C, ...], of max_pool2d_pack"}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
         check_image(c, 0);
@@ -172,18 +186,20 @@ const OpDef& packed_grad_op() {
                   "expected packed places of the shape of dy");
         return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
-        pool_dims d = pool_sizes(window, c.out(), c.in(0));
-        d.place_bits = place_bits(window);
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+            pool_dims d = pool_sizes(window, c.out(), c.in(0));
+            d.place_bits = place_bits(window);
+            return d;
+          },
+          .workspace = max_pool2d_packed_grad_workspace,
+          .ref = ir::kernel_fn<&f32::max_pool2d_packed_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_pool2d_packed_grad_ref>(),
+          .fast = ir::kernel_fn<&max_pool2d_packed_grad_simd>(),
       },
-      .workspace = max_pool2d_packed_grad_workspace,
-      .ref = ir::kernel_fn<&f32::max_pool2d_packed_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_pool2d_packed_grad_ref>(),
-      .fast = ir::kernel_fn<&max_pool2d_packed_grad_simd>(),
       // Bits of two samples may share a byte.
-      .samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
   };
   return def;
 }
@@ -197,23 +213,26 @@ ir::MaskRule mask(const ir::Attrs& attrs) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "max_pool2d_grad",
-      .doc =
-          "The gradient of max_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] over the windows "
-          "(p, q) whose largest cell is (h, w).",
-      .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], of max_pool2d"}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
-      .infer = infer_grad,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
-        pool_dims d = pool_sizes(window, c.out(), c.in(0));
-        d.wide_index = has_wide_index(window) ? 1 : 0;
-        return d;
+      .signature{
+          .doc = "The gradient of max_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] over the "
+                 "windows (p, q) whose largest cell is (h, w).",
+          .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], of max_pool2d"}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
-      .ref = ir::kernel_fn<&f32::max_pool2d_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_pool2d_grad_ref>(),
-      .fast = ir::kernel_fn<&max_pool2d_grad_simd>(),
-      .mask = mask,
+      .infer = infer_grad,
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+            pool_dims d = pool_sizes(window, c.out(), c.in(0));
+            d.wide_index = has_wide_index(window) ? 1 : 0;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::max_pool2d_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_pool2d_grad_ref>(),
+          .fast = ir::kernel_fn<&max_pool2d_grad_simd>(),
+      },
+      .memory{.mask = mask},
   };
   return def;
 }
@@ -223,9 +242,9 @@ const OpDef& with_places_op() {
   static const OpDef def = [] {
     OpDef copy = max_pool2d_op();
     copy.name = "max_pool2d_with_places";
-    copy.doc = "max_pool2d whose places are wanted for themselves.";
-    copy.example = "";
-    copy.specialize = nullptr;
+    copy.signature.doc = "max_pool2d whose places are wanted for themselves.";
+    copy.signature.example = "";
+    copy.rewrite.specialize = nullptr;
     return copy;
   }();
   return def;
@@ -234,25 +253,29 @@ const OpDef& with_places_op() {
 const OpDef& cells_op() {
   static const OpDef def{
       .name = "max_pool2d_cells",
-      .doc = "Where in the image the places of max_pool2d are: row * W + column.",
-      .inputs = {{"index", "[N, P, Q, C], of max_pool2d"}},
-      .outputs = {{"cells", "[N, P, Q, C], i32"}},
-      .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      .signature{
+          .doc = "Where in the image the places of max_pool2d are: row * W + column.",
+          .inputs = {{"index", "[N, P, Q, C], of max_pool2d"}},
+          .outputs = {{"cells", "[N, P, Q, C], i32"}},
+          .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
         c.require_dtype(0, has_wide_index(window) ? DType::i32 : DType::u8);
         return {{DType::i32, c.shape(0)}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
-        const Window window = pool_window(attrs);
-        const Shape& y = c.in(0);
-        pool_dims d = pool_sizes(window, {y[0], attrs.size.h, attrs.size.w, y[3]}, y);
-        d.wide_index = has_wide_index(window) ? 1 : 0;
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
+            const Window window = pool_window(attrs);
+            const Shape& y = c.in(0);
+            pool_dims d = pool_sizes(window, {y[0], attrs.size.h, attrs.size.w, y[3]}, y);
+            d.wide_index = has_wide_index(window) ? 1 : 0;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::max_pool2d_cells_ref>(),
+          .ref64 = ir::kernel_fn<&f64::max_pool2d_cells_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::max_pool2d_cells_ref>(),
-      .ref64 = ir::kernel_fn<&f64::max_pool2d_cells_ref>(),
   };
   return def;
 }

@@ -96,7 +96,7 @@ void pool_row(float* y, T* index, Source x, int64_t row, const pool_dims& d) {
 }
 
 void max_pool2d_target(float* y, uint8_t* index, const float* x, const pool_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const Source source = {x, x + static_cast<ptrdiff_t>(d.n) * d.h * d.w * d.c};
   for_each_row(pool, int64_t{d.n} * d.p, int64_t{d.r} * d.w * d.c, [&](int64_t row) {
     if (d.wide_index) {
@@ -191,7 +191,7 @@ void store_bytes(uint64_t value, uint8_t* to, int count) {
 
 // Packs in places of one width, known when compiling.
 template <int kWidth>
-void pack_places(uint8_t* bits, const uint8_t* index, int64_t n, exec::ThreadPool& pool) {
+void pack_places(uint8_t* bits, const uint8_t* index, int64_t n, parallel::ThreadPool& pool) {
   constexpr int kPerByte = 8 / kWidth;
   constexpr int64_t kTileBytes = 4096;
   pool.run((n + kTileBytes * kPerByte - 1) / (kTileBytes * kPerByte), [=](int64_t tile) {
@@ -231,7 +231,7 @@ int64_t unpacked_bytes(const pool_dims& d) { return int64_t{d.p} * d.q * d.c + 6
 
 template <int kWidth>
 void packed_grad(float* dx, const float* dy, const uint8_t* bits, uint8_t* places,
-                 const pool_dims& d, exec::ThreadPool& pool) {
+                 const pool_dims& d, parallel::ThreadPool& pool) {
   std::array<ptrdiff_t, 256> offsets{};
   for (int place = 0; place < std::min(d.r * d.s, 16); ++place) {
     offsets[static_cast<size_t>(place)] = cell_offset(d, place);
@@ -253,7 +253,7 @@ int64_t max_pool2d_packed_grad_workspace(const ir::Params& params, int threads) 
 }
 
 void max_pool2d_pack_simd(uint8_t* bits, const uint8_t* index, const pool_pack_dims* d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   const auto pack = d->width == 1   ? pack_places<1>
                     : d->width == 2 ? pack_places<2>
                                     : pack_places<4>;
@@ -261,7 +261,7 @@ void max_pool2d_pack_simd(uint8_t* bits, const uint8_t* index, const pool_pack_d
 }
 
 void max_pool2d_packed_grad_simd(float* dx, const float* dy, const uint8_t* bits, void* workspace,
-                                 const pool_dims* d, exec::ThreadPool& pool) {
+                                 const pool_dims* d, parallel::ThreadPool& pool) {
   const auto grad = d->place_bits == 1   ? packed_grad<1>
                     : d->place_bits == 2 ? packed_grad<2>
                                          : packed_grad<4>;
@@ -269,17 +269,17 @@ void max_pool2d_packed_grad_simd(float* dx, const float* dy, const uint8_t* bits
 }
 
 void max_pool2d_simd(float* y, uint8_t* index, const float* x, const pool_dims* d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(max_pool2d_target)(y, index, x, *d, pool);
 }
 
 void max_pool2d_inference_simd(float* y, const float* x, const pool_dims* d,
-                               exec::ThreadPool& pool) {
+                               parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(max_pool2d_target)(y, nullptr, x, *d, pool);
 }
 
 void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, const pool_dims* d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   const auto offset_of = [d](int place) { return cell_offset(*d, place); };
   std::array<ptrdiff_t, 256> offsets{};
   for (int place = 0; place < std::min(d->r * d->s, 256); ++place) {

@@ -141,7 +141,7 @@ TEST(max_pool2d, has_the_same_gradient_with_packed_places) {
   for (size_t i = 0; i < dy.size(); ++i) dy[i] = 0.1F * static_cast<float>(i % 11) - 0.3F;
   const auto grad_attrs =
       ir::Attrs::of(MaxPool2dGradAttrs{.size = {9, 8}, .kernel = 3, .stride = 2, .padding = 1});
-  const ir::MaskRule rule = ir::find_op("max_pool2d_grad")->mask(grad_attrs);
+  const ir::MaskRule rule = ir::find_op("max_pool2d_grad")->memory.mask(grad_attrs);
   const Tensor index = tensor(DType::u8, shape, pooled[1]);
   for (const Kernel which : {Kernel::reference, Kernel::fast}) {
     const auto whole = run_op("max_pool2d_grad", grad_attrs, {tensor(shape, dy), index}, which);
@@ -199,7 +199,7 @@ TEST(max_pool2d, passes_nan_on) {
   const std::vector<float> x = {kNan, 1, 1, 2, kNan, 2, 3, 3, 3, 4, 4, 4};
   std::vector<float> y(3);
   std::vector<uint8_t> index(3);
-  exec::ThreadPool pool(1);
+  parallel::ThreadPool pool(1);
   ops::max_pool2d_impl::max_pool2d_simd(y.data(), index.data(), x.data(), &d, pool);
   EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]));
   EXPECT_EQ(y[2], 4.0F);

@@ -9,23 +9,32 @@ namespace thimble::ops::maximum_impl {
 namespace {
 
 const OpDef& maximum_grad_op() {
-  static const OpDef def =
-      extremum_of_two_grad_op({.name = "maximum_grad",
-                               .ref = ir::kernel_fn<&f32::maximum_grad_ref>(),
-                               .ref64 = ir::kernel_fn<&f64::maximum_grad_ref>(),
-                               .fast = ir::kernel_fn<&maximum_grad_simd>()});
+  static const OpDef def = extremum_of_two_grad_op({
+      .name = "maximum_grad",
+      .kernels{
+          .ref = ir::kernel_fn<&f32::maximum_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::maximum_grad_ref>(),
+          .fast = ir::kernel_fn<&maximum_grad_simd>(),
+      },
+  });
   return def;
 }
 
 const OpDef& maximum_op() {
   static const OpDef def = extremum_of_two_op({
       .name = "maximum",
-      .doc = "The larger of a and b, element by element with broadcasting; NaN where one is NaN.",
-      .example = "auto y = maximum(a, b);",
-      .vjp = [](const ir::VjpContext& c) { return extremum_of_two_vjp(c, maximum_grad_op()); },
-      .ref = ir::kernel_fn<&f32::maximum_ref>(),
-      .ref64 = ir::kernel_fn<&f64::maximum_ref>(),
-      .fast = ir::kernel_fn<&maximum_simd>(),
+      .signature{
+          .doc =
+              "The larger of a and b, element by element with broadcasting; NaN where one is NaN.",
+          .example = "auto y = maximum(a, b);",
+      },
+      .gradient{
+          .vjp = [](const ir::VjpContext& c) { return extremum_of_two_vjp(c, maximum_grad_op()); }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::maximum_ref>(),
+          .ref64 = ir::kernel_fn<&f64::maximum_ref>(),
+          .fast = ir::kernel_fn<&maximum_simd>(),
+      },
   });
   return def;
 }

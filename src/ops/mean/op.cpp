@@ -27,23 +27,28 @@ ir::Params mean_params(const ir::KernelContext& c) {
 const OpDef& mean_grad_op() {
   static const OpDef def{
       .name = "mean_grad",
-      .doc = "The gradient of mean: dy / (number of averaged elements), repeated to x's shape.",
-      .inputs = {{"dy", "the shape of mean's result"}},
-      .outputs = {{"dx", "the shape in the attributes"}},
-      .attrs = ir::Attrs::schema_of<MeanGradAttrs>(),
+      .signature{
+          .doc = "The gradient of mean: dy / (number of averaged elements), repeated to x's shape.",
+          .inputs = {{"dy", "the shape of mean's result"}},
+          .outputs = {{"dx", "the shape in the attributes"}},
+          .attrs = ir::Attrs::schema_of<MeanGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::f32, c.attrs.as<MeanGradAttrs>().shape}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<MeanGradAttrs>();
-        const auto chosen = chosen_axes(attrs.shape.rank(), attrs.axes);
-        const Shape kept = reduced_shape(attrs.shape, chosen, true);
-        const int64_t count = kept.elements() == 0 ? 1 : attrs.shape.elements() / kept.elements();
-        return broadcast_dims_of(kept, attrs.shape, static_cast<int>(count));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<MeanGradAttrs>();
+            const auto chosen = chosen_axes(attrs.shape.rank(), attrs.axes);
+            const Shape kept = reduced_shape(attrs.shape, chosen, true);
+            const int64_t count =
+                kept.elements() == 0 ? 1 : attrs.shape.elements() / kept.elements();
+            return broadcast_dims_of(kept, attrs.shape, static_cast<int>(count));
+          },
+          .ref = ir::kernel_fn<&f32::mean_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::mean_grad_ref>(),
+          .fast = ir::kernel_fn<&broadcast_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::mean_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::mean_grad_ref>(),
-      .fast = ir::kernel_fn<&broadcast_simd>(),
   };
   return def;
 }
@@ -57,27 +62,32 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& mean_op() {
   static const OpDef def{
       .name = "mean",
-      .doc = "The mean over axes (all where none is named).",
-      .example = "auto y = mean(x, {.axes = {1, 2}});",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
-      .attrs = ir::Attrs::schema_of<ReduceOptions>(),
+      .signature{
+          .doc = "The mean over axes (all where none is named).",
+          .example = "auto y = mean(x, {.axes = {1, 2}});",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
+          .attrs = ir::Attrs::schema_of<ReduceOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         const auto& options = c.attrs.as<ReduceOptions>();
         const auto chosen = checked_axes(c, options.axes);
         return {{DType::f32, reduced_shape(c.shape(0), chosen, options.keepdims)}};
       },
-      .vjp = vjp,
-      .params = mean_params,
-      .workspace = sum_workspace,
-      .ref = ir::kernel_fn<&f32::mean_ref>(),
-      .ref64 = ir::kernel_fn<&f64::mean_ref>(),
-      .fast = ir::kernel_fn<&sum_simd>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return chosen_of(c.in(0), c.attrs)[0] != 0 ? ir::Samples::mean : ir::Samples::apart;
-          },
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = mean_params,
+          .workspace = sum_workspace,
+          .ref = ir::kernel_fn<&f32::mean_ref>(),
+          .ref64 = ir::kernel_fn<&f64::mean_ref>(),
+          .fast = ir::kernel_fn<&sum_simd>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return chosen_of(c.in(0), c.attrs)[0] != 0 ? ir::Samples::mean
+                                                             : ir::Samples::apart;
+                }},
   };
   return def;
 }

@@ -10,36 +10,44 @@
 namespace thimble::ops::min_impl {
 namespace {
 
-void fast(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool) {
   matrices_of(*d).regular ? smallest_simd(y, x, d, pool) : f32::min_ref(y, x, d);
 }
 
 void grad_fast(float* dx, const float* dy, const float* x, const float* y, const reduce_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   matrices_of(*d).regular ? extremum_grad_simd(dx, dy, x, y, d, pool)
                           : f32::min_grad_ref(dx, dy, x, y, d);
 }
 
 const OpDef& min_grad_op() {
-  static const OpDef def = extremum_grad_op({.name = "min_grad",
-                                             .ref = ir::kernel_fn<&f32::min_grad_ref>(),
-                                             .ref64 = ir::kernel_fn<&f64::min_grad_ref>(),
-                                             .fast = ir::kernel_fn<&grad_fast>()});
+  static const OpDef def = extremum_grad_op({
+      .name = "min_grad",
+      .kernels{
+          .ref = ir::kernel_fn<&f32::min_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::min_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
+      },
+  });
   return def;
 }
 
 const OpDef& min_op() {
   static const OpDef def = extremum_op({
       .name = "min",
-      .doc =
-          "The smallest element over axes (all where none is named); NaN counts as the smallest.",
-      .example = "auto y = min(x, {.axes = {-1}});",
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(min_grad_op(), c.attrs, {c.grad(), c.input(0), c.output()})};
+      .signature{
+          .doc = "The smallest element over axes (all where none is named); NaN counts as the "
+                 "smallest.",
+          .example = "auto y = min(x, {.axes = {-1}});",
       },
-      .ref = ir::kernel_fn<&f32::min_ref>(),
-      .ref64 = ir::kernel_fn<&f64::min_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {c.grad().graph().add1(min_grad_op(), c.attrs, {c.grad(), c.input(0), c.output()})};
+      }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::min_ref>(),
+          .ref64 = ir::kernel_fn<&f64::min_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
   });
   return def;
 }

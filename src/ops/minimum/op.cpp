@@ -9,23 +9,32 @@ namespace thimble::ops::minimum_impl {
 namespace {
 
 const OpDef& minimum_grad_op() {
-  static const OpDef def =
-      extremum_of_two_grad_op({.name = "minimum_grad",
-                               .ref = ir::kernel_fn<&f32::minimum_grad_ref>(),
-                               .ref64 = ir::kernel_fn<&f64::minimum_grad_ref>(),
-                               .fast = ir::kernel_fn<&minimum_grad_simd>()});
+  static const OpDef def = extremum_of_two_grad_op({
+      .name = "minimum_grad",
+      .kernels{
+          .ref = ir::kernel_fn<&f32::minimum_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::minimum_grad_ref>(),
+          .fast = ir::kernel_fn<&minimum_grad_simd>(),
+      },
+  });
   return def;
 }
 
 const OpDef& minimum_op() {
   static const OpDef def = extremum_of_two_op({
       .name = "minimum",
-      .doc = "The smaller of a and b, element by element with broadcasting; NaN where one is NaN.",
-      .example = "auto y = minimum(a, b);",
-      .vjp = [](const ir::VjpContext& c) { return extremum_of_two_vjp(c, minimum_grad_op()); },
-      .ref = ir::kernel_fn<&f32::minimum_ref>(),
-      .ref64 = ir::kernel_fn<&f64::minimum_ref>(),
-      .fast = ir::kernel_fn<&minimum_simd>(),
+      .signature{
+          .doc =
+              "The smaller of a and b, element by element with broadcasting; NaN where one is NaN.",
+          .example = "auto y = minimum(a, b);",
+      },
+      .gradient{
+          .vjp = [](const ir::VjpContext& c) { return extremum_of_two_vjp(c, minimum_grad_op()); }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::minimum_ref>(),
+          .ref64 = ir::kernel_fn<&f64::minimum_ref>(),
+          .fast = ir::kernel_fn<&minimum_simd>(),
+      },
   });
   return def;
 }

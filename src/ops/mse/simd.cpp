@@ -7,7 +7,7 @@ namespace thimble::ops::mse_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void mse_target(float* y, const float* x, const float* t, void* workspace, const loss_dims& d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec difference = hn::Sub(io.load(x, i), io.load(t, i));
     return hn::Mul(difference, difference);
@@ -15,7 +15,7 @@ void mse_target(float* y, const float* x, const float* t, void* workspace, const
 }
 
 void mse_grad_target(float* dx, const float* dy, const float* x, const float* t, const loss_dims& d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   const LossScale scale(dy, d);
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec difference = hn::Sub(io.load(x, i), io.load(t, i));

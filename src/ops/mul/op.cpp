@@ -23,12 +23,17 @@ std::vector<Value> mul_vjp(const ir::VjpContext& c) {
 const OpDef& mul_op() {
   static const OpDef def = binary_op({
       .name = "mul",
-      .doc = "The product of two tensors, element by element, broadcast as in NumPy: y = a * b.",
-      .example = "auto y = a * b;",
-      .vjp = mul_vjp,
-      .ref = ir::kernel_fn<&f32::mul_ref>(),
-      .ref64 = ir::kernel_fn<&f64::mul_ref>(),
-      .fast = ir::kernel_fn<&mul_simd>(),
+      .signature{
+          .doc =
+              "The product of two tensors, element by element, broadcast as in NumPy: y = a * b.",
+          .example = "auto y = a * b;",
+      },
+      .gradient{.vjp = mul_vjp},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::mul_ref>(),
+          .ref64 = ir::kernel_fn<&f64::mul_ref>(),
+          .fast = ir::kernel_fn<&mul_simd>(),
+      },
   });
   return def;
 }

@@ -48,16 +48,16 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
           "Multi-head attention: projections to queries, keys and values, attention head by head, "
           "and a projection of what comes of it.",
       .example = "auto y = multi_head_attention(x, {.heads = 6, .causal = true});",
-      .inputs = {{"query", "[N, T, E]"},
-                 {"key", "[N, S, K]; none: the query", true},
-                 {"value", "[N, S, W]; none: the key", true},
-                 {"mask", "[N or 1, heads or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
-                  true},
-                 {"in_proj_weight", "[E + 2 G, E], where K = W = E", true},
-                 {"in_proj_bias", "[E + 2 G]", true},
-                 {"out_proj_weight", "[E, E]", true},
-                 {"out_proj_bias", "[E]", true}},
-      .outputs = {{"y", "[N, T, E]"}},
+      .inputs =
+          {{.name = "query", .doc = "[N, T, E]", .batch_rank = 3},
+           {.name = "key", .doc = "[N, S, K]; none: the query", .optional = true, .batch_rank = 3},
+           {.name = "value", .doc = "[N, S, W]; none: the key", .optional = true, .batch_rank = 3},
+           {"mask", "[N or 1, heads or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides", true},
+           {"in_proj_weight", "[E + 2 G, E], where K = W = E", true},
+           {"in_proj_bias", "[E + 2 G]", true},
+           {"out_proj_weight", "[E, E]", true},
+           {"out_proj_bias", "[E]", true}},
+      .outputs = {{.name = "y", .doc = "[N, T, E]", .batch_rank = 3}},
       .parameters = {{"in_proj_weight",
                       "[E + 2 G, E], G = kv_heads * E / heads; where K or W is not E in three: "
                       "q_proj_weight [E, E], k_proj_weight [G, K], v_proj_weight [G, W]"},
@@ -65,6 +65,7 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
                      {"out_proj.weight", "[E, E]"},
                      {"out_proj.bias", "[E]", true}},
       .options = ir::OptionSchema::of<MultiHeadAttentionOptions>(),
+      .required = {"heads"},
       .build = build,
   };
   static const FunctionDef* const defs[] = {&def};

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void nadam_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* m_, const float* v_,
-                         const float* mu_product, const nadam_dims* d, exec::ThreadPool& pool) {
+                         const float* mu_product, const nadam_dims* d, parallel::ThreadPool& pool) {
   const nadam_factors factors =
       nadam_factors_at(d, static_cast<double>(*lr), *step, static_cast<double>(*mu_product));
   const GradientRule gradient(d->maximize != 0, d->decoupled != 0 ? 0.0 : d->weight_decay);
@@ -48,7 +48,7 @@ HWY_EXPORT(nadam_update_target);
 
 void nadam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* m_, const float* v_,
-                       const float* mu_product, const nadam_dims* d, exec::ThreadPool& pool) {
+                       const float* mu_product, const nadam_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(nadam_update_target)
   (out, param, grad, lr, step, m_, v_, mu_product, d, pool);
 }

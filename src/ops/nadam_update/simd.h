@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/nadam_update/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::nadam_update_impl {
 
 void nadam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* m_, const float* v_,
-                       const float* mu_product, const nadam_dims* d, exec::ThreadPool& pool);
+                       const float* mu_product, const nadam_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::nadam_update_impl

@@ -13,7 +13,7 @@ namespace thimble::ops::nearest_centroid_impl {
 namespace {
 
 void fast(float* y, const float* x, const float* sums, const float* counts,
-          const nearest_centroid_dims* d, exec::ThreadPool& pool) {
+          const nearest_centroid_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{d->size} * d->classes, [&](int64_t row) {
     f32::nearest_centroid_row(y + row * d->classes, x + row * d->size, sums, counts, d);
   });
@@ -39,24 +39,29 @@ nearest_centroid_dims dims_of(const Shape& x, const Shape& sums) {
 const OpDef& nearest_centroid_op() {
   static const OpDef def{
       .name = "nearest_centroid",
-      .doc =
-          "How near rows lie to the mean of each class: y[n, c] = -|x[n] - sums[c] / counts[c]|^2, "
-          "and minus infinity for a class without samples.",
-      .example = "auto scores = nearest_centroid(features, sums, counts);",
-      .inputs = {{"x", "[N, D]"}, {"sums", "[C, D]"}, {"counts", "[C]"}},
-      .outputs = {{"y", "[N, C]"}},
+      .signature{
+          .doc = "How near rows lie to the mean of each class: y[n, c] = -|x[n] - sums[c] / "
+                 "counts[c]|^2, and minus infinity for a class without samples.",
+          .example = "auto scores = nearest_centroid(features, sums, counts);",
+          .inputs = {{"x", "[N, D]"}, {"sums", "[C, D]"}, {"counts", "[C]"}},
+          .outputs = {{"y", "[N, C]"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0, 1, 2);
         return {{DType::f32, {c.shape(0)[0], c.shape(1)[0]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0), c.in(1)); },
-      .ref = ir::kernel_fn<&f32::nearest_centroid_ref>(),
-      .ref64 = ir::kernel_fn<&f64::nearest_centroid_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return c.counted[1] || c.counted[2] ? ir::Samples::mixed : ir::Samples::apart;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.in(0), c.in(1));
           },
+          .ref = ir::kernel_fn<&f32::nearest_centroid_ref>(),
+          .ref64 = ir::kernel_fn<&f64::nearest_centroid_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return c.counted[1] || c.counted[2] ? ir::Samples::mixed : ir::Samples::apart;
+                }},
   };
   return def;
 }
@@ -64,25 +69,32 @@ const OpDef& nearest_centroid_op() {
 const OpDef& nearest_centroid_update_op() {
   static const OpDef def{
       .name = "nearest_centroid_update",
-      .doc =
-          "Adds each row of x and 1 to the sums and the count of its class; rows whose label is no "
-          "class are left out. Nothing at inference.",
-      .inputs = {{"sums", "[C, D]"}, {"counts", "[C]"}, {"x", "[N, D]"}, {"labels", "[N], i32"}},
-      .outputs = {{"new_sums", "[C, D]"}, {"new_counts", "[C]"}},
+      .signature{
+          .doc = "Adds each row of x and 1 to the sums and the count of its class; rows whose "
+                 "label is no class are left out. Nothing at inference.",
+          .inputs =
+              {{"sums", "[C, D]"}, {"counts", "[C]"}, {"x", "[N, D]"}, {"labels", "[N], i32"}},
+          .outputs = {{"new_sums", "[C, D]"}, {"new_counts", "[C]"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 2, 0, 1);
         c.require_dtype(3, DType::i32);
         c.require(c.shape(3) == Shape{c.shape(2)[0]}, "expected one label a row");
         return {c.input(0), c.input(1)};
       },
-      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
-        if (phase == ir::Phase::training) return {};
-        return {c.input(0), c.input(1)};
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            if (phase == ir::Phase::training) return {};
+            return {c.input(0), c.input(1)};
+          }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.in(2), c.in(0));
+          },
+          .ref = ir::kernel_fn<&f32::nearest_centroid_update_ref>(),
+          .ref64 = ir::kernel_fn<&f64::nearest_centroid_update_ref>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(2), c.in(0)); },
-      .ref = ir::kernel_fn<&f32::nearest_centroid_update_ref>(),
-      .ref64 = ir::kernel_fn<&f64::nearest_centroid_update_ref>(),
-      .updates = {{0, 0}, {1, 1}},
+      .memory{.updates = {{0, 0}, {1, 1}}},
   };
   return def;
 }

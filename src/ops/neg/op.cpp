@@ -13,12 +13,16 @@ namespace {
 const OpDef& neg_op() {
   static const OpDef def = unary_op({
       .name = "neg",
-      .doc = "The negative: y = -x.",
-      .example = "auto y = -x;",
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {-c.grad()}; },
-      .ref = ir::kernel_fn<&f32::neg_ref>(),
-      .ref64 = ir::kernel_fn<&f64::neg_ref>(),
-      .fast = ir::kernel_fn<&neg_simd>(),
+      .signature{
+          .doc = "The negative: y = -x.",
+          .example = "auto y = -x;",
+      },
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {-c.grad()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::neg_ref>(),
+          .ref64 = ir::kernel_fn<&f64::neg_ref>(),
+          .fast = ir::kernel_fn<&neg_simd>(),
+      },
   });
   return def;
 }

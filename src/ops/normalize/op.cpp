@@ -14,12 +14,13 @@ namespace {
 
 bool simple(const normalize_dims& d) { return d.along.inner == 1 && d.p == 2.0; }
 
-void fast(float* y, float* norm, const float* x, const normalize_dims* d, exec::ThreadPool& pool) {
+void fast(float* y, float* norm, const float* x, const normalize_dims* d,
+          parallel::ThreadPool& pool) {
   simple(*d) ? normalize_simd(y, norm, x, d, pool) : f32::normalize_ref(y, norm, x, d);
 }
 
 void grad_fast(float* dx, const float* dy, const float* y, const float* norm,
-               const normalize_dims* d, exec::ThreadPool& pool) {
+               const normalize_dims* d, parallel::ThreadPool& pool) {
   simple(*d) ? normalize_grad_simd(dx, dy, y, norm, d, pool)
              : f32::normalize_grad_ref(dx, dy, y, norm, d);
 }
@@ -53,23 +54,26 @@ ir::Params grad_params(const ir::KernelContext& c) {
 const OpDef& normalize_grad_op() {
   static const OpDef def{
       .name = "normalize_grad",
-      .doc =
-          "The gradient of normalize, from its results: dx = (dy - sign(y) |y|^(p - 1) * sum along "
-          "the axis of dy y) / norm where norm > epsilon, else dy / epsilon.",
-      .inputs = {{"dy", "any shape"}, {"y", "the shape of dy"}, {"norm", "one a vector"}},
-      .outputs = {{"dx", "the shape of dy"}},
-      .attrs = ir::Attrs::schema_of<NormalizeOptions>(),
+      .signature{
+          .doc = "The gradient of normalize, from its results: dx = (dy - sign(y) |y|^(p - 1) * "
+                 "sum along the axis of dy y) / norm where norm > epsilon, else dy / epsilon.",
+          .inputs = {{"dy", "any shape"}, {"y", "the shape of dy"}, {"norm", "one a vector"}},
+          .outputs = {{"dx", "the shape of dy"}},
+          .attrs = ir::Attrs::schema_of<NormalizeOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require(c.input(2) == ir::TensorType{DType::f32, norm_shape(c)},
                   "expected one norm a vector");
         c.require(c.input(0) == c.input(1), "expected dy of the type of y");
         return {c.input(0)};
       },
-      .params = grad_params,
-      .ref = ir::kernel_fn<&f32::normalize_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::normalize_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
-      .in_place = {{0, 0}, {0, 1}},
+      .kernels{
+          .params = grad_params,
+          .ref = ir::kernel_fn<&f32::normalize_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::normalize_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
   };
   return def;
 }
@@ -77,31 +81,33 @@ const OpDef& normalize_grad_op() {
 const OpDef& normalize_op() {
   static const OpDef def{
       .name = "normalize",
-      .doc =
-          "Vectors of length 1: y = x / max(||x||_p, epsilon) with norms along an axis. No "
-          "gradient "
-          "flows through the norms as outputs.",
-      .example = "auto y = normalize(x);",
-      .inputs = {{"x", "any shape of at least one dimension"}},
-      .outputs = {{"y", "the shape of x"}, {"norm", "x without the axis"}},
-      .attrs = ir::Attrs::schema_of<NormalizeOptions>(),
+      .signature{
+          .doc = "Vectors of length 1: y = x / max(||x||_p, epsilon) with norms along an axis. No "
+                 "gradient flows through the norms as outputs.",
+          .example = "auto y = normalize(x);",
+          .inputs = {{"x", "any shape of at least one dimension"}},
+          .outputs = {{"y", "the shape of x"}, {"norm", "x without the axis"}},
+          .attrs = ir::Attrs::schema_of<NormalizeOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {c.input(0), {DType::f32, norm_shape(c)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         return {c.grad().graph().add1(normalize_grad_op(), c.attrs,
                                       {c.grad(), c.output(0), c.output(1)})};
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::normalize_ref>(),
+          .ref64 = ir::kernel_fn<&f64::normalize_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::normalize_ref>(),
-      .ref64 = ir::kernel_fn<&f64::normalize_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .in_place = {{0, 0}},
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<NormalizeOptions>().axis);
-          },
+      .memory{.in_place = {{0, 0}}},
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<NormalizeOptions>().axis);
+                }},
   };
   return def;
 }

@@ -11,7 +11,7 @@ namespace thimble::ops::normalize_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void normalize_target(float* y, float* norm, const float* x, const normalize_dims& d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   const int n = d.along.size;
   const float least = static_cast<float>(d.epsilon);
   over_rows(d.along.outer, n, pool, [&](int64_t r) HWY_ATTR {
@@ -29,7 +29,7 @@ void normalize_target(float* y, float* norm, const float* x, const normalize_dim
 }
 
 void normalize_grad_target(float* dx, const float* dy, const float* y, const float* norm,
-                           const normalize_dims& d, exec::ThreadPool& pool) {
+                           const normalize_dims& d, parallel::ThreadPool& pool) {
   const int n = d.along.size;
   const float least = static_cast<float>(d.epsilon);
   over_rows(d.along.outer, n, pool, [&](int64_t r) HWY_ATTR {
@@ -56,12 +56,12 @@ HWY_EXPORT(normalize_target);
 HWY_EXPORT(normalize_grad_target);
 
 void normalize_simd(float* y, float* norm, const float* x, const normalize_dims* d,
-                    exec::ThreadPool& pool) {
+                    parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(normalize_target)(y, norm, x, *d, pool);
 }
 
 void normalize_grad_simd(float* dx, const float* dy, const float* y, const float* norm,
-                         const normalize_dims* d, exec::ThreadPool& pool) {
+                         const normalize_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(normalize_grad_target)(dx, dy, y, norm, *d, pool);
 }
 

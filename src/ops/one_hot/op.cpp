@@ -13,14 +13,14 @@ namespace {
 const OpDef& one_hot_op() {
   static const OpDef def{
       .name = "one_hot",
-      .doc =
-          "Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. An index that "
-          "is "
-          "no class gives a row of zeros.",
-      .example = "auto t = one_hot(label, {.classes = 10});",
-      .inputs = {{"x", "any shape, i32"}},
-      .outputs = {{"y", "[the shape of x, classes], f32"}},
-      .attrs = ir::Attrs::schema_of<OneHotOptions>(),
+      .signature{
+          .doc = "Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. An "
+                 "index that is no class gives a row of zeros.",
+          .example = "auto t = one_hot(label, {.classes = 10});",
+          .inputs = {{"x", "any shape, i32"}},
+          .outputs = {{"y", "[the shape of x, classes], f32"}},
+          .attrs = ir::Attrs::schema_of<OneHotOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::i32);
         const int64_t classes = c.attrs.as<OneHotOptions>().classes;
@@ -29,14 +29,16 @@ const OpDef& one_hot_op() {
         dims.push_back(classes);
         return {{DType::f32, Shape(std::move(dims))}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        class_dims d{};
-        d.rows = static_cast<int>(c.in(0).elements());
-        d.classes = static_cast<int>(c.attrs.as<OneHotOptions>().classes);
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            class_dims d{};
+            d.rows = static_cast<int>(c.in(0).elements());
+            d.classes = static_cast<int>(c.attrs.as<OneHotOptions>().classes);
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::one_hot_ref>(),
+          .ref64 = ir::kernel_fn<&f64::one_hot_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::one_hot_ref>(),
-      .ref64 = ir::kernel_fn<&f64::one_hot_ref>(),
   };
   return def;
 }

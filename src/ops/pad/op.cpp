@@ -68,20 +68,24 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& pad_op() {
   static const OpDef def{
       .name = "pad",
-      .doc = "x with elements of one value around it, `before` and `after` each axis.",
-      .example = "auto y = pad(images, {.before = {0, 1, 1, 0}, .after = {0, 1, 1, 0}});",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"y", "x with every axis longer by what is put around it"}},
-      .attrs = ir::Attrs::schema_of<PadOptions>(),
+      .signature{
+          .doc = "x with elements of one value around it, `before` and `after` each axis.",
+          .example = "auto y = pad(images, {.before = {0, 1, 1, 0}, .after = {0, 1, 1, 0}});",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "x with every axis longer by what is put around it"}},
+          .attrs = ir::Attrs::schema_of<PadOptions>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::pad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::pad_ref>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
-          },
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::pad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::pad_ref>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
+                }},
   };
   return def;
 }

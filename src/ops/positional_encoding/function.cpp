@@ -16,7 +16,7 @@ THIMBLE_FUNCTION_FOLDER(positional_encoding) {
       .name = "positional_encoding",
       .doc = "x plus sines and cosines of its positions along axis 1.",
       .example = "auto y = positional_encoding(embedded);",
-      .inputs = {{"x", "[N, T, D]"}},
+      .inputs = {{.name = "x", .doc = "[N, T, D]", .batch_rank = 3}},
       .outputs = {{"y", "the shape of x"}},
       .options = ir::OptionSchema::of<PositionalEncodingOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -36,10 +36,12 @@ constexpr UnaryInfo kPow{
 const OpDef& pow_tensor_slope_op() {
   static const OpDef def = binary_op({
       .name = "pow_tensor_slope",
-      .doc = "The derivative of a^b by a: b * a^(b - 1), and 0 where b is 0.",
-      .ref = ir::kernel_fn<&f32::pow_tensor_slope_ref>(),
-      .ref64 = ir::kernel_fn<&f64::pow_tensor_slope_ref>(),
-      .fast = ir::kernel_fn<&pow_tensor_slope_simd>(),
+      .signature{.doc = "The derivative of a^b by a: b * a^(b - 1), and 0 where b is 0."},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::pow_tensor_slope_ref>(),
+          .ref64 = ir::kernel_fn<&f64::pow_tensor_slope_ref>(),
+          .fast = ir::kernel_fn<&pow_tensor_slope_simd>(),
+      },
   });
   return def;
 }
@@ -47,10 +49,12 @@ const OpDef& pow_tensor_slope_op() {
 const OpDef& pow_tensor_growth_op() {
   static const OpDef def = binary_op({
       .name = "pow_tensor_growth",
-      .doc = "The derivative of a^b by b: a^b * log(a), and 0 where a is 0 and b >= 0.",
-      .ref = ir::kernel_fn<&f32::pow_tensor_growth_ref>(),
-      .ref64 = ir::kernel_fn<&f64::pow_tensor_growth_ref>(),
-      .fast = ir::kernel_fn<&pow_tensor_growth_simd>(),
+      .signature{.doc = "The derivative of a^b by b: a^b * log(a), and 0 where a is 0 and b >= 0."},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::pow_tensor_growth_ref>(),
+          .ref64 = ir::kernel_fn<&f64::pow_tensor_growth_ref>(),
+          .fast = ir::kernel_fn<&pow_tensor_growth_simd>(),
+      },
   });
   return def;
 }
@@ -69,13 +73,17 @@ std::vector<Value> pow_tensor_vjp(const ir::VjpContext& c) {
 const OpDef& pow_tensor_op() {
   static const OpDef def = binary_op({
       .name = "pow_tensor",
-      .doc =
-          "A tensor to the power of a tensor, element by element, broadcast as in NumPy: y = a^b.",
-      .example = "auto y = pow(a, b);",
-      .vjp = pow_tensor_vjp,
-      .ref = ir::kernel_fn<&f32::pow_tensor_ref>(),
-      .ref64 = ir::kernel_fn<&f64::pow_tensor_ref>(),
-      .fast = ir::kernel_fn<&pow_tensor_simd>(),
+      .signature{
+          .doc = "A tensor to the power of a tensor, element by element, broadcast as in NumPy: y "
+                 "= a^b.",
+          .example = "auto y = pow(a, b);",
+      },
+      .gradient{.vjp = pow_tensor_vjp},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::pow_tensor_ref>(),
+          .ref64 = ir::kernel_fn<&f64::pow_tensor_ref>(),
+          .fast = ir::kernel_fn<&pow_tensor_simd>(),
+      },
   });
   return def;
 }

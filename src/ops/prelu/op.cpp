@@ -29,23 +29,27 @@ prelu_dims dims_of(const Shape& x, const Shape& weight) {
 const OpDef& prelu_grad_op() {
   static const OpDef def{
       .name = "prelu_grad",
-      .doc =
-          "The gradients of prelu: dx = dy where x > 0, else weight * dy; dweight = sum of dy x "
-          "over "
-          "x <= 0.",
-      .inputs = {{"dy", "[..., C]"}, {"x", "[..., C]"}, {"weight", "[C] or [1]"}},
-      .outputs = {{"dx", "[..., C]"}, {"dweight", "[C] or [1]"}},
+      .signature{
+          .doc = "The gradients of prelu: dx = dy where x > 0, else weight * dy; dweight = sum of "
+                 "dy x over x <= 0.",
+          .inputs = {{"dy", "[..., C]"}, {"x", "[..., C]"}, {"weight", "[C] or [1]"}},
+          .outputs = {{"dx", "[..., C]"}, {"dweight", "[C] or [1]"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 1, 2);
         c.require(c.input(0) == c.input(1), "expected dy of the type of x");
         return {c.input(1), c.input(2)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(1), c.in(2)); },
-      .workspace = prelu_grad_workspace,
-      .ref = ir::kernel_fn<&f32::prelu_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::prelu_grad_ref>(),
-      .fast = ir::kernel_fn<&prelu_grad_simd>(),
-      .in_place = {{0, 0}, {0, 1}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.in(1), c.in(2));
+          },
+          .workspace = prelu_grad_workspace,
+          .ref = ir::kernel_fn<&f32::prelu_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::prelu_grad_ref>(),
+          .fast = ir::kernel_fn<&prelu_grad_simd>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
   };
   return def;
 }
@@ -53,24 +57,30 @@ const OpDef& prelu_grad_op() {
 const OpDef& prelu_op() {
   static const OpDef def{
       .name = "prelu",
-      .doc = "Rectified linear unit with a trained slope: y = x where x > 0, else weight * x.",
-      .example = "auto y = prelu(x);",
-      .inputs = {{"x", "[..., C]"}, {"weight", "[C] or [1]"}},
-      .outputs = {{"y", "[..., C]"}},
+      .signature{
+          .doc = "Rectified linear unit with a trained slope: y = x where x > 0, else weight * x.",
+          .example = "auto y = prelu(x);",
+          .inputs = {{"x", "[..., C]"}, {"weight", "[C] or [1]"}},
+          .outputs = {{"y", "[..., C]"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0, 1);
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value inputs[] = {c.grad(), c.input(0), c.input(1)};
         return c.grad().graph().add(prelu_grad_op(), {}, inputs);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.in(0), c.in(1));
+          },
+          .workspace = prelu_workspace,
+          .ref = ir::kernel_fn<&f32::prelu_ref>(),
+          .ref64 = ir::kernel_fn<&f64::prelu_ref>(),
+          .fast = ir::kernel_fn<&prelu_simd>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return dims_of(c.in(0), c.in(1)); },
-      .workspace = prelu_workspace,
-      .ref = ir::kernel_fn<&f32::prelu_ref>(),
-      .ref64 = ir::kernel_fn<&f64::prelu_ref>(),
-      .fast = ir::kernel_fn<&prelu_simd>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }

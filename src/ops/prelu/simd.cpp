@@ -39,7 +39,7 @@ HWY_INLINE Vec by_slope(Vec x, Vec value, Vec slope) {
 }
 
 void prelu_target(float* y, const float* x, const float* weight, void* workspace,
-                  const prelu_dims& d, exec::ThreadPool& pool) {
+                  const prelu_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   simd::Workspace pieces(workspace);
   const PreluScratch s = carve_prelu(pieces, r, pool.threads(), false);
@@ -63,7 +63,7 @@ void prelu_target(float* y, const float* x, const float* weight, void* workspace
 
 void prelu_grad_target(float* dx, float* dweight, const float* dy, const float* x,
                        const float* weight, void* workspace, const prelu_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   simd::Workspace pieces(workspace);
   const PreluScratch s = carve_prelu(pieces, r, pool.threads(), true);
@@ -129,13 +129,13 @@ int64_t prelu_grad_workspace(const ir::Params& params, int threads) {
 }
 
 void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const prelu_dims* d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(prelu_target)(y, x, weight, workspace, *d, pool);
 }
 
 void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
                      const float* weight, void* workspace, const prelu_dims* d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(prelu_grad_target)(dx, dweight, dy, x, weight, workspace, *d, pool);
 }
 

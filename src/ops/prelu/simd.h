@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/prelu/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::prelu_impl {
 
@@ -15,9 +15,9 @@ int64_t prelu_workspace(const ir::Params& params, int threads);
 int64_t prelu_grad_workspace(const ir::Params& params, int threads);
 
 void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const prelu_dims* d,
-                exec::ThreadPool& pool);
+                parallel::ThreadPool& pool);
 void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
                      const float* weight, void* workspace, const prelu_dims* d,
-                     exec::ThreadPool& pool);
+                     parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::prelu_impl

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void radam_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* m_, const float* v_, const radam_dims* d,
-                         exec::ThreadPool& pool) {
+                         parallel::ThreadPool& pool) {
   const radam_factors factors = radam_factors_at(d, static_cast<double>(*lr), *step);
   const GradientRule gradient(d->maximize != 0, d->decoupled != 0 ? 0.0 : d->weight_decay);
   const Vec shrink = set(factors.shrink);
@@ -44,7 +44,7 @@ HWY_EXPORT(radam_update_target);
 
 void radam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* m_, const float* v_, const radam_dims* d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(radam_update_target)
   (out, param, grad, lr, step, m_, v_, d, pool);
 }

@@ -31,20 +31,23 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& random_normal_op() {
   static const OpDef def{
       .name = "random_normal",
-      .doc =
-          "Normally distributed random numbers: y = mean + stddev sqrt(-2 ln(1 - u)) cos(2 pi v) "
-          "and its sine twin, with u, v of 24 bits from Philox 4x32-10, keyed by seed, step and "
-          "stream.",
-      .example = "auto noise = random_normal(x);",
-      .inputs = {rng_argument()},
-      .outputs = {{"y", "the shape in the attributes"}},
-      .attrs = ir::Attrs::schema_of<RandomNormalAttrs>(),
+      .signature{
+          .doc = "Normally distributed random numbers: y = mean + stddev sqrt(-2 ln(1 - u)) cos(2 "
+                 "pi v) and its sine twin, with u, v of 24 bits from Philox 4x32-10, keyed by "
+                 "seed, step and stream.",
+          .example = "auto noise = random_normal(x);",
+          .inputs = {rng_argument()},
+          .outputs = {{"y", "the shape in the attributes"}},
+          .attrs = ir::Attrs::schema_of<RandomNormalAttrs>(),
+      },
       .infer = infer,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::random_normal_ref>(),
-      .ref64 = ir::kernel_fn<&f64::random_normal_ref>(),
-      .fast = ir::kernel_fn<&random_normal_simd>(),
-      .reads_rng = true,
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::random_normal_ref>(),
+          .ref64 = ir::kernel_fn<&f64::random_normal_ref>(),
+          .fast = ir::kernel_fn<&random_normal_simd>(),
+      },
+      .flow{.reads_rng = true},
   };
   return def;
 }

@@ -35,7 +35,7 @@ HWY_INLINE void to_normal(float* HWY_RESTRICT out, const uint32_t* HWY_RESTRICT 
 }
 
 void random_normal_target(float* y, const uint32_t* rng, const random_dims& d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   const F32 f;
   const Vec mean = hn::Set(f, static_cast<float>(d.a));
   const Vec stddev = hn::Set(f, static_cast<float>(d.b));
@@ -58,7 +58,7 @@ namespace thimble::ops::random_normal_impl {
 HWY_EXPORT(random_normal_target);
 
 void random_normal_simd(float* y, const uint32_t* rng, const random_dims* d,
-                        exec::ThreadPool& pool) {
+                        parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(random_normal_target)(y, rng, *d, pool);
 }
 

@@ -36,19 +36,22 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& random_uniform_op() {
   static const OpDef def{
       .name = "random_uniform",
-      .doc =
-          "Random numbers evenly spread over [low, high): y = low + (high - low) u with u of 24 "
-          "bits from Philox 4x32-10, keyed by seed, step and stream.",
-      .example = "auto noise = random_uniform(x, {.low = -1, .high = 1});",
-      .inputs = {rng_argument()},
-      .outputs = {{"y", "the shape in the attributes"}},
-      .attrs = ir::Attrs::schema_of<RandomUniformAttrs>(),
+      .signature{
+          .doc = "Random numbers evenly spread over [low, high): y = low + (high - low) u with u "
+                 "of 24 bits from Philox 4x32-10, keyed by seed, step and stream.",
+          .example = "auto noise = random_uniform(x, {.low = -1, .high = 1});",
+          .inputs = {rng_argument()},
+          .outputs = {{"y", "the shape in the attributes"}},
+          .attrs = ir::Attrs::schema_of<RandomUniformAttrs>(),
+      },
       .infer = infer,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::random_uniform_ref>(),
-      .ref64 = ir::kernel_fn<&f64::random_uniform_ref>(),
-      .fast = ir::kernel_fn<&random_uniform_simd>(),
-      .reads_rng = true,
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::random_uniform_ref>(),
+          .ref64 = ir::kernel_fn<&f64::random_uniform_ref>(),
+          .fast = ir::kernel_fn<&random_uniform_simd>(),
+      },
+      .flow{.reads_rng = true},
   };
   return def;
 }

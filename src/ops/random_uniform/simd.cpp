@@ -14,7 +14,7 @@ using simd::HWY_NAMESPACE::U32;
 using simd::HWY_NAMESPACE::units;
 
 void random_uniform_target(float* y, const uint32_t* rng, const random_dims& d,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   const F32 f;
   const Vec low = hn::Set(f, static_cast<float>(d.a));
   const Vec width = hn::Set(f, static_cast<float>(d.b));
@@ -37,7 +37,7 @@ namespace thimble::ops::random_uniform_impl {
 HWY_EXPORT(random_uniform_target);
 
 void random_uniform_simd(float* y, const uint32_t* rng, const random_dims* d,
-                         exec::ThreadPool& pool) {
+                         parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(random_uniform_target)(y, rng, *d, pool);
 }
 

@@ -4,8 +4,8 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/families/random/philox.h"
 #include "ops/random_uniform/attrs.h"
+#include "simd/philox.h"
 
 namespace thimble::test::random_uniform_test {
 namespace {

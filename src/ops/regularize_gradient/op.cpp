@@ -14,12 +14,13 @@ namespace {
 const OpDef& regularize_gradient_op() {
   static const OpDef def{
       .name = "regularize_gradient",
-      .doc =
-          "The gradient of a loss with the penalties l1 * sum(|param|) + l2 / 2 * sum(param^2): "
-          "y = grad + l1 * sign(param) + l2 * param.",
-      .inputs = {{"grad", "any shape"}, {"param", "the shape of grad"}},
-      .outputs = {{"y", "the shape of grad"}},
-      .attrs = ir::Attrs::schema_of<RegularizeGradientOptions>(),
+      .signature{
+          .doc = "The gradient of a loss with the penalties l1 * sum(|param|) + l2 / 2 * "
+                 "sum(param^2): y = grad + l1 * sign(param) + l2 * param.",
+          .inputs = {{"grad", "any shape"}, {"param", "the shape of grad"}},
+          .outputs = {{"y", "the shape of grad"}},
+          .attrs = ir::Attrs::schema_of<RegularizeGradientOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         c.require_dtype(1, DType::f32);
@@ -28,18 +29,20 @@ const OpDef& regularize_gradient_op() {
         c.require(options.l1 >= 0.0 && options.l2 >= 0.0, "l1 and l2 must not be negative");
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        regularize_gradient_dims d{};
-        d.n = static_cast<int>(c.out().elements());
-        d.l1 = c.attrs.as<RegularizeGradientOptions>().l1;
-        d.l2 = c.attrs.as<RegularizeGradientOptions>().l2;
-        return d;
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            regularize_gradient_dims d{};
+            d.n = static_cast<int>(c.out().elements());
+            d.l1 = c.attrs.as<RegularizeGradientOptions>().l1;
+            d.l2 = c.attrs.as<RegularizeGradientOptions>().l2;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::regularize_gradient_ref>(),
+          .ref64 = ir::kernel_fn<&f64::regularize_gradient_ref>(),
+          .fast = ir::kernel_fn<&regularize_gradient_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::regularize_gradient_ref>(),
-      .ref64 = ir::kernel_fn<&f64::regularize_gradient_ref>(),
-      .fast = ir::kernel_fn<&regularize_gradient_simd>(),
-      .elementwise = true,
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
+      .flow{.elementwise = true},
   };
   return def;
 }

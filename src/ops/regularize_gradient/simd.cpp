@@ -9,7 +9,7 @@ namespace thimble::ops::regularize_gradient_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 void regularize_gradient_target(float* y, const float* grad, const float* param,
-                                const regularize_gradient_dims* d, exec::ThreadPool& pool) {
+                                const regularize_gradient_dims* d, parallel::ThreadPool& pool) {
   const Vec l1 = set(d->l1);
   const Vec l2 = set(d->l2);
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
@@ -27,7 +27,7 @@ namespace thimble::ops::regularize_gradient_impl {
 HWY_EXPORT(regularize_gradient_target);
 
 void regularize_gradient_simd(float* y, const float* grad, const float* param,
-                              const regularize_gradient_dims* d, exec::ThreadPool& pool) {
+                              const regularize_gradient_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(regularize_gradient_target)(y, grad, param, d, pool);
 }
 

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/regularize_gradient/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::regularize_gradient_impl {
 
 void regularize_gradient_simd(float* y, const float* grad, const float* param,
-                              const regularize_gradient_dims* d, exec::ThreadPool& pool);
+                              const regularize_gradient_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::regularize_gradient_impl

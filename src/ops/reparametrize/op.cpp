@@ -25,15 +25,19 @@ ir::Params params(const ir::KernelContext& c) { return copy_dims_of(c.outputs[0]
 const OpDef& reparametrize_grad_op() {
   static const OpDef def{
       .name = "reparametrize_grad",
-      .doc = "The gradient of reparametrize by logvar: dz (z - mean) / 2.",
-      .inputs = {{"dz", "any shape"}, {"z", "the shape of dz"}, {"mean", "the shape of dz"}},
-      .outputs = {{"dlogvar", "the shape of dz"}},
+      .signature{
+          .doc = "The gradient of reparametrize by logvar: dz (z - mean) / 2.",
+          .inputs = {{"dz", "any shape"}, {"z", "the shape of dz"}, {"mean", "the shape of dz"}},
+          .outputs = {{"dlogvar", "the shape of dz"}},
+      },
       .infer = infer,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::reparametrize_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::reparametrize_grad_ref>(),
-      .elementwise = true,
-      .in_place = {{0, 0}, {0, 1}, {0, 2}},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::reparametrize_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::reparametrize_grad_ref>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}, {0, 2}}},
+      .flow{.elementwise = true},
   };
   return def;
 }
@@ -41,25 +45,28 @@ const OpDef& reparametrize_grad_op() {
 const OpDef& reparametrize_op() {
   static const OpDef def{
       .name = "reparametrize",
-      .doc =
-          "A draw from normal distributions that gradients flow through: z = mean + "
-          "exp(logvar / 2) noise. The builder draws the noise; at inference z is the mean.",
-      .example = "auto z = reparametrize(mean, logvar);",
-      .inputs = {{"mean", "any shape"},
-                 {"logvar", "the shape of mean: logarithms of the variances"},
-                 {"noise", "the shape of mean: standard normal numbers"}},
-      .outputs = {{"z", "the shape of mean"}},
+      .signature{
+          .doc = "A draw from normal distributions that gradients flow through: z = mean + "
+                 "exp(logvar / 2) noise. The builder draws the noise; at inference z is the mean.",
+          .example = "auto z = reparametrize(mean, logvar);",
+          .inputs = {{"mean", "any shape"},
+                     {"logvar", "the shape of mean: logarithms of the variances"},
+                     {"noise", "the shape of mean: standard normal numbers"}},
+          .outputs = {{"z", "the shape of mean"}},
+      },
       .infer = infer,
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         refuse_gradient(c, 2, reparametrize_op());
         const Value dz = c.grad();
         return {dz, dz.graph().add1(reparametrize_grad_op(), {}, {dz, c.output(), c.input(0)})};
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::reparametrize_ref>(),
+          .ref64 = ir::kernel_fn<&f64::reparametrize_ref>(),
       },
-      .params = params,
-      .ref = ir::kernel_fn<&f32::reparametrize_ref>(),
-      .ref64 = ir::kernel_fn<&f64::reparametrize_ref>(),
-      .elementwise = true,
-      .in_place = {{0, 2}, {0, 1}, {0, 0}},
+      .memory{.in_place = {{0, 2}, {0, 1}, {0, 0}}},
+      .flow{.elementwise = true},
   };
   return def;
 }

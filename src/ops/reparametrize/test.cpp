@@ -34,7 +34,7 @@ TEST(reparametrize, draws_in_training_and_is_the_mean_at_inference) {
   };
   const ir::Graph training = settled(ir::Phase::training);
   ASSERT_EQ(training.nodes.size(), 2U);
-  EXPECT_TRUE(training.nodes[0].op->reads_rng);
+  EXPECT_TRUE(training.nodes[0].op->flow.reads_rng);
   EXPECT_EQ(training.layers[static_cast<size_t>(training.nodes[1].layer)].name, "latent");
   const ir::Graph inference = settled(ir::Phase::inference);
   EXPECT_TRUE(inference.nodes.empty());

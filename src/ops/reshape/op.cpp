@@ -50,19 +50,23 @@ std::vector<Value> vjp(const ir::VjpContext& c) { return {reshape(c.grad(), c.in
 const OpDef& reshape_op() {
   static const OpDef def{
       .name = "reshape",
-      .doc = "The elements of x in their order under another shape; one dimension may be -1.",
-      .example = "auto images = reshape(x, {-1, 7, 7, 8});",
-      .inputs = {{"x", "any type and shape"}},
-      .outputs = {{"y", "the new shape"}},
-      .attrs = ir::Attrs::schema_of<ReshapeAttrs>(),
+      .signature{
+          .doc = "The elements of x in their order under another shape; one dimension may be -1.",
+          .example = "auto images = reshape(x, {-1, 7, 7, 8});",
+          .inputs = {{"x", "any type and shape"}},
+          .outputs = {{"y", "the new shape"}},
+          .attrs = ir::Attrs::schema_of<ReshapeAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{c.input(0).dtype, completed(c, c.attrs.as<ReshapeAttrs>().shape)}};
       },
-      .vjp = vjp,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::reshape_ref>(),
-      .ref64 = ir::kernel_fn<&f64::reshape_ref>(),
-      .views = {{0, 0}},
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::reshape_ref>(),
+          .ref64 = ir::kernel_fn<&f64::reshape_ref>(),
+      },
+      .memory{.views = {{0, 0}}},
   };
   return def;
 }
@@ -70,10 +74,12 @@ const OpDef& reshape_op() {
 const OpDef& flatten_op() {
   static const OpDef def{
       .name = "flatten",
-      .doc = "The elements of x as [N, rest]: all axes but the first become one.",
-      .example = "auto y = flatten(images);",
-      .inputs = {{"x", "[N, ...], any type"}},
-      .outputs = {{"y", "[N, rest]"}},
+      .signature{
+          .doc = "The elements of x as [N, rest]: all axes but the first become one.",
+          .example = "auto y = flatten(images);",
+          .inputs = {{"x", "[N, ...], any type"}},
+          .outputs = {{"y", "[N, rest]"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const Shape& x = c.shape(0);
         c.require(x.rank() >= 1, "expected at least one dimension");
@@ -81,11 +87,13 @@ const OpDef& flatten_op() {
         for (int axis = 1; axis < x.rank(); ++axis) rest *= x[axis];
         return {{c.input(0).dtype, {x[0], rest}}};
       },
-      .vjp = vjp,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::reshape_ref>(),
-      .ref64 = ir::kernel_fn<&f64::reshape_ref>(),
-      .views = {{0, 0}},
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::reshape_ref>(),
+          .ref64 = ir::kernel_fn<&f64::reshape_ref>(),
+      },
+      .memory{.views = {{0, 0}}},
   };
   return def;
 }

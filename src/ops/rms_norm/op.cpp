@@ -18,15 +18,16 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 const OpDef& rms_norm_grad_op() {
   static const OpDef def{
       .name = "rms_norm_grad",
-      .doc =
-          "The gradients of rms_norm. With g = dy * gamma and xhat = x * rstd: dx = rstd * (g - "
-          "xhat * mean of (g * xhat)), dgamma = sum over rows of dy * xhat.",
-      .inputs = {{"dy", "any shape"},
-                 {"x", "the shape of dy"},
-                 {"rstd", "one a row"},
-                 {"gamma", "the last dims dimensions", true}},
-      .outputs = {{"dx", "the shape of dy"}, {"dgamma", "the last dims dimensions"}},
-      .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      .signature{
+          .doc = "The gradients of rms_norm. With g = dy * gamma and xhat = x * rstd: dx = rstd * "
+                 "(g - xhat * mean of (g * xhat)), dgamma = sum over rows of dy * xhat.",
+          .inputs = {{"dy", "any shape"},
+                     {"x", "the shape of dy"},
+                     {"rstd", "one a row"},
+                     {"gamma", "the last dims dimensions", true}},
+          .outputs = {{"dx", "the shape of dy"}, {"dgamma", "the last dims dimensions"}},
+          .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<RmsNormAttrs>();
         check_row_norm(c, 0, attrs.dims);
@@ -36,12 +37,14 @@ const OpDef& rms_norm_grad_op() {
         check_same_shape(c, 3, 3, last);
         return {c.input(0), {DType::f32, last}};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .workspace = row_norm_grad_workspace,
-      .ref = ir::kernel_fn<&f32::rms_norm_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::rms_norm_grad_ref>(),
-      .fast = ir::kernel_fn<&rms_norm_grad_simd>(),
-      .in_place = {{0, 0}, {0, 1}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .workspace = row_norm_grad_workspace,
+          .ref = ir::kernel_fn<&f32::rms_norm_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::rms_norm_grad_ref>(),
+          .fast = ir::kernel_fn<&rms_norm_grad_simd>(),
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
   };
   return def;
 }
@@ -49,12 +52,14 @@ const OpDef& rms_norm_grad_op() {
 const OpDef& rms_norm_apply_op() {
   static const OpDef def{
       .name = "rms_norm_apply",
-      .doc = "The y of rms_norm from its statistics: y = x * rstd * gamma.",
-      .inputs = {{"x", "any shape of at least dims dimensions"},
-                 {"gamma", "the last dims dimensions", true},
-                 {"rstd", "one a row"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      .signature{
+          .doc = "The y of rms_norm from its statistics: y = x * rstd * gamma.",
+          .inputs = {{"x", "any shape of at least dims dimensions"},
+                     {"gamma", "the last dims dimensions", true},
+                     {"rstd", "one a row"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<RmsNormAttrs>();
         check_row_norm(c, 0, attrs.dims);
@@ -62,11 +67,13 @@ const OpDef& rms_norm_apply_op() {
         check_same_shape(c, 2, 2, first_dims(c.shape(0), attrs.dims));
         return {c.input(0)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .ref = ir::kernel_fn<&f32::rms_norm_apply_ref>(),
-      .ref64 = ir::kernel_fn<&f64::rms_norm_apply_ref>(),
-      .fast = ir::kernel_fn<&rms_norm_apply_simd>(),
-      .in_place = {{0, 0}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .ref = ir::kernel_fn<&f32::rms_norm_apply_ref>(),
+          .ref64 = ir::kernel_fn<&f64::rms_norm_apply_ref>(),
+          .fast = ir::kernel_fn<&rms_norm_apply_simd>(),
+      },
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }
@@ -74,38 +81,45 @@ const OpDef& rms_norm_apply_op() {
 const OpDef& rms_norm_op() {
   static const OpDef def{
       .name = "rms_norm",
-      .doc =
-          "Root mean square normalisation: y = x / sqrt(mean of x^2 + epsilon) * gamma with the "
-          "mean over the last dims dimensions. No gradient flows through rstd as an output.",
-      .example = "auto y = rms_norm(x);",
-      .inputs = {{"x", "any shape of at least dims dimensions"},
-                 {"gamma", "the last dims dimensions", true}},
-      .outputs = {{"y", "the shape of x"}, {"rstd", "one a row: 1 / sqrt(mean of x^2 + epsilon)"}},
-      .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      .signature{
+          .doc = "Root mean square normalisation: y = x / sqrt(mean of x^2 + epsilon) * gamma with "
+                 "the mean over the last dims dimensions. No gradient flows through rstd as an "
+                 "output.",
+          .example = "auto y = rms_norm(x);",
+          .inputs = {{"x", "any shape of at least dims dimensions"},
+                     {"gamma", "the last dims dimensions", true}},
+          .outputs = {{"y", "the shape of x"},
+                      {"rstd", "one a row: 1 / sqrt(mean of x^2 + epsilon)"}},
+          .attrs = ir::Attrs::schema_of<RmsNormAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<RmsNormAttrs>();
         check_row_norm(c, 0, attrs.dims);
         check_same_shape(c, 1, 1, last_dims(c.shape(0), attrs.dims));
         return {c.input(0), {DType::f32, first_dims(c.shape(0), attrs.dims)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         const Value inputs[] = {c.grad(), c.input(0), c.output(1), c.input(1)};
         return c.grad().graph().add(rms_norm_grad_op(), c.attrs, inputs);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .ref = ir::kernel_fn<&f32::rms_norm_ref>(),
+          .ref64 = ir::kernel_fn<&f64::rms_norm_ref>(),
+          .fast = ir::kernel_fn<&rms_norm_simd>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .ref = ir::kernel_fn<&f32::rms_norm_ref>(),
-      .ref64 = ir::kernel_fn<&f64::rms_norm_ref>(),
-      .fast = ir::kernel_fn<&rms_norm_simd>(),
-      .in_place = {{0, 0}},
-      .rebuild = [](const ir::Attrs& attrs) -> ir::RebuildRule {
-        return {&rms_norm_apply_op(), attrs, {0, 1, ~1}};
-      },
-      .samples =
-          [](const ir::SamplesContext& c) {
-            const bool all = c.attrs.as<RmsNormAttrs>().dims == c.in(0).rank();
-            return all ? ir::Samples::mixed : ir::Samples::apart;
+      .memory{
+          .in_place = {{0, 0}},
+          .rebuild = [](const ir::Attrs& attrs) -> ir::RebuildRule {
+            return {&rms_norm_apply_op(), attrs, {0, 1, ~1}};
           },
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  const bool all = c.attrs.as<RmsNormAttrs>().dims == c.in(0).rank();
+                  return all ? ir::Samples::mixed : ir::Samples::apart;
+                }},
   };
   return def;
 }

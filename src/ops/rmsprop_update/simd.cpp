@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void rmsprop_update_target(float* const* out, const float* param, const float* grad,
                            const float* lr, const float* v_, const float* second,
-                           const float* third, const rmsprop_dims* d, exec::ThreadPool& pool) {
+                           const float* third, const rmsprop_dims* d, parallel::ThreadPool& pool) {
   const F32 f;
   const Vec zero = hn::Zero(f);
   const Vec rate = hn::Set(f, *lr);
@@ -62,7 +62,7 @@ HWY_EXPORT(rmsprop_update_target);
 
 void rmsprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* /*step*/, const float* v, const float* second,
-                         const float* third, const rmsprop_dims* d, exec::ThreadPool& pool) {
+                         const float* third, const rmsprop_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rmsprop_update_target)(out, param, grad, lr, v, second, third, d, pool);
 }
 

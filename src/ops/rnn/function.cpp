@@ -24,15 +24,21 @@ THIMBLE_FUNCTION_FOLDER(rnn) {
       .name = "rnn",
       .doc = "A plain recurrent layer: h[t] = act(W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh).",
       .example = "auto [y, h] = rnn(x, {.units = 64});",
-      .inputs = {{"x", "[N, T, features]"},
-                 {"h0", "[N, layers * directions, units]; none: zeros", true}},
-      .outputs = {{"y", "[N, T, directions * units]"},
-                  {"h", "[N, layers * directions, units], after the last step"}},
+      .inputs = {{.name = "x", .doc = "[N, T, features]", .batch_rank = 3},
+                 {.name = "h0",
+                  .doc = "[N, layers * directions, units]; none: zeros",
+                  .optional = true,
+                  .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, T, directions * units]", .batch_rank = 3},
+                  {.name = "h",
+                   .doc = "[N, layers * directions, units], after the last step",
+                   .batch_rank = 3}},
       .parameters = {{"weight_ih_l0", "[units, features]; likewise for layers and _reverse"},
                      {"weight_hh_l0", "[units, units]"},
                      {"bias_ih_l0", "[units]", true},
                      {"bias_hh_l0", "[units]", true}},
       .options = ir::OptionSchema::of<RnnOptions>(),
+      .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const RnnResult r = rnn(in[0], in[1], options_as<RnnOptions>(options));
         return {r.y, r.h};
@@ -49,6 +55,7 @@ THIMBLE_FUNCTION_FOLDER(rnn) {
                      {"bias_ih", "[units]", true},
                      {"bias_hh", "[units]", true}},
       .options = ir::OptionSchema::of<RnnCellOptions>(),
+      .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {rnn_cell(in[0], in[1], options_as<RnnCellOptions>(options))};
       },

@@ -13,25 +13,31 @@ namespace {
 const OpDef& rnn_grad_op() {
   static const OpDef def{
       .name = "rnn_scan_grad",
-      .doc = "The gradients of rnn_scan; that of weight_hh follows from dx.",
-      .inputs = {{"dh", "[N, T, units]"}, {"h", "[N, T, units]"}, {"weight_hh", "[units, units]"}},
-      .outputs = {{"dx", "[N, T, units]"}, {"dh0", "[N, units]"}},
-      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .signature{
+          .doc = "The gradients of rnn_scan; that of weight_hh follows from dx.",
+          .inputs = {{"dh", "[N, T, units]"},
+                     {"h", "[N, T, units]"},
+                     {"weight_hh", "[units, units]"}},
+          .outputs = {{"dx", "[N, T, units]"}, {"dh0", "[N, units]"}},
+          .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_rank(0, 3);
         c.require(c.shape(1) == c.shape(0), "expected dh and h of one shape");
         return {c.input(0), {DType::f32, {c.shape(0)[0], c.shape(0)[2]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(0));
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return scan_sizes(c.attrs.as<ScanAttrs>(), c.in(0));
+          },
+          .workspace = [](const ir::Params& p,
+                          int) { return rnn_workspace_bytes(p.as<recurrent_dims>()); },
+          .flops = scan_flops<1>,
+          .ref = ir::kernel_fn<&f32::rnn_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::rnn_grad_ref>(),
+          .fast = ir::kernel_fn<&rnn_grad_simd>(),
       },
-      .workspace = [](const ir::Params& p,
-                      int) { return rnn_workspace_bytes(p.as<recurrent_dims>()); },
-      .flops = scan_flops<1>,
-      .ref = ir::kernel_fn<&f32::rnn_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::rnn_grad_ref>(),
-      .fast = ir::kernel_fn<&rnn_grad_simd>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }
@@ -51,26 +57,31 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& rnn_op() {
   static const OpDef def{
       .name = "rnn_scan",
-      .doc = "One plain recurrent layer in one direction: h[t] = act(x[t] + weight_hh h[t - 1]).",
-      .inputs = {{"x", "[N, T, units], times the weights already"},
-                 {"weight_hh", "[units, units]"},
-                 {"h0", "[N, units]", true}},
-      .outputs = {{"h", "[N, T, units]"}},
-      .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      .signature{
+          .doc =
+              "One plain recurrent layer in one direction: h[t] = act(x[t] + weight_hh h[t - 1]).",
+          .inputs = {{"x", "[N, T, units], times the weights already"},
+                     {"weight_hh", "[units, units]"},
+                     {"h0", "[N, units]", true}},
+          .outputs = {{"h", "[N, T, units]"}},
+          .attrs = ir::Attrs::schema_of<ScanAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::f32, check_scan(c, 1)}};
       },
-      .vjp = vjp,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return scan_sizes(c.attrs.as<ScanAttrs>(), c.out());
+          },
+          .workspace = [](const ir::Params& p,
+                          int) { return rnn_workspace_bytes(p.as<recurrent_dims>()); },
+          .flops = scan_flops<1>,
+          .ref = ir::kernel_fn<&f32::rnn_ref>(),
+          .ref64 = ir::kernel_fn<&f64::rnn_ref>(),
+          .fast = ir::kernel_fn<&rnn_simd>(),
       },
-      .workspace = [](const ir::Params& p,
-                      int) { return rnn_workspace_bytes(p.as<recurrent_dims>()); },
-      .flops = scan_flops<1>,
-      .ref = ir::kernel_fn<&f32::rnn_ref>(),
-      .ref64 = ir::kernel_fn<&f64::rnn_ref>(),
-      .fast = ir::kernel_fn<&rnn_simd>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }

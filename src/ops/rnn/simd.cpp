@@ -19,7 +19,7 @@ void rnn_cell(float* h, bool relu, int units) {
 }
 
 void rnn_target(float* h, const float* x, const float* w, const float* h0, void* workspace,
-                const recurrent_dims& d, exec::ThreadPool& pool) {
+                const recurrent_dims& d, parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const PackedMatrix weights{own.take<float>(simd::packed_floats(d.units, d.units)), d.units,
                              d.units};
@@ -51,7 +51,7 @@ void rnn_cell_grad(float* dx, const float* carried, const float* dh, const float
 }
 
 void rnn_grad_target(float* dx, float* dh0, const float* dh, const float* h, const float* w,
-                     void* workspace, const recurrent_dims& d, exec::ThreadPool& pool) {
+                     void* workspace, const recurrent_dims& d, parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const PackedMatrix weights{own.take<float>(simd::packed_floats(d.units, d.units)), d.units,
                              d.units};
@@ -87,12 +87,12 @@ int64_t rnn_workspace_bytes(const recurrent_dims& d) {
 }
 
 void rnn_simd(float* h, const float* x, const float* w, const float* h0, void* workspace,
-              const recurrent_dims* d, exec::ThreadPool& pool) {
+              const recurrent_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rnn_target)(h, x, w, h0, workspace, *d, pool);
 }
 
 void rnn_grad_simd(float* dx, float* dh0, const float* dh, const float* h, const float* w,
-                   void* workspace, const recurrent_dims* d, exec::ThreadPool& pool) {
+                   void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rnn_grad_target)(dx, dh0, dh, h, w, workspace, *d, pool);
 }
 

@@ -4,15 +4,15 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/families/recurrent/recurrent_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::rnn_impl {
 
 void rnn_simd(float* h, const float* x, const float* w, const float* h0, void* workspace,
-              const recurrent_dims* d, exec::ThreadPool& pool);
+              const recurrent_dims* d, parallel::ThreadPool& pool);
 void rnn_grad_simd(float* dx, float* dh0, const float* dh, const float* h, const float* w,
-                   void* workspace, const recurrent_dims* d, exec::ThreadPool& pool);
+                   void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool);
 // Of either.
 [[nodiscard]] int64_t rnn_workspace_bytes(const recurrent_dims& d);
 

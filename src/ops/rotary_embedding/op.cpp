@@ -15,7 +15,7 @@ namespace thimble::ops::rotary_embedding_impl {
 namespace {
 
 void fast(float* y, const float* x, const float* turns, const rotary_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{d->heads} * d->width,
                [&](int64_t row) { f32::rotate_pairs_row(y, x, turns, static_cast<int>(row), d); });
 }
@@ -23,10 +23,12 @@ void fast(float* y, const float* x, const float* turns, const rotary_dims* d,
 const OpDef& rotate_pairs_op() {
   static const OpDef def{
       .name = "rotate_pairs",
-      .doc = "Pairs of numbers turned by the angles of their step, of which a table is given.",
-      .inputs = {{"x", "[N, T, ..., D]"}, {"turns", "[T, 2, pairs]: cosines and sines"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<RotatePairsAttrs>(),
+      .signature{
+          .doc = "Pairs of numbers turned by the angles of their step, of which a table is given.",
+          .inputs = {{"x", "[N, T, ..., D]"}, {"turns", "[T, 2, pairs]: cosines and sines"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<RotatePairsAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         c.require_dtype(1, DType::f32);
@@ -37,30 +39,32 @@ const OpDef& rotate_pairs_op() {
                   "expected turns [T, 2, pairs] with at most D / 2 pairs");
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         RotatePairsAttrs attrs = c.attrs.as<RotatePairsAttrs>();
         attrs.inverse = !attrs.inverse;
         return {
             c.grad().graph().add1(rotate_pairs_op(), ir::Attrs::of(attrs), {c.grad(), c.input(1)})};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<RotatePairsAttrs>();
+            const Shape& x = c.in(0);
+            rotary_dims d{};
+            d.rows = static_cast<int>(x[0] * x[1]);
+            d.steps = static_cast<int>(x[1]);
+            d.heads = 1;
+            for (int axis = 2; axis < x.rank() - 1; ++axis) d.heads *= static_cast<int>(x[axis]);
+            d.width = static_cast<int>(x[-1]);
+            d.pairs = static_cast<int>(c.in(1)[2]);
+            d.interleaved = attrs.interleaved ? 1 : 0;
+            d.inverse = attrs.inverse ? 1 : 0;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::rotate_pairs_ref>(),
+          .ref64 = ir::kernel_fn<&f64::rotate_pairs_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<RotatePairsAttrs>();
-        const Shape& x = c.in(0);
-        rotary_dims d{};
-        d.rows = static_cast<int>(x[0] * x[1]);
-        d.steps = static_cast<int>(x[1]);
-        d.heads = 1;
-        for (int axis = 2; axis < x.rank() - 1; ++axis) d.heads *= static_cast<int>(x[axis]);
-        d.width = static_cast<int>(x[-1]);
-        d.pairs = static_cast<int>(c.in(1)[2]);
-        d.interleaved = attrs.interleaved ? 1 : 0;
-        d.inverse = attrs.inverse ? 1 : 0;
-        return d;
-      },
-      .ref = ir::kernel_fn<&f32::rotate_pairs_ref>(),
-      .ref64 = ir::kernel_fn<&f64::rotate_pairs_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }

@@ -13,13 +13,17 @@ namespace {
 const OpDef& round_op() {
   static const OpDef def = unary_op({
       .name = "round",
-      .doc = "The nearest whole number, halves to even; its gradient is 0 (see "
-             "straight_through_round).",
-      .example = "auto y = round(x);",
-      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
-      .ref = ir::kernel_fn<&f32::round_ref>(),
-      .ref64 = ir::kernel_fn<&f64::round_ref>(),
-      .fast = ir::kernel_fn<&round_simd>(),
+      .signature{
+          .doc = "The nearest whole number, halves to even; its gradient is 0 (see "
+                 "straight_through_round).",
+          .example = "auto y = round(x);",
+      },
+      .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::round_ref>(),
+          .ref64 = ir::kernel_fn<&f64::round_ref>(),
+          .fast = ir::kernel_fn<&round_simd>(),
+      },
   });
   return def;
 }

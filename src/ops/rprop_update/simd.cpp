@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void rprop_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                          const int32_t* step, const float* prev, const float* sizes,
-                         const rprop_dims* d, exec::ThreadPool& pool) {
+                         const rprop_dims* d, parallel::ThreadPool& pool) {
   const bool maximize = d->maximize != 0;
   const bool first = *step == 1;
   const Vec start = hn::Set(F32(), *lr);
@@ -47,7 +47,7 @@ HWY_EXPORT(rprop_update_target);
 
 void rprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* prev, const float* sizes,
-                       const rprop_dims* d, exec::ThreadPool& pool) {
+                       const rprop_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rprop_update_target)(out, param, grad, lr, step, prev, sizes, d, pool);
 }
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "ops/families/random/philox.h"
+#include "simd/philox.h"
 
 /* q, y: [batch, queries, heads, width or value_width]; k, v: [batch, keys, groups, ...];
    lse: [batch, heads, queries]. */

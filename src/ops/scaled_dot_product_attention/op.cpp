@@ -117,24 +117,28 @@ void check_grad(const ir::InferContext& c) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "scaled_dot_product_attention_grad",
-      .doc = "The gradients of attention; the weights are computed again from lse.",
-      .inputs = kGradInputs,
-      .outputs = {{"dq", "[N, T, H, D]"}, {"dk", "[N, S, G, D]"}, {"dv", "[N, S, G, E]"}},
-      .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
+      .signature{
+          .doc = "The gradients of attention; the weights are computed again from lse.",
+          .inputs = kGradInputs,
+          .outputs = {{"dq", "[N, T, H, D]"}, {"dk", "[N, S, G, D]"}, {"dv", "[N, S, G, E]"}},
+          .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_grad(c);
         return {c.input(2), c.input(3), c.input(4)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kBackward); },
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return attention_grad_workspace_bytes(p.as<attention_dims>(), threads);
-          },
-      .flops = flops<5>,
-      .ref = ir::kernel_fn<&f32::attention_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::attention_grad_ref>(),
-      .fast = ir::kernel_fn<&attention_grad_simd>(),
-      .reads_rng = true,
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kBackward); },
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return attention_grad_workspace_bytes(p.as<attention_dims>(), threads);
+              },
+          .flops = flops<5>,
+          .ref = ir::kernel_fn<&f32::attention_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::attention_grad_ref>(),
+          .fast = ir::kernel_fn<&attention_grad_simd>(),
+      },
+      .flow{.reads_rng = true},
   };
   return def;
 }
@@ -142,20 +146,24 @@ const OpDef& grad_op() {
 const OpDef& mask_grad_op() {
   static const OpDef def{
       .name = "scaled_dot_product_attention_mask_grad",
-      .doc = "The gradient of the values that a mask of attention adds.",
-      .inputs = kGradInputs,
-      .outputs = {{"dmask", "the shape of mask"}},
-      .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
+      .signature{
+          .doc = "The gradient of the values that a mask of attention adds.",
+          .inputs = kGradInputs,
+          .outputs = {{"dmask", "the shape of mask"}},
+          .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_grad(c);
         c.require_dtype(7, DType::f32);
         return {c.input(7)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kBackward); },
-      .flops = flops<2>,
-      .ref = ir::kernel_fn<&f32::attention_mask_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::attention_mask_grad_ref>(),
-      .reads_rng = true,
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kBackward); },
+          .flops = flops<2>,
+          .ref = ir::kernel_fn<&f32::attention_mask_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::attention_mask_grad_ref>(),
+      },
+      .flow{.reads_rng = true},
   };
   return def;
 }
@@ -176,38 +184,42 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& attention_op() {
   static const OpDef def{
       .name = "scaled_dot_product_attention",
-      .doc =
-          "Attention: y = softmax over the keys of (q . k * scale + mask), times v, head by head. "
-          "The weights are never stored. lse, through which no gradient flows, is the logarithm of "
-          "each softmax's divisor.",
-      .example = "auto y = scaled_dot_product_attention(q, k, v, {.causal = true});",
-      .inputs = {{"rng", "[6], u32: with dropout", true},
-                 {"q", "[N, T, H, D]"},
-                 {"k", "[N, S, G, D], G divides H"},
-                 {"v", "[N, S, G, E]"},
-                 {"mask", "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
-                  true}},
-      .outputs = {{"y", "[N, T, H, E]"}, {"lse", "[N, H, T]"}},
-      .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
-      .infer = infer,
-      .vjp = vjp,
-      .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
-        AttentionAttrs attrs = c.attrs.as<AttentionAttrs>();
-        if (phase == ir::Phase::training || attrs.dropout == 0.0) return {};
-        attrs.dropout = 0.0;
-        const Value inputs[] = {Value(), c.input(1), c.input(2), c.input(3), c.input(4)};
-        return c.graph.add(attention_op(), ir::Attrs::of(attrs), inputs);
+      .signature{
+          .doc = "Attention: y = softmax over the keys of (q . k * scale + mask), times v, head by "
+                 "head. The weights are never stored. lse, through which no gradient flows, is the "
+                 "logarithm of each softmax's divisor.",
+          .example = "auto y = scaled_dot_product_attention(q, k, v, {.causal = true});",
+          .inputs = {{"rng", "[6], u32: with dropout", true},
+                     {"q", "[N, T, H, D]"},
+                     {"k", "[N, S, G, D], G divides H"},
+                     {"v", "[N, S, G, E]"},
+                     {"mask", "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
+                      true}},
+          .outputs = {{"y", "[N, T, H, E]"}, {"lse", "[N, H, T]"}},
+          .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kForward); },
-      .workspace =
-          [](const ir::Params& p, int threads) {
-            return attention_workspace_bytes(p.as<attention_dims>(), threads);
-          },
-      .flops = flops<2>,
-      .ref = ir::kernel_fn<&f32::attention_ref>(),
-      .ref64 = ir::kernel_fn<&f64::attention_ref>(),
-      .fast = ir::kernel_fn<&attention_simd>(),
-      .reads_rng = true,
+      .infer = infer,
+      .gradient{.vjp = vjp},
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            AttentionAttrs attrs = c.attrs.as<AttentionAttrs>();
+            if (phase == ir::Phase::training || attrs.dropout == 0.0) return {};
+            attrs.dropout = 0.0;
+            const Value inputs[] = {Value(), c.input(1), c.input(2), c.input(3), c.input(4)};
+            return c.graph.add(attention_op(), ir::Attrs::of(attrs), inputs);
+          }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return sizes(c, kForward); },
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return attention_workspace_bytes(p.as<attention_dims>(), threads);
+              },
+          .flops = flops<2>,
+          .ref = ir::kernel_fn<&f32::attention_ref>(),
+          .ref64 = ir::kernel_fn<&f64::attention_ref>(),
+          .fast = ir::kernel_fn<&attention_simd>(),
+      },
+      .flow{.reads_rng = true},
   };
   return def;
 }

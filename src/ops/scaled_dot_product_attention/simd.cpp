@@ -241,7 +241,7 @@ void finish_queries(float* y, float* lse, const AttentionScratch& s, const atten
 
 void attention_target(float* y, float* lse, const uint32_t* rng, const float* q, const float* k,
                       const float* v, const void* mask, void* workspace, const attention_dims& d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   const Dropout dropout(rng, d);
   simd::Workspace counter(nullptr);
   carve_attention(counter, d);
@@ -368,7 +368,7 @@ void attention_grad_group(float* dq, float* dk, float* dv, const Dropout& dropou
 void attention_grad_target(float* dq, float* dk, float* dv, const uint32_t* rng, const float* dy,
                            const float* q, const float* k, const float* v, const float* y,
                            const float* lse, const void* mask, void* workspace,
-                           const attention_dims& d, exec::ThreadPool& pool) {
+                           const attention_dims& d, parallel::ThreadPool& pool) {
   const Dropout dropout(rng, d);
   simd::Workspace counter(nullptr);
   carve_attention_grad(counter, d);
@@ -403,14 +403,14 @@ int64_t attention_grad_workspace_bytes(const attention_dims& d, int threads) {
 
 void attention_simd(float* y, float* lse, const uint32_t* rng, const float* q, const float* k,
                     const float* v, const void* mask, void* workspace, const attention_dims* d,
-                    exec::ThreadPool& pool) {
+                    parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(attention_target)(y, lse, rng, q, k, v, mask, workspace, *d, pool);
 }
 
 void attention_grad_simd(float* dq, float* dk, float* dv, const uint32_t* rng, const float* dy,
                          const float* q, const float* k, const float* v, const float* y,
                          const float* lse, const void* mask, void* workspace,
-                         const attention_dims* d, exec::ThreadPool& pool) {
+                         const attention_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(attention_grad_target)
   (dq, dk, dv, rng, dy, q, k, v, y, lse, mask, workspace, *d, pool);
 }

@@ -16,7 +16,7 @@ namespace {
 // Where every run of the index has a line of y of its own, lines are shared out among threads, and
 // each is set and added to while it is in the cache.
 void fast(float* y, const float* x, const int32_t* index, const float* source,
-          const indexed_dims* d, exec::ThreadPool& pool) {
+          const indexed_dims* d, parallel::ThreadPool& pool) {
   const int inner = d->walk.size[0];
   const int64_t lines = d->walk.n / inner;
   const bool own_lines = d->walk.stride[0] == 0 && d->step == 1 && lines * d->size == d->walk.other;
@@ -35,22 +35,23 @@ void fast(float* y, const float* x, const int32_t* index, const float* source,
 }
 
 void fast_grad(float* dx, const float* dy, const int32_t* index, const indexed_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   fast(dx, nullptr, index, dy, d, pool);
 }
 
 const OpDef& scatter_add_op() {
   static const OpDef def{
       .name = "scatter_add",
-      .doc =
-          "x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += "
-          "source[i, j, k] for axis 1.",
-      .example = "auto y = scatter_add(x, index, source, {.axis = 1});",
-      .inputs = {{"x", "f32, any shape"},
-                 {"index", "i32, as many dimensions, no larger but along the axis"},
-                 {"source", "f32, the shape of index"}},
-      .outputs = {{"y", "the shape of x"}},
-      .attrs = ir::Attrs::schema_of<ScatterAddOptions>(),
+      .signature{
+          .doc = "x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += "
+                 "source[i, j, k] for axis 1.",
+          .example = "auto y = scatter_add(x, index, source, {.axis = 1});",
+          .inputs = {{"x", "f32, any shape"},
+                     {"index", "i32, as many dimensions, no larger but along the axis"},
+                     {"source", "f32, the shape of index"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<ScatterAddOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         check_indexed(c, c.shape(0), 1, c.attrs.as<ScatterAddOptions>().axis);
@@ -58,21 +59,24 @@ const OpDef& scatter_add_op() {
         c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const GatherOptions options{c.attrs.as<ScatterAddOptions>().axis};
         return {c.grad(), Value(), c.need(2) ? gather(c.grad(), c.input(1), options) : Value()};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return indexed_dims_of(c.out(), c.in(1), c.attrs.as<ScatterAddOptions>().axis, DType::f32);
-      },
-      .ref = ir::kernel_fn<&f32::scatter_add_ref>(),
-      .ref64 = ir::kernel_fn<&f64::scatter_add_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .in_place = {{0, 0}},
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<ScatterAddOptions>().axis);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return indexed_dims_of(c.out(), c.in(1), c.attrs.as<ScatterAddOptions>().axis,
+                                   DType::f32);
           },
+          .ref = ir::kernel_fn<&f32::scatter_add_ref>(),
+          .ref64 = ir::kernel_fn<&f64::scatter_add_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .memory{.in_place = {{0, 0}}},
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<ScatterAddOptions>().axis);
+                }},
   };
   return def;
 }
@@ -80,10 +84,12 @@ const OpDef& scatter_add_op() {
 const OpDef& gather_grad_op() {
   static const OpDef def{
       .name = "gather_grad",
-      .doc = "The gradient of gather by its input: dy added to zeros where the index says.",
-      .inputs = {{"dy", "the shape of index"}, {"index", "i32, gather's"}},
-      .outputs = {{"dx", "the shape in the attributes"}},
-      .attrs = ir::Attrs::schema_of<GatherGradAttrs>(),
+      .signature{
+          .doc = "The gradient of gather by its input: dy added to zeros where the index says.",
+          .inputs = {{"dy", "the shape of index"}, {"index", "i32, gather's"}},
+          .outputs = {{"dx", "the shape in the attributes"}},
+          .attrs = ir::Attrs::schema_of<GatherGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<GatherGradAttrs>();
         c.require_dtype(0, DType::f32);
@@ -91,12 +97,15 @@ const OpDef& gather_grad_op() {
         c.require(c.shape(0) == c.shape(1), "expected dy of the shape of index");
         return {{DType::f32, attrs.shape}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return indexed_dims_of(c.out(), c.in(1), c.attrs.as<GatherGradAttrs>().axis, DType::f32);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return indexed_dims_of(c.out(), c.in(1), c.attrs.as<GatherGradAttrs>().axis,
+                                   DType::f32);
+          },
+          .ref = ir::kernel_fn<&f32::gather_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::gather_grad_ref>(),
+          .fast = ir::kernel_fn<&fast_grad>(),
       },
-      .ref = ir::kernel_fn<&f32::gather_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::gather_grad_ref>(),
-      .fast = ir::kernel_fn<&fast_grad>(),
   };
   return def;
 }

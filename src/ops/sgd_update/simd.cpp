@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void sgd_update_target(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* buffer, const sgd_dims* d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const F32 f;
   const Vec rate = hn::Set(f, *lr);
   const Vec momentum = hn::Set(f, static_cast<float>(d->momentum));
@@ -45,7 +45,7 @@ HWY_EXPORT(sgd_update_target);
 
 void sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                      const int32_t* step, const float* buffer, const sgd_dims* d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(sgd_update_target)(out, param, grad, lr, step, buffer, d, pool);
 }
 

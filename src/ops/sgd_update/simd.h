@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/sgd_update/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::sgd_update_impl {
 
 void sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                      const int32_t* step, const float* buffer, const sgd_dims* d,
-                     exec::ThreadPool& pool);
+                     parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::sgd_update_impl

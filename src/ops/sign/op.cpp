@@ -13,12 +13,16 @@ namespace {
 const OpDef& sign_op() {
   static const OpDef def = unary_op({
       .name = "sign",
-      .doc = "-1, 0 or 1, the sign of x, and NaN of NaN; its gradient is 0.",
-      .example = "auto y = sign(x);",
-      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
-      .ref = ir::kernel_fn<&f32::sign_ref>(),
-      .ref64 = ir::kernel_fn<&f64::sign_ref>(),
-      .fast = ir::kernel_fn<&sign_simd>(),
+      .signature{
+          .doc = "-1, 0 or 1, the sign of x, and NaN of NaN; its gradient is 0.",
+          .example = "auto y = sign(x);",
+      },
+      .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::sign_ref>(),
+          .ref64 = ir::kernel_fn<&f64::sign_ref>(),
+          .fast = ir::kernel_fn<&sign_simd>(),
+      },
   });
   return def;
 }

@@ -10,7 +10,7 @@ using namespace ops::HWY_NAMESPACE;
 
 void sign_sgd_update_target(float* const* out, const float* param, const float* grad,
                             const float* lr, const float* buffer, const sign_sgd_dims* d,
-                            exec::ThreadPool& pool) {
+                            parallel::ThreadPool& pool) {
   const bool decoupled = d->decoupled != 0;
   const GradientRule gradient(d->maximize != 0, decoupled ? 0.0 : d->weight_decay);
   const Vec rate = set(static_cast<double>(*lr));
@@ -38,7 +38,7 @@ HWY_EXPORT(sign_sgd_update_target);
 
 void sign_sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                           const int32_t* /*step*/, const float* buffer, const sign_sgd_dims* d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(sign_sgd_update_target)
   (out, param, grad, lr, buffer, d, pool);
 }

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/sign_sgd_update/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::sign_sgd_update_impl {
 
 void sign_sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                           const int32_t* step, const float* buffer, const sign_sgd_dims* d,
-                          exec::ThreadPool& pool);
+                          parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::sign_sgd_update_impl

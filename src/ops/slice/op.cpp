@@ -83,10 +83,12 @@ ir::Params params_of(const Shape& x, const SliceOptions& options, DType dtype) {
 const OpDef& slice_grad_op() {
   static const OpDef def{
       .name = "slice_grad",
-      .doc = "The gradient of slice: dy where the elements were taken from, 0 elsewhere.",
-      .inputs = {{"dy", "the shape of slice's result"}},
-      .outputs = {{"dx", "the shape in the attributes"}},
-      .attrs = ir::Attrs::schema_of<SliceGradAttrs>(),
+      .signature{
+          .doc = "The gradient of slice: dy where the elements were taken from, 0 elsewhere.",
+          .inputs = {{"dy", "the shape of slice's result"}},
+          .outputs = {{"dx", "the shape in the attributes"}},
+          .attrs = ir::Attrs::schema_of<SliceGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<SliceGradAttrs>();
         c.require_dtype(0, DType::f32);
@@ -95,12 +97,14 @@ const OpDef& slice_grad_op() {
                   "expected dy of the shape of slice's result");
         return {{DType::f32, attrs.shape}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& attrs = c.attrs.as<SliceGradAttrs>();
-        return params_of(attrs.shape, attrs.options, DType::f32);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& attrs = c.attrs.as<SliceGradAttrs>();
+            return params_of(attrs.shape, attrs.options, DType::f32);
+          },
+          .ref = ir::kernel_fn<&f32::slice_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::slice_grad_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::slice_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::slice_grad_ref>(),
   };
   return def;
 }
@@ -108,33 +112,36 @@ const OpDef& slice_grad_op() {
 const OpDef& slice_op() {
   static const OpDef def{
       .name = "slice",
-      .doc =
-          "A part of some axes: the elements at start, start + step, ... before stop, with "
-          "starts and stops as in NumPy and steps of at least 1.",
-      .example = "auto first_half = slice(x, 1, 0, 8);",
-      .inputs = {{"x", "any type and shape"}},
-      .outputs = {{"y", "x with the axes cut"}},
-      .attrs = ir::Attrs::schema_of<SliceOptions>(),
+      .signature{
+          .doc = "A part of some axes: the elements at start, start + step, ... before stop, with "
+                 "starts and stops as in NumPy and steps of at least 1.",
+          .example = "auto first_half = slice(x, 1, 0, 8);",
+          .inputs = {{"x", "any type and shape"}},
+          .outputs = {{"y", "x with the axes cut"}},
+          .attrs = ir::Attrs::schema_of<SliceOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<SliceOptions>();
         require_addressable(c, 0);
         check(c, c.shape(0), options);
         return {{c.input(0).dtype, sliced(c.shape(0), options)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const SliceGradAttrs attrs{c.input(0).shape(), c.attrs.as<SliceOptions>()};
         return {c.grad().graph().add1(slice_grad_op(), ir::Attrs::of(attrs), {c.grad()})};
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return params_of(c.in(0), c.attrs.as<SliceOptions>(), c.outputs[0].dtype);
-      },
-      .ref = ir::kernel_fn<&f32::slice_ref>(),
-      .ref64 = ir::kernel_fn<&f64::slice_ref>(),
-      .fast = ir::kernel_fn<&gather<&f32::slice_ref>>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return params_of(c.in(0), c.attrs.as<SliceOptions>(), c.outputs[0].dtype);
           },
+          .ref = ir::kernel_fn<&f32::slice_ref>(),
+          .ref64 = ir::kernel_fn<&f64::slice_ref>(),
+          .fast = ir::kernel_fn<&gather<&f32::slice_ref>>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
+                }},
   };
   return def;
 }

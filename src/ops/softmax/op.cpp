@@ -13,10 +13,12 @@ namespace {
 const OpDef& softmax_grad_op() {
   static const OpDef def = softmax_family_grad_op({
       .name = "softmax_grad",
-      .doc = "The gradient of softmax, from its result.",
-      .ref = ir::kernel_fn<&f32::softmax_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::softmax_grad_ref>(),
-      .fast = ir::kernel_fn<&softmax_grad_simd>(),
+      .signature{.doc = "The gradient of softmax, from its result."},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::softmax_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::softmax_grad_ref>(),
+          .fast = ir::kernel_fn<&softmax_grad_simd>(),
+      },
   });
   return def;
 }
@@ -24,14 +26,18 @@ const OpDef& softmax_grad_op() {
 const OpDef& softmax_op() {
   static const OpDef def = softmax_family_op({
       .name = "softmax",
-      .doc = "Softmax over an axis: y = exp(x) / sum of exp(x).",
-      .example = "auto p = softmax(logits);",
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(softmax_grad_op(), c.attrs, {c.grad(), c.output()})};
+      .signature{
+          .doc = "Softmax over an axis: y = exp(x) / sum of exp(x).",
+          .example = "auto p = softmax(logits);",
       },
-      .ref = ir::kernel_fn<&f32::softmax_ref>(),
-      .ref64 = ir::kernel_fn<&f64::softmax_ref>(),
-      .fast = ir::kernel_fn<&softmax_simd>(),
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {c.grad().graph().add1(softmax_grad_op(), c.attrs, {c.grad(), c.output()})};
+      }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::softmax_ref>(),
+          .ref64 = ir::kernel_fn<&f64::softmax_ref>(),
+          .fast = ir::kernel_fn<&softmax_simd>(),
+      },
   });
   return def;
 }

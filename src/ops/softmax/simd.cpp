@@ -42,7 +42,7 @@ void softmax_grad_columns(float* dx, const float* dy, const float* y, int n, int
   });
 }
 
-void softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
+void softmax_target(float* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
   const auto columns = [&](int64_t at, int64_t begin, int64_t end) {
@@ -65,7 +65,7 @@ void softmax_target(float* y, const float* x, const axis_dims& d, exec::ThreadPo
 }
 
 void softmax_grad_target(float* dx, const float* dy, const float* y, const axis_dims& d,
-                         exec::ThreadPool& pool) {
+                         parallel::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
   const auto columns = [&](int64_t at, int64_t begin, int64_t end) {

@@ -64,24 +64,28 @@ ir::Samples samples(const ir::SamplesContext& c) {
 const OpDef& softmax_cross_entropy_grad_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy_grad",
-      .doc = "The gradient of softmax_cross_entropy by its logits.",
-      .inputs = {{"dy", "the shape of the loss"},
-                 {"logits", "[N, ..., classes]"},
-                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
-                 {"weight", "[classes]", true}},
-      .outputs = {{"dx", "[N, ..., classes]"}},
-      .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      .signature{
+          .doc = "The gradient of softmax_cross_entropy by its logits.",
+          .inputs = {{"dy", "the shape of the loss"},
+                     {"logits", "[N, ..., classes]"},
+                     {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
+                     {"weight", "[classes]", true}},
+          .outputs = {{"dx", "[N, ..., classes]"}},
+          .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 1);
         require_loss_grad(c, c.attrs.as<SoftmaxCrossEntropyOptions>().reduction,
                           rows_of(c.shape(1)));
         return {c.input(1)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
-      .ref = ir::kernel_fn<&f32::softmax_cross_entropy_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_grad_ref>(),
-      .fast = ir::kernel_fn<&softmax_cross_entropy_grad_simd>(),
-      .in_place = {{0, 1}},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, 1); },
+          .ref = ir::kernel_fn<&f32::softmax_cross_entropy_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_grad_ref>(),
+          .fast = ir::kernel_fn<&softmax_cross_entropy_grad_simd>(),
+      },
+      .memory{.in_place = {{0, 1}}},
   };
   return def;
 }
@@ -89,21 +93,26 @@ const OpDef& softmax_cross_entropy_grad_op() {
 const OpDef& softmax_cross_entropy_target_grad_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy_target_grad",
-      .doc = "The gradient of softmax_cross_entropy by labels that are probabilities.",
-      .inputs = {{"dy", "the shape of the loss"},
-                 {"logits", "[N, ..., classes]"},
-                 {"weight", "[classes]", true}},
-      .outputs = {{"dt", "[N, ..., classes]"}},
-      .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      .signature{
+          .doc = "The gradient of softmax_cross_entropy by labels that are probabilities.",
+          .inputs = {{"dy", "the shape of the loss"},
+                     {"logits", "[N, ..., classes]"},
+                     {"weight", "[classes]", true}},
+          .outputs = {{"dt", "[N, ..., classes]"}},
+          .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_loss_grad(c, c.attrs.as<SoftmaxCrossEntropyOptions>().reduction,
                           rows_of(c.shape(1)));
         return {c.input(1)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c.attrs, c.in(1), DType::f32); },
-      .ref = ir::kernel_fn<&f32::softmax_cross_entropy_target_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_target_grad_ref>(),
-      .in_place = {{0, 1}},
+      .kernels{
+          .params =
+              [](const ir::KernelContext& c) { return params_of(c.attrs, c.in(1), DType::f32); },
+          .ref = ir::kernel_fn<&f32::softmax_cross_entropy_target_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_target_grad_ref>(),
+      },
+      .memory{.in_place = {{0, 1}}},
   };
   return def;
 }
@@ -111,23 +120,24 @@ const OpDef& softmax_cross_entropy_target_grad_op() {
 const OpDef& softmax_cross_entropy_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy",
-      .doc =
-          "Cross-entropy between labels and the softmax of logits over the last axis: reduce "
-          "over rows of -sum of weight t log softmax(x). Labels are class indices or "
-          "probabilities, "
-          "smoothed to t = (1 - label_smoothing) label + label_smoothing / classes.",
-      .example = "auto loss = softmax_cross_entropy(logits, g.label(\"digit\"));",
-      .inputs = {{"logits", "[N, ..., classes]"},
-                 {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
-                 {"weight", "[classes]", true}},
-      .outputs = {{"loss", "one number, or one a row"}},
-      .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      .signature{
+          .doc = "Cross-entropy between labels and the softmax of logits over the last axis: "
+                 "reduce over rows of -sum of weight t log softmax(x). Labels are class indices or "
+                 "probabilities, smoothed to t = (1 - label_smoothing) label + label_smoothing / "
+                 "classes.",
+          .example = "auto loss = softmax_cross_entropy(logits, g.label(\"digit\"));",
+          .inputs = {{"logits", "[N, ..., classes]"},
+                     {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
+                     {"weight", "[classes]", true}},
+          .outputs = {{"loss", "one number, or one a row"}},
+          .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
         const Reduction reduction = c.attrs.as<SoftmaxCrossEntropyOptions>().reduction;
         return {{DType::f32, loss_shape(reduction, rows_of(c.shape(0)))}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         refuse_gradient(c, 2, softmax_cross_entropy_op());
         ir::Graph& graph = c.grad().graph();
         std::vector<Value> grads(2);
@@ -140,17 +150,21 @@ const OpDef& softmax_cross_entropy_op() {
                                 {c.grad(), c.input(0), c.input(2)});
         }
         return grads;
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
+          .workspace = softmax_cross_entropy_workspace,
+          .ref = ir::kernel_fn<&f32::softmax_cross_entropy_ref>(),
+          .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_ref>(),
+          .fast = ir::kernel_fn<&softmax_cross_entropy_simd>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, 0); },
-      .workspace = softmax_cross_entropy_workspace,
-      .ref = ir::kernel_fn<&f32::softmax_cross_entropy_ref>(),
-      .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_ref>(),
-      .fast = ir::kernel_fn<&softmax_cross_entropy_simd>(),
-      .samples = samples,
-      .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-        if (c.inputs[1]->dtype != DType::i32) return {};
-        const int64_t ignored = c.attrs.as<SoftmaxCrossEntropyOptions>().ignore_index;
-        return {.input = 1, .size = c.in(0)[-1], .ignored = ignored};
+      .flow{
+          .samples = samples,
+          .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
+            if (c.inputs[1]->dtype != DType::i32) return {};
+            const int64_t ignored = c.attrs.as<SoftmaxCrossEntropyOptions>().ignore_index;
+            return {.input = 1, .size = c.in(0)[-1], .ignored = ignored};
+          },
       },
   };
   return def;

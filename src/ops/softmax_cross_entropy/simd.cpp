@@ -86,7 +86,7 @@ HWY_INLINE Targets targets_of(const void* labels, const float* weight, const cro
 
 // losses: one a row.
 void losses_target(float* losses, const float* x, const void* labels, const float* weight,
-                   const cross_entropy_dims& d, exec::ThreadPool& pool) {
+                   const cross_entropy_dims& d, parallel::ThreadPool& pool) {
   const int n = d.classes;
   over_rows(d.rows, n, pool, [&](int64_t row) HWY_ATTR {
     const int label = d.sparse != 0 ? class_of(labels, static_cast<int>(row), &d) : 0;
@@ -110,7 +110,7 @@ void losses_target(float* losses, const float* x, const void* labels, const floa
 }
 
 void grad_target(float* dx, const float* dy, const float* x, const void* labels,
-                 const float* weight, const cross_entropy_dims& d, exec::ThreadPool& pool) {
+                 const float* weight, const cross_entropy_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const int n = d.classes;
   const bool terms = d.divisor == LOSS_TERMS;
@@ -167,7 +167,7 @@ int64_t softmax_cross_entropy_workspace(const ir::Params& params, int /*threads*
 
 void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, const float* weight,
                                 void* workspace, const cross_entropy_dims* d,
-                                exec::ThreadPool& pool) {
+                                parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   HWY_DYNAMIC_DISPATCH(losses_target)(losses, x, labels, weight, *d, pool);
   if (d->divisor == LOSS_TERMS) return;
@@ -178,7 +178,7 @@ void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, co
 
 void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const void* labels,
                                      const float* weight, const cross_entropy_dims* d,
-                                     exec::ThreadPool& pool) {
+                                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(grad_target)(dx, dy, x, labels, weight, *d, pool);
 }
 

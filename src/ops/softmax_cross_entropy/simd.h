@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/softmax_cross_entropy/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::softmax_cross_entropy_impl {
 
@@ -14,11 +14,11 @@ int64_t softmax_cross_entropy_workspace(const ir::Params& params, int threads);
 
 void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, const float* weight,
                                 void* workspace, const cross_entropy_dims* d,
-                                exec::ThreadPool& pool);
+                                parallel::ThreadPool& pool);
 
 // dx may be x.
 void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const void* labels,
                                      const float* weight, const cross_entropy_dims* d,
-                                     exec::ThreadPool& pool);
+                                     parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::softmax_cross_entropy_impl

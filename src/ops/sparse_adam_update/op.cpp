@@ -58,7 +58,7 @@ struct SparseAdamRule {
   }
   static void run_fast(float* const* out, const float* param, const float* grad, const float* lr,
                        const int32_t* step, const float* m, const float* v, const adam_dims* d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
     adam_simd(out, param, grad, lr, step, m, v, nullptr, d, pool);
   }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&run_ref<float>>();

@@ -49,13 +49,14 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 const OpDef& split_grad_op() {
   static const OpDef def{
       .name = "split_grad",
-      .doc =
-          "The gradient of split: the gradients of the parts side by side, zeros for those left "
-          "out.",
-      .inputs = {{"parts", "gradients of split's results", true}},
-      .outputs = {{"dx", "the shape of split's input"}},
-      .attrs = ir::Attrs::schema_of<SplitOptions>(),
-      .variadic_inputs = true,
+      .signature{
+          .doc = "The gradient of split: the gradients of the parts side by side, zeros for those "
+                 "left out.",
+          .inputs = {{"parts", "gradients of split's results", true}},
+          .outputs = {{"dx", "the shape of split's input"}},
+          .attrs = ir::Attrs::schema_of<SplitOptions>(),
+          .variadic_inputs = true,
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<SplitOptions>();
         for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
@@ -66,12 +67,14 @@ const OpDef& split_grad_op() {
         }
         c.fail("expected the gradient of a part");
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& options = c.attrs.as<SplitOptions>();
-        return parts_dims_of(c.out(), options.axis, options.sizes, DType::f32);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& options = c.attrs.as<SplitOptions>();
+            return parts_dims_of(c.out(), options.axis, options.sizes, DType::f32);
+          },
+          .ref = ir::kernel_fn<&f32::split_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::split_grad_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::split_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::split_grad_ref>(),
   };
   return def;
 }
@@ -79,25 +82,29 @@ const OpDef& split_grad_op() {
 const OpDef& split_op() {
   static const OpDef def{
       .name = "split",
-      .doc = "The parts of x along an axis: the opposite of concat.",
-      .example = "auto parts = split(x, {.axis = -1, .sizes = {16, 16}});",
-      .inputs = {{"x", "any type and shape"}},
-      .outputs = {{"parts", "one for each size"}},
-      .attrs = ir::Attrs::schema_of<SplitOptions>(),
+      .signature{
+          .doc = "The parts of x along an axis: the opposite of concat.",
+          .example = "auto parts = split(x, {.axis = -1, .sizes = {16, 16}});",
+          .inputs = {{"x", "any type and shape"}},
+          .outputs = {{"parts", "one for each size"}},
+          .attrs = ir::Attrs::schema_of<SplitOptions>(),
+      },
       .infer = infer,
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return c.input(0).graph().add(split_grad_op(), c.attrs, c.grads);
-      },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const auto& options = c.attrs.as<SplitOptions>();
-        return parts_dims_of(c.in(0), options.axis, options.sizes, c.outputs[0].dtype);
-      },
-      .ref = ir::kernel_fn<&f32::split_ref>(),
-      .ref64 = ir::kernel_fn<&f64::split_ref>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<SplitOptions>().axis);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& options = c.attrs.as<SplitOptions>();
+            return parts_dims_of(c.in(0), options.axis, options.sizes, c.outputs[0].dtype);
           },
+          .ref = ir::kernel_fn<&f32::split_ref>(),
+          .ref64 = ir::kernel_fn<&f64::split_ref>(),
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<SplitOptions>().axis);
+                }},
   };
   return def;
 }

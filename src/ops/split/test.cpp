@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "autodiff/autodiff.h"
-#include "exec/reference.h"
 #include "harness/op_cases.h"
+#include "ir/reference.h"
 #include "ops/split/attrs.h"
 
 namespace thimble::test::split_test {
@@ -43,10 +43,10 @@ TEST(split, gives_zeros_for_parts_that_nothing_reads) {
   const autodiff::Cotangent cotangent{parts[1], seed};
   const int wanted[] = {x.id()};
   const auto gradients = autodiff::append_gradients(g.ir(), {&cotangent, 1}, wanted);
-  const auto zeros = exec::to_bytes(std::vector<float>(6), exec::Precision::f32);
-  const auto values = exec::run_reference(g.ir(), {{x.id(), zeros}}, exec::Precision::f32);
+  const auto zeros = ir::to_bytes(std::vector<float>(6), ir::Precision::f32);
+  const auto values = ir::run_reference(g.ir(), {{x.id(), zeros}}, ir::Precision::f32);
   const auto& dx = values[static_cast<size_t>(gradients[0].gradient)];
-  EXPECT_EQ(exec::to_doubles(dx, exec::Precision::f32), (std::vector<double>{0, 0, 5, 7, 0, 0}));
+  EXPECT_EQ(ir::to_doubles(dx, ir::Precision::f32), (std::vector<double>{0, 0, 5, 7, 0, 0}));
 }
 
 TEST(split, cuts_into_equal_parts_or_says_why_not) {

@@ -12,19 +12,27 @@ namespace {
 const OpDef& stop_gradient_op() {
   static const OpDef def{
       .name = "stop_gradient",
-      .doc = "x itself, through which no gradient flows.",
-      .example = "auto target = stop_gradient(teacher);",
-      .inputs = {{"x", "any type and shape"}},
-      .outputs = {{"y", "the type and shape of x"}},
+      .signature{
+          .doc = "x itself, through which no gradient flows.",
+          .example = "auto target = stop_gradient(teacher);",
+          .inputs = {{"x", "any type and shape"}},
+          .outputs = {{"y", "the type and shape of x"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return copy_dims_of(c.outputs[0]); },
-      .ref = ir::kernel_fn<&f32::stop_gradient_ref>(),
-      .ref64 = ir::kernel_fn<&f64::stop_gradient_ref>(),
-      .views = {{0, 0}},
-      .stops_gradient = true,
+      .gradient{
+          .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
+          .stops_gradient = true,
+      },
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return copy_dims_of(c.outputs[0]);
+          },
+          .ref = ir::kernel_fn<&f32::stop_gradient_ref>(),
+          .ref64 = ir::kernel_fn<&f64::stop_gradient_ref>(),
+      },
+      .memory{.views = {{0, 0}}},
   };
   return def;
 }

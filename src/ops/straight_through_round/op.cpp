@@ -12,26 +12,29 @@ namespace {
 const OpDef& straight_through_round_op() {
   static const OpDef def{
       .name = "straight_through_round",
-      .doc =
-          "x rounded to whole numbers, halves to even; the gradient passes as if it had not been "
-          "rounded.",
-      .example = "auto q = straight_through_round(x);",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"y", "the shape of x"}},
+      .signature{
+          .doc = "x rounded to whole numbers, halves to even; the gradient passes as if it had not "
+                 "been rounded.",
+          .example = "auto q = straight_through_round(x);",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "the shape of x"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         return {c.input(0)};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        unary_dims d{};
-        d.n = static_cast<int>(c.out().elements());
-        return d;
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            unary_dims d{};
+            d.n = static_cast<int>(c.out().elements());
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::straight_through_round_ref>(),
+          .ref64 = ir::kernel_fn<&f64::straight_through_round_ref>(),
       },
-      .ref = ir::kernel_fn<&f32::straight_through_round_ref>(),
-      .ref64 = ir::kernel_fn<&f64::straight_through_round_ref>(),
-      .elementwise = true,
-      .in_place = {{0, 0}},
+      .memory{.in_place = {{0, 0}}},
+      .flow{.elementwise = true},
   };
   return def;
 }

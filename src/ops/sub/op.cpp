@@ -22,12 +22,16 @@ std::vector<Value> sub_vjp(const ir::VjpContext& c) {
 const OpDef& sub_op() {
   static const OpDef def = binary_op({
       .name = "sub",
-      .doc = "The difference of two tensors, broadcast as in NumPy: y = a - b.",
-      .example = "auto y = a - b;",
-      .vjp = sub_vjp,
-      .ref = ir::kernel_fn<&f32::sub_ref>(),
-      .ref64 = ir::kernel_fn<&f64::sub_ref>(),
-      .fast = ir::kernel_fn<&sub_simd>(),
+      .signature{
+          .doc = "The difference of two tensors, broadcast as in NumPy: y = a - b.",
+          .example = "auto y = a - b;",
+      },
+      .gradient{.vjp = sub_vjp},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::sub_ref>(),
+          .ref64 = ir::kernel_fn<&f64::sub_ref>(),
+          .fast = ir::kernel_fn<&sub_simd>(),
+      },
   });
   return def;
 }

@@ -28,21 +28,25 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& sum_op() {
   static const OpDef def{
       .name = "sum",
-      .doc = "The sum over axes (all where none is named): y = sum of x over these axes.",
-      .example = "auto y = sum(x, {.axes = {1, 2}});",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
-      .attrs = ir::Attrs::schema_of<ReduceOptions>(),
-      .infer = infer,
-      .vjp = vjp,
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        const Shape& x = c.in(0);
-        return reduce_dims_of(x, chosen_axes(x.rank(), c.attrs.as<ReduceOptions>().axes), 1);
+      .signature{
+          .doc = "The sum over axes (all where none is named): y = sum of x over these axes.",
+          .example = "auto y = sum(x, {.axes = {1, 2}});",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
+          .attrs = ir::Attrs::schema_of<ReduceOptions>(),
       },
-      .workspace = sum_workspace,
-      .ref = ir::kernel_fn<&f32::sum_ref>(),
-      .ref64 = ir::kernel_fn<&f64::sum_ref>(),
-      .fast = ir::kernel_fn<&sum_simd>(),
+      .infer = infer,
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const Shape& x = c.in(0);
+            return reduce_dims_of(x, chosen_axes(x.rank(), c.attrs.as<ReduceOptions>().axes), 1);
+          },
+          .workspace = sum_workspace,
+          .ref = ir::kernel_fn<&f32::sum_ref>(),
+          .ref64 = ir::kernel_fn<&f64::sum_ref>(),
+          .fast = ir::kernel_fn<&sum_simd>(),
+      },
   };
   return def;
 }

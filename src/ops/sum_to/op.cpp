@@ -38,22 +38,25 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& sum_to_op() {
   static const OpDef def{
       .name = "sum_to",
-      .doc =
-          "The opposite of broadcasting: x summed over the axes along which a tensor of the "
-          "given shape would be repeated.",
-      .example = "auto y = sum_to(x, {3, 1});",
-      .inputs = {{"x", "any shape"}},
-      .outputs = {{"y", "the given shape"}},
-      .attrs = ir::Attrs::schema_of<SumToAttrs>(),
-      .infer = infer,
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {broadcast_to(c.grad(), c.input(0).shape())};
+      .signature{
+          .doc = "The opposite of broadcasting: x summed over the axes along which a tensor of the "
+                 "given shape would be repeated.",
+          .example = "auto y = sum_to(x, {3, 1});",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "the given shape"}},
+          .attrs = ir::Attrs::schema_of<SumToAttrs>(),
       },
-      .params = params,
-      .workspace = sum_workspace,
-      .ref = ir::kernel_fn<&f32::sum_to_ref>(),
-      .ref64 = ir::kernel_fn<&f64::sum_to_ref>(),
-      .fast = ir::kernel_fn<&sum_simd>(),
+      .infer = infer,
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        return {broadcast_to(c.grad(), c.input(0).shape())};
+      }},
+      .kernels{
+          .params = params,
+          .workspace = sum_workspace,
+          .ref = ir::kernel_fn<&f32::sum_to_ref>(),
+          .ref64 = ir::kernel_fn<&f64::sum_to_ref>(),
+          .fast = ir::kernel_fn<&sum_simd>(),
+      },
   };
   return def;
 }

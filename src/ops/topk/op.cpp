@@ -10,6 +10,7 @@
 
 #define THIMBLE_OP topk
 #include "ops/families/builder/both_precisions.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::topk_impl {
 namespace {
@@ -57,7 +58,7 @@ void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bo
 
 // workspace: the keys of one line a thread.
 void fast(float* values, int32_t* indices, const float* x, void* workspace, const topk_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   pool.run_with_worker(d->along.outer * inner, [&](int64_t row, int worker) {
     const float* line = x + row / inner * d->along.size * inner + row % inner;
@@ -84,13 +85,14 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& topk_op() {
   static const OpDef def{
       .name = "topk",
-      .doc =
-          "The k largest (or smallest) elements along an axis, the best first, and where they "
-          "stood; of equal ones the first come first.",
-      .example = "auto best = topk(scores, {.k = 5}).indices;",
-      .inputs = {{"x", "any shape of at least one dimension"}},
-      .outputs = {{"values", "x with k elements of the axis"}, {"indices", "likewise, i32"}},
-      .attrs = ir::Attrs::schema_of<TopkOptions>(),
+      .signature{
+          .doc = "The k largest (or smallest) elements along an axis, the best first, and where "
+                 "they stood; of equal ones the first come first.",
+          .example = "auto best = topk(scores, {.k = 5}).indices;",
+          .inputs = {{"x", "any shape of at least one dimension"}},
+          .outputs = {{"values", "x with k elements of the axis"}, {"indices", "likewise, i32"}},
+          .attrs = ir::Attrs::schema_of<TopkOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<TopkOptions>();
         c.require_dtype(0, DType::f32);
@@ -102,21 +104,25 @@ const OpDef& topk_op() {
         size = options.k;
         return {{DType::f32, Shape(dims)}, {DType::i32, Shape(dims)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
         const GatherGradAttrs attrs{c.attrs.as<TopkOptions>().axis, c.input(0).shape()};
         return {gather_grad(c.grad(), c.output(1), attrs)};
+      }},
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return int64_t{8} * threads * p.as<topk_dims>().along.size;
+              },
+          .ref = ir::kernel_fn<&f32::topk_ref>(),
+          .ref64 = ir::kernel_fn<&f64::topk_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = params,
-      .workspace = [](const ir::Params& p,
-                      int threads) { return int64_t{8} * threads * p.as<topk_dims>().along.size; },
-      .ref = ir::kernel_fn<&f32::topk_ref>(),
-      .ref64 = ir::kernel_fn<&f64::topk_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            return samples_along(c, c.attrs.as<TopkOptions>().axis);
-          },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<TopkOptions>().axis);
+                }},
   };
   return def;
 }

@@ -61,17 +61,21 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 const OpDef& transpose_op() {
   static const OpDef def{
       .name = "transpose",
-      .doc = "x with its axes in another order: axis i of y is axis axes[i] of x.",
-      .example = "auto nchw = transpose(images, {0, 3, 1, 2});",
-      .inputs = {{"x", "any type and shape"}},
-      .outputs = {{"y", "the dimensions of x in the new order"}},
-      .attrs = ir::Attrs::schema_of<TransposeAttrs>(),
+      .signature{
+          .doc = "x with its axes in another order: axis i of y is axis axes[i] of x.",
+          .example = "auto nchw = transpose(images, {0, 3, 1, 2});",
+          .inputs = {{"x", "any type and shape"}},
+          .outputs = {{"y", "the dimensions of x in the new order"}},
+          .attrs = ir::Attrs::schema_of<TransposeAttrs>(),
+      },
       .infer = infer,
-      .vjp = vjp,
-      .params = params,
-      .ref = ir::kernel_fn<&f32::transpose_ref>(),
-      .ref64 = ir::kernel_fn<&f64::transpose_ref>(),
-      .fast = ir::kernel_fn<&gather<&f32::transpose_ref>>(),
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::transpose_ref>(),
+          .ref64 = ir::kernel_fn<&f64::transpose_ref>(),
+          .fast = ir::kernel_fn<&gather<&f32::transpose_ref>>(),
+      },
   };
   return def;
 }

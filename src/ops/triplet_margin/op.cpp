@@ -13,7 +13,7 @@ namespace {
 
 // workspace: one float a row.
 void fast(float* y, const float* a, const float* p, const float* n, void* workspace,
-          const triplet_margin_dims* d, exec::ThreadPool& pool) {
+          const triplet_margin_dims* d, parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);
   for_each_row(pool, d->rows, int64_t{4} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
@@ -26,7 +26,7 @@ void fast(float* y, const float* a, const float* p, const float* n, void* worksp
 }
 
 void grad_fast(float* da, float* dp, float* dn, const float* dy, const float* a, const float* p,
-               const float* n, const triplet_margin_dims* d, exec::ThreadPool& pool) {
+               const float* n, const triplet_margin_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->rows, int64_t{8} * d->size, [&](int64_t row) {
     const int64_t at = row * d->size;
     f32::triplet_margin_grad_row(da + at, dp + at, dn + at,
@@ -64,24 +64,28 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 const OpDef& triplet_margin_grad_op() {
   static const OpDef def{
       .name = "triplet_margin_grad",
-      .doc = "The gradients of triplet_margin by anchor, positive and negative.",
-      .inputs = {{"dy", "the shape of the loss"},
-                 {"anchor", "[N, ..., D]"},
-                 {"positive", "[N, ..., D]"},
-                 {"negative", "[N, ..., D]"}},
-      .outputs = {{"danchor", "[N, ..., D]"},
-                  {"dpositive", "[N, ..., D]"},
-                  {"dnegative", "[N, ..., D]"}},
-      .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
+      .signature{
+          .doc = "The gradients of triplet_margin by anchor, positive and negative.",
+          .inputs = {{"dy", "the shape of the loss"},
+                     {"anchor", "[N, ..., D]"},
+                     {"positive", "[N, ..., D]"},
+                     {"negative", "[N, ..., D]"}},
+          .outputs = {{"danchor", "[N, ..., D]"},
+                      {"dpositive", "[N, ..., D]"},
+                      {"dnegative", "[N, ..., D]"}},
+          .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 1);
         require_loss_grad(c, c.attrs.as<TripletMarginOptions>().reduction, rows_of(c.shape(1)));
         return {c.input(1), c.input(1), c.input(1)};
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
-      .ref = ir::kernel_fn<&f32::triplet_margin_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::triplet_margin_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(1)); },
+          .ref = ir::kernel_fn<&f32::triplet_margin_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::triplet_margin_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
+      },
   };
   return def;
 }
@@ -89,35 +93,38 @@ const OpDef& triplet_margin_grad_op() {
 const OpDef& triplet_margin_op() {
   static const OpDef def{
       .name = "triplet_margin",
-      .doc =
-          "Triplet loss: reduce over rows of max(0, d(anchor, positive) - d(anchor, negative) + "
-          "margin) with d(a, b) = ||a - b + epsilon||_p.",
-      .example = "auto loss = triplet_margin(anchor, positive, negative);",
-      .inputs = {{"anchor", "[N, ..., D]"},
-                 {"positive", "[N, ..., D]"},
-                 {"negative", "[N, ..., D]"}},
-      .outputs = {{"loss", "one number, or one a row"}},
-      .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
+      .signature{
+          .doc = "Triplet loss: reduce over rows of max(0, d(anchor, positive) - d(anchor, "
+                 "negative) + margin) with d(a, b) = ||a - b + epsilon||_p.",
+          .example = "auto loss = triplet_margin(anchor, positive, negative);",
+          .inputs = {{"anchor", "[N, ..., D]"},
+                     {"positive", "[N, ..., D]"},
+                     {"negative", "[N, ..., D]"}},
+          .outputs = {{"loss", "one number, or one a row"}},
+          .attrs = ir::Attrs::schema_of<TripletMarginOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
         return {{DType::f32,
                  loss_shape(c.attrs.as<TripletMarginOptions>().reduction, rows_of(c.shape(0)))}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value inputs[] = {c.grad(), c.input(0), c.input(1), c.input(2)};
         return c.grad().graph().add(triplet_margin_grad_op(), c.attrs, inputs);
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
+          .workspace = [](const ir::Params& p,
+                          int) { return int64_t{4} * p.as<triplet_margin_dims>().rows; },
+          .ref = ir::kernel_fn<&f32::triplet_margin_ref>(),
+          .ref64 = ir::kernel_fn<&f64::triplet_margin_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) { return params_of(c, c.in(0)); },
-      .workspace = [](const ir::Params& p,
-                      int) { return int64_t{4} * p.as<triplet_margin_dims>().rows; },
-      .ref = ir::kernel_fn<&f32::triplet_margin_ref>(),
-      .ref64 = ir::kernel_fn<&f64::triplet_margin_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
-      .samples =
-          [](const ir::SamplesContext& c) {
-            if (c.in(0).rank() < 2) return ir::Samples::mixed;
-            return samples_of(c.attrs.as<TripletMarginOptions>().reduction);
-          },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  if (c.in(0).rank() < 2) return ir::Samples::mixed;
+                  return samples_of(c.attrs.as<TripletMarginOptions>().reduction);
+                }},
   };
   return def;
 }

@@ -13,12 +13,16 @@ namespace {
 const OpDef& trunc_op() {
   static const OpDef def = unary_op({
       .name = "trunc",
-      .doc = "x without its fraction: rounded towards 0; its gradient is 0.",
-      .example = "auto y = trunc(x);",
-      .vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; },
-      .ref = ir::kernel_fn<&f32::trunc_ref>(),
-      .ref64 = ir::kernel_fn<&f64::trunc_ref>(),
-      .fast = ir::kernel_fn<&trunc_simd>(),
+      .signature{
+          .doc = "x without its fraction: rounded towards 0; its gradient is 0.",
+          .example = "auto y = trunc(x);",
+      },
+      .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
+      .kernels{
+          .ref = ir::kernel_fn<&f32::trunc_ref>(),
+          .ref64 = ir::kernel_fn<&f64::trunc_ref>(),
+          .fast = ir::kernel_fn<&trunc_simd>(),
+      },
   });
   return def;
 }

@@ -13,7 +13,7 @@ struct UpdateInPartsAttrs {
 
 inline void describe(UpdateInPartsAttrs& a, ir::FieldVisitor& v) {
   static const std::vector<const char*> gradients =
-      names_of_ops([](const OpDef& op) { return op.part.rows != nullptr; });
+      names_of_ops([](const OpDef& op) { return op.memory.part.rows != nullptr; });
   static const std::vector<const char*> updates =
       names_of_ops([](const OpDef& op) { return op.optimizer.elementwise; });
   describe_inner(a.gradient, "gradient", gradients, "the op that computes the gradient", v);

@@ -26,7 +26,7 @@ std::vector<const ir::TensorType*> update_inputs(const OpDef& update,
     return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : nullptr;
   };
   std::vector<const ir::TensorType*> types{at(kParam), gradient, at(kRate), at(kStep)};
-  const int states = static_cast<int>(update.outputs.size()) - 1;
+  const int states = static_cast<int>(update.signature.outputs.size()) - 1;
   for (int i = 0; i < states; ++i) types.push_back(at(kFirstState + i));
   if (update.optimizer.momentum != nullptr) types.push_back(at(kMomentum));
   return types;
@@ -44,8 +44,9 @@ InnerTypes inner_types(const UpdateInPartsAttrs& a, std::span<const ir::TensorTy
 }
 
 bool is_elementwise(const OpDef& update, const ir::Attrs& settings, const ir::TensorType& param) {
-  if (!update.optimizer.elementwise || update.outputs.size() > 1 + kMaxStates) return false;
-  if (update.workspace != nullptr) return false;
+  if (!update.optimizer.elementwise || update.signature.outputs.size() > 1 + kMaxStates)
+    return false;
+  if (update.kernels.workspace != nullptr) return false;
   for (const ir::StateSpec& spec : update.optimizer.states(settings, param.shape)) {
     if (spec.type != param) return false;
   }
@@ -59,7 +60,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require(c.has(kParam) && c.input(kParam).shape.rank() > 0,
             "expected a parameter with dimensions");
   c.require(a.rows > 0, "expected at least one row at a time");
-  c.require(a.gradient.op->inputs.size() <= kMaxGradientInputs &&
+  c.require(a.gradient.op->signature.inputs.size() <= kMaxGradientInputs &&
                 c.inputs.size() <= kFirstOfGradient + kMaxGradientInputs,
             "expected a gradient of fewer inputs");
   c.require(is_elementwise(*a.update.op, a.update.attrs, c.input(kParam)),
@@ -81,7 +82,7 @@ void copy_params(InnerParams& to, const ir::Params& params) {
 ir::Params inner_params(const OpDef& op, const ir::Attrs& attrs,
                         std::span<const ir::TensorType* const> inputs,
                         std::span<const ir::TensorType> outputs) {
-  return op.params == nullptr ? ir::Params() : op.params({attrs, inputs, outputs});
+  return op.kernels.params == nullptr ? ir::Params() : op.kernels.params({attrs, inputs, outputs});
 }
 
 ir::Params params(const ir::KernelContext& c) {
@@ -100,7 +101,7 @@ ir::Params params(const ir::KernelContext& c) {
   copy_params(d.gradient_params, gradient);
   copy_params(d.update_params,
               inner_params(*a.update.op, a.update.attrs, types.update_inputs, c.outputs));
-  d.flops = a.gradient.op->flops == nullptr ? 0.0 : a.gradient.op->flops(gradient);
+  d.flops = a.gradient.op->kernels.flops == nullptr ? 0.0 : a.gradient.op->kernels.flops(gradient);
   d.part_bytes = bytes_of_part(d);
   return d;
 }
@@ -108,37 +109,40 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& update_in_parts_op() {
   static const OpDef def{
       .name = "update_in_parts",
-      .doc =
-          "A gradient of weights and the optimizer's rule in one, some rows of the parameter at a "
-          "time: the whole gradient never exists.",
-      .inputs = {{"param", "[R, ...]: a parameter"},
-                 {"lr", "one number: the learning rate of this step"},
-                 {"step", "one i32: this update's number, from 1"},
-                 {"first", "a state of the optimizer, the shape of param", true},
-                 {"second", "likewise", true},
-                 {"third", "likewise", true},
-                 {"fourth", "likewise", true},
-                 {"momentum", "one number in the place of the rule's setting", true},
-                 {"inputs", "what the gradient is computed from", true}},
-      .outputs = {{"param", "the same memory, updated"},
-                  {"first", "likewise"},
-                  {"second", "likewise"},
-                  {"third", "likewise"},
-                  {"fourth", "likewise"}},
-      .attrs = ir::Attrs::schema_of<UpdateInPartsAttrs>(),
-      .variadic_inputs = true,
+      .signature{
+          .doc = "A gradient of weights and the optimizer's rule in one, some rows of the "
+                 "parameter at a time: the whole gradient never exists.",
+          .inputs = {{"param", "[R, ...]: a parameter"},
+                     {"lr", "one number: the learning rate of this step"},
+                     {"step", "one i32: this update's number, from 1"},
+                     {"first", "a state of the optimizer, the shape of param", true},
+                     {"second", "likewise", true},
+                     {"third", "likewise", true},
+                     {"fourth", "likewise", true},
+                     {"momentum", "one number in the place of the rule's setting", true},
+                     {"inputs", "what the gradient is computed from", true}},
+          .outputs = {{"param", "the same memory, updated"},
+                      {"first", "likewise"},
+                      {"second", "likewise"},
+                      {"third", "likewise"},
+                      {"fourth", "likewise"}},
+          .attrs = ir::Attrs::schema_of<UpdateInPartsAttrs>(),
+          .variadic_inputs = true,
+      },
       .infer = infer,
-      .params = params,
-      .workspace = update_in_parts_workspace,
-      .flops = [](const ir::Params& p) { return p.as<UpdateInPartsDims>().flops; },
-      .ref = update_in_parts_ref<float>,
-      .ref64 = update_in_parts_ref<double>,
-      .fast = update_in_parts_fast,
-      .updates = {{0, kParam},
-                  {1, kFirstState},
-                  {2, kFirstState + 1},
-                  {3, kFirstState + 2},
-                  {4, kFirstState + 3}},
+      .kernels{
+          .params = params,
+          .workspace = update_in_parts_workspace,
+          .flops = [](const ir::Params& p) { return p.as<UpdateInPartsDims>().flops; },
+          .ref = update_in_parts_ref<float>,
+          .ref64 = update_in_parts_ref<double>,
+          .fast = update_in_parts_fast,
+      },
+      .memory{.updates = {{0, kParam},
+                          {1, kFirstState},
+                          {2, kFirstState + 1},
+                          {3, kFirstState + 2},
+                          {4, kFirstState + 3}}},
   };
   return def;
 }
@@ -147,7 +151,7 @@ const OpDef& update_in_parts_op() {
 int64_t rows_at_a_time(const ir::Graph& graph, const ir::Node& gradient) {
   std::vector<const ir::TensorType*> inputs;
   for (const int id : gradient.inputs) inputs.push_back(id < 0 ? nullptr : &graph.type(id));
-  return gradient.op->part.rows(
+  return gradient.op->memory.part.rows(
       inner_params(*gradient.op, gradient.attrs, inputs, {&graph.type(gradient.outputs[0]), 1}));
 }
 
@@ -157,7 +161,7 @@ std::vector<int> fused_inputs(const ir::Node& gradient, const ir::Node& update) 
   inputs[kParam] = update.input(0);
   inputs[kRate] = update.input(2);
   inputs[kStep] = update.input(3);
-  const int states = static_cast<int>(update.op->outputs.size()) - 1;
+  const int states = static_cast<int>(update.op->signature.outputs.size()) - 1;
   for (int i = 0; i < states; ++i)
     inputs[static_cast<size_t>(kFirstState + i)] = update.input(4 + i);
   inputs[kMomentum] = update.op->optimizer.momentum == nullptr ? -1 : update.input(4 + states);
@@ -172,9 +176,9 @@ namespace thimble::ops {
 
 std::optional<FusedUpdate> fuse_update(const ir::Graph& graph, const ir::Node& gradient,
                                        const ir::Node& update) {
-  if (gradient.op->part.rows == nullptr || gradient.outputs.size() != 1) return {};
+  if (gradient.op->memory.part.rows == nullptr || gradient.outputs.size() != 1) return {};
   if (!update.op->optimizer.elementwise) return {};
-  if (gradient.op->inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
+  if (gradient.op->signature.inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
   if (gradient.inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
   const ir::TensorType& param = graph.type(update.input(0));
   if (graph.type(gradient.outputs[0]) != param || param.shape.rank() == 0) return {};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 #if HWY_ONCE
@@ -24,8 +25,8 @@ bool shares_out_parts(const UpdateInPartsDims& d, int threads) {
 }
 
 // What a thread works with that shares its work with nobody.
-exec::ThreadPool& alone() {
-  static exec::ThreadPool pool(1);
+parallel::ThreadPool& alone() {
+  static parallel::ThreadPool pool(1);
   return pool;
 }
 
@@ -41,9 +42,10 @@ Part part_at(const UpdateInPartsDims& d, int64_t number) {
 
 // The gradient of these rows, to scratch.
 void compute_gradient(const ir::KernelCall& call, const UpdateInPartsDims& d, const Part& part,
-                      ir::KernelFn kernel, void* scratch, void* workspace, exec::ThreadPool* pool) {
+                      ir::KernelFn kernel, void* scratch, void* workspace,
+                      parallel::ThreadPool* pool) {
   InnerParams params = d.gradient_params;
-  d.gradient->part.part(params.bytes, part.first, part.rows);
+  d.gradient->memory.part.part(params.bytes, part.first, part.rows);
   void* outputs[] = {scratch};
   // Kernels read as many as their op declares.
   const void* inputs[kMaxGradientInputs] = {};
@@ -55,9 +57,9 @@ void compute_gradient(const ir::KernelCall& call, const UpdateInPartsDims& d, co
 // The rule for these rows. element: bytes of a number.
 void apply_rule(const ir::KernelCall& call, const UpdateInPartsDims& d, const Part& part,
                 ir::KernelFn kernel, const void* gradient, int64_t element,
-                exec::ThreadPool* pool) {
+                parallel::ThreadPool* pool) {
   const int64_t offset = part.first * d.row_elements * element;
-  const int declared = static_cast<int>(d.update->outputs.size()) - 1;
+  const int declared = static_cast<int>(d.update->signature.outputs.size()) - 1;
   void* outputs[1 + kMaxStates] = {};
   const void* inputs[kMaxRuleInputs] = {};
   for (int t = 0; t < call.output_count; ++t) {
@@ -73,11 +75,13 @@ void apply_rule(const ir::KernelCall& call, const UpdateInPartsDims& d, const Pa
   InnerParams params = d.update_params;
   const int elements = static_cast<int>(part.rows * d.row_elements);
   std::memcpy(params.bytes, &elements, sizeof(elements));  // OptimizerRule::elementwise
-  kernel({outputs, inputs, nullptr, params.bytes, static_cast<int>(d.update->inputs.size()),
-          call.output_count, pool});
+  kernel({outputs, inputs, nullptr, params.bytes,
+          static_cast<int>(d.update->signature.inputs.size()), call.output_count, pool});
 }
 
-ir::KernelFn fast_of(const OpDef& op) { return op.fast != nullptr ? op.fast : op.ref; }
+ir::KernelFn fast_of(const OpDef& op) {
+  return op.kernels.fast != nullptr ? op.kernels.fast : op.kernels.ref;
+}
 
 int64_t scratch_bytes(const UpdateInPartsDims& d) {
   return simd::round_up(d.part_rows * d.row_elements * static_cast<int64_t>(sizeof(float)),
@@ -88,17 +92,17 @@ int64_t scratch_bytes(const UpdateInPartsDims& d) {
 int64_t part_bytes(const UpdateInPartsDims& d, int threads) {
   int64_t workspace = 0;
   for (const int64_t number : {int64_t{0}, part_count(d) - 1}) {
-    if (d.gradient->fast == nullptr || d.gradient->workspace == nullptr) break;
+    if (d.gradient->kernels.fast == nullptr || d.gradient->kernels.workspace == nullptr) break;
     InnerParams params = d.gradient_params;
     const Part part = part_at(d, number);
-    d.gradient->part.part(params.bytes, part.first, part.rows);
-    workspace = std::max(workspace, d.gradient->workspace(params, threads));
+    d.gradient->memory.part.part(params.bytes, part.first, part.rows);
+    workspace = std::max(workspace, d.gradient->kernels.workspace(params, threads));
   }
   return scratch_bytes(d) + simd::round_up(workspace, simd::kAlignment);
 }
 
 void run_part(const ir::KernelCall& call, const UpdateInPartsDims& d, int64_t number,
-              std::byte* memory, exec::ThreadPool& pool) {
+              std::byte* memory, parallel::ThreadPool& pool) {
   const Part part = part_at(d, number);
   compute_gradient(call, d, part, fast_of(*d.gradient), memory, memory + scratch_bytes(d), &pool);
   apply_rule(call, d, part, fast_of(*d.update), memory, sizeof(float), &pool);
@@ -113,10 +117,10 @@ void update_in_parts_ref(const ir::KernelCall& call) {
   std::vector<Real> scratch(static_cast<size_t>(d.part_rows * d.row_elements));
   for (int64_t number = 0; number < part_count(d); ++number) {
     const Part part = part_at(d, number);
-    compute_gradient(call, d, part, kDouble ? d.gradient->ref64 : d.gradient->ref, scratch.data(),
-                     nullptr, call.pool);
-    apply_rule(call, d, part, kDouble ? d.update->ref64 : d.update->ref, scratch.data(),
-               sizeof(Real), call.pool);
+    compute_gradient(call, d, part, kDouble ? d.gradient->kernels.ref64 : d.gradient->kernels.ref,
+                     scratch.data(), nullptr, call.pool);
+    apply_rule(call, d, part, kDouble ? d.update->kernels.ref64 : d.update->kernels.ref,
+               scratch.data(), sizeof(Real), call.pool);
   }
 }
 

@@ -19,7 +19,7 @@ OpCase in_parts(std::string name, const Optimizer& optimizer, OpCase rule,
   constexpr size_t kRuleStates = 4;
   constexpr size_t kStates = 4;
   const ir::OpDef& update = *optimizer.value().op;
-  const size_t declared = update.outputs.size() - 1;
+  const size_t declared = update.signature.outputs.size() - 1;
   const auto at = [&rule](size_t i) {
     return i < rule.inputs.size() ? rule.inputs[i] : TensorSpec{.absent = true};
   };

@@ -19,8 +19,8 @@ THIMBLE_FUNCTION_FOLDER(upsample2d) {
       .name = "upsample1d",
       .doc = "Sequences of another length: every step is the nearest, or lies between two.",
       .example = "auto y = upsample1d(x, {.scale = 2});",
-      .inputs = {{"x", "[N, L, C]"}},
-      .outputs = {{"y", "[N, Q, C]"}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<Upsample1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {upsample1d(in[0], options_as<Upsample1dOptions>(options))};

@@ -65,7 +65,7 @@ upsample2d_dims dims_of(const Shape& x, const Shape& y, const Upsample2dOptions&
 
 // Bicubic: each image is a task, image(where it begins in x, where in y, the sizes of one).
 template <class Image>
-void for_each_image(const upsample2d_dims& d, exec::ThreadPool& pool, const Image& image) {
+void for_each_image(const upsample2d_dims& d, parallel::ThreadPool& pool, const Image& image) {
   upsample2d_dims one = d;
   one.n = 1;
   const int64_t from = int64_t{d.h.from} * d.w.from * d.c;
@@ -74,7 +74,7 @@ void for_each_image(const upsample2d_dims& d, exec::ThreadPool& pool, const Imag
 }
 
 void fast(float* y, const float* x, void* workspace, const upsample2d_dims* d,
-          exec::ThreadPool& pool) {
+          parallel::ThreadPool& pool) {
   if (d->cubic == 0) {
     upsample2d_simd(y, x, workspace, d, pool);
     return;
@@ -85,7 +85,7 @@ void fast(float* y, const float* x, void* workspace, const upsample2d_dims* d,
 }
 
 void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
-               exec::ThreadPool& pool) {
+               parallel::ThreadPool& pool) {
   if (d->cubic == 0) {
     upsample2d_grad_simd(dx, dy, workspace, d, pool);
     return;
@@ -98,13 +98,13 @@ void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dim
 const OpDef& upsample2d_grad_op() {
   static const OpDef def{
       .name = "upsample2d_grad",
-      .doc =
-          "The gradient of upsample2d: dx = the sum of dy over the pixels of y that a pixel of x "
-          "is "
-          "part of, by its weight in each.",
-      .inputs = {{"dy", "[N, P, Q, C]"}},
-      .outputs = {{"dx", "[N, H, W, C]"}},
-      .attrs = ir::Attrs::schema_of<Upsample2dGradAttrs>(),
+      .signature{
+          .doc = "The gradient of upsample2d: dx = the sum of dy over the pixels of y that a pixel "
+                 "of x is part of, by its weight in each.",
+          .inputs = {{"dy", "[N, P, Q, C]"}},
+          .outputs = {{"dx", "[N, H, W, C]"}},
+          .attrs = ir::Attrs::schema_of<Upsample2dGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<Upsample2dGradAttrs>();
         check_image(c, 0);
@@ -112,13 +112,15 @@ const OpDef& upsample2d_grad_op() {
                   "expected dy to be as large as upsample2d's result");
         return {{DType::f32, {c.shape(0)[0], attrs.input.h, attrs.input.w, c.shape(0)[3]}}};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return dims_of(c.out(), c.in(0), c.attrs.as<Upsample2dGradAttrs>().options);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.out(), c.in(0), c.attrs.as<Upsample2dGradAttrs>().options);
+          },
+          .workspace = upsample2d_grad_workspace,
+          .ref = ir::kernel_fn<&f32::upsample2d_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::upsample2d_grad_ref>(),
+          .fast = ir::kernel_fn<&grad_fast>(),
       },
-      .workspace = upsample2d_grad_workspace,
-      .ref = ir::kernel_fn<&f32::upsample2d_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::upsample2d_grad_ref>(),
-      .fast = ir::kernel_fn<&grad_fast>(),
   };
   return def;
 }
@@ -126,32 +128,35 @@ const OpDef& upsample2d_grad_op() {
 const OpDef& upsample2d_op() {
   static const OpDef def{
       .name = "upsample2d",
-      .doc =
-          "Images of another size: every pixel is the nearest of the image, or lies between the "
-          "four around its place (bilinear), or on a curve through sixteen (bicubic). Equal to "
-          "torch.nn.functional.interpolate.",
-      .example = "auto y = upsample2d(x, {.scale = 2, .mode = Upsampling::bilinear});",
-      .inputs = {{"x", "[N, H, W, C]"}},
-      .outputs = {{"y", "[N, P, Q, C]"}},
-      .attrs = ir::Attrs::schema_of<Upsample2dOptions>(),
+      .signature{
+          .doc = "Images of another size: every pixel is the nearest of the image, or lies between "
+                 "the four around its place (bilinear), or on a curve through sixteen (bicubic). "
+                 "Equal to torch.nn.functional.interpolate.",
+          .example = "auto y = upsample2d(x, {.scale = 2, .mode = Upsampling::bilinear});",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+          .attrs = ir::Attrs::schema_of<Upsample2dOptions>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
         const Shape& x = c.shape(0);
         const Pair size = result_size(c, c.attrs.as<Upsample2dOptions>(), image_size(x));
         return {{DType::f32, {x[0], size.h, size.w, x[3]}}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Upsample2dGradAttrs attrs{image_size(c.input(0).shape()),
                                         c.attrs.as<Upsample2dOptions>()};
         return {c.grad().graph().add1(upsample2d_grad_op(), ir::Attrs::of(attrs), {c.grad()})};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return dims_of(c.in(0), c.out(), c.attrs.as<Upsample2dOptions>());
+          },
+          .workspace = upsample2d_workspace,
+          .ref = ir::kernel_fn<&f32::upsample2d_ref>(),
+          .ref64 = ir::kernel_fn<&f64::upsample2d_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return dims_of(c.in(0), c.out(), c.attrs.as<Upsample2dOptions>());
-      },
-      .workspace = upsample2d_workspace,
-      .ref = ir::kernel_fn<&f32::upsample2d_ref>(),
-      .ref64 = ir::kernel_fn<&f64::upsample2d_ref>(),
-      .fast = ir::kernel_fn<&fast>(),
   };
   return def;
 }

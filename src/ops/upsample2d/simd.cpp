@@ -88,7 +88,7 @@ void upsample_row(float* to, const float* image, const upsample_cells& over, flo
 }
 
 void upsample2d_target(float* y, const float* x, void* workspace, const upsample2d_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   simd::Workspace pieces(workspace);
   const int64_t row = int64_t{d.w.from} * d.c;
   const int64_t wide = int64_t{d.w.to} * d.c;
@@ -135,7 +135,7 @@ void upsample_grad_row(float* to, const float* image, int h, float* own, const U
 }
 
 void upsample2d_grad_target(float* dx, const float* dy, void* workspace, const upsample2d_dims& d,
-                            exec::ThreadPool& pool) {
+                            parallel::ThreadPool& pool) {
   simd::Workspace pieces(workspace);
   const int64_t row = int64_t{d.w.from} * d.c;
   const int64_t wide = int64_t{d.w.to} * d.c;
@@ -177,12 +177,12 @@ int64_t upsample2d_grad_workspace(const ir::Params& params, int threads) {
 }
 
 void upsample2d_simd(float* y, const float* x, void* workspace, const upsample2d_dims* d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(upsample2d_target)(y, x, workspace, *d, pool);
 }
 
 void upsample2d_grad_simd(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
-                          exec::ThreadPool& pool) {
+                          parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(upsample2d_grad_target)(dx, dy, workspace, *d, pool);
 }
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/upsample2d/dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops::upsample2d_impl {
 
@@ -14,8 +14,8 @@ int64_t upsample2d_workspace(const ir::Params& params, int threads);
 int64_t upsample2d_grad_workspace(const ir::Params& params, int threads);
 
 void upsample2d_simd(float* y, const float* x, void* workspace, const upsample2d_dims* d,
-                     exec::ThreadPool& pool);
+                     parallel::ThreadPool& pool);
 void upsample2d_grad_simd(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
-                          exec::ThreadPool& pool);
+                          parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops::upsample2d_impl

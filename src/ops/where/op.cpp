@@ -15,24 +15,29 @@ namespace {
 const OpDef& where_grad_op() {
   static const OpDef def{
       .name = "where_grad",
-      .doc = "The gradient of where by a: dy where the condition holds, else 0; or by b: the rest.",
-      .inputs = {{"condition", "u8, broadcasts to the shape of dy"}, {"dy", "any shape"}},
-      .outputs = {{"dx", "the shape of dy"}},
-      .attrs = ir::Attrs::schema_of<WhereGradAttrs>(),
+      .signature{
+          .doc = "The gradient of where by a: dy where the condition holds, else 0; or by b: the "
+                 "rest.",
+          .inputs = {{"condition", "u8, broadcasts to the shape of dy"}, {"dy", "any shape"}},
+          .outputs = {{"dx", "the shape of dy"}},
+          .attrs = ir::Attrs::schema_of<WhereGradAttrs>(),
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::u8);
         c.require_dtype(1, DType::f32);
         c.require(broadcast_shape(c, 0, 1) == c.shape(1), "expected dy of the broadcast shape");
         return {c.input(1)};
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params {
-        return nary_dims_of(c, c.attrs.as<WhereGradAttrs>().holds ? 1 : 0);
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            return nary_dims_of(c, c.attrs.as<WhereGradAttrs>().holds ? 1 : 0);
+          },
+          .ref = ir::kernel_fn<&f32::where_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::where_grad_ref>(),
+          .fast = ir::kernel_fn<&where_grad_simd>(),
       },
-      .ref = ir::kernel_fn<&f32::where_grad_ref>(),
-      .ref64 = ir::kernel_fn<&f64::where_grad_ref>(),
-      .fast = ir::kernel_fn<&where_grad_simd>(),
-      .elementwise = true,
-      .in_place = {{0, 1}},
+      .memory{.in_place = {{0, 1}}},
+      .flow{.elementwise = true},
   };
   return def;
 }
@@ -47,27 +52,31 @@ Value grad_by(const ir::VjpContext& c, int i) {
 const OpDef& where_op() {
   static const OpDef def{
       .name = "where",
-      .doc = "a where the condition is not 0, else b, element by element with broadcasting.",
-      .example = "auto y = where(lt(x, zero), a, b);",
-      .inputs = {{"condition", "u8, any shape"},
-                 {"a", "a shape that broadcasts with the others"},
-                 {"b", "a shape that broadcasts with the others"}},
-      .outputs = {{"y", "the broadcast shape"}},
+      .signature{
+          .doc = "a where the condition is not 0, else b, element by element with broadcasting.",
+          .example = "auto y = where(lt(x, zero), a, b);",
+          .inputs = {{"condition", "u8, any shape"},
+                     {"a", "a shape that broadcasts with the others"},
+                     {"b", "a shape that broadcasts with the others"}},
+          .outputs = {{"y", "the broadcast shape"}},
+      },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::u8);
         c.require_dtype(1, DType::f32);
         c.require_dtype(2, DType::f32);
         return {{DType::f32, broadcast_shape(c, 0, 2)}};
       },
-      .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {Value(), grad_by(c, 1), grad_by(c, 2)};
+      }},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
+          .ref = ir::kernel_fn<&f32::where_ref>(),
+          .ref64 = ir::kernel_fn<&f64::where_ref>(),
+          .fast = ir::kernel_fn<&where_simd>(),
       },
-      .params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); },
-      .ref = ir::kernel_fn<&f32::where_ref>(),
-      .ref64 = ir::kernel_fn<&f64::where_ref>(),
-      .fast = ir::kernel_fn<&where_simd>(),
-      .elementwise = true,
-      .in_place = {{0, 1}, {0, 2}},
+      .memory{.in_place = {{0, 1}, {0, 2}}},
+      .flow{.elementwise = true},
   };
   return def;
 }

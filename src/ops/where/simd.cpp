@@ -42,7 +42,7 @@ class Condition {
 };
 
 void where_target(float* y, const uint8_t* condition, const float* a, const float* b,
-                  const nary_dims& d, exec::ThreadPool& pool) {
+                  const nary_dims& d, parallel::ThreadPool& pool) {
   over_runs(d, pool, [&](int64_t begin, const ptrdiff_t* at, int64_t count) HWY_ATTR {
     const Condition holds(condition, at[0], d.stride[0][0], count);
     const Along first(a, at[1], d.stride[1][0]);
@@ -55,7 +55,7 @@ void where_target(float* y, const uint8_t* condition, const float* a, const floa
 }
 
 void where_grad_target(float* dx, const uint8_t* condition, const float* dy, const nary_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const bool wanted = d.choice != 0;
   over_runs(d, pool, [&](int64_t begin, const ptrdiff_t* at, int64_t count) HWY_ATTR {
     const Condition holds(condition, at[0], d.stride[0][0], count);
@@ -78,12 +78,12 @@ HWY_EXPORT(where_target);
 HWY_EXPORT(where_grad_target);
 
 void where_simd(float* y, const uint8_t* condition, const float* a, const float* b,
-                const nary_dims* d, exec::ThreadPool& pool) {
+                const nary_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(where_target)(y, condition, a, b, *d, pool);
 }
 
 void where_grad_simd(float* dx, const uint8_t* condition, const float* dy, const nary_dims* d,
-                     exec::ThreadPool& pool) {
+                     parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(where_grad_target)(dx, condition, dy, *d, pool);
 }
 

@@ -186,7 +186,7 @@ HWY_INLINE void over_repeated_elements(float* y, const float* whole, const float
 // y = formula(a, b), in tasks that do not depend on the number of threads.
 template <class Formula>
 HWY_INLINE void over_pairs(float* y, const float* a, const float* b, const binary_dims& d,
-                           exec::ThreadPool& pool, const Formula& formula) {
+                           parallel::ThreadPool& pool, const Formula& formula) {
   const int64_t inner = d.size[0];
   if (d.n == 0) return;
   const float* const a_end = a + extent(d.stride_a, d);
@@ -244,7 +244,7 @@ HWY_AFTER_NAMESPACE();
 #undef BINARY_SIMD
 #define BINARY_SIMD(op, value)                                                       \
   void op##_target(float* y, const float* a_, const float* b_, const binary_dims* d, \
-                   exec::ThreadPool& pool) {                                         \
+                   parallel::ThreadPool& pool) {                                     \
     over_pairs(y, a_, b_, *d, pool, [](Vec a, Vec b) HWY_ATTR -> Vec {               \
       [[maybe_unused]] const F32 f;                                                  \
       return (value);                                                                \
@@ -259,7 +259,7 @@ HWY_AFTER_NAMESPACE();
   namespace thimble::ops::folder##_impl {                                          \
     HWY_EXPORT(op##_target);                                                       \
     void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
-                   exec::ThreadPool& pool) {                                       \
+                   parallel::ThreadPool& pool) {                                   \
       HWY_DYNAMIC_DISPATCH(op##_target)(y, a, b, d, pool);                         \
     }                                                                              \
   }

@@ -40,18 +40,18 @@ binary_dims binary_dims_of(const Shape& a, const Shape& b, const Shape& y) {
 }
 
 OpDef binary_op(OpDef def) {
-  def.inputs = {{"a", "any shape"}, {"b", "a shape that broadcasts with that of a"}};
-  def.outputs = {{"y", "the broadcast shape"}};
+  def.signature.inputs = {{"a", "any shape"}, {"b", "a shape that broadcasts with that of a"}};
+  def.signature.outputs = {{"y", "the broadcast shape"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require_dtype(0, DType::f32);
     c.require_dtype(1, DType::f32);
     return {{DType::f32, broadcast_shape(c, 0, 1)}};
   };
-  def.params = [](const ir::KernelContext& c) -> ir::Params {
+  def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     return binary_dims_of(c.in(0), c.in(1), c.out());
   };
-  def.elementwise = true;
-  def.in_place = {{0, 0}, {0, 1}};
+  def.flow.elementwise = true;
+  def.memory.in_place = {{0, 0}, {0, 1}};
   return def;
 }
 

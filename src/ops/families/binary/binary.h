@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/binary/binary_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
@@ -21,6 +22,6 @@ OpDef binary_op(OpDef def);
 #define BINARY_SIMD_DECLARE_IN(folder, op)                                         \
   namespace thimble::ops::folder##_impl {                                          \
     void op##_simd(float* y, const float* a, const float* b, const binary_dims* d, \
-                   exec::ThreadPool& pool);                                        \
+                   parallel::ThreadPool& pool);                                    \
   }
 #define BINARY_SIMD_DECLARE(op) BINARY_SIMD_DECLARE_IN(op, op)

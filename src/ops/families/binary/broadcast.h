@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/families/binary/broadcast_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
@@ -22,6 +22,6 @@ int64_t size_from_last(const Shape& shape, int axis);
 broadcast_dims broadcast_dims_of(const Shape& small, const Shape& large, int divisor);
 
 // As BROADCAST_REF.
-void broadcast_simd(float* y, const float* x, const broadcast_dims* d, exec::ThreadPool& pool);
+void broadcast_simd(float* y, const float* x, const broadcast_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops

@@ -8,7 +8,8 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
 // The divisor is a second operand, repeated along all axes.
-void broadcast_target(float* y, const float* x, const broadcast_dims& d, exec::ThreadPool& pool) {
+void broadcast_target(float* y, const float* x, const broadcast_dims& d,
+                      parallel::ThreadPool& pool) {
   binary_dims pairs{};
   pairs.n = d.n;
   pairs.count = d.count;
@@ -29,7 +30,7 @@ HWY_AFTER_NAMESPACE();
 namespace thimble::ops {
 HWY_EXPORT(broadcast_target);
 
-void broadcast_simd(float* y, const float* x, const broadcast_dims* d, exec::ThreadPool& pool) {
+void broadcast_simd(float* y, const float* x, const broadcast_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(broadcast_target)(y, x, *d, pool);
 }
 

@@ -56,7 +56,7 @@ void describe_inner(InnerOp& inner, const std::string& what, const std::vector<c
   v.choice(what.c_str(), number, names, doc);
   if (number != before) {
     inner.op = number == 0 ? nullptr : ir::find_op(names[static_cast<size_t>(number)]);
-    inner.attrs = ir::Attrs::defaults(inner.op == nullptr ? nullptr : inner.op->attrs);
+    inner.attrs = ir::Attrs::defaults(inner.op == nullptr ? nullptr : inner.op->signature.attrs);
   }
   Prefixed prefixed(v, what + ".");
   // A visitor that only reads must find nothing written: others may read at the same time.

@@ -8,7 +8,7 @@ void check_image(const ir::InferContext& c, int i) {
   c.require_dtype(i, DType::f32);
   if (c.shape(i).rank() != 4) {
     c.fail(fmt::format("expected {} to be images [N, H, W, C]; reshape to 4 dimensions",
-                       c.op.inputs[static_cast<size_t>(i)].name));
+                       c.op.signature.inputs[static_cast<size_t>(i)].name));
   }
 }
 

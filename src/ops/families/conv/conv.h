@@ -1,8 +1,8 @@
 // What 2-D convolution, its gradients and its transpose share: their sizes and checks.
 #pragma once
 
-#include "ops/families/conv/conv_dims.h"
 #include "ops/families/conv/window.h"
+#include "simd/conv_dims.h"
 
 namespace thimble::ops {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 namespace thimble::ops {
@@ -12,7 +12,7 @@ namespace thimble::ops {
 // Calls row(i) for every row, some rows in one task, as their size alone decides. values: that a
 // row reads or writes.
 template <class F>
-void for_each_row(exec::ThreadPool& pool, int64_t rows, int64_t values, const F& row) {
+void for_each_row(parallel::ThreadPool& pool, int64_t rows, int64_t values, const F& row) {
   constexpr int64_t kTaskValues = 1 << 14;
   const int64_t each = std::max<int64_t>(1, kTaskValues / std::max<int64_t>(1, values));
   pool.run(simd::divide_up(rows, each), [&](int64_t task) {

@@ -4,31 +4,33 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/graph.h"
 #include "ops/families/extremum/extremum_ref.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
 // The fast kernels; as in extremum_ref.h. These are for dims that matrices_of calls regular.
-void largest_simd(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool);
-void smallest_simd(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool);
+void largest_simd(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool);
+void smallest_simd(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool);
 // Of either. dx may be x.
 void extremum_grad_simd(float* dx, const float* dy, const float* x, const float* y,
-                        const reduce_dims* d, exec::ThreadPool& pool);
+                        const reduce_dims* d, parallel::ThreadPool& pool);
 
 // These are for elements that lie side by side (inner = 1).
-void place_of_largest_simd(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool);
-void place_of_smallest_simd(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool);
+void place_of_largest_simd(int32_t* y, const float* x, const axis_dims* d,
+                           parallel::ThreadPool& pool);
+void place_of_smallest_simd(int32_t* y, const float* x, const axis_dims* d,
+                            parallel::ThreadPool& pool);
 
 void maximum_simd(float* y, const float* a, const float* b, const nary_dims* d,
-                  exec::ThreadPool& pool);
+                  parallel::ThreadPool& pool);
 void maximum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
-                       const nary_dims* d, exec::ThreadPool& pool);
+                       const nary_dims* d, parallel::ThreadPool& pool);
 void minimum_simd(float* y, const float* a, const float* b, const nary_dims* d,
-                  exec::ThreadPool& pool);
+                  parallel::ThreadPool& pool);
 void minimum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
-                       const nary_dims* d, exec::ThreadPool& pool);
+                       const nary_dims* d, parallel::ThreadPool& pool);
 
 // The definition of such an op, but for name, doc, example, kernels and vjp.
 ir::OpDef extremum_op(ir::OpDef def);              // over axes: attributes ReduceOptions

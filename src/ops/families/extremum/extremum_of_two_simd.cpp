@@ -15,7 +15,8 @@ struct Smaller {
 };
 
 template <class E>
-void of_two(float* y, const float* a, const float* b, const nary_dims& d, exec::ThreadPool& pool) {
+void of_two(float* y, const float* a, const float* b, const nary_dims& d,
+            parallel::ThreadPool& pool) {
   over_runs(d, pool, [&](int64_t begin, const ptrdiff_t* at, int64_t count) HWY_ATTR {
     const Along first(a, at[0], d.stride[0][0]);
     const Along second(b, at[1], d.stride[1][0]);
@@ -30,7 +31,7 @@ void of_two(float* y, const float* a, const float* b, const nary_dims& d, exec::
 
 template <class E>
 void of_two_grad(float* dx, const float* dy, const float* a, const float* b, const nary_dims& d,
-                 exec::ThreadPool& pool) {
+                 parallel::ThreadPool& pool) {
   over_runs(d, pool, [&](int64_t begin, const ptrdiff_t* at, int64_t count) HWY_ATTR {
     const Along first(a, at[1], d.stride[1][0]);
     const Along second(b, at[2], d.stride[2][0]);
@@ -47,20 +48,20 @@ void of_two_grad(float* dx, const float* dy, const float* a, const float* b, con
 }
 
 void maximum_target(float* y, const float* a, const float* b, const nary_dims& d,
-                    exec::ThreadPool& pool) {
+                    parallel::ThreadPool& pool) {
   of_two<Larger>(y, a, b, d, pool);
 }
 void maximum_grad_target(float* dx, const float* dy, const float* a, const float* b,
-                         const nary_dims& d, exec::ThreadPool& pool) {
+                         const nary_dims& d, parallel::ThreadPool& pool) {
   of_two_grad<Larger>(dx, dy, a, b, d, pool);
 }
 
 void minimum_target(float* y, const float* a, const float* b, const nary_dims& d,
-                    exec::ThreadPool& pool) {
+                    parallel::ThreadPool& pool) {
   of_two<Smaller>(y, a, b, d, pool);
 }
 void minimum_grad_target(float* dx, const float* dy, const float* a, const float* b,
-                         const nary_dims& d, exec::ThreadPool& pool) {
+                         const nary_dims& d, parallel::ThreadPool& pool) {
   of_two_grad<Smaller>(dx, dy, a, b, d, pool);
 }
 
@@ -75,22 +76,22 @@ HWY_EXPORT(minimum_target);
 HWY_EXPORT(minimum_grad_target);
 
 void maximum_simd(float* y, const float* a, const float* b, const nary_dims* d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(maximum_target)(y, a, b, *d, pool);
 }
 
 void maximum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
-                       const nary_dims* d, exec::ThreadPool& pool) {
+                       const nary_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(maximum_grad_target)(dx, dy, a, b, *d, pool);
 }
 
 void minimum_simd(float* y, const float* a, const float* b, const nary_dims* d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(minimum_target)(y, a, b, *d, pool);
 }
 
 void minimum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
-                       const nary_dims* d, exec::ThreadPool& pool) {
+                       const nary_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(minimum_grad_target)(dx, dy, a, b, *d, pool);
 }
 

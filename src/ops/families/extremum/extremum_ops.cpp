@@ -49,34 +49,36 @@ std::vector<ir::TensorType> infer_place(const ir::InferContext& c) {
 }  // namespace
 
 ir::OpDef extremum_op(ir::OpDef def) {
-  def.inputs = {{"x", "any shape"}};
-  def.outputs = {{"y", "x without the axes, or with size 1 in their place"}};
-  def.attrs = ir::Attrs::schema_of<ReduceOptions>();
+  def.signature.inputs = {{"x", "any shape"}};
+  def.signature.outputs = {{"y", "x without the axes, or with size 1 in their place"}};
+  def.signature.attrs = ir::Attrs::schema_of<ReduceOptions>();
   def.infer = infer;
-  def.params = [](const ir::KernelContext& c) { return reduce_params(c, 0); };
+  def.kernels.params = [](const ir::KernelContext& c) { return reduce_params(c, 0); };
   return def;
 }
 
 ir::OpDef extremum_grad_op(ir::OpDef def) {
-  def.doc = "The gradient of the op it is named after: dy in equal shares to all that are extreme.";
-  def.inputs = {{"dy", "the shape of y"}, {"x", "that op's input"}, {"y", "that op's result"}};
-  def.outputs = {{"dx", "the shape of x"}};
-  def.attrs = ir::Attrs::schema_of<ReduceOptions>();
+  def.signature.doc =
+      "The gradient of the op it is named after: dy in equal shares to all that are extreme.";
+  def.signature.inputs = {
+      {"dy", "the shape of y"}, {"x", "that op's input"}, {"y", "that op's result"}};
+  def.signature.outputs = {{"dx", "the shape of x"}};
+  def.signature.attrs = ir::Attrs::schema_of<ReduceOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require(c.input(0) == c.input(2), "expected dy of the type of y");
     return {c.input(1)};
   };
-  def.params = [](const ir::KernelContext& c) { return reduce_params(c, 1); };
-  def.in_place = {{0, 1}};
+  def.kernels.params = [](const ir::KernelContext& c) { return reduce_params(c, 1); };
+  def.memory.in_place = {{0, 1}};
   return def;
 }
 
 ir::OpDef extremum_place_op(ir::OpDef def) {
-  def.inputs = {{"x", "any shape of at least one dimension"}};
-  def.outputs = {{"y", "i32: x without the axis, or with size 1 in its place"}};
-  def.attrs = ir::Attrs::schema_of<ArgmaxOptions>();
+  def.signature.inputs = {{"x", "any shape of at least one dimension"}};
+  def.signature.outputs = {{"y", "i32: x without the axis, or with size 1 in its place"}};
+  def.signature.attrs = ir::Attrs::schema_of<ArgmaxOptions>();
   def.infer = infer_place;
-  def.params = [](const ir::KernelContext& c) -> ir::Params {
+  def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     const auto& options = c.attrs.as<ArgmaxOptions>();
     if (options.flat) return axis_dims{1, static_cast<int>(c.in(0).elements()), 1};
     return axis_dims_of(c.in(0), options.axis);
@@ -85,34 +87,34 @@ ir::OpDef extremum_place_op(ir::OpDef def) {
 }
 
 ir::OpDef extremum_of_two_op(ir::OpDef def) {
-  def.inputs = {{"a", "any shape"}, {"b", "a shape that broadcasts with that of a"}};
-  def.outputs = {{"y", "the broadcast shape"}};
+  def.signature.inputs = {{"a", "any shape"}, {"b", "a shape that broadcasts with that of a"}};
+  def.signature.outputs = {{"y", "the broadcast shape"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     for (int i = 0; i < 2; ++i) c.require_dtype(i, DType::f32);
     return {{DType::f32, broadcast_shape(c, 0, 1)}};
   };
-  def.params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); };
-  def.elementwise = true;
-  def.in_place = {{0, 0}, {0, 1}};
+  def.kernels.params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); };
+  def.flow.elementwise = true;
+  def.memory.in_place = {{0, 0}, {0, 1}};
   return def;
 }
 
 ir::OpDef extremum_of_two_grad_op(ir::OpDef def) {
-  def.doc =
+  def.signature.doc =
       "The gradient of the op it is named after by its first input: dy where that is the result, "
       "dy / 2 where both are equal, else 0.";
-  def.inputs = {{"dy", "the shape of the result"},
-                {"a", "the input whose gradient is taken"},
-                {"b", "the other one"}};
-  def.outputs = {{"dx", "the shape of dy"}};
+  def.signature.inputs = {{"dy", "the shape of the result"},
+                          {"a", "the input whose gradient is taken"},
+                          {"b", "the other one"}};
+  def.signature.outputs = {{"dx", "the shape of dy"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     for (int i = 0; i < 3; ++i) c.require_dtype(i, DType::f32);
     c.require(broadcast_shape(c, 1, 2) == c.shape(0), "expected dy of the broadcast shape");
     return {c.input(0)};
   };
-  def.params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); };
-  def.elementwise = true;
-  def.in_place = {{0, 0}, {0, 1}, {0, 2}};
+  def.kernels.params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); };
+  def.flow.elementwise = true;
+  def.memory.in_place = {{0, 0}, {0, 1}, {0, 2}};
   return def;
 }
 

@@ -94,7 +94,7 @@ void share_of_columns(float* dx, const float* dy, const float* x, const float* y
 }
 
 template <class E>
-void extremum(float* y, const float* x, const reduce_dims& d, exec::ThreadPool& pool) {
+void extremum(float* y, const float* x, const reduce_dims& d, parallel::ThreadPool& pool) {
   const Matrices m = matrices_of(d);
   if (m.columns == 1) {
     over_rows(m.outer, m.rows, pool,
@@ -108,7 +108,7 @@ void extremum(float* y, const float* x, const reduce_dims& d, exec::ThreadPool& 
 }
 
 void extremum_grad_target(float* dx, const float* dy, const float* x, const float* y,
-                          const reduce_dims& d, exec::ThreadPool& pool) {
+                          const reduce_dims& d, parallel::ThreadPool& pool) {
   const Matrices m = matrices_of(d);
   if (m.columns == 1) {
     over_rows(m.outer, m.rows, pool, [&](int64_t r) {
@@ -164,23 +164,23 @@ int place_of_best(const float* x, int n) {
 }
 
 template <class E>
-void place(int32_t* y, const float* x, const axis_dims& d, exec::ThreadPool& pool) {
+void place(int32_t* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   over_rows(d.outer, d.size, pool,
             [&](int64_t r) { y[r] = place_of_best<E>(x + r * d.size, d.size); });
 }
 
-void largest_target(float* y, const float* x, const reduce_dims& d, exec::ThreadPool& pool) {
+void largest_target(float* y, const float* x, const reduce_dims& d, parallel::ThreadPool& pool) {
   extremum<Largest>(y, x, d, pool);
 }
-void smallest_target(float* y, const float* x, const reduce_dims& d, exec::ThreadPool& pool) {
+void smallest_target(float* y, const float* x, const reduce_dims& d, parallel::ThreadPool& pool) {
   extremum<Smallest>(y, x, d, pool);
 }
 void place_of_largest_target(int32_t* y, const float* x, const axis_dims& d,
-                             exec::ThreadPool& pool) {
+                             parallel::ThreadPool& pool) {
   place<Largest>(y, x, d, pool);
 }
 void place_of_smallest_target(int32_t* y, const float* x, const axis_dims& d,
-                              exec::ThreadPool& pool) {
+                              parallel::ThreadPool& pool) {
   place<Smallest>(y, x, d, pool);
 }
 
@@ -195,25 +195,26 @@ HWY_EXPORT(extremum_grad_target);
 HWY_EXPORT(place_of_largest_target);
 HWY_EXPORT(place_of_smallest_target);
 
-void largest_simd(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
+void largest_simd(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(largest_target)(y, x, *d, pool);
 }
 
-void smallest_simd(float* y, const float* x, const reduce_dims* d, exec::ThreadPool& pool) {
+void smallest_simd(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(smallest_target)(y, x, *d, pool);
 }
 
 void extremum_grad_simd(float* dx, const float* dy, const float* x, const float* y,
-                        const reduce_dims* d, exec::ThreadPool& pool) {
+                        const reduce_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(extremum_grad_target)(dx, dy, x, y, *d, pool);
 }
 
-void place_of_largest_simd(int32_t* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) {
+void place_of_largest_simd(int32_t* y, const float* x, const axis_dims* d,
+                           parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(place_of_largest_target)(y, x, *d, pool);
 }
 
 void place_of_smallest_simd(int32_t* y, const float* x, const axis_dims* d,
-                            exec::ThreadPool& pool) {
+                            parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(place_of_smallest_target)(y, x, *d, pool);
 }
 

@@ -68,7 +68,7 @@ using simd::HWY_NAMESPACE::transpose_copy;
 
 // y[i * pitch + j] = x[j * stride + i] for all matrices, square by square.
 void transpose_squares(float* y, const float* x, const strided_dims& d, const GatherPlan& plan,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const int columns = d.size[0];
   const int rows = d.size[plan.axis];
   const int64_t squares = static_cast<int64_t>(plan.row_squares) * plan.column_squares;
@@ -90,7 +90,7 @@ void transpose_squares(float* y, const float* x, const strided_dims& d, const Ga
 }
 
 // Rows that lie in x as they lie in y, or with other elements between theirs.
-void copy_rows(float* y, const float* x, const strided_dims& d, exec::ThreadPool& pool) {
+void copy_rows(float* y, const float* x, const strided_dims& d, parallel::ThreadPool& pool) {
   const int inner = d.size[0];
   const ptrdiff_t step = d.stride[0];
   const int64_t rows = d.n / inner;
@@ -109,7 +109,7 @@ void copy_rows(float* y, const float* x, const strided_dims& d, exec::ThreadPool
   });
 }
 
-void gather_target(float* y, const float* x, const strided_dims& d, exec::ThreadPool& pool) {
+void gather_target(float* y, const float* x, const strided_dims& d, parallel::ThreadPool& pool) {
   const GatherPlan plan = plan_gather(d);
   if (plan.axis > 0) {
     transpose_squares(y, x, d, plan, pool);
@@ -125,7 +125,7 @@ HWY_AFTER_NAMESPACE();
 namespace thimble::ops {
 HWY_EXPORT(gather_target);
 
-void gather_simd(float* y, const float* x, const strided_dims* d, exec::ThreadPool& pool) {
+void gather_simd(float* y, const float* x, const strided_dims* d, parallel::ThreadPool& pool) {
   if (d->n == 0) return;
   HWY_DYNAMIC_DISPATCH(gather_target)(y, x, *d, pool);
 }

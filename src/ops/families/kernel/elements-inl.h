@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 #include "simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -66,7 +66,7 @@ HWY_INLINE void over_vectors(int64_t begin, int64_t end, const Formula formula) 
 
 // The same for [0, n), in tiles that do not depend on the number of threads.
 template <class Formula>
-HWY_INLINE void over_elements(int64_t n, exec::ThreadPool& pool, const Formula& formula) {
+HWY_INLINE void over_elements(int64_t n, parallel::ThreadPool& pool, const Formula& formula) {
   pool.run((n + kTileElements - 1) / kTileElements, [&](int64_t tile) HWY_ATTR {
     const int64_t begin = tile * kTileElements;
     over_vectors(begin, std::min(n, begin + kTileElements), formula);

@@ -45,7 +45,8 @@ HWY_INLINE float row_sum(int n, const Term& term) {
 
 // Calls row(r) for r in [0, rows), in tasks that do not depend on the number of threads.
 template <class Row>
-HWY_INLINE void over_rows(int rows, int elements_per_row, exec::ThreadPool& pool, const Row& row) {
+HWY_INLINE void over_rows(int rows, int elements_per_row, parallel::ThreadPool& pool,
+                          const Row& row) {
   const int64_t group = std::max<int64_t>(1, 8192 / std::max(1, elements_per_row));
   pool.run((rows + group - 1) / group, [&](int64_t task) HWY_ATTR {
     const int64_t end = std::min<int64_t>(rows, (task + 1) * group);
@@ -56,7 +57,7 @@ HWY_INLINE void over_rows(int rows, int elements_per_row, exec::ThreadPool& pool
 // Calls run(matrix, begin, end) for runs of columns of every matrix, in tasks that do not depend on
 // the number of threads.
 template <class Run>
-HWY_INLINE void over_columns(int64_t matrices, int64_t columns, exec::ThreadPool& pool,
+HWY_INLINE void over_columns(int64_t matrices, int64_t columns, parallel::ThreadPool& pool,
                              const Run& run) {
   constexpr int64_t kColumns = 64;  // whole cache lines of every row
   const int64_t runs = (columns + kColumns - 1) / kColumns;

@@ -39,7 +39,7 @@ HWY_INLINE float sum_terms(int64_t begin, int64_t end, const Term& term) {
 // *y = the sum of term(io, i) over [0, n), / divisor, or y[i] = term(io, i). parts: one float a
 // tile, where there are several (loss_workspace).
 template <class Term>
-HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, exec::ThreadPool& pool,
+HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, parallel::ThreadPool& pool,
                              const Term& term) {
   if (d.divisor == LOSS_TERMS) {
     over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR { io.store(term(io, i), y, i); });
@@ -83,11 +83,11 @@ HWY_AFTER_NAMESPACE();
     HWY_EXPORT(op##_target);                                                                      \
     HWY_EXPORT(op##_grad_target);                                                                 \
     void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
-                   exec::ThreadPool& pool) {                                                      \
+                   parallel::ThreadPool& pool) {                                                  \
       HWY_DYNAMIC_DISPATCH(op##_target)(y, x, t, workspace, *d, pool);                            \
     }                                                                                             \
     void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
-                        const loss_dims* d, exec::ThreadPool& pool) {                             \
+                        const loss_dims* d, parallel::ThreadPool& pool) {                         \
       HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, x, t, *d, pool);                             \
     }                                                                                             \
   }

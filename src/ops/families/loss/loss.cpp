@@ -52,7 +52,7 @@ void require_loss_grad(const ir::InferContext& c, Reduction reduction, const Sha
 void refuse_gradient(const ir::VjpContext& c, int input, const OpDef& op) {
   if (!c.need(input)) return;
   throw Error(op.name, std::string("has no gradient by its ") +
-                           op.inputs[static_cast<size_t>(input)].name +
+                           op.signature.inputs[static_cast<size_t>(input)].name +
                            "; nothing trainable may lead there");
 }
 

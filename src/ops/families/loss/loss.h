@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/loss/loss_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble {
 
@@ -15,7 +16,7 @@ namespace ops {
 // What the sum of `terms` numbers over a tensor of that shape is divided by; LOSS_TERMS for none.
 int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms);
 
-// What OpDef::samples says of a loss whose terms each belong to a sample.
+// What DataFlow::samples says of a loss whose terms each belong to a sample.
 ir::Samples samples_of(Reduction reduction);
 
 // The shape of a loss whose terms have that one.
@@ -57,11 +58,13 @@ struct ElementLoss {
   static const OpDef& op() {
     static const OpDef def{
         .name = T::name,
-        .doc = T::doc,
-        .example = T::example,
-        .inputs = {{T::x, "any shape"}, {T::t, "the same shape"}},
-        .outputs = {{"loss", "one number, or the terms"}},
-        .attrs = ir::Attrs::schema_of<Options>(),
+        .signature{
+            .doc = T::doc,
+            .example = T::example,
+            .inputs = {{T::x, "any shape"}, {T::t, "the same shape"}},
+            .outputs = {{"loss", "one number, or the terms"}},
+            .attrs = ir::Attrs::schema_of<Options>(),
+        },
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
           const auto& options = c.attrs.as<Options>();
           require_pair(c, 0);
@@ -69,28 +72,43 @@ struct ElementLoss {
           T::check(c, options);
           return {{DType::f32, loss_shape(options.reduction, c.shape(0))}};
         },
-        .vjp = vjp,
-        .params = [](const ir::KernelContext& c) { return params(c, c.in(0)); },
-        .workspace = T::fast == nullptr ? nullptr : loss_workspace,
-        .ref = T::ref,
-        .ref64 = T::ref64,
-        .fast = T::fast,
-        .samples =
-            [](const ir::SamplesContext& c) { return samples_of(c.attrs.as<Options>().reduction); },
+        .gradient{.vjp = vjp},
+        .kernels{
+            .params = [](const ir::KernelContext& c) { return params(c, c.in(0)); },
+            .workspace = T::fast == nullptr ? nullptr : loss_workspace,
+            .ref = T::ref,
+            .ref64 = T::ref64,
+            .fast = T::fast,
+        },
+        .flow{.samples =
+                  [](const ir::SamplesContext& c) {
+                    return samples_of(c.attrs.as<Options>().reduction);
+                  }},
     };
     return def;
   }
 
   static const OpDef& grad() {
-    static const OpDef def = grad_op(
-        {.name = T::grad_name, .ref = T::grad_ref, .ref64 = T::grad_ref64, .fast = T::grad_fast});
+    static const OpDef def = grad_op({
+        .name = T::grad_name,
+        .kernels{
+            .ref = T::grad_ref,
+            .ref64 = T::grad_ref64,
+            .fast = T::grad_fast,
+        },
+    });
     return def;
   }
 
   // By t.
   static const OpDef& target_grad() requires(!T::symmetric) {
-    static const OpDef def = grad_op(
-        {.name = T::target_grad_name, .ref = T::target_grad_ref, .ref64 = T::target_grad_ref64});
+    static const OpDef def = grad_op({
+        .name = T::target_grad_name,
+        .kernels{
+            .ref = T::target_grad_ref,
+            .ref64 = T::target_grad_ref64,
+        },
+    });
     return def;
   }
 
@@ -112,17 +130,18 @@ struct ElementLoss {
  private:
   // The rest of a gradient op.
   static OpDef grad_op(OpDef def) {
-    def.doc = "The gradient of the loss it is named after by one of its inputs.";
-    def.inputs = {{"dy", "the shape of the loss"}, {T::x, "any shape"}, {T::t, "the same shape"}};
-    def.outputs = {{"dx", "the same shape"}};
-    def.attrs = ir::Attrs::schema_of<Options>();
+    def.signature.doc = "The gradient of the loss it is named after by one of its inputs.";
+    def.signature.inputs = {
+        {"dy", "the shape of the loss"}, {T::x, "any shape"}, {T::t, "the same shape"}};
+    def.signature.outputs = {{"dx", "the same shape"}};
+    def.signature.attrs = ir::Attrs::schema_of<Options>();
     def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
       require_pair(c, 1);
       require_loss_grad(c, c.attrs.as<Options>().reduction, c.shape(1));
       return {c.input(1)};
     };
-    def.params = [](const ir::KernelContext& c) { return params(c, c.in(1)); };
-    def.in_place = {{0, 1}, {0, 2}};
+    def.kernels.params = [](const ir::KernelContext& c) { return params(c, c.in(1)); };
+    def.memory.in_place = {{0, 1}, {0, 2}};
     return def;
   }
   static void require_pair(const ir::InferContext& c, int first) {
@@ -171,9 +190,9 @@ struct PlainLoss {
 #define LOSS_SIMD_DECLARE(op)                                                                     \
   namespace thimble::ops::op##_impl {                                                             \
     void op##_simd(float* y, const float* x, const float* t, void* workspace, const loss_dims* d, \
-                   exec::ThreadPool& pool);                                                       \
+                   parallel::ThreadPool& pool);                                                   \
     void op##_grad_simd(float* dx, const float* dy, const float* x, const float* t,               \
-                        const loss_dims* d, exec::ThreadPool& pool);                              \
+                        const loss_dims* d, parallel::ThreadPool& pool);                          \
   }
 
 #define LOSS_KERNELS(op)                                                           \

@@ -19,7 +19,7 @@ namespace thimble::ops::HWY_NAMESPACE {
 // Calls run(i, at, count) for runs of elements of the result: the first is i, the inputs' first
 // ones at[0], at[1], ...
 template <class Run>
-HWY_INLINE void over_runs(const nary_dims& d, exec::ThreadPool& pool, const Run& run) {
+HWY_INLINE void over_runs(const nary_dims& d, parallel::ThreadPool& pool, const Run& run) {
   if (d.n == 0) return;
   if (d.count == 1) {
     pool.run((d.n + kTileElements - 1) / kTileElements, [&](int64_t tile) HWY_ATTR {

@@ -26,7 +26,7 @@ inline void check_channel_values(const ir::InferContext& c, int first, int last)
     c.require_dtype(i, DType::f32);
     if (c.shape(i) != Shape{channels}) {
       c.fail(fmt::format("expected {} of shape [{}], one value a channel",
-                         c.op.inputs[static_cast<size_t>(i)].name, channels));
+                         c.op.signature.inputs[static_cast<size_t>(i)].name, channels));
     }
   }
 }

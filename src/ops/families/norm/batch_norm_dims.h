@@ -3,7 +3,7 @@
 #ifndef THIMBLE_OPS_COMMON_BATCH_NORM_DIMS_H_
 #define THIMBLE_OPS_COMMON_BATCH_NORM_DIMS_H_
 
-#include "ops/families/unary/activation.h"
+#include "simd/activation.h"
 
 /* Tensors are [rows, channels]: whatever stands before the channels is one run of rows. */
 typedef struct batch_norm_dims {

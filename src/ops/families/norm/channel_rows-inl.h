@@ -7,9 +7,9 @@
 #define THIMBLE_OPS_CHANNEL_ROWS_INL_H_
 #endif
 
-#include "exec/thread_pool.h"
 #include "ops/families/kernel/lanes-inl.h"
 #include "ops/families/norm/channel_rows.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
@@ -141,7 +141,7 @@ struct Affine {
 
 // The same of all rows, block by block. wide: mean, scale and shift.
 HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], int activation,
-                           const ChannelRows& r, exec::ThreadPool& pool) {
+                           const ChannelRows& r, parallel::ThreadPool& pool) {
   pool.run(r.blocks, [&](int64_t i) {
     const ChannelBlock block = channel_block(r, i);
     map_rows(y + block.first, Affine{x + block.first, wide[0], wide[1], wide[2], activation}, block,

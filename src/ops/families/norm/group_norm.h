@@ -1,9 +1,9 @@
 // What group_norm and instance_norm share: checks, sizes and fast kernels.
 #pragma once
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/families/norm/group_norm_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
@@ -20,17 +20,17 @@ group_norm_dims group_norm_sizes(const Shape& x, int64_t groups, double epsilon)
 int64_t group_norm_workspace(const ir::Params& params, int threads);
 void normalise_groups(float* y, float* mean, float* variance, const float* x, const float* gamma,
                       const float* beta, void* workspace, const group_norm_dims* d,
-                      exec::ThreadPool& pool);
+                      parallel::ThreadPool& pool);
 
 // The same y again from the statistics, as group_norm_apply_ref. y may be x. workspace as above.
 void scale_groups(float* y, const float* x, const float* gamma, const float* beta,
                   const float* mean, const float* variance, void* workspace,
-                  const group_norm_dims* d, exec::ThreadPool& pool);
+                  const group_norm_dims* d, parallel::ThreadPool& pool);
 
 // As group_norm_grad_ref. dx may be dy or x.
 int64_t group_norm_grad_workspace(const ir::Params& params, int threads);
 void normalise_groups_grad(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                            const float* mean, const float* variance, const float* gamma,
-                           void* workspace, const group_norm_dims* d, exec::ThreadPool& pool);
+                           void* workspace, const group_norm_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops

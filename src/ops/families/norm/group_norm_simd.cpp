@@ -99,7 +99,7 @@ inline bool whole_images(const ChannelRows& r, const group_norm_dims& d) {
 // blocks, on all threads unless images are shared out whole.
 template <class Image>
 void for_each_image(const ChannelRows& r, const group_norm_dims& d, const GroupScratch& s,
-                    exec::ThreadPool& pool, const Image& image) {
+                    parallel::ThreadPool& pool, const Image& image) {
   if (whole_images(r, d)) {
     pool.run_with_worker(d.images, [&](int64_t n, int thread) {
       image(n, scratch_of(s, thread), [&](const auto& f) {
@@ -145,7 +145,7 @@ void scale_image(float* y, const float* x, const float* means, const float* vari
 
 void normalise_groups_target(float* y, float* mean, float* variance, const float* x,
                              const float* gamma, const float* beta, void* workspace,
-                             const group_norm_dims& d, exec::ThreadPool& pool) {
+                             const group_norm_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.positions, d.channels);
   simd::Workspace pieces(workspace);
   const GroupScratch s = carve_groups(pieces, r, d, pool.threads(), false);
@@ -170,7 +170,7 @@ void normalise_groups_target(float* y, float* mean, float* variance, const float
 
 void scale_groups_target(float* y, const float* x, const float* gamma, const float* beta,
                          const float* mean, const float* variance, void* workspace,
-                         const group_norm_dims& d, exec::ThreadPool& pool) {
+                         const group_norm_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.positions, d.channels);
   simd::Workspace pieces(workspace);
   const GroupScratch s = carve_groups(pieces, r, d, pool.threads(), false);
@@ -184,7 +184,7 @@ void scale_groups_target(float* y, const float* x, const float* gamma, const flo
 void normalise_groups_grad_target(float* dx, float* dgamma, float* dbeta, const float* dy,
                                   const float* x, const float* mean, const float* variance,
                                   const float* gamma, void* workspace, const group_norm_dims& d,
-                                  exec::ThreadPool& pool) {
+                                  parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.positions, d.channels);
   simd::Workspace pieces(workspace);
   const GroupScratch s = carve_groups(pieces, r, d, pool.threads(), true);
@@ -296,7 +296,7 @@ int64_t group_norm_grad_workspace(const ir::Params& params, int threads) {
 
 void normalise_groups(float* y, float* mean, float* variance, const float* x, const float* gamma,
                       const float* beta, void* workspace, const group_norm_dims* d,
-                      exec::ThreadPool& pool) {
+                      parallel::ThreadPool& pool) {
   if (d->positions == 0) {
     std::fill(mean, mean + int64_t{d->images} * d->groups, 0.0F);
     std::fill(variance, variance + int64_t{d->images} * d->groups, 0.0F);
@@ -308,7 +308,7 @@ void normalise_groups(float* y, float* mean, float* variance, const float* x, co
 
 void scale_groups(float* y, const float* x, const float* gamma, const float* beta,
                   const float* mean, const float* variance, void* workspace,
-                  const group_norm_dims* d, exec::ThreadPool& pool) {
+                  const group_norm_dims* d, parallel::ThreadPool& pool) {
   if (d->positions == 0) return;
   HWY_DYNAMIC_DISPATCH(scale_groups_target)
   (y, x, gamma, beta, mean, variance, workspace, *d, pool);
@@ -316,7 +316,7 @@ void scale_groups(float* y, const float* x, const float* gamma, const float* bet
 
 void normalise_groups_grad(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                            const float* mean, const float* variance, const float* gamma,
-                           void* workspace, const group_norm_dims* d, exec::ThreadPool& pool) {
+                           void* workspace, const group_norm_dims* d, parallel::ThreadPool& pool) {
   if (d->positions == 0) {
     std::fill(dgamma, dgamma + d->channels, 0.0F);
     std::fill(dbeta, dbeta + d->channels, 0.0F);

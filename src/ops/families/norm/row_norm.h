@@ -1,9 +1,9 @@
 // What layer_norm and rms_norm share: checks, sizes and fast kernels.
 #pragma once
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/families/norm/row_norm_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
@@ -20,16 +20,16 @@ row_norm_dims row_norm_sizes(const Shape& x, int64_t dims, double epsilon);
 
 // As layer_norm_ref and rms_norm_ref. y may be x.
 void layer_norm_simd(float* y, float* mean, float* rstd, const float* x, const float* gamma,
-                     const float* beta, const row_norm_dims* d, exec::ThreadPool& pool);
+                     const float* beta, const row_norm_dims* d, parallel::ThreadPool& pool);
 void rms_norm_simd(float* y, float* rstd, const float* x, const float* gamma,
-                   const row_norm_dims* d, exec::ThreadPool& pool);
+                   const row_norm_dims* d, parallel::ThreadPool& pool);
 
 // The same y again from the statistics, as layer_norm_apply_ref and rms_norm_apply_ref. y may be x.
 void layer_norm_apply_simd(float* y, const float* x, const float* gamma, const float* beta,
                            const float* mean, const float* rstd, const row_norm_dims* d,
-                           exec::ThreadPool& pool);
+                           parallel::ThreadPool& pool);
 void rms_norm_apply_simd(float* y, const float* x, const float* gamma, const float* rstd,
-                         const row_norm_dims* d, exec::ThreadPool& pool);
+                         const row_norm_dims* d, parallel::ThreadPool& pool);
 
 // As layer_norm_grad_ref and rms_norm_grad_ref. dx may be dy or x. workspace:
 // row_norm_grad_workspace() bytes; params hold row_norm_dims. Rows are cut into blocks of fixed
@@ -37,9 +37,9 @@ void rms_norm_apply_simd(float* y, const float* x, const float* gamma, const flo
 int64_t row_norm_grad_workspace(const ir::Params& params, int threads);
 void layer_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                           const float* mean, const float* rstd, const float* gamma, void* workspace,
-                          const row_norm_dims* d, exec::ThreadPool& pool);
+                          const row_norm_dims* d, parallel::ThreadPool& pool);
 void rms_norm_grad_simd(float* dx, float* dgamma, const float* dy, const float* x,
                         const float* rstd, const float* gamma, void* workspace,
-                        const row_norm_dims* d, exec::ThreadPool& pool);
+                        const row_norm_dims* d, parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops

@@ -77,7 +77,7 @@ HWY_INLINE void scale_row(float* y, const float* x, float center, float rstd, co
 // kCentered: the mean is subtracted (layer_norm), else not (rms_norm).
 template <bool kCentered>
 void row_norm(float* y, float* mean, float* rstd, const float* x, const float* gamma,
-              const float* beta, const row_norm_dims& d, exec::ThreadPool& pool) {
+              const float* beta, const row_norm_dims& d, parallel::ThreadPool& pool) {
   const F32 f;
   const int n = d.size;
   const float per_value = 1.0F / static_cast<float>(std::max(n, 1));
@@ -102,7 +102,7 @@ void row_norm(float* y, float* mean, float* rstd, const float* x, const float* g
 // y again from the statistics; mean may be null for 0.
 void scale_rows_target(float* y, const float* x, const float* gamma, const float* beta,
                        const float* mean, const float* rstd, const row_norm_dims& d,
-                       exec::ThreadPool& pool) {
+                       parallel::ThreadPool& pool) {
   const int n = d.size;
   over_rows(d.rows, n, pool, [&](int64_t r) HWY_ATTR {
     const float center = mean == nullptr ? 0.0F : mean[r];
@@ -144,7 +144,8 @@ HWY_INLINE void row_norm_grad_row(float* dx, float* dgamma, float* dbeta, const 
 }
 
 // sums[i] = the sum over blocks of parts[block, i].
-void add_blocks(float* sums, const float* parts, int64_t blocks, int n, exec::ThreadPool& pool) {
+void add_blocks(float* sums, const float* parts, int64_t blocks, int n,
+                parallel::ThreadPool& pool) {
   pool.run((n + kColumns - 1) / kColumns, [&](int64_t task) HWY_ATTR {
     const int64_t begin = task * kColumns;
     over_vectors(begin, std::min<int64_t>(n, begin + kColumns), [=](auto io, int64_t i) HWY_ATTR {
@@ -158,7 +159,7 @@ void add_blocks(float* sums, const float* parts, int64_t blocks, int n, exec::Th
 template <bool kCentered>
 void row_norm_grad(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                    const float* mean, const float* rstd, const float* gamma, void* workspace,
-                   const row_norm_dims& d, exec::ThreadPool& pool) {
+                   const row_norm_dims& d, parallel::ThreadPool& pool) {
   const int n = d.size;
   const RowBlocks blocks = row_blocks(d);
   simd::Workspace pieces(workspace);
@@ -180,21 +181,21 @@ void row_norm_grad(float* dx, float* dgamma, float* dbeta, const float* dy, cons
 }
 
 void layer_norm_target(float* y, float* mean, float* rstd, const float* x, const float* gamma,
-                       const float* beta, const row_norm_dims& d, exec::ThreadPool& pool) {
+                       const float* beta, const row_norm_dims& d, parallel::ThreadPool& pool) {
   row_norm<true>(y, mean, rstd, x, gamma, beta, d, pool);
 }
 void rms_norm_target(float* y, float* rstd, const float* x, const float* gamma,
-                     const row_norm_dims& d, exec::ThreadPool& pool) {
+                     const row_norm_dims& d, parallel::ThreadPool& pool) {
   row_norm<false>(y, nullptr, rstd, x, gamma, nullptr, d, pool);
 }
 void layer_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                             const float* mean, const float* rstd, const float* gamma,
-                            void* workspace, const row_norm_dims& d, exec::ThreadPool& pool) {
+                            void* workspace, const row_norm_dims& d, parallel::ThreadPool& pool) {
   row_norm_grad<true>(dx, dgamma, dbeta, dy, x, mean, rstd, gamma, workspace, d, pool);
 }
 void rms_norm_grad_target(float* dx, float* dgamma, const float* dy, const float* x,
                           const float* rstd, const float* gamma, void* workspace,
-                          const row_norm_dims& d, exec::ThreadPool& pool) {
+                          const row_norm_dims& d, parallel::ThreadPool& pool) {
   row_norm_grad<false>(dx, dgamma, nullptr, dy, x, nullptr, rstd, gamma, workspace, d, pool);
 }
 
@@ -230,8 +231,8 @@ void check_same_shape(const ir::InferContext& c, int first, int last, const Shap
     if (!c.has(i)) continue;
     c.require_dtype(i, DType::f32);
     if (c.shape(i) != shape) {
-      c.fail(fmt::format("expected {} of shape {}", c.op.inputs[static_cast<size_t>(i)].name,
-                         to_string(shape)));
+      c.fail(fmt::format("expected {} of shape {}",
+                         c.op.signature.inputs[static_cast<size_t>(i)].name, to_string(shape)));
     }
   }
 }
@@ -250,36 +251,36 @@ int64_t row_norm_grad_workspace(const ir::Params& params, int /*threads*/) {
 }
 
 void layer_norm_simd(float* y, float* mean, float* rstd, const float* x, const float* gamma,
-                     const float* beta, const row_norm_dims* d, exec::ThreadPool& pool) {
+                     const float* beta, const row_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(layer_norm_target)(y, mean, rstd, x, gamma, beta, *d, pool);
 }
 
 void rms_norm_simd(float* y, float* rstd, const float* x, const float* gamma,
-                   const row_norm_dims* d, exec::ThreadPool& pool) {
+                   const row_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rms_norm_target)(y, rstd, x, gamma, *d, pool);
 }
 
 void layer_norm_apply_simd(float* y, const float* x, const float* gamma, const float* beta,
                            const float* mean, const float* rstd, const row_norm_dims* d,
-                           exec::ThreadPool& pool) {
+                           parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(scale_rows_target)(y, x, gamma, beta, mean, rstd, *d, pool);
 }
 
 void rms_norm_apply_simd(float* y, const float* x, const float* gamma, const float* rstd,
-                         const row_norm_dims* d, exec::ThreadPool& pool) {
+                         const row_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(scale_rows_target)(y, x, gamma, nullptr, nullptr, rstd, *d, pool);
 }
 
 void layer_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* dy, const float* x,
                           const float* mean, const float* rstd, const float* gamma, void* workspace,
-                          const row_norm_dims* d, exec::ThreadPool& pool) {
+                          const row_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(layer_norm_grad_target)
   (dx, dgamma, dbeta, dy, x, mean, rstd, gamma, workspace, *d, pool);
 }
 
 void rms_norm_grad_simd(float* dx, float* dgamma, const float* dy, const float* x,
                         const float* rstd, const float* gamma, void* workspace,
-                        const row_norm_dims* d, exec::ThreadPool& pool) {
+                        const row_norm_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(rms_norm_grad_target)(dx, dgamma, dy, x, rstd, gamma, workspace, *d, pool);
 }
 

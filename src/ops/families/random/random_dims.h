@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_COMMON_RANDOM_DIMS_H
 #define THIMBLE_OPS_COMMON_RANDOM_DIMS_H
 
-#include "ops/families/random/philox.h"
+#include "simd/philox.h"
 
 /* Element i of the whole batch (philox_first) belongs to word i % 4 of block i / 4 of the stream.
  */

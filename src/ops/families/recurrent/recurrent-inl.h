@@ -50,7 +50,7 @@ inline Rows step_rows(const float* sequence, const float* initial, const recurre
 
 // Calls sequences(n, count, worker) for groups of sequences.
 template <class F>
-void over_sequences(const recurrent_dims& d, exec::ThreadPool& pool, const F& sequences) {
+void over_sequences(const recurrent_dims& d, parallel::ThreadPool& pool, const F& sequences) {
   constexpr int rows = simd::HWY_NAMESPACE::kPackedRows;
   pool.run_with_worker((d.batch + rows - 1) / rows, [&](int64_t task, int worker) HWY_ATTR {
     const int n = static_cast<int>(task) * rows;

@@ -16,7 +16,7 @@ inline constexpr int kMaxRank = 8;
 // The axis as a number in [0, rank). Throws Error where there is no such axis.
 int checked_axis(const ir::InferContext& c, int64_t axis, int rank);
 
-// What OpDef::samples says of an op that works along an axis of input 0: it looks at several
+// What DataFlow::samples says of an op that works along an axis of input 0: it looks at several
 // samples where that axis counts them.
 ir::Samples samples_along(const ir::SamplesContext& c, int64_t axis);
 

@@ -21,7 +21,7 @@ struct ReductionInfo {
 // A fast kernel: the elements of the result shared out.
 using ReductionAt = void (*)(float*, const float*, int, const reduction_dims*);
 template <ReductionAt at>
-void reduction_fast(float* y, const float* x, const reduction_dims* d, exec::ThreadPool& pool) {
+void reduction_fast(float* y, const float* x, const reduction_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->walk.outputs, d->walk.reduced,
                [&](int64_t o) { at(y, x, static_cast<int>(o), d); });
 }
@@ -29,7 +29,7 @@ using ReductionGradAt = void (*)(float*, const float*, const float*, const float
                                  const reduction_dims*);
 template <ReductionGradAt at>
 void reduction_grad_fast(float* dx, const float* dy, const float* x, const float* y,
-                         const reduction_dims* d, exec::ThreadPool& pool) {
+                         const reduction_dims* d, parallel::ThreadPool& pool) {
   for_each_row(pool, d->walk.outputs, d->walk.reduced,
                [&](int64_t o) { at(dx, dy, x, y, static_cast<int>(o), d); });
 }
@@ -40,24 +40,28 @@ struct AxesReduction {
   static const OpDef& op() {
     static const OpDef def{
         .name = info.name,
-        .doc = info.doc,
-        .example = info.example,
-        .inputs = {{"x", "any shape"}},
-        .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
-        .attrs = ir::Attrs::schema_of<Options>(),
+        .signature{
+            .doc = info.doc,
+            .example = info.example,
+            .inputs = {{"x", "any shape"}},
+            .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
+            .attrs = ir::Attrs::schema_of<Options>(),
+        },
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
           c.require_dtype(0, DType::f32);
           const auto& options = c.attrs.as<Options>();
           const auto chosen = checked_axes(c, options.axes);
           return {{DType::f32, reduced_shape(c.shape(0), chosen, options.keepdims)}};
         },
-        .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
           return {c.grad().graph().add1(grad(), c.attrs, {c.grad(), c.input(0), c.output()})};
+        }},
+        .kernels{
+            .params = [](const ir::KernelContext& c) { return params(c, 0); },
+            .ref = info.ref,
+            .ref64 = info.ref64,
+            .fast = info.fast,
         },
-        .params = [](const ir::KernelContext& c) { return params(c, 0); },
-        .ref = info.ref,
-        .ref64 = info.ref64,
-        .fast = info.fast,
     };
     return def;
   }
@@ -65,19 +69,25 @@ struct AxesReduction {
   static const OpDef& grad() {
     static const OpDef def{
         .name = info.grad_name,
-        .doc = "The gradient of the op it is named after.",
-        .inputs = {{"dy", "the shape of y"}, {"x", "that op's input"}, {"y", "that op's result"}},
-        .outputs = {{"dx", "the shape of x"}},
-        .attrs = ir::Attrs::schema_of<Options>(),
+        .signature{
+            .doc = "The gradient of the op it is named after.",
+            .inputs = {{"dy", "the shape of y"},
+                       {"x", "that op's input"},
+                       {"y", "that op's result"}},
+            .outputs = {{"dx", "the shape of x"}},
+            .attrs = ir::Attrs::schema_of<Options>(),
+        },
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
           c.require(c.input(0) == c.input(2), "expected dy of the type of y");
           return {c.input(1)};
         },
-        .params = [](const ir::KernelContext& c) { return params(c, 1); },
-        .ref = info.grad_ref,
-        .ref64 = info.grad_ref64,
-        .fast = info.grad_fast,
-        .in_place = {{0, 1}},
+        .kernels{
+            .params = [](const ir::KernelContext& c) { return params(c, 1); },
+            .ref = info.grad_ref,
+            .ref64 = info.grad_ref64,
+            .fast = info.grad_fast,
+        },
+        .memory{.in_place = {{0, 1}}},
     };
     return def;
   }

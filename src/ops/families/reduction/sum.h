@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ir/op_def.h"
 #include "ops/families/reduction/reduce_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
@@ -16,6 +16,6 @@ int64_t sum_workspace(const ir::Params& params, int threads);
 // not depend on the number of threads. Source on the rounding of blocked sums: Higham, "The
 // Accuracy of Floating Point Summation", 1993.
 void sum_simd(float* y, const float* x, void* workspace, const reduce_dims* d,
-              exec::ThreadPool& pool);
+              parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops

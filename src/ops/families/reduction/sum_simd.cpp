@@ -153,7 +153,7 @@ void divide(float* y, int n, int divisor) {
 }
 
 void sum_panels(float* y, const float* x, const SumPlan& plan, int divisor,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   pool.run(static_cast<int64_t>(plan.outer) * plan.panels, [&](int64_t task) {
     const int64_t matrix = task / plan.panels;
     const int column = static_cast<int>(task % plan.panels) * kPanelColumns;
@@ -166,7 +166,7 @@ void sum_panels(float* y, const float* x, const SumPlan& plan, int divisor,
 }
 
 void sum_blocks(float* y, const float* x, float* parts, const SumPlan& plan, int divisor,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   const int64_t matrix_elements = static_cast<int64_t>(plan.rows) * plan.columns;
   pool.run(static_cast<int64_t>(plan.outer) * plan.row_blocks, [&](int64_t task) {
     const int row = static_cast<int>(task % plan.row_blocks) * plan.block_rows;
@@ -186,7 +186,7 @@ void sum_blocks(float* y, const float* x, float* parts, const SumPlan& plan, int
 }
 
 void sum_matrices(float* y, const float* x, const SumPlan& plan, int divisor,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   const int64_t matrix_elements = static_cast<int64_t>(plan.rows) * plan.columns;
   const int64_t group = std::max<int64_t>(1, kSumTask / std::max<int64_t>(1, matrix_elements));
   pool.run(simd::divide_up(plan.outer, group), [&](int64_t task) {
@@ -201,7 +201,7 @@ void sum_matrices(float* y, const float* x, const SumPlan& plan, int divisor,
 }
 
 // Kept and vanishing axes interleaved: as the reference does it, in tasks of whole outputs.
-void sum_interleaved(float* y, const float* x, const reduce_dims& d, exec::ThreadPool& pool) {
+void sum_interleaved(float* y, const float* x, const reduce_dims& d, parallel::ThreadPool& pool) {
   const int64_t group = std::max(1, kSumTask / std::max(1, d.reduced));
   const int inner = d.over.size[0];
   const ptrdiff_t stride = d.over.stride[0];
@@ -227,7 +227,7 @@ void sum_interleaved(float* y, const float* x, const reduce_dims& d, exec::Threa
 }
 
 void sum_target(float* y, const float* x, float* parts, const reduce_dims& d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   const SumPlan plan = plan_sum(d);
   if (!plan.regular) {
     sum_interleaved(y, x, d, pool);
@@ -254,7 +254,7 @@ int64_t sum_workspace(const ir::Params& params, int /*threads*/) {
 }
 
 void sum_simd(float* y, const float* x, void* workspace, const reduce_dims* d,
-              exec::ThreadPool& pool) {
+              parallel::ThreadPool& pool) {
   if (d->outputs == 0) return;
   HWY_DYNAMIC_DISPATCH(sum_target)(y, x, static_cast<float*>(workspace), *d, pool);
 }

@@ -16,7 +16,7 @@ namespace thimble::ops::HWY_NAMESPACE {
 // Classes that lie side by side: row(at) for each row of them, which begins at element `at`.
 // Otherwise columns(at, begin, end) for runs of columns of each matrix that begins there.
 template <class Columns, class Row>
-HWY_INLINE void over_classes(const axis_dims& d, exec::ThreadPool& pool, const Columns& columns,
+HWY_INLINE void over_classes(const axis_dims& d, parallel::ThreadPool& pool, const Columns& columns,
                              const Row& row) {
   if (d.inner == 1) {
     over_rows(d.outer, d.size, pool, [&](int64_t r) HWY_ATTR { row(r * d.size); });
@@ -33,17 +33,17 @@ HWY_AFTER_NAMESPACE();
 // The kernels of such an op and its gradient, from op_target and op_grad_target.
 #undef SOFTMAX_SIMD_EXPORT
 #if HWY_ONCE
-#define SOFTMAX_SIMD_EXPORT(op)                                                            \
-  namespace thimble::ops::op##_impl {                                                      \
-    HWY_EXPORT(op##_target);                                                               \
-    HWY_EXPORT(op##_grad_target);                                                          \
-    void op##_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool) { \
-      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, *d, pool);                                   \
-    }                                                                                      \
-    void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,    \
-                        exec::ThreadPool& pool) {                                          \
-      HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, y, *d, pool);                         \
-    }                                                                                      \
+#define SOFTMAX_SIMD_EXPORT(op)                                                                \
+  namespace thimble::ops::op##_impl {                                                          \
+    HWY_EXPORT(op##_target);                                                                   \
+    HWY_EXPORT(op##_grad_target);                                                              \
+    void op##_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) { \
+      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, *d, pool);                                       \
+    }                                                                                          \
+    void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,        \
+                        parallel::ThreadPool& pool) {                                          \
+      HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, y, *d, pool);                             \
+    }                                                                                          \
   }
 #else
 #define SOFTMAX_SIMD_EXPORT(op)

@@ -7,7 +7,7 @@ namespace {
 
 // One shape and f32 throughout; the axis must be there.
 ir::OpDef over_axis(ir::OpDef def) {
-  def.attrs = ir::Attrs::schema_of<SoftmaxOptions>();
+  def.signature.attrs = ir::Attrs::schema_of<SoftmaxOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
       c.require_dtype(i, DType::f32);
@@ -16,7 +16,7 @@ ir::OpDef over_axis(ir::OpDef def) {
     checked_axis(c, c.attrs.as<SoftmaxOptions>().axis, c.shape(0).rank());
     return {c.input(0)};
   };
-  def.params = [](const ir::KernelContext& c) -> ir::Params {
+  def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     return axis_dims_of(c.in(0), c.attrs.as<SoftmaxOptions>().axis);
   };
   return def;
@@ -25,19 +25,19 @@ ir::OpDef over_axis(ir::OpDef def) {
 }  // namespace
 
 ir::OpDef softmax_family_op(ir::OpDef def) {
-  def.inputs = {{"x", "any shape of at least one dimension"}};
-  def.outputs = {{"y", "the shape of x"}};
-  def.in_place = {{0, 0}};
-  def.samples = [](const ir::SamplesContext& c) {
+  def.signature.inputs = {{"x", "any shape of at least one dimension"}};
+  def.signature.outputs = {{"y", "the shape of x"}};
+  def.memory.in_place = {{0, 0}};
+  def.flow.samples = [](const ir::SamplesContext& c) {
     return samples_along(c, c.attrs.as<SoftmaxOptions>().axis);
   };
   return over_axis(std::move(def));
 }
 
 ir::OpDef softmax_family_grad_op(ir::OpDef def) {
-  def.inputs = {{"dy", "any shape"}, {"y", "the shape of dy"}};
-  def.outputs = {{"dx", "the shape of dy"}};
-  def.in_place = {{0, 0}, {0, 1}};
+  def.signature.inputs = {{"dy", "any shape"}, {"y", "the shape of dy"}};
+  def.signature.outputs = {{"dx", "the shape of dy"}};
+  def.memory.in_place = {{0, 0}, {0, 1}};
   return over_axis(std::move(def));
 }
 

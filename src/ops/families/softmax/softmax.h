@@ -3,9 +3,9 @@
 
 #include <thimble/ops/softmax.h>
 
-#include "exec/thread_pool.h"
 #include "ir/graph.h"
 #include "ops/families/reduction/axis_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble {
 
@@ -24,9 +24,9 @@ ir::OpDef softmax_family_grad_op(ir::OpDef def);  // dx of (dy, y)
 
 // Declares the fast kernels that SOFTMAX_SIMD_EXPORT defines in the folder's simd.cpp; as in ref.h,
 // to rounding.
-#define SOFTMAX_SIMD_DECLARE(op)                                                          \
-  namespace thimble::ops::op##_impl {                                                     \
-    void op##_simd(float* y, const float* x, const axis_dims* d, exec::ThreadPool& pool); \
-    void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,   \
-                        exec::ThreadPool& pool);                                          \
+#define SOFTMAX_SIMD_DECLARE(op)                                                              \
+  namespace thimble::ops::op##_impl {                                                         \
+    void op##_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool); \
+    void op##_grad_simd(float* dx, const float* dy, const float* y, const axis_dims* d,       \
+                        parallel::ThreadPool& pool);                                          \
   }

@@ -7,7 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/families/pool/maxima.h"
-#include "ops/families/unary/activation.h"
+#include "simd/activation.h"
 
 namespace thimble::ops {
 
@@ -36,7 +36,7 @@ inline Value activation_grad(Activation activation, Value dy, Value y) {
   return dy;
 }
 
-// What OpDef::fuse_activation wants, for attributes with a field `activation`.
+// What RewriteRule::fuse_activation wants, for attributes with a field `activation`.
 template <class T>
 ir::Attrs fuse_activation(const ir::Attrs& attrs, Activation activation) {
   T fused = attrs.as<T>();

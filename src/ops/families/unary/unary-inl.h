@@ -25,21 +25,21 @@ namespace math = thimble::simd::HWY_NAMESPACE;
 HWY_AFTER_NAMESPACE();
 
 #undef UNARY_SIMD
-#define UNARY_SIMD(op, value)                                                                 \
-  void op##_target(float* y_, const float* x_, const unary_dims* d, exec::ThreadPool& pool) { \
-    const F32 f;                                                                              \
-    [[maybe_unused]] const Vec a = hn::Set(f, d->a);                                          \
-    [[maybe_unused]] const Vec b = hn::Set(f, d->b);                                          \
-    over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {                       \
-      const Vec x = io.load(x_, i);                                                           \
-      io.store((value), y_, i);                                                               \
-    });                                                                                       \
+#define UNARY_SIMD(op, value)                                                                     \
+  void op##_target(float* y_, const float* x_, const unary_dims* d, parallel::ThreadPool& pool) { \
+    const F32 f;                                                                                  \
+    [[maybe_unused]] const Vec a = hn::Set(f, d->a);                                              \
+    [[maybe_unused]] const Vec b = hn::Set(f, d->b);                                              \
+    over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {                           \
+      const Vec x = io.load(x_, i);                                                               \
+      io.store((value), y_, i);                                                                   \
+    });                                                                                           \
   }
 
 #undef UNARY_GRAD_SIMD
 #define UNARY_GRAD_SIMD(op, kept, value)                                                       \
   void op##_grad_target(float* dx_, const float* dy_, const float* kept_, const unary_dims* d, \
-                        exec::ThreadPool& pool) {                                              \
+                        parallel::ThreadPool& pool) {                                          \
     const F32 f;                                                                               \
     [[maybe_unused]] const Vec a = hn::Set(f, d->a);                                           \
     [[maybe_unused]] const Vec b = hn::Set(f, d->b);                                           \
@@ -53,19 +53,19 @@ HWY_AFTER_NAMESPACE();
 #undef UNARY_SIMD_EXPORT
 #undef UNARY_SIMD_EXPORT_LINEAR
 #if HWY_ONCE
-#define UNARY_SIMD_EXPORT_LINEAR(op)                                                        \
-  namespace thimble::ops::op##_impl {                                                       \
-    HWY_EXPORT(op##_target);                                                                \
-    void op##_simd(float* y, const float* x, const unary_dims* d, exec::ThreadPool& pool) { \
-      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, d, pool);                                     \
-    }                                                                                       \
+#define UNARY_SIMD_EXPORT_LINEAR(op)                                                            \
+  namespace thimble::ops::op##_impl {                                                           \
+    HWY_EXPORT(op##_target);                                                                    \
+    void op##_simd(float* y, const float* x, const unary_dims* d, parallel::ThreadPool& pool) { \
+      HWY_DYNAMIC_DISPATCH(op##_target)(y, x, d, pool);                                         \
+    }                                                                                           \
   }
 #define UNARY_SIMD_EXPORT(op)                                                               \
   UNARY_SIMD_EXPORT_LINEAR(op)                                                              \
   namespace thimble::ops::op##_impl {                                                       \
     HWY_EXPORT(op##_grad_target);                                                           \
     void op##_grad_simd(float* dx, const float* dy, const float* kept, const unary_dims* d, \
-                        exec::ThreadPool& pool) {                                           \
+                        parallel::ThreadPool& pool) {                                       \
       HWY_DYNAMIC_DISPATCH(op##_grad_target)(dx, dy, kept, d, pool);                        \
     }                                                                                       \
   }

@@ -18,23 +18,24 @@ ir::Params count_only(const ir::KernelContext& c) {
 }  // namespace
 
 OpDef unary_op(OpDef def) {
-  def.inputs = {{"x", "any shape"}};
-  def.outputs = {{"y", "the shape of x"}};
+  def.signature.inputs = {{"x", "any shape"}};
+  def.signature.outputs = {{"y", "the shape of x"}};
   if (def.infer == nullptr) def.infer = infer_same;
-  if (def.params == nullptr) def.params = count_only;
-  def.elementwise = true;
-  def.in_place = {{0, 0}};
+  if (def.kernels.params == nullptr) def.kernels.params = count_only;
+  def.flow.elementwise = true;
+  def.memory.in_place = {{0, 0}};
   return def;
 }
 
 OpDef unary_grad_op(OpDef def, Reads reads) {
-  def.doc = "The gradient of the op it is named after.";
-  def.inputs = {{"dy", "any shape"}, {reads == Reads::input ? "x" : "y", "the shape of dy"}};
-  def.outputs = {{"dx", "the shape of dy"}};
+  def.signature.doc = "The gradient of the op it is named after.";
+  def.signature.inputs = {{"dy", "any shape"},
+                          {reads == Reads::input ? "x" : "y", "the shape of dy"}};
+  def.signature.outputs = {{"dx", "the shape of dy"}};
   def.infer = infer_same;
-  if (def.params == nullptr) def.params = count_only;
-  def.elementwise = true;
-  def.in_place = {{0, 0}, {0, 1}};
+  if (def.kernels.params == nullptr) def.kernels.params = count_only;
+  def.flow.elementwise = true;
+  def.memory.in_place = {{0, 0}, {0, 1}};
   return def;
 }
 

@@ -5,6 +5,7 @@
 #include "ir/graph.h"
 #include "ops/families/pool/maxima.h"
 #include "ops/families/unary/unary_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
@@ -50,29 +51,40 @@ OpDef unary_grad_op(OpDef def, Reads reads);
 template <const UnaryInfo& info>
 struct Unary {
   static const OpDef& op() {
-    static const OpDef def = unary_op({.name = info.name,
-                                       .doc = info.doc,
-                                       .example = info.example,
-                                       .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
-                                       .infer = infer,
-                                       .vjp = vjp,
-                                       .params = params,
-                                       .ref = info.kernels.ref,
-                                       .ref64 = info.kernels.ref64,
-                                       .fast = info.kernels.fast,
-                                       .is_activation = info.activation});
+    static const OpDef def = unary_op({
+        .name = info.name,
+        .signature{
+            .doc = info.doc,
+            .example = info.example,
+            .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
+        },
+        .infer = infer,
+        .gradient{.vjp = vjp},
+        .rewrite{.is_activation = info.activation},
+        .kernels{
+            .params = params,
+            .ref = info.kernels.ref,
+            .ref64 = info.kernels.ref64,
+            .fast = info.kernels.fast,
+        },
+    });
     return def;
   }
 
   static const OpDef& grad() {
-    static const OpDef def = unary_grad_op({.name = info.grad_name,
-                                            .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
-                                            .params = params,
-                                            .ref = info.kernels.grad_ref,
-                                            .ref64 = info.kernels.grad_ref64,
-                                            .fast = info.kernels.grad_fast,
-                                            .mask = info.mask},
-                                           info.reads);
+    static const OpDef def = unary_grad_op(
+        {
+            .name = info.grad_name,
+            .signature{.attrs = info.attrs == nullptr ? nullptr : info.attrs()},
+            .kernels{
+                .params = params,
+                .ref = info.kernels.grad_ref,
+                .ref64 = info.kernels.grad_ref64,
+                .fast = info.kernels.grad_fast,
+            },
+            .memory{.mask = info.mask},
+        },
+        info.reads);
     return def;
   }
 
@@ -115,15 +127,15 @@ struct Unary {
 }  // namespace thimble::ops
 
 // Declares the fast kernels that UNARY_SIMD_EXPORT defines in the folder's simd.cpp.
-#define UNARY_SIMD_DECLARE_LINEAR(op)                                                      \
-  namespace thimble::ops::op##_impl {                                                      \
-    void op##_simd(float* y, const float* x, const unary_dims* d, exec::ThreadPool& pool); \
+#define UNARY_SIMD_DECLARE_LINEAR(op)                                                          \
+  namespace thimble::ops::op##_impl {                                                          \
+    void op##_simd(float* y, const float* x, const unary_dims* d, parallel::ThreadPool& pool); \
   }
 #define UNARY_SIMD_DECLARE(op)                                                              \
   UNARY_SIMD_DECLARE_LINEAR(op)                                                             \
   namespace thimble::ops::op##_impl {                                                       \
     void op##_grad_simd(float* dx, const float* dy, const float* kept, const unary_dims* d, \
-                        exec::ThreadPool& pool);                                            \
+                        parallel::ThreadPool& pool);                                        \
   }
 
 // The kernels of the folder's ref.h and simd.cpp as a UnaryKernels.

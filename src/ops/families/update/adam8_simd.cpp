@@ -175,7 +175,7 @@ class Adam8Step {
 void adam8_target(float* const* out, const float* param, const float* grad, const float* lr,
                   const int32_t* step, const uint8_t* m_codes, const uint8_t* v_codes,
                   const float* m_scale, const float* v_scale, const adam_dims* d,
-                  exec::ThreadPool& pool) {
+                  parallel::ThreadPool& pool) {
   const Adam8Step adam(d, adam_factors_at(d, static_cast<double>(*lr), *step));
   auto* const m_out = reinterpret_cast<uint8_t*>(out[1]);
   auto* const v_out = reinterpret_cast<uint8_t*>(out[2]);
@@ -209,7 +209,7 @@ HWY_EXPORT(adam8_target);
 void adam8_simd(float* const* out, const float* param, const float* grad, const float* lr,
                 const int32_t* step, const uint8_t* m_codes, const uint8_t* v_codes,
                 const float* m_scale, const float* v_scale, const adam_dims* d,
-                exec::ThreadPool& pool) {
+                parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(adam8_target)
   (out, param, grad, lr, step, m_codes, v_codes, m_scale, v_scale, d, pool);
 }

@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "exec/thread_pool.h"
 #include "ops/families/update/adam_dims.h"
+#include "parallel/thread_pool.h"
 
 namespace thimble::ops {
 
 void adam8_simd(float* const* out, const float* param, const float* grad, const float* lr,
                 const int32_t* step, const uint8_t* m_codes, const uint8_t* v_codes,
                 const float* m_scale, const float* v_scale, const adam_dims* d,
-                exec::ThreadPool& pool);
+                parallel::ThreadPool& pool);
 
 }  // namespace thimble::ops

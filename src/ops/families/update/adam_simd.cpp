@@ -9,7 +9,7 @@ namespace thimble::ops::HWY_NAMESPACE {
 
 void adam_target(float* const* out, const float* param, const float* grad, const float* lr,
                  const int32_t* step, const float* m_, const float* v_, const float* top,
-                 const adam_dims* d, exec::ThreadPool& pool) {
+                 const adam_dims* d, parallel::ThreadPool& pool) {
   const F32 f;
   const adam_factors factors = adam_factors_at(d, static_cast<double>(*lr), *step);
   const Vec shrink = hn::Set(f, static_cast<float>(factors.shrink));
@@ -55,7 +55,7 @@ HWY_EXPORT(adam_target);
 
 void adam_simd(float* const* out, const float* param, const float* grad, const float* lr,
                const int32_t* step, const float* m, const float* v, const float* top,
-               const adam_dims* d, exec::ThreadPool& pool) {
+               const adam_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(adam_target)(out, param, grad, lr, step, m, v, top, d, pool);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/families/update/update.h"
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 namespace thimble::ops {
@@ -43,27 +44,31 @@ struct RowUpdate {
   static OpDef make() {
     OpDef def{
         .name = T::rows_name,
-        .doc = T::rows_doc,
-        .inputs = {{"param", "[V, D]: a parameter"},
-                   {"sums", "[N, D]: the rows of its gradient"},
-                   {"rows", "[N], i32: their numbers, each once, then -1"},
-                   {"lr", "one number: the learning rate of this step"},
-                   {"step", "one i32: this update's number, from 1"}},
-        .outputs = {{"param", "the same memory, updated in these rows"}},
-        .attrs = ir::Attrs::schema_of<Settings>(),
+        .signature{
+            .doc = T::rows_doc,
+            .inputs = {{"param", "[V, D]: a parameter"},
+                       {"sums", "[N, D]: the rows of its gradient"},
+                       {"rows", "[N], i32: their numbers, each once, then -1"},
+                       {"lr", "one number: the learning rate of this step"},
+                       {"step", "one i32: this update's number, from 1"}},
+            .outputs = {{"param", "the same memory, updated in these rows"}},
+            .attrs = ir::Attrs::schema_of<Settings>(),
+        },
         .infer = infer,
-        .params = params,
-        .workspace = workspace,
-        .ref = one_by_one<float>,
-        .ref64 = one_by_one<double>,
-        .fast = in_chunks,
-        .updates = {{0, 0}},
+        .kernels{
+            .params = params,
+            .workspace = workspace,
+            .ref = one_by_one<float>,
+            .ref64 = one_by_one<double>,
+            .fast = in_chunks,
+        },
+        .memory{.updates = {{0, 0}}},
     };
     int number = 0;
     for (const ir::ArgDoc& state : T::state_docs()) {
-      def.inputs.push_back(state);
-      def.outputs.push_back(state);
-      def.updates.push_back({1 + number, kFirstState + number});
+      def.signature.inputs.push_back(state);
+      def.signature.outputs.push_back(state);
+      def.memory.updates.push_back({1 + number, kFirstState + number});
       ++number;
     }
     return def;

@@ -65,8 +65,8 @@ HWY_INLINE void sum_vectors(int64_t begin, int64_t end, double* out, const Formu
 
 // The same for [0, n), in tiles; totals: [2]. tile_sums: [2 * element_tiles(n)] of scratch memory.
 template <class Formula>
-HWY_INLINE void sum_elements(int64_t n, exec::ThreadPool& pool, double* tile_sums, double* totals,
-                             const Formula& formula) {
+HWY_INLINE void sum_elements(int64_t n, parallel::ThreadPool& pool, double* tile_sums,
+                             double* totals, const Formula& formula) {
   const int64_t tiles = element_tiles(n);
   pool.run(tiles, [&](int64_t tile) HWY_ATTR {
     const int64_t begin = tile * kTileElements;

@@ -112,19 +112,23 @@ struct Update {
   static OpDef make() {
     OpDef def{
         .name = T::name,
-        .doc = T::doc,
-        .inputs = {{"param", "any shape: a parameter"},
-                   {"grad", "the shape of param"},
-                   {"lr", "one number: the learning rate of this step"},
-                   {"step", "one i32: this update's number, from 1"}},
-        .outputs = {{"param", "the same memory, updated"}},
-        .attrs = ir::Attrs::schema_of<Settings>(),
+        .signature{
+            .doc = T::doc,
+            .inputs = {{"param", "any shape: a parameter"},
+                       {"grad", "the shape of param"},
+                       {"lr", "one number: the learning rate of this step"},
+                       {"step", "one i32: this update's number, from 1"}},
+            .outputs = {{"param", "the same memory, updated"}},
+            .attrs = ir::Attrs::schema_of<Settings>(),
+        },
         .infer = infer,
-        .params = params,
-        .ref = T::ref,
-        .ref64 = T::ref64,
-        .fast = T::fast,
-        .updates = {{0, 0}},
+        .kernels{
+            .params = params,
+            .ref = T::ref,
+            .ref64 = T::ref64,
+            .fast = T::fast,
+        },
+        .memory{.updates = {{0, 0}}},
         .optimizer = {.name = T::optimizer, .check = check, .states = states},
     };
     if constexpr (requires { T::elementwise; }) {
@@ -134,7 +138,7 @@ struct Update {
       static_assert(offsetof(Params, n) == 0, "parts of a tensor are given by the first field");
       def.optimizer.elementwise = true;
     }
-    if constexpr (requires { T::workspace; }) def.workspace = T::workspace;
+    if constexpr (requires { T::workspace; }) def.kernels.workspace = T::workspace;
     if constexpr (requires { T::by_rows(); }) {
       def.optimizer.by_rows = &T::by_rows();
       def.optimizer.reaches_all_rows = [](const ir::Attrs& settings) {
@@ -143,17 +147,17 @@ struct Update {
     }
     int number = 0;
     for (const ir::ArgDoc& state : T::state_docs()) {
-      def.inputs.push_back(state);
-      def.outputs.push_back(state);
-      def.updates.push_back({1 + number, kFirstState + number});
+      def.signature.inputs.push_back(state);
+      def.signature.outputs.push_back(state);
+      def.memory.updates.push_back({1 + number, kFirstState + number});
       ++number;
     }
     if constexpr (kCycles) {
-      def.inputs.push_back({"momentum", "one number in the place of the setting", true});
+      def.signature.inputs.push_back({"momentum", "one number in the place of the setting", true});
       def.optimizer.momentum = T::momentum_name;
-      def.ref = with_momentum<float, 0>;
-      def.ref64 = with_momentum<double, 1>;
-      def.fast = with_momentum<float, 2>;
+      def.kernels.ref = with_momentum<float, 0>;
+      def.kernels.ref64 = with_momentum<double, 1>;
+      def.kernels.fast = with_momentum<float, 2>;
     }
     return def;
   }

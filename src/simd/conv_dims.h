@@ -1,8 +1,8 @@
 /* The sizes of a 2-D convolution, as its kernels see them. Plain C99: also emitted for devices. */
-#ifndef THIMBLE_OPS_COMMON_CONV_DIMS_H_
-#define THIMBLE_OPS_COMMON_CONV_DIMS_H_
+#ifndef THIMBLE_SIMD_CONV_DIMS_H_
+#define THIMBLE_SIMD_CONV_DIMS_H_
 
-#include "ops/families/unary/activation.h"
+#include "simd/activation.h"
 
 /* Row-major NHWC images: the input is [n, h, w, c], the output [n, p, q, k], the window r x s.
    Padding at the bottom and on the right is whatever p and q imply; it is never stored. */

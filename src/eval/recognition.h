@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace thimble::train {
+namespace thimble::eval {
 
 // A classifier must give an image's likeliest class at least this probability. Alone that would not
 // do: classifiers are as sure of noise, which they never saw, as of what they have learnt.
@@ -51,4 +51,4 @@ struct Recognition {
                                       int64_t classes, const Neighbourhood& neighbourhood,
                                       std::span<const int64_t> asked = {});
 
-}  // namespace thimble::train
+}  // namespace thimble::eval

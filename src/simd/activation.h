@@ -1,6 +1,6 @@
 /* What a kernel may do to each output before it stores it. Plain C99: also emitted for devices. */
-#ifndef THIMBLE_OPS_COMMON_ACTIVATION_H_
-#define THIMBLE_OPS_COMMON_ACTIVATION_H_
+#ifndef THIMBLE_SIMD_ACTIVATION_H_
+#define THIMBLE_SIMD_ACTIVATION_H_
 
 #include <stddef.h>
 

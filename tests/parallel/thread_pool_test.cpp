@@ -1,4 +1,4 @@
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace thimble::exec::thread_pool_test {
+namespace thimble::parallel::thread_pool_test {
 namespace {
 
 class ThreadPoolTest : public testing::TestWithParam<int> {};
@@ -88,4 +88,4 @@ TEST(ThreadPool, uses_every_processor_when_asked_for_zero_threads) {
 }
 
 }  // namespace
-}  // namespace thimble::exec::thread_pool_test
+}  // namespace thimble::parallel::thread_pool_test

@@ -1,13 +1,13 @@
-#include "exec/reference.h"
+#include "ir/reference.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace thimble::exec {
+namespace thimble::ir {
 
-size_t byte_size(const ir::TensorType& type, Precision precision) {
+size_t byte_size(const TensorType& type, Precision precision) {
   const size_t bytes = static_cast<size_t>(size_bytes(type.dtype, type.shape));
   return precision == Precision::f64 && type.dtype == DType::f32 ? 2 * bytes : bytes;
 }
@@ -41,49 +41,49 @@ std::vector<double> to_doubles(const Bytes& bytes, Precision precision) {
   return {values.begin(), values.end()};
 }
 
-std::vector<Bytes> run_reference_node(const ir::Graph& graph, const ir::Node& node,
+std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       const std::vector<const Bytes*>& inputs,
                                       Precision precision) {
-  const ir::OpDef& op = *node.op;
-  const ir::KernelFn kernel = precision == Precision::f64 ? op.ref64 : op.ref;
+  const OpDef& op = *node.op;
+  const KernelFn kernel = precision == Precision::f64 ? op.kernels.ref64 : op.kernels.ref;
   if (kernel == nullptr) {
     throw Error(op.name,
                 precision == Precision::f64 ? "has no double-precision kernel" : "has no kernel");
   }
-  std::vector<const ir::TensorType*> input_types;
+  std::vector<const TensorType*> input_types;
   std::vector<const void*> sources;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     input_types.push_back(node.inputs[i] < 0 ? nullptr : &graph.type(node.inputs[i]));
     sources.push_back(inputs[i] == nullptr ? nullptr : inputs[i]->data());
   }
-  sources.resize(std::max(sources.size(), op.inputs.size()), nullptr);
-  std::vector<ir::TensorType> output_types;
+  sources.resize(std::max(sources.size(), op.signature.inputs.size()), nullptr);
+  std::vector<TensorType> output_types;
   std::vector<Bytes> outputs;
   for (int id : node.outputs) {
     output_types.push_back(graph.type(id));
     outputs.emplace_back(byte_size(graph.type(id), precision));
   }
-  for (const ir::Alias& update : op.updates) {
+  for (const Alias& update : op.memory.updates) {
     if (node.input(update.in) < 0) continue;
     outputs[static_cast<size_t>(update.out)] = *inputs[static_cast<size_t>(update.in)];
   }
   std::vector<void*> destinations;
   for (Bytes& output : outputs) destinations.push_back(output.data());
-  ir::Params params;
-  if (op.params != nullptr) params = op.params({node.attrs, input_types, output_types});
-  ThreadPool pool(1);
+  Params params;
+  if (op.kernels.params != nullptr)
+    params = op.kernels.params({node.attrs, input_types, output_types});
   kernel({destinations.data(), sources.data(), nullptr, params.bytes().data(),
-          static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), &pool});
+          static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), nullptr});
   return outputs;
 }
 
-std::vector<Bytes> run_reference(const ir::Graph& graph, std::map<int, Bytes> sources,
+std::vector<Bytes> run_reference(const Graph& graph, std::map<int, Bytes> sources,
                                  Precision precision) {
   std::vector<Bytes> values(graph.values.size());
   for (size_t id = 0; id < values.size(); ++id) {
-    const ir::ValueData& data = graph.values[id];
+    const ValueData& data = graph.values[id];
     if (data.producer >= 0) continue;
-    if (data.role == ir::Role::constant) {
+    if (data.role == Role::constant) {
       values[id] = to_bytes(data.data, precision);
       continue;
     }
@@ -95,7 +95,7 @@ std::vector<Bytes> run_reference(const ir::Graph& graph, std::map<int, Bytes> so
     }
     values[id] = std::move(found->second);
   }
-  for (const ir::Node& node : graph.nodes) {
+  for (const Node& node : graph.nodes) {
     std::vector<const Bytes*> inputs;
     for (int id : node.inputs)
       inputs.push_back(id < 0 ? nullptr : &values[static_cast<size_t>(id)]);
@@ -107,4 +107,4 @@ std::vector<Bytes> run_reference(const ir::Graph& graph, std::map<int, Bytes> so
   return values;
 }
 
-}  // namespace thimble::exec
+}  // namespace thimble::ir

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace thimble::io {
+namespace thimble::exec {
 
 class Sha256 {
  public:
@@ -25,4 +25,4 @@ class Sha256 {
   uint64_t length_ = 0;  // bytes
 };
 
-}  // namespace thimble::io
+}  // namespace thimble::exec

@@ -1,7 +1,7 @@
 /* Philox 4x32-10, a counter-based random generator. Source: Salmon, Moraes, Dror and Shaw,
    "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Plain C99. */
-#ifndef THIMBLE_OPS_COMMON_PHILOX_H
-#define THIMBLE_OPS_COMMON_PHILOX_H
+#ifndef THIMBLE_SIMD_PHILOX_H
+#define THIMBLE_SIMD_PHILOX_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "train/inception_score.h"
+#include "eval/inception_score.h"
 
 #include <fmt/format.h>
 #include <thimble/error.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace thimble::train {
+namespace thimble::eval {
 
 std::vector<double> class_probabilities(std::span<const float> logits, int64_t classes) {
   const auto k = static_cast<size_t>(std::max<int64_t>(classes, 0));
@@ -38,4 +38,4 @@ double inception_score(std::span<const float> logits, int64_t classes) {
   return std::exp(divergence / images);
 }
 
-}  // namespace thimble::train
+}  // namespace thimble::eval

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace thimble::exec {
+namespace thimble::parallel {
 
 // Thread safety: one run at a time, from one thread; tasks may not start runs and may not throw.
 //
@@ -54,4 +54,4 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace thimble::exec
+}  // namespace thimble::parallel

@@ -1,4 +1,4 @@
-#include "exec/thread.h"
+#include "parallel/thread.h"
 
 #include <thimble/error.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace thimble::exec {
+namespace thimble::parallel {
 namespace {
 
 void* call(void* given) {
@@ -55,4 +55,4 @@ void Thread::join() {
   running_ = false;
 }
 
-}  // namespace thimble::exec
+}  // namespace thimble::parallel

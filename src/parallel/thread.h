@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace thimble::exec {
+namespace thimble::parallel {
 
 // Room for every kernel, the readers of data and a user's callback.
 inline constexpr int64_t kStackBytes = int64_t{1} << 20;
@@ -29,4 +29,4 @@ class Thread {
   bool running_ = false;
 };
 
-}  // namespace thimble::exec
+}  // namespace thimble::parallel

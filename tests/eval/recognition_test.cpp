@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "data/random.h"
-#include "train/inception_score.h"
-#include "train/recognition.h"
+#include "eval/inception_score.h"
+#include "eval/recognition.h"
 
-namespace thimble::train::recognition_test {
+namespace thimble::eval::recognition_test {
 namespace {
 
 // Logits of one image: `margin` for its class, 0 for the other two.
@@ -122,4 +122,4 @@ TEST(inception_score, is_the_number_of_classes_for_sure_and_even_images) {
 }
 
 }  // namespace
-}  // namespace thimble::train::recognition_test
+}  // namespace thimble::eval::recognition_test

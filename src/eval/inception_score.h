@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace thimble::train {
+namespace thimble::eval {
 
 // Softmax over the classes. logits: [images, classes]; the result likewise. Throws Error where
 // there is no image or the sizes do not fit.
@@ -16,4 +16,4 @@ namespace thimble::train {
 // Salimans et al., "Improved Techniques for Training GANs", 2016. Arguments and errors as above.
 [[nodiscard]] double inception_score(std::span<const float> logits, int64_t classes);
 
-}  // namespace thimble::train
+}  // namespace thimble::eval

@@ -1,4 +1,4 @@
-#include "train/recognition.h"
+#include "eval/recognition.h"
 
 #include <thimble/error.h>
 
@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <limits>
 
-#include "train/inception_score.h"
+#include "eval/inception_score.h"
 
-namespace thimble::train {
+namespace thimble::eval {
 
 std::vector<float> first_images(const data::Dataset& dataset, int64_t count) {
   std::vector<int64_t> bytes;
@@ -101,4 +101,4 @@ Recognition recognition(std::span<const float> images, std::span<const float> lo
   return result;
 }
 
-}  // namespace thimble::train
+}  // namespace thimble::eval

@@ -1,4 +1,4 @@
-#include "exec/thread_pool.h"
+#include "parallel/thread_pool.h"
 
 #include <hwy/cache_control.h>
 
@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "exec/thread.h"
+#include "parallel/thread.h"
 
-namespace thimble::exec {
+namespace thimble::parallel {
 namespace {
 
 // Longer than the serial stretch between two parallel kernels of a small model, shorter than what
@@ -127,4 +127,4 @@ void ThreadPool::dispatch(int64_t tasks, void (*call)(void*, int64_t, int), void
   while (!spin_until(state.spin_time, empty)) state.gate.wait(inside, std::memory_order_acquire);
 }
 
-}  // namespace thimble::exec
+}  // namespace thimble::parallel

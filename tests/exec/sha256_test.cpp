@@ -1,8 +1,8 @@
-#include "io/sha256.h"
+#include "exec/sha256.h"
 
 #include <gtest/gtest.h>
 
-namespace thimble::io::sha256_test {
+namespace thimble::exec::sha256_test {
 namespace {
 
 std::string digest(const std::string& text) {
@@ -29,4 +29,4 @@ TEST(sha256, does_not_care_how_the_bytes_are_cut) {
 }
 
 }  // namespace
-}  // namespace thimble::io::sha256_test
+}  // namespace thimble::exec::sha256_test

@@ -9,7 +9,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::exec {
+namespace thimble::ir {
 
 // In double precision every f32 value is held and computed as double.
 enum class Precision : uint8_t { f32, f64 };
@@ -20,11 +20,11 @@ using Bytes = std::vector<std::byte>;
 // Computes every value of the graph. sources: the contents of every source but constants, by
 // value number, in the given precision. The result holds all values; updates show in their
 // outputs, the inputs keep what they were. Throws Error where an op has no kernel for it.
-std::vector<Bytes> run_reference(const ir::Graph& graph, std::map<int, Bytes> sources,
+std::vector<Bytes> run_reference(const Graph& graph, std::map<int, Bytes> sources,
                                  Precision precision);
 
 // One node on given inputs (null: left out): the contents of its outputs.
-std::vector<Bytes> run_reference_node(const ir::Graph& graph, const ir::Node& node,
+std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       const std::vector<const Bytes*>& inputs, Precision precision);
 
 // f32 elements in a precision's form, and back.
@@ -33,6 +33,6 @@ std::vector<Bytes> run_reference_node(const ir::Graph& graph, const ir::Node& no
 [[nodiscard]] std::vector<double> to_doubles(const Bytes& bytes, Precision precision);
 
 // Bytes of a value of this type in a precision.
-[[nodiscard]] size_t byte_size(const ir::TensorType& type, Precision precision);
+[[nodiscard]] size_t byte_size(const TensorType& type, Precision precision);
 
-}  // namespace thimble::exec
+}  // namespace thimble::ir

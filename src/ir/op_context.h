@@ -1,0 +1,128 @@
+// What the rules of an op are given: the types and attributes of one call.
+#pragma once
+
+#include <thimble/error.h>
+#include <thimble/graph.h>
+#include <thimble/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "ir/attrs.h"
+
+namespace thimble::ir {
+
+struct OpDef;
+
+struct TensorType {
+  DType dtype = DType::f32;
+  Shape shape;
+  bool operator==(const TensorType&) const = default;
+};
+
+// "f32[2, 3]"
+[[nodiscard]] std::string to_string(const TensorType& type);
+
+// One input or output, for documentation and checks.
+struct ArgDoc {
+  const char* name;
+  const char* doc;        // shape and meaning: "[N, H, W, C]"
+  bool optional = false;  // may be left out
+  // Dimensions of a batch, the samples' count first; 0: no batch. Where the first input is one, a
+  // caller may give one sample of it, and of the other batches, in place of a batch of one.
+  int batch_rank = 0;
+  bool state = false;  // of a layer's parameters: kept between batches, not trained
+};
+
+// Given to shape rules. An absent optional input has a null pointer.
+struct InferContext {
+  const OpDef& op;
+  const Attrs& attrs;
+  std::span<const TensorType* const> inputs;
+
+  [[nodiscard]] bool has(int i) const {
+    return static_cast<size_t>(i) < inputs.size() && inputs[static_cast<size_t>(i)] != nullptr;
+  }
+  [[nodiscard]] const TensorType& input(int i) const { return *inputs[static_cast<size_t>(i)]; }
+  [[nodiscard]] const Shape& shape(int i) const { return input(i).shape; }
+  // Throws Error "[op] message; got f32[2, 3], f32[4]".
+  [[noreturn]] void fail(const std::string& message) const;
+  // fail(message) unless the condition holds.
+  void require(bool condition, const std::string& message) const {
+    if (!condition) fail(message);
+  }
+  // Input i has this element type.
+  void require_dtype(int i, DType dtype) const;
+  // Input i has this number of dimensions.
+  void require_rank(int i, int rank) const;
+};
+
+// Given to gradient rules, which build their nodes with the ordinary builder functions.
+struct VjpContext {
+  const Attrs& attrs;
+  std::span<const Value> inputs;
+  std::span<const Value> outputs;
+  std::span<const Value> grads;  // of the outputs; none where no gradient arrives
+  std::span<const bool> needs;   // which inputs want a gradient
+
+  [[nodiscard]] Value input(int i) const {
+    return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Value();
+  }
+  [[nodiscard]] Value output(int i = 0) const { return outputs[static_cast<size_t>(i)]; }
+  [[nodiscard]] Value grad(int i = 0) const { return grads[static_cast<size_t>(i)]; }
+  [[nodiscard]] bool need(int i) const {
+    return static_cast<size_t>(i) < needs.size() && needs[static_cast<size_t>(i)];
+  }
+};
+
+enum class Phase : uint8_t { training, inference };
+
+// Given to rules that turn a node into others: the inputs are already in the new graph.
+struct RewriteContext {
+  Graph& graph;
+  const Attrs& attrs;
+  std::span<const Value> inputs;
+  [[nodiscard]] Value input(int i) const {
+    return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Value();
+  }
+};
+
+// A kernel's parameters: a POD struct by its bytes.
+class Params {
+ public:
+  Params() = default;
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Params(const T& value)
+      : bytes_(sizeof(T)) {  // NOLINT: implicit by design
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  template <class T>
+  [[nodiscard]] T as() const {
+    T value;
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    return value;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Types of a node whose shapes are known, for choosing parameters and workspace.
+struct KernelContext {
+  const Attrs& attrs;
+  std::span<const TensorType* const> inputs;
+  std::span<const TensorType> outputs;
+  [[nodiscard]] bool has(int i) const {
+    return static_cast<size_t>(i) < inputs.size() && inputs[static_cast<size_t>(i)] != nullptr;
+  }
+  [[nodiscard]] const Shape& in(int i) const { return inputs[static_cast<size_t>(i)]->shape; }
+  [[nodiscard]] const Shape& out(int i = 0) const { return outputs[static_cast<size_t>(i)].shape; }
+};
+
+}  // namespace thimble::ir
