@@ -92,28 +92,37 @@ def plain(text):
 
 
 def prose(text):
-    """Paragraphs; indented lines stay as they are."""
-    out = []
-    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
-        flowing, fixed = [], []
-
-        def end(kind, lines):
-            if lines and kind == "code":
-                out.append("```text\n" + inspect.cleandoc("\n".join(lines)) + "\n```")
-            elif lines:
-                out.append(plain(" ".join(line.strip() for line in lines)))
-            lines.clear()
-
-        for line in paragraph.splitlines():
-            if line.startswith("    "):
-                end("text", flowing)
-                fixed.append(line)
+    """Docstring text as Markdown: an indented block after a blank line or a colon is code; other
+    indented lines go on with the line above; lines "name: meaning" are a list."""
+    out, kind = [], ""  # kind of the last block: "text", "list", "code"
+    blank = True
+    for line in text.strip("\n").splitlines():
+        if not line.strip():
+            blank = True
+            continue
+        indented = line.startswith("    ")
+        if indented and kind == "code":
+            out[-1] += ("\n\n" if blank else "\n") + line
+        elif indented and (blank or out[-1].rstrip().endswith(":")):
+            out.append(line)
+            kind = "code"
+        elif not indented and re.match(r"[a-z_0-9]+(, [a-z_0-9]+)*: ", line):
+            name, _, meaning = line.partition(": ")
+            item = f"- `{name}`: {plain(meaning)}"
+            if kind == "list":
+                out[-1] += "\n" + item
             else:
-                end("code", fixed)
-                flowing.append(line)
-        end("text", flowing)
-        end("code", fixed)
-    return "\n\n".join(out)
+                out.append(item)
+            kind = "list"
+        elif not out or kind == "code" or blank:
+            out.append(plain(line.strip()))
+            kind = "text"
+        else:
+            out[-1] += (" " if kind == "list" else "\n") + plain(line.strip())
+        blank = False
+    return "\n\n".join(
+        "```python\n" + inspect.cleandoc(block) + "\n```" if block.startswith("    ") else block
+        for block in out)
 
 
 def document(text):
