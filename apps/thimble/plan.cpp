@@ -27,8 +27,8 @@ struct PlanArguments {
 
 const char* to_string(Made made) {
   switch (made) {
-    case Made::again:
-      return "again";
+    case Made::recomputed:
+      return "recomputed";
     case Made::fetched:
       return "fetched";
     case Made::first:

@@ -59,14 +59,14 @@ function fillMemory() {
   const n = BARS.birth.length;
   if (!n) return;
   byId('memory').hidden = false;
-  const made = [[PLAN.again, 'computed again'], [PLAN.fetched, 'read back from the swap file']]
+  const made = [[PLAN.recomputed, 'recomputed'], [PLAN.fetched, 'read back from the swap file']]
     .filter(m => m[0].length).map(m => count(m[0].length) + ' ' + m[1]).join(', ');
   const summary = 'Planned peak ' + bytes(PLAN.peak) + ' for a batch of ' + PLAN.batch +
     ': parameters ' + bytes(PLAN.parameters) + ', optimizer state and statistics ' +
     bytes(PLAN.state) + (PLAN.inFile ? ' (' + bytes(PLAN.inFile) + ' of both in the swap file)' : '') +
     ', constants ' + bytes(PLAN.constants) + ', arena ' + bytes(PLAN.arena) +
     ' with ' + plural(n, 'buffer') + (made ? ' (' + made + ')' : '') + '. ' +
-    (PLAN.steps.op.length ? 'Fullest at op ' + PLAN.peakStep + 
+    (PLAN.steps.op.length ? 'Peak at op ' + PLAN.peakStep + 
       ', ' + opName(PLAN.peakStep) + '. ' : '') + verdict();
   byId('memory-text').textContent = summary;
   byId('pointer').setAttribute('aria-label', summary);
@@ -77,7 +77,7 @@ function fillMemory() {
   const order = Array.from(BARS.bytes.keys()).sort((a, b) => BARS.bytes[b] - BARS.bytes[a]);
   const alive = order.filter(i => BARS.birth[i] <= PLAN.peakStep &&
     PLAN.peakStep < BARS.birth[i] + BARS.life[i]);
-  byId('peak-title').textContent = 'The fullest moment' +
+  byId('peak-title').textContent = 'The peak' +
     (PLAN.steps.op.length ? ': ' + opName(PLAN.peakStep) : '');
   bufferTable('peak-buffers', alive.slice(0, 8));
   byId('peak-more').textContent = alive.length > 8 ? 'and ' + plural(alive.length - 8, 'smaller one') : '';
