@@ -129,7 +129,7 @@ json to_json(const Plan& plan, const Reading& reading) {
 
 int run_plan(const PlanArguments& options) {
   const Recipe& recipe = chosen_recipe(options.setup.recipe);
-  // A path that takes no file fails before the plan is made; what stood there stays.
+  // A path that cannot be written fails before the plan is made; an existing file is kept.
   std::optional<io::AtomicFile> report;
   if (options.report) report.emplace(*options.report);
   // One step is enough: the schedule changes no buffer.

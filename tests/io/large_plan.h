@@ -13,7 +13,7 @@ namespace thimble::test {
 
 // Activations lie on a stack that grows through the forward part and shrinks through the backward
 // part, with a workspace and a gradient above it at every op. Every third activation is given up in
-// between: computed again or read back in turns. A little more than 4 buffers a layer.
+// between: alternately recomputed and read back. A little more than 4 buffers a layer.
 inline Plan large_plan(int layers) {
   Plan plan;
   const int ops = 2 * layers;
