@@ -81,7 +81,7 @@ struct VjpContext {
 
 enum class Phase : uint8_t { training, inference };
 
-// Given to rules that replace a node by others: the inputs are already in the new graph.
+// Given to rules that turn a node into others: the inputs are already in the new graph.
 struct RewriteContext {
   Graph& graph;
   const Attrs& attrs;
@@ -137,7 +137,7 @@ struct StateSpec {
   double first = 0.0;  // what every element is before the first step; of f32 alone
 };
 
-// How an op's first output is recomputed from its inputs and its other outputs: by less work than
+// How an op's first output is made again from its inputs and its other outputs: by less work than
 // another run takes, to the same bits, and without what only the first run may read.
 struct RebuildRule {
   const OpDef* op = nullptr;
@@ -250,9 +250,9 @@ struct OpDef {
   std::vector<Alias> views;     // the same bytes: always shares, the kernel does nothing then
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   OptimizerRule optimizer;      // how it changes a parameter, where it is an optimizer's rule
-  RebuildRule (*rebuild)(const Attrs&) = nullptr;  // null: by the op itself
-  MaskRule (*mask)(const Attrs&) = nullptr;        // null: it reads whole inputs
-  PartRule part;                                   // whether its output can be computed in tiles
+  RebuildRule (*rebuild)(const Attrs&) = nullptr;       // null: by running it again
+  MaskRule (*mask)(const Attrs&) = nullptr;             // null: it reads whole inputs
+  PartRule part;                                        // where its output can be computed in parts
   Samples (*samples)(const SamplesContext&) = nullptr;  // null: apart, or mixed if it updates
   GivenRows given_rows;  // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
