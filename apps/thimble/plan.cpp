@@ -74,14 +74,14 @@ json binding_of(const Plan& plan) {
   return {{"step", plan.peak_step}, {"op", step.op}, {"layer", step.layer}};
 }
 
-// What the plan counts the reading of.
+// The samples whose reading the plan counts.
 struct Reading {
   std::string data;
   int64_t samples = 0;
 };
 
 json to_json(const Plan& plan, const Reading& reading) {
-  // What was not asked for, or is not known, is null.
+  // Null if not asked for or not known.
   const auto known = [](auto value) { return value > 0 ? json(value) : json(); };
   return {{"planned_peak_bytes", plan.planned_peak_bytes},
           {"lower_bound_bytes", plan.lower_bound_bytes},

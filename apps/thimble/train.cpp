@@ -58,7 +58,7 @@ class Training {
   }
 
  private:
-  // Small budgets of large models keep a user waiting.
+  // Planning large models for small budgets takes a while.
   static TrainerOptions announced(TrainerOptions options) {
     if (options.memory_budget > 0) {
       note(fmt::format(
@@ -77,7 +77,7 @@ class Training {
   }
   [[nodiscard]] std::string checkpoint() const { return out_ + "/checkpoint.safetensors"; }
 
-  // Tables belong to the person at the terminal: with --json they go to standard error.
+  // Tables are for people: with --json they go to standard error.
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
     fmt::print(stream, "{}\n{}\n", graph_.summary(), plan_.text());
@@ -210,7 +210,7 @@ class Training {
     file.commit();
   }
 
-  // What of the result a reader wants first, rounded.
+  // The main results, rounded.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> facts(
       const nlohmann::ordered_json& json) const {
     std::vector<std::pair<std::string, std::string>> list;
