@@ -13,6 +13,7 @@ if [ -z "${package-}" ]; then
   python_environment || die "pip could not install python/tests/requirements.txt"
   configure release -DTHIMBLE_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$PWD/build/python/bin/python"
   build release python_package
+  configure release -DTHIMBLE_BUILD_PYTHON=OFF # as ./run build wants it
   package=build/release/python/thimble
 fi
 site_environment || die "pip could not install docs/site/requirements.txt"
