@@ -261,11 +261,11 @@ class Training {
     const auto of_step = [&](const char* key) {
       return json[key].get<double>() / static_cast<double>(steps);
     };
-    list.emplace_back("time of the swap file, a step",
+    list.emplace_back("swap file busy, per step",
                       fmt::format("predicted {:.3f} ms, measured {:.3f} ms", plan_.swap_busy_ms,
                                   of_step("swap_busy_ms")));
-    list.emplace_back("wait for the swap file, a step",
-                      fmt::format("predicted {:.3f} ms, for the time that the file took {:.3f} ms, "
+    list.emplace_back("waiting for the swap file, per step",
+                      fmt::format("predicted {:.3f} ms, expected for the measured file {:.3f} ms, "
                                   "measured {:.3f} ms",
                                   plan_.swap_stall_ms, of_step("swap_expected_stall_ms"),
                                   of_step("swap_stall_ms")));

@@ -74,7 +74,7 @@ function show(next) {
     high: Math.min(next.high ?? view.high, 1) };
   const zoomed = span < all || view.high - view.low < 1;
   byId('range').textContent = zoomed ? 'ops ' + count(Math.round(from)) + ' to ' +
-    count(Math.round(from + span)) + ' of ' + count(all) : 'drag over a part to enlarge it';
+    count(Math.round(from + span)) + ' of ' + count(all) : 'drag over a region to enlarge it';
   drawTimeline();
 }
 function zoom(factor, middle = (view.from + view.to) / 2) {

@@ -96,7 +96,7 @@ const char* const kReportBody = R"html(
       <div class="stack"><canvas id="timeline"></canvas><canvas id="pointer" role="img"></canvas></div>
     </div>
     <div class="panel" id="strategies" hidden>
-      <h3>How it came to be</h3>
+      <h3>What reduced the peak</h3>
       <div class="scroll"><table id="strategy-table"></table></div>
     </div>
   </div>

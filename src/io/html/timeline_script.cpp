@@ -14,7 +14,7 @@ const ASIDE = PLAN.pipeline + PLAN.reserved;
 const TOTAL = Math.max(PLAN.peak + ASIDE, PLAN.arena), BASE = TOTAL - PLAN.arena;
 // What lies in memory during the whole step, from the bottom.
 const RESIDENT = PLAN.inFile
-  ? [['parameters and state that stay in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
+  ? [['parameters and state in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
   : [['parameters', PLAN.parameters, 48], ['optimizer state, statistics', PLAN.state, 95]];
 const BANDS = RESIDENT.concat([['staging for the swap file', PLAN.staging, 200],
   ['input pipeline', PLAN.pipeline, 150]]);
@@ -165,7 +165,7 @@ function drawLines(g) {
   }
   const near = budgetInside && Math.abs(y.at(PLAN.budget) - y.at(TOTAL)) < 20;
   drawLimit(g, TOTAL, css('--ink'),
-    'planned peak' + (ASIDE ? ' and what is set aside ' : ' ') + bytes(TOTAL), true,
+    'planned peak' + (ASIDE ? ' and reserves ' : ' ') + bytes(TOTAL), true,
     near && PLAN.budget > TOTAL);
   if (!PLAN.budget) return;
   const budget = 'budget ' + bytes(PLAN.budget);
