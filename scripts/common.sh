@@ -41,16 +41,21 @@ configure() {
   rm -f "$log"
 }
 
-# python_environment: a virtual environment in build/python with what the Python tests need. Fails
-# where pip cannot get that.
-python_environment() {
-  local wanted=python/tests/requirements.txt made=build/python/requirements.txt
-  if cmp -s "$wanted" "$made"; then return; fi
-  rm -rf build/python
-  python3 -m venv build/python &&
-    build/python/bin/pip install --quiet --disable-pip-version-check -r "$wanted" &&
-    cp "$wanted" "$made"
+# environment FOLDER REQUIREMENTS: a virtual environment with these packages. Fails where pip cannot
+# get them.
+environment() {
+  if cmp -s "$2" "$1/requirements.txt"; then return; fi
+  rm -rf "$1"
+  python3 -m venv "$1" &&
+    "$1/bin/pip" install --quiet --disable-pip-version-check -r "$2" &&
+    cp "$2" "$1/requirements.txt"
 }
+
+# What the Python tests need, in build/python.
+python_environment() { environment build/python python/tests/requirements.txt; }
+
+# What builds the documentation site, in build/docs.
+site_environment() { environment build/docs docs/site/requirements.txt; }
 
 # build PRESET [targets]
 build() {

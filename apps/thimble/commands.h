@@ -17,14 +17,13 @@ enum Exit : int {
   kStopped = 130  // stopped by Ctrl-C, everything saved
 };
 
-// A setting given on the command line that cannot be: an unknown recipe, a schedule that
-// contradicts itself.
+// An invalid setting on the command line: an unknown recipe, a contradictory schedule.
 class UsageError : public Error {
  public:
   explicit UsageError(const Error& error) : Error(error) {}
 };
 
-// The result of make(), whose errors are the command line's fault.
+// The result of make(), whose errors become UsageErrors.
 template <class Make>
 auto from_command_line(const Make& make) {
   try {

@@ -31,7 +31,7 @@ struct Generated {
 // Writes samples.png or samples.txt and, where the model has an output "reconstruction",
 // reconstructions.png, and adds them to the report; where the recipe has a judge, trains that on
 // the same data and saves it as classifier.safetensors. Incomplete where Ctrl-C came in between.
-// With a memory budget, which is no more kept then, nothing is drawn and judged.
+// With a memory budget, which would then be exceeded, nothing is drawn and judged.
 [[nodiscard]] Generated generate(const GenerationTask& task, io::TrainingReport& report);
 
 // As Recipe::sample, with a progress bar; Ctrl-C ends it early.

@@ -1,4 +1,4 @@
-// How the help pages look.
+// The layout of the help pages.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@
 namespace thimble::cli {
 namespace {
 
-// Of training and of test images, to say how far images are apart that are of a kind.
+// Numbers of training and of test images that measure how far images of one class are apart.
 constexpr int64_t kCompared = 2000;
 constexpr int64_t kMeasured = 500;
 

@@ -1,4 +1,4 @@
-// The classifier that says how good generated images are.
+// The classifier that scores generated images.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -12,7 +12,7 @@
 
 namespace thimble::cli {
 
-// What a judge says of generated images, and of as many real ones.
+// The scores of generated images, and of as many real ones.
 struct Verdict {
   double inception_score = 0.0;
   eval::Recognition generated;
@@ -29,7 +29,7 @@ class Judge {
   Judge(const Recipe& recipe, const std::string& checkpoint, const data::Dataset& train,
         int threads);
 
-  // Why the scores of the judge in a file mean little: it was trained for fewer steps than
+  // Why the scores of the classifier in a file are unreliable: it was trained for fewer steps than
   // trained() takes on so many images. Empty: no reason. Throws Error where the file is no
   // checkpoint.
   static std::string doubt(const Recipe& recipe, const std::string& checkpoint,

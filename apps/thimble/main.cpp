@@ -30,7 +30,7 @@ void print_error(std::string message) {
   fmt::print(stderr, "thimble: {}\n", message);
 }
 
-// What to say of a command line that the parser refuses.
+// The message for a command line that the parser refuses.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int argc,
                           char** argv) {
   if (argc < 2) return "a command is missing; thimble --help lists them";

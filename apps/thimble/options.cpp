@@ -98,7 +98,7 @@ data::Dataset DataSource::load(data::Split split) {
   try {
     return recipe_.data(path_, split);
   } catch (const data::NotFound& error) {
-    // One half alone was meant to be used, and the other is missing.
+    // One half of the data is there, the other is missing.
     const bool lacking = from_environment_ && !has(data::Split::train) && !has(data::Split::test);
     if (!lacking) {
       throw Error(error.where(),

@@ -27,8 +27,8 @@ struct PlanArguments {
 
 const char* to_string(Made made) {
   switch (made) {
-    case Made::again:
-      return "again";
+    case Made::recomputed:
+      return "recomputed";
     case Made::fetched:
       return "fetched";
     case Made::first:
@@ -74,14 +74,14 @@ json binding_of(const Plan& plan) {
   return {{"step", plan.peak_step}, {"op", step.op}, {"layer", step.layer}};
 }
 
-// What the plan counts the reading of.
+// The samples whose reading the plan counts.
 struct Reading {
   std::string data;
   int64_t samples = 0;
 };
 
 json to_json(const Plan& plan, const Reading& reading) {
-  // What was not asked for, or is not known, is null.
+  // Null if not asked for or not known.
   const auto known = [](auto value) { return value > 0 ? json(value) : json(); };
   return {{"planned_peak_bytes", plan.planned_peak_bytes},
           {"lower_bound_bytes", plan.lower_bound_bytes},
@@ -129,7 +129,7 @@ json to_json(const Plan& plan, const Reading& reading) {
 
 int run_plan(const PlanArguments& options) {
   const Recipe& recipe = chosen_recipe(options.setup.recipe);
-  // A path that takes no file fails before the plan is made; what stood there stays.
+  // A path that cannot be written fails before the plan is made; an existing file is kept.
   std::optional<io::AtomicFile> report;
   if (options.report) report.emplace(*options.report);
   // One step is enough: the schedule changes no buffer.

@@ -58,7 +58,7 @@ class Training {
   }
 
  private:
-  // Small budgets of large models keep a user waiting.
+  // Planning large models for small budgets takes a while.
   static TrainerOptions announced(TrainerOptions options) {
     if (options.memory_budget > 0) {
       note(fmt::format(
@@ -77,7 +77,7 @@ class Training {
   }
   [[nodiscard]] std::string checkpoint() const { return out_ + "/checkpoint.safetensors"; }
 
-  // Tables belong to the person at the terminal: with --json they go to standard error.
+  // Tables are for people: with --json they go to standard error.
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
     fmt::print(stream, "{}\n{}\n", graph_.summary(), plan_.text());
@@ -210,7 +210,7 @@ class Training {
     file.commit();
   }
 
-  // What of the result a reader wants first, rounded.
+  // The main results, rounded.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> facts(
       const nlohmann::ordered_json& json) const {
     std::vector<std::pair<std::string, std::string>> list;
@@ -261,11 +261,11 @@ class Training {
     const auto of_step = [&](const char* key) {
       return json[key].get<double>() / static_cast<double>(steps);
     };
-    list.emplace_back("time of the swap file, a step",
+    list.emplace_back("swap file busy, per step",
                       fmt::format("predicted {:.3f} ms, measured {:.3f} ms", plan_.swap_busy_ms,
                                   of_step("swap_busy_ms")));
-    list.emplace_back("wait for the swap file, a step",
-                      fmt::format("predicted {:.3f} ms, for the time that the file took {:.3f} ms, "
+    list.emplace_back("waiting for the swap file, per step",
+                      fmt::format("predicted {:.3f} ms, expected for the measured file {:.3f} ms, "
                                   "measured {:.3f} ms",
                                   plan_.swap_stall_ms, of_step("swap_expected_stall_ms"),
                                   of_step("swap_stall_ms")));

@@ -94,8 +94,8 @@ void SetupOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--freeze", freeze,
-          "sparse update: parameters that stay as they are, by a pattern of their names such as "
-          "'conv*'; they take neither gradient nor optimizer state; may be given more than once "
+          "sparse update: do not train the parameters whose names match the pattern, such as "
+          "'conv*'; they need neither gradient nor optimizer state; may be given more than once "
           "[none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
@@ -111,18 +111,18 @@ void SetupOptions::add_memory_to(CLI::App& command) {
       .add_option(
           "--memory-budget", memory_budget,
           "most memory that training may take: bytes, or a number with KiB, MiB or GiB, "
-          "for example 1.5MiB; what does not fit is refused before anything runs, with the "
-          "size that would; with an ample one next to nothing is computed twice [none: memory is "
-          "saved where that is little work]")
+          "for example 1.5MiB; a budget that is too small is refused before anything runs, and "
+          "the nearest one that works is named; an ample one avoids recomputation [none: "
+          "recompute what is little work and saves memory]")
       ->type_name("SIZE");
   choice(command, "--swap", swap, kSwaps,
-         "whether values may lie in a file between their uses, with the same results: auto is "
-         "where that costs less time than to compute them again, always in the place of that; "
-         "with --memory-budget [auto]");
+         "whether values may lie in a file between their uses, with the same results: auto where "
+         "that takes less time than recomputation, always instead of recomputation; needs "
+         "--memory-budget [auto]");
   command
       .add_option("--swap-dir", swap_dir,
-                  "folder of the swap file, which has no name and goes with the program [where "
-                  "temporary files go]")
+                  "folder of the swap file, which has no name and disappears with the program "
+                  "[that of temporary files]")
       ->check(CLI::Validator(CLI::ExistingDirectory).description(""))
       ->type_name("DIR");
   command
@@ -131,15 +131,16 @@ void SetupOptions::add_memory_to(CLI::App& command) {
           [this](const std::string& text) {
             micro_batches = text == "auto" ? 0 : std::stoll(text);
           },
-          "parts that a batch is computed in, one after another, their gradients summed up: the "
-          "same training to rounding; auto: as many as --memory-budget asks for [1]")
+          "micro-batches that a batch is computed in, one after another, their gradients summed "
+          "up: "
+          "the same training to rounding; auto: as many as --memory-budget needs [1]")
       ->check(parts())
       ->type_name("N|auto");
   command.add_flag("--split-batch-norm", split_batch_norm,
-                   "let batch norms see --micro-batches alone, which is another training");
+                   "let batch norms use statistics of each micro-batch, which is another training");
   choice(command, "--saved-activations", saved_activations, kSavedActivations,
-         "how activations wait for the backward pass; bf16 and f16 take half the memory and change "
-         "the results [f32]");
+         "type in which activations are stored for the backward pass; bf16 and f16 take half the "
+         "memory and change the results [f32]");
 }
 
 int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
@@ -148,7 +149,7 @@ int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
 
 namespace {
 
-// Options that would do nothing for want of another are a mistake.
+// Options that have no effect without another one are errors.
 void check_pairs(const SetupOptions& options) {
   const auto needs = [](const char* option, const char* other) {
     throw Error(option, fmt::format("does nothing without {}; give that, too, or leave {} out",

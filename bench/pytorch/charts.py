@@ -87,7 +87,7 @@ ALONE = """<style>svg { --paper: #fcfcfa; --ink: #22262a; --soft: #687078; --lin
 PANEL_WIDTH, PANEL_HEIGHT, KEY_HEIGHT = 430, 280, 40
 SLOWEST = 8  # shares of time above stand at the upper edge, as numbers
 # The lines of the picture of peaks, and how they look.
-LINES = ["thimble, computed again", "thimble, with a swap file", "PyTorch, checkpoints"]
+LINES = ["thimble, recomputation", "thimble, with a swap file", "PyTorch, checkpoints"]
 LOOKS = [("var(--a)", "circle"), ("var(--c)", "square"), ("var(--b)", "triangle")]
 
 

@@ -30,7 +30,7 @@ ALLOCATED_ELSE = 0.7
 # What PyTorch 1.13.1 with Adam was found to allocate above its import, MiB: given, not measured here.
 GIVEN_MIB = {"vae": 1.66, "lenet5": 5.7, "mlp": 13.6, "mobilenetv2": 54.6, "lstm": 57.5,
              "unet_ddpm": 82.9, "resnet18": 306, "gpt": 315}
-AMPLE = 1 << 40  # with such a budget only what is hardly any work is computed again
+AMPLE = 1 << 40  # with such a budget only next to no work is recomputed
 COUNTED_STEPS = 20
 COUNTED_SECONDS = 3  # at most: what is held is the same from the second step on
 BATCH_SIZES = {"vae": 32, "lenet5": 64, "mlp": 64, "mobilenetv2": 8, "resnet18": 32, "lstm": 32,

@@ -6,11 +6,11 @@ Usage: python peak_time.py --build DIR --out DIR [--recipe NAME]... [--rounds N]
 
 Writes peak_time.json and peak_time.svg into the folder --out and prints a table and whether the
 criteria are met. Budgets go from what a step takes with an ample one down to the smallest that
-works, by computing again alone and with a swap file. One thread; every point is a process of its
+works, by recomputation alone and with a swap file. One thread; every point is a process of its
 own; in each round all of them take their turn, and the fastest of a point's medians counts. Peaks
 are planned and, as malloc counts them, measured; PyTorch's as held.py says. Shares of time are of
-thimble's step with an ample budget, shares of activations of the arena of a step that computes
-nothing again: even with an ample budget what costs next to nothing is computed again, without any
+thimble's step with an ample budget, shares of activations of the arena of a step without
+recomputation: even with an ample budget what costs next to nothing is recomputed, without any
 some products, too. Times of the file and waits are medians of the steps, each by itself. A wait is
 near what was predicted within a fifth of it or a hundredth of the step; whether it is as near to
 what the plan waits for the time that the file took tells a bad plan from a disk that changed.
@@ -136,7 +136,7 @@ def share_of_time(points, point):
 
 
 def keeping_arena_bytes(plan):
-    """Of the step before anything is computed again."""
+    """Of the step without recomputation."""
     return plan["arena_bytes"] + sum(strategy["saved_bytes"] for strategy in plan["strategies"]
                                      if strategy["name"] in COMPUTED_AGAIN)
 
@@ -159,7 +159,7 @@ def curves(points):
     """Name -> [(MiB, share of time)], for the picture."""
     def line(chosen):
         return [(measured(point) / MIB, share_of_time(points, point)) for point in chosen]
-    found = {"thimble, computed again": line(of(points, "never"))}
+    found = {"thimble, recomputation": line(of(points, "never"))}
     if any(uses_swap(point) for point in points):
         found["thimble, with a swap file"] = line(of(points, "automatic"))
     found["PyTorch, checkpoints"] = line([p for p in points if p["side"] == "torch"])

@@ -7,7 +7,7 @@ from torch.utils.checkpoint import checkpoint
 
 
 class Segment(nn.Module):
-    """Blocks one after the other; where they are to run again, nothing between them is kept."""
+    """Blocks one after the other; with recomputation, nothing between them is kept."""
 
     def __init__(self, blocks, again):
         super().__init__()

@@ -31,7 +31,7 @@ class Source {
   [[nodiscard]] virtual int64_t size() const = 0;
   [[nodiscard]] virtual const std::vector<Field>& fields() const = 0;
   // Writes sample `index` (0 <= index < size()): field f, size_bytes(dtype, shape) bytes in
-  // row-major order, to out[f]. Allocates nothing when called again and again.
+  // row-major order, to out[f]. Allocates nothing after the first calls.
   virtual void read(int64_t index, std::span<void* const> out) const = 0;
   // Changes a sample in place before it is trained on; never before it is evaluated. `random` is a
   // function of (seed, epoch, index): derive every random choice from it.
@@ -82,10 +82,10 @@ enum class Split { train, test };
 [[nodiscard]] Dataset digits(int64_t count, uint64_t seed, Split split = Split::train);
 
 // Built-in colour images, no file needed: a disc, ring, triangle, square, star, cross or crescent,
-// or something striped, checked or dotted (classes 0 .. 9), of random colours, place, size, turn
-// and light, before clutter. side: pixels, at least 16. Made when they are read; sample i depends
-// on (seed, split, i, side) alone, on every platform; equal shares of the classes. Fields: "image"
-// f32 [side, side, 3] in 0..1, "label" i32 scalar.
+// or something striped, checked or dotted (classes 0 .. 9), of random colours, place, size,
+// rotation and brightness, on a cluttered background. side: pixels, at least 16. Made when they are
+// read; sample i depends on (seed, split, i, side) alone, on every platform; equal shares of the
+// classes. Fields: "image" f32 [side, side, 3] in 0..1, "label" i32 scalar.
 [[nodiscard]] Dataset shapes(int64_t count, uint64_t seed, Split split = Split::train,
                              int64_t side = 32);
 

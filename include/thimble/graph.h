@@ -52,24 +52,24 @@ class Graph {
 
   // A model input of shape [N, sample...].
   Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
-  // What the model is trained to say, of shape [N, sample...]; class indices by default.
+  // A target of the training, of shape [N, sample...]; class indices by default.
   Value label(const std::string& name, const Shape& sample = {}, DType dtype = DType::i32);
   // A trainable tensor of a fixed shape.
   Value parameter(const std::string& name, const Shape& shape, const Initializer& init);
   // A fixed tensor of given values, row-major.
   Value constant(const std::string& name, const Shape& shape, std::vector<float> values);
 
-  // The scalar to make small. One loss a graph.
+  // The loss, a scalar. A graph has one.
   void minimize(Value loss);
   // A result that predict returns under this name.
   void output(const std::string& name, Value value);
   // A scalar to report beside the loss, averaged over samples.
   void metric(const std::string& name, Value value);
-  // Keeps the parameters whose names match the pattern ("encoder.*"; * stands for any characters)
-  // as they are. Returns how many matched; none is an error.
+  // Freezes the parameters whose names match the pattern ("encoder.*"; * stands for any
+  // characters). Returns how many matched; none is an error.
   int freeze(const std::string& pattern);
 
-  // One line an op: names, types, attributes.
+  // One line per op: names, types, attributes.
   [[nodiscard]] std::string text() const;
   // A table of layers: name, type, output shape, parameters, inputs.
   [[nodiscard]] std::string summary() const;

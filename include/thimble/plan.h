@@ -1,4 +1,4 @@
-// The memory plan of a step: what lies where, when, and why the peak is what it is.
+// The memory plan of a training step: every buffer with its place and lifetime, and the peak.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace thimble {
 
-// How the contents of a buffer come to be.
+// Where the contents of a buffer come from.
 enum class Made : uint8_t {
-  first,    // computed or set once, and kept while anything reads it
-  again,    // computed a second time
-  fetched,  // read back from the swap file
+  first,       // computed or set once, and kept while anything reads it
+  recomputed,  // computed again for the backward pass
+  fetched,     // read back from the swap file
 };
 
 // One buffer of the arena. Times are indices into Plan::steps.
@@ -37,53 +37,53 @@ struct PlanStep {
   int64_t live_bytes = 0;  // sum of the arena's buffers alive
 };
 
-// One means by which a step was brought into its memory, and what it costs.
+// One means of saving memory that the plan uses, and its cost.
 struct PlanStrategy {
   std::string name;            // "memory reuse", "recomputation", "swap", ...
-  std::string detail;          // what it was done to: "12 values computed again"; may be empty
-  int64_t saved_bytes = 0;     // of the peak, beside the strategies before it
-  int64_t left_bytes = 0;      // the peak that then remains
-  double extra_flops = 0.0;    // a step
-  int64_t extra_io_bytes = 0;  // read and written in the swap file, a step
-  double predicted_ms = 0.0;   // that a step takes longer
+  std::string detail;          // what it was applied to: "12 values"; may be empty
+  int64_t saved_bytes = 0;     // of the peak, beyond the strategies before it
+  int64_t left_bytes = 0;      // the peak that remains
+  double extra_flops = 0.0;    // per step
+  int64_t extra_io_bytes = 0;  // read from and written to the swap file, per step
+  double predicted_ms = 0.0;   // added to a step
   bool lossless = true;        // every result keeps its bits
 };
 
-// A plan is a value: made before anything runs, and it says exactly what the run will touch.
+// The plan of a step. It is made before anything runs and says exactly what the run will touch.
 struct Plan {
   int64_t planned_peak_bytes = 0;  // persistent memory + arena + swap staging
   int64_t lower_bound_bytes = 0;   // persistent memory + largest sum alive at once
   int64_t parameter_bytes = 0;
   int64_t state_bytes = 0;        // optimizer moments, running statistics
-  int64_t saved_state_bytes = 0;  // that moments of 8 bits save against 32
+  int64_t saved_state_bytes = 0;  // what 8-bit moments save against 32-bit ones
   int64_t constant_bytes = 0;
-  int64_t padding_bytes = 0;           // that align the above to cache lines
-  int64_t constant_padding_bytes = 0;  // the part of it that belongs to the constants
+  int64_t padding_bytes = 0;           // aligns each of the above to a cache line
+  int64_t constant_padding_bytes = 0;  // the constants' part of the padding
   int64_t arena_bytes = 0;             // activations, gradients, inputs, workspaces: packed
-  int64_t activation_peak_bytes = 0;   // largest sum alive of the arena without workspaces
+  int64_t activation_peak_bytes = 0;   // largest sum alive in the arena, without workspaces
   int64_t workspace_bytes = 0;         // largest scratch memory of one op
-  int64_t in_file_bytes = 0;    // of parameters and state, that lie in the swap file, not in memory
-  int64_t staging_bytes = 0;    // through which the swap file is read and written
-  int64_t swap_file_bytes = 0;  // on the disk; 0: there is no such file
-  std::string no_swap;          // why there can be none; empty: nothing, or nobody wanted it
-  int64_t input_pipeline_bytes = 0;    // set aside for reading samples; beside the peak
-  int64_t reserved_bytes = 0;          // likewise, for constants of programs for smaller batches
-  int64_t batch = 0;                   // samples of a step, all its micro-batches together
-  int64_t micro_batches = 1;           // that it is computed in
+  int64_t in_file_bytes = 0;           // part of parameters and state that waits in the swap file
+  int64_t staging_bytes = 0;           // bounce buffers of the swap file
+  int64_t swap_file_bytes = 0;         // on the disk; 0: no swap file
+  std::string no_swap;  // why there can be none; empty: there can be, or none was asked for
+  int64_t input_pipeline_bytes = 0;    // set aside for reading samples; not part of the peak
+  int64_t reserved_bytes = 0;          // likewise, for constants of programs of smaller batches
+  int64_t batch = 0;                   // samples of a step, all micro-batches together
+  int64_t micro_batches = 1;           // that the batch is computed in
   int64_t budget_bytes = 0;            // asked for; 0: none
-  bool fits = true;                    // peak and what is set aside keep the budget
+  bool fits = true;                    // whether peak and reserves keep the budget
   int64_t nearest_feasible_bytes = 0;  // smallest budget found that can be kept; 0: not looked for
-  int64_t swap_read_bytes = 0;         // a step
-  int64_t swap_written_bytes = 0;      // a step
-  double swap_busy_ms = 0.0;           // predicted time the swap file takes in a step
-  double swap_stall_ms = 0.0;          // the part of it that the step waits
+  int64_t swap_read_bytes = 0;         // per step
+  int64_t swap_written_bytes = 0;      // per step
+  double swap_busy_ms = 0.0;           // predicted time the swap file is busy, per step
+  double swap_stall_ms = 0.0;          // predicted time a step waits for the swap file
   double step_ms = 0.0;                // predicted; 0: not known
   int peak_step = 0;
   std::vector<PlanStrategy> strategies;  // in the order they were applied
   std::vector<PlanBuffer> buffers;
   std::vector<PlanStep> steps;
 
-  // The peak, what it is made of, and the largest buffers at the binding moment.
+  // The peak, what it consists of, and the largest buffers at the peak.
   [[nodiscard]] std::string text(int largest_buffers = 8) const;
 };
 

@@ -16,8 +16,8 @@
 
 namespace thimble {
 
-// What a generative recipe is asked for. What is left out is the recipe's; what means nothing to it
-// must be left out.
+// Options of sampling from a generative recipe. An option that is left out has the recipe's value;
+// an option that has no meaning for the recipe must be left out.
 struct SampleOptions {
   int64_t count = 100;            // images or texts, 1 to 100,000
   uint64_t seed = 0;              // the same seed gives the same samples, for any number of threads
@@ -27,7 +27,7 @@ struct SampleOptions {
   std::optional<int64_t> top_k;       // texts: take the likeliest k bytes alone, 1 to 256 [all]
   std::optional<int64_t> steps;  // diffusion: from noise to image, 1 to the recipe's most_steps
   int threads = 0;               // 0: one per processor
-  std::function<bool()> stop;    // asked again and again; true: return what is complete, or nothing
+  std::function<bool()> stop;    // called often; true: return what is complete, or nothing
   std::function<void(int64_t done, int64_t total)> on_progress;  // in units of the recipe's own
   // Of texts: each piece of text `number` (from 0) as soon as it is there.
   std::function<void(int64_t number, std::string_view piece)> on_text;
@@ -44,7 +44,7 @@ struct Samples {
 
 enum class SampleKind : uint8_t { none, images, texts };
 
-// How weights differ from those of the PyTorch model whose modules have the same names, but for the
+// How weights differ from those of the PyTorch model whose modules have the same names, besides the
 // order of the axes of convolutions, which always differs.
 struct TorchWeights {
   // A weight of which one axis runs over an image flattened as [height, width, channels]; PyTorch
@@ -54,7 +54,7 @@ struct TorchWeights {
     int axis;
     int64_t height, width, channels;
   };
-  // A name under which PyTorch's state dict holds a weight a second time.
+  // A second name of a weight in PyTorch's state dict.
   struct Tied {
     const char* name;
     const char* of;
@@ -96,8 +96,8 @@ struct Recipe {
   int64_t latent = 0;  // numbers in a latent code
   TorchWeights torch;
 
-  // New samples with the weights of a checkpoint. Throws Error naming the option where one means
-  // nothing to the recipe or is out of its range, and where the checkpoint is not the recipe's.
+  // New samples with the weights of a checkpoint. Throws Error naming the option that has no
+  // meaning for the recipe or is out of its range, and if the checkpoint is not the recipe's.
   [[nodiscard]] Samples sample(const std::string& checkpoint, const SampleOptions& options) const;
 };
 

@@ -38,8 +38,8 @@ struct StepReport {
   double milliseconds = 0.0;   // of this step, input pipeline left out
   double swap_busy_ms = 0.0;   // while the swap file had transfers under way
   double swap_stall_ms = 0.0;  // while the step waited for the swap file
-  // How long a whole updating step, computing as long beside a file as busy, waits by the plan as
-  // it was rehearsed; 0 where it was not.
+  // How long the rehearsed plan expects an updating step to wait that computes as long and whose
+  // swap file is as busy; 0 without a rehearsal.
   double swap_expected_stall_ms = 0.0;
 };
 
@@ -63,7 +63,7 @@ struct FitOptions {
   data::Augment augment;  // may be empty
   std::function<void(const StepReport&)> on_step;
   std::function<void(const EpochReport&)> on_epoch;
-  std::function<bool()> stop;  // asked after every step and epoch; true: save and return
+  std::function<bool()> stop;  // called after every step and epoch; true: save and return
 };
 
 struct FitResult {
@@ -73,19 +73,18 @@ struct FitResult {
   int64_t steps = 0;                // of the whole training
   double ms_per_step_median = 0.0;  // 0 where no step was left
   int64_t input_pipeline_bytes = 0;
-  // Most that was held at once, input pipeline included, since the plan has its memory.
+  // The most that was held at once since the plan's memory was taken, input pipeline included.
   int64_t measured_peak_bytes = 0;
-  int64_t swap_read_bytes = 0;  // by the steps of this call; by no validation
+  int64_t swap_read_bytes = 0;  // by the steps of this call, without validation
   int64_t swap_written_bytes = 0;
   double swap_busy_ms = 0.0;            // while the swap file had transfers under way
-  double swap_stall_ms = 0.0;           // that these steps waited for it
-  double swap_expected_stall_ms = 0.0;  // that they would have by the plan; see StepReport
+  double swap_stall_ms = 0.0;           // while these steps waited for it
+  double swap_expected_stall_ms = 0.0;  // that the plan expects; see StepReport
 };
 
-// The plan of training a graph, made without taking the memory: what Trainer(graph, options) would
-// hold. nearest_feasible_bytes is the smallest budget found that can be kept. Where the one asked
-// for cannot, `fits` is false, and the plan the smallest found. Throws Error on options and graphs
-// that cannot be.
+// The plan of Trainer(graph, options), made without taking the memory. nearest_feasible_bytes is
+// the smallest budget found that can be kept. If the given budget cannot be kept, `fits` is false
+// and the plan is the smallest found. Throws Error on invalid options and graphs.
 [[nodiscard]] Plan plan_training(const Graph& graph, const TrainerOptions& options);
 
 // A graph compiled for training. The loss watched for "best", for patience and by schedules is that
@@ -96,7 +95,7 @@ struct FitResult {
 class Trainer {
  public:
   Trainer(const Graph& graph, const TrainerOptions& options);
-  // Takes the graph over instead of a copy: it is empty afterwards.
+  // Moves the graph instead of copying it: it is empty afterwards.
   Trainer(Graph&& graph, const TrainerOptions& options);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
@@ -105,24 +104,25 @@ class Trainer {
   // With an ema_decay, evaluate and predict use the averages of the weights, and a checkpoint holds
   // both; load_weights takes averages where a file has them.
   //
-  // Of a step of the full batch: exactly what training holds, beside the input pipeline. Programs
-  // for other batch sizes, compiled by fit and evaluate, add their constants, for which
+  // The plan of a step of the full batch: exactly what training holds, without the input pipeline.
+  // Programs for other batch sizes, compiled by fit and evaluate, add their constants, for which
   // reserved_bytes are set aside.
   [[nodiscard]] Plan plan() const;
   [[nodiscard]] const TrainerOptions& options() const;
 
   FitResult fit(const data::Dataset& dataset, const FitOptions& options = {});
   [[nodiscard]] Evaluation evaluate(const data::Dataset& dataset);
-  // The named output of every sample, row-major [samples, ...]. Throws Error beyond the budget.
+  // The named output of every sample, row-major [samples, ...]. Throws Error if its program does
+  // not fit into the budget.
   [[nodiscard]] std::vector<float> predict(const data::Dataset& dataset, const std::string& output);
 
-  // Weights, optimizer state, step, seed and data position, as safetensors; written beside the old
-  // file and renamed, so that at any moment a whole checkpoint stands there.
+  // Writes weights, optimizer state, step, seed and data position as safetensors: to a file beside
+  // the old one, which is then renamed, so that the checkpoint is whole at any moment.
   void save(const std::string& path) const;
   // Continues exactly where save left off: the same bits as never having stopped. Throws Error
   // where names, shapes or settings that change the result differ.
   void resume(const std::string& path);
-  // Takes the parameters and running statistics alone; training starts anew from them.
+  // Reads the parameters and running statistics alone; training starts anew from them.
   void load_weights(const std::string& path);
 
   // A parameter's or running statistic's values, row-major; set_parameter sets a parameter's

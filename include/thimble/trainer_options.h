@@ -1,4 +1,4 @@
-// What a trainer is told beside the model.
+// Options of a training.
 #pragma once
 
 #include <thimble/optimizers.h>
@@ -15,8 +15,8 @@ namespace thimble {
 // Whether values may lie in a file between their uses.
 enum class Swap : uint8_t {
   never,
-  automatic,  // where that costs less time than the other ways to keep the budget
-  always,     // in the place of computing values again
+  automatic,  // where that takes less time than recomputation
+  always,     // instead of recomputation
 };
 
 struct TrainerOptions {
@@ -27,15 +27,15 @@ struct TrainerOptions {
   double ema_decay = 0.0;            // share kept in a running average of the weights; 0: none
   int64_t batch = 32;                // samples in one step
   int64_t accumulate = 1;            // steps whose gradients make one update
-  // Bytes training may take in all; with ample ones next to nothing is computed twice. 0: no limit,
-  // but memory is saved where that is little work.
+  // The most bytes training may take in all; an ample budget avoids recomputation. 0: no limit, but
+  // what is little work and saves memory is recomputed.
   int64_t memory_budget = 0;
-  Swap swap = Swap::automatic;           // used with a memory_budget alone
-  std::string swap_dir;                  // of the swap file; empty: where temporary files go
-  int64_t micro_batches = 1;             // parts a batch is computed in; 0: as the budget asks for
-  bool split_batch_norm = false;         // let batch norms see micro-batches alone
-  DType saved_activations = DType::f32;  // how they wait for the backward part: f32, bf16 or f16
-  int64_t input_pipeline_bytes = 0;      // of the budget, for reading samples; 0: two batches
+  Swap swap = Swap::automatic;    // only used with a memory_budget
+  std::string swap_dir;           // of the swap file; empty: that of temporary files
+  int64_t micro_batches = 1;      // that a batch is computed in; 0: as many as the budget needs
+  bool split_batch_norm = false;  // batch norms use statistics of each micro-batch
+  DType saved_activations = DType::f32;  // type stored for the backward pass: f32, bf16 or f16
+  int64_t input_pipeline_bytes = 0;      // part of the budget for reading samples; 0: two batches
   uint64_t seed = 0;                     // of first values, order, dropout and noise
   int threads = 0;                       // 0: one per processor
 };

@@ -53,8 +53,8 @@ nb::dict arrays_of(const data::Dataset& dataset) {
 
 void bind_dataset(nb::module_& m) {
   nb::class_<data::Dataset>(m, "Dataset",
-                            "Samples of named fields: immutable, cheap to copy. What thimble.data "
-                            "makes; trainers take it as it is.")
+                            "Samples of named fields: immutable, cheap to copy. The functions of "
+                            "thimble.data return it; trainers take it.")
       .def("__len__", &data::Dataset::size)
       .def_prop_ro(
           "fields",
@@ -124,8 +124,8 @@ void bind_images(nb::module_& m) {
       },
       nb::arg("dataset"), nb::arg("padding") = 4, nb::arg("flip") = true,
       "The same samples, changed at random whenever they are trained on, never when they are "
-      "evaluated: every image is cut out of itself with so many zeros around it and, with flip, "
-      "half of them are mirrored. What is drawn depends on (seed, epoch, sample) alone.");
+      "evaluated: every image is padded with zeros and cropped at random and, with flip, mirrored "
+      "half of the time. What is drawn depends on (seed, epoch, sample) alone.");
   m.def("resized", &data::resized, nb::arg("dataset"), nb::arg("height"), nb::arg("width"),
         "The images in another size: bilinear, as torch.nn.functional.interpolate does it.");
 }

@@ -233,7 +233,7 @@ void bind_graph(nb::module_& m) {
            nb::arg("name"), nb::arg("shape").none() = nb::make_tuple(), nb::arg("dtype") = "i32",
            nb::sig("def label(self, name: str, shape: collections.abc.Sequence[int] = (), dtype: "
                    "object = 'i32') -> Value"),
-           "What the model is trained to say, of shape [N, *shape]; class indices by default.")
+           "A target of the training, of shape [N, *shape]; class indices by default.")
       .def(
           "parameter",
           [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
@@ -244,7 +244,7 @@ void bind_graph(nb::module_& m) {
           "A trainable tensor of a fixed shape, float32.")
       .def(
           "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },
-          nb::arg("loss"), "The scalar to make small. One loss a graph.")
+          nb::arg("loss"), "The loss, a scalar. A graph has one.")
       .def(
           "output",
           [](Graph& g, const std::string& name, const PyValue& v) { g.output(name, v.value); },
@@ -255,9 +255,9 @@ void bind_graph(nb::module_& m) {
           nb::arg("name"), nb::arg("value"),
           "A scalar to report beside the loss, averaged over samples.")
       .def("freeze", &Graph::freeze, nb::arg("pattern"),
-           "Keeps the parameters whose names match (\"encoder.*\"; * stands for any characters) "
-           "as they are. Returns how many matched; none is an error.")
-      .def("text", &Graph::text, "One line an op: names, types, attributes.")
+           "Freezes the parameters whose names match (\"encoder.*\"; * stands for any characters). "
+           "Returns how many matched; none is an error.")
+      .def("text", &Graph::text, "One line per op: names, types, attributes.")
       .def("summary", &Graph::summary,
            "A table of layers: name, type, output shape, parameters, inputs.")
       .def("__repr__", &Graph::summary);

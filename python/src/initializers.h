@@ -5,7 +5,7 @@
 
 namespace thimble::python {
 
-// The class Initializer with its makers.
+// The class Initializer and its factory functions.
 void bind_initializers(nb::module_& m);
 
 }  // namespace thimble::python

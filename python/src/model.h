@@ -15,7 +15,7 @@ std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
                                                 const data::LoaderOptions& loader, bool in_order);
 
 // The outputs of a model over many batches, as arrays by name. Where the number of samples is known
-// (above 0), results go where they stay; else they are collected.
+// (above 0), results are written to their final place; else they are collected.
 class PredictedRows {
  public:
   // Throws Error where the model has no output, or one of bits.

@@ -10,7 +10,7 @@ namespace thimble::python {
 namespace {
 
 const char* made_of(const PlanBuffer& buffer) {
-  static constexpr const char* kMade[] = {"first", "again", "fetched"};
+  static constexpr const char* kMade[] = {"first", "recomputed", "fetched"};
   return kMade[static_cast<size_t>(buffer.made)];
 }
 
@@ -37,20 +37,20 @@ void bind_plan(nb::module_& m) {
       .def_ro("death", &PlanBuffer::death)
       .def_prop_ro(
           "made", [](const PlanBuffer& b) { return std::string(made_of(b)); },
-          "\"first\", computed \"again\", or \"fetched\" from the swap file.");
+          "\"first\", \"recomputed\", or \"fetched\" from the swap file.");
   nb::class_<PlanStep>(m, "PlanStep", "One op of the step, in order of execution.")
       .def_ro("op", &PlanStep::op)
       .def_ro("layer", &PlanStep::layer)
       .def_ro("live_bytes", &PlanStep::live_bytes);
   nb::class_<PlanStrategy>(m, "PlanStrategy",
-                           "One means by which a step was brought into its memory.")
+                           "One means of saving memory that the plan uses, and its cost.")
       .def_ro("name", &PlanStrategy::name)
       .def_ro("detail", &PlanStrategy::detail, "What it was done to.")
       .def_ro("saved_bytes", &PlanStrategy::saved_bytes, "Of the peak.")
       .def_ro("left_bytes", &PlanStrategy::left_bytes, "The peak that then remains.")
       .def_ro("extra_flops", &PlanStrategy::extra_flops, "A step.")
       .def_ro("extra_io_bytes", &PlanStrategy::extra_io_bytes,
-              "Read and written in the swap file, a step.")
+              "Read from and written to the swap file, per step.")
       .def_ro("predicted_ms", &PlanStrategy::predicted_ms, "That a step takes longer.")
       .def_ro("lossless", &PlanStrategy::lossless, "Whether every result keeps its bits.")
       .def("__repr__", &text_of_strategy);

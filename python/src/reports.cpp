@@ -47,8 +47,8 @@ void bind_reports(nb::module_& m) {
       .def_ro("swap_stall_ms", &StepReport::swap_stall_ms,
               "While the step waited for the swap file.")
       .def_ro("swap_expected_stall_ms", &StepReport::swap_expected_stall_ms,
-              "How long a whole updating step, computing as long beside a file as busy, waits by "
-              "the plan as it was rehearsed; 0 where it was not.")
+              "How long the rehearsed plan expects an updating step to wait that computes as long "
+              "and whose swap file is as busy; 0 without a rehearsal.")
       .def("__repr__",
            [](const StepReport& r) { return fmt::format("step {}: loss {:.5g}", r.step, r.loss); });
   nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
@@ -67,15 +67,15 @@ void bind_reports(nb::module_& m) {
       .def_ro("ms_per_step_median", &FitResult::ms_per_step_median)
       .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes)
       .def_ro("measured_peak_bytes", &FitResult::measured_peak_bytes,
-              "Most that was held at once, input pipeline included.")
+              "The most that was held at once, input pipeline included.")
       .def_ro("swap_read_bytes", &FitResult::swap_read_bytes,
-              "By the steps of this call; by no validation.")
+              "By the steps of this call, without validation.")
       .def_ro("swap_written_bytes", &FitResult::swap_written_bytes)
       .def_ro("swap_busy_ms", &FitResult::swap_busy_ms,
               "While the swap file had transfers under way.")
       .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "That these steps waited for it.")
       .def_ro("swap_expected_stall_ms", &FitResult::swap_expected_stall_ms,
-              "That they would have waited by the plan; see StepReport.")
+              "What the plan expects them to wait; see StepReport.")
       .def("__repr__", [](const FitResult& r) {
         std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
         for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);

@@ -33,10 +33,15 @@ class Optimizer:
 
 @dataclasses.dataclass(frozen=True)
 class ParamGroup:
-    """Parameters with settings of their own: those whose names match the pattern ("*.bias"; *
-    stands for any characters). The first group that matches counts. l1, l2: penalties, gradients are
-    those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2). frozen: not changed in this training, with
-    neither gradient nor optimizer state."""
+    """Settings for the parameters whose names match a pattern. The first group that matches counts.
+
+    Args:
+        pattern: of names, such as "*.bias"; * stands for any characters
+        lr_scale: factor of the learning rate
+        weight_decay: instead of the optimizer's
+        l1, l2: penalties; gradients are those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2)
+        frozen: not changed by this training; needs neither gradient nor optimizer state
+    """
 
     pattern: str
     lr_scale: float = 1.0
@@ -48,9 +53,13 @@ class ParamGroup:
 
 @dataclasses.dataclass(frozen=True)
 class GradientClip:
-    """A limit on gradients before the update. kind: "value" limits every element, "tensor_norm"
-    the norm of each parameter's gradient, "global_norm" that of all together, as PyTorch's
-    clip_grad_norm_."""
+    """A limit on gradients before the update.
+
+    Args:
+        limit: above 0
+        kind: "value" limits every element, "tensor_norm" the norm of each parameter's gradient,
+            "global_norm" the norm of all gradients together, like PyTorch's clip_grad_norm_
+    """
 
     limit: float
     kind: str = "global_norm"

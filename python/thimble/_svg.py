@@ -16,14 +16,14 @@ _COLOURS = {
     "parameter": "#c9b04f",
     "state": "#86b85b",
 }
-_MADE = {"first": "", "again": ", computed again", "fetched": ", read back from the swap file"}
+_MADE = {"first": "", "recomputed": ", recomputed", "fetched": ", read back from the swap file"}
 _WIDTH, _HEIGHT = 900, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 15, 40, 40
 
 
 def timeline(plan: _core.MemoryPlan) -> str:
-    """One rectangle a buffer: from the op that writes it first to the one that reads it last, at
-    its place in the arena."""
+    """One rectangle per buffer: from the op that first writes it to the op that last reads it, at its
+    offset in the arena."""
     steps = max(len(plan.steps), 1)
     arena = max(plan.arena_bytes, 1)
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM

@@ -15,7 +15,7 @@ _COUNTER = "num_batches_tracked"
 
 
 def _turned(array: Array, axis: int, image: Shape, order: Shape) -> Array:
-    """The axis as an image, its dimensions in another order, flattened again."""
+    """The axis as an image, its dimensions in another order, and flattened."""
     shape = array.shape
     split = array.reshape(*shape[:axis], *image, *shape[axis + 1 :])
     axes = [*range(axis), *(axis + i for i in order), *range(axis + 3, split.ndim)]

@@ -1,4 +1,4 @@
-"""What fit tells while it trains."""
+"""Callbacks of fit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 class Callback:
-    """Derive from it and give it to fit. Whatever returns True ends training, after the step or
-    epoch; what it raises comes out of fit. The trainer may be used (evaluate, predict, save ...)."""
+    """A base class of objects that fit calls after every step and epoch. A method that returns True
+    ends training; an exception passes through fit. The methods may use the trainer (evaluate,
+    predict, save ...)."""
 
     trainer: Trainer
 
@@ -24,5 +25,5 @@ class Callback:
         """After every epoch."""
 
 
-# A plain function is told of every epoch.
+# A plain function is called after every epoch.
 CallbackLike = Callback | Callable[[EpochReport], bool | None]

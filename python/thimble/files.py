@@ -20,7 +20,7 @@ def save_safetensors(
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Writes arrays (float32, float64, float16, int8, int16, int32, int64, uint8, uint32, bool) under
-    their names. The old file, if any, is replaced at once: never half written."""
+    their names. An old file is replaced at once, so that it is whole at any moment."""
     require("save_safetensors", tensors=(tensors, (Mapping, "a dictionary of arrays")))
     arrays = {}
     for name, tensor in tensors.items():
@@ -46,5 +46,5 @@ def load_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
 
 
 def safetensors_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The text entries beside the arrays, which are not read."""
+    """The text entries of a safetensors file; its arrays are not read."""
     return _core.safetensors_metadata(os.fspath(path))

@@ -24,23 +24,30 @@ class Picture:
 
 
 class Plan:
-    """What a training step takes, to the byte, known before anything runs. print shows the table.
+    """The memory of a training step, exact to the byte, known before anything runs. print shows it
+    as a table.
 
-    Sizes in bytes: planned_peak_bytes (all a step touches beside the input pipeline),
-    lower_bound_bytes, parameter_bytes, state_bytes, constant_bytes, arena_bytes,
-    activation_peak_bytes, workspace_bytes, staging_bytes, swap_file_bytes (on the disk),
-    input_pipeline_bytes; reserved_bytes, set aside for constants of smaller batches. The peak, the
-    input pipeline and these together are a budget that works. buffers: every buffer of the arena;
-    steps: every op. saved_state_bytes: what moments of 8 bits save against 32. no_swap: why there
-    can be no swap file, where one was wanted; else empty.
-    batch: samples of a step; micro_batches: the parts that they are computed in.
-    budget_bytes: what was asked for, or 0; fits: whether it is kept; nearest_feasible_bytes: the
-    smallest budget found that can be, or 0 where it was not looked for: plan_training does, and
-    refusals. strategies: by which means the step came
-    to its size, in their order, each with name, detail, saved_bytes, left_bytes, extra_flops,
-    extra_io_bytes, predicted_ms and lossless.
-    swap_read_bytes, swap_written_bytes, swap_busy_ms (the time that the file takes), swap_stall_ms
-    (the part of it that the step waits) and step_ms: predicted for a step.
+    planned_peak_bytes: everything a step touches, without the input pipeline
+    lower_bound_bytes: no packing of this order can be smaller
+    parameter_bytes, state_bytes, constant_bytes: weights, optimizer state, fixed tensors
+    saved_state_bytes: what 8-bit moments save against 32-bit ones
+    arena_bytes: inputs, activations, gradients and workspaces, packed
+    activation_peak_bytes: the largest sum alive in the arena, without workspaces
+    workspace_bytes: the largest scratch memory of one op
+    staging_bytes, swap_file_bytes: bounce buffers in memory, and the file on the disk
+    no_swap: why there can be no swap file, if one was asked for; else empty
+    input_pipeline_bytes, reserved_bytes: set aside for reading samples and for constants of smaller
+        batches; the peak and these together are a budget that works
+    batch, micro_batches: samples of a step, and the number of parts they are computed in
+    budget_bytes: the budget asked for, or 0
+    fits: whether it is kept
+    nearest_feasible_bytes: the smallest budget found that can be kept; 0 if it was not looked for
+    strategies: the means that reduced the peak, in order, each with name, detail, saved_bytes,
+        left_bytes, extra_flops, extra_io_bytes, predicted_ms and lossless
+    swap_read_bytes, swap_written_bytes: per step
+    swap_busy_ms, swap_stall_ms, step_ms: predicted, per step: how long the swap file is busy, how
+        long the step waits for it, and the step's time
+    buffers, steps: every buffer of the arena, every op
     """
 
     def __init__(self, plan: _core.MemoryPlan) -> None:
@@ -77,7 +84,7 @@ class Plan:
         return self._plan.text()
 
     def table(self, largest_buffers: int = 8) -> str:
-        """The peak, what it is made of, and the largest buffers at the fullest moment."""
+        """The peak, what it is made of, and the largest buffers at the peak."""
         return self._plan.text(largest_buffers)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Picture:

@@ -18,9 +18,11 @@ from .plan import Plan
 class Predictor(Weights):
     """A graph compiled for inference: the whole of a trained model or a part, such as a decoder.
 
-    weights: where its parameters and running statistics come from, found by their names: a
-        safetensors file (a checkpoint too), a dictionary, or a Trainer; others there are left out.
-    batch: samples computed at once; threads: 0 for one per processor.
+    Args:
+        weights: its parameters and running statistics by name: a safetensors file (a checkpoint,
+            too), a dictionary, or a Trainer; names that the graph lacks are ignored
+        batch: samples computed at once
+        threads: 0 for one per processor
     """
 
     def __init__(
@@ -45,11 +47,11 @@ class Predictor(Weights):
         self.load_state_dict(state, strict=False)
 
     def predict(self, data: Any, output: str | None = None) -> Any:
-        """The graph's outputs for every sample: [samples, ...]. One array where the graph has one
-        output or `output` names it, else a dictionary by name. data: as for a Trainer."""
+        """The graph's outputs for every sample, [samples, ...]: one array if the graph has one output
+        or `output` names one, else a dictionary by name. data: as for a Trainer."""
         source = Feeder(self._core.inputs(), {}, with_labels=False).source(data)
         return chosen(self._core.predict(source), output)
 
     def plan(self) -> Plan:
-        """What a batch takes, to the byte."""
+        """The memory plan of a batch."""
         return Plan(self._core.plan())

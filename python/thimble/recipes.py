@@ -20,8 +20,10 @@ from .trainer import Trainer
 class Recipe:
     """A model with the settings that train it well.
 
-    graph, batch, epochs, optimizer, lr, ema_decay: the model and those settings.
-    data_doc: what `data` takes. makes: what `sample` makes, "images", "texts" or "none".
+    graph: the model
+    batch, epochs, optimizer, lr, ema_decay: the settings
+    data_doc: what `data` reads
+    makes: what `sample` makes: "images", "texts" or "none"
     """
 
     def __init__(self, name: str) -> None:
@@ -47,11 +49,11 @@ class Recipe:
         return f"<thimble.Recipe {self.name}: {self.doc}>"
 
     def decoder(self) -> Graph:
-        """The part that turns latent codes "z" into an "image"; ValueError where there is none."""
+        """The part that turns latent codes "z" into an "image". Raises ValueError if there is none."""
         return _core.recipe_decoder(self.name)
 
     def schedule(self, steps: int) -> Schedule:
-        """Its learning rate over a training of so many steps."""
+        """The recipe's learning-rate schedule for a training of so many steps."""
         require("schedule", steps=(steps, WHOLE))
         return _core.recipe_schedule(self.name, self.lr, steps)
 
@@ -62,9 +64,9 @@ class Recipe:
         return Trainer(self.graph, **{**own, **settings})
 
     def data(self, path: str | os.PathLike[str] = "", split: str = "train") -> Dataset:
-        """Its samples: real ones from that folder or file, of which data_doc tells, else the
-        built-in ones. split: "train" or "test". FileNotFoundError where there is none of that name,
-        RuntimeError where it lacks what data_doc says or is damaged."""
+        """The recipe's samples: real ones from a folder or file, as data_doc says, or without a path
+        the built-in ones. split: "train" or "test". Raises FileNotFoundError if the path does not
+        exist, RuntimeError if it lacks what data_doc says or is damaged."""
         require("data", split=(split, TEXT))
         return _core.recipe_data(self.name, os.fspath(path), split)
 
@@ -82,17 +84,19 @@ class Recipe:
         threads: int = 0,
     ) -> Any:
         """New samples: an array [count, height, width, channels] of numbers from 0 to 1, or a list
-        of texts, each the bytes that the model wrote, which need not be UTF-8. ValueError where
-        the recipe makes none, and where an option means nothing to it or is out of its range;
-        TypeError where one is of another type.
+        of texts as bytes, which need not be UTF-8. Raises ValueError if the recipe makes no samples,
+        and for an option that has no meaning for the recipe or is out of its range.
 
-        weights: a checkpoint, a dictionary, or the Trainer, whose averages are taken if it has any.
-        count: 1 to 100,000. seed: the same seed gives the same samples. threads: 0 for one per
-        processor.
-        prompt, length, temperature, top_k: of texts: the beginning (None: nothing), the bytes to
-        add (None: 256), how bold (0: always the likeliest; None: 1), and among how many of the
-        likeliest bytes, 1 to 256 (None: all).
-        steps: of diffusion, from noise to image; None: sample_steps.
+        Args:
+            weights: a checkpoint, a dictionary, or a Trainer, whose averages are used if it has any
+            count: images or texts, 1 to 100,000
+            seed: the same seed gives the same samples
+            prompt: texts: the beginning; None: empty
+            length: texts: bytes to add; None: 256
+            temperature: texts: 0 takes always the likeliest byte; None: 1
+            top_k: texts: draw among so many of the likeliest bytes, 1 to 256; None: all
+            steps: diffusion: steps from noise to image; None: sample_steps
+            threads: 0 for one per processor
         """
         options = {
             "count": count, "seed": seed, "prompt": prompt, "length": length,
@@ -125,25 +129,25 @@ class Recipe:
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions
-        [out, in, kh, kw], in one dimension [out, in, k]; what follows or precedes a flattened
-        image in its order; what is tied there under both names). ValueError that lists all names
-        that are missing or unknown and all shapes that are wrong."""
+        [out, in, kh, kw], in one dimension [out, in, k]; weights next to a flattened image in its
+        order; tied weights under both names). Raises ValueError that lists all missing and unknown
+        names and all wrong shapes."""
         return self._torch.to_torch(state)
 
     def from_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
-        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays. Its buffers that
-        are no weights (num_batches_tracked) are left out. ValueError as there, and where arrays that
-        the recipe ties differ."""
+        """The opposite of to_torch: takes a PyTorch state_dict of tensors or arrays. Buffers that are
+        no weights (num_batches_tracked) are left out. Raises ValueError like to_torch, and if tied
+        weights differ."""
         return self._torch.from_torch(state)
 
 
 def names() -> list[str]:
-    """All recipes."""
+    """The names of all recipes."""
     return list(_core.recipe_names())
 
 
 def recipe(name: str) -> Recipe:
-    """The recipe of that name. Throws ValueError that lists the known ones."""
+    """The recipe of that name. Raises ValueError that lists the known names."""
     return Recipe(name)
 
 

@@ -146,9 +146,9 @@ def _options(
 
 
 def plan_training(graph: Graph, **options: Any) -> Plan:
-    """The plan that thimble.Trainer(graph, **options) would have, made without taking its memory.
-    `nearest_feasible_bytes` is the smallest budget found that can be kept. One that cannot is no
-    error here: `fits` is then False, and the plan the smallest found."""
+    """The plan of thimble.Trainer(graph, **options), made without taking its memory.
+    `nearest_feasible_bytes` is the smallest budget found that can be kept. A budget that cannot be
+    kept is no error here: `fits` is then False, and the plan is the smallest found."""
     return Plan(_core.plan_training(graph, _options(graph, **options)))
 
 
@@ -179,38 +179,41 @@ class _Told:
 class Trainer(Weights):
     """A graph compiled for training.
 
-    optimizer: thimble.AdamW(lr=...), Adam, SGD, RMSProp, or their command-line spelling.
-    schedule: of the learning rate: a thimble.Schedule or a function of the step; None: the
-        optimizer's own, constant.
-    groups: parameters with settings of their own; the first that matches counts.
-    clip: a limit on gradients; a number limits the norm of all of them together.
-    ema_decay: share kept in a running average of the weights, which evaluate and predict then use;
-        0: none.
-    batch: samples in one step; accumulate: steps whose gradients make one update.
-    memory_budget: the most training may take, in bytes or as "2 MiB": what does not fit is refused
-        with a ValueError that names what would; with an ample one next to nothing is computed
-        twice. None: memory is saved where that is little work. What changes results is done on request alone:
-        split_batch_norm and saved_activations.
-    swap: "auto": values may lie in a file between their uses where that costs less time than to
-        compute them again; "always": in the place of that; or "never". With a memory_budget.
-    swap_dir: the folder of that file, which has no name and goes with the process; None: where
-        temporary files go.
-    micro_batches: parts that a batch is computed in, one after another, their gradients summed up:
-        the same training to rounding, in the memory of a part. "auto": as many as the
-        memory_budget asks for.
-    split_batch_norm: let batch norms see micro-batches alone, which is another training.
-    saved_activations: how activations wait for the backward pass: "f32", or "bf16" or "f16" in half
-        the memory, which changes the results.
-    input_pipeline_bytes: of the memory_budget, for reading samples; None: two batches.
-    seed: of first values, order, dropout and noise: the same seed gives the same bits.
-    threads: 0 for one per processor.
+    Data for its methods is a thimble.Dataset, or arrays as a dictionary by the graph's names or as a
+    tuple (inputs, then labels), or an iterable of batches of either form, such as a list or a
+    PyTorch DataLoader. Arrays of the graph's element types are read without a copy.
 
-    data, for the methods below: a thimble.Dataset; arrays as a dictionary by the graph's names or a
-    tuple (inputs, then labels); or an iterable of batches of either form, such as a list or a
-    PyTorch DataLoader. Arrays of the graph's element types are read where they are.
+    A trainer is not thread-safe, but the GIL is released while it computes. Wrong arguments raise
+    ValueError, everything else RuntimeError, among it a loss that is not finite.
 
-    Not thread-safe, but the GIL is released while it computes. Errors: ValueError for what was
-    given, RuntimeError for the rest, among them a loss that is not finite.
+    Args:
+        optimizer: thimble.AdamW(lr=...), Adam, SGD, RMSProp, or their command-line spelling
+        schedule: of the learning rate: a thimble.Schedule or a function of the step; None: the
+            optimizer's own, constant
+        groups: parameters with settings of their own; the first group that matches counts
+        clip: a limit on gradients; a number limits the norm of all of them together
+        ema_decay: share kept in a running average of the weights, which evaluate and predict then
+            use; 0: no average
+        batch: samples in one step
+        accumulate: steps whose gradients make one update
+        memory_budget: the most training may take, in bytes or as "2 MiB"; a budget that is too small
+            raises a ValueError that names the nearest one that works; an ample one avoids
+            recomputation; None: what is little work and saves memory is recomputed. A budget
+            changes no bit of a result
+        swap: whether values may lie in a file between their uses: "auto" where that takes less time
+            than recomputation, "always" instead of recomputation, or "never"; needs a memory_budget
+        swap_dir: the folder of that file, which has no name and disappears with the process; None:
+            that of temporary files
+        micro_batches: number of parts that a batch is computed in, one after another, their
+            gradients summed up: the same training to rounding, in the memory of one part; "auto":
+            as many as the memory_budget needs
+        split_batch_norm: let batch norms use statistics of each micro-batch, which is another
+            training
+        saved_activations: type in which activations are stored for the backward pass: "f32", or
+            "bf16" or "f16" in half the memory, which change the results
+        input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
+        seed: of first values, order, dropout and noise; the same seed gives the same bits
+        threads: 0 for one per processor
     """
 
     def __init__(
@@ -279,22 +282,25 @@ class Trainer(Weights):
         prefetch: int = 1,
         progress: bool | None = None,
     ) -> FitResult:
-        """Trains until the model has seen `epochs` epochs in all: those before this call, and before
-        a resume, are counted. Calling it a second time with the same number therefore trains nothing,
-        with a warning; epochs=trainer.epochs + 1 trains one more.
+        """Trains until the model has seen `epochs` epochs in all. Epochs before this call, and before
+        a resume, are counted. A second call with the same number therefore trains nothing and warns;
+        epochs=trainer.epochs + 1 trains one more.
 
-        validation_data: evaluated after every epoch.
-        callbacks: thimble.Callback objects, or functions called after every epoch with its report.
-        shuffle: a new order every epoch; iterables of batches have their own.
-        patience: stop after so many epochs without a lower loss (of the validation data, if any);
-            0: never.
-        checkpoint: a file written after every epoch and on a stop; best_checkpoint: one written
-            when the loss is lowest.
-        prefetch: batches read ahead by a thread; 0: read between two steps, straight into them.
-        progress: show a bar; None: where a terminal or notebook shows it.
+        Ctrl-C ends training after the current step and raises KeyboardInterrupt; the next call of
+        fit continues.
 
-        Ctrl-C ends training after the step, everything in order, and raises KeyboardInterrupt;
-        calling fit again goes on.
+        Args:
+            data: see Trainer
+            epochs: in all
+            validation_data: evaluated after every epoch
+            callbacks: thimble.Callback objects, or functions called with the report of every epoch
+            shuffle: a new order every epoch; iterables of batches have their own
+            patience: stop after so many epochs without a lower loss (of the validation data, if
+                any); 0: never
+            checkpoint: a file written after every epoch and on a stop
+            best_checkpoint: a file written when the loss is lowest
+            prefetch: batches read ahead by a thread; 0: read between two steps, straight into them
+            progress: show a bar; None: if a terminal or notebook shows it
         """
         require("fit", epochs=(epochs, WHOLE), patience=(patience, WHOLE), prefetch=(prefetch, WHOLE))
         told = listed("fit", "callbacks", callbacks, (Callback, Callable), "callbacks or functions")
@@ -328,16 +334,16 @@ class Trainer(Weights):
         return result
 
     def evaluate(self, data: Any) -> Evaluation:
-        """Means of the loss and the metrics over all samples, as the model computes at inference."""
+        """Means of the loss and the metrics over all samples, computed as at inference."""
         return self._core.evaluate(self._source(data, True))
 
     def predict(self, data: Any, output: str | None = None) -> Any:
-        """The graph's outputs for every sample: [samples, ...]. One array where the graph has one
-        output or `output` names it, else a dictionary by name. data needs no labels."""
+        """The graph's outputs for every sample, [samples, ...]: one array if the graph has one output
+        or `output` names one, else a dictionary by name. The data needs no labels."""
         return chosen(self._core.predict(self._source(data, False)), output)
 
     def plan(self) -> Plan:
-        """What a step takes, to the byte."""
+        """The memory plan of a step."""
         return Plan(self._core.plan())
 
     @property
@@ -352,7 +358,8 @@ class Trainer(Weights):
     load_state_dict.__doc__ = Weights.load_state_dict.__doc__
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Weights, optimizer state, step, seed and position, as safetensors; replaced at once."""
+        """Writes weights, optimizer state, step, seed and data position as safetensors. The file is
+        whole at any moment: a new one replaces the old one at once."""
         self._core.save(os.fspath(path))
 
     def resume(self, path: str | os.PathLike[str]) -> None:
@@ -360,12 +367,12 @@ class Trainer(Weights):
         self._core.resume(os.fspath(path))
 
     def load_weights(self, path: str | os.PathLike[str]) -> None:
-        """Takes parameters and running statistics alone; training starts anew from them."""
+        """Reads parameters and running statistics alone; training starts anew from them."""
         self._core.load_weights(os.fspath(path))
 
     @property
     def epochs(self) -> int:
-        """Epochs done, those before a resume counted in."""
+        """Epochs done, including those before a resume."""
         return self._core.epochs
 
     @property

@@ -23,7 +23,7 @@ _GIVE_THEM = "give them with thimble.functional_call(layer, {name: array, ...}, 
 
 
 class _Traced:
-    """A function compiled for every combination of shapes and static arguments it meets."""
+    """A function compiled once for every combination of shapes and static arguments."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class _Traced:
         self.cache = Cache()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """The function's result and the gradients, one a leaf of the wanted arguments."""
+        """The function's result and the gradients, one per leaf of the wanted arguments."""
         leaves, structure = flatten((args, kwargs))
         is_static = tuple(isinstance(leaf, self.static) or callable(leaf) for leaf in leaves)
         arrays = [
@@ -100,19 +100,22 @@ def value_and_grad(
     has_aux: bool = False,
     training: bool = True,
 ) -> Callable[..., tuple[Any, Any]]:
-    """A function that returns fn's value and its gradients, compiled.
-
-    fn: a plain function of Values that returns one f32 number, or with has_aux a pair of that
-        number and anything else made of Values. Its arguments may be nested dictionaries, lists
-        and tuples of arrays.
-    argnums: which positional arguments the gradients are taken by. A number gives one gradient, a
-        sequence a tuple; each has the structure of its argument, with None for arrays of integers.
-    training: whether dropout drops and batch_norm takes the statistics of the batch.
+    """A compiled function that returns fn's value and its gradients.
 
     The result is called with arrays (NumPy, PyTorch, ...) and returns (value, gradients) as NumPy
-    arrays. It traces fn once for every combination of shapes and of arguments that are no arrays
-    (int, bool, str, None, functions: these are compiled in) and is fast from then on. fn must
-    therefore not depend on anything else that changes.
+    arrays. It traces and compiles fn once for every combination of shapes and of arguments that are
+    no arrays (int, bool, str, None, functions). fn must therefore not depend on anything else that
+    changes.
+
+    Args:
+        fn: a plain function of Values that returns one f32 number, or with has_aux a pair of that
+            number and anything else made of Values; its arguments may be nested dictionaries, lists
+            and tuples of arrays
+        argnums: the positional arguments with respect to which gradients are taken; a number gives
+            one gradient, a sequence a tuple; each has the structure of its argument, with None for
+            arrays of integers
+        has_aux: whether fn returns a pair
+        training: whether dropout drops and batch_norm uses statistics of the batch
     """
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     traced = _Traced(fn, numbers, has_aux, training, where="value_and_grad")
@@ -132,8 +135,8 @@ def value_and_grad(
 
 
 def jit(fn: Callable[..., Any], *, training: bool = False) -> Callable[..., Any]:
-    """fn, a plain function of Values, as a compiled function of arrays: as value_and_grad, without
-    the gradients."""
+    """A plain function of Values as a compiled function of arrays, like value_and_grad without the
+    gradients."""
     traced = _Traced(fn, (), False, training)
 
     @functools.wraps(fn)
@@ -144,8 +147,8 @@ def jit(fn: Callable[..., Any], *, training: bool = False) -> Callable[..., Any]
 
 
 def time_distributed(x: Any, function: Callable[[Value], Value]) -> Any:
-    """function applied to every step of sequences, with one set of parameters for all of them: the
-    steps are made a part of the batch, as in Keras's TimeDistributed.
+    """Applies a function to every step of sequences, with one set of parameters for all steps, like
+    Keras's TimeDistributed. The steps become part of the batch.
 
     Args:
         x: [N, T, ...], a Value or an array
@@ -163,19 +166,20 @@ def time_distributed(x: Any, function: Callable[[Value], Value]) -> Any:
 def functional_call(
     function: Callable[..., Any], weights: Mapping[str, Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """function(*args, **kwargs), whose layers take their parameters from weights instead of creating
-    them: torch.func.functional_call.
+    """Calls function(*args, **kwargs), whose layers take their parameters from weights instead of
+    creating them, like torch.func.functional_call.
 
-    On arrays it computes at once, as ops do; on Values, within the functions given to value_and_grad
-    and jit or in a Graph, it adds to their graph:
+    On arrays it computes at once, as ops do. On Values, in a Graph or within a function given to
+    value_and_grad or jit, it adds to their graph:
 
         weights = {"r.weight_ih_l0": np.ones((12, 3)), "r.weight_hh_l0": np.ones((12, 4))}
         y, h = tb.functional_call(tb.gru, weights, x, units=4, bias=False, name="r")
 
-    function: a layer, or a plain function of layers; layers without a name are called lstm_1, ...
-    weights: the parameters by their names. Names that no layer takes are an error. So are missing
-        ones, but in a Graph for a Trainer, which has them created. Running statistics of norms are
-        no parameters: give these to the function.
+    Args:
+        function: a layer, or a plain function of layers; layers without a name are called lstm_1, ...
+        weights: the parameters by name. Names that no layer takes are an error, and so are missing
+            names, except in a Graph for a Trainer, which creates them. Running statistics of norms
+            are no parameters: give these to the function
     """
     if not callable(function) or not isinstance(weights, Mapping):
         raise TypeError(

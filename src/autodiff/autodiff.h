@@ -14,7 +14,7 @@ struct Gradient {
   int gradient;  // -1: zero, the target does not depend on the source
 };
 
-// What flows into an output from above: the derivative of the target by that output.
+// The derivative of the target with respect to an output.
 struct Cotangent {
   Value output;
   Value cotangent;  // same type

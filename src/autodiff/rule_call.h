@@ -1,4 +1,4 @@
-// What a node's gradient rule is called with.
+// The arguments of a node's gradient rule.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ struct RuleCall {
   std::vector<Value> grads;
   std::unique_ptr<bool[]> needs;  // a vector of bool has no span
 
-  // wanted(id): whether an input wants a gradient. grad(id): what arrives at an output, or none.
+  // wanted(id): whether an input needs a gradient. grad(id): the gradient of an output, or none.
   template <class Needs, class Grad>
   RuleCall(ir::Graph& graph, const ir::Node& node, const Needs& wanted, const Grad& grad)
       : needs(std::make_unique<bool[]>(node.inputs.size() + 1)) {

@@ -1,4 +1,4 @@
-// The classes of data sets that are made, not read.
+// The classes of generated data sets.
 #pragma once
 
 #include <thimble/data.h>

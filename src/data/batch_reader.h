@@ -1,4 +1,4 @@
-// Reads the batches of an epoch into memory that it is given. Knows nothing of threads.
+// Reads the batches of an epoch into memory of the caller. Single-threaded.
 #pragma once
 
 #include <thimble/data_loader.h>

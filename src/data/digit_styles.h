@@ -11,7 +11,7 @@ namespace thimble::data {
 struct Knot {
   float x;
   float y;
-  bool corner = false;  // the direction changes here at once; elsewhere it turns smoothly
+  bool corner = false;  // the direction changes abruptly here; elsewhere the stroke is smooth
 };
 
 inline constexpr int kMaxKnots = 15;  // of one stroke

@@ -1,4 +1,4 @@
-// Reading files from outside: nothing in them is believed before it is checked.
+// Reading files from outside: every length and field is checked before use.
 #pragma once
 
 #include <thimble/error.h>
@@ -15,7 +15,7 @@
 
 namespace thimble::data {
 
-// There are no such data where they were looked for. Data that are there but broken are an Error.
+// Thrown if data are missing. Broken data are an Error.
 class NotFound : public Error {
  public:
   using Error::Error;

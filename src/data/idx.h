@@ -8,7 +8,7 @@
 
 namespace thimble::data {
 
-// The largest set that a compressed file may unpack to: more is taken for an attack.
+// The largest set that a compressed file may unpack to; a larger one is refused as an attack.
 inline constexpr int64_t kMaxUnpackedBytes = int64_t{1} << 30;
 
 // The array in an IDX file, plain or gzip. `file` names it in errors. Throws Error if the file is

@@ -1,4 +1,4 @@
-// Lists of sample numbers in as few whole bytes a number as hold the largest.
+// Lists of sample numbers, each in as few whole bytes as the largest number needs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class SampleNumbers {
     }
   }
 
-  // What such a list takes.
+  // Bytes of such a list.
   [[nodiscard]] static int64_t bytes(int64_t count, int64_t below) { return count * width(below); }
 
   [[nodiscard]] int64_t size() const {

@@ -22,9 +22,9 @@ enum class ShapeClass : uint8_t {
 };
 
 // Paints a thing of the class in a scene that is a function of `random` alone: colours, place,
-// size, turn, light, background, clutter, noise. image: [side, side, 3], row-major, multiples of
-// 1/255 in 0..1. Uses only operations that IEEE 754 rounds exactly, so that every platform paints
-// the same values. Allocates nothing.
+// size, rotation, brightness, background, clutter, noise. image: [side, side, 3], row-major,
+// multiples of 1/255 in 0..1. Uses only operations that IEEE 754 rounds exactly, so that every
+// platform paints the same values. Allocates nothing.
 void paint_shape(ShapeClass what, Random random, int side, float* image);
 
 }  // namespace thimble::data

@@ -7,8 +7,8 @@
 namespace thimble::passes {
 namespace {
 
-// Folding must not trade memory for arithmetic: a constant stays for good, so only results of up to
-// a cache line are kept.
+// Folding must not trade memory for arithmetic: a constant is kept for the whole training, so only
+// results of up to a cache line are kept.
 constexpr int64_t kMaxFoldedElements = 16;
 
 // Nor may what is folded depend on the batch, for programs of all batches share a budget: a result

@@ -5,7 +5,7 @@
 
 namespace thimble::passes {
 
-// Lets every op take the form it has in a phase: dropout vanishes at inference, and so on.
+// Replaces every op by its form in a phase: dropout vanishes at inference, for example.
 [[nodiscard]] ir::Graph specialize(const ir::Graph& graph, ir::Phase phase);
 
 // Work on rows that are gathered from a table of fewer rows is done on the table, before they are
@@ -13,16 +13,16 @@ namespace thimble::passes {
 // batch must be fixed; before gradients are appended, which then follow suit.
 [[nodiscard]] ir::Graph gather_late(const ir::Graph& graph);
 
-// Drops nodes that no result and no update needs. Sources that nothing reads are dropped too.
+// Dead code: drops nodes that no result and no update needs, and sources that nothing reads.
 [[nodiscard]] ir::Graph remove_dead_code(const ir::Graph& graph);
 
-// Computes, once and for all, small nodes all of whose inputs are constants.
+// Constant folding: computes small nodes whose inputs are all constants.
 [[nodiscard]] ir::Graph fold_constants(const ir::Graph& graph);
 
-// Lets a matrix op apply the activation that alone reads its result.
+// Fuses an activation into the matrix op whose result it alone reads.
 [[nodiscard]] ir::Graph fuse_epilogues(const ir::Graph& graph);
 
-// All of the above after those before, in their order.
+// All passes above, in their order.
 [[nodiscard]] ir::Graph optimize(const ir::Graph& graph);
 
 }  // namespace thimble::passes

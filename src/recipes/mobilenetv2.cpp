@@ -48,7 +48,8 @@ Value conv_relu6(Value x, const ConvSettings& s, const std::string& name) {
   return relu6(conv(x, s, name + ".0", name + ".1"));
 }
 
-// Widen, look around, narrow again; the input is added where nothing changes its shape.
+// Inverted residual block: expand, depthwise convolution, project; the input is added if shapes are
+// equal.
 Value inverted_residual(Value x, int64_t channels, int64_t expansion, int64_t stride,
                         const std::string& name) {
   const int64_t hidden = x.shape()[-1] * expansion;

@@ -18,7 +18,7 @@ inline constexpr const char* kPhotosDoc =
   return data::shapes(split == data::Split::train ? 4000 : 1000, kSeed, split, side);
 }
 
-// Up to the learning rate and down again.
+// Rises to the learning rate, then falls.
 [[nodiscard]] inline Schedule photos_schedule(double learning_rate, int64_t steps) {
   return Schedule::one_cycle({.max = learning_rate, .total_steps = steps});
 }

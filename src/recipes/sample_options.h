@@ -13,7 +13,7 @@ enum class Spelling : uint8_t {
   flags,  // --top-k
 };
 
-// Throws Error where the recipe makes no samples, and where an option means nothing to it, is out
+// Throws Error if the recipe makes no samples, or if an option has no meaning for it, is out
 // of its range, or asks for more than memory should hold.
 void check_sample_options(const Recipe& recipe, const SampleOptions& options,
                           Spelling spelling = Spelling::names);

@@ -19,7 +19,7 @@ namespace thimble::models {
 // Loss, metric and output of a model that gives scores of the next byte, [N, T, 256].
 void learn_next_byte(Graph& g, Value logits, Value next);
 
-// What tells one such recipe from another; the fields are Recipe's.
+// What differs between such recipes; the fields are Recipe's.
 struct TextRecipe {
   const char* name;
   const char* doc;

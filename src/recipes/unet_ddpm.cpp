@@ -173,7 +173,7 @@ Graph denoiser() {
   return g;
 }
 
-// The digits 0 to 9 in turn.
+// The digits 0 to 9, repeated.
 int64_t digit_of(int64_t image) { return image % kDigits; }
 
 class Denoiser {

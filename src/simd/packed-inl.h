@@ -1,4 +1,4 @@
-// A matrix packed once and multiplied by a few rows at a time, again and again: the weights of a
+// A matrix packed once and multiplied by a few rows at a time, many times: the weights of a
 // recurrent layer. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_PACKED_INL_H_) == defined(HWY_TARGET_TOGGLE)

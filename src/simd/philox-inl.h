@@ -40,7 +40,7 @@ HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, ui
 
 #else
 
-// The two halves of the 64-bit products of all lanes.
+// The high and the low 32 bits of the 64-bit products of all lanes.
 HWY_INLINE void multiply_wide(Words a, Words b, Words& high, Words& low) {
   const U32 d;
   const hn::RepartitionToWide<U32> wide;

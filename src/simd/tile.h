@@ -1,4 +1,4 @@
-// What does not depend on the vector target in tile-inl.h.
+// The part of tile-inl.h that does not depend on the vector target.
 #pragma once
 
 namespace thimble::simd {

@@ -1,4 +1,4 @@
-// Carves typed, aligned pieces out of the workspace that a kernel is given.
+// Splits a kernel's workspace into typed, aligned pieces.
 #pragma once
 
 #include <cstddef>

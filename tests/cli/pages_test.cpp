@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -124,6 +125,52 @@ TEST(pages, of_guide_and_decisions_stand_in_their_index) {
       EXPECT_THAT(text, HasSubstr(name + ")")) << folder;
     }
   }
+}
+
+// The decision records get into the navigation by themselves.
+TEST(pages, of_the_documentation_stand_in_the_navigation_of_the_site) {
+  const std::string site = read_text(kRoot / "docs/site/mkdocs.yml");
+  for (const fs::path& page : pages()) {
+    const std::string name = fs::relative(page, kRoot).string();
+    if (name.starts_with("docs/adr/0") || name == "docs/adr/template.md") continue;
+    EXPECT_THAT(site, HasSubstr(": " + name + "\n"));
+  }
+  const auto entries = all_matches(site, R"(: ([A-Za-z0-9_/.-]+\.md)\n)");
+  EXPECT_GT(entries.size(), 20U);
+  for (const std::string& name : entries) EXPECT_TRUE(fs::exists(kRoot / name)) << name;
+}
+
+// The anchor of a heading, as GitHub and the site make it: "Where things are" is #where-things-are.
+std::string anchor(const std::string& heading) {
+  std::string made;
+  for (const char c : heading) {
+    if (c == ' ' || c == '-') made += '-';
+    if (c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      made += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return made;
+}
+
+TEST(pages, link_to_headings_that_exist) {
+  int links = 0;
+  for (const fs::path& page : pages()) {
+    const std::string text = read_text(page);
+    const std::regex expression(R"(\]\(([^)# ]*)#([^) ]+)\))");
+    for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it) {
+      const std::string file = (*it)[1];
+      const std::string wanted = (*it)[2];
+      if (file.starts_with("http")) continue;
+      ++links;
+      std::vector<std::string> anchors;
+      const fs::path target = file.empty() ? page : page.parent_path() / file;
+      for (const std::string& heading : all_matches("\n" + read_text(target), "\n#+ ([^\n]+)")) {
+        anchors.push_back(anchor(heading));
+      }
+      EXPECT_THAT(anchors, ::testing::Contains(wanted)) << page << ": " << file;
+    }
+  }
+  EXPECT_GT(links, 5);
 }
 
 TEST(pages, of_the_command_line_list_the_keys_of_a_training) {

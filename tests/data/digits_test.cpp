@@ -64,7 +64,7 @@ TEST(digits, are_ink_on_clean_ground_inside_the_image) {
   EXPECT_NEAR(sum / (2000.0 * 784), 0.12, 0.03);
 }
 
-// Sorts out a generator whose classes cannot be told apart, or are all one picture: the mean
+// Fails for a generator whose classes cannot be distinguished, or are all one picture: the mean
 // image of a class must recognize most of its digits, but not all.
 TEST(digits, classes_are_distinct_but_varied) {
   const double right = recognized_by_mean_images(digits(2000, 1), digits(1000, 1, Split::test));

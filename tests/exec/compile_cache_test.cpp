@@ -1,4 +1,4 @@
-// Compiled steps are found again by their content.
+// The cache finds compiled steps by their content.
 #include "exec/compile_cache.h"
 
 #include <gtest/gtest.h>

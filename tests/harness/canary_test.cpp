@@ -280,7 +280,7 @@ TEST(canary, whose_bits_depend_on_the_threads_is_caught) {
   expect_caught(check_fast(op, vector_case()), "other bits on 4 threads");
 }
 
-// Right where y and x are apart: reads elements that it has written if they are one.
+// Right if y and x are different buffers; wrong in place, where it reads what it has written.
 void reversed_square(float* y, const float* x, const CanaryDims* d) {
   for (int i = 0; i < d->n; ++i) y[i] = x[d->n - 1 - i] * x[d->n - 1 - i];
 }

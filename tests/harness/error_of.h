@@ -1,4 +1,4 @@
-// What an action complains of.
+// The error that an action throws.
 #pragma once
 
 #include <thimble/error.h>

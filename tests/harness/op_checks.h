@@ -26,8 +26,8 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test);
 // Source: Griewank and Walther, "Evaluating Derivatives", 2008.
 std::string check_gradient(const ir::OpDef& op, const OpCase& test);
 
-// Where the op says that samples are apart, or that it takes their mean, parts of them give that in
-// double precision, whichever of its inputs the samples are in.
+// If the op says that samples are independent, or that it takes their mean, parts of them give that
+// in double precision, whichever of its inputs the samples are in.
 std::string check_samples(const ir::OpDef& op, const OpCase& test);
 
 // The attributes are the same after being written as JSON and read again.

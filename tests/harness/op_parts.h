@@ -1,4 +1,4 @@
-// Checks of ops whose work can be done in parts.
+// Checks of ops whose output can be computed tile by tile.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What makers of random ops share: random numbers, and the values that an op may read.
+// Shared by the builders of random ops: random numbers, and the values that an op may read.
 #pragma once
 
 #include <algorithm>

@@ -73,13 +73,13 @@ TEST(training_report, holds_each_name_once) {
   EXPECT_TRUE(contains(page, "\"name\":[0,0],"));
 }
 
-TEST(training_report, marks_what_was_made_again_and_read_back) {
+TEST(training_report, marks_recomputed_and_fetched_buffers) {
   TrainingReport report = small_report();
   report.plan.buffers.resize(3, report.plan.buffers[0]);
   report.plan.buffers[1].made = Made::fetched;
-  report.plan.buffers[2].made = Made::again;
+  report.plan.buffers[2].made = Made::recomputed;
   const std::string page = training_report_html(report);
-  EXPECT_TRUE(contains(page, "\"again\":[2],\"fetched\":[1]"));
+  EXPECT_TRUE(contains(page, "\"recomputed\":[2],\"fetched\":[1]"));
 }
 
 TEST(training_report, holds_strategies_and_budget) {

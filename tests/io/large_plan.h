@@ -13,7 +13,7 @@ namespace thimble::test {
 
 // Activations lie on a stack that grows through the forward part and shrinks through the backward
 // part, with a workspace and a gradient above it at every op. Every third activation is given up in
-// between: computed again or read back in turns. A little more than 4 buffers a layer.
+// between: alternately recomputed and read back. A little more than 4 buffers a layer.
 inline Plan large_plan(int layers) {
   Plan plan;
   const int ops = 2 * layers;
@@ -39,7 +39,7 @@ inline Plan large_plan(int layers) {
     } else {
       add(name, "activation", bytes, stack, i, i + 2);
       add(name + " (again)", "activation", bytes, stack, std::max(death - 2, i + 2), death,
-          i % 2 == 0 ? Made::again : Made::fetched);
+          i % 2 == 0 ? Made::recomputed : Made::fetched);
     }
     stack += bytes;
     tops.push_back(stack);

@@ -1,6 +1,6 @@
-// What a training step needs if whole gradients are kept and norms and activations are rebuilt: the
-// sum that one would do by hand, from the graph and without the planner. The guide has it in words:
-// docs/guide/memory-bounds.md.
+// What a training step needs if whole gradients are kept and norms and activations are recomputed:
+// the sum that one would do by hand, from the graph and without the planner. The guide has it in
+// words: docs/guide/memory-bounds.md.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -56,7 +56,7 @@ class HandBound {
   int64_t state = 0;       // moments of the optimizer, running statistics
   int64_t gradients = 0;   // of all parameters
   int64_t kept = 0;        // when the forward part has ended
-  int64_t moment = 0;      // kept values, gradients and rebuilt values at the fullest moment
+  int64_t moment = 0;      // kept values, gradients and recomputed values at the peak
   int64_t everything = 0;  // that the forward part makes
   std::string binding;     // the forward node whose backward part that is
 
@@ -91,7 +91,7 @@ class HandBound {
     return id;
   }
 
-  // The value from which another is rebuilt: through norms and activations.
+  // The value from which another is recomputed: through norms and activations.
   [[nodiscard]] int root(int id) const {
     static const std::set<std::string> kRebuilt = {
         "batch_norm", "group_norm", "layer_norm", "relu",    "relu6",
@@ -161,7 +161,7 @@ class HandBound {
   int loss_;
   std::vector<int> last_read_;   // by value: the last forward node that reads it
   std::vector<char> read_late_;  // by value: the backward part reads it
-  std::vector<char> kept_;       // by value: it is what others are rebuilt from, or read itself
+  std::vector<char> kept_;       // by value: others are recomputed from it, or it is read itself
 };
 
 }  // namespace thimble::test

@@ -91,7 +91,7 @@ TEST_P(ImageRecipes, read_cifar10) {
 // No pass over memory for them alone.
 TEST_P(ImageRecipes, let_other_ops_apply_their_activations) {
   const Recipe& recipe = find_recipe(GetParam().name);
-  std::set<std::string> left;  // resnet18: after each block's sum; some run again
+  std::set<std::string> left;  // resnet18: after each block's sum; some are recomputed
   for (const PlanStep& step : trainer_of(recipe, 2).plan().steps) {
     if (step.op == "relu" || step.op == "relu6") left.insert(step.layer);
   }

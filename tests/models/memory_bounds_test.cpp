@@ -23,7 +23,7 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// With an ample budget no product runs again that is more than hardly any work.
+// With an ample budget only products of next to no work are recomputed.
 TrainerOptions options_of(const Recipe& recipe) {
   return {.optimizer = recipe.optimizer(),
           .batch = recipe.batch,

@@ -97,7 +97,7 @@ ir::Graph whole_step(const RandomModel& model) {
 
 ir::Graph order_nodes(const ir::Graph& graph) { return plan::order_nodes(graph, {}); }
 
-// All is computed again that lowers the peak.
+// Everything that lowers the peak is recomputed.
 ir::Graph recompute_any_op(const ir::Graph& graph) {
   return plan::recompute(plan::orders_of(graph), {.arena = {}, .any_op = true});
 }
@@ -124,7 +124,7 @@ std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t
         first_difference(run_program(changed, contents, {.optimize = false}), plain);
     if (!error.empty()) return fmt::format("after {}: {}", pass.name, error);
   }
-  // With and without a budget of one byte, for which all is computed again, or lies in a file, that
+  // With and without a budget of one byte, for which everything is recomputed or swapped that
   // can.
   const plan::Budget least{
       .bytes = 1, .swap = Swap::always, .smallest_swapped_bytes = 1, .least_staging_bytes = 8192};

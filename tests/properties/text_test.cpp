@@ -1,4 +1,4 @@
-// Graphs taken apart and put together again.
+// Graphs written as text and compared.
 #include <nlohmann/json.hpp>
 
 #include "io/json/attrs.h"

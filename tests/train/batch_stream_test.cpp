@@ -25,7 +25,7 @@ data::Dataset samples() {
                           std::vector<int32_t>{0, 1, 0, 1, 1, 0}});
 }
 
-// The same batch again and again, of a size of its own.
+// The same batch repeated, of a size of its own.
 class Repeating final : public train::BatchStream {
  public:
   explicit Repeating(int64_t count) {

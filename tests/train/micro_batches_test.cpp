@@ -1,4 +1,4 @@
-// A batch computed in parts gives what the whole gives, or is refused.
+// A batch computed as micro-batches gives the results of the whole batch, or is refused.
 #include "train/micro_batches.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Programs that are added to those of a training: room is found for them, or all stays as it was.
+// Programs that are added to those of a training: they fit, or nothing changes.
 #include "train/runner.h"
 
 #include <gtest/gtest.h>

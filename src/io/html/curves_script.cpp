@@ -20,7 +20,7 @@ function curve(canvasId, series, points, yText, clipped) {
   const finite = series.flatMap(s => s.bounds ? s.values : []).filter(isNumber);
   const sorted = Float64Array.from(finite.length ? finite : marks).sort();
   if (!sorted.length) return;
-  // Of many losses the few largest may leave the picture, so that the others can be told apart.
+  // The few largest of many losses may lie outside the picture, so that the others are readable.
   const last = sorted.length - 1, low = Math.min(sorted[0], ...marks);
   const high = Math.max(sorted[clipped && last >= 200 ? Math.floor(0.995 * last) : last], ...marks);
   const pad = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;

@@ -21,15 +21,15 @@ function verdict() {
 function planFacts() {
   const facts = [['planned peak of a step', exact(PLAN.peak)]];
   if (PLAN.budget) facts.push(['memory budget', (PLAN.fits ? 'kept: ' : 'not kept: ') + exact(PLAN.budget)]);
-  facts.push(['batch', count(PLAN.batch) + (PLAN.micro > 1 ? ' in ' + PLAN.micro + ' parts' : '')],
+  facts.push(['batch', count(PLAN.batch) + (PLAN.micro > 1 ? ' in ' + PLAN.micro + ' micro-batches' : '')],
     ['parameters', exact(PLAN.parameters)], ['optimizer state, statistics', exact(PLAN.state)],
     ['arena', exact(PLAN.arena)],
     ['above the lower bound', (PLAN.bound ? 100 * PLAN.peak / PLAN.bound - 100 : 0).toFixed(2) + ' %']);
   if (PLAN.stepMs) facts.push(['predicted step', time(PLAN.stepMs)]);
   if (PLAN.swapWritten || PLAN.swapRead) {
-    facts.push(['swap file, a step', bytes(PLAN.swapWritten) + ' written, ' + bytes(PLAN.swapRead) +
-      ' read'], ['time of the swap file, predicted', time(PLAN.swapBusy)],
-      ['wait for the swap file, predicted', time(PLAN.swapStall)]);
+    facts.push(['swap file, per step', bytes(PLAN.swapWritten) + ' written, ' + bytes(PLAN.swapRead) +
+      ' read'], ['swap file busy, predicted', time(PLAN.swapBusy)],
+      ['waiting for the swap file, predicted', time(PLAN.swapStall)]);
   }
   return facts;
 }
@@ -59,25 +59,25 @@ function fillMemory() {
   const n = BARS.birth.length;
   if (!n) return;
   byId('memory').hidden = false;
-  const made = [[PLAN.again, 'computed again'], [PLAN.fetched, 'read back from the swap file']]
+  const made = [[PLAN.recomputed, 'recomputed'], [PLAN.fetched, 'read back from the swap file']]
     .filter(m => m[0].length).map(m => count(m[0].length) + ' ' + m[1]).join(', ');
   const summary = 'Planned peak ' + bytes(PLAN.peak) + ' for a batch of ' + PLAN.batch +
     ': parameters ' + bytes(PLAN.parameters) + ', optimizer state and statistics ' +
     bytes(PLAN.state) + (PLAN.inFile ? ' (' + bytes(PLAN.inFile) + ' of both in the swap file)' : '') +
     ', constants ' + bytes(PLAN.constants) + ', arena ' + bytes(PLAN.arena) +
     ' with ' + plural(n, 'buffer') + (made ? ' (' + made + ')' : '') + '. ' +
-    (PLAN.steps.op.length ? 'Fullest at op ' + PLAN.peakStep + 
+    (PLAN.steps.op.length ? 'Peak at op ' + PLAN.peakStep + 
       ', ' + opName(PLAN.peakStep) + '. ' : '') + verdict();
   byId('memory-text').textContent = summary;
   byId('pointer').setAttribute('aria-label', summary);
   byId('reading').textContent = 'Each bar is a buffer: from the op that first writes it to the one ' +
-    'that last reads it, at its place in memory. Point at one to see its name.' +
-    (BROKEN ? ' What lies there during the whole step is drawn smaller than it is.' : '');
+    'that last reads it, at its offset in memory. Point at one to see its name.' +
+    (BROKEN ? ' What is held during the whole step is drawn smaller, not to scale.' : '');
   strategies();
   const order = Array.from(BARS.bytes.keys()).sort((a, b) => BARS.bytes[b] - BARS.bytes[a]);
   const alive = order.filter(i => BARS.birth[i] <= PLAN.peakStep &&
     PLAN.peakStep < BARS.birth[i] + BARS.life[i]);
-  byId('peak-title').textContent = 'The fullest moment' +
+  byId('peak-title').textContent = 'The peak' +
     (PLAN.steps.op.length ? ': ' + opName(PLAN.peakStep) : '');
   bufferTable('peak-buffers', alive.slice(0, 8));
   byId('peak-more').textContent = alive.length > 8 ? 'and ' + plural(alive.length - 8, 'smaller one') : '';

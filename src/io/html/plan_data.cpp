@@ -38,7 +38,7 @@ void add_buffers(const Plan& plan, ordered_json& data) {
   Texts names, roles, shapes;
   ordered_json columns =
       empty_columns({"name", "role", "shape", "bytes", "offset", "birth", "life"});
-  ordered_json again = ordered_json::array(), fetched = ordered_json::array();
+  ordered_json recomputed = ordered_json::array(), fetched = ordered_json::array();
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlanBuffer& buffer = plan.buffers[i];
     columns["name"].push_back(names.number(buffer.name));
@@ -49,14 +49,14 @@ void add_buffers(const Plan& plan, ordered_json& data) {
     columns["offset"].push_back(buffer.offset);
     columns["birth"].push_back(buffer.birth);
     columns["life"].push_back(buffer.death - buffer.birth);
-    if (buffer.made == Made::again) again.push_back(i);
+    if (buffer.made == Made::recomputed) recomputed.push_back(i);
     if (buffer.made == Made::fetched) fetched.push_back(i);
   }
   data["names"] = names.list();
   data["roles"] = roles.list();
   data["shapes"] = shapes.list();
   data["buffers"] = std::move(columns);
-  data["again"] = std::move(again);
+  data["recomputed"] = std::move(recomputed);
   data["fetched"] = std::move(fetched);
 }
 

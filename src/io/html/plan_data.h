@@ -1,4 +1,4 @@
-// A memory plan as the report page's scripts read it.
+// A memory plan as data of the report page's scripts.
 #pragma once
 
 #include <thimble/plan.h>

@@ -35,7 +35,7 @@ const opName = i => PLAN.ops[PLAN.steps.op[i]] +
   (PLAN.layers[PLAN.steps.layer[i]] ? ' of ' + PLAN.layers[PLAN.steps.layer[i]] : '');
 function barText(i) {
   const birth = BARS.birth[i], last = birth + BARS.life[i] - 1;
-  const made = PLAN.again.includes(i) ? 'computed again, '
+  const made = PLAN.recomputed.includes(i) ? 'recomputed, '
     : PLAN.fetched.includes(i) ? 'read back from the swap file, ' : '';
   return PLAN.names[BARS.name[i]] + ' ' + PLAN.shapes[BARS.shape[i]] + '\n' +
     PLAN.roles[BARS.role[i]] + ', ' + made + bytes(BARS.bytes[i]) + ' (' + count(BARS.bytes[i]) +
@@ -74,7 +74,7 @@ function show(next) {
     high: Math.min(next.high ?? view.high, 1) };
   const zoomed = span < all || view.high - view.low < 1;
   byId('range').textContent = zoomed ? 'ops ' + count(Math.round(from)) + ' to ' +
-    count(Math.round(from + span)) + ' of ' + count(all) : 'drag over a part to enlarge it';
+    count(Math.round(from + span)) + ' of ' + count(all) : 'drag over a region to enlarge it';
   drawTimeline();
 }
 function zoom(factor, middle = (view.from + view.to) / 2) {
@@ -82,7 +82,7 @@ function zoom(factor, middle = (view.from + view.to) / 2) {
 }
 const BUTTONS = [['+', 'enlarge', () => zoom(0.5)], ['\u2212', 'show more', () => zoom(2)],
   ['\u2190', 'earlier', () => move(-0.5)], ['\u2192', 'later', () => move(0.5)],
-  ['fullest', 'the fullest moment', () => {
+  ['peak', 'the peak', () => {
     const span = Math.min(WHOLE.to, Math.max(20, WHOLE.to / 20));
     show({ from: PLAN.peakStep - span / 2, to: PLAN.peakStep + span / 2, low: 0, high: 1 });
   }], ['whole', 'the whole step', () => show({ ...WHOLE })]];

@@ -34,7 +34,7 @@ th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var
   white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-i.again { background: repeating-linear-gradient(135deg, var(--soft) 0 2px, transparent 2px 4px); }
+i.recomputed { background: repeating-linear-gradient(135deg, var(--soft) 0 2px, transparent 2px 4px); }
 i.fetched { background: repeating-linear-gradient(45deg, var(--soft) 0 2px, transparent 2px 4px); }
 i.solid, i.dashed, i.limit { width: 18px; height: 0; border-radius: 0; vertical-align: middle;
   border-top: 2px solid var(--ink); }
@@ -96,7 +96,7 @@ const char* const kReportBody = R"html(
       <div class="stack"><canvas id="timeline"></canvas><canvas id="pointer" role="img"></canvas></div>
     </div>
     <div class="panel" id="strategies" hidden>
-      <h3>How it came to be</h3>
+      <h3>What reduced the peak</h3>
       <div class="scroll"><table id="strategy-table"></table></div>
     </div>
   </div>

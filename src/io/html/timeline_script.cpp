@@ -2,8 +2,8 @@
 
 namespace thimble::io {
 
-// Bars lie on one canvas, what follows the mouse on another above it: pointing at something does
-// not draw thousands of bars again.
+// Bars are drawn on one canvas, what follows the mouse on another above it, so that pointing at
+// something does not redraw thousands of bars.
 const char* const kTimelineScript = R"js(
 const HUES = { activation: 215, gradient: 22, input: 150, label: 175, workspace: 285, scalar: 330,
   parameter: 48, state: 95 };
@@ -14,7 +14,7 @@ const ASIDE = PLAN.pipeline + PLAN.reserved;
 const TOTAL = Math.max(PLAN.peak + ASIDE, PLAN.arena), BASE = TOTAL - PLAN.arena;
 // What lies in memory during the whole step, from the bottom.
 const RESIDENT = PLAN.inFile
-  ? [['parameters and state that stay in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
+  ? [['parameters and state in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
   : [['parameters', PLAN.parameters, 48], ['optimizer state, statistics', PLAN.state, 95]];
 const BANDS = RESIDENT.concat([['staging for the swap file', PLAN.staging, 200],
   ['input pipeline', PLAN.pipeline, 150]]);
@@ -42,7 +42,7 @@ function measure(w, h) {
   const u = scale(view.low, view.high, h - box.bottom, box.top);
   return { w, h, box, x, y: { at: v => u.at(level(v)), back: p => unlevel(u.back(p)) } };
 }
-// Stripes that mark what was computed again (rising) and what was read back (falling).
+// Stripes that mark recomputed values (rising) and values read back from the swap file (falling).
 function stripes(g, rising) {
   const ratio = devicePixelRatio || 1, size = 7 * ratio;
   const tile = document.createElement('canvas');
@@ -113,7 +113,7 @@ function barBox(i) {
 }
 function drawBars(g) {
   const { w, h, box } = frame, shown = PLAN.roles.map(() => []);
-  const hatched = [PLAN.again, PLAN.fetched].map(list => ({ marked: new Set(list), boxes: [] }));
+  const hatched = [PLAN.recomputed, PLAN.fetched].map(list => ({ marked: new Set(list), boxes: [] }));
   for (let i = 0; i < BARS.birth.length; ++i) {
     if (BARS.birth[i] >= view.to || BARS.birth[i] + BARS.life[i] <= view.from) continue;
     const place = barBox(i);
@@ -148,7 +148,7 @@ function drawLimit(g, v, colour, text, dashed, below) {
   g.globalAlpha = 1; g.fillStyle = colour; g.textAlign = 'left';
   g.fillText(text, left + 4, top + 12);
 }
-// Texts keep to the other side of the mark of the fullest moment.
+// Texts are drawn on the side of the peak's mark where there is more room.
 const peakIsRight = () => frame.x.at(PLAN.peakStep) > (frame.box.left + frame.w) / 2;
 function drawLines(g) {
   const { box, x, y, h } = frame, live = PLAN.steps.live;
@@ -165,7 +165,7 @@ function drawLines(g) {
   }
   const near = budgetInside && Math.abs(y.at(PLAN.budget) - y.at(TOTAL)) < 20;
   drawLimit(g, TOTAL, css('--ink'),
-    'planned peak' + (ASIDE ? ' and what is set aside ' : ' ') + bytes(TOTAL), true,
+    'planned peak' + (ASIDE ? ' and reserves ' : ' ') + bytes(TOTAL), true,
     near && PLAN.budget > TOTAL);
   if (!PLAN.budget) return;
   const budget = 'budget ' + bytes(PLAN.budget);
@@ -192,7 +192,7 @@ function drawTimeline() {
 }
 function timelineLegend() {
   const marks = [];
-  if (PLAN.again.length) marks.push(['again', 'computed again']);
+  if (PLAN.recomputed.length) marks.push(['recomputed', 'recomputed']);
   if (PLAN.fetched.length) marks.push(['fetched', 'read back from the swap file']);
   legend('roles', PLAN.roles.map(role => [roleColour(role), role])
     .concat(BANDS.filter(b => b[1] > 0).map(b => [bandColour(b[2]), b[0]]))

@@ -27,7 +27,7 @@ struct TensorView {
   Shape shape;
   std::span<const std::byte> bytes;  // of all elements, row-major, little endian
   Foreign foreign = Foreign::none;   // else the element type, and dtype means nothing
-  // Of a tensor that is fetched from elsewhere when it is its turn to be written: gives its bytes,
+  // Of a tensor that is fetched from elsewhere when it is written: gives its bytes,
   // valid until the next such call; the member bytes is empty then.
   std::function<std::span<const std::byte>()> fetch = {};
 };

@@ -6,7 +6,7 @@
 
 namespace thimble {
 
-// What a bit says of its element x.
+// The test of an element x that a bit records.
 enum class BitTest : uint8_t {
   above,         // x > low
   above_or_nan,  // not x <= low
@@ -22,8 +22,8 @@ struct ActivationBitsAttrs {
 };
 
 // One bit an element: whether it passes the test. x: any shape, f32; returns its shape, boolean,
-// the first element in the lowest bit of the first byte. What the gradients of relu and its like
-// look at, in a thirty-second of its place.
+// the first element in the lowest bit of the first byte. A bit mask for the gradients of relu and
+// its like, in a thirty-second of the memory.
 Value activation_bits(Value x, const ActivationBitsAttrs& attrs);
 
 struct GradByBitsAttrs {

@@ -132,7 +132,7 @@ ir::Params update_params(const ir::KernelContext& c) {
   return d;
 }
 
-// An op of its own, so that batch_norm changes nothing and may be computed again, and so that a
+// An op of its own, so that batch_norm has no side effect and may be recomputed, and so that a
 // step whose loss is not finite leaves the running statistics alone.
 const OpDef& batch_norm_update_op() {
   static const OpDef def{

@@ -14,7 +14,7 @@ THIMBLE_FUNCTION_FOLDER(channel_shuffle) {
   static const FunctionDef channel_shuffle_function{
       .name = "channel_shuffle",
       .doc =
-          "Channels dealt out from their groups in turn: y[.., i*groups + g] = "
+          "Channels taken from their groups alternately: y[.., i*groups + g] = "
           "x[.., g*(C/groups) + i].",
       .example = "auto y = channel_shuffle(x, {.groups = 3});",
       .inputs = {{"x", "[N, ..., C]"}},

@@ -10,7 +10,7 @@ struct ChannelShuffleOptions {
   int64_t groups = 2;  // divides the channels
 };
 
-// Channels dealt out from their groups in turn: y[.., i*groups + g] = x[.., g*(C/groups) + i].
+// Channels taken from their groups alternately: y[.., i*groups + g] = x[.., g*(C/groups) + i].
 // x: [N, ..., C]; y: the shape of x. A transpose between views. Source: Zhang et al., "ShuffleNet",
 // 2018. Errors: Error where the groups do not divide C.
 Value channel_shuffle(Value x, const ChannelShuffleOptions& options);

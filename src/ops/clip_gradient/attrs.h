@@ -7,11 +7,11 @@
 namespace thimble {
 
 inline void describe(ClipByNormOptions& a, ir::FieldVisitor& v) {
-  v.field("max_norm", a.max_norm, "the largest norm that stays as it is");
+  v.field("max_norm", a.max_norm, "the largest norm that is not scaled down");
 }
 
 inline void describe(ClipByValueOptions& a, ir::FieldVisitor& v) {
-  v.field("limit", a.limit, "the largest magnitude that stays as it is");
+  v.field("limit", a.limit, "the largest magnitude that is not clipped");
 }
 
 }  // namespace thimble

@@ -13,7 +13,7 @@ struct DropoutAttrs {
 
 inline void describe(DropoutAttrs& a, ir::FieldVisitor& v) {
   v.field("p", a.p, "share of elements that become 0");
-  v.field("stream", a.stream, "tells the draws of one step apart");
+  v.field("stream", a.stream, "number of this draw within a step, for independent random numbers");
 }
 
 }  // namespace thimble

@@ -10,7 +10,7 @@ struct DropoutOptions {
 
 // In training each element becomes 0 with probability p and the others are divided by 1 - p; at
 // inference nothing happens. The mask depends on the seed, the step and the place in the graph
-// alone; the backward pass draws it again instead of keeping it. x: any shape, f32.
+// alone; the backward pass recomputes it instead of keeping it. x: any shape, f32.
 // Throws Error unless 0 <= p <= 1. Source: Srivastava et al. 2014.
 Value dropout(Value x, const DropoutOptions& options = {});
 

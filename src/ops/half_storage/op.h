@@ -14,7 +14,7 @@ struct ToHalfAttrs {
 // x: any shape, f32. For what is kept for later: no other op takes the result.
 Value to_half(Value x, const ToHalfAttrs& attrs = {});
 
-// Such numbers as f32 again, exactly. x: any shape, f16 or bf16.
+// Such numbers converted back to f32, exactly. x: any shape, f16 or bf16.
 Value from_half(Value x);
 
 }  // namespace thimble

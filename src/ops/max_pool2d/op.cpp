@@ -14,7 +14,7 @@
 namespace thimble::ops::max_pool2d_impl {
 namespace {
 
-// One byte tells the cells of windows up to this size apart.
+// One byte can number the cells of windows up to this size.
 constexpr int64_t kMaxByteCells = 255;
 
 bool has_wide_index(const Window& window) {
@@ -128,7 +128,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
 }
 
-// Bits that tell the cells of a small window apart, a part of a byte; 0: there are too many cells.
+// Bits that number the cells of a small window, less than a byte; 0: there are too many cells.
 int place_bits(const Window& window) {
   const int64_t cells = window.kernel.h * window.kernel.w;
   return cells <= 2 ? 1 : cells <= 4 ? 2 : cells <= 16 ? 4 : 0;

@@ -17,7 +17,7 @@ inline void describe(RandomNormalAttrs& a, ir::FieldVisitor& v) {
   v.field("shape", a.shape, "the shape of the result");
   v.field("mean", a.mean, "the mean");
   v.field("stddev", a.stddev, "the standard deviation");
-  v.field("stream", a.stream, "tells the draws of one step apart");
+  v.field("stream", a.stream, "number of this draw within a step, for independent random numbers");
 }
 
 }  // namespace thimble

@@ -17,7 +17,7 @@ inline void describe(RandomUniformAttrs& a, ir::FieldVisitor& v) {
   v.field("shape", a.shape, "the shape of the result");
   v.field("low", a.low, "the smallest number");
   v.field("high", a.high, "above the largest number");
-  v.field("stream", a.stream, "tells the draws of one step apart");
+  v.field("stream", a.stream, "number of this draw within a step, for independent random numbers");
 }
 
 }  // namespace thimble

@@ -14,7 +14,7 @@ struct RotatePairsAttrs {
 
 inline void describe(RotatePairsAttrs& a, ir::FieldVisitor& v) {
   v.field("interleaved", a.interleaved, "pairs are neighbours, not halves");
-  v.field("inverse", a.inverse, "turn back");
+  v.field("inverse", a.inverse, "rotate by the negative angles");
 }
 
 }  // namespace thimble

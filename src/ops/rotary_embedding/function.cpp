@@ -6,8 +6,8 @@ namespace thimble {
 
 void describe(RotaryEmbeddingOptions& o, ir::OptionVisitor& v) {
   v.field("interleaved", o.interleaved, "pairs are neighbours (2i, 2i + 1), not halves");
-  v.field("base", o.base, "pair i turns by base^(-2i / width) radians a position");
-  v.field("width", o.width, "how many of the last dimension's numbers turn; even; 0: all");
+  v.field("base", o.base, "pair i rotates by base^(-2i / width) radians a position");
+  v.field("width", o.width, "how many of the last dimension's numbers rotate; even; 0: all");
   v.field("offset", o.offset, "of the first position");
 }
 

@@ -18,7 +18,7 @@ inline void describe(AttentionAttrs& a, ir::FieldVisitor& v) {
   v.field("causal", a.causal, "query t sees the keys 0 to t alone");
   v.field("scale", a.scale, "of the products");
   v.field("dropout", a.dropout, "share of the weights that become 0 in training");
-  v.field("stream", a.stream, "tells the draws of one step apart");
+  v.field("stream", a.stream, "number of this draw within a step, for independent random numbers");
 }
 
 }  // namespace thimble

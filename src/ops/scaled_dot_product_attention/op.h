@@ -17,10 +17,10 @@ struct AttentionOptions {
 // stand before heads, as a dense layer and a reshape leave them.
 // mask: none, or of shape [N or 1, H or 1, T or 1, S or 1]: f32 values that are added, or u8 where
 // 0 hides a key. A query that sees no key gives 0. The T x S weights are never stored: they are
-// computed block by block, again in the backward pass. Dropout follows the seed, the step and the
-// place in the graph alone; nothing at inference. Source: Vaswani et al., "Attention is all you
-// need", 2017; Dao et al., "FlashAttention", 2022; Ainslie et al., "GQA", 2023. Errors: Error where
-// shapes do not fit.
+// computed block by block, and recomputed in the backward pass. Dropout follows the seed, the step
+// and the place in the graph alone; nothing at inference. Source: Vaswani et al., "Attention is all
+// you need", 2017; Dao et al., "FlashAttention", 2022; Ainslie et al., "GQA", 2023. Errors: Error
+// where shapes do not fit.
 Value scaled_dot_product_attention(Value q, Value k, Value v, Value mask,
                                    const AttentionOptions& options = {});
 Value scaled_dot_product_attention(Value q, Value k, Value v, const AttentionOptions& options = {});

@@ -8,7 +8,7 @@
 namespace thimble::ops::update_in_parts_impl {
 namespace {
 
-// Bytes of a part of a gradient. It stays in the second-level cache until it is used.
+// Bytes of a tile of a gradient: small enough to stay in the second-level cache until it is used.
 constexpr int64_t kPartBytes = int64_t{128} << 10;
 
 // Types of the inner nodes.

@@ -44,7 +44,7 @@ class PairOperand {
   Vec same_;
 };
 
-// n elements along the innermost axis. y may be written again, unchanged, up to y_end: masked
+// n elements along the innermost axis. y may be rewritten, unchanged, up to y_end: masked
 // stores to memory outside the caches are several times slower than whole ones.
 template <class Formula>
 HWY_INLINE void pair_row(float* y, const float* y_end, const PairOperand a, const PairOperand b,

@@ -1,4 +1,4 @@
-// What einsum's equations say.
+// The equations of einsum, parsed.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace thimble::ops {
 
-// An op as it stands in a node, without its inputs.
+// An op with its attributes, without inputs.
 struct InnerOp {
   const OpDef* op = nullptr;
   ir::Attrs attrs;

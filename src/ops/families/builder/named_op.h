@@ -5,7 +5,7 @@
 
 namespace thimble::ops {
 
-// What build returns; an Error it throws names this op in the place of the one it is made of.
+// Returns what build returns. An Error that build throws names this op instead of the inner one.
 template <class Build>
 auto named_op(const char* op, const Build& build) {
   try {

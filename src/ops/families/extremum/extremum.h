@@ -1,5 +1,5 @@
-// What max and min, argmax and argmin, maximum and minimum share: each pair is one driver, told
-// which of two numbers comes first.
+// What max and min, argmax and argmin, maximum and minimum share. Each pair has one driver, which
+// gets the comparison as a parameter.
 #pragma once
 
 #include <cstdint>

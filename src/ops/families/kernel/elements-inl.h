@@ -21,7 +21,7 @@ using simd::HWY_NAMESPACE::F32;
 using simd::HWY_NAMESPACE::lanes;
 using simd::HWY_NAMESPACE::Vec;
 
-// Elements of a tile: small enough to share the work of a middling tensor, large enough that
+// Elements of a tile: small enough to share the work of a medium-sized tensor, large enough that
 // handing out a task costs nothing beside it. A multiple of every vector's lanes.
 inline constexpr int64_t kTileElements = 16384;
 

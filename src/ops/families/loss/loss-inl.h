@@ -57,7 +57,7 @@ HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, parallel
   *y = static_cast<float>(total / d.divisor);
 }
 
-// What the derivatives of the terms are multiplied by: dy / divisor, or each its own dy.
+// The factors of the terms' derivatives: dy / divisor, or each term's own dy.
 struct LossScale {
   const float* each;  // null for the same
   float same;

@@ -13,7 +13,7 @@ inline void describe(LossOptions& a, ir::FieldVisitor& v) {
 
 namespace ops {
 
-// What the sum of `terms` numbers over a tensor of that shape is divided by; LOSS_TERMS for none.
+// The divisor of a sum of `terms` numbers over a tensor of that shape; LOSS_TERMS for no sum.
 int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms);
 
 // What DataFlow::samples says of a loss whose terms each belong to a sample.

@@ -10,7 +10,7 @@ namespace thimble::ops {
 // Fails unless input i is f32 [N, ..., C] and the groups divide C.
 void check_groups(const ir::InferContext& c, int i, int64_t groups);
 
-// How an op {y, mean, variance} = norm(x, gamma, beta, ...) makes y again.
+// The recompute rule of y for an op {y, mean, variance} = norm(x, gamma, beta, ...).
 [[nodiscard]] ir::RebuildRule group_norm_rebuild(double epsilon);
 
 group_norm_dims group_norm_sizes(const Shape& x, int64_t groups, double epsilon);
@@ -22,7 +22,7 @@ void normalise_groups(float* y, float* mean, float* variance, const float* x, co
                       const float* beta, void* workspace, const group_norm_dims* d,
                       parallel::ThreadPool& pool);
 
-// The same y again from the statistics, as group_norm_apply_ref. y may be x. workspace as above.
+// Recomputes y from the statistics, as group_norm_apply_ref. y may be x. workspace as above.
 void scale_groups(float* y, const float* x, const float* gamma, const float* beta,
                   const float* mean, const float* variance, void* workspace,
                   const group_norm_dims* d, parallel::ThreadPool& pool);

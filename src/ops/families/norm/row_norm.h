@@ -24,7 +24,7 @@ void layer_norm_simd(float* y, float* mean, float* rstd, const float* x, const f
 void rms_norm_simd(float* y, float* rstd, const float* x, const float* gamma,
                    const row_norm_dims* d, parallel::ThreadPool& pool);
 
-// The same y again from the statistics, as layer_norm_apply_ref and rms_norm_apply_ref. y may be x.
+// Recomputes y from the statistics, as layer_norm_apply_ref and rms_norm_apply_ref. y may be x.
 void layer_norm_apply_simd(float* y, const float* x, const float* gamma, const float* beta,
                            const float* mean, const float* rstd, const row_norm_dims* d,
                            parallel::ThreadPool& pool);

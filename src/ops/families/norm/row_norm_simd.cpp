@@ -99,7 +99,7 @@ void row_norm(float* y, float* mean, float* rstd, const float* x, const float* g
   });
 }
 
-// y again from the statistics; mean may be null for 0.
+// Recomputes y from the statistics; mean may be null for 0.
 void scale_rows_target(float* y, const float* x, const float* gamma, const float* beta,
                        const float* mean, const float* rstd, const row_norm_dims& d,
                        parallel::ThreadPool& pool) {

@@ -1,4 +1,4 @@
-// Gradients that reach the maxima of a pooling's windows and nothing else.
+// Gradients that are zero except at the maxima of a pooling's windows.
 #pragma once
 
 #include <thimble/graph.h>
@@ -18,7 +18,7 @@ struct Maxima {
 // Where dy, the gradient by x, comes from a max pooling of x and from nothing else.
 [[nodiscard]] std::optional<Maxima> maxima_of(Value dy, Value x);
 
-// max_pool2d_grad as it was, of another gradient of the pooling's result.
+// The same max_pool2d_grad for another gradient of the pooling's result.
 [[nodiscard]] Value route_to_maxima(const Maxima& maxima, Value dy);
 
 // select(dy, y) for an op that passes each element of dy on as it is, or 0, depending on the same

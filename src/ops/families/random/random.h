@@ -1,4 +1,4 @@
-// What ops that draw random numbers share.
+// Shared by the ops that draw random numbers.
 #pragma once
 
 #include "ir/graph.h"

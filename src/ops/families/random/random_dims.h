@@ -8,7 +8,7 @@
  */
 typedef struct {
   int n;           /* elements */
-  uint32_t stream; /* tells the draws of one step apart */
+  uint32_t stream; /* number of this draw within a step */
   double a, b;     /* constants of the formula, named by the op */
   double limit;
 } random_dims;

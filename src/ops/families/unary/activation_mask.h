@@ -1,4 +1,4 @@
-// How the gradients of activations that are lines in pieces do with one bit an element.
+// Bit masks for the gradients of piecewise linear activations: one bit per element.
 #pragma once
 
 #include <thimble/ops/activation_bits.h>

@@ -18,7 +18,7 @@ struct FusedUpdate {
 
 // The two nodes as one: `update` reads what `gradient` computes. None where the rule looks at more
 // than an element at a time, a state is not of the parameter's type, the gradient cannot be
-// computed in parts to the same bits, or has not more than one.
+// computed in tiles to the same bits, or has not more than one.
 [[nodiscard]] std::optional<FusedUpdate> fuse_update(const ir::Graph& graph,
                                                      const ir::Node& gradient,
                                                      const ir::Node& update);

@@ -16,7 +16,7 @@ constexpr int64_t element_tiles(int64_t n) { return (n + kTileElements - 1) / kT
 
 HWY_INLINE Vec set(double value) { return hn::Set(F32(), static_cast<float>(value)); }
 
-// The gradient as the formulas take it: turned round to go up, weight decay added.
+// The gradient as the formulas take it: negated to maximize, weight decay added.
 class GradientRule {
  public:
   GradientRule(bool maximize, double weight_decay)

@@ -1,5 +1,5 @@
 // The family of ops that change a parameter in place: an optimizer's rule is its settings, its
-// formula and the tensors it remembers.
+// formula and the tensors it keeps.
 #pragma once
 
 #include <fmt/format.h>
@@ -46,8 +46,8 @@ class SettingChecks {
 //   name, optimizer (its name for users), doc
 //   using Settings: the public struct, described by describe(Settings&, FieldVisitor&)
 //   check(const Settings&, const SettingChecks&)
-//   std::span<const ir::ArgDoc> state_docs(): what it may remember, those always needed first
-//   std::vector<ir::StateSpec> states(const Settings&, const Shape& param): what it does remember
+//   std::span<const ir::ArgDoc> state_docs(): what it may keep, those always needed first
+//   std::vector<ir::StateSpec> states(const Settings&, const Shape& param): what it keeps
 //   params(const Settings&, const Shape& param): the kernels' POD, whose `n`, the number of
 //     elements, is filled in here
 //   ref, ref64, fast: kernels (real* const* out, const real* param, const real* grad,
