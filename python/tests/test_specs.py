@@ -45,7 +45,8 @@ def test_a_layer_without_op_knows_its_weights_by_their_names():
 
 def test_a_layer_with_a_state_keeps_statistics():
     def layer(*states):
-        return {"function": {"inputs": [], "parameters": [{"name": "p", "doc": "a state", "state": s} for s in states]}}
+        parameters = [{"name": "p", "doc": "a state", "state": state} for state in states]
+        return {"function": {"inputs": [], "parameters": parameters}}
 
     assert keeps_statistics(layer(False, True))
     assert not keeps_statistics(layer(False, False))

@@ -49,7 +49,7 @@ TEST(accounting, counts_in_the_account_that_was_open_when_memory_was_taken) {
 TEST(accounting, an_account_belongs_to_the_thread_that_opened_it) {
   const auto account = std::make_shared<Account>();
   const Counting counting(account);
-  Thread other([] { const Held uncounted(64); });
+  parallel::Thread other([] { const Held uncounted(64); });
   other.join();
   EXPECT_EQ(account->peak(), 0);
 }
@@ -66,7 +66,7 @@ TEST(accounting, a_block_may_outlive_its_account_s_other_owners) {
 
 TEST(thread, has_the_stack_it_says) {
   int64_t bytes = 0;
-  Thread thread([&bytes] {
+  parallel::Thread thread([&bytes] {
     pthread_attr_t attributes;
     size_t size = 0;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
@@ -77,7 +77,7 @@ TEST(thread, has_the_stack_it_says) {
   EXPECT_TRUE(thread.joinable());
   thread.join();
   EXPECT_FALSE(thread.joinable());
-  EXPECT_EQ(bytes, kStackBytes);
+  EXPECT_EQ(bytes, parallel::kStackBytes);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Program folded(float a, float b) {
 }
 
 float result(const Program& program, const Store& store) {
-  ThreadPool pool(1);
+  parallel::ThreadPool pool(1);
   const Block arena(program.plan().arena_bytes);
   Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
   EXPECT_TRUE(session.run());

@@ -76,7 +76,7 @@ class SlowStep {
   std::unique_ptr<Program> program_;
   std::unique_ptr<Store> store_;
   Block arena_;
-  ThreadPool pool_{1};
+  parallel::ThreadPool pool_{1};
   std::unique_ptr<SwapFile> file_;
   std::unique_ptr<Session> session_;
 };

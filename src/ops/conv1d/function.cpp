@@ -55,7 +55,6 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
       .outputs = {{.name = "y", .doc = "[N, Q, channels]", .batch_rank = 3}},
       .parameters = {{"weight", "[channels, kernel, 1]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv1dOptions>(),
-      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {depthwise_conv1d(in[0], options_as<Conv1dOptions>(options))};
       },

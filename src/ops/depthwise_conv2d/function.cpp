@@ -13,7 +13,6 @@ THIMBLE_FUNCTION_FOLDER(depthwise_conv2d) {
       .outputs = {{.name = "y", .doc = "[N, P, Q, channels]", .batch_rank = 4}},
       .parameters = {{"weight", "[channels, kh, kw, 1]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv2dOptions>(),
-      .required = {"channels"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         return {depthwise_conv2d(in[0], options_as<Conv2dOptions>(options))};
       },
