@@ -1,4 +1,4 @@
-// Tests of ops that recompute another op's output (OpDef::rebuild).
+// Tests of ops that make another op's output again (OpDef::rebuild).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 
 namespace thimble::test {
 
-// Cases of the op that recomputes output 0, from cases of the op that computed it and the rule's
-// list of inputs: inputs of the cases, or ~i for their output i.
+// Cases of the op that makes output 0 again, from cases of the op that made it and the rule's list
+// of inputs: inputs of the cases, or ~i for their output i.
 inline std::vector<OpCase> rebuild_cases(std::vector<OpCase> cases,
                                          const std::vector<int>& sources) {
   for (OpCase& test : cases) {
@@ -31,7 +31,7 @@ inline std::vector<OpCase> rebuild_cases(std::vector<OpCase> cases,
   return cases;
 }
 
-// Output 0 of an op on random numbers has the same bits when it is recomputed by the op's rule.
+// Output 0 of an op on random numbers has the same bits when it is made again by the op's rule.
 inline void expect_rebuilt(const char* name, const OpCase& test) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> uniform(-2.0F, 3.0F);
