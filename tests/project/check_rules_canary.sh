@@ -5,7 +5,7 @@ set -euo pipefail
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-mkdir -p include/thimble src/ops/glow src/passes scripts docs
+mkdir -p include/thimble src/ops/{glow,soft_glow} src/{passes,train,io} python/src scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
   >src/ops/glow/simd.cpp
@@ -17,6 +17,11 @@ seq 1 151 | sed 's|^|// |' >include/thimble/long.h
 seq 1 501 | sed 's|^|// |' >src/passes/long.cpp
 printf 'int x;\nconst char* a = "glow";\n' >src/passes/by_name.cpp
 printf '#include "ops/glow/op.h"\n' >src/passes/by_header.cpp
+printf 'const char* kName = "soft_glow";  // .name = "soft_glow"\n' >src/ops/soft_glow/op.cpp
+printf 'auto op = ir::find_op("glow");\n' >src/ops/soft_glow/rule.h
+printf '#include "ops/families/light/light.h"\n#include <thimble/ops/glow.h>\n' >src/train/by_header.cpp
+printf 'bool glows = word == "glow" && std::string_view(op->name) == "glow";\n' >src/io/by_name.cpp
+printf 'const char* kOp = "soft_glow";\n' >python/src/by_name.cpp
 # Spelled in two parts, so that the check of this file does not find them.
 printf 'data=/ho%s/someone/data\n' me >scripts/path.sh
 printf '// TO%s: later\n' DO >src/passes/open.cpp
@@ -24,13 +29,17 @@ printf '// TO%s: later\n' DO >src/passes/open.cpp
 cat >expected <<'EOF'
 include/thimble/foreign.h:2: a public header includes the standard library and <thimble/...> alone
 include/thimble/long.h:151: a public header has at most 150 lines
+python/src/by_name.cpp:1: an op is named outside its folder
 scripts/path.sh:1: a path of one machine
+src/io/by_name.cpp:1: an op is named outside its folder
 src/ops/glow/function.cpp:2: what an op keeps for itself stands in thimble::ops::<op>_impl
 src/ops/glow/simd.cpp:2: all of it stands in thimble::ops::glow_impl
+src/ops/soft_glow/rule.h:1: an op looks up another one by its name
 src/passes/by_header.cpp:1: the op glow is named outside its folder
 src/passes/by_name.cpp:2: the op glow is named outside its folder
 src/passes/long.cpp:501: more than 500 lines
 src/passes/open.cpp:1: an open end: do it, or put it in the tracker
+src/train/by_header.cpp:2: an op is named outside its folder
 EOF
 if "$1" "$tree" >found 2>/dev/null; then
   echo "the check says that a tree full of breaks keeps the rules" >&2

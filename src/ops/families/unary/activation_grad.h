@@ -6,8 +6,8 @@
 #include <thimble/ops/relu6.h>
 
 #include "ir/op_def.h"
-#include "ops/families/pool/maxima.h"
 #include "ops/families/unary/activation.h"
+#include "ops/families/unary/select_gradient.h"
 
 namespace thimble::ops {
 
