@@ -93,7 +93,9 @@ Value state(const Value& param, const ir::StateSpec& spec) {
 }
 
 Value gradient_sum(const Value& param) {
-  return state(param, {kGradientSumSuffix.data() + 1, {DType::f32, param.shape()}});
+  const Value sum = state(param, {kGradientSumName, {DType::f32, param.shape()}});
+  param.graph().values[static_cast<size_t>(sum.id())].sums_gradients = true;
+  return sum;
 }
 
 // Throws where a parameter has its gradient as rows, which `what` would spread over all of them.
