@@ -71,7 +71,7 @@ TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_the
     for (const ir::Node& node : after.nodes) {
       const ir::ValueData& value = after.data(node.outputs[0]);
       if (value.recomputed) {
-        EXPECT_EQ(node.op->kernels.flops, nullptr) << value.name;
+        EXPECT_EQ(node.op->kernels.flops, nullptr) << ir::label(value);
       }
     }
   }
