@@ -146,6 +146,30 @@ for definition in src/ops/*/op.cpp; do
     where "\"$op\"|[<\"](thimble/)?ops/${op}[/.]" "${nameless[@]}")
 done
 
+# Neither do the trainer, files and Python. Their settings are words such as "threshold", so that a
+# string counts where it names an op beyond doubt: it has an underscore, or is looked up or compared.
+# Python binds what is a function of a function, which no table describes.
+callers=(src/{train,io}/**/*.{h,cpp} python/src/**/*.{h,cpp})
+names=$(grep -hoE 'ame = "[a-z0-9]+(_[a-z0-9]+)+"' src/ops/*/op.cpp | sed -E 's/.*"(.*)"/\1/' |
+  sort -u | paste -sd '|')
+breaks "an op is named outside its folder" < <(
+  {
+    where "[<\"](thimble/)?ops/[a-z0-9_]+[/.]" "${callers[@]}" | while IFS=: read -r file line; do
+      sed -n "${line}p" "$file" | grep -qE 'ops/(families/|time_distributed\.h)' || echo "$file:$line"
+    done
+    where "find_op\(\"|op->name\)? *[=!]= *\"${names:+|\"($names)\"}" "${callers[@]}"
+  } | sort -u)
+
+# An op that needs another one calls its builder function, or asks a family's header for it.
+for folder in src/ops/*/; do
+  op=$(basename "$folder")
+  sources=()
+  for file in "$folder"*.{h,cpp}; do
+    [ "$(basename "$file")" = test.cpp ] || sources+=("$file")
+  done
+  breaks "an op looks up another one by its name" < <(where 'find_op\("' "${sources[@]}")
+done
+
 # Several ops are compiled as one unit.
 breaks "what an op keeps for itself stands in thimble::ops::<op>_impl" < <(
   awk 'FNR == 1 { space = "" }

@@ -47,6 +47,10 @@ class Content {
     add(data.init->fan);
     add(data.init->zero_row);
     add(data.trainable);
+    add(data.sums_gradients);
+    add(data.storage);
+    add(data.recomputed);
+    add(data.fetched);
     add(std::span(*data.data));
   }
   void add(const ir::Node& node) {

@@ -33,7 +33,8 @@ Store::Store(const std::vector<const ir::Graph*>& graphs, const std::set<std::st
       if (data.role == ir::Role::constant) continue;
       const auto [same, is_new] = known.emplace(data.name, entries_.size());
       if (is_new) {
-        entries_.push_back({data.name, data.role, data.type, data.init, nullptr, -1});
+        entries_.push_back(
+            {data.name, data.role, data.type, data.init, nullptr, -1, data.sums_gradients});
       } else if (entries_[same->second].type != data.type) {
         throw Error(data.name, "has different types in two programs of one model");
       }

@@ -45,8 +45,9 @@ class Store {
     ir::Role role;
     ir::TensorType type;
     Initializer init;
-    std::byte* data;  // null: in the swap file
-    int slot;         // of the swap file
+    std::byte* data;              // null: in the swap file
+    int slot;                     // of the swap file
+    bool sums_gradients = false;  // as ir::ValueData says
 
     [[nodiscard]] size_t bytes() const {
       return static_cast<size_t>(size_bytes(type.dtype, type.shape));

@@ -171,7 +171,7 @@ std::string Session::forward_non_finite() {
   const ir::Graph& graph = program_.graph();
   const auto described = [&graph](int id) {
     const ir::ValueData& data = graph.data(id);
-    return fmt::format("{} {}", ir::to_string(data.role), data.name);
+    return fmt::format("{} {}", ir::to_string(data.role), ir::label(data));
   };
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const int number = static_cast<int>(id);

@@ -33,11 +33,23 @@ enum class Role : uint8_t {
   return role == Role::parameter || role == Role::state || role == Role::constant;
 }
 
+// In what form a value holds numbers that a planner keeps for later.
+enum class Storage : uint8_t {
+  full,
+  bits,       // one bit of each element
+  half,       // 16 bits an element
+  from_half,  // as many bits as it had, read back from 16
+};
+
 struct ValueData {
-  Name name;
+  Name name;  // what a planner keeps in the place of a value has its name
   TensorType type;
   Role role = Role::activation;
   bool trainable = true;
+  bool sums_gradients = false;  // a state: the sum of a parameter's gradients since its last update
+  Storage storage = Storage::full;
+  bool recomputed = false;          // a second time, by the same node or a cheaper one
+  bool fetched = false;             // read back from the swap file
   int producer = -1;                // node, or -1 for a source
   Shared<Initializer> init;         // parameters and state
   Shared<std::vector<float>> data;  // constants: f32 values, row-major
@@ -55,6 +67,9 @@ struct Node {
     return static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : -1;
   }
 };
+
+// The name and what a planner did, as reports say it: "x (again)", "x (16 bits)".
+[[nodiscard]] std::string label(const ValueData& data);
 
 // A part of the model as its author named it, for summaries and reports.
 struct Layer {

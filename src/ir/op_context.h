@@ -18,6 +18,7 @@
 namespace thimble::ir {
 
 struct OpDef;
+struct Node;
 
 struct TensorType {
   DType dtype = DType::f32;

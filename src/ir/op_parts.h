@@ -21,11 +21,26 @@ struct Signature {
   bool variadic_inputs = false;       // the last declared input may repeat
 };
 
+// Of the gradient of an op that chooses elements (see Choice): each element of one input goes to
+// the place of the input that was chosen, and nothing else reaches the output.
+struct Routing {
+  int grad = -1;    // the input that is sent; -1: the op does no such thing
+  int places = -1;  // the input that says where to: an output of the op that chose
+};
+
 struct GradientRule {
   // Gradients of the inputs, none for those without; null where the op has no gradient.
   std::vector<Value> (*vjp)(const VjpContext&) = nullptr;
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
+  Routing routing;
   bool stops_gradient = false;  // its outputs count as constants: what reads them need have no vjp
+};
+
+// A node to be. Its outputs are those of the update that it stands for.
+struct FusedUpdate {
+  const OpDef* op;
+  Attrs attrs;
+  std::vector<int> inputs;  // values of the graph
 };
 
 // What passes may make of a node of this op.
@@ -35,6 +50,11 @@ struct RewriteRule {
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing
   // The node's attributes with this activation fused, or nothing where the op cannot.
   Attrs (*fuse_activation)(const Attrs&, Activation) = nullptr;
+  // A gradient and the optimizer's rule that alone reads it, as one node of this op that never
+  // holds the whole gradient; nothing where that would not give the same bits. Null: the op is no
+  // such thing (one op of the library is).
+  std::optional<FusedUpdate> (*fuse_update)(const Graph&, const Node& gradient,
+                                            const Node& update) = nullptr;
 };
 
 struct Kernels {
@@ -83,6 +103,14 @@ struct PartRule {
   void (*part)(void* params, int64_t first, int64_t count) = nullptr;
 };
 
+// Of an op that keeps f32 values in a narrower type for later.
+struct NarrowStorage {
+  // The op's attributes for storing as this type; nothing where it does not offer the type. Null:
+  // the op is none.
+  Attrs (*as)(DType) = nullptr;
+  const OpDef* load = nullptr;  // from that type to f32 again
+};
+
 // Which buffers the op may share, and how it can be run with less memory.
 struct MemoryTraits {
   std::vector<Alias> in_place;  // may share a buffer: the kernel allows it
@@ -90,7 +118,8 @@ struct MemoryTraits {
   std::vector<Alias> updates;   // must share a buffer: the op changes that input's storage
   RebuildRule (*rebuild)(const Attrs&) = nullptr;  // null: by running it again
   MaskRule (*mask)(const Attrs&) = nullptr;        // null: it reads whole inputs
-  PartRule part;                                   // where its output can be computed in parts
+  NarrowStorage narrow;
+  PartRule part;  // where its output can be computed in parts
 };
 
 // How the outputs of an op depend on the samples that the first dimension of some inputs counts.
@@ -113,6 +142,14 @@ struct GivenRows {
   int rows = -1;
 };
 
+// Of an op that chooses elements of an input, such as the largest of each window: which outputs
+// hold them and their places.
+struct Choice {
+  int input = -1;
+  int values = -1;  // an output; -1: the op does no such thing
+  int places = -1;  // an output, of no meaning but to the gradient (see Routing)
+};
+
 // An input that holds numbers of rows, places or classes, 0 to below size. With any other number
 // the result is not finite, but for one that stands for nothing.
 struct IndexInput {
@@ -126,6 +163,7 @@ struct DataFlow {
   bool elementwise = false;  // every output element depends on the same element of the inputs
   bool reads_rng = false;    // its first input is the graph's random state
   Samples (*samples)(const SamplesContext&) = nullptr;  // null: apart, or mixed if it updates
+  Choice choice;
   GivenRows given_rows;  // where the output is zero but for some rows
   // The input whose rows (axis 0, of rank 2) make up the output's rows (last axis), chosen by the
   // other inputs, or -1; null: never so.
@@ -164,6 +202,9 @@ struct OptimizerRule {
   // The setting that may differ from step to step ("momentum", "beta1"); null: there is none. Where
   // there is one, the op's last input is this number, or nothing.
   const char* momentum = nullptr;
+  // The setting that says how many bits an element of a state takes, 32 where it is kept as f32;
+  // null: it always is.
+  const char* state_bits = nullptr;
   // What in these settings reaches rows without a gradient, so that by_rows would not be the same
   // method any more: "momentum"; empty: nothing.
   const char* (*reaches_all_rows)(const Attrs& settings) = nullptr;

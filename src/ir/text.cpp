@@ -5,11 +5,39 @@
 namespace thimble::ir {
 namespace {
 
+const char* to_string(Storage storage) {
+  switch (storage) {
+    case Storage::full:
+      return "";
+    case Storage::bits:
+      return "bits";
+    case Storage::half:
+      return "16 bits";
+    case Storage::from_half:
+      return "from 16 bits";
+  }
+  return "";
+}
+
+// "%3 f32[2, 3] recomputed"
 std::string value_text(const Graph& graph, int id) {
-  return fmt::format("%{} {}", id, to_string(graph.type(id)));
+  const ValueData& data = graph.data(id);
+  std::string out = fmt::format("%{} {}", id, to_string(data.type));
+  if (data.storage != Storage::full) out += fmt::format(" {}", to_string(data.storage));
+  if (data.recomputed) out += " recomputed";
+  if (data.fetched) out += " fetched";
+  return out;
 }
 
 }  // namespace
+
+std::string label(const ValueData& data) {
+  std::string out = *data.name;
+  if (data.storage != Storage::full) out += fmt::format(" ({})", to_string(data.storage));
+  if (data.recomputed) out += " (again)";
+  if (data.fetched) out += " (fetched)";
+  return out;
+}
 
 std::string text(const Graph& graph) {
   std::string out;

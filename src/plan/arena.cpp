@@ -21,7 +21,7 @@ std::string layer_name(const ir::Graph& graph, const ir::Node& node) {
 Made made_by(const ir::Graph& graph, const ir::ValueData& data) {
   if (data.producer < 0) return Made::first;
   if (graph.nodes[static_cast<size_t>(data.producer)].op == &swap_read_op()) return Made::fetched;
-  return is_made_again(data.name) ? Made::recomputed : Made::first;
+  return data.recomputed ? Made::recomputed : Made::first;
 }
 
 // What waits in the swap file is in the arena while it is in use, and yet what it was.
@@ -30,7 +30,7 @@ std::map<std::string, ir::Role> roles_of(const ir::Graph& graph,
   std::map<std::string, ir::Role> roles;
   for (const ir::ValueData& data : graph.values) {
     if (!ir::is_persistent(data.role) || in_file.count(data.name) == 0) continue;
-    roles[data.name + std::string(kFetched)] = data.role;
+    roles[data.name] = data.role;
   }
   return roles;
 }
@@ -52,11 +52,13 @@ void add_value_buffers(const ir::Graph& graph, const Sharing& sharing,
     if (!sharing.has_buffer(id)) continue;  // a source that nothing reads
     const Lifetime life = sharing.life(id);
     arena.buffer_of_value[v] = static_cast<int>(arena.plan.buffers.size());
-    const auto known = fetched.find(data.name);
+    const bool is_source = data.storage == ir::Storage::full && !data.recomputed;
+    const auto known = data.fetched && is_source ? fetched.find(data.name) : fetched.end();
     const ir::Role role = known == fetched.end() ? data.role : known->second;
-    arena.plan.buffers.push_back({data.name, ir::to_string(role), data.type.dtype, data.type.shape,
-                                  size_bytes(data.type.dtype, data.type.shape), 0, life.birth,
-                                  std::min(life.death, std::max(last, 1)), made_by(graph, data)});
+    arena.plan.buffers.push_back({ir::label(data), ir::to_string(role), data.type.dtype,
+                                  data.type.shape, size_bytes(data.type.dtype, data.type.shape), 0,
+                                  life.birth, std::min(life.death, std::max(last, 1)),
+                                  made_by(graph, data)});
   }
 }
 

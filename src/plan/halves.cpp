@@ -68,10 +68,11 @@ ir::Graph with_halves(const ir::Graph& graph, const std::vector<const Candidate*
   ir::Graph result = graph;
   std::map<int, std::vector<ir::Node>> behind;  // by node; -1: the beginning
   std::map<int, std::vector<ir::Node>> before;
-  const auto add_value = [&](const std::string& name, const ir::TensorType& type) {
+  const auto add_value = [&](const ir::Name& name, const ir::TensorType& type, ir::Storage form) {
     ir::ValueData data;
     data.name = name;
     data.type = type;
+    data.storage = form;
     result.values.push_back(std::move(data));
     return static_cast<int>(result.values.size()) - 1;
   };
@@ -80,13 +81,13 @@ ir::Graph with_halves(const ir::Graph& graph, const std::vector<const Candidate*
     const int layer =
         value.producer < 0 ? -1 : graph.nodes[static_cast<size_t>(value.producer)].layer;
     const ir::TensorType* type = &value.type;
-    const int half =
-        add_value(value.name + kHalf,
-                  storage.store->infer({*storage.store, storage.store_attrs, {&type, 1}})[0]);
+    const int half = add_value(
+        value.name, storage.store->infer({*storage.store, storage.store_attrs, {&type, 1}})[0],
+        ir::Storage::half);
     behind[value.producer].push_back(
         {storage.store, storage.store_attrs, {candidate->value}, {half}, layer});
     for (const int reader : candidate->readers) {
-      const int loaded = add_value(value.name + kFromHalf, value.type);
+      const int loaded = add_value(value.name, value.type, ir::Storage::from_half);
       before[reader].push_back({storage.load, {}, {half}, {loaded}, layer});
       std::vector<int>& inputs = result.nodes[static_cast<size_t>(reader)].inputs;
       std::replace(inputs.begin(), inputs.end(), candidate->value, loaded);
@@ -155,10 +156,10 @@ ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
   return renumbered(std::move(best));
 }
 
-Kept kept_as(const ir::Graph& graph, std::string_view suffix) {
+Kept kept_as(const ir::Graph& graph, ir::Storage storage) {
   Kept kept;
   for (const ir::ValueData& data : graph.values) {
-    if (data.producer < 0 || !data.name->ends_with(suffix)) continue;
+    if (data.producer < 0 || data.storage != storage || data.recomputed || data.fetched) continue;
     ++kept.values;
     kept.bytes += size_bytes(data.type.dtype, data.type.shape);
   }

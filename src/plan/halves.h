@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "ir/graph.h"
 #include "plan/arena.h"
 
 namespace thimble::plan {
-
-// Stands behind the name of a value in 16 bits, and of the same as f32 again.
-inline constexpr const char* kHalf = " (16 bits)";
-inline constexpr const char* kFromHalf = " (from 16 bits)";
 
 // The ops that do it: f32 to 16 bits and back.
 struct HalfStorage {
@@ -27,12 +22,12 @@ struct HalfStorage {
 [[nodiscard]] ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
                                      const ArenaOptions& options);
 
-// How many values wait so in a graph, and the bytes they take. The same for any other suffix of
-// names that a planner gives to what it keeps in the place of a value (kBits, kHalf).
+// How many values of a graph are stored in this form, and the bytes they take. Those that are
+// recomputed or read back from a file do not count.
 struct Kept {
   int values = 0;
   int64_t bytes = 0;
 };
-[[nodiscard]] Kept kept_as(const ir::Graph& graph, std::string_view suffix);
+[[nodiscard]] Kept kept_as(const ir::Graph& graph, ir::Storage storage);
 
 }  // namespace thimble::plan

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ir/rewrite.h"
-#include "ops/families/update/fused_update.h"
 #include "plan/lifetimes.h"
 #include "plan/recompute.h"
 
@@ -17,6 +17,17 @@ namespace {
 
 // Choices that are tried at most.
 constexpr int kMaxTries = 2;
+
+// How a gradient and an update become one node.
+auto update_fusion() {
+  static const auto fuse = [] {
+    const std::span<const ir::OpDef* const> ops = ir::all_ops();
+    const auto found = std::find_if(
+        ops.begin(), ops.end(), [](const auto* op) { return op->rewrite.fuse_update != nullptr; });
+    return found == ops.end() ? nullptr : (*found)->rewrite.fuse_update;
+  }();
+  return fuse;
+}
 
 struct Step {
   ir::Node node;
@@ -117,7 +128,7 @@ class Fuser {
   [[nodiscard]] std::optional<Trial> fused(const Pair& pair) const {
     const ir::Node& gradient = now_.steps[pair.gradient].node;
     const ir::Node& update = now_.steps[pair.update].node;
-    std::optional<ops::FusedUpdate> both = ops::fuse_update(graph_, gradient, update);
+    std::optional<ir::FusedUpdate> both = update_fusion()(graph_, gradient, update);
     if (!both || loses_inputs(pair)) return {};
     ir::Node node{both->op, std::move(both->attrs), std::move(both->inputs), update.outputs,
                   update.layer};
@@ -174,7 +185,7 @@ std::vector<Chosen> fuse_where_it_saves(Fuser& fuser) {
 
 bool may_update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
   // A reference kernel has no memory for a part.
-  return options.fast &&
+  return options.fast && update_fusion() != nullptr &&
          std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
 }

@@ -100,7 +100,8 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
       const ir::ValueData& value = graph.data(reader.value);
       const ir::TensorType* type = &value.type;
       ir::ValueData bits;
-      bits.name = value.name + kBits;
+      bits.name = value.name;
+      bits.storage = ir::Storage::bits;
       bits.type = rule.make->infer({*rule.make, rule.make_attrs, {&type, 1}})[0];
       result.values.push_back(std::move(bits));
       makers[value.producer].push_back({rule.make,

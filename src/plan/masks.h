@@ -10,7 +10,6 @@
 namespace thimble::plan {
 
 // Stands behind the name of the bits that are kept in the place of a value.
-inline constexpr const char* kBits = " (bits)";
 
 // A step, in one or several orders, with bits (MemoryTraits::mask) in the place of values that
 // would wait for the backward part, where that lowers the peak of the first order after what costs

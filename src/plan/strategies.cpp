@@ -14,7 +14,7 @@ constexpr const char* kSwap = "swap";
 
 bool runs_again(const ir::Graph& graph, const ir::Node& node) {
   if (node.outputs.empty()) return false;
-  return is_made_again(graph.data(node.outputs[0]).name);
+  return graph.data(node.outputs[0]).recomputed;
 }
 
 // At least one for every number that is made.
@@ -65,7 +65,7 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   std::set<std::string> again;
   for (const ir::Node& node : graph.nodes) {
     if (!runs_again(graph, node)) continue;
-    const std::string& value = graph.data(node.outputs[0]).name;
+    const std::string value = ir::label(graph.data(node.outputs[0]));
     again.insert(value);
     if (again_.count(value) > 0) continue;
     ++values;
@@ -87,7 +87,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   // Results may be others even where no peak falls.
   if (list_.size() == before) row(name, list_.back().left_bytes);
   PlanStrategy& strategy = list_.back();
-  const Kept kept = kept_as(graph, kHalf);
+  const Kept kept = kept_as(graph, ir::Storage::half);
   strategy.lossless = kept.values == 0;
   strategy.predicted_ms = ms_ - ms;
   if (kept.values > 0) {

@@ -101,6 +101,9 @@ class Building {
       node.outputs = {static_cast<int>(to_.values.size())};
       ir::ValueData data;
       data.name = output->name;
+      data.storage = output->storage;
+      data.recomputed = output->recomputed;
+      data.fetched = output->fetched;
       data.type = {attrs.dtype, attrs.shape};
       // Its place is in the arena, whatever it is.
       data.role = ir::is_persistent(output->role) ? ir::Role::activation : output->role;
@@ -116,7 +119,7 @@ class Building {
       if (!stay.fetched || stay.read_at != step) continue;
       const SwapItem& item = item_of(stay);
       ir::ValueData data = from_.data(item.values.front());
-      data.name += kFetched;
+      data.fetched = true;
       raw_[static_cast<size_t>(stay.item)] = add(swap_read_op(),
                                                  {.slot = item.slot,
                                                   .deadline = stay.read_deadline(),
@@ -170,7 +173,7 @@ class Building {
     const int newest = newest_[static_cast<size_t>(stay.item)];
     const int id = new_id(newest >= 0 ? newest : item_of(stay).values.front());
     if (id < 0) {
-      const std::string& name = from_.data(item_of(stay).values.front()).name;
+      const std::string name = ir::label(from_.data(item_of(stay).values.front()));
       throw Error("swap", name + " is read back before it is written");
     }
     return id;

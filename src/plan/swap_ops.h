@@ -3,14 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "ir/graph.h"
 
 namespace thimble::plan {
-
-// Stands behind the name of a value that was read back.
-inline constexpr std::string_view kFetched = " (fetched)";
 
 // A slot is a place in the swap file: see exec::SwapFile.
 struct SwapAttrs {

@@ -247,7 +247,7 @@ ir::Graph Twice::graph_of(const Trial& trial) const {
     rewriter.copy(node);
     if (!turn.again) continue;
     for (const int id : node.outputs) {
-      rewriter.graph().values[static_cast<size_t>(rewriter.new_id(id))].name += kAgain;
+      rewriter.graph().values[static_cast<size_t>(rewriter.new_id(id))].recomputed = true;
     }
   }
   return std::move(rewriter).finish();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "ir/graph.h"
@@ -10,12 +9,6 @@
 #include "plan/lifetimes.h"
 
 namespace thimble::plan {
-
-// Stands behind the name of a value that is made a second time.
-inline constexpr std::string_view kAgain = " (again)";
-[[nodiscard]] inline bool is_made_again(std::string_view name) {
-  return name.size() > kAgain.size() && name.substr(name.size() - kAgain.size()) == kAgain;
-}
 
 // One step of the sequence: a node as it stands, or what makes its outputs again.
 struct Turn {

@@ -22,7 +22,7 @@ constexpr const char* kMetricPrefix = "sum.";
 // after each, so that a run may go on with another number of these.
 bool is_saved(const State& state, const exec::Store::Entry& entry) {
   if (entry.role == ir::Role::constant) return false;
-  return state.options.accumulate > 1 || !is_gradient_sum(entry.name);
+  return state.options.accumulate > 1 || !entry.sums_gradients;
 }
 
 io::TensorView view_of(const exec::Store& store, const exec::Store::Entry& entry) {

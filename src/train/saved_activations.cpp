@@ -1,20 +1,21 @@
 #include "train/saved_activations.h"
 
 #include <fmt/format.h>
-#include <thimble/ops/half_storage.h>
 
-#include "ops/families/move/half_storage.h"
-#include "ops/half_storage/attrs.h"
+#include "ir/op_def.h"
 
 namespace thimble::train {
 
 plan::HalfStorage saved_activations(DType dtype) {
   if (dtype == DType::f32) return {};
-  if (!ops::is_half(dtype)) {
-    throw Error("saved_activations",
-                fmt::format("expected f32, bf16 or f16, got {}", to_string(dtype)));
+  for (const ir::OpDef* op : ir::all_ops()) {
+    const ir::NarrowStorage& narrow = op->memory.narrow;
+    if (narrow.as == nullptr) continue;
+    ir::Attrs attrs = narrow.as(dtype);
+    if (attrs) return {op, std::move(attrs), narrow.load};
   }
-  return {&ops::to_half_op(), ir::Attrs::of(ToHalfAttrs{dtype}), &ops::from_half_op()};
+  throw Error("saved_activations",
+              fmt::format("expected f32, bf16 or f16, got {}", to_string(dtype)));
 }
 
 }  // namespace thimble::train

@@ -17,8 +17,8 @@ int64_t saved_state_bytes(const ir::Graph& step) {
   int64_t saved = 0;
   for (const ir::Node& node : step.nodes) {
     const ir::OptimizerRule& rule = node.op->optimizer;
-    if (rule.name == nullptr) continue;
-    OneSetting<int64_t> whole("state_bits", 32);
+    if (rule.name == nullptr || rule.state_bits == nullptr) continue;
+    OneSetting<int64_t> whole(rule.state_bits, 32);
     const ir::Attrs settings = node.attrs.changed(whole);
     const Shape& param = step.type(node.inputs[0]).shape;
     saved += bytes_of(rule.states(settings, param)) - bytes_of(rule.states(node.attrs, param));

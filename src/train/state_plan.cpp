@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/optimizer_value.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
 #include "plan/strategies.h"
@@ -419,8 +420,9 @@ void State::add_asked_for(Plan& plan) const {
         !splits_statistics);
   }
   if (plan.saved_state_bytes > 0) {
+    const ir::OptimizerRule& rule = options.optimizer.value().op->optimizer;
     without.optimizer =
-        Optimizer::parse(options.optimizer.name() + ":state_bits=32", options.optimizer);
+        Optimizer::parse(fmt::format("{}:{}=32", rule.name, rule.state_bits), options.optimizer);
     add("optimizer state in 8 bits", {}, false);
   }
   std::string frozen;

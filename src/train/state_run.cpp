@@ -103,7 +103,7 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch, 
 
 void State::drop_gradients() {
   for (const exec::Store::Entry& entry : runner.store().entries()) {
-    if (!is_gradient_sum(entry.name)) continue;
+    if (!entry.sums_gradients) continue;
     runner.store().overwrite(entry, [](std::span<std::byte> bytes) {
       std::fill(bytes.begin(), bytes.end(), std::byte{0});
     });

@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <thimble/ops/accumulate_gradient.h>
-#include <thimble/ops/average_weights.h>
-#include <thimble/ops/clip_gradient.h>
-#include <thimble/ops/coalesce_rows.h>
-#include <thimble/ops/concat.h>
-#include <thimble/ops/mul.h>
-#include <thimble/ops/regularize_gradient.h>
 
 #include <cmath>
 #include <map>
 
 #include "ir/optimizer_value.h"
 #include "ir/wildcard.h"
+#include "ops/families/update/gradients.h"
 
 namespace thimble::train {
 namespace {
@@ -75,18 +69,8 @@ bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) 
 void take_rows(ir::Graph& graph, Trained& trained) {
   std::vector<RowGradient> parts;
   if (!row_parts(graph, trained.grad.id(), parts)) return;
-  RowGradient all = parts[0];
-  if (parts.size() > 1) {
-    const GradientScope scope(graph, trained.layer);
-    std::vector<Value> sums;
-    std::vector<Value> rows;
-    for (const RowGradient& part : parts) {
-      sums.push_back(part.sums);
-      rows.push_back(part.rows);
-    }
-    all = coalesce_rows(concat(sums, {.axis = 0}), concat(rows, {.axis = 0}),
-                        {.rows = trained.param.shape()[0]});
-  }
+  const GradientScope scope(graph, trained.layer);
+  const RowGradient all = ops::sum_of_rows(parts, trained.param.shape()[0]);
   trained.grad = all.sums;
   trained.rows = all.rows;
 }
@@ -109,7 +93,9 @@ Value state(const Value& param, const ir::StateSpec& spec) {
 }
 
 Value gradient_sum(const Value& param) {
-  return state(param, {kGradientSumSuffix.data() + 1, {DType::f32, param.shape()}});
+  const Value sum = state(param, {kGradientSumName, {DType::f32, param.shape()}});
+  param.graph().values[static_cast<size_t>(sum.id())].sums_gradients = true;
+  return sum;
 }
 
 // Throws where a parameter has its gradient as rows, which `what` would spread over all of them.
@@ -153,7 +139,7 @@ void regularize(ir::Graph& graph, std::vector<Trained>& all,
     if (group == nullptr || (group->l1 == 0.0 && group->l2 == 0.0)) continue;
     if (t.rows) refuse_rows(t, "l1 and l2 pull at every row", "set both to 0 in its group");
     const GradientScope scope(graph, t.layer);
-    t.grad = regularize_gradient(t.grad, t.param, {.l1 = group->l1, .l2 = group->l2});
+    t.grad = ops::with_penalties(t.grad, t.param, group->l1, group->l2);
   }
 }
 
@@ -166,17 +152,17 @@ void limit(ir::Graph& graph, std::vector<Trained>& all, const GradientClip& clip
   if (clip.kind == GradientClip::Kind::global_norm) {
     for (const Trained& t : all) {
       const GradientScope scope(graph, t.layer);
-      squares = sum_squares(t.grad, squares);
+      squares = ops::squared_norm(t.grad, squares);
     }
   }
   for (Trained& t : all) {
     const GradientScope scope(graph, t.layer);
     if (clip.kind == GradientClip::Kind::value) {
-      t.grad = clip_by_value(t.grad, {.limit = clip.limit});
+      t.grad = ops::within_limit(t.grad, clip.limit);
       continue;
     }
-    if (clip.kind == GradientClip::Kind::tensor_norm) squares = sum_squares(t.grad);
-    t.grad = clip_by_norm(t.grad, squares, {.max_norm = clip.limit});
+    if (clip.kind == GradientClip::Kind::tensor_norm) squares = ops::squared_norm(t.grad);
+    t.grad = ops::within_norm(t.grad, squares, clip.limit);
   }
 }
 
@@ -192,7 +178,7 @@ class Rates {
       const Value factor =
           graph_.source(fmt::format("lr_scale_{}", scale), {DType::f32, {}}, ir::Role::constant);
       graph_.values[static_cast<size_t>(factor.id())].data = std::vector{static_cast<float>(scale)};
-      known->second = mul(lr, factor);
+      known->second = ops::times(lr, factor);
     }
     return known->second;
   }
@@ -278,8 +264,8 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     const Value updated =
         append_update(graph, t, optimizer.value(), lr, options.scheduled_momentum);
     if (options.ema_decay == 0.0) continue;
-    average_weights(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}), updated,
-                    graph.scalar(kUpdateNumberName, DType::i32), {.decay = options.ema_decay});
+    ops::update_average(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}),
+                        updated, graph.scalar(kUpdateNumberName, DType::i32), options.ema_decay);
   }
 }
 
@@ -326,7 +312,7 @@ void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> g
   for (const Trained& t : trained_of(graph, gradients)) {
     refuse_accumulated_rows(t);
     const GradientScope scope(graph, t.layer);
-    accumulate_gradient(gradient_sum(t.param), t.grad, {.weight = weight});
+    ops::add_to_sum(gradient_sum(t.param), t.grad, weight);
   }
 }
 
@@ -339,7 +325,7 @@ void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Grad
   for (Trained& t : all) {
     refuse_accumulated_rows(t);
     const GradientScope scope(graph, t.layer);
-    t.grad = mean_gradient(gradient_sum(t.param), t.grad, total, {.weight = weight});
+    t.grad = ops::mean_of_sum(gradient_sum(t.param), t.grad, total, weight);
   }
   update(graph, std::move(all), options);
 }

@@ -31,10 +31,7 @@ struct UpdateOptions {
 inline constexpr const char* kAverageSuffix = ".ema";
 
 // The sum of the gradients since the last update is the state "<parameter>.grad_sum".
-inline constexpr std::string_view kGradientSumSuffix = ".grad_sum";
-[[nodiscard]] inline bool is_gradient_sum(std::string_view state) {
-  return state.ends_with(kGradientSumSuffix);
-}
+inline constexpr const char* kGradientSumName = "grad_sum";
 
 // Freezes the parameters whose group says so. Before gradients are appended. Throws Error where a
 // pattern matches no parameter.
@@ -47,7 +44,7 @@ void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradie
                     const UpdateOptions& options);
 
 // Gradient accumulation: one update from the gradients of several micro-batches. Two graphs over
-// one store share the states kGradientSumSuffix: the first adds weight times its gradients to
+// one store share the states kGradientSumName: the first adds weight times its gradients to
 // the sums; the second adds its own, limits and updates by the sums divided by the scalar
 // total_weight (the sum of the weights of all the micro-batches), and clears the sums. With equal
 // micro-batches weights are 1 and total_weight is their number; a smaller one weighs less, by its

@@ -30,6 +30,20 @@ TEST(graph, fixes_the_batch_when_asked) {
   EXPECT_NO_THROW(ir::verify(fixed));
 }
 
+TEST(graph, says_what_a_planner_made_of_a_value) {
+  Graph g;
+  const Value y = relu(g.input("image", {4}));
+  ir::Graph graph = g.ir();
+  ir::ValueData& data = graph.values[static_cast<size_t>(y.id())];
+  EXPECT_EQ(ir::label(data), y.name());
+  data.storage = ir::Storage::half;
+  data.recomputed = true;
+  data.fetched = true;
+  EXPECT_EQ(ir::label(data), y.name() + " (16 bits) (again) (fetched)");
+  EXPECT_THAT(ir::text(graph), HasSubstr("f32[N, 4] 16 bits recomputed fetched = relu("));
+  EXPECT_EQ(data.name, y.name());
+}
+
 TEST(graph, refuses_a_name_twice) {
   Graph g;
   g.input("image", {4});

@@ -37,7 +37,7 @@ Graph pooled(const std::function<Value(Value)>& activation) {
 int masks_of(const ir::Graph& graph) {
   int count = 0;
   for (const ir::ValueData& data : graph.values) {
-    if (!data.name->ends_with(kBits)) continue;
+    if (data.storage != ir::Storage::bits) continue;
     EXPECT_EQ(data.type.dtype, DType::boolean);
     ++count;
   }

@@ -437,7 +437,7 @@ TEST(swap, buffers_of_parameters_and_state_say_what_they_are) {
   size_t found = 0;
   for (const PlanBuffer& buffer : plan.buffers) {
     const bool persists = buffer.role == "parameter" || buffer.role == "state";
-    const std::string name = buffer.name.substr(0, buffer.name.rfind(kFetched));
+    const std::string name = buffer.name.substr(0, buffer.name.rfind(" (fetched)"));
     EXPECT_EQ(persists, buffer.made == Made::fetched && swapped.in_file.count(name) > 0)
         << buffer.name;
     found += persists ? 1 : 0;

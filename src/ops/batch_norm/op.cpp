@@ -65,7 +65,7 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
 // With the statistics at hand every value is scaled and shifted as it was.
 ir::RebuildRule rebuild(const ir::Attrs& node) {
   const auto& attrs = node.as<BatchNormAttrs>();
-  return {ir::find_op("batch_norm_inference"),
+  return {&batch_norm_inference_op(),
           ir::Attrs::of(
               BatchNormInferenceAttrs{.epsilon = attrs.epsilon, .activation = attrs.activation}),
           {0, 1, 2, ~1, ~2}};

@@ -56,7 +56,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
-const OpDef& batch_norm_inference_op() {
+const OpDef& definition() {
   static const OpDef def{
       .name = "batch_norm_inference",
       .signature{
@@ -92,6 +92,12 @@ const OpDef& batch_norm_inference_op() {
 }  // namespace
 }  // namespace thimble::ops::batch_norm_inference_impl
 
+namespace thimble::ops {
+
+const OpDef& batch_norm_inference_op() { return batch_norm_inference_impl::definition(); }
+
+}  // namespace thimble::ops
+
 THIMBLE_OP_FOLDER(batch_norm_inference) {
   static const OpDef* const defs[] = {&batch_norm_inference_op()};
   return defs;
@@ -101,8 +107,8 @@ namespace thimble {
 
 Value batch_norm_inference(Value x, Value gamma, Value beta, Value mean, Value variance,
                            const BatchNormInferenceAttrs& attrs) {
-  return x.graph().add1(ops::batch_norm_inference_impl::batch_norm_inference_op(),
-                        ir::Attrs::of(attrs), {x, gamma, beta, mean, variance});
+  return x.graph().add1(ops::batch_norm_inference_op(), ir::Attrs::of(attrs),
+                        {x, gamma, beta, mean, variance});
 }
 
 }  // namespace thimble

@@ -1,16 +1,22 @@
 #include <thimble/ops/half_storage.h>
 
 #include "ir/graph.h"
-#include "ops/families/move/half_storage.h"
 #include "ops/half_storage/attrs.h"
 #include "ops/half_storage/simd.h"
 
 #define THIMBLE_OP half_storage
 #include "ops/families/builder/both_precisions.h"
 
-namespace thimble::ops {
+namespace thimble::ops::half_storage_impl {
+namespace {
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+ir::Attrs stored_as(DType dtype) {
+  return is_half(dtype) ? ir::Attrs::of(ToHalfAttrs{dtype}) : ir::Attrs();
+}
+
+const OpDef& from_half_op();
 
 const OpDef& to_half_op() {
   static const OpDef def{
@@ -33,10 +39,11 @@ const OpDef& to_half_op() {
             return half_dims{static_cast<int>(c.out().elements()),
                              c.outputs[0].dtype == DType::bf16 ? 1 : 0};
           },
-          .ref = ir::kernel_fn<&half_storage_impl::f32::to_half_ref>(),
-          .ref64 = ir::kernel_fn<&half_storage_impl::f64::to_half_ref>(),
-          .fast = ir::kernel_fn<&half_storage_impl::to_half_simd>(),
+          .ref = ir::kernel_fn<&f32::to_half_ref>(),
+          .ref64 = ir::kernel_fn<&f64::to_half_ref>(),
+          .fast = ir::kernel_fn<&to_half_simd>(),
       },
+      .memory{.narrow = {.as = stored_as, .load = &from_half_op()}},
   };
   return def;
 }
@@ -58,15 +65,16 @@ const OpDef& from_half_op() {
             return half_dims{static_cast<int>(c.out().elements()),
                              c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
           },
-          .ref = ir::kernel_fn<&half_storage_impl::f32::from_half_ref>(),
-          .ref64 = ir::kernel_fn<&half_storage_impl::f64::from_half_ref>(),
-          .fast = ir::kernel_fn<&half_storage_impl::from_half_simd>(),
+          .ref = ir::kernel_fn<&f32::from_half_ref>(),
+          .ref64 = ir::kernel_fn<&f64::from_half_ref>(),
+          .fast = ir::kernel_fn<&from_half_simd>(),
       },
   };
   return def;
 }
 
-}  // namespace thimble::ops
+}  // namespace
+}  // namespace thimble::ops::half_storage_impl
 
 THIMBLE_OP_FOLDER(half_storage) {
   static const OpDef* const defs[] = {&to_half_op(), &from_half_op()};
@@ -76,9 +84,9 @@ THIMBLE_OP_FOLDER(half_storage) {
 namespace thimble {
 
 Value to_half(Value x, const ToHalfAttrs& attrs) {
-  return x.graph().add1(ops::to_half_op(), ir::Attrs::of(attrs), {x});
+  return x.graph().add1(ops::half_storage_impl::to_half_op(), ir::Attrs::of(attrs), {x});
 }
 
-Value from_half(Value x) { return x.graph().add1(ops::from_half_op(), {}, {x}); }
+Value from_half(Value x) { return x.graph().add1(ops::half_storage_impl::from_half_op(), {}, {x}); }
 
 }  // namespace thimble

@@ -2,7 +2,6 @@
 #include <thimble/ops/reshape.h>
 
 #include "ir/graph.h"
-#include "ops/families/pool/maxima.h"
 #include "ops/families/pool/pool.h"
 #include "ops/max_pool2d/attrs.h"
 #include "ops/max_pool2d/dims.h"
@@ -112,6 +111,7 @@ const OpDef& max_pool2d_op() {
           .ref64 = ir::kernel_fn<&f64::max_pool2d_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_simd>(),
       },
+      .flow{.choice = {.input = 0, .values = 0, .places = 1}},
   };
   return def;
 }
@@ -221,6 +221,7 @@ const OpDef& grad_op() {
           .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
       .infer = infer_grad,
+      .gradient{.routing = {.grad = 0, .places = 1}},
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
             const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
@@ -282,33 +283,6 @@ const OpDef& cells_op() {
 
 }  // namespace
 }  // namespace thimble::ops::max_pool2d_impl
-
-namespace thimble::ops {
-
-std::optional<Maxima> maxima_of(Value dy, Value x) {
-  ir::Graph& graph = dy.graph();
-  const auto node_of = [&graph](int id) -> const ir::Node* {
-    const int producer = id < 0 ? -1 : graph.data(id).producer;
-    return producer < 0 ? nullptr : &graph.nodes[static_cast<size_t>(producer)];
-  };
-  const ir::Node* grad = node_of(dy.id());
-  if (grad == nullptr || grad->op != &max_pool2d_impl::grad_op()) return {};
-  const ir::Node* pool = node_of(grad->inputs[1]);
-  const bool pools_x = pool != nullptr && pool->inputs[0] == x.id() &&
-                       (pool->op == &max_pool2d_impl::max_pool2d_op() ||
-                        pool->op == &max_pool2d_impl::with_places_op());
-  if (!pools_x) return {};
-  return Maxima{graph.value(grad->inputs[0]), graph.value(pool->outputs[0]), dy};
-}
-
-Value route_to_maxima(const Maxima& maxima, Value dy) {
-  ir::Graph& graph = dy.graph();
-  const ir::Node grad =
-      graph.nodes[static_cast<size_t>(graph.data(maxima.pool_grad.id()).producer)];
-  return graph.add1(max_pool2d_impl::grad_op(), grad.attrs, {dy, graph.value(grad.inputs[1])});
-}
-
-}  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(max_pool2d) {
   static const OpDef* const defs[] = {&max_pool2d_op(),  &inference_op(), &grad_op(),

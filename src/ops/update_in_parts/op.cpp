@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/families/update/fused_update.h"
+#include "ir/graph.h"
 #include "ops/update_in_parts/attrs.h"
 #include "ops/update_in_parts/simd.h"
 
@@ -106,6 +106,55 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
+const OpDef& update_in_parts_op();
+
+// Rows that the gradient can be computed by; 0: none.
+int64_t rows_at_a_time(const ir::Graph& graph, const ir::Node& gradient) {
+  std::vector<const ir::TensorType*> inputs;
+  for (const int id : gradient.inputs) inputs.push_back(id < 0 ? nullptr : &graph.type(id));
+  return gradient.op->memory.part.rows(
+      inner_params(*gradient.op, gradient.attrs, inputs, {&graph.type(gradient.outputs[0]), 1}));
+}
+
+// The inputs of the fused node.
+std::vector<int> fused_inputs(const ir::Node& gradient, const ir::Node& update) {
+  std::vector<int> inputs(kFirstOfGradient, -1);
+  inputs[kParam] = update.input(0);
+  inputs[kRate] = update.input(2);
+  inputs[kStep] = update.input(3);
+  const int states = static_cast<int>(update.op->signature.outputs.size()) - 1;
+  for (int i = 0; i < states; ++i)
+    inputs[static_cast<size_t>(kFirstState + i)] = update.input(4 + i);
+  inputs[kMomentum] = update.op->optimizer.momentum == nullptr ? -1 : update.input(4 + states);
+  inputs.insert(inputs.end(), gradient.inputs.begin(), gradient.inputs.end());
+  return inputs;
+}
+
+// The two nodes as one: `update` reads what `gradient` computes. None where the rule looks at more
+// than an element at a time, a state is not of the parameter's type, the gradient cannot be
+// computed in parts to the same bits, or has not more than one.
+std::optional<ir::FusedUpdate> fuse_update(const ir::Graph& graph, const ir::Node& gradient,
+                                           const ir::Node& update) {
+  if (gradient.op->memory.part.rows == nullptr || gradient.outputs.size() != 1) return {};
+  if (!update.op->optimizer.elementwise) return {};
+  if (gradient.op->signature.inputs.size() > kMaxGradientInputs) return {};
+  if (gradient.inputs.size() > kMaxGradientInputs) return {};
+  const ir::TensorType& param = graph.type(update.input(0));
+  if (graph.type(gradient.outputs[0]) != param || param.shape.rank() == 0) return {};
+  if (!is_elementwise(*update.op, update.attrs, param)) return {};
+  const int64_t step = rows_at_a_time(graph, gradient);
+  if (step <= 0) return {};
+  const int64_t row_bytes =
+      size_bytes(param.dtype, param.shape) / std::max<int64_t>(1, param.shape[0]);
+  const int64_t rows =
+      std::max<int64_t>(1, kPartBytes / std::max<int64_t>(1, step * row_bytes)) * step;
+  if (rows >= param.shape[0]) return {};
+  return ir::FusedUpdate{&update_in_parts_op(),
+                         ir::Attrs::of(UpdateInPartsAttrs{
+                             {gradient.op, gradient.attrs}, {update.op, update.attrs}, rows}),
+                         fused_inputs(gradient, update)};
+}
+
 const OpDef& update_in_parts_op() {
   static const OpDef def{
       .name = "update_in_parts",
@@ -130,6 +179,7 @@ const OpDef& update_in_parts_op() {
           .variadic_inputs = true,
       },
       .infer = infer,
+      .rewrite{.fuse_update = fuse_update},
       .kernels{
           .params = params,
           .workspace = update_in_parts_workspace,
@@ -147,57 +197,8 @@ const OpDef& update_in_parts_op() {
   return def;
 }
 
-// Rows that the gradient can be computed by; 0: none.
-int64_t rows_at_a_time(const ir::Graph& graph, const ir::Node& gradient) {
-  std::vector<const ir::TensorType*> inputs;
-  for (const int id : gradient.inputs) inputs.push_back(id < 0 ? nullptr : &graph.type(id));
-  return gradient.op->memory.part.rows(
-      inner_params(*gradient.op, gradient.attrs, inputs, {&graph.type(gradient.outputs[0]), 1}));
-}
-
-// The inputs of the fused node.
-std::vector<int> fused_inputs(const ir::Node& gradient, const ir::Node& update) {
-  std::vector<int> inputs(kFirstOfGradient, -1);
-  inputs[kParam] = update.input(0);
-  inputs[kRate] = update.input(2);
-  inputs[kStep] = update.input(3);
-  const int states = static_cast<int>(update.op->signature.outputs.size()) - 1;
-  for (int i = 0; i < states; ++i)
-    inputs[static_cast<size_t>(kFirstState + i)] = update.input(4 + i);
-  inputs[kMomentum] = update.op->optimizer.momentum == nullptr ? -1 : update.input(4 + states);
-  inputs.insert(inputs.end(), gradient.inputs.begin(), gradient.inputs.end());
-  return inputs;
-}
-
 }  // namespace
 }  // namespace thimble::ops::update_in_parts_impl
-
-namespace thimble::ops {
-
-std::optional<FusedUpdate> fuse_update(const ir::Graph& graph, const ir::Node& gradient,
-                                       const ir::Node& update) {
-  if (gradient.op->memory.part.rows == nullptr || gradient.outputs.size() != 1) return {};
-  if (!update.op->optimizer.elementwise) return {};
-  if (gradient.op->signature.inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
-  if (gradient.inputs.size() > update_in_parts_impl::kMaxGradientInputs) return {};
-  const ir::TensorType& param = graph.type(update.input(0));
-  if (graph.type(gradient.outputs[0]) != param || param.shape.rank() == 0) return {};
-  if (!update_in_parts_impl::is_elementwise(*update.op, update.attrs, param)) return {};
-  const int64_t step = update_in_parts_impl::rows_at_a_time(graph, gradient);
-  if (step <= 0) return {};
-  const int64_t row_bytes =
-      size_bytes(param.dtype, param.shape) / std::max<int64_t>(1, param.shape[0]);
-  const int64_t rows = std::max<int64_t>(1, update_in_parts_impl::kPartBytes /
-                                                std::max<int64_t>(1, step * row_bytes)) *
-                       step;
-  if (rows >= param.shape[0]) return {};
-  return FusedUpdate{&update_in_parts_impl::update_in_parts_op(),
-                     ir::Attrs::of(UpdateInPartsAttrs{
-                         {gradient.op, gradient.attrs}, {update.op, update.attrs}, rows}),
-                     update_in_parts_impl::fused_inputs(gradient, update)};
-}
-
-}  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(update_in_parts) {
   static const OpDef* const defs[] = {&update_in_parts_op()};

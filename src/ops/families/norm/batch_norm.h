@@ -39,6 +39,9 @@ inline batch_norm_dims batch_norm_sizes(const Shape& x, double epsilon) {
   return d;
 }
 
+// With the running statistics, or those of a batch that are known already.
+[[nodiscard]] const OpDef& batch_norm_inference_op();
+
 inline constexpr const char* kOneValue =
     "a batch of one value a channel has no variance to train on; take a larger batch, or drop the "
     "last batch of an epoch where it has one sample";

@@ -6,7 +6,7 @@
 #include <thimble/ops/relu6.h>
 
 #include "ir/op_def.h"
-#include "ops/families/pool/maxima.h"
+#include "ops/families/unary/select_gradient.h"
 #include "simd/activation.h"
 
 namespace thimble::ops {

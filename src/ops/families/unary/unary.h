@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/graph.h"
-#include "ops/families/pool/maxima.h"
+#include "ops/families/unary/select_gradient.h"
 #include "ops/families/unary/unary_dims.h"
 #include "parallel/thread_pool.h"
 

@@ -69,6 +69,7 @@ struct AdamFamily {
     return d;
   }
   static constexpr const char* momentum_name = "beta1";
+  static constexpr const char* state_bits_name = "state_bits";
   static constexpr double adam_dims::*momentum = &adam_dims::beta1;
   static constexpr const char* rows_doc =
       "The rule for the rows that have a gradient; the moments of the others stay as they are "

@@ -145,6 +145,7 @@ struct Update {
         return T::reaches_all_rows(settings.as<Settings>());
       };
     }
+    if constexpr (requires { T::state_bits_name; }) def.optimizer.state_bits = T::state_bits_name;
     int number = 0;
     for (const ir::ArgDoc& state : T::state_docs()) {
       def.signature.inputs.push_back(state);

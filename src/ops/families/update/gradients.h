@@ -1,0 +1,39 @@
+// What a training step does with gradients beside the optimizer's rule: composed of ops, so that
+// the trainer names none.
+#pragma once
+
+#include <thimble/graph.h>
+#include <thimble/ops/coalesce_rows.h>
+
+#include <cstdint>
+#include <span>
+
+namespace thimble::ops {
+
+// x * factor. factor: one number.
+[[nodiscard]] Value times(Value x, Value factor);
+
+// The sum of gradients that are given by some of their rows, itself given so. rows: of the whole
+// gradient.
+[[nodiscard]] RowGradient sum_of_rows(std::span<const RowGradient> parts, int64_t rows);
+
+// grad + l1 * sign(param) + l2 * param.
+[[nodiscard]] Value with_penalties(Value grad, Value param, double l1, double l2);
+
+// The sum of squares of the elements, plus `previous` where given.
+[[nodiscard]] Value squared_norm(Value grad, Value previous = {});
+// grad scaled down to a norm of at most max_norm. squares: the square of the norm.
+[[nodiscard]] Value within_norm(Value grad, Value squares, double max_norm);
+// Every element brought into [-limit, limit].
+[[nodiscard]] Value within_limit(Value grad, double limit);
+
+// sum += weight * grad, in place.
+void add_to_sum(Value sum, Value grad, double weight);
+// (sum + weight * grad) / total; sets sum to 0.
+[[nodiscard]] Value mean_of_sum(Value sum, Value grad, Value total, double weight);
+
+// average = decay * average + (1 - decay) * param, in place; the first step copies param. step: the
+// number of this update, from 1.
+void update_average(Value average, Value param, Value step, double decay);
+
+}  // namespace thimble::ops
