@@ -9,11 +9,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/common.sh
 
 root=$PWD/build/aarch64-sysroot
-packages="libhwy-dev libfmt-dev nlohmann-json3-dev libstb-dev zlib1g-dev libgtest-dev libgmock-dev
-  librapidcheck-dev"
+packages=(libhwy-dev libfmt-dev nlohmann-json3-dev libstb-dev zlib1g-dev libgtest-dev libgmock-dev
+  librapidcheck-dev)
 
-if [ "$(cat "$root/packages.txt" 2>/dev/null)" = "$packages" ]; then exit 0; fi
-command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || die "arm_sysroot: no apt here"
+if [ "$(cat "$root/packages.txt" 2>/dev/null)" = "${packages[*]}" ]; then exit 0; fi
+if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+  die "arm_sysroot: no apt here"
+fi
 
 rm -rf "$root"
 mkdir -p "$root/apt/state/lists/partial" "$root/apt/cache/archives/partial"
@@ -29,16 +31,16 @@ apt-get "${options[@]}" update || echo "arm_sysroot: a package source could not 
 # The shared libraries stand in packages of their own, whose names carry versions. The C library
 # comes with the cross-compiler.
 libraries=()
-for package in $packages; do
+for package in "${packages[@]}"; do
   while read -r library; do libraries+=("$library"); done < <(
     apt-cache "${options[@]}" depends --no-recommends --no-suggests "$package" |
       sed -n 's/^ *Depends: \(lib[^<>]*\)$/\1/p' | grep -v '^libc6\|^libstdc\|^libgcc' || true)
 done
-mapfile -t wanted < <(printf '%s\n' $packages "${libraries[@]}" | sort -u)
+mapfile -t wanted < <(printf '%s\n' "${packages[@]}" "${libraries[@]}" | sort -u)
 cd "$root/apt"
 apt-get "${options[@]}" download "${wanted[@]}" ||
   die "arm_sysroot: apt has not all of these for arm64: ${wanted[*]}"
 for file in ./*.deb; do dpkg-deb -x "$file" "$root"; done
 cd "$root"
 rm -rf apt
-echo "$packages" >packages.txt
+echo "${packages[*]}" >packages.txt
