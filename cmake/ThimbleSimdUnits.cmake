@@ -56,11 +56,15 @@ ${includes_${unit}}")
 endfunction()
 
 # thimble_vector_targets(TARGET): which vector targets its kernels are compiled for. The SSE2 base,
-# AVX2 and AVX-512 on x86, NEON on Arm: the others add build time only. THIMBLE_ONE_VECTOR_TARGET
-# leaves AVX2 alone where this machine has it.
+# AVX2 and AVX-512 on x86, NEON on Arm. The other targets of x86 add build time only. SVE is left out:
+# kernels keep arrays of vectors, which vectors without a size known to the compiler cannot be in.
+# THIMBLE_ONE_VECTOR_TARGET leaves AVX2 alone where this machine has it.
 function(thimble_vector_targets target)
-  target_compile_definitions(${target} PRIVATE
-    "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL)")
+  set(disabled "HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    string(APPEND disabled "|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128")
+  endif()
+  target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(${disabled})")
   if(THIMBLE_ONE_VECTOR_TARGET AND NOT CMAKE_CROSSCOMPILING
      AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     include(CheckCXXSourceRuns)

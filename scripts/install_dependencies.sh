@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what thimble needs from the system's packages (Debian 12, Ubuntu 24.04 and newer).
-# usage: scripts/install_dependencies.sh GROUP...     groups: build python test lint bench
+# usage: scripts/install_dependencies.sh GROUP...     groups: build python test lint bench arm
 # Does nothing, and asks for no password, where everything is there already.
 set -euo pipefail
 
@@ -47,6 +47,12 @@ EOF
       needs_of build
       printf '%s\n' '- libbenchmark-dev' 'python3 python3' '- python3-venv'
       ;;
+    arm)
+      # The cross-compiler for 64-bit Arm, and what runs its programs here.
+      needs_of build
+      printf '%s\n' 'aarch64-linux-gnu-g++ g++-aarch64-linux-gnu' 'qemu-aarch64 qemu-user' \
+        'apt-get apt' 'dpkg-deb dpkg'
+      ;;
   esac
 }
 
@@ -89,9 +95,9 @@ apt_install() {
 [ $# -gt 0 ] || set -- ''
 for group in "$@"; do
   case $group in
-    build | python | test | lint | bench) ;;
+    build | python | test | lint | bench | arm) ;;
     *)
-      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build python test lint bench" >&2
+      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build python test lint bench arm" >&2
       exit 2
       ;;
   esac

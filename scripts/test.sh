@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every test: the development build, the comparison with PyTorch, then the address,
-# undefined-behaviour and thread sanitizers, then each fuzzer for a few seconds. The last line counts
-# them all.
+# Every test: the development build, the comparison with PyTorch, a part of the op tests on 64-bit Arm
+# under qemu-user, then the address, undefined-behaviour and thread sanitizers, then each fuzzer for a
+# few seconds. The last line counts them all.
 # usage: ./run test [quick]      quick: the fast tests of the development build alone
 # Environment: THIMBLE_DATA=DIR, real data for the tests that want it; THIMBLE_FUZZ_SECONDS.
 set -euo pipefail
@@ -11,6 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The suites in which threads meet: what the thread sanitizer watches.
 thread_suites="exec simd data train"
+# What runs under qemu-user: two of the forty parts of the op tests. The bits are compared of all ops.
+arm_op_parts="0|8"
 
 total_passed=0
 total_failed=0
@@ -23,7 +25,7 @@ record() { # STAGE PASSED FAILED SKIPPED SECONDS
   total_passed=$((total_passed + $2))
   total_failed=$((total_failed + $3))
   total_skipped=$((total_skipped + $4))
-  summary+=("$(printf '%-6s %5d passed %5d failed %5d skipped %5d s' "$@")")
+  summary+=("$(printf '%-7s %5d passed %5d failed %5d skipped %5d s' "$@")")
 }
 
 # Some kernels give the sanitizers' shadow memory too little room while addresses are randomised;
@@ -49,7 +51,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     skipped=0
   fi
   record "$stage" $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
-  summary+=("       $(grep -h -m 1 '^Vector targets: ' "build/$stage/Testing/Temporary/LastTest.log" || true)")
+  summary+=("        $(grep -h -m 1 '^Vector targets: ' "build/$stage/Testing/Temporary/LastTest.log" || true)")
   # The line below GoogleTest's "file:line: Skipped" says why.
   grep -h -A 1 ': Skipped$' "build/$stage/Testing/Temporary/LastTest.log" |
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
@@ -104,6 +106,49 @@ run_wheel() {
   record wheel "$passed" $((1 - passed)) 0 $((SECONDS - start))
 }
 
+# What keeps this machine from running programs for 64-bit Arm; empty: nothing.
+why_no_arm() {
+  if [ "$(uname -m)" != x86_64 ]; then
+    echo "only x86-64 has the cross-compiler"
+  elif ! scripts/install_dependencies.sh arm >&2 || ! command -v aarch64-linux-gnu-g++ >/dev/null ||
+    ! command -v qemu-aarch64 >/dev/null; then
+    echo "the cross-compiler or qemu-user cannot be installed"
+  elif ! scripts/arm_sysroot.sh >&2; then
+    echo "apt could not get the libraries for arm64"
+  fi
+}
+
+# Cross-compiled for Arm and emulated: parts of the op tests, and the bits that all ops give there
+# beside those of the development build.
+run_arm() {
+  local start=$SECONDS reason
+  reason=$(why_no_arm)
+  if [ -n "$reason" ]; then
+    record arm 0 0 1 $((SECONDS - start))
+    echo "64-bit Arm: $reason" >>"$reasons"
+    return
+  fi
+  configure aarch64
+  build aarch64 test_ops
+  run_ctest aarch64 --tests-regex "^ops\.part_($arm_op_parts)$"
+  compare_bits
+}
+
+compare_bits() {
+  local start=$SECONDS found=build/aarch64/bits.compared counts
+  rm -f "$found"
+  # What a program does not print counts as not compared, and so as a failure.
+  build/dev/bin/test_ops --bits >build/dev/bits || echo "test_ops --bits failed"
+  qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/bin/test_ops --bits >build/aarch64/bits ||
+    echo "test_ops --bits failed on 64-bit Arm"
+  grep -q ' NEON ' build/aarch64/bits || die "no kernel ran on NEON"
+  python3 tests/harness/compare_bits.py tests/harness/bits_that_differ.txt build/dev/bits \
+    build/aarch64/bits | tee "$found" || true
+  counts=$(tail -n 1 "$found")
+  [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || die "no bits were compared"
+  record bits "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 $((SECONDS - start))
+}
+
 run_fuzzers() {
   local start=$SECONDS counts
   scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-10}" | tee "$reasons.fuzz" || true
@@ -154,7 +199,10 @@ else
   record python 0 0 1 0
   echo "the Python package: pip could not install python/tests/requirements.txt" >>"$reasons"
 fi
-if [ "${1-}" != quick ]; then run_sanitizers; fi
+if [ "${1-}" != quick ]; then
+  run_arm
+  run_sanitizers
+fi
 
 echo
 printf '%s\n' "${summary[@]}"

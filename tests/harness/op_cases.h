@@ -4,6 +4,7 @@
 #include <thimble/ops.h>
 #include <thimble/types.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ using OpCasesFn = OpCases (*)();
 
 // Remembers the table of an op; returns true.
 bool add_op_cases(const char* op, OpCasesFn cases);
+
+// The tables remembered, by op.
+const std::map<std::string, OpCasesFn>& op_tables();
 
 }  // namespace thimble::test
 

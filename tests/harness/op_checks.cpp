@@ -193,6 +193,11 @@ std::string check_fast_on_target(const ir::Graph& graph, const ir::Node& node,
 
 }  // namespace
 
+std::vector<Bytes> run_fast(const ir::Graph& graph, const ir::Node& node,
+                            const std::vector<Bytes>& values) {
+  return run_kernel(graph, node, values, true, 1).outputs;
+}
+
 std::string check_shapes(const ir::OpDef& op, const OpCase& test) {
   const CaseGraph made = make_graph(op, test, false);
   if (!test.expect.empty() && test.expect.size() != made.outputs.size()) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/reference.h"
 #include "harness/op_cases.h"
 
 namespace thimble::test {
@@ -35,6 +36,10 @@ std::string check_attributes(const ir::OpDef& op, const OpCase& test);
 
 // The rule refuses the inputs with the message expected.
 std::string check_rejects(const ir::OpDef& op, const RejectCase& test);
+
+// The outputs of a node's fast kernel on one thread. values: the contents of all of the graph.
+std::vector<exec::Bytes> run_fast(const ir::Graph& graph, const ir::Node& node,
+                                  const std::vector<exec::Bytes>& values);
 
 // Names of the ops that the case and its gradient run.
 std::vector<std::string> ops_of_case(const ir::OpDef& op, const OpCase& test);

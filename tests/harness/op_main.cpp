@@ -1,22 +1,21 @@
-// Makes tests of the tables of all ops and runs them: <op>.<case>_<check>.
+// Makes tests of the tables of all ops and runs them: <op>.<case>_<check>. With --bits it prints
+// hashes of what they compute instead.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 
+#include "harness/op_bits.h"
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
 
 namespace thimble::test {
 namespace {
-
-std::map<std::string, OpCasesFn>& tables() {
-  static std::map<std::string, OpCasesFn> all;
-  return all;
-}
 
 class CheckTest : public testing::Test {
  public:
@@ -97,7 +96,7 @@ void add_golden_tests() {
 // Every op of the library must be run by some table: as itself or as a part of a gradient.
 std::string untested_ops() {
   std::set<std::string> seen;
-  for (const auto& [name, cases] : tables()) {
+  for (const auto& [name, cases] : op_tables()) {
     const ir::OpDef* op = ir::find_op(name);
     if (op == nullptr) continue;
     for (const OpCase& test : cases().cases) {
@@ -114,7 +113,7 @@ std::string untested_ops() {
 // Every op that can compute rows of its output alone has a case of several parts.
 std::string untested_parts() {
   std::set<std::string> seen;
-  for (const auto& [name, cases] : tables()) {
+  for (const auto& [name, cases] : op_tables()) {
     const ir::OpDef* op = ir::find_op(name);
     if (op == nullptr) continue;
     for (const OpCase& test : cases().cases) {
@@ -131,13 +130,15 @@ std::string untested_parts() {
 
 }  // namespace
 
-bool add_op_cases(const char* op, OpCasesFn cases) { return tables().emplace(op, cases).second; }
-
 }  // namespace thimble::test
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  for (const auto& [name, cases] : thimble::test::tables()) {
+  if (argc == 2 && std::string_view(argv[1]) == "--bits") {
+    thimble::test::print_bits(stdout);
+    return 0;
+  }
+  for (const auto& [name, cases] : thimble::test::op_tables()) {
     thimble::test::add_tests(name, cases());
   }
   thimble::test::add_golden_tests();
