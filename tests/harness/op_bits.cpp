@@ -17,7 +17,7 @@
 namespace thimble::test {
 namespace {
 
-using exec::Bytes;
+using ir::Bytes;
 
 // FNV-1a.
 class Hash {
@@ -62,15 +62,15 @@ Hash hash_of(const ir::Graph& graph, const std::vector<int>& ids,
 
 void print_case(std::FILE* out, const ir::OpDef& op, const OpCase& test) {
   const CaseGraph made = make_graph(op, test, true);
-  const auto values = exec::run_reference(
-      made.graph, make_data(made, test, 1).bytes(exec::Precision::f32), exec::Precision::f32);
+  const auto values = ir::run_reference(
+      made.graph, make_data(made, test, 1).bytes(ir::Precision::f32), ir::Precision::f32);
   int number = 0;
   for (const ir::Node& node : made.graph.nodes) {
     const std::string what =
         fmt::format("{}.{}/{}:{}", op.name, test.name, number++, node.op->name);
     const Hash inputs = hash_of(made.graph, node.inputs, values);
     print(out, what, "reference", inputs, hash_of(made.graph, node.outputs, values));
-    if (node.op->fast == nullptr) continue;
+    if (node.op->kernels.fast == nullptr) continue;
     for_each_target([&](const std::string& target) {
       const std::vector<Bytes> outputs = run_fast(made.graph, node, values);
       Hash hash;

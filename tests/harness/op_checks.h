@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/reference.h"
 #include "harness/op_cases.h"
+#include "ir/reference.h"
 
 namespace thimble::test {
 
@@ -38,8 +38,8 @@ std::string check_attributes(const ir::OpDef& op, const OpCase& test);
 std::string check_rejects(const ir::OpDef& op, const RejectCase& test);
 
 // The outputs of a node's fast kernel on one thread. values: the contents of all of the graph.
-std::vector<exec::Bytes> run_fast(const ir::Graph& graph, const ir::Node& node,
-                                  const std::vector<exec::Bytes>& values);
+std::vector<ir::Bytes> run_fast(const ir::Graph& graph, const ir::Node& node,
+                                const std::vector<ir::Bytes>& values);
 
 // Names of the ops that the case and its gradient run.
 std::vector<std::string> ops_of_case(const ir::OpDef& op, const OpCase& test);
