@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "passes/passes.h"
-#include "plan/fit_arena.h"
-#include "plan/order.h"
+#include "plan/budget/fit_arena.h"
+#include "plan/order/order.h"
 #include "recipes/gpt.h"
 #include "train/compile.h"
 

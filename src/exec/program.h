@@ -14,7 +14,7 @@
 #include "exec/thread_pool.h"
 #include "ir/graph.h"
 #include "plan/arena.h"
-#include "plan/ladder.h"
+#include "plan/budget/search.h"
 
 namespace thimble::exec {
 

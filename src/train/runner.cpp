@@ -9,7 +9,7 @@
 #include "exec/compile_cache.h"
 #include "exec/heap.h"
 #include "exec/swap_pipe.h"
-#include "plan/swap_ops.h"
+#include "plan/transfer_ops.h"
 
 namespace thimble::train {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <thimble/types.h>
 
-#include "plan/halves.h"
+#include "plan/remat/activations_16bit.h"
 
 namespace thimble::train {
 

@@ -14,7 +14,7 @@
 #include "exec/accounting.h"
 #include "exec/rehearsal.h"
 #include "ir/graph.h"
-#include "plan/stall_curve.h"
+#include "plan/swap/stall_curve.h"
 #include "train/batch_stream.h"
 #include "train/feed.h"
 #include "train/micro_batches.h"

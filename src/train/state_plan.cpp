@@ -6,7 +6,7 @@
 
 #include "passes/passes.h"
 #include "plan/binding.h"
-#include "plan/strategies.h"
+#include "plan/budget/strategies.h"
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
 #include "train/saved_activations.h"

@@ -7,10 +7,10 @@
 
 #include "passes/passes.h"
 #include "plan/arena.h"
-#include "plan/fit_arena.h"
-#include "plan/order.h"
-#include "plan/pack.h"
-#include "plan/recompute.h"
+#include "plan/budget/fit_arena.h"
+#include "plan/order/order.h"
+#include "plan/pack/pack.h"
+#include "plan/remat/rematerialize.h"
 #include "train/compile.h"
 
 namespace thimble::plan::recipe_packing_test {

@@ -1,0 +1,488 @@
+// Values that are computed again: what it saves, what it costs, and where it is not allowed.
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/trainer.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "ir/rewrite.h"
+#include "passes/passes.h"
+#include "plan/budget/fit_arena.h"
+#include "plan/order/order.h"
+#include "plan/remat/anneal.h"
+#include "plan/remat/rematerialize.h"
+#include "plan/remat/schedule.h"
+#include "plan/remat/segments.h"
+#include "plan/work.h"
+#include "train/compile.h"
+
+namespace thimble::plan::recompute_test {
+namespace {
+
+// The training step of a model in an order in which the loss stands before all that it does not
+// need, as it is before anything runs twice.
+ir::Graph step_of(const Graph& model, int64_t batch) {
+  const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = batch},
+                                               batch, train::StepKind::update);
+  return orders_of(passes::optimize(step))[1];
+}
+
+Graph chain(int layers, const std::function<Value(Value)>& activation, bool norm) {
+  Graph g;
+  Value x = g.input("x", {8, 8, 4});
+  for (int i = 0; i < layers; ++i) {
+    x = conv2d(x, {.channels = 4, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)});
+    if (norm) x = batch_norm(x, {.name = "n" + std::to_string(i)});
+    x = activation(x);
+  }
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+Graph branches() {
+  Graph g;
+  const Value x = g.input("x", {8, 8, 4});
+  const Value a = gelu(conv2d(x, {.channels = 4, .kernel = 3, .padding = 1, .name = "a"}));
+  const Value b = gelu(conv2d(a, {.channels = 8, .kernel = 1, .name = "b"}));
+  const Value c = gelu(conv2d(a, {.channels = 8, .kernel = 3, .padding = 1, .name = "c"}));
+  g.minimize(mean(square(b * c)));
+  return g;
+}
+
+Value gelus(Value x) { return gelu(x); }
+Value relus(Value x) { return relu(x); }
+
+int runs_again(const ir::Graph& graph) {
+  int count = 0;
+  for (const ir::ValueData& data : graph.values) count += data.name->ends_with(kAgain) ? 1 : 0;
+  return count;
+}
+
+TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_they_come_from) {
+  for (const bool norm : {false, true}) {
+    const ir::Graph before = step_of(chain(6, norm ? relus : gelus, norm), 4);
+    const ir::Graph after = recompute(before, {});
+    ir::verify(after);
+    // Of two values a layer one remains.
+    EXPECT_LT(static_cast<double>(live_peak_bytes(after)),
+              0.7 * static_cast<double>(live_peak_bytes(before)));
+    for (const ir::Node& node : after.nodes) {
+      const std::string& name = after.data(node.outputs[0]).name;
+      if (name.ends_with(kAgain)) {
+        EXPECT_EQ(node.op->flops, nullptr) << name;
+      }
+    }
+  }
+}
+
+TEST(recompute, runs_convolutions_again_where_it_may) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const auto target =
+      static_cast<int64_t>(0.6 * static_cast<double>(live_peak_bytes(recompute(before, {}))));
+  const ir::Graph less = recompute(before, {.target_bytes = target, .any_op = true});
+  ir::verify(less);
+  EXPECT_LE(live_peak_bytes(less), target);
+  // No more than one more forward part, which is a third of the work.
+  EXPECT_LT(work_of(less), 1.34 * work_of(before));
+  EXPECT_LT(live_peak_bytes(recompute(before, {.any_op = true})), target);
+}
+
+TEST(recompute, does_no_more_than_the_target_asks_for) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const int64_t whole = live_peak_bytes(before);
+  EXPECT_EQ(runs_again(recompute(before, {.target_bytes = whole, .any_op = true})), 0);
+  double last = work_of(before);
+  for (const double share : {0.9, 0.7, 0.5}) {
+    const auto target = static_cast<int64_t>(share * static_cast<double>(whole));
+    const ir::Graph graph = recompute(before, {.target_bytes = target, .any_op = true});
+    EXPECT_LE(live_peak_bytes(graph), target);
+    EXPECT_GE(work_of(graph), last);
+    last = work_of(graph);
+  }
+}
+
+// Packing may ask for a little less than the budget; never for as little as there is.
+TEST(recompute, fits_an_arena_with_hardly_more_work_than_its_live_values_need) {
+  const ir::Graph before = step_of(chain(12, gelus, false), 4);
+  const int64_t whole = plan_arena(before, {}).plan.arena_bytes;
+  for (const double share : {0.8, 0.7, 0.6, 0.5}) {
+    const auto budget = static_cast<int64_t>(share * static_cast<double>(whole));
+    const ir::Graph fitted = ArenaFitter({before}, {}).fit(budget);
+    EXPECT_LE(plan_arena(fitted, {}).plan.arena_bytes, budget);
+    const ir::Graph tighter =
+        recompute(before, {.target_bytes = budget * 95 / 100, .any_op = true});
+    EXPECT_LE(work_of(fitted), 1.05 * work_of(tighter)) << share;
+  }
+}
+
+// A convolution of size 3 takes 18 operations for each of its channels and number made, which has
+// four bytes.
+TEST(recompute, runs_products_again_within_the_slack_where_they_are_little_work_for_their_bytes) {
+  for (const bool little : {true, false}) {
+    const int64_t channels = little ? 32 : 64;  // 144 and 288 operations a byte
+    Graph g;
+    Value x = g.input("x", {16, 16, channels});
+    for (int i = 0; i < 12; ++i) {
+      x = gelu(conv2d(
+          x, {.channels = channels, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)}));
+    }
+    g.minimize(mean(square(x)));
+    const ir::Graph before = step_of(g, 64);  // so much that bytes times work would fall for both
+    const ir::Graph light = recompute(before, {});
+    int64_t last = live_peak_bytes(light);
+    for (const double slack : {0.04, 0.08, 0.16}) {
+      const ir::Graph balanced = recompute(before, {.slack = slack});
+      ir::verify(balanced);
+      if (!little) {
+        EXPECT_EQ(runs_again(balanced), runs_again(light));
+        continue;
+      }
+      EXPECT_LT(live_peak_bytes(balanced), last) << slack;
+      EXPECT_LE(work_of(balanced), work_of(light) + slack * work_of(before)) << slack;
+      last = live_peak_bytes(balanced);
+    }
+  }
+}
+
+// Bytes that lie there anyway make each byte that is freed a smaller share.
+TEST(recompute, spends_slack_only_while_bytes_times_work_fall) {
+  for (const int64_t width : {64, 40'000}) {
+    Graph g;
+    Value x = g.input("x", {16, 16, 300});
+    for (const char* const name : {"a", "b", "c", "d"}) {
+      x = gelu(conv2d(x, {.channels = 300, .kernel = 1, .name = name}));  // 150 operations a byte
+    }
+    const Value beside = dense(g.input("y", {300}), {.units = width, .name = "beside"});
+    g.minimize(mean(square(x)) + mean(square(beside)));
+    const ir::Graph before = step_of(g, 2);
+    const ir::Graph light = recompute(before, {});
+    const ir::Graph balanced = recompute(before, {.slack = 0.5});
+    const auto space_time = [](const ir::Graph& graph) {
+      return static_cast<double>(resident_bytes(graph, {}) + live_peak_bytes(graph)) *
+             work_of(graph);
+    };
+    EXPECT_LE(space_time(balanced), space_time(light)) << width;
+    EXPECT_EQ(runs_again(balanced) > runs_again(light), width == 64) << width;
+  }
+}
+
+TEST(recompute, gives_the_smallest_where_the_target_is_out_of_reach) {
+  for (const int layers : {12, 32}) {
+    const ir::Graph before = step_of(chain(layers, gelus, layers == 32), 4);
+    const ir::Graph smallest = recompute(before, {.any_op = true});
+    const int64_t least = live_peak_bytes(smallest);
+    const ir::Graph graph = recompute(before, {.target_bytes = least * 3 / 4, .any_op = true});
+    EXPECT_EQ(live_peak_bytes(graph), least) << layers;
+    EXPECT_EQ(work_of(graph), work_of(smallest)) << layers;
+  }
+}
+
+TEST(recompute, fits_a_budget_alike_whatever_was_asked_for_before) {
+  const std::vector<ir::Graph> orders{step_of(chain(12, gelus, false), 4)};
+  const int64_t least = plan_arena(ArenaFitter(orders, {}).fit(1), {}).plan.arena_bytes;
+  for (const int64_t below : {64, 1024, 4096, 16384}) {
+    ArenaFitter fresh(orders, {});
+    ArenaFitter used(orders, {});
+    for (const int64_t before : {2 * least, int64_t{1}}) ir::verify(used.fit(before));
+    const ir::Graph a = fresh.fit(least - below);
+    const ir::Graph b = used.fit(least - below);
+    EXPECT_EQ(live_peak_bytes(a), live_peak_bytes(b)) << below;
+    EXPECT_EQ(work_of(a), work_of(b)) << below;
+    EXPECT_EQ(work_of(fresh.fit(1)), work_of(used.fit(1))) << below;
+  }
+}
+
+TEST(recompute, leaves_graphs_without_a_loss) {
+  Graph g;
+  g.output("y", gelu(g.input("x", {4})));
+  const ir::Graph graph = ir::with_batch(g.ir(), 3);
+  EXPECT_EQ(recompute(graph, {}).nodes.size(), graph.nodes.size());
+}
+
+TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
+  const ir::Graph graph = step_of(chain(5, relus, true), 4);
+  const Twice twice(graph, {});
+  std::vector<Again> again(graph.nodes.size(), Again::no);
+  for (int n = 0; n < twice.loss_node(); ++n) {
+    again[static_cast<size_t>(n)] = n % 3 == 0 ? Again::each : n % 3 == 1 ? Again::once : Again::no;
+  }
+  const Trial trial = twice.build(again);
+  const ir::Graph built = twice.graph_of(trial);
+  ir::verify(built);
+  EXPECT_EQ(trial.peak_bytes, live_peak_bytes(built));
+  EXPECT_EQ(trial.turns.size(), built.nodes.size());
+}
+
+TEST(recompute, builds_a_trial_anew_in_the_memory_of_another) {
+  const ir::Graph graph = step_of(chain(5, relus, true), 4);
+  const Twice twice(graph, {});
+  Trial reused;
+  for (int share = 1; share <= 4; ++share) {  // more and fewer nodes run again
+    reused.again.assign(graph.nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      if (n * share % 5 > 1) reused.again[static_cast<size_t>(n)] = Again::each;
+    }
+    twice.build(reused);
+    const Trial fresh = twice.build(reused.again);
+    ASSERT_EQ(reused.valid, fresh.valid);
+    EXPECT_EQ(reused.turns.size(), fresh.turns.size());
+    EXPECT_EQ(reused.original, fresh.original);
+    EXPECT_EQ(reused.live, fresh.live);
+    EXPECT_EQ(reused.peak, fresh.peak);
+    EXPECT_EQ(reused.peak_bytes, fresh.peak_bytes);
+    EXPECT_EQ(reused.sequence.values(), fresh.sequence.values());
+  }
+}
+
+// The graph in an order in which a parameter is updated as early as can be.
+ir::Graph updating_early(const ir::Graph& graph, const std::string& parameter) {
+  std::vector<char> needed(graph.nodes.size(), 0);
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const ir::Node& node = graph.nodes[n];
+    for (const ir::Alias& update : node.op->updates) {
+      const int id = node.input(update.in);
+      if (id >= 0 && *graph.data(id).name == parameter) needed[n] = 1;
+    }
+    if (graph.loss && graph.data(*graph.loss).producer == static_cast<int>(n)) needed[n] = 1;
+    if (needed[n] == 0) continue;
+    for (const int id : node.inputs) {
+      if (id >= 0 && graph.data(id).producer >= 0) {
+        needed[static_cast<size_t>(graph.data(id).producer)] = 1;
+      }
+    }
+  }
+  ir::Rewriter rewriter(graph);
+  for (const char first : {1, 0}) {
+    for (size_t n = 0; n < needed.size(); ++n) {
+      if (needed[n] == first) rewriter.copy(graph.nodes[n]);
+    }
+  }
+  return std::move(rewriter).finish();
+}
+
+// By the time that the second gradient wants what the first layer made, its weight is updated.
+TEST(recompute, never_reads_a_parameter_after_its_update) {
+  Graph g;
+  const Value w = g.parameter("w", {16, 16}, init::normal(0.0, 0.1));
+  const Value v = g.parameter("v", {16, 16}, init::normal(0.0, 0.1));
+  g.minimize(mean(square(matmul(gelu(matmul(g.input("x", {16}), w)), v))));
+  const ir::Graph graph = updating_early(step_of(g, 64), "w");
+  const Twice twice(graph, {});
+  Trial trial;
+  for (const bool all : {true, false}) {  // in the memory of what is invalid
+    trial.again.assign(graph.nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      if (all) trial.again[static_cast<size_t>(n)] = Again::each;
+    }
+    twice.build(trial);
+    EXPECT_EQ(trial.valid, !all);
+  }
+  EXPECT_EQ(trial.peak_bytes, live_peak_bytes(graph));
+  EXPECT_NO_THROW(ir::verify(recompute_as_ordered(graph, {.any_op = true})));
+  EXPECT_NO_THROW(ir::verify(recompute(graph, {.any_op = true})));
+}
+
+// The reshaped weight is read after the weight's update where that order is best.
+TEST(recompute, does_not_count_a_view_of_a_parameter_as_free) {
+  Graph g;
+  const Value h = relu(dense(g.input("x", {16}), {.units = 16}));
+  const Value w = g.parameter("w", {16}, init::normal(0.0, 0.1));
+  g.minimize(mean(square(matmul(h, w))));
+  const ir::Graph step =
+      passes::optimize(train::training_graph(g.ir(), {.batch = 64}, 64, train::StepKind::update));
+  const std::vector<ir::Graph> orders = orders_of(step, {});
+  size_t views = 0;
+  for (const ir::Graph& order : orders) {
+    const Twice twice(order, {});
+    std::vector<Again> again(order.nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      const Twice::Maker& maker = twice.maker(n);
+      if (maker.op == nullptr || maker.op->views.empty()) continue;
+      const int viewed = maker.inputs[static_cast<size_t>(maker.op->views.front().in)];
+      EXPECT_EQ(maker.free, twice.bytes(viewed) != kPersistent);
+      EXPECT_EQ(maker.work == 0.0, maker.free);
+      views += maker.free ? 0 : 1;
+      if (maker.free) again[static_cast<size_t>(n)] = Again::each;
+    }
+    EXPECT_TRUE(twice.build(again).valid);
+  }
+  EXPECT_GT(views, 0U);
+  for (const bool any_op : {false, true}) {
+    const ir::Graph result = recompute(orders, {.any_op = any_op});
+    EXPECT_NO_THROW(ir::verify(result));
+    EXPECT_FALSE(result.nodes.empty());
+  }
+}
+
+Graph residual_blocks(int count) {
+  Graph g;
+  Value x = g.input("x", {16});
+  for (int i = 0; i < count; ++i) x = relu(dense(x, {.units = 16})) + x;
+  g.minimize(mean(square(x)));
+  return g;
+}
+
+// Both readers of each block's input have all the blocks before it run anew.
+TEST(recompute, does_not_try_what_runs_again_twice_as_often_with_every_block) {
+  const ir::Graph graph = step_of(residual_blocks(24), 4);
+  const Twice twice(graph, {});
+  const auto all = [&](Again how) {
+    std::vector<Again> again(graph.nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      if (twice.maker(n).op != nullptr) again[static_cast<size_t>(n)] = how;
+    }
+    return twice.build(again);
+  };
+  EXPECT_FALSE(all(Again::each).valid);
+  const Trial once = all(Again::once);
+  EXPECT_TRUE(once.valid);
+  EXPECT_LE(once.turns.size(), 2 * graph.nodes.size());
+}
+
+TEST(recompute, halves_what_deep_residual_networks_keep) {
+  const Graph model = residual_blocks(24);
+  const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = 4}, 4,
+                                               train::StepKind::update);
+  const std::vector<ir::Graph> orders = orders_of(passes::optimize(step), {});
+  const ir::Graph least = recompute(orders, {.any_op = true});
+  EXPECT_LT(live_peak_bytes(least, {}), live_peak_bytes(orders[0], {}) / 2);
+  EXPECT_LE(least.nodes.size(), 9 * orders[0].nodes.size() + 1024);
+}
+
+// Each of them is read behind the loss, and would have all views before it run anew.
+TEST(recompute, starts_without_views_where_they_would_run_too_often) {
+  Graph g;
+  Value x = g.input("x", {6});
+  Value sum = mean(square(x));
+  for (int i = 0; i < 300; ++i) {
+    x = reshape(x, i % 2 == 0 ? Shape{-1, 2, 3} : Shape{-1, 6});
+    sum = sum + mean(square(x * g.parameter("w" + std::to_string(i), {1}, init::zeros())));
+  }
+  g.minimize(sum);
+  const ir::Graph graph = step_of(g, 4);
+  const Twice twice(graph, {});
+  std::vector<Again> views(graph.nodes.size(), Again::no);
+  for (int n = 0; n < twice.loss_node(); ++n) {
+    if (twice.maker(n).op != nullptr && twice.maker(n).free) {
+      views[static_cast<size_t>(n)] = Again::each;
+    }
+  }
+  ASSERT_FALSE(twice.build(views).valid);
+  EXPECT_NO_THROW(ir::verify(recompute(graph, {})));
+}
+
+std::vector<char> all_forward(const Twice& twice) {
+  std::vector<char> may(twice.graph().nodes.size(), 0);
+  for (int n = 0; n < twice.loss_node(); ++n) may[static_cast<size_t>(n)] = 1;
+  return may;
+}
+
+TEST(recompute, can_start_from_segments_that_keep_their_ends_alone) {
+  const ir::Graph graph = step_of(chain(12, gelus, false), 4);
+  const Twice twice(graph, {});
+  const Segments segments(twice, all_forward(twice));
+  const Trial whole = twice.build(segments.start(1));
+  for (const int count : {2, 3, 4}) {
+    const std::vector<Again> again = segments.start(count);
+    int kept = 0;
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      kept += again[static_cast<size_t>(n)] == Again::no ? 1 : 0;
+    }
+    EXPECT_EQ(kept, count - 1);  // one value crosses the end of a segment in a chain
+    const Trial trial = twice.build(again);
+    EXPECT_TRUE(trial.valid);
+    EXPECT_LT(trial.peak_bytes, whole.peak_bytes);
+    EXPECT_LE(extra_work(twice, trial), extra_work(twice, whole));
+  }
+}
+
+TEST(recompute, anneals_towards_a_target_and_never_to_a_worse_choice) {
+  const ir::Graph graph = step_of(chain(8, gelus, false), 4);
+  const Twice twice(graph, {});
+  std::vector<int> open;
+  for (int n = 0; n < twice.loss_node(); ++n) open.push_back(n);
+  const Trial everything_kept = twice.build(std::vector<Again>(graph.nodes.size(), Again::no));
+  const int64_t target = everything_kept.peak_bytes * 6 / 10;
+  const Trial found = anneal(twice, open, everything_kept, target);
+  EXPECT_TRUE(found.valid);
+  EXPECT_LE(found.peak_bytes, target);
+  EXPECT_EQ(anneal(twice, open, everything_kept, target).again, found.again);
+  const Trial better = anneal(twice, open, found, target);
+  EXPECT_LE(better.peak_bytes, target);
+  EXPECT_LE(extra_work(twice, better), extra_work(twice, found));
+}
+
+// All choices of what runs again, once or for each reader, by trying every one.
+class Exhaustive {
+ public:
+  explicit Exhaustive(const Twice& twice) : twice_(twice) {
+    std::vector<Again> again(twice.graph().nodes.size(), Again::no);
+    for (int n = 0; n < twice.loss_node(); ++n) {
+      const Twice::Maker& maker = twice.maker(n);
+      if (maker.op != nullptr && maker.free) again[static_cast<size_t>(n)] = Again::each;
+      if (maker.op != nullptr && !maker.free) open_.push_back(n);
+    }
+    visit(again, 0);
+  }
+  // The least work of a step within so many bytes.
+  [[nodiscard]] std::optional<double> least_work(int64_t bytes) const {
+    std::optional<double> least;
+    for (const auto& [peak, work] : found_) {
+      if (peak <= bytes && (!least || work < *least)) least = work;
+    }
+    return least;
+  }
+  [[nodiscard]] int64_t least_bytes() const {
+    return std::min_element(found_.begin(), found_.end())->first;
+  }
+  [[nodiscard]] size_t tried() const { return found_.size(); }
+
+ private:
+  void visit(std::vector<Again>& again, size_t at) {
+    if (at == open_.size()) {
+      const Trial trial = twice_.build(again);
+      if (trial.valid) found_.emplace_back(trial.peak_bytes, work_of(twice_.graph_of(trial)));
+      return;
+    }
+    Again& here = again[static_cast<size_t>(open_[at])];
+    for (const Again how : {Again::no, Again::once, Again::each}) {
+      here = how;
+      visit(again, at + 1);
+    }
+    here = Again::no;
+  }
+
+  const Twice& twice_;
+  std::vector<int> open_;
+  std::vector<std::pair<int64_t, double>> found_;
+};
+
+TEST(recompute, is_near_the_best_choice_on_small_graphs) {
+  double sum = 0.0;
+  double least_sum = 0.0;
+  for (const ir::Graph& graph : {step_of(chain(3, gelus, false), 4),
+                                 step_of(chain(4, relus, false), 4), step_of(branches(), 4)}) {
+    const Twice twice(graph, {});
+    const Exhaustive best(twice);
+    ASSERT_GT(best.tried(), 50U);
+    const int64_t whole = live_peak_bytes(graph);
+    const int64_t least = live_peak_bytes(recompute_as_ordered(graph, {.any_op = true}));
+    EXPECT_LE(static_cast<double>(least), 1.1 * static_cast<double>(best.least_bytes()));
+    for (const double share : {0.0, 0.25, 0.5, 0.75}) {
+      const auto target = least + static_cast<int64_t>(share * static_cast<double>(whole - least));
+      const ir::Graph mine = recompute(graph, {.target_bytes = target, .any_op = true});
+      EXPECT_LE(live_peak_bytes(mine), target);
+      const double extra = work_of(mine) - work_of(graph);
+      const double least_extra = best.least_work(target).value_or(0.0) - work_of(graph);
+      EXPECT_LE(extra, 1.35 * least_extra + 1.0) << "target " << target << " of " << whole;
+      sum += extra;
+      least_sum += least_extra;
+    }
+  }
+  EXPECT_LE(sum, 1.05 * least_sum);
+}
+
+}  // namespace
+}  // namespace thimble::plan::recompute_test
