@@ -12,9 +12,9 @@ namespace thimble {
 
 // How the contents of a buffer come to be.
 enum class Made : uint8_t {
-  first,    // computed or set once, and kept while anything reads it
-  again,    // computed a second time
-  fetched,  // read back from the swap file
+  first,       // computed or set once, and kept while anything reads it
+  recomputed,  // computed again for the backward pass
+  fetched,     // read back from the swap file
 };
 
 // One buffer of the arena. Times are indices into Plan::steps.
@@ -40,13 +40,21 @@ struct PlanStep {
 // One means by which a step was brought into its memory, and what it costs.
 struct PlanStrategy {
   std::string name;            // "memory reuse", "recomputation", "swap", ...
-  std::string detail;          // what it was done to: "12 values computed again"; may be empty
+  std::string detail;          // what it was applied to: "12 values"; may be empty
   int64_t saved_bytes = 0;     // of the peak, beside the strategies before it
   int64_t left_bytes = 0;      // the peak that then remains
   double extra_flops = 0.0;    // a step
   int64_t extra_io_bytes = 0;  // read and written in the swap file, a step
   double predicted_ms = 0.0;   // that a step takes longer
   bool lossless = true;        // every result keeps its bits
+};
+
+// A way to run the step that was tried.
+struct PlanCandidate {
+  std::string decisions;  // in words
+  int64_t bytes = 0;      // that the budget counts
+  double step_ms = 0.0;   // predicted
+  std::string verdict;    // "chosen", or why not
 };
 
 // A plan is a value: made before anything runs, and it says exactly what the run will touch.
@@ -79,7 +87,9 @@ struct Plan {
   double swap_stall_ms = 0.0;          // the part of it that the step waits
   double step_ms = 0.0;                // predicted; 0: not known
   int peak_step = 0;
-  std::vector<PlanStrategy> strategies;  // in the order they were applied
+  std::vector<PlanStrategy> strategies;   // in the order they were applied
+  std::vector<PlanCandidate> candidates;  // that were tried for the budget
+  std::string decisions;                  // of the step, as JSON
   std::vector<PlanBuffer> buffers;
   std::vector<PlanStep> steps;
 

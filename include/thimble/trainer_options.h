@@ -3,6 +3,7 @@
 
 #include <thimble/optimizers.h>
 #include <thimble/schedule.h>
+#include <thimble/swap.h>
 #include <thimble/types.h>
 
 #include <cstdint>
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace thimble {
-
-// Whether values may lie in a file between their uses.
-enum class Swap : uint8_t {
-  never,
-  automatic,  // where that costs less time than the other ways to keep the budget
-  always,     // in the place of computing values again
-};
 
 struct TrainerOptions {
   Optimizer optimizer = AdamW{};

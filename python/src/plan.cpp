@@ -10,7 +10,7 @@ namespace thimble::python {
 namespace {
 
 const char* made_of(const PlanBuffer& buffer) {
-  static constexpr const char* kMade[] = {"first", "again", "fetched"};
+  static constexpr const char* kMade[] = {"first", "recomputed", "fetched"};
   return kMade[static_cast<size_t>(buffer.made)];
 }
 

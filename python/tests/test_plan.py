@@ -62,7 +62,7 @@ def test_is_made_without_a_trainer(plan):
     assert tight.budget_bytes == 1024
     assert tight.nearest_feasible_bytes > 1024
     assert all(strategy.name and repr(strategy) for strategy in tight.strategies)
-    assert {buffer.made for buffer in plan.buffers} <= {"first", "again", "fetched"}
+    assert {buffer.made for buffer in plan.buffers} <= {"first", "recomputed", "fetched"}
     with pytest.raises(TypeError, match="momory_budget"):
         tb.plan_training(classifier(), momory_budget=3)
 

@@ -16,7 +16,7 @@ _COLOURS = {
     "parameter": "#c9b04f",
     "state": "#86b85b",
 }
-_MADE = {"first": "", "again": ", computed again", "fetched": ", read back from the swap file"}
+_MADE = {"first": "", "recomputed": ", recomputed", "fetched": ", read back from the swap file"}
 _WIDTH, _HEIGHT = 900, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 15, 40, 40
 

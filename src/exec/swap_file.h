@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/kernel.h"
+
 namespace thimble::exec {
 
 class Block;
@@ -61,7 +63,7 @@ struct SwapCounters {
 // Thread safety: one thread calls. Data given to start_* must stay, and for reads be left alone,
 // until wait() has returned for that slot. After any failure wait() returns false, nothing of the
 // caller's memory is touched any more, and all later calls do nothing.
-class SwapFile {
+class SwapFile final : public ir::SwapTransfers {
  public:
   using Options = SwapOptions;
 
@@ -71,9 +73,7 @@ class SwapFile {
   SwapFile(const std::string& folder, const std::vector<int64_t>& slot_bytes,
            const Options& options = {});
   // Waits for what the disk is doing, not for what is queued.
-  ~SwapFile();
-  SwapFile(const SwapFile&) = delete;
-  SwapFile& operator=(const SwapFile&) = delete;
+  ~SwapFile() override;
 
   // Bytes of the one block that the constructor allocates for staging.
   [[nodiscard]] static int64_t staging_bytes(const Options& options);
@@ -90,11 +90,11 @@ class SwapFile {
   // as were written. deadline: of what is queued the least comes first, and of one deadline what
   // was started first; but those of a slot stay in the order of their starts. A full queue, or any
   // other misuse, is a failure.
-  void start_write(int slot, const void* data, int64_t bytes, int64_t deadline = 0);
-  void start_read(int slot, void* data, int64_t bytes, int64_t deadline = 0);
+  void start_write(int slot, const void* data, int64_t bytes, int64_t deadline = 0) override;
+  void start_read(int slot, void* data, int64_t bytes, int64_t deadline = 0) override;
 
   // Until all transfers of the slot are done. False after any failure.
-  [[nodiscard]] bool wait(int slot);
+  [[nodiscard]] bool wait(int slot) override;
 
   // What failed, where and what to do about it; empty: nothing.
   [[nodiscard]] std::string error() const;

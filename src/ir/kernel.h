@@ -8,11 +8,20 @@
 
 #include "exec/thread_pool.h"
 
-namespace thimble::exec {
-class SwapFile;
-}
-
 namespace thimble::ir {
+
+// What moves values between memory and a swap file: as exec::SwapFile, which see.
+class SwapTransfers {
+ public:
+  SwapTransfers() = default;
+  virtual ~SwapTransfers() = default;
+  SwapTransfers(const SwapTransfers&) = delete;
+  SwapTransfers& operator=(const SwapTransfers&) = delete;
+
+  virtual void start_write(int slot, const void* data, int64_t bytes, int64_t deadline) = 0;
+  virtual void start_read(int slot, void* data, int64_t bytes, int64_t deadline) = 0;
+  [[nodiscard]] virtual bool wait(int slot) = 0;
+};
 
 // One call: pointers to whole tensors, in the order of the op's outputs and inputs. The array of
 // inputs is filled up with null pointers to the number the op declares.
@@ -24,7 +33,7 @@ struct KernelCall {
   int input_count;     // inputs given
   int output_count;
   exec::ThreadPool* pool;
-  exec::SwapFile* swap = nullptr;  // null where the step has none
+  SwapTransfers* swap = nullptr;  // null where the step has none
 };
 
 using KernelFn = void (*)(const KernelCall&);

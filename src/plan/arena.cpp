@@ -21,7 +21,7 @@ std::string layer_name(const ir::Graph& graph, const ir::Node& node) {
 Made made_by(const ir::Graph& graph, const ir::ValueData& data) {
   if (data.producer < 0) return Made::first;
   if (graph.nodes[static_cast<size_t>(data.producer)].op == &swap_read_op()) return Made::fetched;
-  return is_made_again(data.name) ? Made::again : Made::first;
+  return is_made_again(data.name) ? Made::recomputed : Made::first;
 }
 
 // What waits in the swap file is in the arena while it is in use, and yet what it was.

@@ -1,7 +1,5 @@
 #include "plan/transfer_ops.h"
 
-#include "exec/swap_file.h"
-
 namespace thimble::plan {
 namespace {
 

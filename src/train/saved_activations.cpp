@@ -8,7 +8,7 @@
 
 namespace thimble::train {
 
-plan::HalfStorage saved_activations(DType dtype) {
+plan::ActivationStorage saved_activations(DType dtype) {
   if (dtype == DType::f32) return {};
   if (!ops::is_half(dtype)) {
     throw Error("saved_activations",

@@ -77,7 +77,7 @@ TEST(training_report, marks_what_was_made_again_and_read_back) {
   TrainingReport report = small_report();
   report.plan.buffers.resize(3, report.plan.buffers[0]);
   report.plan.buffers[1].made = Made::fetched;
-  report.plan.buffers[2].made = Made::again;
+  report.plan.buffers[2].made = Made::recomputed;
   const std::string page = training_report_html(report);
   EXPECT_TRUE(contains(page, "\"again\":[2],\"fetched\":[1]"));
 }

@@ -10,7 +10,7 @@
 #include "passes/passes.h"
 #include "plan/lifetimes.h"
 #include "plan/order/order.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 #include "train/compile.h"
 #include "train/saved_activations.h"
 #include "train/stepper.h"
@@ -65,7 +65,7 @@ Trained trained(const ir::Graph& graph, int steps) {
 TEST(halves, halve_what_waits) {
   const ir::Graph before = step_of(chain(12));
   for (const DType dtype : {DType::bf16, DType::f16}) {
-    const ir::Graph after = store_halves(before, train::saved_activations(dtype), {});
+    const ir::Graph after = store_in_16_bits(before, train::saved_activations(dtype), {});
     ir::verify(after);
     const Kept kept = kept_as(after, kHalf);
     EXPECT_GT(kept.values, 8);
@@ -82,7 +82,8 @@ TEST(halves, change_gradients_by_their_rounding_and_the_first_loss_by_nothing) {
   const ir::Graph before = step_of(chain(6));
   const Trained exact = trained(before, 2);
   for (const DType dtype : {DType::bf16, DType::f16}) {
-    const Trained rounded = trained(store_halves(before, train::saved_activations(dtype), {}), 2);
+    const Trained rounded =
+        trained(store_in_16_bits(before, train::saved_activations(dtype), {}), 2);
     EXPECT_EQ(rounded.losses[0], exact.losses[0]);
     EXPECT_NE(rounded.weights, exact.weights);
     // An update is rounded in 8 or 11 significant bits, some of them once a layer.
@@ -110,7 +111,7 @@ TEST(halves, leave_indices_and_small_values) {
   const Value words = g.input("words", {64}, DType::i32);
   const Value x = gelu(dense(embedding(words, {.embeddings = 50, .width = 16}), {.units = 16}));
   g.minimize(mean(square(layer_norm(x))));
-  const ir::Graph after = store_halves(step_of(g), train::saved_activations(DType::bf16), {});
+  const ir::Graph after = store_in_16_bits(step_of(g), train::saved_activations(DType::bf16), {});
   for (const ir::Node& node : after.nodes) {
     for (const int id : node.outputs) {
       if (!after.data(id).name->ends_with(kHalf)) continue;
@@ -119,7 +120,7 @@ TEST(halves, leave_indices_and_small_values) {
     }
   }
   Graph small = chain(2);
-  EXPECT_EQ(kept_as(store_halves(step_of(small), HalfStorage{}, {}), kHalf).values, 0);
+  EXPECT_EQ(kept_as(store_in_16_bits(step_of(small), ActivationStorage{}, {}), kHalf).values, 0);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "plan/lifetimes.h"
 #include "plan/order/order.h"
 #include "plan/remat/bit_masks.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 #include "train/compile.h"
 #include "train/stepper.h"
 #include "train/update.h"
@@ -56,7 +56,7 @@ TEST(masks, take_the_place_of_activations_that_are_lines_in_pieces) {
       [](Value x) { return clip(x, {.low = -1.0, .high = 1.0}); }};
   for (const auto& activation : activations) {
     const ir::Graph before = step_of(pooled(activation));
-    const ir::Graph after = keep_masks({&before, 1}, {})[0];
+    const ir::Graph after = keep_bit_masks({&before, 1}, {})[0];
     ir::verify(after);
     EXPECT_EQ(masks_of(after), 1);
     EXPECT_LT(live_peak_bytes(recompute(after, {})), live_peak_bytes(recompute(before, {})));
@@ -106,7 +106,7 @@ std::vector<std::vector<float>> trained(const ir::Graph& graph) {
 
 TEST(masks, change_no_bit_of_losses_and_weights) {
   const ir::Graph before = step_of(many_activations());
-  const ir::Graph after = keep_masks({&before, 1}, {})[0];
+  const ir::Graph after = keep_bit_masks({&before, 1}, {})[0];
   EXPECT_GT(masks_of(after), 8);
   EXPECT_EQ(trained(after), trained(before));
 }
@@ -116,7 +116,7 @@ TEST(masks, are_not_made_of_what_gradients_read_whole) {
       [](Value x) { return gelu(x); }, [](Value x) { return leaky_relu(x, {.slope = 0.0}); }};
   for (const auto& activation : activations) {
     const ir::Graph before = step_of(pooled(activation));
-    EXPECT_EQ(masks_of(keep_masks({&before, 1}, {})[0]), 0);
+    EXPECT_EQ(masks_of(keep_bit_masks({&before, 1}, {})[0]), 0);
   }
 }
 
@@ -128,14 +128,14 @@ TEST(masks, leave_a_step_whose_peak_they_do_not_lower) {
   const Value small = relu(dense(wide, {.units = 8, .name = "small"}));
   g.minimize(mean(square(affine(small, {.scale = 2.0}))));
   const ir::Graph before = step_of(g);
-  EXPECT_EQ(masks_of(keep_masks({&before, 1}, {})[0]), 0);
+  EXPECT_EQ(masks_of(keep_bit_masks({&before, 1}, {})[0]), 0);
 }
 
 TEST(masks, leave_graphs_without_a_loss) {
   Graph g;
   g.output("y", relu(g.input("x", {4})));
   const ir::Graph graph = ir::with_batch(g.ir(), 3);
-  EXPECT_EQ(keep_masks({&graph, 1}, {})[0].nodes.size(), graph.nodes.size());
+  EXPECT_EQ(keep_bit_masks({&graph, 1}, {})[0].nodes.size(), graph.nodes.size());
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "plan/budget/search.h"
 
 #include <gtest/gtest.h>
+#include <thimble/error.h>
 #include <thimble/recipes.h>
 
+#include <limits>
 #include <memory>
 
 #include "ir/graph.h"
@@ -11,7 +13,7 @@
 #include "plan/work.h"
 #include "train/compile.h"
 
-namespace thimble::plan::ladder_test {
+namespace thimble::plan::budget_search_test {
 namespace {
 
 ir::Graph step_of(const char* name) {
@@ -22,7 +24,7 @@ ir::Graph step_of(const char* name) {
                             recipe.batch, train::StepKind::update));
 }
 
-TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
+TEST(budget_search, finds_the_same_plans_with_what_earlier_plans_found) {
   for (const char* name : {"lenet5", "vae"}) {
     const ir::Graph step = step_of(name);
     const auto memo = std::make_shared<Memo>();
@@ -46,18 +48,16 @@ TEST(ladder, finds_the_same_plans_with_what_earlier_plans_found) {
 }
 
 // Of the mixtures not that halfway is the best here, which takes 0.75 times the time of swap alone.
-TEST(ladder, finds_how_much_to_compute_again_beside_a_slow_file) {
+TEST(budget_search, finds_how_much_to_recompute_beside_a_slow_file) {
   const ir::Graph step = step_of("mobilenetv2");
   Budget budget;
   budget.bytes = 9'750'000;
   budget.least_staging_bytes = 12'224;
-  budget.rates = [] {
-    return SwapRates{.read_ms_per_byte = 2e-6,
-                     .write_ms_per_byte = 2e-6,
-                     .staging_bytes = 524'288,
-                     .least_staging_bytes = 12'224,
-                     .staging_step_bytes = 8192};
-  };
+  budget.device = std::make_shared<KnownSwapDevice>(SwapRates{.read_ms_per_byte = 2e-6,
+                                                              .write_ms_per_byte = 2e-6,
+                                                              .staging_bytes = 524'288,
+                                                              .least_staging_bytes = 12'224,
+                                                              .staging_step_bytes = 8192});
   const auto step_ms = [&](Swap swap) {
     budget.swap = swap;
     const Plan plan = fit(step, {}, budget).arena.plan;
@@ -68,7 +68,7 @@ TEST(ladder, finds_how_much_to_compute_again_beside_a_slow_file) {
 }
 
 // An ample budget lets no product run again that is more than hardly any work.
-TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
+TEST(budget_search, balances_bytes_and_work_where_there_is_no_budget) {
   for (const char* name : {"vae", "mobilenetv2"}) {
     const ir::Graph step = step_of(name);
     Budget ample;
@@ -86,7 +86,7 @@ TEST(ladder, balances_bytes_and_work_where_there_is_no_budget) {
 
 // The plan without a budget keeps one of its own size; the search for that must not end with more
 // work.
-TEST(ladder, takes_no_more_work_within_a_budget_than_without_one_where_that_keeps_it) {
+TEST(budget_search, takes_no_more_work_within_a_budget_than_without_one_where_that_keeps_it) {
   for (const char* name : {"vae", "resnet18"}) {
     const ir::Graph step = step_of(name);
     const Fitted balanced = fit(step, {}, {});
@@ -101,7 +101,7 @@ TEST(ladder, takes_no_more_work_within_a_budget_than_without_one_where_that_keep
   }
 }
 
-TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
+TEST(budget_search, gives_a_swap_file_the_staging_there_is_room_for) {
   constexpr SwapRates kRates{
       .staging_bytes = 136192, .least_staging_bytes = 5120, .staging_step_bytes = 4096};
   const ir::Graph step = step_of("vae");
@@ -109,7 +109,7 @@ TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
     Budget budget;
     budget.bytes = bytes;
     budget.swap = Swap::always;
-    budget.rates = [&] { return kRates; };
+    budget.device = std::make_shared<KnownSwapDevice>(kRates);
     budget.least_staging_bytes = kRates.least_staging_bytes;
     Plan plan = fit(step, {}, budget).arena.plan;
     EXPECT_EQ((plan.staging_bytes - kRates.least_staging_bytes) % kRates.staging_step_bytes, 0);
@@ -132,21 +132,20 @@ TEST(ladder, gives_a_swap_file_the_staging_there_is_room_for) {
 }
 
 // Also where what is chosen by the file's speed does not come down to the budget.
-TEST(ladder, leaves_no_room_for_staging_unused_whatever_the_speed_of_the_file) {
+TEST(budget_search, leaves_no_room_for_staging_unused_whatever_the_speed_of_the_file) {
   const ir::Graph step = step_of("lenet5");
   Budget budget;
   budget.swap = Swap::always;
   budget.least_staging_bytes = 5120;
   for (const double ms_per_byte : {1e-7, 1e-6, 1e-5}) {
     for (const double transfer_ms : {0.0, 0.01, 0.1}) {
-      budget.rates = [&] {
-        return SwapRates{.read_ms_per_byte = ms_per_byte,
-                         .write_ms_per_byte = 2 * ms_per_byte,
-                         .transfer_ms = transfer_ms,
-                         .staging_bytes = 136192,
-                         .least_staging_bytes = budget.least_staging_bytes,
-                         .staging_step_bytes = 4096};
-      };
+      budget.device = std::make_shared<KnownSwapDevice>(
+          SwapRates{.read_ms_per_byte = ms_per_byte,
+                    .write_ms_per_byte = 2 * ms_per_byte,
+                    .transfer_ms = transfer_ms,
+                    .staging_bytes = 136192,
+                    .least_staging_bytes = budget.least_staging_bytes,
+                    .staging_step_bytes = 4096});
       budget.bytes = 1;
       const int64_t smallest = counted_bytes(fit(step, {}, budget).arena.plan);
       for (const int64_t room : {5000, 20'000, 60'000, 120'000}) {
@@ -159,7 +158,7 @@ TEST(ladder, leaves_no_room_for_staging_unused_whatever_the_speed_of_the_file) {
   }
 }
 
-TEST(ladder, predicts_what_was_rehearsed_where_that_is_known) {
+TEST(budget_search, predicts_what_was_rehearsed_where_that_is_known) {
   const ir::Graph step = step_of("vae");
   Budget budget;
   budget.bytes = 1;
@@ -198,19 +197,101 @@ TEST(swap_rates, lie_between_those_of_all_staging_and_of_the_least) {
   EXPECT_EQ(all.least_staging_factor, kRates.least_staging_factor);
 }
 
-TEST(ladder, settles_what_is_computed_again_before_updates_in_parts_where_that_gets_smaller) {
+TEST(budget_search, tiles_updates_last_where_that_gets_smaller) {
   const ir::Graph step = step_of("resnet18");
   Variants variants(step, {}, {});
-  const auto smallest = [](ArenaFitter& fitter) {
-    return plan_arena(fitter.fit(1), {}).plan.arena_bytes;
-  };
-  const int64_t parts = smallest(variants.in_parts_first());
-  const int64_t whole = smallest(variants.whole_first());
-  EXPECT_LT(whole, parts * 8 / 10);
+  const int64_t first = variants.smallest(true).arena_bytes;
+  const int64_t last = variants.smallest(false).arena_bytes;
+  EXPECT_LT(last, first * 8 / 10);
   Budget budget;
   budget.bytes = 1;
-  EXPECT_EQ(fit(step, {}, budget).arena.plan.arena_bytes, whole);
+  EXPECT_EQ(fit(step, {}, budget).arena.plan.arena_bytes, last);
+}
+
+TEST(budget_search, predicts_no_longer_step_within_a_larger_budget) {
+  for (const char* name : {"lenet5", "vae", "mobilenetv2"}) {
+    const ir::Graph step = step_of(name);
+    Budget budget;
+    budget.memo = std::make_shared<Memo>();
+    budget.bytes = 1;
+    const int64_t least = counted_bytes(fit(step, {}, budget).arena.plan);
+    budget.bytes = int64_t{1} << 40;
+    const int64_t most = counted_bytes(fit(step, {}, budget).arena.plan);
+    double last_ms = std::numeric_limits<double>::infinity();
+    constexpr int kBudgets = 40;
+    for (int i = 0; i <= kBudgets; ++i) {
+      budget.bytes = least + i * (most - least) / kBudgets;
+      const Plan plan = fit(step, {}, budget).arena.plan;
+      EXPECT_LE(counted_bytes(plan), budget.bytes) << name;
+      EXPECT_LE(plan.step_ms, last_ms) << name << " within " << budget.bytes;
+      last_ms = plan.step_ms;
+    }
+  }
+}
+
+TEST(budget_search, says_what_it_tried) {
+  const ir::Graph step = step_of("vae");
+  Budget budget;
+  budget.explain = true;
+  budget.bytes = counted_bytes(fit(step, {}, {}).arena.plan) * 8 / 10;
+  budget.swap = Swap::automatic;
+  const Plan plan = fit(step, {}, budget).arena.plan;
+  ASSERT_GT(plan.candidates.size(), 3U);
+  int chosen = 0;
+  for (const PlanCandidate& candidate : plan.candidates) {
+    EXPECT_NE(candidate.decisions, "");
+    if (candidate.verdict != "chosen") continue;
+    ++chosen;
+    EXPECT_EQ(candidate.bytes, counted_bytes(plan));
+    EXPECT_EQ(candidate.step_ms, plan.step_ms);
+  }
+  EXPECT_EQ(chosen, 1);
+}
+
+void expect_same(const Fitted& a, const Fitted& b) {
+  EXPECT_EQ(a.decisions, b.decisions);
+  EXPECT_EQ(ir::text(a.graph), ir::text(b.graph));
+  EXPECT_EQ(a.arena.buffer_of_value, b.arena.buffer_of_value);
+  EXPECT_EQ(a.arena.plan.planned_peak_bytes, b.arena.plan.planned_peak_bytes);
+  EXPECT_EQ(a.arena.plan.step_ms, b.arena.plan.step_ms);
+  EXPECT_EQ(a.in_file, b.in_file);
+  EXPECT_EQ(a.slot_bytes, b.slot_bytes);
+}
+
+TEST(step_decisions, make_the_same_plan_when_saved_and_applied) {
+  for (const char* name : {"lenet5", "vae", "mobilenetv2"}) {
+    const ir::Graph step = step_of(name);
+    const auto memo = std::make_shared<Memo>();
+    const int64_t free = counted_bytes(fit(step, {}, {}).arena.plan);
+    for (const Swap swap : {Swap::never, Swap::automatic, Swap::always}) {
+      for (const double share : {0.0, 0.6, 1.0}) {
+        Budget budget;
+        budget.memo = memo;
+        budget.bytes = static_cast<int64_t>(share * static_cast<double>(free)) + 1;
+        budget.swap = swap;
+        budget.least_staging_bytes = 4096;
+        const Fitted found = fit(step, {}, budget);
+        const StepDecisions loaded = decisions_from_json(to_json(found.decisions));
+        EXPECT_EQ(loaded, found.decisions) << name << share;
+        budget.memo = nullptr;
+        expect_same(apply(step, {}, budget, loaded), found);
+      }
+    }
+  }
+}
+
+TEST(step_decisions, of_another_step_or_no_decisions_are_refused) {
+  Budget budget;
+  budget.bytes = 1;
+  const StepDecisions decisions = fit(step_of("mobilenetv2"), {}, budget).decisions;
+  EXPECT_THROW(static_cast<void>(apply(step_of("lenet5"), {}, budget, decisions)), Error);
+  for (const char* text : {"", "{}", "[]", "null", R"({"version": 2})"}) {
+    EXPECT_THROW(static_cast<void>(decisions_from_json(text)), Error) << text;
+  }
+  std::string text = to_json(decisions);
+  text.replace(text.find(R"("once")"), 6, R"("thus")");
+  EXPECT_THROW(static_cast<void>(decisions_from_json(text)), Error);
 }
 
 }  // namespace
-}  // namespace thimble::plan::ladder_test
+}  // namespace thimble::plan::budget_search_test

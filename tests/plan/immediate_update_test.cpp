@@ -11,7 +11,7 @@
 #include "passes/passes.h"
 #include "plan/lifetimes.h"
 #include "plan/order/order.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 #include "plan/update/immediate_update.h"
 #include "train/compile.h"
 #include "train/stepper.h"

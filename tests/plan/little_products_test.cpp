@@ -23,7 +23,7 @@ Graph model(int64_t first_channels) {
 
 bool runs_again(const Plan& plan, const std::string& layer) {
   return std::any_of(plan.buffers.begin(), plan.buffers.end(), [&](const PlanBuffer& buffer) {
-    return buffer.made == Made::again && buffer.name.rfind(layer + "/conv2d", 0) == 0;
+    return buffer.made == Made::recomputed && buffer.name.rfind(layer + "/conv2d", 0) == 0;
   });
 }
 

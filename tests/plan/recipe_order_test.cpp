@@ -4,7 +4,7 @@
 
 #include "passes/passes.h"
 #include "plan/order/order.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 #include "recipes/gpt.h"
 #include "train/compile.h"
 

@@ -49,7 +49,7 @@ void add_buffers(const Plan& plan, ordered_json& data) {
     columns["offset"].push_back(buffer.offset);
     columns["birth"].push_back(buffer.birth);
     columns["life"].push_back(buffer.death - buffer.birth);
-    if (buffer.made == Made::again) again.push_back(i);
+    if (buffer.made == Made::recomputed) again.push_back(i);
     if (buffer.made == Made::fetched) fetched.push_back(i);
   }
   data["names"] = names.list();

@@ -1,12 +1,9 @@
 #include "plan/budget/search.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "plan/budget/strategies.h"
-#include "plan/budget/variants.h"
 #include "plan/swap/swap.h"
 
 namespace thimble::plan {
@@ -19,208 +16,203 @@ constexpr int64_t kFinestStep = 100;  // of a target, by which the next one is l
 // Writing wears out flash memory, and a prediction may be wrong: swap has to be this much cheaper.
 constexpr double kSwapHandicap = 1.1;
 
-// Of the way from computing much again to swapping alone, in which mixtures are looked for; in
-// longer steps halfway alone, for each takes a while to find.
-constexpr double kFinestMixture = 0.125;
-constexpr size_t kMostMixedNodes = 1000;
+// Levels below one that takes that many times as long are not faster.
+constexpr double kClearlyLonger = 1.02;
 
-int64_t arena_bytes_left(const Plan& free, int64_t budget) {
-  return std::max<int64_t>(budget - (counted_bytes(free) - free.arena_bytes), 1);
-}
+// What a step costs, by which candidates are compared.
+struct Cost {
+  int64_t bytes = 0;  // that a budget counts
+  double ms = 0.0;    // predicted
+  bool swaps = false;
 
-// 0 with all staging, 1 with the least.
-double scarcity(const SwapRates& rates, int64_t staging) {
-  const int64_t least = rates.least_staging_bytes;
-  if (least <= 0 || staging >= rates.staging_bytes) return 0.0;
-  const auto inverse = [](int64_t bytes) { return 1.0 / static_cast<double>(bytes); };
-  const double of_all = inverse(rates.staging_bytes);
-  return (inverse(staging) - of_all) / (inverse(least) - of_all);
-}
+  // What decides between steps that keep the budget.
+  [[nodiscard]] double weighed_ms() const { return swaps ? kSwapHandicap * ms : ms; }
+};
 
-class Ladder {
+struct Candidate {
+  Fitted step;
+  ir::Graph computing;  // the step without transfers
+  Cost cost;
+  double busy_ms = 0.0;
+  double stall_ms = 0.0;
+  int64_t read_bytes = 0;
+  int64_t written_bytes = 0;
+  bool is_smallest = false;  // however low the target
+};
+
+class BudgetSearch {
  public:
-  Ladder(const ir::Graph& graph, Variants& variants, const ArenaOptions& options,
-         const Budget& budget)
+  BudgetSearch(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget)
       : options_(options),
         budget_(budget),
         times_(budget.times ? *budget.times : NodeTimes()),
         natural_(graph),
-        variants_(variants),
-        light_(variants.in_parts_first().light()) {}
+        memo_(budget.memo ? budget.memo : std::make_shared<Memo>()) {
+    if (!memo_->variants) {
+      memo_->variants = std::make_unique<Variants>(graph, options, budget.saved);
+    }
+  }
 
   Fitted run() {
-    light_ms_ = times_.of(light_);
-    // Without a budget nobody asks for the fastest step.
-    Tried best = tried(budget_.bytes > 0 ? light_ : variants_.in_parts_first().balanced());
-    const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
-    if (must_fetch || !keeps(best)) best = chosen(best.fitted.arena.plan, must_fetch);
-    Plan& plan = best.fitted.arena.plan;
-    plan.swap_read_bytes = best.read_bytes;
-    plan.swap_written_bytes = best.written_bytes;
-    plan.swap_busy_ms = best.busy_ms;
-    plan.swap_stall_ms = best.stall_ms;
-    plan.step_ms = light_ms_ + best.extra_ms;
-    if (budget_.explain) explain(best, plan);
-    return std::move(best.fitted);
+    if (budget_.bytes > 0) {
+      search();
+    } else {
+      take(plain(variants().balanced()));
+    }
+    return finished();
+  }
+
+  Fitted apply(const StepDecisions& decisions) {
+    Variant variant = variants().apply(decisions);
+    if (!decisions.swap) {
+      take(plain(variant));
+      return finished();
+    }
+    ask_for_rates();
+    const int64_t staging = decisions.swap->staging_bytes;
+    take(with_transfers(variant,
+                        apply_swap(variant.graph, options_, decisions.swap->transfers,
+                                   costs(variant.graph, rates_.with_staging(staging))),
+                        staging));
+    return finished();
   }
 
  private:
-  struct Tried {
-    Fitted fitted;
-    std::optional<ir::Graph> without_transfers;  // where there are any
-    double extra_ms = 0.0;
-    double busy_ms = 0.0;
-    double stall_ms = 0.0;
-    int64_t read_bytes = 0;
-    int64_t written_bytes = 0;
-    int64_t values = 0;
-    bool is_smallest = false;  // however low the target
-    bool whole_first = false;  // what the updates were while the rest was settled
-  };
+  [[nodiscard]] Variants& variants() const { return *memo_->variants; }
+  [[nodiscard]] bool keeps(const Cost& cost) const {
+    return budget_.bytes <= 0 || cost.bytes <= budget_.bytes;
+  }
+  [[nodiscard]] bool has_kept() const { return best_ && keeps(best_->cost); }
 
-  [[nodiscard]] static const ir::Graph& computed(const Tried& tried) {
-    return tried.without_transfers ? *tried.without_transfers : tried.fitted.graph;
-  }
-  [[nodiscard]] int64_t bytes(const Tried& tried) const {
-    return counted_bytes(tried.fitted.arena.plan);
-  }
-  [[nodiscard]] bool keeps(const Tried& tried) const {
-    return budget_.bytes <= 0 || bytes(tried) <= budget_.bytes;
-  }
-
-  [[nodiscard]] Tried tried(ir::Graph graph) const {
-    Tried result;
-    result.fitted.arena = plan_arena(graph, options_);
-    result.extra_ms = times_.of(graph) - light_ms_;
-    result.fitted.graph = std::move(graph);
-    return result;
-  }
-
-  // Whether a is to be preferred: what keeps the budget at the least time, else what is smallest.
-  [[nodiscard]] bool better(const Tried& a, const Tried& b) const {
+  // Whether a is to be preferred: what keeps the budget in the least time, else what is smallest.
+  [[nodiscard]] bool better(const Cost& a, const Cost& b) const {
     if (keeps(a) != keeps(b)) return keeps(a);
-    if (!keeps(a)) return bytes(a) < bytes(b);
-    const auto cost = [](const Tried& tried) {
-      return tried.stall_ms > 0.0 || tried.read_bytes > 0 ? tried.extra_ms * kSwapHandicap
-                                                          : tried.extra_ms;
-    };
-    return cost(a) < cost(b);
+    if (!keeps(a)) return a.bytes < b.bytes;
+    return a.weighed_ms() < b.weighed_ms();
   }
 
-  // What the budget asks for beyond what costs little.
-  [[nodiscard]] Tried chosen(const Plan& light, bool must_fetch) {
+  void take(Candidate next) {
+    if (budget_.explain) {
+      log_.push_back({summary(next.step.decisions), next.cost.bytes, next.cost.ms, ""});
+    }
+    if (best_ && !better(next.cost, best_->cost)) return;
+    best_ = std::move(next);
+    chosen_ = log_.size();
+  }
+
+  // From the fastest variant to the smallest. What does not keep the budget may be swapped.
+  void search() {
+    const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
     const bool may_swap = budget_.swap != Swap::never || must_fetch;
-    if (may_swap) ask_for_rates();
-    std::optional<Tried> best;
-    const auto take = [&](Tried next) {
-      if (!best || better(next, *best)) best = std::move(next);
-    };
-    if (may_swap) take(swapped(light_));
+    const Variant& cheap = variants().cheap();
+    if (!must_fetch) take(plain(cheap));
+    if (has_kept()) return take_faster_levels(cheap);
+    if (may_swap) {
+      ask_for_rates();
+      take(swapped(cheap));
+    }
     const bool only_swap = must_fetch || budget_.swap == Swap::always;
-    if (only_swap && keeps(*best)) return std::move(*best);
-    const int64_t left = arena_bytes_left(light, budget_.bytes);
-    Tried again = tried(variants_.in_parts_first().fit(left));
-    if (!keeps(again)) {
-      Tried whole = tried(variants_.whole_first().fit(left));
-      whole.whole_first = true;
-      if (better(whole, again)) again = std::move(whole);
-    }
-    if (may_swap && (must_fetch || !keeps(again))) {
-      // Less is left to swap of a step that computes much again.
-      Tried both = swapped(computed(again));
-      both.whole_first = again.whole_first;
-      take(std::move(both));
-      Tried whole = swapped(variants_.whole_first().light());
-      whole.whole_first = true;
-      take(std::move(whole));
-      take_mixtures(again.fitted.arena.plan, again.extra_ms, light, *best);
-    }
+    if ((only_swap && has_kept()) || !has_backward_part(cheap.graph)) return;
+    const std::vector<const Variant*> others = smaller_variants(may_swap);
     if (!must_fetch) {
-      take(std::move(again));
-      take(tried(variants_.in_parts_first().balanced()));
+      take(plain(variants().balanced()));
+      for (const Variant* const each : others) take(plain(*each));
     }
-    return std::move(*best);
+    if (!may_swap) return;
+    for (const Variant* const each : others) {
+      const bool is_kept_plain = !must_fetch && each->bytes <= budget_.bytes;
+      if (!is_kept_plain && may_be_better_swapped(*each)) take(swapped(*each));
+    }
   }
 
-  // Steps that compute again less than the one with the least arena, and swap the rest: of three on
-  // the way to none of it the best, then around that.
-  void take_mixtures(const Plan& least, double least_ms, const Plan& most, Tried& best) const {
-    const auto improves_at = [&](double share) {
-      // About what it takes if it waits for nothing: the last bytes cost most, by far.
-      const double again = 1.0 - share;
-      const double computing_ms = again * again * again * least_ms;
-      if (keeps(best) && computing_ms > best.extra_ms) return false;
-      const auto more = static_cast<double>(most.arena_bytes - least.arena_bytes);
-      const int64_t arena_bytes = least.arena_bytes + std::llround(share * more);
-      Tried next = swapped(variants_.in_parts_first().fit(arena_bytes));
-      const bool is_better = better(next, best);
-      if (is_better) best = std::move(next);
-      return is_better;
-    };
-    if (least.arena_bytes >= most.arena_bytes) return;
-    double at = 0.5;
-    bool improves = improves_at(at);
-    if (natural_.nodes.size() > kMostMixedNodes) return;
-    for (double width = 0.25; width >= kFinestMixture; width /= 2) {
-      const double middle = at;
-      for (const double share : {middle - width, middle + width}) {
-        if (!improves_at(share)) continue;
-        improves = true;
-        at = share;
-      }
-      if (!improves) return;
+  // A level recomputes what it needs to; it may take less time than all cheap recomputation.
+  void take_faster_levels(const Variant& cheap) {
+    if (cheap.decisions.recomputed.empty()) return;
+    for (int level = variants().levels() - 1; level > 0; --level) {
+      Candidate next = plain(variants().level(level));
+      const bool is_last = next.cost.ms > kClearlyLonger * best_->cost.ms;
+      take(std::move(next));
+      if (is_last) return;
     }
+  }
+
+  // A step that computes longer than the best takes cannot be better with transfers.
+  [[nodiscard]] bool may_be_better_swapped(const Variant& variant) const {
+    return !has_kept() || kSwapHandicap * times_.of(variant.graph) < best_->cost.weighed_ms();
+  }
+
+  // The fastest first. A smaller budget has no others, where nothing may be swapped.
+  [[nodiscard]] std::vector<const Variant*> smaller_variants(bool may_swap) const {
+    std::vector<const Variant*> found;
+    const int64_t persistent = variants().cheap().bytes - variants().cheap().arena_bytes;
+    for (int level = variants().levels() - 1; level > 0; --level) {
+      const bool may_fit = persistent + variants().level_arena_bytes(level) <= budget_.bytes;
+      if (may_swap || may_fit) found.push_back(&variants().level(level));
+    }
+    found.push_back(&variants().smallest(true));
+    if (variants().has_tiled_updates()) {
+      found.push_back(&variants().smallest(false));
+      if (may_swap) found.push_back(&variants().cheap(false));
+    }
+    return found;
+  }
+
+  [[nodiscard]] Candidate plain(const Variant& variant) const {
+    Candidate result;
+    result.step.decisions = variant.decisions;
+    result.step.decisions.micro_batches = budget_.micro_batches;
+    result.step.graph = variant.graph;
+    result.step.arena = plan_arena(variant.graph, options_);
+    result.computing = variant.graph;
+    result.cost = {counted_bytes(result.step.arena.plan), times_.of(variant.graph), false};
+    return result;
   }
 
   // A budget of next to nothing asks for the smallest plan, which is the same for any file.
   [[nodiscard]] bool asks_for_least() const { return budget_.bytes <= budget_.least_staging_bytes; }
 
   void ask_for_rates() {
-    rates_.staging_bytes = rates_.least_staging_bytes = budget_.least_staging_bytes;
-    if (!budget_.rates || asks_for_least()) return;
-    rates_ = budget_.rates();
+    if (budget_.device && !asks_for_least()) {
+      rates_ = budget_.device->rates();
+    } else {
+      rates_.staging_bytes = budget_.least_staging_bytes;
+    }
     rates_.least_staging_bytes = budget_.least_staging_bytes;
   }
 
-  [[nodiscard]] Tried swapped(const ir::Graph& graph) const {
-    std::optional<Tried> fast = swapped_with(graph, rates_.staging_bytes);
-    if (fast && keeps(*fast)) return std::move(*fast);
-    Tried best = swapped(graph, 0, rates_.least_staging_bytes);
-    if (fast && better(*fast, best)) best = std::move(*fast);
-    if (!keeps(best)) return best;
-    const auto take = [&](Tried next) {
-      if (better(next, best)) best = std::move(next);
+  [[nodiscard]] Candidate swapped(const Variant& variant) const {
+    std::optional<Candidate> fast = swapped_with(variant, rates_.staging_bytes);
+    if (fast && keeps(fast->cost)) return std::move(*fast);
+    Candidate best = swapped(variant, 0, rates_.least_staging_bytes);
+    if (fast && better(fast->cost, best.cost)) best = std::move(*fast);
+    if (!keeps(best.cost)) return best;
+    const auto consider = [&](Candidate next) {
+      if (better(next.cost, best.cost)) best = std::move(next);
     };
     // The room that the smallest plan leaves is for staging, or half of it, and half for reading
     // ahead, which may turn out to need more.
-    const int64_t room = budget_.bytes - bytes(best);
-    const int64_t all = staging_within(room);
-    const int64_t half = staging_within(room / 2);
-    if (all > rates_.least_staging_bytes) take(swapped(graph, 0, all));
+    const int64_t room = budget_.bytes - best.cost.bytes;
+    const int64_t all = rates_.staging_within(room);
+    const int64_t half = rates_.staging_within(room / 2);
+    if (all > rates_.least_staging_bytes) consider(swapped(variant, 0, all));
     if (half > rates_.least_staging_bytes) {
-      if (std::optional<Tried> ahead = swapped_with(graph, half)) take(std::move(*ahead));
+      if (std::optional<Candidate> ahead = swapped_with(variant, half)) consider(std::move(*ahead));
     }
     return best;
   }
 
-  // The most staging that takes no more than so many bytes more than the least.
-  [[nodiscard]] int64_t staging_within(int64_t bytes) const {
-    const int64_t more = std::min(bytes, rates_.staging_bytes - rates_.least_staging_bytes);
-    return rates_.least_staging_bytes +
-           more / rates_.staging_step_bytes * rates_.staging_step_bytes;
-  }
-
   // With so much staging: a plan that keeps the budget, else the smallest that was seen, if any.
-  [[nodiscard]] std::optional<Tried> swapped_with(const ir::Graph& graph, int64_t staging) const {
-    std::optional<Tried> best;
+  [[nodiscard]] std::optional<Candidate> swapped_with(const Variant& variant,
+                                                      int64_t staging) const {
+    std::optional<Candidate> best;
     int64_t target = budget_.bytes - staging;
     for (int round = 1; round <= kMaxRounds && target > 0; ++round) {
-      Tried next = swapped(graph, target, staging);
+      Candidate next = swapped(variant, target, staging);
       // What is read ahead fills every gap, which is hard to pack.
-      target -= std::max(bytes(next) - budget_.bytes, target / kFinestStep);
+      target -= std::max(next.cost.bytes - budget_.bytes, target / kFinestStep);
       const bool is_smallest = next.is_smallest;
-      if (!best || better(next, *best)) best = std::move(next);
-      if (keeps(*best) || is_smallest) break;
+      if (!best || better(next.cost, best->cost)) best = std::move(next);
+      if (keeps(best->cost) || is_smallest) break;
     }
     return best;
   }
@@ -231,54 +223,84 @@ class Ladder {
     return rates.costs(std::move(node_ms));
   }
 
-  [[nodiscard]] Tried swapped(const ir::Graph& graph, int64_t target, int64_t staging) const {
+  [[nodiscard]] Candidate swapped(const Variant& variant, int64_t target, int64_t staging) const {
     SwapOptions wanted{.arena = options_,
                        .target_bytes = target,
                        .in_file = budget_.in_file,
                        .smallest_bytes = budget_.smallest_swapped_bytes};
-    wanted.costs = costs(graph, rates_.with_staging(staging));
+    wanted.costs = costs(variant.graph, rates_.with_staging(staging));
     if (target == 0) {  // the same on every machine
       wanted.actual = std::move(wanted.costs);
-      wanted.costs = costs(graph, SwapRates());
+      wanted.costs = costs(variant.graph, SwapRates());
     }
-    Swapped swap = plan::swap(graph, wanted);
-    Tried result;
-    result.without_transfers = graph;
-    result.extra_ms = times_.of(graph) - light_ms_ + swap.stall_ms;
+    Swapped swap = plan::swap(variant.graph, wanted);
+    const bool is_smallest = swap.peak_bytes > target;
+    Candidate result = with_transfers(variant, std::move(swap), staging);
+    result.is_smallest = is_smallest;
+    return result;
+  }
+
+  [[nodiscard]] Candidate with_transfers(const Variant& variant, Swapped swap,
+                                         int64_t staging) const {
+    Candidate result;
+    result.computing = variant.graph;
     result.busy_ms = swap.transfer_ms;
     result.stall_ms = swap.stall_ms;
     result.read_bytes = swap.read_bytes;
     result.written_bytes = swap.written_bytes;
-    result.values = swap.values;
-    result.is_smallest = swap.peak_bytes > target;
-    result.fitted.arena = plan_arena(swap.graph, options_, swap.in_file);
+    result.step.decisions = variant.decisions;
+    result.step.decisions.micro_batches = budget_.micro_batches;
+    result.step.arena = plan_arena(swap.graph, options_, swap.in_file);
+    Plan& plan = result.step.arena.plan;
     if (!swap.slot_bytes.empty()) {
-      Plan& plan = result.fitted.arena.plan;
       plan.staging_bytes = staging;
-      plan.planned_peak_bytes += plan.staging_bytes;
-      plan.lower_bound_bytes += plan.staging_bytes;
+      plan.planned_peak_bytes += staging;
+      plan.lower_bound_bytes += staging;
+      result.step.decisions.swap = {plan.staging_bytes, std::move(swap.decisions)};
     }
-    result.fitted.graph = std::move(swap.graph);
-    result.fitted.in_file = std::move(swap.in_file);
-    result.fitted.slot_bytes = std::move(swap.slot_bytes);
+    result.step.graph = std::move(swap.graph);
+    result.step.in_file = std::move(swap.in_file);
+    result.step.slot_bytes = std::move(swap.slot_bytes);
+    result.cost = {counted_bytes(plan), times_.of(variant.graph) + swap.stall_ms,
+                   swap.stall_ms > 0.0 || swap.read_bytes > 0};
     return result;
   }
 
-  void explain(const Tried& best, Plan& plan) const {
-    const bool stored_otherwise = variants_.exact() != nullptr;
-    Variants& exact = stored_otherwise ? *variants_.exact() : variants_;
-    const bool whole_first = best.whole_first && !stored_otherwise;
-    ArenaFitter& fitter = whole_first ? exact.whole_first() : exact.in_parts_first();
+  [[nodiscard]] Fitted finished() {
+    Plan& plan = best_->step.arena.plan;
+    plan.swap_read_bytes = best_->read_bytes;
+    plan.swap_written_bytes = best_->written_bytes;
+    plan.swap_busy_ms = best_->busy_ms;
+    plan.swap_stall_ms = best_->stall_ms;
+    plan.step_ms = best_->cost.ms;
+    if (budget_.explain) explain(plan);
+    return std::move(best_->step);
+  }
+
+  void explain(Plan& plan) {
+    plan.decisions = to_json(best_->step.decisions);
+    for (size_t i = 0; i < log_.size(); ++i) {
+      const bool is_kept = budget_.bytes <= 0 || log_[i].bytes <= budget_.bytes;
+      log_[i].verdict = i + 1 == chosen_                   ? "chosen"
+                        : !is_kept                         ? "above the budget"
+                        : log_[i].step_ms > best_->cost.ms ? "slower"
+                                                           : "no faster, or swap for little";
+    }
+    plan.candidates = std::move(log_);
+    Variants* const exact = variants().exact();
+    Variants& shown = exact != nullptr ? *exact : variants();
+    const bool tiled_first = best_->step.decisions.tiled_first || exact != nullptr;
     Strategies list(options_, times_);
     list.start(natural_);
-    list.add("order and immediate update", exact.ordered());
-    if (!whole_first) list.add("updates in parts", exact.updated_in_parts());
-    list.add("bits kept in place of values", fitter.orders().front());
-    list.add("activations and norms made again", fitter.light());
-    if (stored_otherwise) list.add_lossy("activations in 16 bits", light_);
-    list.add("recomputation", computed(best));
-    if (best.values > 0) {
-      list.add_swap(plan, best.values, best.stall_ms);
+    list.add("order and immediate update", shown.ordered());
+    if (tiled_first) list.add("tiled updates", shown.tiled());
+    list.add("bit masks", shown.with_bit_masks(tiled_first));
+    list.add("cheap recomputation", shown.cheap(tiled_first).graph);
+    if (exact != nullptr) list.add_lossy("16-bit activations", variants().cheap().graph);
+    list.add("recomputation", best_->computing);
+    const std::optional<StepDecisions::Swapping>& swap = best_->step.decisions.swap;
+    if (swap && !swap->transfers.items.empty()) {
+      list.add_swap(plan, static_cast<int64_t>(swap->transfers.items.size()), best_->stall_ms);
     }
     plan.strategies = std::move(list).finish();
   }
@@ -287,45 +309,22 @@ class Ladder {
   const Budget& budget_;
   NodeTimes times_;
   const ir::Graph& natural_;
-  Variants& variants_;
-  const ir::Graph& light_;  // what costs little, with what is asked for anyway
-  double light_ms_ = 0.0;
+  std::shared_ptr<Memo> memo_;
   SwapRates rates_;
+  std::optional<Candidate> best_;
+  std::vector<PlanCandidate> log_;
+  size_t chosen_ = 0;  // counted from 1
 };
 
 }  // namespace
 
-SwapRates SwapRates::with_staging(int64_t bytes) const {
-  const double factor = 1.0 + (least_staging_factor - 1.0) * scarcity(*this, bytes);
-  SwapRates rates = *this;
-  rates.read_ms_per_byte *= factor;
-  rates.write_ms_per_byte *= factor;
-  return rates;
-}
-
-void SwapRates::scale(double factor, int64_t bytes) {
-  if (scarcity(*this, bytes) == 1.0) {
-    least_staging_factor *= factor;
-    return;
-  }
-  read_ms_per_byte *= factor;
-  write_ms_per_byte *= factor;
-  transfer_ms *= factor;
-}
-
-SwapCosts SwapRates::costs(std::vector<double> node_ms) const {
-  return {.node_ms = std::move(node_ms),
-          .read_ms_per_byte = read_ms_per_byte,
-          .write_ms_per_byte = write_ms_per_byte,
-          .transfer_ms = transfer_ms};
-}
-
 Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget) {
-  const auto memo = budget.memo ? budget.memo : std::make_shared<Memo>();
-  if (!memo->variants) {
-    memo->variants = std::make_unique<Variants>(graph, options, budget.saved);
-  }
-  return Ladder(graph, *memo->variants, options, budget).run();
+  return BudgetSearch(graph, options, budget).run();
+}
+
+Fitted apply(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget,
+             const StepDecisions& decisions) {
+  return BudgetSearch(graph, options, budget).apply(decisions);
 }
 
 }  // namespace thimble::plan

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kSwap = "swap";
 
-bool runs_again(const ir::Graph& graph, const ir::Node& node) {
+bool is_recomputed(const ir::Graph& graph, const ir::Node& node) {
   if (node.outputs.empty()) return false;
   return is_made_again(graph.data(node.outputs[0]).name);
 }
@@ -30,10 +30,10 @@ std::string counted(int64_t values) {
 
 }  // namespace
 
-int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options) {
-  ArenaOptions apart = options;
-  apart.in_place = false;
-  const Plan plan = plan_arena(graph, apart).plan;
+int64_t unshared_bytes(const ir::Graph& graph, const ArenaOptions& options) {
+  ArenaOptions not_in_place = options;
+  not_in_place.in_place = false;
+  const Plan plan = plan_arena(graph, not_in_place).plan;
   int64_t bytes = plan.planned_peak_bytes - plan.arena_bytes;
   for (const PlanBuffer& buffer : plan.buffers) bytes += aligned(buffer.bytes);
   return bytes;
@@ -50,10 +50,10 @@ PlanStrategy& Strategies::row(const std::string& name, int64_t left_bytes) {
 
 void Strategies::start(const ir::Graph& graph) {
   ms_ = times_.of(graph);
-  ArenaOptions apart = options_;
-  apart.in_place = false;
-  row("own memory for every value", apart_bytes(graph, options_));
-  row("memory reuse", plan_arena(graph, apart).plan.planned_peak_bytes);
+  ArenaOptions not_in_place = options_;
+  not_in_place.in_place = false;
+  row("own memory for every value", unshared_bytes(graph, options_));
+  row("memory reuse", plan_arena(graph, not_in_place).plan.planned_peak_bytes);
   row("in place", plan_arena(graph, options_).plan.planned_peak_bytes);
 }
 
@@ -62,12 +62,12 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   const double ms = times_.of(graph);
   int64_t values = 0;
   double flops = 0.0;
-  std::set<std::string> again;
+  std::set<std::string> recomputed;
   for (const ir::Node& node : graph.nodes) {
-    if (!runs_again(graph, node)) continue;
+    if (!is_recomputed(graph, node)) continue;
     const std::string& value = graph.data(node.outputs[0]).name;
-    again.insert(value);
-    if (again_.count(value) > 0) continue;
+    recomputed.insert(value);
+    if (recomputed_.count(value) > 0) continue;
     ++values;
     flops += operations_of(graph, node);
   }
@@ -75,9 +75,9 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   PlanStrategy& strategy = row(name, left);
   if (values > 0) strategy.detail = counted(values);
   strategy.extra_flops = flops;
-  strategy.predicted_ms = again.empty() ? 0.0 : ms - ms_;
+  strategy.predicted_ms = recomputed.empty() ? 0.0 : ms - ms_;
   ms_ = ms;
-  again_ = std::move(again);
+  recomputed_ = std::move(recomputed);
 }
 
 void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {

@@ -1,4 +1,4 @@
-// The table of what brought a step into its memory.
+// The table of strategies: what each saved and costs.
 #pragma once
 
 #include <thimble/plan.h>
@@ -13,11 +13,11 @@
 
 namespace thimble::plan {
 
-// The peak of a step all of whose values have memory of their own.
-[[nodiscard]] int64_t apart_bytes(const ir::Graph& graph, const ArenaOptions& options);
+// The peak of a step in which no two values share memory.
+[[nodiscard]] int64_t unshared_bytes(const ir::Graph& graph, const ArenaOptions& options);
 
-// Puts what a rehearsal of a plan took, how long the swap file was busy in it, and how much of that
-// the step waited, in place of what was reckoned.
+// Replaces the predicted times of a plan by those of its rehearsal: of the step, the busy swap
+// file, and the wait for it.
 void predict_as_rehearsed(Plan& plan, double step_ms, double busy_ms, double stall_ms);
 
 // Collects strategies in the order in which they are applied.
@@ -43,7 +43,7 @@ class Strategies {
   ArenaOptions options_;
   const NodeTimes& times_;
   std::vector<PlanStrategy> list_;
-  std::set<std::string> again_;  // names of the values that were computed again so far
+  std::set<std::string> recomputed_;  // names of the values recomputed so far
   double ms_ = 0.0;
 };
 

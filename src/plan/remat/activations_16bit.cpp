@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/lifetimes.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 #include "plan/renumber.h"
 
 namespace thimble::plan {
@@ -63,8 +63,8 @@ std::vector<Candidate> candidates_of(const ir::Graph& graph) {
 }
 
 // The graph in which these values wait in 16 bits; new values come after the others.
-ir::Graph with_halves(const ir::Graph& graph, const std::vector<const Candidate*>& chosen,
-                      const HalfStorage& storage) {
+ir::Graph with_16_bits(const ir::Graph& graph, const std::vector<const Candidate*>& chosen,
+                       const ActivationStorage& storage) {
   ir::Graph result = graph;
   std::map<int, std::vector<ir::Node>> behind;  // by node; -1: the beginning
   std::map<int, std::vector<ir::Node>> before;
@@ -102,55 +102,55 @@ ir::Graph with_halves(const ir::Graph& graph, const std::vector<const Candidate*
   return result;
 }
 
-struct Fullest {
+struct Peak {
   int64_t bytes = 0;
   std::vector<char> waits;  // by value: it lies there unread
 };
 
-Fullest fullest_of(const ir::Graph& graph, const ArenaOptions& options) {
+Peak peak_of(const ir::Graph& graph, const ArenaOptions& options) {
   const Sequence sequence = sequence_of(graph, workspaces(graph, options));
   const Sharing sharing(sequence, options.in_place);
   const std::vector<int64_t> live = live_bytes(sequence, sharing);
   const auto at = std::max_element(live.begin(), live.end());
-  Fullest fullest{*at, std::vector<char>(graph.values.size(), 0)};
+  Peak peak{*at, std::vector<char>(graph.values.size(), 0)};
   const int moment = static_cast<int>(at - live.begin());
   for (int id = 0; id < sequence.values(); ++id) {
     if (sequence.bytes(id) == kPersistent) continue;
     const Lifetime life = sharing.life(sharing.leader_of(id));
-    fullest.waits[static_cast<size_t>(id)] = life.birth <= moment && moment < life.death ? 1 : 0;
+    peak.waits[static_cast<size_t>(id)] = life.birth <= moment && moment < life.death ? 1 : 0;
   }
   const ir::Node& node = graph.nodes[static_cast<size_t>(moment)];
   for (const int id : node.inputs) {
-    if (id >= 0) fullest.waits[static_cast<size_t>(id)] = 0;
+    if (id >= 0) peak.waits[static_cast<size_t>(id)] = 0;
   }
-  for (const int id : node.outputs) fullest.waits[static_cast<size_t>(id)] = 0;
-  return fullest;
+  for (const int id : node.outputs) peak.waits[static_cast<size_t>(id)] = 0;
+  return peak;
 }
 
 }  // namespace
 
-ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
-                       const ArenaOptions& options) {
+ir::Graph store_in_16_bits(const ir::Graph& graph, const ActivationStorage& storage,
+                           const ArenaOptions& options) {
   ir::Graph best = graph;
   if (storage.store == nullptr || !graph.loss || graph.data(*graph.loss).producer < 0) return best;
   const std::vector<Candidate> candidates = candidates_of(graph);
   std::vector<const Candidate*> chosen;
   std::vector<char> taken(candidates.size(), 0);
-  for (Fullest fullest = fullest_of(graph, options);;) {
+  for (Peak peak = peak_of(graph, options);;) {
     bool more = false;
     for (size_t i = 0; i < candidates.size(); ++i) {
       const auto value = static_cast<size_t>(candidates[i].value);
-      if (taken[i] != 0 || fullest.waits[value] == 0) continue;
+      if (taken[i] != 0 || peak.waits[value] == 0) continue;
       taken[i] = 1;
       more = true;
       chosen.push_back(&candidates[i]);
     }
     if (!more) break;
-    ir::Graph next = with_halves(graph, chosen, storage);
-    Fullest after = fullest_of(next, options);
-    if (after.bytes >= fullest.bytes) break;
+    ir::Graph next = with_16_bits(graph, chosen, storage);
+    Peak after = peak_of(next, options);
+    if (after.bytes >= peak.bytes) break;
     best = std::move(next);
-    fullest = std::move(after);
+    peak = std::move(after);
   }
   return renumbered(std::move(best));
 }

@@ -1,4 +1,4 @@
-// Values that wait for the backward part in 16 bits: less exact, and so on request alone.
+// 16-bit activations: values kept for the backward part in 16 bits, less exact, on request alone.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,20 @@ inline constexpr const char* kHalf = " (16 bits)";
 inline constexpr const char* kFromHalf = " (from 16 bits)";
 
 // The ops that do it: f32 to 16 bits and back.
-struct HalfStorage {
+struct ActivationStorage {
   const ir::OpDef* store = nullptr;  // null: nothing is stored so
   ir::Attrs store_attrs;
   const ir::OpDef* load = nullptr;
 };
 
-// The step in which f32 values of the forward part and of the batch that lie about at the fullest
-// moment wait for the backward part in 16 bits, as long as that lowers the peak. Small ones, such
-// as statistics, stay as they are, and so do labels, indices and masks. What the forward part
+// The step in which f32 values of the forward part and of the batch that are alive and unread at
+// the peak are kept for the backward part in 16 bits, as long as that lowers the peak. Small ones,
+// such as statistics, stay as they are, and so do labels, indices and masks. What the forward part
 // computes keeps its bits; gradients do not. Nodes stand in the order in which they will run.
-[[nodiscard]] ir::Graph store_halves(const ir::Graph& graph, const HalfStorage& storage,
-                                     const ArenaOptions& options);
+[[nodiscard]] ir::Graph store_in_16_bits(const ir::Graph& graph, const ActivationStorage& storage,
+                                         const ArenaOptions& options);
 
-// How many values wait so in a graph, and the bytes they take. The same for any other suffix of
-// names that a planner gives to what it keeps in the place of a value (kBits, kHalf).
+// How many values of a graph have names with that suffix (kBits, kHalf), and their bytes.
 struct Kept {
   int values = 0;
   int64_t bytes = 0;

@@ -7,7 +7,7 @@
 namespace thimble::plan {
 namespace {
 
-// Moves for each pair of nodes that may be changed, and steps of all their trials: less than a
+// Moves for each pair of nodes that may be changed, and steps of all their schedules: less than a
 // tenth of a second.
 constexpr size_t kMovesOfPair = 2;
 constexpr size_t kMaxSteps = 1'000'000;
@@ -36,25 +36,25 @@ class Random {
 
 class Search {
  public:
-  Search(const Twice& twice, const std::vector<int>& open, int64_t target_bytes)
-      : twice_(twice),
+  Search(const ScheduleBuilder& builder, const std::vector<int>& open, int64_t target_bytes)
+      : builder_(builder),
         open_(open),
-        whole_(work_of(twice.graph())),
+        whole_(work_of(builder.graph())),
         target_(static_cast<double>(target_bytes)) {}
 
-  Trial run(Trial now) {
+  RematSchedule run(RematSchedule now) {
     double cost = cost_of(now);
-    Trial best = now;
-    Trial next;
+    RematSchedule best = now;
+    RematSchedule next;
     double best_cost = cost;
     const size_t moves =
-        std::min(kMovesOfPair * open_.size() * open_.size(), kMaxSteps / now.turns.size());
+        std::min(kMovesOfPair * open_.size() * open_.size(), kMaxSteps / now.entries.size());
     for (size_t i = 0; i < moves; ++i) {
       const double threshold =
           kFirstThreshold * (1.0 - static_cast<double>(i) / static_cast<double>(moves));
-      next.again = now.again;
-      move(next.again);
-      twice_.build(next);
+      next.recomputed = now.recomputed;
+      move(next.recomputed);
+      builder_.build(next);
       if (!next.valid) continue;
       const double next_cost = cost_of(next);
       if (next_cost > cost + threshold) continue;
@@ -68,31 +68,31 @@ class Search {
   }
 
  private:
-  // Work that is done twice, the peak above the target, and, so that moves lead there, how much of
-  // the step lies above it; each as a share.
-  [[nodiscard]] double cost_of(const Trial& trial) const {
+  // Three shares: work of recomputation, the peak above the target, and how much of the step lies
+  // above the target, so that moves lead below it.
+  [[nodiscard]] double cost_of(const RematSchedule& schedule) const {
     double above = 0.0;
-    for (const int64_t live : trial.live) {
+    for (const int64_t live : schedule.live) {
       above += std::max(static_cast<double>(live) / target_ - 1.0, 0.0);
     }
-    const double peak = static_cast<double>(trial.peak_bytes) / target_ - 1.0;
-    return extra_work(twice_, trial) / whole_ + kPeakWeight * std::max(peak, 0.0) +
-           above / static_cast<double>(trial.live.size());
+    const double peak = static_cast<double>(schedule.peak_bytes) / target_ - 1.0;
+    return extra_work(builder_, schedule) / whole_ + kPeakWeight * std::max(peak, 0.0) +
+           above / static_cast<double>(schedule.live.size());
   }
 
-  void move(std::vector<Again>& again) {
+  void move(std::vector<Recompute>& recomputed) {
     const size_t at = random_.below(open_.size());
-    change(again, at);
+    change(recomputed, at);
     switch (random_.below(4)) {
       case 0:
-        change(again, random_.below(open_.size()));
+        change(recomputed, random_.below(open_.size()));
         break;
       case 1:
-        change(again, std::min(at + 1 + random_.below(3), open_.size() - 1));
+        change(recomputed, std::min(at + 1 + random_.below(3), open_.size() - 1));
         break;
       case 2: {
         const size_t end = std::min(at + 1 + random_.below(kLongestRun), open_.size());
-        for (size_t i = at; i < end; ++i) of(again, i) = of(again, at);
+        for (size_t i = at; i < end; ++i) of(recomputed, i) = of(recomputed, at);
         break;
       }
       default:
@@ -100,17 +100,17 @@ class Search {
     }
   }
 
-  [[nodiscard]] Again& of(std::vector<Again>& again, size_t index) const {
-    return again[static_cast<size_t>(open_[index])];
+  [[nodiscard]] Recompute& of(std::vector<Recompute>& recomputed, size_t index) const {
+    return recomputed[static_cast<size_t>(open_[index])];
   }
 
-  // To one of the other two.
-  void change(std::vector<Again>& again, size_t index) {
-    const size_t next = static_cast<size_t>(of(again, index)) + 1 + random_.below(2);
-    of(again, index) = static_cast<Again>(next % 3);
+  // Changes one node to one of the other two choices.
+  void change(std::vector<Recompute>& recomputed, size_t index) {
+    const size_t next = static_cast<size_t>(of(recomputed, index)) + 1 + random_.below(2);
+    of(recomputed, index) = static_cast<Recompute>(next % 3);
   }
 
-  const Twice& twice_;
+  const ScheduleBuilder& builder_;
   const std::vector<int>& open_;
   double whole_;
   double target_;
@@ -119,9 +119,10 @@ class Search {
 
 }  // namespace
 
-Trial anneal(const Twice& twice, const std::vector<int>& open, Trial start, int64_t target_bytes) {
+RematSchedule anneal(const ScheduleBuilder& builder, const std::vector<int>& open,
+                     RematSchedule start, int64_t target_bytes) {
   if (open.empty()) return start;
-  return Search(twice, open, target_bytes).run(std::move(start));
+  return Search(builder, open, target_bytes).run(std::move(start));
 }
 
 }  // namespace thimble::plan

@@ -1,4 +1,4 @@
-// A search by small random changes for what should run again.
+// A search by small random changes for the nodes to recompute.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace thimble::plan {
 // worse one. open: nodes that may be changed. target_bytes: of the peak; at least 1. Random moves
 // are taken where they make it no worse than a threshold allows, which falls to nothing: Dueck and
 // Scheuer, "Threshold accepting", 1990. Deterministic.
-[[nodiscard]] Trial anneal(const Twice& twice, const std::vector<int>& open, Trial start,
-                           int64_t target_bytes);
+[[nodiscard]] RematSchedule anneal(const ScheduleBuilder& builder, const std::vector<int>& open,
+                                   RematSchedule start, int64_t target_bytes);
 
 }  // namespace thimble::plan

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plan/order/order.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 #include "plan/renumber.h"
 
 namespace thimble::plan {
@@ -124,8 +124,8 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
   return renumbered(std::move(result));
 }
 
-// Of the step in this order after what costs little is computed again.
-int64_t light_peak_bytes(const ir::Graph& graph, const ArenaOptions& options) {
+// The peak of the step in this order after cheap recomputation.
+int64_t peak_bytes_after_cheap_recomputation(const ir::Graph& graph, const ArenaOptions& options) {
   return live_peak_bytes(recompute_as_ordered(graph, {.arena = options}), options);
 }
 
@@ -139,10 +139,11 @@ std::vector<ir::Graph> with_bits(std::span<const ir::Graph> orders, Choice choic
 
 }  // namespace
 
-std::vector<ir::Graph> keep_masks(std::span<const ir::Graph> orders, const ArenaOptions& options) {
+std::vector<ir::Graph> keep_bit_masks(std::span<const ir::Graph> orders,
+                                      const ArenaOptions& options) {
   std::vector<ir::Graph> best(orders.begin(), orders.end());
   const ir::Graph& first = orders.front();
-  if (!has_late_part(first)) return best;
+  if (!has_backward_part(first)) return best;
   const Finder finder(first);
   std::optional<int64_t> least;
   size_t count = 0;
@@ -150,8 +151,8 @@ std::vector<ir::Graph> keep_masks(std::span<const ir::Graph> orders, const Arena
     const std::vector<Reader> readers = finder.chosen(choice);
     if (readers.size() == count) continue;
     count = readers.size();
-    if (!least) least = light_peak_bytes(first, options);
-    const int64_t bytes = light_peak_bytes(with_bits(first, readers), options);
+    if (!least) least = peak_bytes_after_cheap_recomputation(first, options);
+    const int64_t bytes = peak_bytes_after_cheap_recomputation(with_bits(first, readers), options);
     if (bytes >= *least) continue;
     least = bytes;
     best = with_bits(orders, choice);

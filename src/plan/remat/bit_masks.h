@@ -1,4 +1,4 @@
-// Values of the forward part of which the backward part looks at one bit of every element.
+// Bit masks: one bit of each element, kept for backward nodes that need no more of a value.
 #pragma once
 
 #include <span>
@@ -12,12 +12,12 @@ namespace thimble::plan {
 // Stands behind the name of the bits that are kept in the place of a value.
 inline constexpr const char* kBits = " (bits)";
 
-// A step, in one or several orders, with bits (OpDef::mask) in the place of values that would wait
-// for the backward part, where that lowers the peak of the first order after what costs little is
-// computed again; else the step as it is. A value that others still read whole is kept for them
-// alone. Every result keeps its bits. Source: Jain et al., "Gist: Efficient Data Encoding for Deep
-// Neural Network Training", 2018.
-[[nodiscard]] std::vector<ir::Graph> keep_masks(std::span<const ir::Graph> orders,
-                                                const ArenaOptions& options);
+// The step, in one or several orders, with bit masks (OpDef::mask) kept for the backward part in
+// place of values, where that lowers the peak of the first order after cheap recomputation; else
+// the step as it is. A value that others read whole is kept for them alone. Every result keeps its
+// bits. Source: Jain et al., "Gist: Efficient Data Encoding for Deep Neural Network Training",
+// 2018.
+[[nodiscard]] std::vector<ir::Graph> keep_bit_masks(std::span<const ir::Graph> orders,
+                                                    const ArenaOptions& options);
 
 }  // namespace thimble::plan

@@ -1,4 +1,4 @@
-// A step in which some forward nodes run twice: what runs when, without building the graph.
+// The schedule of a step with recomputed forward nodes, found without building its graph.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,35 @@
 
 namespace thimble::plan {
 
-// One step of the sequence: a node as it stands, or what makes its outputs again.
-struct Turn {
+// One node to run: as it stands, or by the rule that recomputes its outputs.
+struct ScheduleEntry {
   int node;
-  bool again;
+  bool recomputed;
 };
 
-// Whether a node runs again: not at all, once for all that read its outputs late, or anew for each
+// How often a node is recomputed: never, once for all its readers in the backward part, or for each
 // of them.
-enum class Again : uint8_t { no, once, each };
+enum class Recompute : uint8_t { no, once, each };
 
-// A choice of nodes that run again, and what comes of it.
-struct Trial {
-  std::vector<Again> again;  // by node
-  // No second run reads a parameter that was updated before, and there are not too many. Else the
-  // rest says nothing: such a trial is neither to be ranked nor made into a graph.
+// A choice of nodes to recompute, and the schedule and memory that follow.
+struct RematSchedule {
+  std::vector<Recompute> recomputed;  // by node
+  // No recomputed node reads a parameter after its update, and there are not too many. Else the
+  // other members mean nothing.
   bool valid = true;
-  std::vector<Turn> turns;  // in their order
+  std::vector<ScheduleEntry> entries;  // in their order
   Sequence sequence{{}, {}};
   std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
-  std::vector<int64_t> live;  // bytes alive at each turn
+  std::vector<int64_t> live;  // bytes alive at each entry
   int64_t peak_bytes = 0;
-  int peak = 0;  // the first turn where they are alive
+  int peak = 0;  // the first entry where they are alive
 };
 
-// Builds trials for one graph. The late part of a step is what stands behind the loss.
-class Twice {
+// Builds schedules for one graph. The backward part of a step is what stands behind the loss.
+class ScheduleBuilder {
  public:
-  // How the outputs of a node are made again.
-  struct Maker {
+  // How the outputs of a node are recomputed.
+  struct RecomputeRule {
     const ir::OpDef* op = nullptr;  // null: they cannot be
     ir::Attrs attrs;
     std::vector<int> inputs;
@@ -51,72 +51,76 @@ class Twice {
   };
 
   // The graph must outlive this. It has a loss that a node computes.
-  Twice(const ir::Graph& graph, const ArenaOptions& options);
+  ScheduleBuilder(const ir::Graph& graph, const ArenaOptions& options);
 
-  [[nodiscard]] Trial build(std::vector<Again> again) const;
-  // The same from trial.again, in the memory that the trial has. Neither may run in several threads
-  // at once.
-  void build(Trial& trial) const;
-  // The graph of a trial.
-  [[nodiscard]] ir::Graph graph_of(const Trial& trial) const;
+  [[nodiscard]] RematSchedule build(std::vector<Recompute> recomputed) const;
+  // The same from schedule.recomputed, in the memory that the schedule has. Neither may run in
+  // several threads at once.
+  void build(RematSchedule& schedule) const;
+  // The graph of a schedule.
+  [[nodiscard]] ir::Graph graph_of(const RematSchedule& schedule) const;
 
   [[nodiscard]] const ir::Graph& graph() const { return graph_; }
   [[nodiscard]] int loss_node() const { return loss_node_; }
-  [[nodiscard]] const Maker& maker(int node) const { return makers_[static_cast<size_t>(node)]; }
+  [[nodiscard]] const RecomputeRule& rule(int node) const {
+    return rules_[static_cast<size_t>(node)];
+  }
   // The forward node that computes a value, or -1.
-  [[nodiscard]] int early_producer(int id) const {
+  [[nodiscard]] int forward_producer(int id) const {
     return id < 0 ? -1 : values_[static_cast<size_t>(id)].producer;
   }
-  // Whether the maker of that node makes the value.
-  [[nodiscard]] bool is_made(int id) const { return values_[static_cast<size_t>(id)].is_made; }
+  // Whether the rule of its producer makes the value.
+  [[nodiscard]] bool is_recomputable(int id) const {
+    return values_[static_cast<size_t>(id)].is_recomputable;
+  }
   [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
 
  private:
-  // Memory for what is found on the way: the turns behind the loss, from which it follows what the
-  // early part still has to do.
+  // Memory for what is found on the way: the backward part, from which follows what the forward
+  // part has to run.
   struct Building {
-    std::vector<Turn> late;
-    std::vector<int> made_for;  // by node: the reader for which it ran again last; 0: none yet
+    std::vector<ScheduleEntry> late;
+    std::vector<int> recomputed_for;  // by node: its last reader; 0: not recomputed yet
     int readers = 0;
-    std::vector<char> kept;     // by value: the late part reads the first of its kind
-    std::vector<char> updated;  // by value: a late node has changed its storage
+    std::vector<char> kept;     // by value: the backward part reads the first copy
+    std::vector<char> updated;  // by value: a backward node has changed it
     std::vector<int> now;       // by value: what stands for it in the sequence
     Sharing sharing;
   };
-  // Values that the forward part makes anew in every step, of those that are read.
-  [[nodiscard]] std::vector<int> early_of(const std::vector<int>& ids) const;
-  void make_sure(Trial& trial, int id, int reader) const;
-  void find_late_part(Trial& trial) const;
-  void add_early(Trial& trial) const;
-  void number_values(Trial& trial) const;
+  // Of these values, those that the forward part computes.
+  [[nodiscard]] std::vector<int> forward_values(const std::vector<int>& ids) const;
+  void provide(RematSchedule& schedule, int id, int reader) const;
+  void find_backward_part(RematSchedule& schedule) const;
+  void add_forward_part(RematSchedule& schedule) const;
+  void number_values(RematSchedule& schedule) const;
 
   // What is asked of a value over and over.
   struct Value {
     int producer = -1;  // in the forward part
-    bool is_made = false;
+    bool is_recomputable = false;
   };
   // A node behind the loss.
   struct Late {
-    std::vector<int> reads;    // early_of its inputs
+    std::vector<int> reads;    // forward_values of its inputs
     std::vector<int> changes;  // what it updates
   };
 
   const ir::Graph& graph_;
   ArenaOptions options_;
   int loss_node_;
-  size_t most_turns_;  // behind the loss
+  size_t most_entries_;  // behind the loss
   std::vector<Value> values_;
-  std::vector<Maker> makers_;
+  std::vector<RecomputeRule> rules_;
   std::vector<Late> late_;
-  Sequence first_{{}, {}};  // what each node does where it stands
-  Sequence again_{{}, {}};  // what each maker does, where there is one
+  Sequence first_{{}, {}};       // what each node does where it stands
+  Sequence recomputed_{{}, {}};  // what each rule does, where there is one
   std::vector<int64_t> bytes_;
   std::vector<int> results_;
   std::vector<char> is_result_;
   mutable Building building_;
 };
 
-// Work of all second runs; see work.h.
-[[nodiscard]] double extra_work(const Twice& twice, const Trial& trial);
+// Work of all recomputation; see work.h.
+[[nodiscard]] double extra_work(const ScheduleBuilder& builder, const RematSchedule& schedule);
 
 }  // namespace thimble::plan

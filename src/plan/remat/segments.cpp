@@ -5,40 +5,40 @@
 
 namespace thimble::plan {
 
-Segments::Segments(const Twice& twice, std::vector<char> may)
-    : twice_(twice),
+Segments::Segments(const ScheduleBuilder& builder, std::vector<char> may)
+    : builder_(builder),
       may_(std::move(may)),
-      last_read_(twice.graph().values.size(), -1),
-      made_(static_cast<size_t>(twice.loss_node()) + 1, 0),
+      last_read_(builder.graph().values.size(), -1),
+      made_(static_cast<size_t>(builder.loss_node()) + 1, 0),
       crossing_(made_) {
-  for (int n = 0; n <= twice.loss_node(); ++n) {
-    for (const int id : twice.graph().nodes[static_cast<size_t>(n)].inputs) {
+  for (int n = 0; n <= builder.loss_node(); ++n) {
+    for (const int id : builder.graph().nodes[static_cast<size_t>(n)].inputs) {
       if (id >= 0) last_read_[static_cast<size_t>(id)] = n;
     }
   }
   read_through_views();
   for (size_t v = 0; v < last_read_.size(); ++v) {
     const int id = static_cast<int>(v);
-    const int producer = twice.early_producer(id);
+    const int producer = builder.forward_producer(id);
     if (producer < 0 || !takes_memory(producer)) continue;
-    made_[static_cast<size_t>(producer)] += twice.bytes(id);
+    made_[static_cast<size_t>(producer)] += builder.bytes(id);
     if (last_read_[v] < producer) continue;
-    crossing_[static_cast<size_t>(producer)] += twice.bytes(id);
-    crossing_[static_cast<size_t>(last_read_[v])] -= twice.bytes(id);
+    crossing_[static_cast<size_t>(producer)] += builder.bytes(id);
+    crossing_[static_cast<size_t>(last_read_[v])] -= builder.bytes(id);
   }
   std::partial_sum(made_.begin(), made_.end(), made_.begin());
   std::partial_sum(crossing_.begin(), crossing_.end(), crossing_.begin());
 }
 
 bool Segments::takes_memory(int node) const {
-  const Twice::Maker& maker = twice_.maker(node);
-  return maker.op != nullptr && !maker.free;
+  const ScheduleBuilder::RecomputeRule& rule = builder_.rule(node);
+  return rule.op != nullptr && !rule.free;
 }
 
 // Who reads a view reads what it shows.
 void Segments::read_through_views() {
-  for (int n = twice_.loss_node(); n >= 0; --n) {
-    const ir::Node& node = twice_.graph().nodes[static_cast<size_t>(n)];
+  for (int n = builder_.loss_node(); n >= 0; --n) {
+    const ir::Node& node = builder_.graph().nodes[static_cast<size_t>(n)];
     for (const ir::Alias& view : node.op->views) {
       const int shown = node.input(view.in);
       if (shown < 0) continue;
@@ -53,7 +53,7 @@ void Segments::read_through_views() {
 int Segments::narrowest_end(int segment, int count) const {
   const double share = static_cast<double>(made_.back()) / count;
   int best = -1;
-  for (int n = 0; n < twice_.loss_node(); ++n) {
+  for (int n = 0; n < builder_.loss_node(); ++n) {
     const auto here = static_cast<size_t>(n);
     const double away = static_cast<double>(made_[here]) / share - segment;
     if (away < -0.5 || away > 0.5) continue;
@@ -62,21 +62,21 @@ int Segments::narrowest_end(int segment, int count) const {
   return best;
 }
 
-std::vector<Again> Segments::start(int count) const {
-  std::vector<Again> again(twice_.graph().nodes.size(), Again::no);
-  for (int n = 0; n < twice_.loss_node(); ++n) {
+std::vector<Recompute> Segments::start(int count) const {
+  std::vector<Recompute> recomputed(builder_.graph().nodes.size(), Recompute::no);
+  for (int n = 0; n < builder_.loss_node(); ++n) {
     if (may_[static_cast<size_t>(n)] == 0) continue;
-    again[static_cast<size_t>(n)] = takes_memory(n) ? Again::once : Again::each;
+    recomputed[static_cast<size_t>(n)] = takes_memory(n) ? Recompute::once : Recompute::each;
   }
   for (int segment = 1; segment < count; ++segment) {
     const int end = narrowest_end(segment, count);
     for (size_t v = 0; v < last_read_.size(); ++v) {
-      const int producer = twice_.early_producer(static_cast<int>(v));
+      const int producer = builder_.forward_producer(static_cast<int>(v));
       if (producer < 0 || producer > end || last_read_[v] <= end) continue;
-      if (takes_memory(producer)) again[static_cast<size_t>(producer)] = Again::no;
+      if (takes_memory(producer)) recomputed[static_cast<size_t>(producer)] = Recompute::no;
     }
   }
-  return again;
+  return recomputed;
 }
 
 }  // namespace thimble::plan

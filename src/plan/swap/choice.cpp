@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 namespace thimble::plan {
 namespace {
@@ -35,7 +34,7 @@ class Choosing {
 
   void run() {
     if (options_.in_file) put_out_what_is_given();
-    while (cut_at_the_fullest()) {
+    while (cut_at_the_peak()) {
     }
     take_back();
   }
@@ -110,9 +109,9 @@ class Choosing {
   [[nodiscard]] double transfers_ms(const SwapItem& of) const {
     if (!of.is_swapped()) return 0.0;
     double ms = 0.0;
-    for (const Stay& stay : stays_of(of, 0)) {
-      if (stay.fetched) ms += options_.costs.read_ms(of.bytes);
-      if (stay.stored) ms += options_.costs.write_ms(of.bytes);
+    for (const Residency& residency : residencies_of(of, 0)) {
+      if (residency.fetched) ms += options_.costs.read_ms(of.bytes);
+      if (residency.stored) ms += options_.costs.write_ms(of.bytes);
     }
     return ms;
   }
@@ -130,10 +129,10 @@ class Choosing {
     return {number, inner ? gap : -1, of.persistent() && of.out.front() == 0};
   }
 
-  bool cut_at_the_fullest() {
-    const auto fullest = std::max_element(live_.begin(), live_.end());
-    if (fullest == live_.end() || *fullest <= options_.target_bytes) return false;
-    const auto step = static_cast<int>(fullest - live_.begin());
+  bool cut_at_the_peak() {
+    const auto peak = std::max_element(live_.begin(), live_.end());
+    if (peak == live_.end() || *peak <= options_.target_bytes) return false;
+    const auto step = static_cast<int>(peak - live_.begin());
     const Cut best = best_at(step);
     if (best.item < 0) return false;
     apply(best, true);
@@ -226,82 +225,82 @@ constexpr double kLeads[] = {1.0, 2.0};
 class Placing {
  public:
   Placing(const std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
-      : items_(items), live_(live), options_(options), begins_(begins(options.costs)) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (!items[i].is_swapped()) continue;
-      for (const Stay& stay : stays_of(items[i], static_cast<int>(i))) stays_.push_back(stay);
-    }
-  }
+      : items_(items),
+        live_(live),
+        options_(options),
+        begins_(begins(options.costs)),
+        residencies_(residencies_of(items)) {}
 
-  std::vector<Stay> run() {
+  std::vector<Residency> run() {
     for (const double times : kLeads) {
       begin_reads_early(times);
       end_writes_late(times);
     }
-    // Of those that begin together what is needed first is read first.
-    std::stable_sort(stays_.begin(), stays_.end(), [](const Stay& a, const Stay& b) {
-      return std::tie(a.read_at, a.first) < std::tie(b.read_at, b.first);
-    });
-    return std::move(stays_);
+    sort_by_start(residencies_);
+    return std::move(residencies_);
   }
 
  private:
-  [[nodiscard]] int64_t bytes(const Stay& stay) const {
-    return items_[static_cast<size_t>(stay.item)].bytes;
+  [[nodiscard]] int64_t bytes(const Residency& residency) const {
+    return items_[static_cast<size_t>(residency.item)].bytes;
   }
-  // Takes a step for a stay where the memory is left.
-  bool take(int step, const Stay& stay) {
+  // Takes a step for a residency where the memory is left.
+  bool take(int step, const Residency& residency) {
     int64_t& live = live_[static_cast<size_t>(step)];
-    if (live + bytes(stay) > options_.target_bytes) return false;
-    live += bytes(stay);
+    if (live + bytes(residency) > options_.target_bytes) return false;
+    live += bytes(residency);
     return true;
   }
-  // The stay of the same item before or after, or null: stays stand item by item.
-  [[nodiscard]] const Stay* neighbour(size_t at, int by) const {
+  // The residency of the same item before or after, or null: residencies stand item by item.
+  [[nodiscard]] const Residency* neighbour(size_t at, int by) const {
     const size_t other = at + static_cast<size_t>(by);
-    return other < stays_.size() && stays_[other].item == stays_[at].item ? &stays_[other]
-                                                                          : nullptr;
+    return other < residencies_.size() && residencies_[other].item == residencies_[at].item
+               ? &residencies_[other]
+               : nullptr;
   }
 
   // From the last to the first: each read must be done when the next one has to begin.
   void begin_reads_early(double times) {
     std::vector<size_t> reads;
-    for (size_t i = 0; i < stays_.size(); ++i) {
-      if (stays_[i].fetched) reads.push_back(i);
+    for (size_t i = 0; i < residencies_.size(); ++i) {
+      if (residencies_[i].fetched) reads.push_back(i);
     }
-    std::stable_sort(reads.begin(), reads.end(),
-                     [this](size_t a, size_t b) { return stays_[a].first > stays_[b].first; });
+    std::stable_sort(reads.begin(), reads.end(), [this](size_t a, size_t b) {
+      return residencies_[a].first > residencies_[b].first;
+    });
     double next = begins_.back();
     for (const size_t i : reads) {
-      Stay& stay = stays_[i];
-      const double needed = begins_[static_cast<size_t>(stay.first)];
-      next = std::min(next, needed) - times * options_.costs.read_ms(bytes(stay));
-      const Stay* const before = neighbour(i, -1);
+      Residency& residency = residencies_[i];
+      const double needed = begins_[static_cast<size_t>(residency.first)];
+      next = std::min(next, needed) - times * options_.costs.read_ms(bytes(residency));
+      const Residency* const before = neighbour(i, -1);
       const int earliest = before == nullptr ? 0 : before->written_at + 1;
-      while (stay.read_at > earliest && begins_[static_cast<size_t>(stay.read_at)] > next &&
-             take(stay.read_at - 1, stay)) {
-        --stay.read_at;
+      while (residency.read_at > earliest &&
+             begins_[static_cast<size_t>(residency.read_at)] > next &&
+             take(residency.read_at - 1, residency)) {
+        --residency.read_at;
       }
     }
   }
 
   // From the first to the last: each write begins when the one before has ended.
   void end_writes_late(double times) {
-    std::vector<size_t> writes = writes_of(stays_);
-    std::stable_sort(writes.begin(), writes.end(),
-                     [this](size_t a, size_t b) { return stays_[a].last < stays_[b].last; });
+    std::vector<size_t> writes = writes_of(residencies_);
+    std::stable_sort(writes.begin(), writes.end(), [this](size_t a, size_t b) {
+      return residencies_[a].last < residencies_[b].last;
+    });
     const auto steps = static_cast<int>(live_.size());
     double done = 0.0;
     for (const size_t i : writes) {
-      Stay& stay = stays_[i];
-      done = std::max(done, begins_[static_cast<size_t>(stay.last + 1)]) +
-             times * options_.costs.write_ms(bytes(stay));
-      const Stay* const after = neighbour(i, 1);
+      Residency& residency = residencies_[i];
+      done = std::max(done, begins_[static_cast<size_t>(residency.last + 1)]) +
+             times * options_.costs.write_ms(bytes(residency));
+      const Residency* const after = neighbour(i, 1);
       const int latest = after == nullptr ? steps : after->read_at;
-      while (stay.written_at + 1 < latest &&
-             begins_[static_cast<size_t>(stay.written_at + 1)] < done &&
-             take(stay.written_at + 1, stay)) {
-        ++stay.written_at;
+      while (residency.written_at + 1 < latest &&
+             begins_[static_cast<size_t>(residency.written_at + 1)] < done &&
+             take(residency.written_at + 1, residency)) {
+        ++residency.written_at;
       }
     }
   }
@@ -310,7 +309,7 @@ class Placing {
   Live& live_;
   const SwapOptions& options_;
   std::vector<double> begins_;
-  std::vector<Stay> stays_;
+  std::vector<Residency> residencies_;
 };
 
 }  // namespace
@@ -319,8 +318,8 @@ void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& o
   Choosing(items, live, options).run();
 }
 
-std::vector<Stay> place_transfers(const std::vector<SwapItem>& items, Live& live,
-                                  const SwapOptions& options) {
+std::vector<Residency> place_transfers(const std::vector<SwapItem>& items, Live& live,
+                                       const SwapOptions& options) {
   return Placing(items, live, options).run();
 }
 

@@ -16,8 +16,8 @@ using Live = std::vector<int64_t>;
 void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options);
 
 // Begins reads before, and ends writes after, the steps where they are needed, as long as no more
-// than the target is alive. Every stay of a swapped item, in order of its first step.
-[[nodiscard]] std::vector<Stay> place_transfers(const std::vector<SwapItem>& items, Live& live,
-                                                const SwapOptions& options);
+// than the target is alive. Every residency of a swapped item, in order of its first step.
+[[nodiscard]] std::vector<Residency> place_transfers(const std::vector<SwapItem>& items, Live& live,
+                                                     const SwapOptions& options);
 
 }  // namespace thimble::plan

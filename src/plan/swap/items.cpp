@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "plan/arena.h"
 
@@ -48,37 +49,54 @@ bool SwapItem::is_swapped() const {
   return std::any_of(out.begin(), out.end(), [](char is_out) { return is_out != 0; });
 }
 
-std::vector<Stay> stays_of(const SwapItem& item, int number) {
-  std::vector<Stay> stays;
+std::vector<Residency> residencies_of(const SwapItem& item, int number) {
+  std::vector<Residency> residencies;
   bool in_file = item.persistent();
   bool changed = false;
   for (size_t i = 0; i < item.accesses.size(); ++i) {
     const Access& access = item.accesses[i];
-    if (stays.empty() || item.out[i] != 0) {
-      stays.push_back({number, access.step, access.step, item.out[i] != 0, false});
+    if (residencies.empty() || item.out[i] != 0) {
+      residencies.push_back({number, access.step, access.step, item.out[i] != 0, false});
       changed = !in_file;
     }
     changed = changed || access.writes;
-    stays.back().last = access.step;
+    residencies.back().last = access.step;
     if (item.out[i + 1] == 0) continue;
-    stays.back().stored = changed;
+    residencies.back().stored = changed;
     in_file = true;
     changed = false;
   }
-  for (Stay& stay : stays) {
-    stay.read_at = stay.first;
-    stay.written_at = stay.last;
+  for (Residency& residency : residencies) {
+    residency.read_at = residency.first;
+    residency.written_at = residency.last;
   }
-  return stays;
+  return residencies;
 }
 
-std::vector<size_t> writes_of(const std::vector<Stay>& stays) {
-  std::vector<size_t> writes;
-  for (size_t i = 0; i < stays.size(); ++i) {
-    if (stays[i].stored) writes.push_back(i);
+std::vector<Residency> residencies_of(const std::vector<SwapItem>& items) {
+  std::vector<Residency> all;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_swapped()) continue;
+    const std::vector<Residency> own = residencies_of(items[i], static_cast<int>(i));
+    all.insert(all.end(), own.begin(), own.end());
   }
-  std::stable_sort(writes.begin(), writes.end(), [&stays](size_t a, size_t b) {
-    return stays[a].written_at < stays[b].written_at;
+  return all;
+}
+
+void sort_by_start(std::vector<Residency>& residencies) {
+  std::stable_sort(residencies.begin(), residencies.end(),
+                   [](const Residency& a, const Residency& b) {
+                     return std::tie(a.read_at, a.first) < std::tie(b.read_at, b.first);
+                   });
+}
+
+std::vector<size_t> writes_of(const std::vector<Residency>& residencies) {
+  std::vector<size_t> writes;
+  for (size_t i = 0; i < residencies.size(); ++i) {
+    if (residencies[i].stored) writes.push_back(i);
+  }
+  std::stable_sort(writes.begin(), writes.end(), [&residencies](size_t a, size_t b) {
+    return residencies[a].written_at < residencies[b].written_at;
   });
   return writes;
 }

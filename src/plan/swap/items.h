@@ -30,8 +30,8 @@ struct SwapItem {
   [[nodiscard]] bool is_swapped() const;
 };
 
-// A stretch of accesses during which an item lies in memory.
-struct Stay {
+// A stretch of accesses during which an item is resident: lies in memory.
+struct Residency {
   int item;
   int first;  // steps of its first and last access
   int last;
@@ -46,12 +46,18 @@ struct Stay {
   [[nodiscard]] int64_t write_deadline() const { return 2 * static_cast<int64_t>(written_at) + 1; }
 };
 
-// The stays of an item that is swapped, in order. Contents that the file has already are not
+// The residencies of a swapped item, in order. Contents that the file has already are not
 // written again.
-[[nodiscard]] std::vector<Stay> stays_of(const SwapItem& item, int number);
+[[nodiscard]] std::vector<Residency> residencies_of(const SwapItem& item, int number);
 
-// Which of the stays are written, the most urgent first.
-[[nodiscard]] std::vector<size_t> writes_of(const std::vector<Stay>& stays);
+// Those of all swapped items, item by item.
+[[nodiscard]] std::vector<Residency> residencies_of(const std::vector<SwapItem>& items);
+
+// Sorts by the start of reads; of those that begin together what is needed first is read first.
+void sort_by_start(std::vector<Residency>& residencies);
+
+// Which of the residencies are written, the most urgent first.
+[[nodiscard]] std::vector<size_t> writes_of(const std::vector<Residency>& residencies);
 
 // All of so many bytes or more that may be swapped.
 [[nodiscard]] std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,

@@ -3,6 +3,7 @@
 #include <thimble/error.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "plan/lifetimes.h"
 #include "plan/swap/choice.h"
@@ -17,8 +18,9 @@ namespace {
 constexpr double kPartsOfTarget[] = {0.95, 0.9, 0.8, 0.7};
 
 // Slots of parameters and state come first, by name: equal in all programs over one store.
-void number_slots(std::vector<SwapItem>& items, const SwapOptions& options, Swapped& swapped) {
-  if (options.in_file) swapped.in_file = *options.in_file;
+void number_slots(std::vector<SwapItem>& items, const std::set<std::string>& in_file,
+                  Swapped& swapped) {
+  swapped.in_file = in_file;
   for (const SwapItem& item : items) {
     if (!item.is_swapped()) continue;
     ++swapped.values;
@@ -49,11 +51,11 @@ void number_slots(std::vector<SwapItem>& items, const SwapOptions& options, Swap
 class Building {
  public:
   Building(const ir::Graph& from, const std::vector<SwapItem>& items,
-           const std::vector<Stay>& stays)
+           const std::vector<Residency>& residencies)
       : from_(from),
         items_(items),
-        stays_(stays),
-        writes_(writes_of(stays)),
+        residencies_(residencies),
+        writes_(writes_of(residencies)),
         raw_(items.size(), -1),
         ids_(from.values.size(), -1),
         item_of_(from.values.size(), -1),
@@ -86,8 +88,8 @@ class Building {
 
  private:
   [[nodiscard]] int new_id(int id) const { return id < 0 ? -1 : ids_[static_cast<size_t>(id)]; }
-  [[nodiscard]] const SwapItem& item_of(const Stay& stay) const {
-    return items_[static_cast<size_t>(stay.item)];
+  [[nodiscard]] const SwapItem& item_of(const Residency& residency) const {
+    return items_[static_cast<size_t>(residency.item)];
   }
 
   // Adds a node of a transfer; returns its output, or -1.
@@ -112,17 +114,17 @@ class Building {
   }
 
   void begin_reads(int step) {
-    for (const Stay& stay : stays_) {
-      if (!stay.fetched || stay.read_at != step) continue;
-      const SwapItem& item = item_of(stay);
+    for (const Residency& residency : residencies_) {
+      if (!residency.fetched || residency.read_at != step) continue;
+      const SwapItem& item = item_of(residency);
       ir::ValueData data = from_.data(item.values.front());
       data.name += kFetched;
-      raw_[static_cast<size_t>(stay.item)] = add(swap_read_op(),
-                                                 {.slot = item.slot,
-                                                  .deadline = stay.read_deadline(),
-                                                  .dtype = data.type.dtype,
-                                                  .shape = data.type.shape},
-                                                 -1, &data);
+      raw_[static_cast<size_t>(residency.item)] = add(swap_read_op(),
+                                                      {.slot = item.slot,
+                                                       .deadline = residency.read_deadline(),
+                                                       .dtype = data.type.dtype,
+                                                       .shape = data.type.shape},
+                                                      -1, &data);
       // Whoever reads any of these values from now on reads what was fetched.
       for (const int id : item.values) ids_[static_cast<size_t>(id)] = -1;
     }
@@ -166,11 +168,11 @@ class Building {
   }
 
   // What stands in the memory of an item now.
-  [[nodiscard]] int contents(const Stay& stay) const {
-    const int newest = newest_[static_cast<size_t>(stay.item)];
-    const int id = new_id(newest >= 0 ? newest : item_of(stay).values.front());
+  [[nodiscard]] int contents(const Residency& residency) const {
+    const int newest = newest_[static_cast<size_t>(residency.item)];
+    const int id = new_id(newest >= 0 ? newest : item_of(residency).values.front());
     if (id < 0) {
-      const std::string& name = from_.data(item_of(stay).values.front()).name;
+      const std::string& name = from_.data(item_of(residency).values.front()).name;
       throw Error("swap", name + " is read back before it is written");
     }
     return id;
@@ -178,25 +180,26 @@ class Building {
 
   void after(int step) {
     for (const size_t i : writes_) {
-      const Stay& stay = stays_[i];
-      if (stay.last != step) continue;
-      static_cast<void>(add(swap_write_op(),
-                            {.slot = item_of(stay).slot, .deadline = stay.write_deadline()},
-                            contents(stay), nullptr));
+      const Residency& residency = residencies_[i];
+      if (residency.last != step) continue;
+      static_cast<void>(
+          add(swap_write_op(),
+              {.slot = item_of(residency).slot, .deadline = residency.write_deadline()},
+              contents(residency), nullptr));
     }
     for (const size_t i : writes_) {
-      const Stay& stay = stays_[i];
-      if (stay.written_at != step) continue;
+      const Residency& residency = residencies_[i];
+      if (residency.written_at != step) continue;
       static_cast<void>(
-          add(swap_written_op(), {.slot = item_of(stay).slot}, contents(stay), nullptr));
+          add(swap_written_op(), {.slot = item_of(residency).slot}, contents(residency), nullptr));
     }
   }
 
   const ir::Graph& from_;
   ir::Graph to_;
   const std::vector<SwapItem>& items_;
-  const std::vector<Stay>& stays_;
-  std::vector<size_t> writes_;  // of the stays
+  const std::vector<Residency>& residencies_;
+  std::vector<size_t> writes_;  // of the residencies
   std::vector<int> raw_;        // by item: what the last read gives
   std::vector<int> ids_;        // by value: the new one; -1: not there yet, or to be waited for
   std::vector<int> item_of_;    // by value: the swapped item it belongs to
@@ -208,7 +211,7 @@ class Building {
 struct Transfers {
   std::vector<SwapItem> items;
   Live live;
-  std::vector<Stay> stays;
+  std::vector<Residency> residencies;
   TransferTimes times;
   [[nodiscard]] int64_t peak_bytes() const {
     return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
@@ -222,22 +225,86 @@ Transfers transfers(const Transfers& none, const SwapOptions& options, double pa
   SwapOptions tighter = options;
   tighter.target_bytes = static_cast<int64_t>(part * static_cast<double>(options.target_bytes));
   choose_swaps(result.items, result.live, tighter);
-  result.stays = place_transfers(result.items, result.live, options);
-  result.times = transfer_times(result.items, result.stays, options.costs);
+  result.residencies = place_transfers(result.items, result.live, options);
+  result.times = transfer_times(result.items, result.residencies, options.costs);
   return result;
+}
+
+Transfers nothing_swapped(const ir::Graph& graph, const ArenaOptions& options,
+                          int64_t smallest_bytes) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, options));
+  const Sharing sharing(sequence, options.in_place);
+  Transfers none{
+      swap_items(graph, sequence, sharing, smallest_bytes), live_bytes(sequence, sharing), {}, {}};
+  const int64_t resident = resident_bytes(graph, {});
+  for (int64_t& bytes : none.live) bytes += resident;
+  return none;
+}
+
+SwapDecisions decisions_of(const ir::Graph& graph, const Transfers& chosen) {
+  SwapDecisions decisions;
+  for (size_t i = 0; i < chosen.items.size(); ++i) {
+    const SwapItem& item = chosen.items[i];
+    if (!item.is_swapped()) continue;
+    decisions.items.push_back({static_cast<int>(i), graph.data(item.values.front()).name, {}});
+    for (size_t gap = 0; gap < item.out.size(); ++gap) {
+      if (item.out[gap] != 0) decisions.items.back().gaps.push_back(static_cast<int>(gap));
+    }
+  }
+  std::vector<Residency> residencies = chosen.residencies;
+  std::stable_sort(residencies.begin(), residencies.end(),
+                   [](const Residency& a, const Residency& b) {
+                     return std::tie(a.item, a.first) < std::tie(b.item, b.first);
+                   });
+  for (const Residency& residency : residencies) {
+    decisions.moves.push_back({residency.read_at, residency.written_at});
+  }
+  return decisions;
+}
+
+// Puts what was decided into items and residencies; false where it does not fit them.
+bool place(const ir::Graph& graph, const SwapDecisions& decisions, Transfers& transfers) {
+  const auto within = [](int index, size_t size) {
+    return index >= 0 && static_cast<size_t>(index) < size;
+  };
+  for (const SwapDecisions::Item& decided : decisions.items) {
+    if (!within(decided.item, transfers.items.size())) return false;
+    SwapItem& item = transfers.items[static_cast<size_t>(decided.item)];
+    if (*graph.data(item.values.front()).name != decided.name) return false;
+    for (const int gap : decided.gaps) {
+      if (!within(gap, item.out.size())) return false;
+      item.out[static_cast<size_t>(gap)] = 1;
+    }
+  }
+  transfers.residencies = residencies_of(transfers.items);
+  if (transfers.residencies.size() != decisions.moves.size()) return false;
+  for (size_t i = 0; i < decisions.moves.size(); ++i) {
+    transfers.residencies[i].read_at = decisions.moves[i].read_at;
+    transfers.residencies[i].written_at = decisions.moves[i].written_at;
+  }
+  sort_by_start(transfers.residencies);
+  return true;
+}
+
+Swapped built(const ir::Graph& graph, Transfers chosen, SwapDecisions decisions) {
+  Swapped swapped;
+  number_slots(chosen.items, decisions.in_file, swapped);
+  swapped.peak_bytes = chosen.peak_bytes();
+  swapped.transfers = chosen.times.count;
+  swapped.read_bytes = chosen.times.read_bytes;
+  swapped.written_bytes = chosen.times.written_bytes;
+  swapped.transfer_ms = chosen.times.busy_ms;
+  swapped.stall_ms = chosen.times.stall_ms;
+  swapped.graph = Building(graph, chosen.items, chosen.residencies).run();
+  decisions.in_file = swapped.in_file;
+  swapped.decisions = std::move(decisions);
+  return swapped;
 }
 
 }  // namespace
 
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, options.arena));
-  const Sharing sharing(sequence, options.arena.in_place);
-  Transfers none{swap_items(graph, sequence, sharing, options.smallest_bytes),
-                 live_bytes(sequence, sharing),
-                 {},
-                 {}};
-  const int64_t resident = resident_bytes(graph, {});
-  for (int64_t& bytes : none.live) bytes += resident;
+  const Transfers none = nothing_swapped(graph, options.arena, options.smallest_bytes);
   Transfers best = transfers(none, options, 1.0);
   if (best.times.stall_ms > 0.0 && best.peak_bytes() <= options.target_bytes) {
     for (const double part : kPartsOfTarget) {
@@ -246,17 +313,21 @@ Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
       if (next.times.stall_ms < best.times.stall_ms) best = std::move(next);
     }
   }
-  if (options.actual) best.times = transfer_times(best.items, best.stays, *options.actual);
-  Swapped swapped;
-  number_slots(best.items, options, swapped);
-  swapped.peak_bytes = best.peak_bytes();
-  swapped.transfers = best.times.count;
-  swapped.read_bytes = best.times.read_bytes;
-  swapped.written_bytes = best.times.written_bytes;
-  swapped.transfer_ms = best.times.busy_ms;
-  swapped.stall_ms = best.times.stall_ms;
-  swapped.graph = Building(graph, best.items, best.stays).run();
-  return swapped;
+  if (options.actual) best.times = transfer_times(best.items, best.residencies, *options.actual);
+  SwapDecisions decisions = decisions_of(graph, best);
+  decisions.smallest_bytes = options.smallest_bytes;
+  if (options.in_file) decisions.in_file = *options.in_file;
+  return built(graph, std::move(best), std::move(decisions));
+}
+
+Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
+                   const SwapDecisions& decisions, const SwapCosts& costs) {
+  Transfers chosen = nothing_swapped(graph, options, decisions.smallest_bytes);
+  if (!place(graph, decisions, chosen)) {
+    throw Error("swap", "the transfers that were decided are those of another step");
+  }
+  chosen.times = transfer_times(chosen.items, chosen.residencies, costs);
+  return built(graph, std::move(chosen), decisions);
 }
 
 }  // namespace thimble::plan

@@ -35,7 +35,7 @@ struct SwapCosts {
 
 struct SwapOptions {
   ArenaOptions arena;
-  // Wanted of the largest sum alive: values of the arena, and parameters and state that stay.
+  // Wanted of the largest sum alive: values of the arena, and resident parameters and state.
   int64_t target_bytes = 0;
   // Parameters and state that lie in the file because another program over the same store put
   // them there, and no others may; none: as chosen.
@@ -47,9 +47,31 @@ struct SwapOptions {
   std::optional<SwapCosts> actual;
 };
 
+// What is swapped and when it is moved: all that a graph's transfers follow from.
+struct SwapDecisions {
+  // A buffer of the arena, or a parameter or state.
+  struct Item {
+    int item = 0;           // among all that may be swapped
+    std::string name;       // of its first value
+    std::vector<int> gaps;  // between its accesses, in which it is out of memory
+    bool operator==(const Item&) const = default;
+  };
+  struct Move {
+    int read_at = 0;     // node before which a read begins
+    int written_at = 0;  // node after which a write must have ended
+    bool operator==(const Move&) const = default;
+  };
+  int64_t smallest_bytes = 0;     // of what may be swapped
+  std::set<std::string> in_file;  // parameters and state
+  std::vector<Item> items;
+  std::vector<Move> moves;  // of their residencies, item by item
+  bool operator==(const SwapDecisions&) const = default;
+};
+
 // A step with its transfers.
 struct Swapped {
   ir::Graph graph;
+  SwapDecisions decisions;
   std::set<std::string> in_file;    // parameters and state; their slots come first, in this order
   std::vector<int64_t> slot_bytes;  // the places it needs in the file
   int64_t peak_bytes = 0;           // largest sum alive, as the target counts it
@@ -64,11 +86,15 @@ struct Swapped {
 // Moves values out of memory until no more than the target is alive at once, or as little as that
 // gets to. The nodes keep their order and kernels, so that every result has the same bits.
 //
-// Greedy at the fullest moment: the gap between two uses that frees most of what is too much, over
-// all the step, for its transfer time. What proves needless stays in memory after all. Then reads
+// Greedy at the peak moment: the gap between two uses that frees most of what is too much, over
+// all the step, for its transfer time. Swaps that prove needless are taken back. Then reads
 // are begun as early, and writes ended as late, as the transfers take, and then twice that, where
 // the memory up to the target allows. After Rhu et al., "vDNN", 2016, and Huang et al.,
 // "SwapAdvisor", 2020.
 [[nodiscard]] Swapped swap(const ir::Graph& graph, const SwapOptions& options);
+// The step with transfers that were decided before, of the same graph; peak_bytes is left out.
+// Throws Error where they are of another.
+[[nodiscard]] Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
+                                 const SwapDecisions& decisions, const SwapCosts& costs);
 
 }  // namespace thimble::plan

@@ -85,29 +85,31 @@ class Simulation {
 
 }  // namespace
 
-TransferTimes transfer_times(const std::vector<SwapItem>& items, const std::vector<Stay>& stays,
-                             const SwapCosts& costs) {
+TransferTimes transfer_times(const std::vector<SwapItem>& items,
+                             const std::vector<Residency>& residencies, const SwapCosts& costs) {
   const auto steps = static_cast<int>(costs.node_ms.size());
-  const std::vector<size_t> writes = writes_of(stays);
-  const auto bytes = [&](size_t i) { return items[static_cast<size_t>(stays[i].item)].bytes; };
-  Simulation step(2 * stays.size());
+  const std::vector<size_t> writes = writes_of(residencies);
+  const auto bytes = [&](size_t i) {
+    return items[static_cast<size_t>(residencies[i].item)].bytes;
+  };
+  Simulation step(2 * residencies.size());
   for (int t = -1; t < steps; ++t) {
     if (t >= 0) {
-      for (size_t i = 0; i < stays.size(); ++i) {
-        if (!stays[i].fetched || stays[i].read_at != t) continue;
-        step.read(2 * i, bytes(i), stays[i].read_deadline(), costs.read_ms(bytes(i)));
+      for (size_t i = 0; i < residencies.size(); ++i) {
+        if (!residencies[i].fetched || residencies[i].read_at != t) continue;
+        step.read(2 * i, bytes(i), residencies[i].read_deadline(), costs.read_ms(bytes(i)));
       }
-      for (size_t i = 0; i < stays.size(); ++i) {
-        if (stays[i].fetched && stays[i].first == t) step.wait(2 * i);
+      for (size_t i = 0; i < residencies.size(); ++i) {
+        if (residencies[i].fetched && residencies[i].first == t) step.wait(2 * i);
       }
       step.compute(costs.node_ms[static_cast<size_t>(t)]);
     }
     for (const size_t i : writes) {
-      if (stays[i].last != t) continue;
-      step.write(2 * i + 1, bytes(i), stays[i].write_deadline(), costs.write_ms(bytes(i)));
+      if (residencies[i].last != t) continue;
+      step.write(2 * i + 1, bytes(i), residencies[i].write_deadline(), costs.write_ms(bytes(i)));
     }
     for (const size_t i : writes) {
-      if (stays[i].written_at == t) step.wait(2 * i + 1);
+      if (residencies[i].written_at == t) step.wait(2 * i + 1);
     }
   }
   return step.times();

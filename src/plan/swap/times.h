@@ -19,7 +19,8 @@ struct TransferTimes {
 };
 // Runs through the step: always the most urgent transfer, beside the nodes.
 [[nodiscard]] TransferTimes transfer_times(const std::vector<SwapItem>& items,
-                                           const std::vector<Stay>& stays, const SwapCosts& costs);
+                                           const std::vector<Residency>& residencies,
+                                           const SwapCosts& costs);
 // The same of a step that holds its transfers, whose own node_ms do not count; bytes as they are
 // moved, without what memory is rounded up by.
 [[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);

@@ -10,7 +10,7 @@
 #include "ir/rewrite.h"
 #include "ops/families/update/fused_update.h"
 #include "plan/lifetimes.h"
-#include "plan/remat/rematerialize.h"
+#include "plan/remat/recompute.h"
 
 namespace thimble::plan {
 namespace {
