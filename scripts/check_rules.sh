@@ -83,8 +83,6 @@ recipes:   base parallel ir ops autodiff passes plan exec data io train eval
 apps:      base ir ops plan exec data io train eval recipes
 python:    base ir ops autodiff passes plan exec data io train eval recipes
 '
-# EXEMPTION, to be deleted: src/plan still includes an optimizer family and the trainer options.
-layers+='plan: ops train'
 # The public headers by their layers; all but these belong to ir.
 public_layers='
 error types literals: base

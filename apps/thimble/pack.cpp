@@ -1,4 +1,4 @@
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 #include <fmt/format.h>
 

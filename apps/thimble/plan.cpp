@@ -10,6 +10,7 @@
 #include "io/html/training_report.h"
 #include "options.h"
 #include "plan/binding.h"
+#include "plan/text_parts.h"
 #include "train/state.h"
 #include "training_setup.h"
 
@@ -22,6 +23,7 @@ struct PlanArguments {
   SetupOptions setup;
   DataOptions data;
   bool json = false;
+  bool explain = false;
   std::optional<std::string> report;
 };
 
@@ -68,6 +70,27 @@ json strategies_of(const Plan& plan) {
   return strategies;
 }
 
+json candidates_of(const Plan& plan) {
+  json candidates = json::array();
+  for (const PlanCandidate& candidate : plan.candidates) {
+    candidates.push_back({{"decisions", candidate.decisions},
+                          {"bytes", candidate.bytes},
+                          {"step_ms", candidate.step_ms},
+                          {"verdict", candidate.verdict}});
+  }
+  return candidates;
+}
+
+// The candidates in the order in which they were tried.
+void print_candidates(const Plan& plan) {
+  fmt::print("\n{} tried, bytes without constants:\n",
+             plan::plural(static_cast<int64_t>(plan.candidates.size()), "candidate"));
+  for (const PlanCandidate& candidate : plan.candidates) {
+    fmt::print("  {:>10}  {:>10}  {}: {}\n", plan::short_bytes(candidate.bytes),
+               plan::short_time(candidate.step_ms), candidate.verdict, candidate.decisions);
+  }
+}
+
 json binding_of(const Plan& plan) {
   if (plan.steps.empty()) return {};
   const PlanStep& step = plan.steps[static_cast<size_t>(plan.peak_step)];
@@ -107,6 +130,8 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"nearest_feasible_bytes", known(plan.nearest_feasible_bytes)},
           {"binding", binding_of(plan)},
           {"strategies", strategies_of(plan)},
+          {"candidates", candidates_of(plan)},
+          {"decisions", plan.decisions.empty() ? json() : json::parse(plan.decisions)},
           {"swap_read_bytes", plan.swap_read_bytes},
           {"swap_written_bytes", plan.swap_written_bytes},
           {"swap_busy_ms", plan.swap_busy_ms},
@@ -152,6 +177,7 @@ int run_plan(const PlanArguments& options) {
     print_json(to_json(plan, reading));
   } else {
     fmt::print("{}", plan.text());
+    if (options.explain) print_candidates(plan);
     fmt::print("reading is counted for {} training samples of {}, none read ahead\n",
                reading.samples, reading.data);
     if (report) fmt::print("written: {}\n", *options.report);
@@ -175,6 +201,8 @@ void add_plan(CLI::App& app, Action& action) {
       ->add_option("--report", options->report,
                    "write the plan as a page with its picture, too [no page]")
       ->type_name("FILE");
+  command->add_flag("--explain", options->explain,
+                    "print the plans that were tried as well, and which was chosen");
   command->add_flag("--json", options->json, "print one JSON object with every buffer instead");
   command->footer(
       "Examples:\n  thimble plan vae --batch 8 --report plan.html\n  thimble plan lenet5 "

@@ -14,7 +14,7 @@
 #include "io/atomic_file.h"
 #include "io/pack_csv/pack_csv.h"
 #include "plan/arena.h"
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 namespace {
 

@@ -30,7 +30,7 @@ BUDGETS = 8
 # Share of the activations, to two digits, and the time that is allowed for it.
 RECOMPUTED = [(0.5, 1.2), (0.25, 1.4)]
 ROUNDING = 0.004
-COMPUTED_AGAIN = {"activations and norms made again", "recomputation"}
+COMPUTED_AGAIN = {"cheap recomputation", "recomputation"}
 SWAPPED_TO = 1 / 3  # of the whole peak
 STALL_ERROR, HIDDEN = 0.2, 0.7
 UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted

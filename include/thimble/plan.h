@@ -49,6 +49,14 @@ struct PlanStrategy {
   bool lossless = true;        // every result keeps its bits
 };
 
+// A way to run the step that was tried.
+struct PlanCandidate {
+  std::string decisions;  // in words
+  int64_t bytes = 0;      // that the budget counts
+  double step_ms = 0.0;   // predicted
+  std::string verdict;    // "chosen", or why not
+};
+
 // The plan of a step. It is made before anything runs and says exactly what the run will touch.
 struct Plan {
   int64_t planned_peak_bytes = 0;  // persistent memory + arena + swap staging
@@ -79,7 +87,9 @@ struct Plan {
   double swap_stall_ms = 0.0;          // predicted time a step waits for the swap file
   double step_ms = 0.0;                // predicted; 0: not known
   int peak_step = 0;
-  std::vector<PlanStrategy> strategies;  // in the order they were applied
+  std::vector<PlanStrategy> strategies;   // in the order they were applied
+  std::vector<PlanCandidate> candidates;  // that were tried for the budget
+  std::string decisions;                  // of the step, as JSON
   std::vector<PlanBuffer> buffers;
   std::vector<PlanStep> steps;
 

@@ -3,6 +3,7 @@
 
 #include <thimble/optimizers.h>
 #include <thimble/schedule.h>
+#include <thimble/swap.h>
 #include <thimble/types.h>
 
 #include <cstdint>
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace thimble {
-
-// Whether values may lie in a file between their uses.
-enum class Swap : uint8_t {
-  never,
-  automatic,  // where that takes less time than recomputation
-  always,     // instead of recomputation
-};
 
 struct TrainerOptions {
   Optimizer optimizer = AdamW{};

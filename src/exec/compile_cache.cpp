@@ -96,13 +96,13 @@ void add_options(Content& content, const CompileOptions& options) {
   content.add(threads);
   content.add(fast);
   content.add(optimize);
-  const auto& [bytes, swap, smallest, rates, staging, in_file, times, saved, explain, memo] =
-      budget;
+  const auto& [bytes, swap, smallest, device, staging, in_file, times, saved, parts, explain,
+               memo] = budget;
   static_cast<void>(memo);  // says nothing new
   content.add(bytes);
   content.add(swap);
   content.add(smallest);
-  content.add(static_cast<bool>(rates));
+  content.add(static_cast<bool>(device));
   content.add(staging);
   content.add(in_file.has_value());
   content.add(in_file.value_or(std::set<std::string>()));
@@ -111,6 +111,7 @@ void add_options(Content& content, const CompileOptions& options) {
   content.add(store == nullptr ? std::string() : store->name);
   content.add(store_attrs ? store_attrs.full_text() : std::string());
   content.add(load == nullptr ? std::string() : load->name);
+  content.add(parts);
   content.add(explain);
 }
 

@@ -12,7 +12,7 @@
 
 #include "exec/memory.h"
 #include "ir/graph.h"
-#include "plan/ladder.h"
+#include "plan/budget/search.h"
 
 namespace thimble::exec {
 

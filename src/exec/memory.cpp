@@ -67,19 +67,19 @@ const Store::Entry* Store::find(const std::string& name) const {
   return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
 }
 
-void Store::attach(SwapFile* file, std::span<std::byte> passage) {
+void Store::attach(SwapFile* file, std::span<std::byte> bounce) {
   file_ = file;
-  passage_ = passage;
+  bounce_ = bounce;
 }
 
 std::span<std::byte> Store::room(const Entry& entry) const {
   if (entry.slot < 0) return {entry.data, entry.bytes()};
-  if (passage_.size() < entry.bytes()) {
+  if (bounce_.size() < entry.bytes()) {
     throw Error(entry.name, fmt::format("lies in the swap file and passes through {} bytes, but "
                                         "only {} are there",
-                                        entry.bytes(), passage_.size()));
+                                        entry.bytes(), bounce_.size()));
   }
-  return passage_.first(entry.bytes());
+  return bounce_.first(entry.bytes());
 }
 
 void Store::require_done(const Entry& entry) const {
@@ -96,7 +96,7 @@ std::span<const std::byte> Store::read(const Entry& entry) const {
 
 void Store::put(const Entry& entry) {
   if (entry.slot < 0) return;
-  file_->start_write(entry.slot, passage_.data(), static_cast<int64_t>(entry.bytes()));
+  file_->start_write(entry.slot, bounce_.data(), static_cast<int64_t>(entry.bytes()));
   require_done(entry);
 }
 

@@ -59,9 +59,9 @@ class Store {
   explicit Store(const std::vector<const ir::Graph*>& graphs,
                  const std::set<std::string>& in_file = {});
 
-  // passage: as large as the largest entry in the file. Both must outlive their use; what passage
-  // holds is lost by every read and change of such an entry.
-  void attach(SwapFile* file, std::span<std::byte> passage);
+  // bounce: the bounce buffer, as large as the largest entry in the file. Both must outlive their
+  // use; every read and change of such an entry overwrites it.
+  void attach(SwapFile* file, std::span<std::byte> bounce);
 
   // The contents of an entry, valid until the next read or change.
   [[nodiscard]] std::span<const std::byte> read(const Entry& entry) const;
@@ -90,7 +90,7 @@ class Store {
   std::vector<Entry> entries_;
   std::vector<uint32_t> by_name_;  // numbers of entries in the order of their names
   SwapFile* file_ = nullptr;
-  std::span<std::byte> passage_;
+  std::span<std::byte> bounce_;
   Block block_;
 };
 

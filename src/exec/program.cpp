@@ -76,6 +76,16 @@ void shrink(plan::Fitted& step) {
   step.arena.plan.steps.shrink_to_fit();
 }
 
+// Asks for rates through the cache.
+class CachedDevice final : public plan::SwapDevice {
+ public:
+  explicit CachedDevice(CompileCache::Rates rates) : rates_(std::move(rates)) {}
+  plan::SwapRates rates() override { return rates_(); }
+
+ private:
+  CompileCache::Rates rates_;
+};
+
 // A block that counts where it is in use.
 struct Counted {
   Held held;
@@ -101,7 +111,7 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
     graph = {};  // planning takes memory enough
     const Contents contents(step);
     plan::Budget budget = options.budget;
-    budget.rates = rates;
+    if (rates) budget.device = std::make_shared<CachedDevice>(rates);
     Compiled result;
     if (options.optimize) {
       result.step = plan::fit(step, arena, budget);
@@ -113,7 +123,9 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
     result.constants = contents.blocks(result.step.graph, known);
     return result;
   };
-  return compile_cache().get(key, options.budget.rates, make);
+  CompileCache::Rates rates;
+  if (const auto& device = options.budget.device) rates = [&device] { return device->rates(); };
+  return compile_cache().get(key, rates, make);
 }
 
 Program::Program(ir::Graph graph, const CompileOptions& options,

@@ -14,7 +14,7 @@
 #include "ir/graph.h"
 #include "parallel/thread_pool.h"
 #include "plan/arena.h"
-#include "plan/ladder.h"
+#include "plan/budget/search.h"
 
 namespace thimble::exec {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/swap_times.h"
+#include "plan/swap/times.h"
 
 namespace thimble::exec {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "exec/program.h"
 #include "exec/swap_file.h"
-#include "plan/ladder.h"
+#include "plan/budget/search.h"
 #include "plan/node_times.h"
 
 namespace thimble::exec {

@@ -7,7 +7,7 @@
 
 #include "exec/program.h"
 #include "exec/swap_file.h"
-#include "plan/swap_ops.h"
+#include "plan/transfer_ops.h"
 
 namespace thimble::exec {
 

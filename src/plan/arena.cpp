@@ -4,9 +4,8 @@
 #include <map>
 
 #include "plan/lifetimes.h"
-#include "plan/pack.h"
-#include "plan/swap_ops.h"
-#include "plan/twice.h"
+#include "plan/pack/pack.h"
+#include "plan/transfer_ops.h"
 
 namespace thimble::plan {
 namespace {

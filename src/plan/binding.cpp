@@ -29,8 +29,8 @@ std::string binding_op(const Plan& plan) {
 }
 
 std::string binding_text(const Plan& plan) {
-  if (plan.steps.empty()) return "fullest at the parameters";
-  std::string text = "fullest at " + binding_op(plan);
+  if (plan.steps.empty()) return "peak at the parameters";
+  std::string text = "peak at " + binding_op(plan);
   const std::vector<const PlanBuffer*> alive = binding_buffers(plan);
   const size_t shown = std::min(alive.size(), kNamedBuffers);
   for (size_t i = 0; i < shown; ++i) {

@@ -1,4 +1,4 @@
-// The moment of a step in which memory is fullest.
+// The peak: the moment of a step in which most memory is in use.
 #pragma once
 
 #include <thimble/plan.h>
@@ -14,7 +14,7 @@ namespace thimble::plan {
 // "conv2d of encoder": the op that needs most. There must be steps.
 [[nodiscard]] std::string binding_op(const Plan& plan);
 
-// "fullest at conv2d of encoder, with image (100,352 B) and relu (50,176 B)": that op and its three
+// "peak at conv2d of encoder, with image (100,352 B) and relu (50,176 B)": that op and its three
 // largest buffers, for a line of an error.
 [[nodiscard]] std::string binding_text(const Plan& plan);
 

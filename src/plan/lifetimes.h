@@ -11,8 +11,8 @@ namespace thimble::plan {
 
 inline constexpr int64_t kPersistent = -1;  // bytes of a value that lies outside of the arena
 
-// What runs one after the other over numbered values: the nodes of a graph or, where a planner
-// tries something out, some of them twice.
+// Steps over numbered values, one after the other: the nodes of a graph or, in a planner's trial,
+// some of them recomputed.
 class Sequence {
  public:
   struct Step {

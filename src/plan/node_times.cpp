@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/swap_ops.h"
+#include "plan/transfer_ops.h"
 #include "plan/work.h"
 
 namespace thimble::plan {

@@ -1,4 +1,4 @@
-// Graphs whose nodes were taken apart and put together again.
+// Numbering of values after nodes were added or moved.
 #pragma once
 
 #include "ir/graph.h"

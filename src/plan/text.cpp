@@ -122,10 +122,10 @@ std::string verdict(const Plan& plan) {
 }
 
 // The op that needs most, and the largest buffers at that moment.
-std::string fullest_moment(const Plan& plan, int largest_buffers) {
+std::string peak_text(const Plan& plan, int largest_buffers) {
   if (plan.steps.empty()) return {};
   std::string out =
-      fmt::format("fullest at op {} of 0 to {}: {}\n", grouped(plan.peak_step),
+      fmt::format("peak at op {} of 0 to {}: {}\n", grouped(plan.peak_step),
                   grouped(static_cast<int64_t>(plan.steps.size()) - 1), plan::binding_op(plan));
   const std::vector<const PlanBuffer*> alive = plan::binding_buffers(plan);
   const size_t shown = std::min(alive.size(), static_cast<size_t>(std::max(largest_buffers, 0)));
@@ -145,8 +145,7 @@ std::string fullest_moment(const Plan& plan, int largest_buffers) {
 }  // namespace
 
 std::string Plan::text(int largest_buffers) const {
-  return totals(*this) + strategy_table(*this) + verdict(*this) +
-         fullest_moment(*this, largest_buffers);
+  return totals(*this) + strategy_table(*this) + verdict(*this) + peak_text(*this, largest_buffers);
 }
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.text(); }

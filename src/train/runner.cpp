@@ -9,7 +9,7 @@
 #include "exec/compile_cache.h"
 #include "exec/heap.h"
 #include "exec/swap_pipe.h"
-#include "plan/swap_ops.h"
+#include "plan/transfer_ops.h"
 
 namespace thimble::train {
 namespace {
@@ -141,7 +141,7 @@ void Runner::copy_to(exec::SwapFile& file) {
       store_->attach(swap_.get(), arena());
       static_cast<void>(store_->read(entry));
       store_->attach(&file, arena());
-      store_->overwrite(entry, [](std::span<std::byte>) {});  // they are in the passage
+      store_->overwrite(entry, [](std::span<std::byte>) {});  // the bounce buffer holds them
     }
   } catch (...) {
     store_->attach(swap_.get(), arena());

@@ -6,7 +6,7 @@
 
 namespace thimble::train {
 
-plan::HalfStorage saved_activations(DType dtype) {
+plan::ActivationStorage saved_activations(DType dtype) {
   if (dtype == DType::f32) return {};
   for (const ir::OpDef* op : ir::all_ops()) {
     const ir::NarrowStorage& narrow = op->memory.narrow;

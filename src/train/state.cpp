@@ -54,6 +54,8 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
   }
   check_metric(model, schedule.metric());
   swap_ = options.memory_budget > 0 ? options.swap : Swap::never;
+  disk_ = std::make_shared<exec::SwapProbe>(options.swap_dir, Runner::swap_options(kSwapPage),
+                                            [this] { return budget_.bytes - account->held(); });
   settle_swap(0);
   const exec::Counting counting(account);
   if (options.micro_batches == 0 && options.memory_budget > 0) {

@@ -13,8 +13,9 @@
 
 #include "exec/accounting.h"
 #include "exec/rehearsal.h"
+#include "exec/swap_probe.h"
 #include "ir/graph.h"
-#include "plan/stall_curve.h"
+#include "plan/swap/stall_curve.h"
 #include "train/batch_stream.h"
 #include "train/feed.h"
 #include "train/micro_batches.h"
@@ -143,12 +144,6 @@ struct State {
   // Finds out whether there may be a swap file of so many bytes; where not, does without from here
   // on and returns false. Throws Error where the user asked for it.
   bool settle_swap(int64_t bytes);
-  [[nodiscard]] plan::SwapRates swap_rates();
-  // Nominal ones where they cannot be measured.
-  [[nodiscard]] plan::SwapRates measured_rates(const exec::SwapOptions& file);
-  // Of what is known: all, and of a file with so much staging.
-  [[nodiscard]] plan::SwapRates rates_now() const;
-  [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const;
   // Rehearses the step where it swaps, and compiles all again by the times that it took, unless
   // what comes of that takes longer.
   void compile_by_measured_times();
@@ -166,12 +161,12 @@ struct State {
   plan::Budget budget_;         // of the program that updates
   int64_t most_constants_ = 0;  // bytes, with those of a training's smaller batches
   Memos own_memos_;
-  Memos* memos_;                          // null: none are kept
-  std::optional<plan::SwapRates> rates_;  // as measured
-  std::optional<Rehearsed> rehearsed_;    // of the plan as it is now
-  bool by_nominal_rates_ = false;         // plans are the same on every machine
-  Swap swap_ = Swap::never;               // what is asked for, where there can be a file
-  std::string no_swap_;                   // why there can be none
+  Memos* memos_;  // null: none are kept
+  std::shared_ptr<exec::SwapProbe> disk_;
+  std::optional<Rehearsed> rehearsed_;  // of the plan as it is now
+  bool by_nominal_rates_ = false;       // plans are the same on every machine
+  Swap swap_ = Swap::never;             // what is asked for, where there can be a file
+  std::string no_swap_;                 // why there can be none
   int64_t part_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // where a batch is computed in parts

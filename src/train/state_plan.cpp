@@ -7,7 +7,7 @@
 #include "ir/optimizer_value.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
-#include "plan/strategies.h"
+#include "plan/budget/strategies.h"
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
 #include "train/saved_activations.h"
@@ -18,19 +18,11 @@ namespace thimble::train {
 namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
-constexpr int64_t kMostStagingBuffer = int64_t{256} << 10;
 constexpr double kClearlyLonger = 1.1;  // times: disks are not steady
 
 // Somebody who asks for swap must hear why there is none; else there are other ways.
 bool is_swap_asked_for(const TrainerOptions& options) {
   return options.swap == Swap::always || !options.swap_dir.empty();
-}
-
-plan::SwapRates rates_of(const std::string& folder, const exec::SwapOptions& options) {
-  const exec::Bandwidth measured = exec::measure_bandwidth(folder, options);
-  return {.read_ms_per_byte = 1e3 / measured.read_bytes_per_second,
-          .write_ms_per_byte = 1e3 / measured.write_bytes_per_second,
-          .transfer_ms = 1e3 * measured.seconds_per_transfer};
 }
 
 }  // namespace
@@ -131,7 +123,9 @@ void State::compile(int64_t bytes, Swap swap) {
     budget_.times =
         std::make_shared<plan::NodeTimes>(may_measure ? runner.rates() : plan::NodeTimes());
   }
-  budget_.rates = [this] { return swap_rates(); };
+  budget_.micro_batches = part_size(options.batch, part_);
+  disk_->set_budget(bytes, by_nominal_rates_);
+  budget_.device = disk_;
   budget_.least_staging_bytes = exec::SwapFile::staging_bytes(Runner::swap_options(kSwapPage));
   const ProgramKey main = update_key();
   budget_.memo = memo_of(main);
@@ -185,9 +179,8 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
   // All programs use one swap file.
   const int64_t staging = main.plan().staging_bytes;
   if (staging > 0) {
-    const plan::SwapRates rates = rates_with(staging);
     budget.least_staging_bytes = staging;
-    budget.rates = [rates] { return rates; };
+    budget.device = std::make_shared<plan::KnownSwapDevice>(disk_->rates_with(staging));
   }
   if (budget.bytes > 0) {
     // Parameters that nothing reads lie nowhere.
@@ -219,7 +212,7 @@ void State::require_room(ProgramKind kind, int64_t batch) const {
   const int64_t more_staging =
       main.staging_bytes == 0
           ? 0
-          : exec::SwapFile::staging_bytes(Runner::swap_options(kMostStagingBuffer)) -
+          : exec::SwapFile::staging_bytes(Runner::swap_options(exec::kMostStagingBuffer)) -
                 main.staging_bytes;
   const int64_t enough = needed + main.in_file_bytes + more_staging;
   const Plan& own = runner.at({static_cast<int>(kind), batch}).program->plan();
@@ -235,53 +228,11 @@ bool State::settle_swap(int64_t bytes) {
   if (swap_ == Swap::never) return true;
   const std::string why = exec::SwapFile::why_not(options.swap_dir, bytes);
   if (!why.empty()) no_swap_ = why;
+  if (no_swap_.empty()) no_swap_ = disk_->error();
   if (no_swap_.empty()) return true;
   if (is_swap_asked_for(options)) throw Error("swap file", no_swap_);
   swap_ = Swap::never;
   return false;
-}
-
-plan::SwapRates State::swap_rates() {
-  // A sixteenth of the budget for staging, within reason.
-  const int64_t buffer = std::clamp<int64_t>(budget_.bytes / 32 / kSwapPage * kSwapPage, kSwapPage,
-                                             kMostStagingBuffer);
-  const exec::SwapOptions file = Runner::swap_options(buffer);
-  if (!rates_) rates_ = measured_rates(file);
-  rates_->staging_bytes = exec::SwapFile::staging_bytes(file);
-  rates_->least_staging_bytes = budget_.least_staging_bytes;
-  rates_->staging_step_bytes = file.buffers * kSwapPage;
-  return rates_now();
-}
-
-plan::SwapRates State::measured_rates(const exec::SwapOptions& file) {
-  const exec::SwapOptions smallest = Runner::swap_options(kSwapPage);
-  // What measures takes memory, too: a small budget is kept without.
-  const int64_t taken = std::max(exec::measuring_bytes(file), exec::measuring_bytes(smallest));
-  if (taken > budget_.bytes - account->held()) return {};
-  try {
-    plan::SwapRates rates = rates_of(options.swap_dir, file);
-    const plan::SwapRates least = rates_of(options.swap_dir, smallest);
-    rates.least_staging_factor = (least.read_ms_per_byte + least.write_ms_per_byte) /
-                                 (rates.read_ms_per_byte + rates.write_ms_per_byte);
-    return rates;
-  } catch (const Error& error) {
-    no_swap_ = error.message();
-    return {};  // a plan by nominal rates tells how large a file would have to be
-  }
-}
-
-plan::SwapRates State::rates_now() const {
-  const plan::SwapRates measured = rates_.value_or(plan::SwapRates());
-  if (!by_nominal_rates_) return measured;
-  return {.staging_bytes = measured.staging_bytes,
-          .least_staging_bytes = measured.least_staging_bytes,
-          .staging_step_bytes = measured.staging_step_bytes};
-}
-
-plan::SwapRates State::rates_with(int64_t staging) const {
-  plan::SwapRates rates = rates_now().with_staging(staging);
-  rates.staging_bytes = rates.least_staging_bytes = staging;
-  return rates;
 }
 
 bool State::swaps() const { return !runner.at(update_key()).program->slot_bytes().empty(); }
@@ -289,7 +240,7 @@ bool State::swaps() const { return !runner.at(update_key()).program->slot_bytes(
 void State::compile_by_measured_times() {
   const std::shared_ptr<const plan::NodeTimes> first_times = budget_.times;
   // Where the least was asked for nobody has asked for rates.
-  const plan::SwapRates first_rates = rates_.value_or(plan::SwapRates());
+  const plan::SwapRates first_rates = disk_->known();
   Rehearsed first = rehearse();
   auto times = std::make_shared<plan::NodeTimes>(*first_times);
   plan::SwapRates rates = first_rates;
@@ -310,7 +261,7 @@ void State::compile_by_measured_times() {
 void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
                          const plan::SwapRates& rates) {
   budget_.times = std::move(times);
-  rates_ = rates;
+  disk_->set(rates);
   runner.clear();
   account->forget_peak();
   compile();
@@ -338,7 +289,7 @@ State::Rehearsed State::rehearse() {
   const Runnable& update = runner.at(update_key());
   exec::Rehearsal took = rehearse_with(*update.session, *runner.swap_file());
   const exec::Program& program = *update.program;
-  const plan::SwapRates rates = rates_with(program.plan().staging_bytes);
+  const plan::SwapRates rates = disk_->rates_with(program.plan().staging_bytes);
   const plan::StallCurve curve(program.graph(), rates.costs(took.node_ms),
                                {took.step_ms - took.stall_ms, took.busy_ms, took.stall_ms});
   return {std::move(took), curve};
@@ -383,6 +334,9 @@ void State::add_parts(Plan& plan) const {
     strategy.predicted_ms *= static_cast<double>(count);
     strategy.extra_io_bytes *= count;
   }
+  for (PlanCandidate& candidate : plan.candidates) {
+    candidate.step_ms *= static_cast<double>(count);
+  }
 }
 
 // What was asked for and is no work of the planner, before what the planner did: each row stands
@@ -390,17 +344,17 @@ void State::add_parts(Plan& plan) const {
 void State::add_asked_for(Plan& plan) const {
   if (plan.strategies.empty()) return;
   const plan::ArenaOptions arena{.threads = runner.threads()};
-  const auto apart = [&](const TrainerOptions& wanted) {
+  const auto unshared = [&](const TrainerOptions& wanted) {
     const StepKind kind = options.accumulate == 1 ? StepKind::update : StepKind::finish;
-    return plan::apart_bytes(passes::optimize(training_graph(model, wanted, options.batch, kind)),
-                             arena);
+    return plan::unshared_bytes(
+        passes::optimize(training_graph(model, wanted, options.batch, kind)), arena);
   };
   std::vector<PlanStrategy> rows;
   // What the step takes that has everything but the rows so far, from the last one to the first.
   TrainerOptions without = options;
   int64_t left = plan.strategies.front().left_bytes;
   const auto add = [&](const char* name, std::string detail, bool lossless) {
-    const int64_t before = apart(without);
+    const int64_t before = unshared(without);
     rows.push_back({.name = name,
                     .detail = std::move(detail),
                     .saved_bytes = before - left,

@@ -15,8 +15,8 @@
 #include "exec/rehearsal.h"
 #include "exec/swap_file.h"
 #include "io/temporary_folder.h"
-#include "plan/swap_ops.h"
-#include "plan/swap_times.h"
+#include "plan/swap/times.h"
+#include "plan/transfer_ops.h"
 #include "train/compile.h"
 
 namespace thimble::exec::session_swap_test {

@@ -5,7 +5,7 @@
 
 #include "exec/program.h"
 #include "models/small_models.h"
-#include "plan/order.h"
+#include "plan/order/order.h"
 #include "train/compile.h"
 
 namespace thimble::plan::arena_test {

@@ -9,10 +9,10 @@
 #include <limits>
 
 #include "passes/passes.h"
-#include "plan/immediate_update.h"
 #include "plan/lifetimes.h"
-#include "plan/order.h"
-#include "plan/recompute.h"
+#include "plan/order/order.h"
+#include "plan/remat/recompute.h"
+#include "plan/update/immediate_update.h"
 #include "train/compile.h"
 #include "train/stepper.h"
 #include "train/update.h"

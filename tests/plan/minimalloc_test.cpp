@@ -6,7 +6,7 @@
 
 #include "io/atomic_file.h"
 #include "io/pack_csv/pack_csv.h"
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 namespace thimble::plan::minimalloc_test {
 namespace {

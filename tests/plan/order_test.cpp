@@ -1,5 +1,5 @@
 // Orders of nodes: what they save, that small ones are the best there are, and the rules they keep.
-#include "plan/order.h"
+#include "plan/order/order.h"
 
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
@@ -12,7 +12,7 @@
 #include "models/small_models.h"
 #include "passes/passes.h"
 #include "plan/lifetimes.h"
-#include "plan/order_search.h"
+#include "plan/order/search.h"
 #include "train/compile.h"
 
 namespace thimble::plan::order_test {

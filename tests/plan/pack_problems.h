@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 namespace thimble::plan::testing {
 

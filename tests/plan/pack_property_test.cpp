@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 namespace thimble::plan::pack_property_test {
 namespace {

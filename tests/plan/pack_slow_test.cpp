@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/arena.h"
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 #include "plan/pack_problems.h"
 
 namespace thimble::plan::pack_slow_test {

@@ -1,4 +1,4 @@
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 #include <thimble/thimble.h>
 
 #include "passes/passes.h"
-#include "plan/order.h"
-#include "plan/recompute.h"
+#include "plan/order/order.h"
+#include "plan/remat/recompute.h"
 #include "recipes/gpt.h"
 #include "train/compile.h"
 

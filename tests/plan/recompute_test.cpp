@@ -9,12 +9,11 @@
 
 #include "ir/rewrite.h"
 #include "passes/passes.h"
-#include "plan/anneal.h"
-#include "plan/fit_arena.h"
-#include "plan/order.h"
-#include "plan/recompute.h"
-#include "plan/segments.h"
-#include "plan/twice.h"
+#include "plan/order/order.h"
+#include "plan/remat/anneal.h"
+#include "plan/remat/recompute.h"
+#include "plan/remat/schedule.h"
+#include "plan/remat/segments.h"
 #include "plan/work.h"
 #include "train/compile.h"
 
@@ -22,7 +21,7 @@ namespace thimble::plan::recompute_test {
 namespace {
 
 // The training step of a model in an order in which the loss stands before all that it does not
-// need, as it is before anything runs twice.
+// need, as it is before anything runs builder.
 ir::Graph step_of(const Graph& model, int64_t batch) {
   const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = batch},
                                                batch, train::StepKind::update);
@@ -103,20 +102,6 @@ TEST(recompute, does_no_more_than_the_target_asks_for) {
   }
 }
 
-// Packing may ask for a little less than the budget; never for as little as there is.
-TEST(recompute, fits_an_arena_with_hardly_more_work_than_its_live_values_need) {
-  const ir::Graph before = step_of(chain(12, gelus, false), 4);
-  const int64_t whole = plan_arena(before, {}).plan.arena_bytes;
-  for (const double share : {0.8, 0.7, 0.6, 0.5}) {
-    const auto budget = static_cast<int64_t>(share * static_cast<double>(whole));
-    const ir::Graph fitted = ArenaFitter({before}, {}).fit(budget);
-    EXPECT_LE(plan_arena(fitted, {}).plan.arena_bytes, budget);
-    const ir::Graph tighter =
-        recompute(before, {.target_bytes = budget * 95 / 100, .any_op = true});
-    EXPECT_LE(work_of(fitted), 1.05 * work_of(tighter)) << share;
-  }
-}
-
 // A convolution of size 3 takes 18 operations for each of its channels and number made, which has
 // four bytes.
 TEST(recompute, runs_products_again_within_the_slack_where_they_are_little_work_for_their_bytes) {
@@ -179,21 +164,6 @@ TEST(recompute, gives_the_smallest_where_the_target_is_out_of_reach) {
   }
 }
 
-TEST(recompute, fits_a_budget_alike_whatever_was_asked_for_before) {
-  const std::vector<ir::Graph> orders{step_of(chain(12, gelus, false), 4)};
-  const int64_t least = plan_arena(ArenaFitter(orders, {}).fit(1), {}).plan.arena_bytes;
-  for (const int64_t below : {64, 1024, 4096, 16384}) {
-    ArenaFitter fresh(orders, {});
-    ArenaFitter used(orders, {});
-    for (const int64_t before : {2 * least, int64_t{1}}) ir::verify(used.fit(before));
-    const ir::Graph a = fresh.fit(least - below);
-    const ir::Graph b = used.fit(least - below);
-    EXPECT_EQ(live_peak_bytes(a), live_peak_bytes(b)) << below;
-    EXPECT_EQ(work_of(a), work_of(b)) << below;
-    EXPECT_EQ(work_of(fresh.fit(1)), work_of(used.fit(1))) << below;
-  }
-}
-
 TEST(recompute, leaves_graphs_without_a_loss) {
   Graph g;
   g.output("y", gelu(g.input("x", {4})));
@@ -203,31 +173,33 @@ TEST(recompute, leaves_graphs_without_a_loss) {
 
 TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
   const ir::Graph graph = step_of(chain(5, relus, true), 4);
-  const Twice twice(graph, {});
-  std::vector<Again> again(graph.nodes.size(), Again::no);
-  for (int n = 0; n < twice.loss_node(); ++n) {
-    again[static_cast<size_t>(n)] = n % 3 == 0 ? Again::each : n % 3 == 1 ? Again::once : Again::no;
+  const ScheduleBuilder builder(graph, {});
+  std::vector<Recompute> recomputed(graph.nodes.size(), Recompute::no);
+  for (int n = 0; n < builder.loss_node(); ++n) {
+    recomputed[static_cast<size_t>(n)] = n % 3 == 0   ? Recompute::each
+                                         : n % 3 == 1 ? Recompute::once
+                                                      : Recompute::no;
   }
-  const Trial trial = twice.build(again);
-  const ir::Graph built = twice.graph_of(trial);
+  const RematSchedule schedule = builder.build(recomputed);
+  const ir::Graph built = builder.graph_of(schedule);
   ir::verify(built);
-  EXPECT_EQ(trial.peak_bytes, live_peak_bytes(built));
-  EXPECT_EQ(trial.turns.size(), built.nodes.size());
+  EXPECT_EQ(schedule.peak_bytes, live_peak_bytes(built));
+  EXPECT_EQ(schedule.entries.size(), built.nodes.size());
 }
 
 TEST(recompute, builds_a_trial_anew_in_the_memory_of_another) {
   const ir::Graph graph = step_of(chain(5, relus, true), 4);
-  const Twice twice(graph, {});
-  Trial reused;
+  const ScheduleBuilder builder(graph, {});
+  RematSchedule reused;
   for (int share = 1; share <= 4; ++share) {  // more and fewer nodes run again
-    reused.again.assign(graph.nodes.size(), Again::no);
-    for (int n = 0; n < twice.loss_node(); ++n) {
-      if (n * share % 5 > 1) reused.again[static_cast<size_t>(n)] = Again::each;
+    reused.recomputed.assign(graph.nodes.size(), Recompute::no);
+    for (int n = 0; n < builder.loss_node(); ++n) {
+      if (n * share % 5 > 1) reused.recomputed[static_cast<size_t>(n)] = Recompute::each;
     }
-    twice.build(reused);
-    const Trial fresh = twice.build(reused.again);
+    builder.build(reused);
+    const RematSchedule fresh = builder.build(reused.recomputed);
     ASSERT_EQ(reused.valid, fresh.valid);
-    EXPECT_EQ(reused.turns.size(), fresh.turns.size());
+    EXPECT_EQ(reused.entries.size(), fresh.entries.size());
     EXPECT_EQ(reused.original, fresh.original);
     EXPECT_EQ(reused.live, fresh.live);
     EXPECT_EQ(reused.peak, fresh.peak);
@@ -269,17 +241,17 @@ TEST(recompute, never_reads_a_parameter_after_its_update) {
   const Value v = g.parameter("v", {16, 16}, init::normal(0.0, 0.1));
   g.minimize(mean(square(matmul(gelu(matmul(g.input("x", {16}), w)), v))));
   const ir::Graph graph = updating_early(step_of(g, 64), "w");
-  const Twice twice(graph, {});
-  Trial trial;
+  const ScheduleBuilder builder(graph, {});
+  RematSchedule schedule;
   for (const bool all : {true, false}) {  // in the memory of what is invalid
-    trial.again.assign(graph.nodes.size(), Again::no);
-    for (int n = 0; n < twice.loss_node(); ++n) {
-      if (all) trial.again[static_cast<size_t>(n)] = Again::each;
+    schedule.recomputed.assign(graph.nodes.size(), Recompute::no);
+    for (int n = 0; n < builder.loss_node(); ++n) {
+      if (all) schedule.recomputed[static_cast<size_t>(n)] = Recompute::each;
     }
-    twice.build(trial);
-    EXPECT_EQ(trial.valid, !all);
+    builder.build(schedule);
+    EXPECT_EQ(schedule.valid, !all);
   }
-  EXPECT_EQ(trial.peak_bytes, live_peak_bytes(graph));
+  EXPECT_EQ(schedule.peak_bytes, live_peak_bytes(graph));
   EXPECT_NO_THROW(ir::verify(recompute_as_ordered(graph, {.any_op = true})));
   EXPECT_NO_THROW(ir::verify(recompute(graph, {.any_op = true})));
 }
@@ -295,18 +267,18 @@ TEST(recompute, does_not_count_a_view_of_a_parameter_as_free) {
   const std::vector<ir::Graph> orders = orders_of(step, {});
   size_t views = 0;
   for (const ir::Graph& order : orders) {
-    const Twice twice(order, {});
-    std::vector<Again> again(order.nodes.size(), Again::no);
-    for (int n = 0; n < twice.loss_node(); ++n) {
-      const Twice::Maker& maker = twice.maker(n);
-      if (maker.op == nullptr || maker.op->memory.views.empty()) continue;
-      const int viewed = maker.inputs[static_cast<size_t>(maker.op->memory.views.front().in)];
-      EXPECT_EQ(maker.free, twice.bytes(viewed) != kPersistent);
-      EXPECT_EQ(maker.work == 0.0, maker.free);
-      views += maker.free ? 0 : 1;
-      if (maker.free) again[static_cast<size_t>(n)] = Again::each;
+    const ScheduleBuilder builder(order, {});
+    std::vector<Recompute> recomputed(order.nodes.size(), Recompute::no);
+    for (int n = 0; n < builder.loss_node(); ++n) {
+      const ScheduleBuilder::RecomputeRule& rule = builder.rule(n);
+      if (rule.op == nullptr || rule.op->memory.views.empty()) continue;
+      const int viewed = rule.inputs[static_cast<size_t>(rule.op->memory.views.front().in)];
+      EXPECT_EQ(rule.free, builder.bytes(viewed) != kPersistent);
+      EXPECT_EQ(rule.work == 0.0, rule.free);
+      views += rule.free ? 0 : 1;
+      if (rule.free) recomputed[static_cast<size_t>(n)] = Recompute::each;
     }
-    EXPECT_TRUE(twice.build(again).valid);
+    EXPECT_TRUE(builder.build(recomputed).valid);
   }
   EXPECT_GT(views, 0U);
   for (const bool any_op : {false, true}) {
@@ -327,18 +299,18 @@ Graph residual_blocks(int count) {
 // Both readers of each block's input have all the blocks before it run anew.
 TEST(recompute, does_not_try_what_runs_again_twice_as_often_with_every_block) {
   const ir::Graph graph = step_of(residual_blocks(24), 4);
-  const Twice twice(graph, {});
-  const auto all = [&](Again how) {
-    std::vector<Again> again(graph.nodes.size(), Again::no);
-    for (int n = 0; n < twice.loss_node(); ++n) {
-      if (twice.maker(n).op != nullptr) again[static_cast<size_t>(n)] = how;
+  const ScheduleBuilder builder(graph, {});
+  const auto all = [&](Recompute how) {
+    std::vector<Recompute> recomputed(graph.nodes.size(), Recompute::no);
+    for (int n = 0; n < builder.loss_node(); ++n) {
+      if (builder.rule(n).op != nullptr) recomputed[static_cast<size_t>(n)] = how;
     }
-    return twice.build(again);
+    return builder.build(recomputed);
   };
-  EXPECT_FALSE(all(Again::each).valid);
-  const Trial once = all(Again::once);
+  EXPECT_FALSE(all(Recompute::each).valid);
+  const RematSchedule once = all(Recompute::once);
   EXPECT_TRUE(once.valid);
-  EXPECT_LE(once.turns.size(), 2 * graph.nodes.size());
+  EXPECT_LE(once.entries.size(), 2 * graph.nodes.size());
 }
 
 TEST(recompute, halves_what_deep_residual_networks_keep) {
@@ -362,69 +334,70 @@ TEST(recompute, starts_without_views_where_they_would_run_too_often) {
   }
   g.minimize(sum);
   const ir::Graph graph = step_of(g, 4);
-  const Twice twice(graph, {});
-  std::vector<Again> views(graph.nodes.size(), Again::no);
-  for (int n = 0; n < twice.loss_node(); ++n) {
-    if (twice.maker(n).op != nullptr && twice.maker(n).free) {
-      views[static_cast<size_t>(n)] = Again::each;
+  const ScheduleBuilder builder(graph, {});
+  std::vector<Recompute> views(graph.nodes.size(), Recompute::no);
+  for (int n = 0; n < builder.loss_node(); ++n) {
+    if (builder.rule(n).op != nullptr && builder.rule(n).free) {
+      views[static_cast<size_t>(n)] = Recompute::each;
     }
   }
-  ASSERT_FALSE(twice.build(views).valid);
+  ASSERT_FALSE(builder.build(views).valid);
   EXPECT_NO_THROW(ir::verify(recompute(graph, {})));
 }
 
-std::vector<char> all_forward(const Twice& twice) {
-  std::vector<char> may(twice.graph().nodes.size(), 0);
-  for (int n = 0; n < twice.loss_node(); ++n) may[static_cast<size_t>(n)] = 1;
+std::vector<char> all_forward(const ScheduleBuilder& builder) {
+  std::vector<char> may(builder.graph().nodes.size(), 0);
+  for (int n = 0; n < builder.loss_node(); ++n) may[static_cast<size_t>(n)] = 1;
   return may;
 }
 
 TEST(recompute, can_start_from_segments_that_keep_their_ends_alone) {
   const ir::Graph graph = step_of(chain(12, gelus, false), 4);
-  const Twice twice(graph, {});
-  const Segments segments(twice, all_forward(twice));
-  const Trial whole = twice.build(segments.start(1));
+  const ScheduleBuilder builder(graph, {});
+  const Segments segments(builder, all_forward(builder));
+  const RematSchedule whole = builder.build(segments.start(1));
   for (const int count : {2, 3, 4}) {
-    const std::vector<Again> again = segments.start(count);
+    const std::vector<Recompute> recomputed = segments.start(count);
     int kept = 0;
-    for (int n = 0; n < twice.loss_node(); ++n) {
-      kept += again[static_cast<size_t>(n)] == Again::no ? 1 : 0;
+    for (int n = 0; n < builder.loss_node(); ++n) {
+      kept += recomputed[static_cast<size_t>(n)] == Recompute::no ? 1 : 0;
     }
     EXPECT_EQ(kept, count - 1);  // one value crosses the end of a segment in a chain
-    const Trial trial = twice.build(again);
-    EXPECT_TRUE(trial.valid);
-    EXPECT_LT(trial.peak_bytes, whole.peak_bytes);
-    EXPECT_LE(extra_work(twice, trial), extra_work(twice, whole));
+    const RematSchedule schedule = builder.build(recomputed);
+    EXPECT_TRUE(schedule.valid);
+    EXPECT_LT(schedule.peak_bytes, whole.peak_bytes);
+    EXPECT_LE(extra_work(builder, schedule), extra_work(builder, whole));
   }
 }
 
 TEST(recompute, anneals_towards_a_target_and_never_to_a_worse_choice) {
   const ir::Graph graph = step_of(chain(8, gelus, false), 4);
-  const Twice twice(graph, {});
+  const ScheduleBuilder builder(graph, {});
   std::vector<int> open;
-  for (int n = 0; n < twice.loss_node(); ++n) open.push_back(n);
-  const Trial everything_kept = twice.build(std::vector<Again>(graph.nodes.size(), Again::no));
+  for (int n = 0; n < builder.loss_node(); ++n) open.push_back(n);
+  const RematSchedule everything_kept =
+      builder.build(std::vector<Recompute>(graph.nodes.size(), Recompute::no));
   const int64_t target = everything_kept.peak_bytes * 6 / 10;
-  const Trial found = anneal(twice, open, everything_kept, target);
+  const RematSchedule found = anneal(builder, open, everything_kept, target);
   EXPECT_TRUE(found.valid);
   EXPECT_LE(found.peak_bytes, target);
-  EXPECT_EQ(anneal(twice, open, everything_kept, target).again, found.again);
-  const Trial better = anneal(twice, open, found, target);
+  EXPECT_EQ(anneal(builder, open, everything_kept, target).recomputed, found.recomputed);
+  const RematSchedule better = anneal(builder, open, found, target);
   EXPECT_LE(better.peak_bytes, target);
-  EXPECT_LE(extra_work(twice, better), extra_work(twice, found));
+  EXPECT_LE(extra_work(builder, better), extra_work(builder, found));
 }
 
-// All choices of what runs again, once or for each reader, by trying every one.
+// All choices of nodes to recompute, once or for each reader, by trying every one.
 class Exhaustive {
  public:
-  explicit Exhaustive(const Twice& twice) : twice_(twice) {
-    std::vector<Again> again(twice.graph().nodes.size(), Again::no);
-    for (int n = 0; n < twice.loss_node(); ++n) {
-      const Twice::Maker& maker = twice.maker(n);
-      if (maker.op != nullptr && maker.free) again[static_cast<size_t>(n)] = Again::each;
-      if (maker.op != nullptr && !maker.free) open_.push_back(n);
+  explicit Exhaustive(const ScheduleBuilder& builder) : builder_(builder) {
+    std::vector<Recompute> recomputed(builder.graph().nodes.size(), Recompute::no);
+    for (int n = 0; n < builder.loss_node(); ++n) {
+      const ScheduleBuilder::RecomputeRule& rule = builder.rule(n);
+      if (rule.op != nullptr && rule.free) recomputed[static_cast<size_t>(n)] = Recompute::each;
+      if (rule.op != nullptr && !rule.free) open_.push_back(n);
     }
-    visit(again, 0);
+    visit(recomputed, 0);
   }
   // The least work of a step within so many bytes.
   [[nodiscard]] std::optional<double> least_work(int64_t bytes) const {
@@ -440,21 +413,22 @@ class Exhaustive {
   [[nodiscard]] size_t tried() const { return found_.size(); }
 
  private:
-  void visit(std::vector<Again>& again, size_t at) {
+  void visit(std::vector<Recompute>& recomputed, size_t at) {
     if (at == open_.size()) {
-      const Trial trial = twice_.build(again);
-      if (trial.valid) found_.emplace_back(trial.peak_bytes, work_of(twice_.graph_of(trial)));
+      const RematSchedule schedule = builder_.build(recomputed);
+      if (schedule.valid)
+        found_.emplace_back(schedule.peak_bytes, work_of(builder_.graph_of(schedule)));
       return;
     }
-    Again& here = again[static_cast<size_t>(open_[at])];
-    for (const Again how : {Again::no, Again::once, Again::each}) {
+    Recompute& here = recomputed[static_cast<size_t>(open_[at])];
+    for (const Recompute how : {Recompute::no, Recompute::once, Recompute::each}) {
       here = how;
-      visit(again, at + 1);
+      visit(recomputed, at + 1);
     }
-    here = Again::no;
+    here = Recompute::no;
   }
 
-  const Twice& twice_;
+  const ScheduleBuilder& builder_;
   std::vector<int> open_;
   std::vector<std::pair<int64_t, double>> found_;
 };
@@ -464,8 +438,8 @@ TEST(recompute, is_near_the_best_choice_on_small_graphs) {
   double least_sum = 0.0;
   for (const ir::Graph& graph : {step_of(chain(3, gelus, false), 4),
                                  step_of(chain(4, relus, false), 4), step_of(branches(), 4)}) {
-    const Twice twice(graph, {});
-    const Exhaustive best(twice);
+    const ScheduleBuilder builder(graph, {});
+    const Exhaustive best(builder);
     ASSERT_GT(best.tried(), 50U);
     const int64_t whole = live_peak_bytes(graph);
     const int64_t least = live_peak_bytes(recompute_as_ordered(graph, {.any_op = true}));

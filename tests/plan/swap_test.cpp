@@ -12,15 +12,15 @@
 #include "exec/swap_file.h"
 #include "io/temporary_folder.h"
 #include "passes/passes.h"
-#include "plan/ladder.h"
+#include "plan/budget/search.h"
 #include "plan/lifetimes.h"
-#include "plan/order.h"
-#include "plan/recompute.h"
-#include "plan/stall_curve.h"
-#include "plan/swap.h"
-#include "plan/swap_choice.h"
-#include "plan/swap_ops.h"
-#include "plan/swap_times.h"
+#include "plan/order/order.h"
+#include "plan/remat/recompute.h"
+#include "plan/swap/choice.h"
+#include "plan/swap/stall_curve.h"
+#include "plan/swap/swap.h"
+#include "plan/swap/times.h"
+#include "plan/transfer_ops.h"
 #include "train/compile.h"
 
 namespace thimble::plan::swap_test {
@@ -169,7 +169,7 @@ TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
 }
 
 // A buffer that is written by node 0 and read by node 100, a millisecond a node and a byte.
-std::vector<Stay> placed(int64_t bytes) {
+std::vector<Residency> placed(int64_t bytes) {
   SwapItem item;
   item.values = {0};
   item.bytes = bytes;
@@ -184,11 +184,11 @@ std::vector<Stay> placed(int64_t bytes) {
 }
 
 TEST(swap, gives_transfers_twice_the_time_they_take_but_no_more_than_there_is) {
-  const std::vector<Stay> twice = placed(10);
+  const std::vector<Residency> twice = placed(10);
   ASSERT_EQ(twice.size(), 2U);
   EXPECT_EQ(twice[0].written_at, 20);
   EXPECT_EQ(twice[1].read_at, 80);
-  const std::vector<Stay> close = placed(40);
+  const std::vector<Residency> close = placed(40);
   ASSERT_EQ(close.size(), 2U);
   EXPECT_GE(close[0].written_at, 40);
   EXPECT_LE(close[1].read_at, 60);
@@ -203,8 +203,8 @@ TEST(swap, predicts_a_file_that_takes_the_most_urgent_transfer) {
   const SwapCosts costs{
       .node_ms = std::vector<double>(20, 1.0), .read_ms_per_byte = 1.0, .write_ms_per_byte = 1.0};
   // Written from 1 ms on, by the end; and read from 5 ms on, before node 6.
-  const Stay slack{.item = 0, .first = 0, .last = 0, .stored = true, .written_at = 19};
-  Stay urgent{.item = 1, .first = 6, .last = 6, .fetched = true, .read_at = 5};
+  const Residency slack{.item = 0, .first = 0, .last = 0, .stored = true, .written_at = 19};
+  Residency urgent{.item = 1, .first = 6, .last = 6, .fetched = true, .read_at = 5};
   TransferTimes times = transfer_times(items, {slack, urgent}, costs);
   EXPECT_EQ(times.count, 2);
   EXPECT_EQ(times.read_bytes, 2);
@@ -215,7 +215,7 @@ TEST(swap, predicts_a_file_that_takes_the_most_urgent_transfer) {
   urgent.first = urgent.last = 9;
   EXPECT_DOUBLE_EQ(transfer_times(items, {slack, urgent}, costs).stall_ms, 0.0);
   // Both have to be there by then: 12 ms of transfers between 1 and 7.
-  Stay hurried = slack;
+  Residency hurried = slack;
   hurried.written_at = 6;
   urgent.first = urgent.last = 6;
   times = transfer_times(items, {hurried, urgent}, costs);

@@ -7,8 +7,8 @@
 
 #include "exec/program.h"
 #include "exec/swap_file.h"
-#include "plan/order.h"
-#include "plan/recompute.h"
+#include "plan/order/order.h"
+#include "plan/remat/recompute.h"
 #include "properties/random_models.h"
 #include "train/update.h"
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "exec/program.h"
-#include "plan/order.h"
+#include "plan/order/order.h"
 #include "properties/random_models.h"
 #include "train/update.h"
 

@@ -77,7 +77,7 @@ TEST(strategy_rows, say_where_16_bits_were_asked_for_and_nothing_was_found) {
   const Graph model = test::small_network();  // no tensor of 4 KiB with two samples
   const Plan idle =
       plan_training(model, {.batch = 2, .saved_activations = DType::bf16, .threads = 1});
-  const PlanStrategy* const row = row_of(idle, "activations in 16 bits");
+  const PlanStrategy* const row = row_of(idle, "16-bit activations");
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->saved_bytes, 0);
   EXPECT_TRUE(row->lossless);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/pack.h"
+#include "plan/pack/pack.h"
 
 namespace thimble::io {
 

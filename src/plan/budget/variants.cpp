@@ -1,0 +1,173 @@
+#include "plan/budget/variants.h"
+
+#include <thimble/error.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/order/order.h"
+#include "plan/remat/bit_masks.h"
+#include "plan/update/immediate_update.h"
+#include "plan/work.h"
+
+namespace thimble::plan {
+namespace {
+
+// Share of a step's work that products may do again where nobody asked for less memory.
+constexpr double kSlack = 0.08;
+
+// Levels take a search each: long steps have few.
+constexpr int kLevels = 10;
+constexpr int kLevelsOfLongSteps = 3;
+constexpr size_t kLongStep = 1000;  // nodes
+
+// Threads change what workspaces take, and so where the peak is.
+ArenaOptions of_one_thread(ArenaOptions options) {
+  options.threads = 1;
+  return options;
+}
+
+std::vector<std::string> names_of(const ir::Graph& graph, ir::Storage storage) {
+  std::vector<std::string> names;
+  for (const ir::ValueData& data : graph.values) {
+    if (data.producer < 0 || data.storage != storage || data.recomputed || data.fetched) continue;
+    names.emplace_back(data.name);
+  }
+  return names;
+}
+
+// More updates may be worth tiling once it is settled what lives when, and then another order.
+ir::Graph tiled_after(ir::Graph graph, const ArenaOptions& options, bool& is_tiled) {
+  ir::Graph tiled = update_in_parts_as_ordered(graph, options);
+  is_tiled = tiled.nodes.size() != graph.nodes.size();
+  return is_tiled ? order_nodes(tiled, options) : graph;
+}
+
+}  // namespace
+
+Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
+                   const ActivationStorage& saved)
+    : options_(options) {
+  if (saved.store == nullptr) {
+    orders_ = orders_of(graph, options);
+  } else {
+    const ArenaOptions same = of_one_thread(options);
+    exact_ = std::make_unique<Variants>(graph, same, ActivationStorage{});
+    orders_ = orders_of(store_in_16_bits(exact_->cheap().graph, saved, same), options);
+  }
+  std::vector<ir::Graph> tiled;
+  for (const ir::Graph& order : orders_) tiled.push_back(update_in_parts(order, options));
+  bases_[true] = keep_bit_masks(tiled, options);
+  tiled_ = std::move(tiled.front());
+}
+
+const std::vector<ir::Graph>& Variants::base(bool tiled_first) {
+  std::vector<ir::Graph>& base = bases_[tiled_first];
+  if (base.empty()) base = keep_bit_masks(orders_, options_);
+  return base;
+}
+
+bool Variants::has_tiled_updates() const {
+  return tiled_.nodes.size() != orders_.front().nodes.size();
+}
+
+Variant Variants::finished(StepDecisions decisions, ir::Graph graph) const {
+  decisions.bit_masks = names_of(graph, ir::Storage::bits);
+  decisions.stored_in_16_bits = names_of(graph, ir::Storage::half);
+  const Plan plan = plan_arena(graph, options_).plan;
+  return {std::move(decisions), std::move(graph), counted_bytes(plan), plan.arena_bytes};
+}
+
+Variant Variants::found(bool tiled_first, const RecomputeOptions& options) {
+  const std::vector<ir::Graph>& orders = base(tiled_first);
+  Recomputation best = find_recomputation(orders, options);
+  StepDecisions decisions;
+  decisions.tiled_first = tiled_first;
+  decisions.order = best.order;
+  const ir::Graph& order = orders[static_cast<size_t>(best.order)];
+  for (size_t n = 0; n < best.nodes.size(); ++n) {
+    if (best.nodes[n] == Recompute::no) continue;
+    const int first = order.nodes[n].outputs.front();
+    decisions.recomputed.push_back(
+        {static_cast<int>(n), ir::label(order.data(first)), best.nodes[n]});
+  }
+  const bool is_cheap = !options.any_op && options.slack == 0.0;
+  if (!is_cheap) best.graph = tiled_after(std::move(best.graph), options_, decisions.tiled_after);
+  return finished(std::move(decisions), std::move(best.graph));
+}
+
+Variant Variants::apply(const StepDecisions& decisions) {
+  const std::vector<ir::Graph>& orders = base(decisions.tiled_first);
+  const auto refuse = [] {
+    throw Error("decisions", "they are those of another step, or of other options");
+  };
+  if (decisions.order < 0 || static_cast<size_t>(decisions.order) >= orders.size()) refuse();
+  const ir::Graph& order = orders[static_cast<size_t>(decisions.order)];
+  std::vector<Recompute> nodes(order.nodes.size(), Recompute::no);
+  for (const StepDecisions::Recomputed& each : decisions.recomputed) {
+    const auto n = static_cast<size_t>(each.node);
+    if (each.node < 0 || n >= nodes.size()) refuse();
+    if (ir::label(order.data(order.nodes[n].outputs.front())) != each.name) refuse();
+    nodes[n] = each.how;
+  }
+  ir::Graph graph = apply_recomputation(order, nodes, options_);
+  bool is_tiled = false;
+  if (decisions.tiled_after) graph = tiled_after(std::move(graph), options_, is_tiled);
+  Variant variant = finished(decisions, std::move(graph));
+  if (is_tiled != decisions.tiled_after || variant.decisions != decisions) refuse();
+  return variant;
+}
+
+const Variant& Variants::cheap(bool tiled_first) {
+  const auto known = cheap_.find(tiled_first);
+  if (known != cheap_.end()) return known->second;
+  return cheap_.emplace(tiled_first, found(tiled_first, {.arena = options_})).first->second;
+}
+
+const Variant& Variants::smallest(bool tiled_first) {
+  const auto known = smallest_.find(tiled_first);
+  if (known != smallest_.end()) return known->second;
+  Variant least = found(tiled_first, {.arena = options_, .any_op = true});
+  if (cheap(tiled_first).arena_bytes <= least.arena_bytes) least = cheap(tiled_first);
+  return smallest_.emplace(tiled_first, std::move(least)).first->second;
+}
+
+const Variant& Variants::balanced() {
+  if (!balanced_) {
+    balanced_ = cheap();
+    if (!has_backward_part(balanced_->graph)) return *balanced_;
+    Variant more = found(true, {.arena = options_, .slack = kSlack});
+    const double work = work_of(balanced_->graph);
+    const double more_work = work_of(more.graph);
+    // What follows the choice, another order and tiled updates, counts as well.
+    if (more_work <= (1.0 + kSlack) * work && static_cast<double>(more.bytes) * more_work <
+                                                  static_cast<double>(balanced_->bytes) * work) {
+      balanced_ = std::move(more);
+    }
+  }
+  return *balanced_;
+}
+
+int Variants::levels() const {
+  return ordered().nodes.size() > kLongStep ? kLevelsOfLongSteps : kLevels;
+}
+
+int64_t Variants::level_arena_bytes(int number) {
+  const int64_t most = cheap().arena_bytes;
+  int64_t least = smallest(true).arena_bytes;
+  if (has_tiled_updates()) least = std::min(least, smallest(false).arena_bytes);
+  // The last bytes cost most: levels are closer to each other where they are smaller.
+  const double share = static_cast<double>(number) / levels();
+  return least + static_cast<int64_t>(share * share * static_cast<double>(most - least));
+}
+
+const Variant& Variants::level(int number) {
+  const auto known = levels_.find(number);
+  if (known != levels_.end()) return known->second;
+  const int64_t target = level_arena_bytes(number);
+  const bool tiled_first = !has_tiled_updates() || target >= smallest(true).arena_bytes;
+  RecomputeOptions options{.arena = options_, .target_bytes = target, .any_op = true};
+  return levels_.emplace(number, found(tiled_first, options)).first->second;
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,154 @@
+#include "plan/order/order.h"
+
+#include <algorithm>
+
+#include "ir/rewrite.h"
+#include "plan/lifetimes.h"
+#include "plan/order/search.h"
+
+namespace thimble::plan {
+namespace {
+
+constexpr int kMostWidth = 64;
+constexpr int kBeamRounds = 6;
+
+// Picks the next of the nodes that are ready.
+using NextNode = int (*)(const OrderRun& run);
+
+// The natural order, but a node that does not add to what is alive runs as soon as it can: a
+// parameter's update right after its gradient.
+int natural_but_eager(const OrderRun& run) {
+  for (const int node : run.ready()) {
+    if (run.cost(node).after <= 0) return node;
+  }
+  return run.ready().front();
+}
+
+// Whatever leaves the least alive.
+int smallest_change(const OrderRun& run) {
+  int best = run.ready().front();
+  int64_t least = run.cost(best).after;
+  for (const int node : run.ready()) {
+    const int64_t after = run.cost(node).after;
+    if (after >= least) continue;
+    best = node;
+    least = after;
+  }
+  return best;
+}
+
+constexpr NextNode kChoices[] = {natural_but_eager, smallest_change};
+
+std::vector<int> list_schedule(const OrderProblem& problem, NextNode choose) {
+  OrderRun run(problem);
+  while (!run.done()) run.run(choose(run));
+  return run.order();
+}
+
+class Improver {
+ public:
+  Improver(const OrderProblem& problem, const OrderLimits& limits)
+      : problem_(problem), limits_(limits) {
+    for (const NextNode choice : kChoices) take(list_schedule(problem, choice));
+    take(problem.natural());
+    best_.bound_bytes = order_bound(problem);
+    note_bound();
+  }
+
+  [[nodiscard]] NodeOrder best() && {
+    if (!best_.optimal) search_exactly();
+    if (!best_.optimal) search_with_beams();
+    return std::move(best_);
+  }
+
+ private:
+  void take(std::vector<int> order) {
+    const int64_t peak = peak_of(problem_, order);
+    if (!best_.nodes.empty() && peak >= best_.peak_bytes) return;
+    best_.nodes = std::move(order);
+    best_.peak_bytes = peak;
+  }
+
+  void note_bound() { best_.optimal = best_.peak_bytes <= best_.bound_bytes; }
+
+  // False where the search gave up.
+  bool search(int64_t limit, int64_t& work) {
+    OrderResult result = search_order(problem_, limit, work);
+    if (result.outcome == OrderOutcome::found) take(std::move(result.order));
+    if (result.outcome == OrderOutcome::impossible) best_.bound_bytes = limit + 1;
+    note_bound();
+    return result.outcome != OrderOutcome::gave_up;
+  }
+
+  void search_exactly() {
+    const bool small = problem_.size() <= limits_.exact_nodes;
+    int64_t work = small ? INT64_MAX : limits_.exact_work;
+    // At the bound an order is found soon, if at all.
+    int64_t some = small ? work : work / 4;
+    work -= some;
+    if (small) work = some;
+    static_cast<void>(search(best_.bound_bytes, some));
+    while (!best_.optimal && search(best_.peak_bytes - 1, work)) {
+    }
+  }
+
+  void search_with_beams() {
+    int64_t work = limits_.beam_work;
+    const int64_t size = std::max(problem_.size(), 1);
+    const int width = static_cast<int>(
+        std::clamp<int64_t>(limits_.beam_work / (kBeamRounds * 4 * size), 1, kMostWidth));
+    int64_t low = best_.bound_bytes;
+    for (int round = 0; round < kBeamRounds && low < best_.peak_bytes && work >= 0; ++round) {
+      const int64_t limit = low + (best_.peak_bytes - 1 - low) / 2;
+      OrderResult result = beam_order(problem_, limit, width, work);
+      if (result.outcome == OrderOutcome::found) {
+        take(std::move(result.order));
+      } else {
+        low = limit + 1;
+      }
+    }
+    note_bound();
+  }
+
+  const OrderProblem& problem_;
+  const OrderLimits& limits_;
+  NodeOrder best_;
+};
+
+ir::Graph in_order(const ir::Graph& graph, const std::vector<int>& order) {
+  ir::Rewriter rewriter(graph);
+  for (const int n : order) rewriter.copy(graph.nodes[static_cast<size_t>(n)]);
+  return std::move(rewriter).finish();
+}
+
+}  // namespace
+
+NodeOrder best_order(const OrderProblem& problem, const OrderLimits& limits) {
+  return Improver(problem, limits).best();
+}
+
+ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options,
+                      const OrderLimits& limits) {
+  const OrderProblem problem(graph, options);
+  ir::Graph natural = in_order(graph, problem.natural());
+  ir::Graph best = in_order(graph, best_order(problem, limits).nodes);
+  // The plan's own count decides.
+  return live_peak_bytes(best, options) <= live_peak_bytes(natural, options) ? best : natural;
+}
+
+std::vector<ir::Graph> orders_of(const ir::Graph& graph, const ArenaOptions& options) {
+  const OrderProblem problem(graph, options, true);
+  std::vector<ir::Graph> graphs{order_nodes(graph, options)};
+  for (const NextNode choice : kChoices) {
+    graphs.push_back(in_order(graph, list_schedule(problem, choice)));
+  }
+  return graphs;
+}
+
+int64_t live_peak_bytes(const ir::Graph& graph, const ArenaOptions& options) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, options));
+  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, options.in_place));
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,183 @@
+#include "plan/order/search.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace thimble::plan {
+namespace {
+
+// A longer chain that leaves no more alive is looked for in vain.
+constexpr size_t kLongestChain = 8;
+
+// Runs nodes within a limit.
+class Runner {
+ public:
+  Runner(const OrderProblem& problem, int64_t limit, int64_t& work)
+      : problem_(problem), limit_(limit), work_(work) {}
+
+  [[nodiscard]] bool fits(const OrderRun& run, const OrderRun::Cost& cost) const {
+    return run.live() + cost.during <= limit_;
+  }
+
+  // All that can do no harm.
+  void run_what_is_free(OrderRun& run) const {
+    while (work_ >= 0 && (run_free_node(run) || run_free_chain(run))) {
+    }
+  }
+
+ private:
+  bool run_free_node(OrderRun& run) const {
+    for (const int node : run.ready()) {
+      const OrderRun::Cost cost = run.cost(node);
+      if (cost.after > 0 || !fits(run, cost)) continue;
+      run.run(node);
+      --work_;
+      return true;
+    }
+    return false;
+  }
+
+  bool run_free_chain(OrderRun& run) const {
+    for (size_t i = 0; i < run.ready().size(); ++i) {
+      if (run_chain(run, run.ready()[i])) return true;
+    }
+    return false;
+  }
+
+  bool run_chain(OrderRun& run, int node) const {
+    const size_t before = run.order().size();
+    const int64_t live = run.live();
+    while (node >= 0 && run.order().size() < before + kLongestChain) {
+      if (!fits(run, run.cost(node))) break;
+      run.run(node);
+      --work_;
+      if (run.live() <= live) return true;
+      node = best_released(run, node);
+    }
+    while (run.order().size() > before) run.undo();
+    return false;
+  }
+
+  // Of the nodes that only waited for this one, that which leaves the least alive; -1: none.
+  [[nodiscard]] int best_released(const OrderRun& run, int node) const {
+    int best = -1;
+    int64_t least = 0;
+    for (const int next : problem_.step(node).after) {
+      if (!run.is_ready(next)) continue;
+      const int64_t after = run.cost(next).after;
+      if (best >= 0 && after >= least) continue;
+      best = next;
+      least = after;
+    }
+    return best;
+  }
+
+  const OrderProblem& problem_;
+  int64_t limit_;
+  int64_t& work_;
+};
+
+// A set of nodes from which the search tries one node after the other.
+struct Branch {
+  size_t ran;                // nodes that had run
+  uint64_t key;              // of the set
+  std::vector<int> choices;  // the best last
+};
+
+std::vector<int> choices_of(const OrderRun& run, const Runner& runner) {
+  std::vector<std::pair<int64_t, int>> ranked;
+  for (const int node : run.ready()) {
+    const OrderRun::Cost cost = run.cost(node);
+    if (runner.fits(run, cost)) ranked.emplace_back(cost.after, node);
+  }
+  std::sort(ranked.rbegin(), ranked.rend());
+  std::vector<int> choices;
+  for (const auto& [after, node] : ranked) choices.push_back(node);
+  return choices;
+}
+
+}  // namespace
+
+OrderResult search_order(const OrderProblem& problem, int64_t limit, int64_t& work) {
+  const Runner runner(problem, limit, work);
+  OrderRun run(problem);
+  std::unordered_set<uint64_t> hopeless;
+  std::vector<Branch> branches;
+  bool forward = true;  // else this set is known to be hopeless
+  for (;;) {
+    if (forward) {
+      runner.run_what_is_free(run);
+      if (work < 0) return {OrderOutcome::gave_up, {}};
+      if (run.done()) return {OrderOutcome::found, run.order()};
+      forward = hopeless.count(run.key()) == 0;
+      if (forward) branches.push_back({run.order().size(), run.key(), choices_of(run, runner)});
+    }
+    if (branches.empty()) return {OrderOutcome::impossible, {}};
+    Branch& branch = branches.back();
+    while (run.order().size() > branch.ran) run.undo();
+    forward = !branch.choices.empty();
+    if (forward) {
+      run.run(branch.choices.back());
+      --work;
+      branch.choices.pop_back();
+    } else {
+      hopeless.insert(branch.key);
+      branches.pop_back();
+    }
+  }
+}
+
+namespace {
+
+// A node that might run next in one of the beam's runs.
+struct Extension {
+  int64_t live;  // after it
+  size_t run;
+  int node;
+};
+
+// The best, each set of nodes once.
+std::vector<Extension> extensions(const OrderProblem& problem, const std::vector<OrderRun>& beam,
+                                  const Runner& runner, size_t width) {
+  std::vector<Extension> all;
+  for (size_t i = 0; i < beam.size(); ++i) {
+    for (const int node : beam[i].ready()) {
+      const OrderRun::Cost cost = beam[i].cost(node);
+      if (runner.fits(beam[i], cost)) all.push_back({beam[i].live() + cost.after, i, node});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Extension& a, const Extension& b) { return a.live < b.live; });
+  std::unordered_set<uint64_t> seen;
+  std::vector<Extension> best;
+  for (const Extension& extension : all) {
+    if (best.size() == width) break;
+    if (seen.insert(beam[extension.run].key() ^ problem.key_of(extension.node)).second) {
+      best.push_back(extension);
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+OrderResult beam_order(const OrderProblem& problem, int64_t limit, int width, int64_t& work) {
+  const Runner runner(problem, limit, work);
+  std::vector<OrderRun> beam{OrderRun(problem)};
+  while (!beam.empty() && work >= 0) {
+    for (OrderRun& run : beam) {
+      runner.run_what_is_free(run);
+      if (run.done()) return {OrderOutcome::found, run.order()};
+    }
+    std::vector<OrderRun> next;
+    for (const Extension& e : extensions(problem, beam, runner, static_cast<size_t>(width))) {
+      next.push_back(beam[e.run]);
+      next.back().run(e.node);
+      --work;
+    }
+    beam = std::move(next);
+  }
+  return {};
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,37 @@
+// Searches for an order of nodes in which no more than so many bytes live at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/order/problem.h"
+
+namespace thimble::plan {
+
+// Both searches run at once, without trying anything else, what can do no harm: a node, or a chain
+// of nodes each of which waits for the one before, that stays within the limit and in the end
+// leaves no more alive than there was. What lives after a set of nodes is submodular: where two
+// sets are possible, live(A or B) + live(A and B) <= live(A) + live(B). So whatever runs later
+// takes no more for the chain having run (E. Kayaaslan et al., "Scheduling series-parallel task
+// graphs to minimize peak memory", 2018; for trees J. W. H. Liu, "An application of generalized
+// tree pebbling to sparse matrix factorization", 1987).
+
+enum class OrderOutcome { found, impossible, gave_up };
+
+struct OrderResult {
+  OrderOutcome outcome = OrderOutcome::gave_up;
+  std::vector<int> order;  // where it was found
+};
+
+// Depth first over the sets of nodes that can have run, each looked at once: exact unless it gives
+// up. The limit on what may live as in B. H. Ahn et al., "Ordering chaos: memory-aware scheduling
+// of irregularly wired neural networks for edge devices", MLSys 2020. work: in nodes run, counted
+// down; gives up below 0.
+[[nodiscard]] OrderResult search_order(const OrderProblem& problem, int64_t limit, int64_t& work);
+
+// Keeps the `width` sets of each size with the least alive: finds an order or gives up.
+[[nodiscard]] OrderResult beam_order(const OrderProblem& problem, int64_t limit, int width,
+                                     int64_t& work);
+
+}  // namespace thimble::plan

@@ -1,0 +1,45 @@
+// A packing problem in the terms of the packers: independent parts, sections instead of times.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/pack/pack.h"
+
+namespace thimble::plan {
+
+// The next multiple, or the value itself where it is one.
+[[nodiscard]] inline int64_t rounded_up(int64_t value, int64_t multiple) {
+  return multiple == 1 ? value : (value + multiple - 1) / multiple * multiple;
+}
+
+// A buffer, alive in the sections [first, last). Sizes are in units of the problem.
+struct Item {
+  int first, last;
+  int64_t size;
+  int64_t alignment;
+  int64_t duration;  // upper - lower, for ordering
+  int buffer;        // index in the caller's list
+};
+
+// Buffers of one span of time that no other buffer reaches into. Two items overlap in time exactly
+// if they share a section: a section is a maximal set of items alive at once.
+struct Problem {
+  std::vector<Item> items;    // by first, then last: a span of time is a range of indices
+  std::vector<int64_t> load;  // per section: sum of sizes
+  int64_t lower_bound = 0;    // largest load
+
+  [[nodiscard]] int sections() const { return static_cast<int>(load.size()); }
+};
+
+struct Problems {
+  int64_t unit = 1;  // bytes; every offset is a multiple of it
+  std::vector<Problem> parts;
+};
+
+// Splits into parts and rounds sizes up to the unit, the largest one that loses nothing.
+// Buffers of size 0 are left out. Throws Error as pack() does.
+[[nodiscard]] Problems make_problems(std::span<const Buffer> buffers);
+
+}  // namespace thimble::plan

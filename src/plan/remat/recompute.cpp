@@ -1,0 +1,475 @@
+#include "plan/remat/recompute.h"
+
+#include <thimble/error.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "plan/order/order.h"
+#include "plan/remat/anneal.h"
+#include "plan/remat/reads.h"
+#include "plan/remat/schedule.h"
+#include "plan/remat/segments.h"
+#include "plan/work.h"
+
+namespace thimble::plan {
+namespace {
+
+// Candidates tried at one peak before it counts as not to be lowered.
+constexpr size_t kMaxTries = 48;
+
+// Nodes of all schedules that exchange builds: some hundredths of a second.
+constexpr size_t kMaxExchangeNodes = 500'000;
+
+constexpr int kMaxSegments = 16;
+
+// Nodes of the steps that are searched from a start each; few starts of a long step are left.
+constexpr size_t kMaxStartNodes = 10'000;
+constexpr size_t kLeastStarts = 4;
+
+// Of orders that are compared; that of the result is searched with the usual limits.
+constexpr OrderLimits kQuickOrder{.exact_work = 20'000, .beam_work = 20'000};
+
+// Nodes that may be recomputed together, and the score of doing so at the peak.
+struct Candidate {
+  std::vector<int> nodes;
+  Recompute how = Recompute::once;
+  double score = 0.0;
+};
+
+// The lower, the better: less peak above the target, then less work. With slack: bytes of the whole
+// step times its work, then less work.
+class Ranking {
+ public:
+  using Rank = std::pair<double, double>;
+
+  Ranking(const ir::Graph& graph, const RecomputeOptions& options)
+      : options_(options), work_(work_of(graph)), resident_(resident_bytes(graph, {})) {}
+
+  [[nodiscard]] double work() const { return work_; }  // of the step as it is
+  [[nodiscard]] Rank of(int64_t peak_bytes, double extra_work) const {
+    if (options_.slack > 0.0) {
+      return {static_cast<double>(resident_ + peak_bytes) * (work_ + extra_work), extra_work};
+    }
+    return {static_cast<double>(std::max(peak_bytes, options_.target_bytes)), extra_work};
+  }
+  [[nodiscard]] Rank of(const ScheduleBuilder& builder, const RematSchedule& schedule) const {
+    return of(schedule.peak_bytes, extra_work(builder, schedule));
+  }
+
+ private:
+  const RecomputeOptions& options_;
+  double work_;
+  int64_t resident_;
+};
+
+bool may_recompute(const ScheduleBuilder& builder, const RecomputeOptions& options, int node) {
+  const ScheduleBuilder::RecomputeRule& rule = builder.rule(node);
+  return rule.op != nullptr &&
+         (rule.cheap || options.any_op || (rule.affordable && options.slack > 0.0));
+}
+
+// Views alone are recomputed: they share their input's memory and cost nothing. Nothing is where
+// that makes too many entries.
+RematSchedule with_views_recomputed(const ScheduleBuilder& builder) {
+  const std::vector<Recompute> never(builder.graph().nodes.size(), Recompute::no);
+  std::vector<Recompute> recomputed = never;
+  for (size_t n = 0; n < recomputed.size(); ++n) {
+    const ScheduleBuilder::RecomputeRule& rule = builder.rule(static_cast<int>(n));
+    if (rule.op != nullptr && rule.free) recomputed[n] = Recompute::each;
+  }
+  RematSchedule schedule = builder.build(std::move(recomputed));
+  return schedule.valid ? schedule : builder.build(never);
+}
+
+class Chooser {
+ public:
+  // weight_of_work: 1 takes what frees most for a unit of work, more what takes little work, less
+  // what frees much.
+  Chooser(const ScheduleBuilder& builder, const RecomputeOptions& options, double weight_of_work,
+          RematSchedule start)
+      : builder_(builder),
+        options_(options),
+        weight_of_work_(weight_of_work),
+        ranking_(builder.graph(), options),
+        schedule_(std::move(start)) {
+    if (options.slack > 0.0) {
+      most_work_ = extra_work(builder, schedule_) + options.slack * ranking_.work();
+    }
+  }
+
+  [[nodiscard]] RematSchedule chosen() {
+    std::optional<RematSchedule> best;
+    if (options_.slack > 0.0) best = schedule_;
+    while (schedule_.peak_bytes > options_.target_bytes && lower_the_peak()) {
+      if (best && ranking_.of(builder_, schedule_) < ranking_.of(builder_, *best)) best = schedule_;
+    }
+    if (best) schedule_ = std::move(*best);
+    keep_needless(enough());
+    return std::move(schedule_);
+  }
+
+  [[nodiscard]] RematSchedule exchanged() {
+    while (exchange(enough())) {
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  [[nodiscard]] int64_t enough() const {
+    return std::max(options_.target_bytes, schedule_.peak_bytes);
+  }
+
+  [[nodiscard]] Recompute choice_of(int node) const {
+    return schedule_.recomputed[static_cast<size_t>(node)];
+  }
+
+  [[nodiscard]] bool may_recompute(int node) const {
+    return plan::may_recompute(builder_, options_, node);
+  }
+
+  // Bytes that wait unread at the peak unless the node is recomputed; `until`: the last entry that
+  // reads one of its recomputed outputs.
+  [[nodiscard]] int64_t idle_bytes(int node, Recompute how, const Reads& reads, int& until) const {
+    int64_t idle = 0;
+    for (const int id : builder_.rule(node).outputs) {
+      const Reads::Where& where = reads.of(id);
+      if (where.first_late == Reads::kNever) continue;
+      until = std::max(until, how == Recompute::once ? where.first_late : where.last);
+      const bool waits = how == Recompute::once ? where.first_late > schedule_.peak
+                                                : where.last > schedule_.peak && !where.at_peak;
+      const bool is_kept = where.last_early < schedule_.peak || choice_of(node) == Recompute::once;
+      const bool is_recomputable =
+          choice_of(node) == Recompute::no || where.first_late < schedule_.peak;
+      if (waits && is_kept && is_recomputable) idle += builder_.bytes(id);
+    }
+    return idle;
+  }
+
+  // A node to recompute; with `closed` its producers as well, so that nothing is kept for it alone.
+  // Empty: it would free nothing.
+  [[nodiscard]] Candidate candidate(int node, Recompute how, const Reads& reads,
+                                    bool closed) const {
+    int until = -1;
+    int64_t freed = idle_bytes(node, how, reads, until);
+    if (freed <= 0) return {};
+    Candidate result{{node}, how, 0.0};
+    double work = 1.0;
+    for (size_t i = 0; i < result.nodes.size(); ++i) {
+      const ScheduleBuilder::RecomputeRule& rule = builder_.rule(result.nodes[i]);
+      work += rule.work;
+      for (const int id : rule.inputs) {
+        if (id < 0 || builder_.bytes(id) == kPersistent || reads.of(id).last >= until) continue;
+        const int producer = builder_.forward_producer(id);
+        if (producer >= 0 && builder_.is_recomputable(id)) {
+          const bool too =
+              std::find(result.nodes.begin(), result.nodes.end(), producer) != result.nodes.end();
+          if (too || choice_of(producer) != Recompute::no) continue;
+          if (closed && may_recompute(producer)) {
+            result.nodes.push_back(producer);
+            continue;
+          }
+        }
+        if (reads.of(id).last < schedule_.peak) freed -= builder_.bytes(id);
+      }
+    }
+    if (freed <= 0) return {};
+    result.score = static_cast<double>(freed) / std::pow(work, weight_of_work_);
+    return result;
+  }
+
+  [[nodiscard]] std::vector<Candidate> candidates() const {
+    const Reads reads(builder_, schedule_);
+    std::vector<Candidate> found;
+    const auto add = [&found](Candidate candidate) {
+      if (!candidate.nodes.empty()) found.push_back(std::move(candidate));
+    };
+    for (int n = 0; n < builder_.loss_node(); ++n) {
+      if (!may_recompute(n)) continue;
+      for (const Recompute how : {Recompute::once, Recompute::each}) {
+        if (how <= choice_of(n)) continue;
+        Candidate alone = candidate(n, how, reads, false);
+        Candidate closed = candidate(n, how, reads, true);
+        if (alone.nodes != closed.nodes) add(std::move(closed));
+        add(std::move(alone));
+      }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+    return found;
+  }
+
+  // Bytes alive at the entry of another schedule, in this one; 0: it has no such entry.
+  static int64_t live_at(const RematSchedule& schedule, const ScheduleEntry& entry) {
+    for (size_t at = 0; at < schedule.entries.size(); ++at) {
+      if (schedule.entries[at].node == entry.node &&
+          schedule.entries[at].recomputed == entry.recomputed) {
+        return schedule.live[at];
+      }
+    }
+    return 0;
+  }
+
+  bool lower_the_peak() {
+    const std::vector<Candidate> found = candidates();
+    const ScheduleEntry peak = schedule_.entries[static_cast<size_t>(schedule_.peak)];
+    for (size_t i = 0; i < std::min(found.size(), kMaxTries); ++i) {
+      next_.recomputed = schedule_.recomputed;
+      for (const int node : found[i].nodes)
+        next_.recomputed[static_cast<size_t>(node)] = found[i].how;
+      builder_.build(next_);
+      if (next_.valid && next_.peak_bytes <= schedule_.peak_bytes &&
+          extra_work(builder_, next_) <= most_work_ &&
+          live_at(next_, peak) < schedule_.peak_bytes) {
+        std::swap(schedule_, next_);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // From the most work to the least.
+  void keep_needless(int64_t enough) {
+    std::vector<int> chosen = recomputed_nodes();
+    std::stable_sort(chosen.begin(), chosen.end(), [this](int a, int b) {
+      return builder_.rule(a).work > builder_.rule(b).work;
+    });
+    for (const int node : chosen) {
+      for (const Recompute less : {Recompute::no, Recompute::once}) {
+        if (less == choice_of(node)) break;
+        next_.recomputed = schedule_.recomputed;
+        next_.recomputed[static_cast<size_t>(node)] = less;
+        builder_.build(next_);
+        if (!next_.valid || next_.peak_bytes > enough) continue;
+        std::swap(schedule_, next_);
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<int> recomputed_nodes() const {
+    std::vector<int> nodes;
+    for (int n = 0; n < builder_.loss_node(); ++n) {
+      if (choice_of(n) != Recompute::no && !builder_.rule(n).free) nodes.push_back(n);
+    }
+    return nodes;
+  }
+
+  // Recomputes another node in place of one that is, where that is less work.
+  bool exchange(int64_t enough) {
+    for (const int given_up : recomputed_nodes()) {
+      for (const Recompute less : {Recompute::no, Recompute::once}) {
+        if (less == choice_of(given_up)) break;
+        for (int n = 0; n < builder_.loss_node(); ++n) {
+          if (n == given_up || !may_recompute(n) || builder_.rule(n).free) continue;
+          for (const Recompute more : {Recompute::once, Recompute::each}) {
+            if (more > choice_of(n) && exchange(given_up, less, n, more, enough)) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  bool exchange(int given_up, Recompute less, int taken, Recompute more, int64_t enough) {
+    exchange_nodes_ += builder_.graph().nodes.size();
+    if (exchange_nodes_ > kMaxExchangeNodes) return false;
+    next_.recomputed = schedule_.recomputed;
+    next_.recomputed[static_cast<size_t>(given_up)] = less;
+    next_.recomputed[static_cast<size_t>(taken)] = more;
+    builder_.build(next_);
+    if (!next_.valid || next_.peak_bytes > enough ||
+        extra_work(builder_, next_) >= extra_work(builder_, schedule_)) {
+      return false;
+    }
+    std::swap(schedule_, next_);
+    return true;
+  }
+
+  const ScheduleBuilder& builder_;
+  const RecomputeOptions& options_;
+  double weight_of_work_;
+  Ranking ranking_;
+  double most_work_ = std::numeric_limits<double>::infinity();  // of recomputation
+  size_t exchange_nodes_ = 0;
+  RematSchedule schedule_;
+  RematSchedule next_;  // that is tried
+};
+
+// The best choice found so far.
+class Best {
+ public:
+  Best(const ScheduleBuilder& builder, const RecomputeOptions& options)
+      : builder_(builder), ranking_(builder.graph(), options) {}
+
+  void consider(RematSchedule schedule) {
+    if (schedule_ && rank(schedule) >= rank(*schedule_)) return;
+    schedule_ = std::move(schedule);
+  }
+  [[nodiscard]] const RematSchedule& schedule() const { return *schedule_; }
+  [[nodiscard]] Ranking::Rank rank(const RematSchedule& schedule) const {
+    return ranking_.of(builder_, schedule);
+  }
+
+ private:
+  const ScheduleBuilder& builder_;
+  Ranking ranking_;
+  std::optional<RematSchedule> schedule_;
+};
+
+RematSchedule greedy(const ScheduleBuilder& builder, const RecomputeOptions& options) {
+  Best best(builder, options);
+  const RematSchedule start = options.slack > 0.0  // what costs little comes first
+                                  ? greedy(builder, {.arena = options.arena})
+                                  : with_views_recomputed(builder);
+  for (const double weight_of_work : {1.0, 2.0, 0.5}) {
+    best.consider(Chooser(builder, options, weight_of_work, start).chosen());
+  }
+  return best.schedule();
+}
+
+// Schedules in which a number of segments is kept, the most promising first.
+std::vector<RematSchedule> segmented(const ScheduleBuilder& builder, const std::vector<char>& may,
+                                     const Best& best) {
+  const Segments segments(builder, may);
+  std::vector<RematSchedule> starts;
+  for (int count = 1; count <= kMaxSegments; ++count) {
+    RematSchedule start = builder.build(segments.start(count));
+    if (start.valid) starts.push_back(std::move(start));
+  }
+  std::stable_sort(starts.begin(), starts.end(),
+                   [&best](const RematSchedule& a, const RematSchedule& b) {
+                     return best.rank(a) < best.rank(b);
+                   });
+  const size_t most = std::max(kMaxStartNodes / builder.graph().nodes.size(), kLeastStarts);
+  starts.resize(std::min(starts.size(), most));
+  return starts;
+}
+
+// From several starts, for greedy choices lead to different ends. first: what they lead to from the
+// step as it is. Returns the best choice, and others that an order of their own may make better.
+std::vector<RematSchedule> searched(const ScheduleBuilder& builder, const RecomputeOptions& options,
+                                    RematSchedule first) {
+  Best best(builder, options);
+  best.consider(std::move(first));
+  std::vector<RematSchedule> others;
+  std::vector<char> may(builder.graph().nodes.size(), 0);
+  std::vector<int> open;
+  for (int n = 0; n < builder.loss_node(); ++n) {
+    if (!may_recompute(builder, options, n)) continue;
+    may[static_cast<size_t>(n)] = 1;
+    if (!builder.rule(n).free) open.push_back(n);
+  }
+  if (options.any_op) {
+    for (RematSchedule& start : segmented(builder, may, best)) {
+      best.consider(Chooser(builder, options, 1.0, std::move(start)).chosen());
+    }
+    const auto anneal_from = [&](const RematSchedule& start, int64_t bytes) {
+      RematSchedule end = anneal(builder, open, start, std::max<int64_t>(bytes, 1));
+      best.consider(Chooser(builder, options, 1.0, std::move(end)).chosen());
+    };
+    // Towards the target. Where that does not lead there, from the smallest there is, which then
+    // keeps what it may, or is all that can be had. Of what is smallest, less work.
+    anneal_from(best.schedule(), std::max(options.target_bytes, best.schedule().peak_bytes / 2));
+    if (options.target_bytes == 0) {
+      anneal_from(best.schedule(), best.schedule().peak_bytes);
+    } else if (best.schedule().peak_bytes > options.target_bytes) {
+      RecomputeOptions least = options;
+      least.target_bytes = 0;
+      std::vector<RematSchedule> smallest = searched(builder, least, greedy(builder, least));
+      if (smallest.front().peak_bytes > options.target_bytes) return smallest;
+      others.push_back(best.schedule());
+      RematSchedule start = Chooser(builder, options, 1.0, std::move(smallest.front())).chosen();
+      best.consider(start);
+      anneal_from(start, options.target_bytes);
+    }
+  }
+  if (options.any_op || options.slack > 0.0) {  // what is cheap alone is all chosen where it helps
+    best.consider(Chooser(builder, options, 1.0, best.schedule()).exchanged());
+  }
+  others.insert(others.begin(), best.schedule());
+  return others;
+}
+
+// The smallest result so far, in the best order of its own.
+class Smallest {
+ public:
+  Smallest(const ir::Graph& graph, const RecomputeOptions& options)
+      : options_(options), ranking_(graph, options) {}
+
+  // Whether it is smaller, or takes less work where both reach the target.
+  bool consider(const ScheduleBuilder& builder, int order, const RematSchedule& schedule) {
+    ir::Graph graph = order_nodes(builder.graph_of(schedule), options_.arena, kQuickOrder);
+    const int64_t peak = live_peak_bytes(graph, options_.arena);
+    const Ranking::Rank rank = ranking_.of(peak, extra_work(builder, schedule));
+    if (rank_ && rank >= *rank_) return false;
+    rank_ = rank;
+    best_ = {std::move(graph), order, schedule.recomputed};
+    return true;
+  }
+  [[nodiscard]] Recomputation take() {
+    if (!options_.quick_order) best_.graph = order_nodes(best_.graph, options_.arena);
+    return std::move(best_);
+  }
+
+ private:
+  const RecomputeOptions& options_;
+  Ranking ranking_;
+  std::optional<Ranking::Rank> rank_;
+  Recomputation best_;
+};
+
+}  // namespace
+
+bool has_backward_part(const ir::Graph& graph) {
+  return graph.loss && graph.data(*graph.loss).producer >= 0;
+}
+
+ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& options) {
+  if (!has_backward_part(graph)) return graph;
+  const ScheduleBuilder builder(graph, options.arena);
+  return builder.graph_of(searched(builder, options, greedy(builder, options)).front());
+}
+
+Recomputation find_recomputation(std::span<const ir::Graph> orders,
+                                 const RecomputeOptions& options) {
+  if (!has_backward_part(orders.front()))
+    return {order_nodes(orders.front(), options.arena), 0, {}};
+  Smallest smallest(orders.front(), options);
+  std::unique_ptr<const ScheduleBuilder> best;
+  int best_order = 0;
+  RematSchedule first;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    auto builder = std::make_unique<const ScheduleBuilder>(orders[i], options.arena);
+    RematSchedule schedule = greedy(*builder, options);
+    if (!smallest.consider(*builder, static_cast<int>(i), schedule)) continue;
+    best = std::move(builder);
+    best_order = static_cast<int>(i);
+    first = std::move(schedule);
+  }
+  for (const RematSchedule& schedule : searched(*best, options, std::move(first))) {
+    smallest.consider(*best, best_order, schedule);
+  }
+  return smallest.take();
+}
+
+ir::Graph apply_recomputation(const ir::Graph& order, const std::vector<Recompute>& nodes,
+                              const ArenaOptions& options) {
+  if (!has_backward_part(order)) return order_nodes(order, options);
+  const ScheduleBuilder builder(order, options);
+  const RematSchedule schedule = builder.build(nodes);
+  if (!schedule.valid) {
+    throw Error("recomputation", "a node would read a parameter after its update");
+  }
+  return order_nodes(order_nodes(builder.graph_of(schedule), options, kQuickOrder), options);
+}
+
+ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
+  return find_recomputation({&graph, 1}, options).graph;
+}
+
+}  // namespace thimble::plan

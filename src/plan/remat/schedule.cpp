@@ -1,0 +1,264 @@
+#include "plan/remat/schedule.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+#include "ir/rewrite.h"
+#include "plan/work.h"
+
+namespace thimble::plan {
+namespace {
+
+// Share of a step's operations up to which small products and convolutions count as cheap to
+// recompute: two in a thousand.
+constexpr double kLittle = 0.002;
+
+// Operations for each byte that is made: a core that does 2e11 a second makes a gigabyte in one,
+// as much as storage would give back.
+constexpr double kFewPerByte = 200.0;
+
+// Entries that a schedule may have, or it is not tried. Where a node is recomputed for each reader,
+// and the nodes of a chain have two readers each, their number doubles with every link.
+constexpr size_t kEntriesPerNode = 8;
+constexpr size_t kEntriesOfSmallSteps = 1024;
+
+// Forward nodes that multiply or convolve no longer than it takes to move their data, such as a
+// convolution of one channel: those with the largest outputs, as far as kLittle goes.
+std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node) {
+  struct Product {
+    int64_t saved;
+    double flops;
+    const ir::Node* node;
+  };
+  std::vector<Product> products;
+  double left = 0.0;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    const double flops = flops_of(graph, node);
+    left += kLittle * flops;
+    const double moving = kOperationsPerByte * static_cast<double>(bytes_of(graph, node));
+    if (static_cast<int>(n) >= loss_node || flops == 0.0 || flops > moving) continue;
+    const ir::TensorType& type = graph.type(node.outputs[0]);
+    products.push_back({size_bytes(type.dtype, type.shape), flops, &node});
+  }
+  std::stable_sort(products.begin(), products.end(),
+                   [](const Product& a, const Product& b) { return a.saved > b.saved; });
+  std::set<const ir::Node*> chosen;
+  for (const Product& product : products) {
+    if (product.flops > left) continue;
+    left -= product.flops;
+    chosen.insert(product.node);
+  }
+  return chosen;
+}
+
+// The node that recomputes a node's first output, or the node itself.
+ir::Node rule_node(const ir::Node& node) {
+  ir::Node second = node;
+  if (node.op->memory.rebuild == nullptr) return second;
+  const ir::RebuildRule rule = node.op->memory.rebuild(node.attrs);
+  second.op = rule.op;
+  second.attrs = rule.attrs;
+  second.outputs = {node.outputs[0]};
+  second.inputs.clear();
+  for (const int source : rule.inputs) {
+    second.inputs.push_back(source >= 0 ? node.input(source)
+                                        : node.outputs[static_cast<size_t>(~source)]);
+  }
+  return second;
+}
+
+}  // namespace
+
+ScheduleBuilder::ScheduleBuilder(const ir::Graph& graph, const ArenaOptions& options)
+    : graph_(graph),
+      options_(options),
+      loss_node_(graph.data(*graph.loss).producer),
+      most_entries_(kEntriesPerNode * graph.nodes.size() + kEntriesOfSmallSteps),
+      bytes_(value_bytes(graph)),
+      results_(graph.results()) {
+  is_result_.assign(graph.values.size(), 0);
+  for (const int id : results_) is_result_[static_cast<size_t>(id)] = 1;
+  const std::set<const ir::Node*> little = little_products(graph, loss_node_);
+  for (const ir::Node& node : graph.nodes) {
+    first_.add(*node.op, node.inputs, node.outputs, workspace_bytes(graph, node, options));
+    RecomputeRule rule;
+    int64_t workspace = 0;
+    const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
+      return is_result_[static_cast<size_t>(id)] != 0;
+    });
+    if (static_cast<int>(rules_.size()) < loss_node_ && node.op->memory.updates.empty() &&
+        !made_for_good) {
+      const ir::Node second = rule_node(node);
+      rule = {second.op,
+              second.attrs,
+              second.inputs,
+              second.outputs,
+              work_of(graph, second),
+              second.op->kernels.flops == nullptr || little.count(&node) > 0,
+              is_view(graph, second)};
+      workspace = workspace_bytes(graph, second, options);
+      rule.affordable =
+          flops_of(graph, second) <= kFewPerByte * static_cast<double>(made_bytes(graph, second));
+    }
+    recomputed_.add(rule.op == nullptr ? *node.op : *rule.op, rule.inputs, rule.outputs, workspace);
+    rules_.push_back(std::move(rule));
+  }
+  for (const ir::ValueData& data : graph.values) {
+    values_.push_back({data.producer <= loss_node_ ? data.producer : -1, false});
+  }
+  for (const RecomputeRule& rule : rules_) {
+    for (const int id : rule.outputs) values_[static_cast<size_t>(id)].is_recomputable = true;
+  }
+  for (size_t n = static_cast<size_t>(loss_node_) + 1; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    Late late{forward_values(node.inputs), {}};
+    for (const ir::Alias& update : node.op->memory.updates) {
+      if (node.input(update.in) >= 0) late.changes.push_back(node.input(update.in));
+    }
+    late_.push_back(std::move(late));
+  }
+}
+
+std::vector<int> ScheduleBuilder::forward_values(const std::vector<int>& ids) const {
+  std::vector<int> early;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(early),
+               [this](int id) { return forward_producer(id) >= 0 && bytes(id) != kPersistent; });
+  return early;
+}
+
+// Provides a forward value to a reader in the backward part: kept, or recomputed.
+void ScheduleBuilder::provide(RematSchedule& schedule, int id, int reader) const {
+  const int node = forward_producer(id);
+  const Recompute choice = schedule.recomputed[static_cast<size_t>(node)];
+  if (choice == Recompute::no || !is_recomputable(id)) {
+    building_.kept[static_cast<size_t>(id)] = 1;
+    return;
+  }
+  int& recomputed_for = building_.recomputed_for[static_cast<size_t>(node)];
+  if (recomputed_for == reader || (recomputed_for != 0 && choice == Recompute::once)) return;
+  recomputed_for = reader;
+  const int self = ++building_.readers;
+  for (const int input : recomputed_.inputs(node)) {
+    if (building_.late.size() > most_entries_) schedule.valid = false;
+    if (!schedule.valid) return;
+    if (input < 0) continue;
+    if (building_.updated[static_cast<size_t>(input)] != 0) schedule.valid = false;
+    if (forward_producer(input) >= 0 && bytes(input) != kPersistent) provide(schedule, input, self);
+  }
+  building_.late.push_back({node, true});
+}
+
+// The entries behind the loss.
+void ScheduleBuilder::find_backward_part(RematSchedule& schedule) const {
+  const size_t values = graph_.values.size();
+  building_.late.clear();
+  building_.recomputed_for.assign(graph_.nodes.size(), 0);
+  building_.readers = 0;
+  building_.kept.assign(values, 0);
+  building_.updated.assign(values, 0);
+  const auto end = static_cast<int>(graph_.nodes.size());
+  for (int n = loss_node_ + 1; n < end && schedule.valid; ++n) {
+    const Late& late = late_[static_cast<size_t>(n - loss_node_ - 1)];
+    const int self = ++building_.readers;
+    for (const int id : late.reads) provide(schedule, id, self);
+    building_.late.push_back({n, false});
+    for (const int id : late.changes) building_.updated[static_cast<size_t>(id)] = 1;
+  }
+}
+
+// The forward nodes that are still needed where they stand.
+void ScheduleBuilder::add_forward_part(RematSchedule& schedule) const {
+  std::vector<char>& needed = building_.kept;
+  for (int n = loss_node_; n >= 0; --n) {
+    const std::span<const int> outputs = first_.outputs(n);
+    const bool runs = std::any_of(outputs.begin(), outputs.end(), [&](int id) {
+      return needed[static_cast<size_t>(id)] != 0 || is_result_[static_cast<size_t>(id)] != 0;
+    });
+    if (!runs && first_.step(n).op->memory.updates.empty()) continue;
+    for (const int id : first_.inputs(n)) {
+      if (id >= 0) needed[static_cast<size_t>(id)] = 1;
+    }
+    schedule.entries.push_back({n, false});
+  }
+  std::reverse(schedule.entries.begin(), schedule.entries.end());
+}
+
+// The sequence of the entries, in which a recomputed value has a number of its own.
+void ScheduleBuilder::number_values(RematSchedule& schedule) const {
+  Sequence& sequence = schedule.sequence;
+  sequence.assign(bytes_, results_);
+  sequence.reserve(schedule.entries.size(), first_.ids() + recomputed_.ids());
+  schedule.original.resize(bytes_.size());
+  std::iota(schedule.original.begin(), schedule.original.end(), 0);
+  std::vector<int>& now = building_.now;
+  now = schedule.original;
+  const auto stands_for = [&now](int id) { return now[static_cast<size_t>(id)]; };
+  const auto make = [&](int id) {
+    now[static_cast<size_t>(id)] = static_cast<int>(schedule.original.size());
+    schedule.original.push_back(id);
+    sequence.add_value(bytes_[static_cast<size_t>(id)]);
+    return stands_for(id);
+  };
+  for (const ScheduleEntry& entry : schedule.entries) {
+    if (entry.recomputed) {
+      sequence.add(recomputed_, entry.node, stands_for, make);
+    } else {
+      sequence.add(first_, entry.node, stands_for, stands_for);
+    }
+  }
+}
+
+RematSchedule ScheduleBuilder::build(std::vector<Recompute> recomputed) const {
+  RematSchedule schedule;
+  schedule.recomputed = std::move(recomputed);
+  build(schedule);
+  return schedule;
+}
+
+void ScheduleBuilder::build(RematSchedule& schedule) const {
+  schedule.valid = true;
+  schedule.entries.clear();
+  find_backward_part(schedule);
+  if (!schedule.valid) return;
+  add_forward_part(schedule);
+  schedule.entries.insert(schedule.entries.end(), building_.late.begin(), building_.late.end());
+  number_values(schedule);
+  building_.sharing.find(schedule.sequence, options_.in_place);
+  live_bytes(schedule.sequence, building_.sharing, schedule.live);
+  const auto peak = std::max_element(schedule.live.begin(), schedule.live.end());
+  schedule.peak = static_cast<int>(peak - schedule.live.begin());
+  schedule.peak_bytes = peak == schedule.live.end() ? 0 : *peak;
+}
+
+ir::Graph ScheduleBuilder::graph_of(const RematSchedule& schedule) const {
+  ir::Rewriter rewriter(graph_);
+  for (const ScheduleEntry& entry : schedule.entries) {
+    ir::Node node = graph_.nodes[static_cast<size_t>(entry.node)];
+    if (entry.recomputed) {
+      const RecomputeRule& rule = rules_[static_cast<size_t>(entry.node)];
+      node.op = rule.op;
+      node.attrs = rule.attrs;
+      node.inputs = rule.inputs;
+      node.outputs = rule.outputs;
+    }
+    rewriter.copy(node);
+    if (!entry.recomputed) continue;
+    for (const int id : node.outputs) {
+      rewriter.graph().values[static_cast<size_t>(rewriter.new_id(id))].recomputed = true;
+    }
+  }
+  return std::move(rewriter).finish();
+}
+
+double extra_work(const ScheduleBuilder& builder, const RematSchedule& schedule) {
+  double sum = 0.0;
+  for (const ScheduleEntry& entry : schedule.entries) {
+    if (entry.recomputed) sum += builder.rule(entry.node).work;
+  }
+  return sum;
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,125 @@
+// The schedule of a step with recomputed forward nodes, found without building its graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+#include "plan/lifetimes.h"
+
+namespace thimble::plan {
+
+// One node to run: as it stands, or by the rule that recomputes its outputs.
+struct ScheduleEntry {
+  int node;
+  bool recomputed;
+};
+
+// How often a node is recomputed: never, once for all its readers in the backward part, or for each
+// of them.
+enum class Recompute : uint8_t { no, once, each };
+
+// A choice of nodes to recompute, and the schedule and memory that follow.
+struct RematSchedule {
+  std::vector<Recompute> recomputed;  // by node
+  // No recomputed node reads a parameter after its update, and there are not too many. Else the
+  // other members mean nothing.
+  bool valid = true;
+  std::vector<ScheduleEntry> entries;  // in their order
+  Sequence sequence{{}, {}};
+  std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
+  std::vector<int64_t> live;  // bytes alive at each entry
+  int64_t peak_bytes = 0;
+  int peak = 0;  // the first entry where they are alive
+};
+
+// Builds schedules for one graph. The backward part of a step is what stands behind the loss.
+class ScheduleBuilder {
+ public:
+  // How the outputs of a node are recomputed.
+  struct RecomputeRule {
+    const ir::OpDef* op = nullptr;  // null: they cannot be
+    ir::Attrs attrs;
+    std::vector<int> inputs;
+    std::vector<int> outputs;
+    double work = 0.0;       // see work.h
+    bool cheap = true;       // neither multiplies matrices nor convolves, or hardly so
+    bool free = false;       // a view of what lies in the arena
+    bool affordable = true;  // it takes few operations for a byte that it makes
+  };
+
+  // The graph must outlive this. It has a loss that a node computes.
+  ScheduleBuilder(const ir::Graph& graph, const ArenaOptions& options);
+
+  [[nodiscard]] RematSchedule build(std::vector<Recompute> recomputed) const;
+  // The same from schedule.recomputed, in the memory that the schedule has. Neither may run in
+  // several threads at once.
+  void build(RematSchedule& schedule) const;
+  // The graph of a schedule.
+  [[nodiscard]] ir::Graph graph_of(const RematSchedule& schedule) const;
+
+  [[nodiscard]] const ir::Graph& graph() const { return graph_; }
+  [[nodiscard]] int loss_node() const { return loss_node_; }
+  [[nodiscard]] const RecomputeRule& rule(int node) const {
+    return rules_[static_cast<size_t>(node)];
+  }
+  // The forward node that computes a value, or -1.
+  [[nodiscard]] int forward_producer(int id) const {
+    return id < 0 ? -1 : values_[static_cast<size_t>(id)].producer;
+  }
+  // Whether the rule of its producer makes the value.
+  [[nodiscard]] bool is_recomputable(int id) const {
+    return values_[static_cast<size_t>(id)].is_recomputable;
+  }
+  [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
+
+ private:
+  // Memory for what is found on the way: the backward part, from which follows what the forward
+  // part has to run.
+  struct Building {
+    std::vector<ScheduleEntry> late;
+    std::vector<int> recomputed_for;  // by node: its last reader; 0: not recomputed yet
+    int readers = 0;
+    std::vector<char> kept;     // by value: the backward part reads the first copy
+    std::vector<char> updated;  // by value: a backward node has changed it
+    std::vector<int> now;       // by value: what stands for it in the sequence
+    Sharing sharing;
+  };
+  // Of these values, those that the forward part computes.
+  [[nodiscard]] std::vector<int> forward_values(const std::vector<int>& ids) const;
+  void provide(RematSchedule& schedule, int id, int reader) const;
+  void find_backward_part(RematSchedule& schedule) const;
+  void add_forward_part(RematSchedule& schedule) const;
+  void number_values(RematSchedule& schedule) const;
+
+  // What is asked of a value over and over.
+  struct Value {
+    int producer = -1;  // in the forward part
+    bool is_recomputable = false;
+  };
+  // A node behind the loss.
+  struct Late {
+    std::vector<int> reads;    // forward_values of its inputs
+    std::vector<int> changes;  // what it updates
+  };
+
+  const ir::Graph& graph_;
+  ArenaOptions options_;
+  int loss_node_;
+  size_t most_entries_;  // behind the loss
+  std::vector<Value> values_;
+  std::vector<RecomputeRule> rules_;
+  std::vector<Late> late_;
+  Sequence first_{{}, {}};       // what each node does where it stands
+  Sequence recomputed_{{}, {}};  // what each rule does, where there is one
+  std::vector<int64_t> bytes_;
+  std::vector<int> results_;
+  std::vector<char> is_result_;
+  mutable Building building_;
+};
+
+// Work of all recomputation; see work.h.
+[[nodiscard]] double extra_work(const ScheduleBuilder& builder, const RematSchedule& schedule);
+
+}  // namespace thimble::plan

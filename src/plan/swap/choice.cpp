@@ -1,0 +1,326 @@
+#include "plan/swap/choice.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace thimble::plan {
+namespace {
+
+// Of a transfer that costs nothing, so that scores stay finite.
+constexpr double kLeastAddedMs = 1e-9;
+
+// The score of a cut that was not counted yet.
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+// Steps from `first` up to, not including, `last`.
+struct Range {
+  int first;
+  int last;
+};
+
+// A change: these places of an item's `out` are set.
+struct Cut {
+  int item = -1;
+  int gap = -1;       // index into out; -1: none but the ends
+  bool ends = false;  // before the first and after the last access, too
+};
+
+class Choosing {
+ public:
+  Choosing(std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
+      : items_(items), live_(live), options_(options), steps_(static_cast<int>(live.size())) {
+    for (const SwapItem& each : items) scores_.emplace_back(each.out.size(), kUnknown);
+  }
+
+  void run() {
+    if (options_.in_file) put_out_what_is_given();
+    while (cut_at_the_peak()) {
+    }
+    take_back();
+  }
+
+ private:
+  [[nodiscard]] SwapItem& item(int number) { return items_[static_cast<size_t>(number)]; }
+
+  void put_out_what_is_given() {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (options_.in_file->count(items_[i].name) == 0) continue;
+      apply({static_cast<int>(i), -1, true}, true);
+    }
+  }
+
+  [[nodiscard]] bool may_be_in_file(const SwapItem& item) const {
+    return !item.persistent() || !options_.in_file || options_.in_file->count(item.name) > 0;
+  }
+
+  // The steps that a cut frees.
+  [[nodiscard]] std::vector<Range> freed(const Cut& cut) const {
+    const SwapItem& item = items_[static_cast<size_t>(cut.item)];
+    std::vector<Range> ranges;
+    if (cut.ends) {
+      ranges.push_back({0, item.accesses.empty() ? steps_ : item.accesses.front().step});
+      if (!item.accesses.empty()) ranges.push_back({item.accesses.back().step + 1, steps_});
+    }
+    if (cut.gap > 0) {
+      const auto gap = static_cast<size_t>(cut.gap);
+      ranges.push_back({item.accesses[gap - 1].step + 1, item.accesses[gap].step});
+    }
+    return ranges;
+  }
+
+  void apply(const Cut& cut, bool out) {
+    SwapItem& changed = item(cut.item);
+    std::vector<double>& scores = scores_[static_cast<size_t>(cut.item)];
+    std::fill(scores.begin(), scores.end(), kUnknown);
+    if (cut.ends) changed.out.front() = changed.out.back() = out ? 1 : 0;
+    if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = out ? 1 : 0;
+    for (const Range& range : freed(cut)) {
+      for (int t = range.first; t < range.last; ++t) {
+        live_[static_cast<size_t>(t)] += out ? -changed.bytes : changed.bytes;
+      }
+    }
+  }
+
+  // Bytes above the target that a cut takes away, summed over the steps.
+  [[nodiscard]] double benefit(const Cut& cut) const {
+    const int64_t bytes = items_[static_cast<size_t>(cut.item)].bytes;
+    int64_t sum = 0;
+    for (const Range& range : freed(cut)) {
+      for (int t = range.first; t < range.last; ++t) {
+        const int64_t over = live_[static_cast<size_t>(t)] - options_.target_bytes;
+        sum += std::clamp<int64_t>(over, 0, bytes);
+      }
+    }
+    return static_cast<double>(sum);
+  }
+
+  // What the transfers of an item take more after the cut.
+  [[nodiscard]] double added_ms(const Cut& cut) {
+    SwapItem& changed = item(cut.item);
+    const double before = transfers_ms(changed);
+    const std::vector<char> kept = changed.out;
+    if (cut.ends) changed.out.front() = changed.out.back() = 1;
+    if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = 1;
+    const double after = transfers_ms(changed);
+    changed.out = kept;
+    return after - before;
+  }
+
+  [[nodiscard]] double transfers_ms(const SwapItem& of) const {
+    if (!of.is_swapped()) return 0.0;
+    double ms = 0.0;
+    for (const Residency& residency : residencies_of(of, 0)) {
+      if (residency.fetched) ms += options_.costs.read_ms(of.bytes);
+      if (residency.stored) ms += options_.costs.write_ms(of.bytes);
+    }
+    return ms;
+  }
+
+  // The cut that frees a step of an item, or none.
+  [[nodiscard]] Cut cut_at(int number, int step) {
+    const SwapItem& of = item(number);
+    const auto next = std::upper_bound(of.accesses.begin(), of.accesses.end(), step,
+                                       [](int t, const Access& a) { return t < a.step; });
+    if (next != of.accesses.begin() && std::prev(next)->step == step) return {};
+    const auto gap = static_cast<int>(next - of.accesses.begin());
+    const bool inner = gap > 0 && next != of.accesses.end();
+    if (!inner && !of.persistent()) return {};  // not alive
+    if (of.out[static_cast<size_t>(gap)] != 0 || !may_be_in_file(of)) return {};
+    return {number, inner ? gap : -1, of.persistent() && of.out.front() == 0};
+  }
+
+  bool cut_at_the_peak() {
+    const auto peak = std::max_element(live_.begin(), live_.end());
+    if (peak == live_.end() || *peak <= options_.target_bytes) return false;
+    const auto step = static_cast<int>(peak - live_.begin());
+    const Cut best = best_at(step);
+    if (best.item < 0) return false;
+    apply(best, true);
+    cuts_.push_back(best);
+    return true;
+  }
+
+  // A cut of another item only lowers what a cut brings: scores of before are bounds, and few have
+  // to be counted anew.
+  [[nodiscard]] Cut best_at(int step) {
+    struct Candidate {
+      double bound;
+      Cut cut;
+      bool is_exact;
+    };
+    const auto is_worse = [](const Candidate& a, const Candidate& b) {
+      return std::tuple(a.bound, a.is_exact, -a.cut.item) <
+             std::tuple(b.bound, b.is_exact, -b.cut.item);
+    };
+    std::vector<Candidate> candidates;
+    for (int number = 0; number < static_cast<int>(items_.size()); ++number) {
+      const Cut cut = cut_at(number, step);
+      if (cut.item >= 0) candidates.push_back({score_of(cut), cut, false});
+    }
+    std::make_heap(candidates.begin(), candidates.end(), is_worse);
+    while (!candidates.empty() && !candidates.front().is_exact) {
+      std::pop_heap(candidates.begin(), candidates.end(), is_worse);
+      Candidate& best = candidates.back();
+      best.bound = benefit(best.cut) / std::max(added_ms(best.cut), kLeastAddedMs);
+      best.is_exact = true;
+      score_of(best.cut) = best.bound;
+      std::push_heap(candidates.begin(), candidates.end(), is_worse);
+    }
+    return candidates.empty() ? Cut{} : candidates.front().cut;
+  }
+
+  [[nodiscard]] double& score_of(const Cut& cut) {
+    return scores_[static_cast<size_t>(cut.item)][static_cast<size_t>(std::max(cut.gap, 0))];
+  }
+
+  // From the longest transfers to the shortest: what the target does not need.
+  void take_back() {
+    const int64_t enough = live_.empty() ? 0
+                                         : std::max(options_.target_bytes,
+                                                    *std::max_element(live_.begin(), live_.end()));
+    std::stable_sort(cuts_.begin(), cuts_.end(), [this](const Cut& a, const Cut& b) {
+      return item(a.item).bytes > item(b.item).bytes;
+    });
+    // Twice: the ends of an item can come in once all between them has.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const Cut& cut : cuts_) {
+        const Cut back = still_out(cut);
+        if (back.item < 0) continue;
+        apply(back, false);
+        if (*std::max_element(live_.begin(), live_.end()) > enough) apply(back, true);
+      }
+    }
+  }
+
+  // What of a cut can be taken back: the ends stay out as long as anything between them is.
+  [[nodiscard]] Cut still_out(const Cut& cut) {
+    const std::vector<char>& out = item(cut.item).out;
+    Cut back = cut;
+    if (back.gap > 0 && out[static_cast<size_t>(back.gap)] == 0) back.gap = -1;
+    const auto all = std::count(out.begin(), out.end(), 1);
+    const auto outer = out.size() > 1 ? out.front() + out.back() : out.front();
+    back.ends = cut.ends && out.front() != 0 && all - outer == (back.gap > 0 ? 1 : 0);
+    return back.ends || back.gap > 0 ? back : Cut{};
+  }
+
+  std::vector<SwapItem>& items_;
+  Live& live_;
+  const SwapOptions& options_;
+  int steps_;
+  std::vector<Cut> cuts_;
+  std::vector<std::vector<double>> scores_;  // by item and gap, as they were last counted
+};
+
+// Time from the step's begin to that of each node, and to its end.
+std::vector<double> begins(const SwapCosts& costs) {
+  std::vector<double> begin(costs.node_ms.size() + 1, 0.0);
+  for (size_t n = 0; n < costs.node_ms.size(); ++n) begin[n + 1] = begin[n] + costs.node_ms[n];
+  return begin;
+}
+
+// Times a transfer is given: first what it takes, then, where memory is left, room for steps and
+// disks that are not always as fast.
+constexpr double kLeads[] = {1.0, 2.0};
+
+class Placing {
+ public:
+  Placing(const std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
+      : items_(items),
+        live_(live),
+        options_(options),
+        begins_(begins(options.costs)),
+        residencies_(residencies_of(items)) {}
+
+  std::vector<Residency> run() {
+    for (const double times : kLeads) {
+      begin_reads_early(times);
+      end_writes_late(times);
+    }
+    sort_by_start(residencies_);
+    return std::move(residencies_);
+  }
+
+ private:
+  [[nodiscard]] int64_t bytes(const Residency& residency) const {
+    return items_[static_cast<size_t>(residency.item)].bytes;
+  }
+  // Takes a step for a residency where the memory is left.
+  bool take(int step, const Residency& residency) {
+    int64_t& live = live_[static_cast<size_t>(step)];
+    if (live + bytes(residency) > options_.target_bytes) return false;
+    live += bytes(residency);
+    return true;
+  }
+  // The residency of the same item before or after, or null: residencies stand item by item.
+  [[nodiscard]] const Residency* neighbour(size_t at, int by) const {
+    const size_t other = at + static_cast<size_t>(by);
+    return other < residencies_.size() && residencies_[other].item == residencies_[at].item
+               ? &residencies_[other]
+               : nullptr;
+  }
+
+  // From the last to the first: each read must be done when the next one has to begin.
+  void begin_reads_early(double times) {
+    std::vector<size_t> reads;
+    for (size_t i = 0; i < residencies_.size(); ++i) {
+      if (residencies_[i].fetched) reads.push_back(i);
+    }
+    std::stable_sort(reads.begin(), reads.end(), [this](size_t a, size_t b) {
+      return residencies_[a].first > residencies_[b].first;
+    });
+    double next = begins_.back();
+    for (const size_t i : reads) {
+      Residency& residency = residencies_[i];
+      const double needed = begins_[static_cast<size_t>(residency.first)];
+      next = std::min(next, needed) - times * options_.costs.read_ms(bytes(residency));
+      const Residency* const before = neighbour(i, -1);
+      const int earliest = before == nullptr ? 0 : before->written_at + 1;
+      while (residency.read_at > earliest &&
+             begins_[static_cast<size_t>(residency.read_at)] > next &&
+             take(residency.read_at - 1, residency)) {
+        --residency.read_at;
+      }
+    }
+  }
+
+  // From the first to the last: each write begins when the one before has ended.
+  void end_writes_late(double times) {
+    std::vector<size_t> writes = writes_of(residencies_);
+    std::stable_sort(writes.begin(), writes.end(), [this](size_t a, size_t b) {
+      return residencies_[a].last < residencies_[b].last;
+    });
+    const auto steps = static_cast<int>(live_.size());
+    double done = 0.0;
+    for (const size_t i : writes) {
+      Residency& residency = residencies_[i];
+      done = std::max(done, begins_[static_cast<size_t>(residency.last + 1)]) +
+             times * options_.costs.write_ms(bytes(residency));
+      const Residency* const after = neighbour(i, 1);
+      const int latest = after == nullptr ? steps : after->read_at;
+      while (residency.written_at + 1 < latest &&
+             begins_[static_cast<size_t>(residency.written_at + 1)] < done &&
+             take(residency.written_at + 1, residency)) {
+        ++residency.written_at;
+      }
+    }
+  }
+
+  const std::vector<SwapItem>& items_;
+  Live& live_;
+  const SwapOptions& options_;
+  std::vector<double> begins_;
+  std::vector<Residency> residencies_;
+};
+
+}  // namespace
+
+void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options) {
+  Choosing(items, live, options).run();
+}
+
+std::vector<Residency> place_transfers(const std::vector<SwapItem>& items, Live& live,
+                                       const SwapOptions& options) {
+  return Placing(items, live, options).run();
+}
+
+}  // namespace thimble::plan

@@ -1,0 +1,221 @@
+#include "plan/update/immediate_update.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/rewrite.h"
+#include "plan/lifetimes.h"
+#include "plan/remat/recompute.h"
+
+namespace thimble::plan {
+namespace {
+
+// Choices that are tried at most.
+constexpr int kMaxTries = 2;
+
+// How a gradient and an update become one node.
+auto update_fusion() {
+  static const auto fuse = [] {
+    const std::span<const ir::OpDef* const> ops = ir::all_ops();
+    const auto found = std::find_if(
+        ops.begin(), ops.end(), [](const auto* op) { return op->rewrite.fuse_update != nullptr; });
+    return found == ops.end() ? nullptr : (*found)->rewrite.fuse_update;
+  }();
+  return fuse;
+}
+
+struct Step {
+  ir::Node node;
+  int64_t workspace;
+};
+
+// A gradient and the update that alone reads it, by their places in the list of steps.
+struct Pair {
+  size_t gradient;
+  size_t update;
+};
+
+// A list of steps and what lives at each.
+struct Trial {
+  std::vector<Step> steps;
+  std::vector<int64_t> live;
+  int64_t peak = 0;
+};
+
+// A parameter whose update is done in parts.
+struct Chosen {
+  std::string name;
+  int64_t bytes;
+};
+
+class Fuser {
+ public:
+  Fuser(const ir::Graph& graph, const ArenaOptions& options)
+      : graph_(graph), options_(options), readers_(graph.consumers()) {
+    std::vector<Step> steps;
+    for (const ir::Node& node : graph.nodes) {
+      steps.push_back({node, workspace_bytes(graph, node, options)});
+    }
+    now_ = trial(std::move(steps));
+  }
+
+  // One update after the other, in their order, where wanted(before, after, pair, name) says so.
+  // Returns the parameters.
+  template <class Wanted>
+  std::vector<Chosen> fuse(const Wanted& wanted) {
+    std::vector<Chosen> chosen;
+    for (size_t at = 0; at < now_.steps.size(); ++at) {
+      const std::optional<Pair> pair = pair_of(at);
+      if (!pair) continue;
+      std::optional<Trial> next = fused(*pair);
+      const ir::ValueData& param = graph_.data(now_.steps[at].node.input(0));
+      if (!next || !wanted(now_, *next, *pair, param.name)) continue;
+      chosen.push_back({param.name, size_bytes(param.type.dtype, param.type.shape)});
+      now_ = std::move(*next);
+      at = pair->gradient;  // what stood behind it moved
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] int64_t peak() const { return now_.peak; }
+
+  [[nodiscard]] ir::Graph finish() const {
+    ir::Rewriter rewriter(graph_);
+    for (const Step& step : now_.steps) rewriter.copy(step.node);
+    return std::move(rewriter).finish();
+  }
+
+ private:
+  // The pair whose update stands there.
+  [[nodiscard]] std::optional<Pair> pair_of(size_t at) const {
+    const ir::Node& update = now_.steps[at].node;
+    if (update.op->optimizer.name == nullptr) return {};
+    const int gradient = update.input(1);
+    const std::vector<int> results = graph_.results();
+    if (readers_[static_cast<size_t>(gradient)].size() != 1 ||
+        std::find(results.begin(), results.end(), gradient) != results.end()) {
+      return {};
+    }
+    for (size_t before = at; before-- > 0;) {
+      const std::vector<int>& outputs = now_.steps[before].node.outputs;
+      if (std::find(outputs.begin(), outputs.end(), gradient) != outputs.end()) {
+        return Pair{before, at};
+      }
+    }
+    return {};
+  }
+
+  // Whether something between the two changes what the gradient is computed from.
+  [[nodiscard]] bool loses_inputs(const Pair& pair) const {
+    const std::vector<int>& inputs = now_.steps[pair.gradient].node.inputs;
+    for (size_t at = pair.gradient + 1; at < pair.update; ++at) {
+      const ir::Node& node = now_.steps[at].node;
+      for (const ir::Alias& alias : node.op->memory.updates) {
+        const int id = node.input(alias.in);
+        if (id >= 0 && std::find(inputs.begin(), inputs.end(), id) != inputs.end()) return true;
+      }
+    }
+    return false;
+  }
+
+  // The steps with the pair as one, in the place of the update: nothing that must run before an
+  // update stands behind it.
+  [[nodiscard]] std::optional<Trial> fused(const Pair& pair) const {
+    const ir::Node& gradient = now_.steps[pair.gradient].node;
+    const ir::Node& update = now_.steps[pair.update].node;
+    std::optional<ir::FusedUpdate> both = update_fusion()(graph_, gradient, update);
+    if (!both || loses_inputs(pair)) return {};
+    ir::Node node{both->op, std::move(both->attrs), std::move(both->inputs), update.outputs,
+                  update.layer};
+    std::vector<Step> steps = now_.steps;
+    const int64_t workspace = workspace_bytes(graph_, node, options_);
+    steps[pair.update] = {std::move(node), workspace};
+    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(pair.gradient));
+    return trial(std::move(steps));
+  }
+
+  [[nodiscard]] Trial trial(std::vector<Step> steps) const {
+    Sequence sequence(value_bytes(graph_), graph_.results());
+    for (const Step& step : steps) {
+      sequence.add(*step.node.op, step.node.inputs, step.node.outputs, step.workspace);
+    }
+    Trial made;
+    made.live = live_bytes(sequence, Sharing(sequence, options_.in_place));
+    made.peak = made.live.empty() ? 0 : *std::max_element(made.live.begin(), made.live.end());
+    made.steps = std::move(steps);
+    return made;
+  }
+
+  const ir::Graph& graph_;
+  ArenaOptions options_;
+  std::vector<std::vector<int>> readers_;  // of each value
+  Trial now_;
+};
+
+// Whether less lives between the two places than before, and nowhere more than at the peak.
+bool saves(const Trial& before, const Trial& after, const Pair& pair) {
+  const auto fullest = [](const Trial& trial, size_t first, size_t last) {
+    return *std::max_element(trial.live.begin() + static_cast<std::ptrdiff_t>(first),
+                             trial.live.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  return after.peak <= before.peak && fullest(after, pair.gradient, pair.update) <
+                                          fullest(before, pair.gradient, pair.update + 1);
+}
+
+// The graph with the updates of these parameters in parts.
+ir::Graph fused(const ir::Graph& graph, const ArenaOptions& options,
+                const std::vector<Chosen>& chosen) {
+  std::set<std::string> names;
+  for (const Chosen& each : chosen) names.insert(each.name);
+  Fuser fuser(graph, options);
+  fuser.fuse([&names](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
+                      const std::string& name) { return names.count(name) > 0; });
+  return fuser.finish();
+}
+
+std::vector<Chosen> fuse_where_it_saves(Fuser& fuser) {
+  return fuser.fuse([](const Trial& before, const Trial& after, const Pair& pair,
+                       const std::string& /*name*/) { return saves(before, after, pair); });
+}
+
+bool may_update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
+  // A reference kernel has no memory for a part.
+  return options.fast && update_fusion() != nullptr &&
+         std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
+}
+
+}  // namespace
+
+ir::Graph update_in_parts_as_ordered(const ir::Graph& graph, const ArenaOptions& options) {
+  if (!may_update_in_parts(graph, options)) return graph;
+  Fuser fuser(graph, options);
+  fuse_where_it_saves(fuser);
+  return fuser.finish();
+}
+
+ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
+  if (!may_update_in_parts(graph, options)) return graph;
+  // What lives when is settled by what is computed again.
+  const ir::Graph settled = recompute(graph, {.arena = options, .quick_order = true});
+  Fuser chooser(settled, options);
+  const int64_t peak_before = chooser.peak();
+  std::vector<Chosen> chosen = fuse_where_it_saves(chooser);
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Chosen& a, const Chosen& b) { return a.bytes > b.bytes; });
+  // What is then computed again may differ, for the worse, too: then the larger gradients alone.
+  for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
+    ir::Graph result = fused(graph, options, chosen);
+    const Fuser after(recompute(result, {.arena = options, .quick_order = true}), options);
+    if (after.peak() <= peak_before) return result;
+    chosen.resize(chosen.size() / 2);
+  }
+  return graph;
+}
+
+}  // namespace thimble::plan
