@@ -39,7 +39,7 @@ inline Plan large_plan(int layers) {
     } else {
       add(name, "activation", bytes, stack, i, i + 2);
       add(name + " (again)", "activation", bytes, stack, std::max(death - 2, i + 2), death,
-          i % 2 == 0 ? Made::again : Made::fetched);
+          i % 2 == 0 ? Made::recomputed : Made::fetched);
     }
     stack += bytes;
     tops.push_back(stack);
