@@ -22,17 +22,17 @@ TEST(cli_plan, says_whether_the_budget_is_kept) {
   const Outcome kept = run(plan_of_mlp({"--memory-budget", "64MiB"}));
   EXPECT_EQ(kept.code, 0) << kept.err;
   EXPECT_THAT(kept.out, HasSubstr("budget 64.00 MiB (67,108,864 B): kept, "));
-  EXPECT_THAT(kept.out, HasSubstr("fullest at op"));
+  EXPECT_THAT(kept.out, HasSubstr("peak at op"));
   EXPECT_THAT(kept.out, HasSubstr("training samples of built-in digits, none read ahead\n"));
   EXPECT_THAT(kept.out, HasSubstr("bytes saved  bytes left   time cost"));
   const Outcome refused = run(plan_of_mlp({"--memory-budget", "1MiB"}));
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.out, HasSubstr("budget 1.00 MiB (1,048,576 B): cannot be kept"));
   EXPECT_THAT(refused.out, HasSubstr("nearest budget that can: "));
-  EXPECT_THAT(refused.out, HasSubstr("fullest at op"));
+  EXPECT_THAT(refused.out, HasSubstr("peak at op"));
   EXPECT_EQ(lines(refused.err), 1) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("thimble: [memory budget] no plan of batch 8 keeps 1.00 MiB "
-                                     "(1,048,576 B); fullest at "));
+                                     "(1,048,576 B); peak at "));
   EXPECT_THAT(refused.err,
               ::testing::ContainsRegex(", with .+ [(][0-9,]+ B[)], .+ and .+[.] Nearest budget"));
 }

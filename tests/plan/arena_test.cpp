@@ -95,7 +95,7 @@ TEST(order, updates_parameters_after_the_loss) {
 TEST(plan, prints_the_peak_and_its_parts) {
   const exec::Program program(step_graph(8), {});
   const std::string text = program.plan().text();
-  for (const char* const part : {"planned peak", "parameters", "arena", "lower bound", "fullest"}) {
+  for (const char* const part : {"planned peak", "parameters", "arena", "lower bound", "peak at"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
 }

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "exec/program.h"
+#include "passes/passes.h"
+#include "plan/budget/search.h"
 #include "plan/order/order.h"
 #include "properties/random_models.h"
 #include "train/update.h"
@@ -186,6 +188,35 @@ std::string keeps_every_value_until_its_last_reader(const RandomModel& model, ui
   return "";
 }
 
+// Each model is planned for several budgets: one in so many.
+constexpr uint32_t kPlannedOneIn = 8;
+
+std::string is_predicted_no_slower_within_more_memory(const RandomModel& model, uint32_t seed) {
+  if (seed % kPlannedOneIn != 0) return "";
+  const ir::Graph step = passes::optimize(training_step(model, seed));
+  plan::Budget budget;
+  budget.memo = std::make_shared<plan::Memo>();
+  const auto planned = [&](int64_t bytes) {
+    budget.bytes = bytes;
+    return plan::fit(step, {}, budget).arena.plan;
+  };
+  const int64_t least = plan::counted_bytes(planned(1));
+  const int64_t most = plan::counted_bytes(planned(int64_t{1} << 40));
+  constexpr int kBudgets = 6;
+  Plan last = planned(least);
+  for (int i = 0; i <= kBudgets + 1; ++i) {  // the last one is ample
+    const int64_t bytes = least + i * (most - least) / kBudgets;
+    Plan now = planned(bytes);
+    if (plan::counted_bytes(now) > bytes) return fmt::format("{} does not keep {}", i, bytes);
+    if (now.step_ms > last.step_ms) {
+      return fmt::format("{} ms within {} bytes, {} ms within less\n{}", now.step_ms, bytes,
+                         last.step_ms, ir::text(step));
+    }
+    last = std::move(now);
+  }
+  return "";
+}
+
 std::string has_no_larger_live_peak_once_ordered(const RandomModel& model, uint32_t seed) {
   ir::Graph step = training_step(model, seed);
   // Batch norms may update their statistics before the loss in the order given; no ordered graph
@@ -223,6 +254,10 @@ std::string is_ordered_as_the_rules_say(const RandomModel& model, uint32_t seed)
       return fmt::format("{} runs before the loss", node.op->name);
   }
   return "";
+}
+
+TEST(random_model, is_predicted_no_slower_within_more_memory) {
+  expect_of_random_models(is_predicted_no_slower_within_more_memory);
 }
 
 TEST(random_model, keeps_every_value_in_memory_until_its_last_reader) {
