@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/common.sh
 
 # The suites in which threads meet: what the thread sanitizer watches.
-thread_suites="exec simd data train"
+thread_suites="parallel exec simd data train"
 # What runs under qemu-user: two of the forty parts of the op tests. The bits are compared of all ops.
 arm_op_parts="0|8"
 
