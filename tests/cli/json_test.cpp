@@ -28,7 +28,8 @@ constexpr const char* kPlanKeys =
     "activation_peak_bytes "
     "workspace_bytes arena_bytes in_file_bytes staging_bytes swap_file_bytes no_swap "
     "input_pipeline_bytes reserved_bytes data samples micro_batches fits budget_bytes "
-    "nearest_feasible_bytes binding strategies swap_read_bytes swap_written_bytes swap_busy_ms "
+    "nearest_feasible_bytes binding strategies candidates decisions swap_read_bytes "
+    "swap_written_bytes swap_busy_ms "
     "swap_stall_ms step_ms buffers";
 
 TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {

