@@ -7,78 +7,17 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
+
+#include "data/array_visit.h"
 
 namespace thimble::data {
 namespace {
 
-constexpr int64_t kPartBytes = 4096;  // read at once from a file
-
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
-
-// Calls visitor with a zero of the element's C++ type.
-template <class Visitor>
-auto visit_element(Element element, Visitor&& visitor) {
-  switch (element) {
-    case Element::i8:
-      return visitor(int8_t{});
-    case Element::u16:
-      return visitor(uint16_t{});
-    case Element::i16:
-      return visitor(int16_t{});
-    case Element::u32:
-      return visitor(uint32_t{});
-    case Element::i32:
-      return visitor(int32_t{});
-    case Element::u64:
-      return visitor(uint64_t{});
-    case Element::i64:
-      return visitor(int64_t{});
-    case Element::f32:
-      return visitor(float{});
-    case Element::f64:
-      return visitor(double{});
-    case Element::u8:
-    case Element::boolean:
-      break;
-  }
-  return visitor(uint8_t{});
-}
-
 std::string place(const Array& array, int64_t element) {
   return fmt::format("element {} of sample {}", element % array.row_elements(),
                      element / array.row_elements());
-}
-
-// Calls visitor(first, elements, count) for parts of the elements begin .. end - 1, of type T, in
-// order: for all at once where they lie in memory as they are.
-template <class T, class Visitor>
-void for_parts(const Array& array, int64_t begin, int64_t end, Visitor&& visitor) {
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
-  const std::byte* const memory = array.storage->data();
-  if (memory != nullptr && (kWidth == 1 || !array.swapped)) {
-    visitor(begin, memory + array.offset + begin * kWidth, end - begin);
-    return;
-  }
-  std::byte part[kPartBytes];
-  for (int64_t at = begin; at < end;) {
-    const int64_t count = std::min<int64_t>(end - at, kPartBytes / kWidth);
-    array.storage->read(array.offset + at * kWidth, {part, static_cast<size_t>(count * kWidth)});
-    if (array.swapped) {
-      for (int64_t i = 0; i < count; ++i) {
-        std::reverse(part + i * kWidth, part + (i + 1) * kWidth);
-      }
-    }
-    visitor(at, static_cast<const std::byte*>(part), count);
-    at += count;
-  }
 }
 
 // to[i] = from[i] / divisor, or the plain value for an integer destination.
@@ -93,7 +32,8 @@ void convert(const Array& array, int64_t row, float divisor, To* to) {
         [&](int64_t first, const std::byte* from, int64_t count) {
           To* const out = to + (first - begin);
           for (int64_t i = 0; i < count; ++i) {
-            const auto value = load<From>(from + i * static_cast<int64_t>(sizeof(From)));
+            const auto value =
+                number_of(load_element<From>(from + i * static_cast<int64_t>(sizeof(From))));
             if constexpr (std::is_floating_point_v<To>) {
               out[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value) / divisor;
             } else {
@@ -112,7 +52,8 @@ void check_each(const std::string& file, const Array& array, Fault&& fault) {
     for_parts<T>(
         array, 0, array.shape.elements(), [&](int64_t first, const std::byte* from, int64_t count) {
           for (int64_t i = 0; i < count; ++i) {
-            const auto value = load<T>(from + i * static_cast<int64_t>(sizeof(T)));
+            const auto value =
+                number_of(load_element<T>(from + i * static_cast<int64_t>(sizeof(T))));
             const char* const what = fault(value);
             if (what == nullptr) continue;
             throw Error(file, fmt::format("{} is {}; {}", place(array, first + i), value, what));
@@ -138,6 +79,12 @@ class ArraySource : public Source {
         case DType::i32:
           convert(column.array, index, 1, static_cast<int32_t*>(out[f]));
           break;
+        case DType::u32:
+          convert(column.array, index, 1, static_cast<uint32_t*>(out[f]));
+          break;
+        case DType::i8:
+          convert(column.array, index, 1, static_cast<int8_t*>(out[f]));
+          break;
         default:
           convert(column.array, index, 1, static_cast<uint8_t*>(out[f]));
           break;
@@ -161,7 +108,42 @@ int64_t size_bytes(Element element) {
   return visit_element(element, [](auto zero) { return static_cast<int64_t>(sizeof(zero)); });
 }
 
-bool is_floating(Element element) { return element == Element::f32 || element == Element::f64; }
+bool is_floating(Element element) {
+  return element == Element::f16 || element == Element::bf16 || element == Element::f32 ||
+         element == Element::f64;
+}
+
+const char* to_string(Element element) {
+  switch (element) {
+    case Element::u8:
+      return "u8";
+    case Element::i8:
+      return "i8";
+    case Element::u16:
+      return "u16";
+    case Element::i16:
+      return "i16";
+    case Element::u32:
+      return "u32";
+    case Element::i32:
+      return "i32";
+    case Element::u64:
+      return "u64";
+    case Element::i64:
+      return "i64";
+    case Element::f16:
+      return "f16";
+    case Element::bf16:
+      return "bf16";
+    case Element::f32:
+      return "f32";
+    case Element::f64:
+      return "f64";
+    case Element::boolean:
+      break;
+  }
+  return "bool";
+}
 
 Array array_of_file(StoragePtr file, int64_t offset, Element element, Shape shape,
                     bool big_endian) {
@@ -188,6 +170,31 @@ void check_class_indices(const std::string& file, const Array& array) {
     if constexpr (std::is_integral_v<decltype(value)>) {
       if (std::cmp_less(value, 0) || !std::in_range<int32_t>(value)) {
         return "a class index lies in 0 .. 2^31-1";
+      }
+    }
+    return nullptr;
+  });
+}
+
+void check_integers(const std::string& file, const Array& array, DType dtype) {
+  const auto range = [dtype]() -> std::pair<int64_t, int64_t> {
+    switch (dtype) {
+      case DType::i8:
+        return {INT8_MIN, INT8_MAX};
+      case DType::u8:
+        return {0, UINT8_MAX};
+      case DType::u32:
+        return {0, UINT32_MAX};
+      default:
+        return {INT32_MIN, INT32_MAX};
+    }
+  }();
+  const std::string what =
+      fmt::format("{} holds {} to {}", thimble::to_string(dtype), range.first, range.second);
+  check_each(file, array, [&](auto value) -> const char* {
+    if constexpr (std::is_integral_v<decltype(value)>) {
+      if (std::cmp_less(value, range.first) || std::cmp_greater(value, range.second)) {
+        return what.c_str();
       }
     }
     return nullptr;

@@ -17,10 +17,11 @@
 namespace thimble::data {
 
 // Element types of the file formats. boolean: one byte, 0 or not 0.
-enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, boolean };
+enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, boolean };
 
 [[nodiscard]] int64_t size_bytes(Element element);
 [[nodiscard]] bool is_floating(Element element);
+[[nodiscard]] const char* to_string(Element element);  // "u8", "f16"
 
 // An immutable array, row-major. The first dimension counts the samples.
 struct Array {
@@ -79,9 +80,12 @@ void check_finite(const std::string& file, const Array& array);
 // Throws Error naming the first element outside 0 .. 2^31-1. For integers only.
 void check_class_indices(const std::string& file, const Array& array);
 
+// Throws Error naming the first integer that a field of that integer type cannot hold.
+void check_integers(const std::string& file, const Array& array, DType dtype);
+
 // One field of a data set with the array it is read from.
 struct Column {
-  Field field;  // f32, i32 or u8
+  Field field;  // f32, i32, u32, i8 or u8
   Array array;
   float divisor = 1;  // f32 fields: what values are divided by
 };

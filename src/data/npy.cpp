@@ -113,12 +113,17 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-Element element_of_descr(const std::string& file, const std::string& descr) {
+struct NpyType {
+  Element element;
+  bool big_endian;
+};
+
+NpyType type_of_descr(const std::string& file, const std::string& descr) {
   struct Known {
     std::string_view code;
     Element element;
   };
-  static constexpr std::array<Known, 11> kKnown = {{{"u1", Element::u8},
+  static constexpr std::array<Known, 12> kKnown = {{{"u1", Element::u8},
                                                     {"i1", Element::i8},
                                                     {"b1", Element::boolean},
                                                     {"u2", Element::u16},
@@ -127,16 +132,19 @@ Element element_of_descr(const std::string& file, const std::string& descr) {
                                                     {"i4", Element::i32},
                                                     {"u8", Element::u64},
                                                     {"i8", Element::i64},
+                                                    {"f2", Element::f16},
                                                     {"f4", Element::f32},
                                                     {"f8", Element::f64}}};
+  const char order = descr.empty() ? '\0' : descr[0];
   for (const auto& [code, element] : kKnown) {
-    const bool byte_order = descr.starts_with('<') || (code[1] == '1' && descr.starts_with('|'));
-    if (byte_order && std::string_view(descr).substr(1) == code) return element;
+    const bool has_order = order == '<' || order == '>' || (code[1] == '1' && order == '|');
+    if (has_order && std::string_view(descr).substr(1) == code) return {element, order == '>'};
   }
-  throw Error(file, fmt::format("element type {} is not supported; expected little-endian "
-                                "<f4 <f8 <i2 <i4 <i8 <u2 <u4 <u8 or |u1 |i1 |b1: convert with "
-                                "a.astype('<f4')",
-                                shown(descr)));
+  throw Error(file,
+              fmt::format("element type {} is not supported; expected <f2 <f4 <f8 <i2 <i4 <i8 "
+                          "<u2 <u4 <u8 (or with >), |u1 |i1 |b1: convert with "
+                          "a.astype('<f4')",
+                          shown(descr)));
 }
 
 // The bytes of a file up to its elements, fewer where it ends before.
@@ -177,7 +185,7 @@ Array parse_npy(const std::string& file, StoragePtr bytes) {
   const auto header =
       HeaderParser(file, {reinterpret_cast<const char*>(text.data()), text.size()}, header_offset)
           .parse();
-  const Element element = element_of_descr(file, *header.descr);
+  const auto [element, big_endian] = type_of_descr(file, *header.descr);
   if (header.shape->empty()) throw Error(file, "holds a scalar; expected one row per sample");
   if (*header.fortran_order && header.shape->size() > 1) {
     throw Error(file, "is in Fortran order; save numpy.ascontiguousarray(a)");
@@ -190,7 +198,7 @@ Array parse_npy(const std::string& file, StoragePtr bytes) {
                                   to_string(Shape(*header.shape)), elements * width,
                                   bytes->size() - offset, offset));
   }
-  return array_of_file(std::move(bytes), offset, element, Shape(*header.shape), false);
+  return array_of_file(std::move(bytes), offset, element, Shape(*header.shape), big_endian);
 }
 
 Array parse_npy(const std::string& file, std::vector<std::byte> bytes) {

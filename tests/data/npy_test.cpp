@@ -8,6 +8,7 @@ namespace thimble::data::npy_test {
 namespace {
 
 using namespace testing;
+using namespace std::string_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -67,7 +68,11 @@ TEST(npy, converts_every_element_type) {
       {"<i4", little<int32_t>(-70000) + little<int32_t>(2), {-70000, 2}},
       {"<u8", little<uint64_t>(1ull << 63) + little<uint64_t>(2), {9223372036854775808.f, 2}},
       {"<i8", little<int64_t>(-5) + little<int64_t>(2), {-5, 2}},
+      {"<f2", "\x00\x3c\x01\x80"s, {1, -0x1p-24f}},
+      {">f2", "\xc0\x00\x7b\xff"s, {-2, 65504}},
       {"<f4", little(0.1f) + little(-2.f), {0.1f, -2}},
+      {">f4", big(0.1f) + big(-2.f), {0.1f, -2}},
+      {">i2", big<int16_t>(-300) + big<int16_t>(2), {-300, 2}},
       {"<f8", little(0.1) + little(-2.), {0.1f, -2}},
   };
   ScratchFolder folder;
@@ -120,8 +125,8 @@ TEST(npy, names_what_is_wrong) {
       {std::string("\x93NUMPX\1\0", 8), "is no .npy file"},
       {version, "version 4.0 is unknown"},
       {long_header, "ends inside the header: 65535 bytes needed at offset 10"},
-      {npy_file(dict_of(">f4", "(2,)"), data), "element type \">f4\" is not supported"},
-      {npy_file(dict_of("<f2", "(4,)"), data), "\"<f2\" is not supported"},
+      {npy_file(dict_of("=f4", "(2,)"), data), "element type \"=f4\" is not supported"},
+      {npy_file(dict_of("<f16", "(1,)"), data), "\"<f16\" is not supported"},
       {npy_file(dict_of("|f4", "(2,)"), data), "\"|f4\" is not supported"},
       {npy_file(dict_of("<c8", "(1,)"), data), "is not supported"},
       {npy_file(dict_of("|O", "(1,)"), data), "is not supported"},
