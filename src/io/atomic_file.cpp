@@ -79,6 +79,11 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
+void AtomicFile::rewrite_beginning(const std::string& text) {
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) fail("writing");
+  write(text);
+}
+
 void AtomicFile::commit() {
   if (temporary_.empty()) {  // pipes and devices cannot be synced
     if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing");

@@ -22,6 +22,10 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(const std::string& text) { write(std::as_bytes(std::span(text))); }
+  // Whether the target is a regular file, so that what was written can be replaced.
+  [[nodiscard]] bool can_rewrite() const { return !temporary_.empty(); }
+  // Replaces the first bytes of what was written; needs can_rewrite().
+  void rewrite_beginning(const std::string& text);
   void commit();
 
  private:

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "io/safetensors/safetensors.h"
 #include "train/update.h"
@@ -113,21 +116,29 @@ std::string name_of_setting(const std::string& key) {
   return key;
 }
 
-// Nothing good comes of going on from weights that are not finite.
-void check_finite(const io::Safetensors& file, const io::TensorView& tensor) {
-  if (tensor.dtype != DType::f32) return;
-  const auto size = static_cast<size_t>(size_bytes(tensor.dtype, tensor.shape));
-  float part[2048];
-  for (size_t at = 0; at < size; at += sizeof part) {
-    const size_t count = std::min(size - at, sizeof part) / sizeof(float);
-    file.load(tensor, at, std::as_writable_bytes(std::span(part, count)));
-    const float* const bad =
-        std::find_if(part, part + count, [](float value) { return !std::isfinite(value); });
-    if (bad == part + count) continue;
-    throw Error(file.name(), fmt::format("the tensor {} holds {} at element {}; take an earlier "
-                                         "checkpoint",
-                                         tensor.name, *bad,
-                                         at / sizeof(float) + static_cast<size_t>(bad - part)));
+// Compares the checksum. Nothing good comes of going on from weights that are not finite.
+void check_contents(const io::Safetensors& file, const io::TensorView& tensor) {
+  std::optional<std::pair<size_t, float>> bad;  // the first element, and what it holds
+  file.scan(tensor, [&](size_t offset, std::span<const std::byte> part) {
+    if (tensor.dtype != DType::f32 || bad) return;
+    for (size_t at = 0; at < part.size(); at += sizeof(float)) {
+      float value = 0.0F;
+      std::memcpy(&value, part.data() + at, sizeof value);
+      if (std::isfinite(value)) continue;
+      bad.emplace((offset + at) / sizeof(float), value);
+      return;
+    }
+  });
+  if (!bad) return;
+  throw Error(file.name(),
+              fmt::format("the tensor {} holds {} at element {}; take an earlier checkpoint",
+                          tensor.name, bad->second, bad->first));
+}
+
+// Of the tensors that were not asked for: a file that is damaged in one place may be in others.
+void check_others(const io::Safetensors& file, const std::set<std::string>& checked) {
+  for (const io::TensorView& tensor : file.tensors()) {
+    if (checked.count(tensor.name) == 0) file.scan(tensor);
   }
 }
 
@@ -145,7 +156,7 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
                                          to_string(tensor->dtype), to_string(tensor->shape),
                                          ir::to_string(entry.type)));
   }
-  check_finite(file, *tensor);
+  check_contents(file, *tensor);
 }
 
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
@@ -238,6 +249,11 @@ void load_checkpoint(State& state, const std::string& path) {
     const bool is_checked = entry.role == ir::Role::parameter;
     if (is_saved(state, entry) && !is_checked) check_tensor(file, entry, entry.name);
   }
+  std::set<std::string> checked;
+  for (const exec::Store::Entry& entry : entries) {
+    if (is_saved(state, entry)) checked.insert(entry.name);
+  }
+  check_others(file, checked);
   state.drop_gradients();
   for (const exec::Store::Entry& entry : entries) {
     if (is_saved(state, entry)) copy_tensor(file, state.runner.store(), entry, entry.name);
@@ -256,7 +272,12 @@ void load_weights(exec::Store& store, const ir::Graph& model, const std::string&
     const std::string average = data.name + kAverageSuffix;
     wanted.emplace_back(entry, file.find(average) == nullptr ? *data.name : average);
   }
-  for (const auto& [entry, name] : wanted) check_tensor(file, *entry, name);
+  std::set<std::string> checked;
+  for (const auto& [entry, name] : wanted) {
+    check_tensor(file, *entry, name);
+    checked.insert(name);
+  }
+  check_others(file, checked);
   for (const auto& [entry, name] : wanted) copy_tensor(file, store, *entry, name);
 }
 

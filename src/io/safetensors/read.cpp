@@ -6,11 +6,13 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "io/atomic_file.h"
+#include "io/json/parse.h"
+#include "io/safetensors/checksums.h"
 #include "io/safetensors/dtype_names.h"
 #include "io/safetensors/safetensors.h"
+#include "io/xxh64.h"
 
 namespace thimble::io {
 namespace {
@@ -22,36 +24,10 @@ constexpr size_t kMaxHeaderBytes = 100'000'000;  // as the format says
 constexpr int kMaxDepth = 4;                     // header, tensor, list: three are used
 constexpr size_t kMaxFileBytes = size_t{1} << 36;
 
-// A piece of the header for a message.
-std::string printable(const json& value) {
-  constexpr size_t kLongest = 60;
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
-}
-
-// Parses the header; refuses deep nesting and names that stand twice, which JSON itself allows.
 json parse_header(const std::string& file, std::string_view text) {
-  std::vector<std::set<std::string>> names;  // of the objects that are open
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) throw Error(file, "the header is nested too deeply");
-    if (event == json::parse_event_t::object_start) names.emplace_back();
-    if (event == json::parse_event_t::object_end) names.pop_back();
-    if (event == json::parse_event_t::key &&
-        !names.back().insert(parsed.get<std::string>()).second) {
-      throw Error(file, "the name " + parsed.get<std::string>() + " stands twice in the header");
-    }
-    return true;
-  };
-  json header;
-  try {
-    header = json::parse(text, watch);
-  } catch (const json::parse_error& error) {
-    throw Error(file, fmt::format("the header is not JSON: it breaks off or goes wrong at byte {} "
-                                  "of the file",
-                                  kLengthBytes + error.byte));
-  } catch (const json::exception&) {  // numbers too large to hold
-    throw Error(file, "the header is not JSON: it has a number that is out of range");
-  }
+  json header = parse_json(
+      {.file = file, .what = "the header", .offset = kLengthBytes, .counted = "the file"}, text,
+      kMaxDepth);
   if (!header.is_object()) throw Error(file, "the header is not a JSON object");
   return header;
 }
@@ -96,6 +72,7 @@ struct Entry {
   TensorView view;
   int64_t begin;
   int64_t end;
+  std::optional<uint64_t> checksum;
 };
 
 Entry entry_of(const std::string& file, const std::string& name, const json& entry,
@@ -127,7 +104,7 @@ Entry entry_of(const std::string& file, const std::string& name, const json& ent
                 fmt::format("tensor {}: {} {} takes {} bytes, data_offsets give it {}", name,
                             type.name, to_string(view.shape), type.size(view.shape), end - begin));
   }
-  return {std::move(view), begin, end};
+  return {std::move(view), begin, end, std::nullopt};
 }
 
 // The tensors must cover the data without overlap or hole, as the format says. In their order
@@ -216,15 +193,22 @@ Metadata metadata_of(const std::string& file, const json& header) {
 struct Safetensors::Reader {
   // Name and metadata of the file, and what else its header says.
   static std::vector<Entry> read_header(Safetensors& file, Input& input, Types types) {
-    const json header = parse_header(file.name_, header_text(file.name_, input));
+    const std::string text = header_text(file.name_, input);
+    const json header = parse_header(file.name_, text);
+    file.metadata_ = metadata_of(file.name_, header);
+    const auto checksums = take_checksums(file.name_, text, file.metadata_);
     const auto data_bytes = static_cast<int64_t>(input.left());
     std::vector<Entry> entries;
     for (const auto& [key, entry] : header.items()) {
       if (key == "__metadata__") continue;
       entries.push_back(entry_of(file.name_, key, entry, data_bytes, types));
     }
-    file.metadata_ = metadata_of(file.name_, header);
     sort_and_check_cover(file.name_, entries, data_bytes);
+    if (checksums && checksums->size() != entries.size()) {
+      throw Error(file.name_, fmt::format("has {} tensors and checksums of {}", entries.size(),
+                                          checksums->size()));
+    }
+    for (size_t i = 0; checksums && i < entries.size(); ++i) entries[i].checksum = (*checksums)[i];
     return entries;
   }
 
@@ -236,7 +220,7 @@ struct Safetensors::Reader {
     std::vector<Entry> entries = read_header(file, input, types);
     const size_t data = size - input.left();
     for (Entry& entry : entries) {
-      file.offsets_.push_back(data + static_cast<size_t>(entry.begin));
+      file.places_.push_back({data + static_cast<size_t>(entry.begin), entry.checksum});
       file.tensors_.push_back(std::move(entry.view));
     }
     file.stream_ = std::move(stream);
@@ -265,6 +249,11 @@ struct Safetensors::Reader {
       }
       input.read(file.name_, to, count);
       entry.view.bytes = std::as_bytes(std::span(to, count));
+      if (entry.checksum) {
+        Xxh64 sum;
+        sum.update(entry.view.bytes);
+        compare_checksum(file.name_, entry.view.name, *entry.checksum, sum.value());
+      }
       file.tensors_.push_back(std::move(entry.view));
       to += count;
     }
@@ -298,7 +287,7 @@ void Safetensors::load(const TensorView& tensor, size_t offset, std::span<std::b
     std::copy_n(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
     return;
   }
-  const size_t at = offsets_[static_cast<size_t>(&tensor - tensors_.data())] + offset;
+  const size_t at = places_[static_cast<size_t>(&tensor - tensors_.data())].offset + offset;
   stream_->clear();
   stream_->seekg(static_cast<std::streamoff>(at));
   if (!stream_->read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()))) {
@@ -306,6 +295,23 @@ void Safetensors::load(const TensorView& tensor, size_t offset, std::span<std::b
                                    "shorter, or the disk fails",
                                    tensor.name, at));
   }
+}
+
+void Safetensors::scan(const TensorView& tensor, const Visit& visit) const {
+  const TypeName& type = *std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
+                                       [&](const TypeName& t) { return t.is_of(tensor); });
+  const auto size = static_cast<size_t>(type.size(tensor.shape));
+  alignas(8) std::byte part[1 << 14];
+  Xxh64 sum;
+  for (size_t at = 0; at < size; at += sizeof part) {
+    const std::span<std::byte> bytes(part, std::min(size - at, sizeof part));
+    load(tensor, at, bytes);
+    sum.update(bytes);
+    if (visit) visit(at, bytes);
+  }
+  if (stream_ == nullptr) return;  // compared when it was read
+  const auto& wanted = places_[static_cast<size_t>(&tensor - tensors_.data())].checksum;
+  if (wanted) compare_checksum(name_, tensor.name, *wanted, sum.value());
 }
 
 Safetensors Safetensors::parse(std::string name, std::string_view bytes, Types types) {

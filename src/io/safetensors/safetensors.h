@@ -1,5 +1,6 @@
 // Safetensors files: named tensors after a JSON header. Format: 8 bytes little-endian length of the
-// header, the header, the tensors' bytes.
+// header, the header, the tensors' bytes. Files written here have checksums (checksums.h); every
+// reader compares them where a file has any.
 #pragma once
 
 #include <thimble/types.h>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,7 +50,7 @@ class Safetensors {
   // Says by its name whether a tensor is to be held.
   using Wanted = std::function<bool(std::string_view name)>;
   // Throws Error naming file and field where anything is not as the format says, of tensors that
-  // are not wanted too; holds those that are (none given: all).
+  // are not wanted too; holds those that are (none given: all) and compares their checksums.
   [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {},
                                         Types types = Types::own);
   // Holds the header alone: load gets the bytes from the file, which stays open; the views have
@@ -60,12 +62,18 @@ class Safetensors {
 
   // In the order of their bytes.
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }
+  // Without the checksums.
   [[nodiscard]] const Metadata& metadata() const { return metadata_; }
   // Null where there is none of that name.
   [[nodiscard]] const TensorView* find(std::string_view name) const;
   // Bytes of one of tensors(), from offset on; to ends within it. Throws Error where the file
-  // cannot be read any more.
+  // cannot be read any more. No checksum is compared.
   void load(const TensorView& tensor, size_t offset, std::span<std::byte> to) const;
+  // Reads all bytes of one of tensors() in parts, each a multiple of 8 bytes but the last and
+  // aligned to 8, and compares its checksum. visit may be empty. Throws Error where the sum does
+  // not fit, or the file cannot be read any more.
+  using Visit = std::function<void(size_t offset, std::span<const std::byte> part)>;
+  void scan(const TensorView& tensor, const Visit& visit = {}) const;
   // Throws Error where the entry is missing.
   [[nodiscard]] const std::string& meta(const std::string& key) const;
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -83,7 +91,12 @@ class Safetensors {
   std::vector<TensorView> tensors_;
   Metadata metadata_;
   std::unique_ptr<std::ifstream> stream_;  // where the bytes stay in the file
-  std::vector<size_t> offsets_;            // there, of each tensor
+  // There, of each tensor.
+  struct Place {
+    size_t offset;
+    std::optional<uint64_t> checksum;
+  };
+  std::vector<Place> places_;
 };
 
 }  // namespace thimble::io

@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 #include <thimble/error.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
 #include "io/atomic_file.h"
+#include "io/json/parse.h"
+#include "io/safetensors/checksums.h"
 #include "io/safetensors/dtype_names.h"
 #include "io/safetensors/safetensors.h"
+#include "io/xxh64.h"
 
 namespace thimble::io {
 namespace {
@@ -25,13 +29,27 @@ namespace {
 
 constexpr const char* kMetadata = "__metadata__";
 
-// Written as it grows: of thousands of tensors a tree of JSON would take more memory than they do.
-std::string header_of(std::span<const TensorView> tensors, const Metadata& metadata) {
-  const auto quoted = [](const std::string& name) { return nlohmann::json(name).dump(); };
-  std::string text;
-  if (!metadata.empty()) text += quoted(kMetadata) + ":" + nlohmann::json(metadata).dump();
-  std::set<std::string_view> names;
-  if (!metadata.empty()) names.insert(kMetadata);
+// The names of tensors, entries and their texts are UTF-8.
+std::string quoted(const std::string& text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception&) {
+    throw Error("safetensors", fmt::format("the name or text {} is not UTF-8", printable(text)));
+  }
+}
+
+// The file up to the first tensor: the header after its length. Written as it grows: of thousands
+// of tensors a tree of JSON would take more memory than they do.
+std::string beginning_of(std::span<const TensorView> tensors, Metadata metadata,
+                         const TensorChecksums& sums) {
+  add_checksums(metadata, sums);
+  std::string text = "{" + quoted(kMetadata) + ":{";
+  for (const auto& [key, value] : metadata) {
+    text += (text.back() == '{' ? "" : ",") + quoted(key) + ":";
+    text += quoted(value);
+  }
+  text += "}";
+  std::set<std::string_view> names{kMetadata};
   size_t offset = 0;
   for (const TensorView& tensor : tensors) {
     const TypeName& type = type_of(tensor);
@@ -41,30 +59,50 @@ std::string header_of(std::span<const TensorView> tensors, const Metadata& metad
                                            tensor.bytes.size(), to_string(tensor.shape), wanted));
     }
     if (!names.insert(tensor.name).second) throw Error(tensor.name, "stands twice in one file");
-    text += fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                        text.empty() ? "" : ",", quoted(tensor.name), type.name,
-                        fmt::join(tensor.shape.dims(), ","), offset, offset + wanted);
+    text += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        quoted(tensor.name), type.name, fmt::join(tensor.shape.dims(), ","), offset,
+                        offset + wanted);
     offset += wanted;
   }
-  return "{" + text + "}";
-}
-
-}  // namespace
-
-void write_safetensors(const std::string& path, std::span<const TensorView> tensors,
-                       const Metadata& metadata) {
-  std::string text = header_of(tensors, metadata);
+  text += "}";
   while (text.size() % 8 != 0) text += ' ';
+  seal_header(text);
   std::string length;
   for (int shift = 0; shift < 64; shift += 8) {
     length += static_cast<char>(static_cast<uint64_t>(text.size()) >> shift & 0xFF);
   }
+  return length + text;
+}
+
+uint64_t checksum(std::span<const std::byte> bytes) {
+  Xxh64 sum;
+  sum.update(bytes);
+  return sum.value();
+}
+
+std::span<const std::byte> bytes_of(const TensorView& tensor) {
+  return tensor.fetch ? tensor.fetch() : tensor.bytes;
+}
+
+}  // namespace
+
+// The sums of what is written are known last: then the beginning is written again, of equal size.
+// In a pipe nothing can be, and the sums are computed beforehand.
+void write_safetensors(const std::string& path, std::span<const TensorView> tensors,
+                       const Metadata& metadata) {
+  TensorChecksums sums(tensors.size(), 0);
   AtomicFile file(path);
-  file.write(length);
-  file.write(text);
-  for (const TensorView& tensor : tensors) {
-    file.write(tensor.fetch ? tensor.fetch() : tensor.bytes);
+  if (!file.can_rewrite()) {
+    std::transform(tensors.begin(), tensors.end(), sums.begin(),
+                   [](const TensorView& tensor) { return checksum(bytes_of(tensor)); });
   }
+  file.write(beginning_of(tensors, metadata, sums));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const std::span<const std::byte> bytes = bytes_of(tensors[i]);
+    sums[i] = checksum(bytes);
+    file.write(bytes);
+  }
+  if (file.can_rewrite()) file.rewrite_beginning(beginning_of(tensors, metadata, sums));
   file.commit();
 }
 
