@@ -25,7 +25,11 @@ def test_safetensors_are_the_formats_own(tmp_path, rng):
     raw = (tmp_path / "t.safetensors").read_bytes()
     length = struct.unpack("<Q", raw[:8])[0]
     header = json.loads(raw[8 : 8 + length])
-    assert header.pop("__metadata__") == {"by": "test"}
+    metadata = header.pop("__metadata__")
+    checksums = metadata.pop("checksums_of_tensors").split()
+    assert len(checksums) == len(tensors) and len(metadata.pop("checksum_of_header")) == 16
+    assert metadata == {"by": "test"}
+    assert tb.safetensors_metadata(tmp_path / "t.safetensors") == {"by": "test"}
     assert header["b.weight"]["dtype"] == "F32" and header["b.weight"]["shape"] == [3, 4]
     start, end = header["a"]["data_offsets"]
     assert raw[8 + length + start : 8 + length + end] == tensors["a"].tobytes()
@@ -35,6 +39,18 @@ def test_safetensors_are_the_formats_own(tmp_path, rng):
         np.testing.assert_array_equal(array, tensors[name])
         assert array.dtype == tensors[name].dtype.newbyteorder("=")
         array.flat[0] = 1  # a copy of its own, that may be written to
+
+
+def test_a_flipped_bit_is_found(tmp_path):
+    path = tmp_path / "t.safetensors"
+    tb.save_safetensors(path, {"w": np.arange(100, dtype=np.float32)}, {"by": "test"})
+    good = path.read_bytes()
+    for bit in range(0, 8 * len(good), 61):
+        bad = bytearray(good)
+        bad[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(bad)
+        with pytest.raises(RuntimeError):
+            tb.load_safetensors(path)
 
 
 def written(path, tensors):

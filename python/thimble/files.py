@@ -20,7 +20,8 @@ def save_safetensors(
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Writes arrays (float32, float64, float16, int8, int16, int32, int64, uint8, uint32, bool) under
-    their names. An old file is replaced at once, so that it is whole at any moment."""
+    their names. An old file is replaced at once, so that it is whole at any moment. Two entries are
+    added to the metadata, the checksums of header and arrays, which load_safetensors compares."""
     require("save_safetensors", tensors=(tensors, (Mapping, "a dictionary of arrays")))
     arrays = {}
     for name, tensor in tensors.items():
