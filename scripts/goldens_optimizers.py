@@ -309,7 +309,7 @@ def schedule(text, make, steps=STEPS):
 
 
 def cycle(text, make, kind, arguments, start, gradients):
-    """Parameters while the rate and the momentum go through a cycle of PyTorch's OneCycleLR."""
+    """Parameters while the rate and the momentum go through a cycle of one of PyTorch's schedulers."""
     params = [torch.nn.Parameter(start.clone())]
     optimizer = kind(params, **arguments)
     scheduler = make(optimizer)
@@ -338,6 +338,11 @@ def cycles(start, gradients):
         cycle({"optimizer": "nadam:lr=0.1", "schedule": "one_cycle:anneal=linear,cycle_momentum"},
               lambda o: lrs.OneCycleLR(o, 0.1, steps + 1, anneal_strategy="linear"),
               torch.optim.NAdam, dict(lr=0.1), start, gradients),
+        cycle({"optimizer": "sgd:lr=0.1,momentum=0.9",
+               "schedule": "cyclic:min=0.01,step_size_up=2,step_size_down=1,mode=triangular2,"
+                           "cycle_momentum"},
+              lambda o: lrs.CyclicLR(o, 0.01, 0.1, 2, 1, mode="triangular2"), torch.optim.SGD,
+              dict(lr=0.1, momentum=0.9), start, gradients),
     ]
 
 
@@ -402,6 +407,16 @@ def schedules():
         schedule("one_cycle:three_phase,anneal=linear,pct_start=0.4",
                  lambda o: lrs.OneCycleLR(o, 0.5, 30, three_phase=True, anneal_strategy="linear",
                                           pct_start=0.4, cycle_momentum=False), 30),
+        schedule("multi_step:milestones=2:5:5:9,gamma=0.5",
+                 lambda o: lrs.MultiStepLR(o, [2, 5, 5, 9], gamma=0.5)),
+        schedule("cyclic:min=0.1,step_size_up=4",
+                 lambda o: lrs.CyclicLR(o, 0.1, 0.5, 4, cycle_momentum=False), 30),
+        schedule("cyclic:min=0.1,step_size_up=3,step_size_down=5,mode=triangular2",
+                 lambda o: lrs.CyclicLR(o, 0.1, 0.5, 3, 5, mode="triangular2",
+                                        cycle_momentum=False), 40),
+        schedule("cyclic:max=0.9,min=0.01,step_size_up=5,step_size_down=2,mode=exp_range,gamma=0.9",
+                 lambda o: lrs.CyclicLR(o, 0.01, 0.9, 5, 2, mode="exp_range", gamma=0.9,
+                                        cycle_momentum=False), 40),
     ]
 
 

@@ -47,6 +47,12 @@ class Training {
     { const io::AtomicFile probe(checkpoint()); }  // a folder that takes no files fails now
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
     if (!options_.weights.empty()) trainer_.load_weights(options_.weights);
+    if (trainer_.epochs() > epochs_) {
+      throw Error("epochs",
+                  fmt::format("{} in all are asked for, but {} are done already; ask for more, or "
+                              "start anew",
+                              epochs_, trainer_.epochs()));
+    }
     print_start();
     catch_interrupt();
     const FitResult result = fit();
@@ -95,6 +101,7 @@ class Training {
   FitResult fit() {
     FitOptions fit;
     fit.epochs = epochs_;
+    fit.initial_epoch = trainer_.epochs();
     fit.validation = test_;
     fit.checkpoint = checkpoint();
     fit.stop = interrupted;
@@ -335,7 +342,9 @@ void add_train(CLI::App& app, Action& action) {
   options->setup.add_to(*command);
   options->data.add_to(*command);
   options->data.add_limit_train_to(*command);
-  command->add_option("--epochs", options->epochs, "passes over the training data [the recipe's]")
+  command->add_option("--epochs", options->epochs,
+                       "passes over the training data in all, those of a resumed run counted in "
+                       "[the recipe's]")
       ->check(whole_number(1))
       ->type_name("N");
   command->add_option("--out", options->out, "folder for what is written [out/RECIPE]")

@@ -34,12 +34,14 @@ class Schedule {
  public:
   static Schedule constant(double lr);
   static Schedule step(const StepDecay& settings);
+  static Schedule multi_step(const MultiStepDecay& settings);
   static Schedule exponential(const ExponentialDecay& settings);
   static Schedule cosine_annealing(const CosineAnnealing& settings);
   static Schedule linear(const LinearDecay& settings);
   static Schedule cosine_restarts(const CosineRestarts& settings);
   static Schedule polynomial(const PolynomialDecay& settings);
   static Schedule one_cycle(const OneCycle& settings);
+  static Schedule cyclic(const Cyclic& settings);
   static Schedule reduce_on_plateau(const ReduceOnPlateau& settings);
   // Any function of the step, which counts from 0. at throws Error where it gives a rate below 0 or
   // none. A checkpoint does not hold it: resume with the same function.
@@ -51,8 +53,9 @@ class Schedule {
   // goes on for ever.
   static Schedule sequence(const std::vector<ScheduleStage>& stages);
 
-  // "cosine", "cosine:min=1e-5,decay_steps=1000", "step:step_size=100,gamma=0.5", or several with
-  // "/" between: "warmup:steps=100/constant:steps=500/linear". Settings: the fields' names above;
+  // "cosine", "cosine:min=1e-5,decay_steps=1000", "step:step_size=100,gamma=0.5",
+  // "multi_step:milestones=100:200" with ":" between numbers, or several schedules with "/" between:
+  // "warmup:steps=100/constant:steps=500/linear". Settings: the fields' names above;
   // stages but the last need steps. Left out, lr and max are `lr`; min is 0; decay_steps and
   // total_steps are what is left of total_steps (0: unknown) or the stage's steps. Throws Error.
   [[nodiscard]] static Schedule parse(std::string_view text, double lr, int64_t total_steps);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thimble {
 
@@ -10,6 +11,14 @@ namespace thimble {
 struct StepDecay {
   double lr = 0.0;
   int64_t step_size = 0;
+  double gamma = 0.1;
+};
+
+// lr * gamma^(number of milestones that step has reached). milestones: at least one, from 1 on, none
+// before an earlier one; one that is named twice counts twice. PyTorch: MultiStepLR.
+struct MultiStepDecay {
+  double lr = 0.0;
+  std::vector<int64_t> milestones;
   double gamma = 0.1;
 };
 
@@ -68,6 +77,28 @@ struct OneCycle {
   bool cycle_momentum = false;
   double base_momentum = 0.85;
   double max_momentum = 0.95;
+};
+
+// From min to max in step_size_up steps, back in step_size_down, and again: triangles of the height
+// max - min, or of lower ones. Source: Smith, "Cyclical learning rates for training neural
+// networks", 2017. PyTorch: CyclicLR without cycle_momentum.
+struct Cyclic {
+  enum class Mode : uint8_t {
+    triangular,   // each of the same height
+    triangular2,  // each half as high as the one before
+    exp_range,    // the height times gamma^step
+  };
+  double max = 0.0;
+  double min = 0.0;
+  int64_t step_size_up = 2000;
+  int64_t step_size_down = 0;  // 0: as step_size_up
+  Mode mode = Mode::triangular;
+  double gamma = 1.0;  // of exp_range: in (0, 1]
+  // The optimizer's momentum (beta1 of the Adam family) from max_momentum down to base_momentum as
+  // the rate goes up, and back; its fall is lower where the triangles are.
+  bool cycle_momentum = false;
+  double base_momentum = 0.8;
+  double max_momentum = 0.9;
 };
 
 // lr, times factor whenever more than `patience` epochs in a row have not bettered the watched

@@ -3,6 +3,7 @@
 
 #include <thimble/data.h>
 #include <thimble/data_loader.h>
+#include <thimble/fit.h>
 #include <thimble/graph.h>
 #include <thimble/plan.h>
 #include <thimble/trainer_options.h>
@@ -20,67 +21,6 @@ namespace thimble {
 namespace train {
 struct State;
 }
-
-// Means over samples.
-struct Evaluation {
-  double loss = 0.0;
-  std::map<std::string, double> metrics;
-  int64_t samples = 0;
-};
-
-struct StepReport {
-  int64_t epoch = 0;           // from 0
-  int64_t batch = 0;           // in its epoch, from 0
-  int64_t batches = 0;         // of the epoch
-  int64_t step = 0;            // of the whole training, from 0
-  double loss = 0.0;           // of this batch
-  double learning_rate = 0.0;  // used in this step
-  double milliseconds = 0.0;   // of this step, input pipeline left out
-  double swap_busy_ms = 0.0;   // while the swap file had transfers under way
-  double swap_stall_ms = 0.0;  // while the step waited for the swap file
-  // How long the rehearsed plan expects an updating step to wait that computes as long and whose
-  // swap file is as busy; 0 without a rehearsal.
-  double swap_expected_stall_ms = 0.0;
-};
-
-struct EpochReport {
-  int64_t epoch = 0;  // from 0
-  Evaluation train;   // as measured during the epoch, while parameters changed
-  std::optional<Evaluation> validation;
-  double learning_rate = 0.0;  // of the last step
-  double seconds = 0.0;
-  bool is_best = false;  // lowest monitored loss so far
-};
-
-struct FitOptions {
-  int64_t epochs = 1;                       // in all, those of a resumed run counted in
-  std::optional<data::Dataset> validation;  // evaluated after every epoch
-  std::string checkpoint;       // file written after every epoch and on a stop; empty: none
-  std::string best_checkpoint;  // file written when the monitored loss is lowest; empty: none
-  int64_t patience = 0;         // stop after so many epochs without a lower loss; 0: never
-  bool shuffle = true;
-  int prefetch = 1;       // batches read ahead; 0: read between two steps, straight into them
-  data::Augment augment;  // may be empty
-  std::function<void(const StepReport&)> on_step;
-  std::function<void(const EpochReport&)> on_epoch;
-  std::function<bool()> stop;  // called after every step and epoch; true: save and return
-};
-
-struct FitResult {
-  enum class End : uint8_t { finished, stopped, early };
-  End end = End::finished;
-  std::vector<EpochReport> epochs;  // of this call
-  int64_t steps = 0;                // of the whole training
-  double ms_per_step_median = 0.0;  // 0 where no step was left
-  int64_t input_pipeline_bytes = 0;
-  // The most that was held at once since the plan's memory was taken, input pipeline included.
-  int64_t measured_peak_bytes = 0;
-  int64_t swap_read_bytes = 0;  // by the steps of this call, without validation
-  int64_t swap_written_bytes = 0;
-  double swap_busy_ms = 0.0;            // while the swap file had transfers under way
-  double swap_stall_ms = 0.0;           // while these steps waited for it
-  double swap_expected_stall_ms = 0.0;  // that the plan expects; see StepReport
-};
 
 // The plan of Trainer(graph, options), made without taking the memory. nearest_feasible_bytes is
 // the smallest budget found that can be kept. If the given budget cannot be kept, `fits` is false
@@ -132,7 +72,9 @@ class Trainer {
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   // SHA-256, in hex, of all parameters' names and bytes in order of name.
   [[nodiscard]] std::string weights_sha256() const;
+  // Steps and epochs done, those before a resume counted in; an epoch that runs is not done.
   [[nodiscard]] int64_t steps() const;
+  [[nodiscard]] int64_t epochs() const;
 
   // For the library's own parts.
   [[nodiscard]] train::State& state() { return *state_; }

@@ -32,6 +32,28 @@ Schedule one_cycle(double max, int64_t total_steps, double pct_start, const std:
                               .max_momentum = max_momentum});
 }
 
+Schedule cyclic(double max, double min, int64_t step_size_up, int64_t step_size_down,
+                const std::string& mode, double gamma, bool cycle_momentum, double base_momentum,
+                double max_momentum) {
+  Cyclic settings{.max = max,
+                  .min = min,
+                  .step_size_up = step_size_up,
+                  .step_size_down = step_size_down,
+                  .gamma = gamma,
+                  .cycle_momentum = cycle_momentum,
+                  .base_momentum = base_momentum,
+                  .max_momentum = max_momentum};
+  if (mode == "triangular2") {
+    settings.mode = Cyclic::Mode::triangular2;
+  } else if (mode == "exp_range") {
+    settings.mode = Cyclic::Mode::exp_range;
+  } else if (mode != "triangular") {
+    throw Error("mode", R"(expected "triangular", "triangular2" or "exp_range", got ")" + mode +
+                            "\"");
+  }
+  return Schedule::cyclic(settings);
+}
+
 Schedule reduce_on_plateau(double lr, const std::string& mode, double factor, int64_t patience,
                            double threshold, const std::string& threshold_mode, int64_t cooldown,
                            double min_lr, double eps, const std::string& metric) {
@@ -78,6 +100,22 @@ void bind_longer_makers(nb::class_<Schedule>& schedule) {
           "From max / div_factor up to max and down to max / div_factor / "
           "final_div_factor; PyTorch's OneCycleLR. cycle_momentum: the optimizer's momentum "
           "(beta1 of the Adam family) falls as the rate rises, and back.")
+      .def_static("cyclic", &cyclic, nb::arg("max"), nb::arg("min") = 0.0,
+                  nb::arg("step_size_up") = Cyclic{}.step_size_up, nb::arg("step_size_down") = 0,
+                  nb::arg("mode") = "triangular", nb::arg("gamma") = 1.0,
+                  nb::arg("cycle_momentum") = false,
+                  nb::arg("base_momentum") = Cyclic{}.base_momentum,
+                  nb::arg("max_momentum") = Cyclic{}.max_momentum,
+                  "From min to max in step_size_up steps, back in step_size_down (0: as many), and "
+                  "again; PyTorch's CyclicLR. mode: \"triangular\"; \"triangular2\", each triangle "
+                  "half as high as the one before; or \"exp_range\", their height times gamma^step.")
+      .def_static(
+          "multi_step",
+          [](double lr, std::vector<int64_t> milestones, double gamma) {
+            return Schedule::multi_step({lr, std::move(milestones), gamma});
+          },
+          nb::arg("lr"), nb::arg("milestones"), nb::arg("gamma") = MultiStepDecay{}.gamma,
+          "lr * gamma^(number of milestones, steps, that are reached); PyTorch's MultiStepLR.")
       .def_static("reduce_on_plateau", &reduce_on_plateau, nb::arg("lr"), nb::arg("mode") = "min",
                   nb::arg("factor") = ReduceOnPlateau{}.factor,
                   nb::arg("patience") = ReduceOnPlateau{}.patience,

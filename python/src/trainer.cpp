@@ -105,13 +105,14 @@ void make_trainer(PyTrainer* self, const Graph& graph, const TrainerOptions& opt
 }
 
 FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validation, int64_t epochs,
-              int64_t patience, bool shuffle, int prefetch, const std::string& checkpoint,
+              int64_t initial_epoch, int64_t patience, bool shuffle, int prefetch, const std::string& checkpoint,
               const std::string& best_checkpoint, const nb::object& on_step,
               const nb::object& on_epoch) {
   const Use use(self);
   if (self.fitting) throw std::runtime_error("fit was called from a callback of fit");
   train::State& state = self.trainer.state();
   FitOptions options{.epochs = epochs,
+                     .initial_epoch = initial_epoch,
                      .checkpoint = checkpoint,
                      .best_checkpoint = best_checkpoint,
                      .patience = patience};
@@ -223,7 +224,7 @@ void bind_trainer(nb::module_& m) {
   nb::class_<PyTrainer>(m, "Trainer")
       .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("options"))
       .def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("epochs"),
-           nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
+           nb::arg("initial_epoch"), nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
            nb::arg("best_checkpoint"), nb::arg("on_step").none(), nb::arg("on_epoch").none())
       .def("start_averages", [](PyTrainer& t) { t.trainer.state().start_averages(); })
       .def("evaluate", &evaluate, nb::arg("data"))
@@ -262,7 +263,7 @@ void bind_trainer(nb::module_& m) {
           "labels", [](PyTrainer& t) { return sources(t, ir::Role::label); },
           nb::sig("def labels(self) -> dict[str, tuple[str, tuple[int, ...]]]"))
       .def_prop_ro("steps", [](PyTrainer& t) { return t.trainer.steps(); })
-      .def_prop_ro("epochs", [](PyTrainer& t) { return t.trainer.state().progress.epoch; })
+      .def_prop_ro("epochs", [](PyTrainer& t) { return t.trainer.epochs(); })
       .def_prop_ro("batch", [](PyTrainer& t) { return t.trainer.options().batch; })
       .def("weights_sha256", [](PyTrainer& t) { return t.trainer.weights_sha256(); });
 }

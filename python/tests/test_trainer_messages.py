@@ -1,5 +1,6 @@
 """What trainers say: of wrong arguments, of nothing to do, of what they did."""
 
+import pathlib
 import re
 
 import numpy as np
@@ -9,13 +10,21 @@ from conftest import classifier
 import thimble as tb
 
 
-def test_fit_says_that_all_epochs_are_done(digits):
+def test_fit_trains_more_epochs_and_counts_on_from_an_initial_epoch(digits):
     trainer = tb.recipes.mlp().trainer()
-    trainer.fit(digits, epochs=2)
-    assert trainer.epochs == 2
-    with pytest.warns(UserWarning, match=r"trains nothing: .* which are 2; fit.epochs=trainer.epoch"):
-        assert trainer.fit(digits, epochs=2).epochs == []
-    assert len(trainer.fit(digits, epochs=trainer.epochs + 1).epochs) == 1
+    assert [e.epoch for e in trainer.fit(digits, epochs=2).epochs] == [0, 1]
+    assert [e.epoch for e in trainer.fit(digits, epochs=2).epochs] == [2, 3]
+    rest = trainer.fit(digits, epochs=6, initial_epoch=trainer.epochs)
+    assert [e.epoch for e in rest.epochs] == [4, 5] and trainer.epochs == 6
+    assert trainer.fit(digits, epochs=6, initial_epoch=trainer.epochs).epochs == []
+    straight = tb.recipes.mlp().trainer()
+    straight.fit(digits, epochs=6)
+    assert straight.weights_sha256() == trainer.weights_sha256()
+
+
+def test_the_package_says_its_version():
+    project = pathlib.Path(__file__).parents[2] / "pyproject.toml"
+    assert f'\nversion = "{tb.__version__}"\n' in project.read_text()
 
 
 @pytest.mark.parametrize(
@@ -26,6 +35,7 @@ def test_fit_says_that_all_epochs_are_done(digits):
         (lambda g: tb.Trainer(g, batch=2.5), r"^\[Trainer\] batch must be a whole number"),
         (lambda g: tb.Trainer(g, optimizer=3), r"^\[Trainer\] optimizer must be one such as"),
         (lambda g: tb.Trainer(g).fit({}, epochs=1.5), r"^\[fit\] epochs must be a whole number"),
+        (lambda g: tb.Trainer(g).fit({}, initial_epoch="1"), r"initial_epoch must be a whole number"),
         (lambda g: tb.Trainer(g, clip="1"), r"^\[Trainer\] clip must be a thimble.GradientClip or"),
         (lambda g: tb.Trainer(g, schedule=3), r"^\[Trainer\] schedule must be .*, got 3$"),
         (lambda g: tb.Trainer(g, groups=tb.ParamGroup("*")), r"groups must be a list of thimble.P"),

@@ -27,6 +27,7 @@ from ._core import (
     Schedule,
     StepReport,
     Value,
+    __version__,
     set_num_threads,
 )
 from ._optimizer import GradientClip, Optimizer, ParamGroup
@@ -56,6 +57,7 @@ __all__ = [
     "StepReport",
     "Trainer",
     "Value",
+    "__version__",
     "data",
     "functional_call",
     "init",

@@ -6,7 +6,6 @@ import numbers
 import os
 import re
 import reprlib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -273,6 +272,7 @@ class Trainer(Weights):
         data: Any,
         *,
         epochs: int = 1,
+        initial_epoch: int = 0,
         validation_data: Any = None,
         callbacks: Sequence[CallbackLike] = (),
         shuffle: bool = True,
@@ -282,16 +282,19 @@ class Trainer(Weights):
         prefetch: int = 1,
         progress: bool | None = None,
     ) -> FitResult:
-        """Trains until the model has seen `epochs` epochs in all. Epochs before this call, and before
-        a resume, are counted. A second call with the same number therefore trains nothing and warns;
-        epochs=trainer.epochs + 1 trains one more.
+        """Trains `epochs` more epochs or, as in Keras, from initial_epoch to epochs. A training of 30
+        epochs that was stopped and resumed ends with
+        fit(data, epochs=30, initial_epoch=trainer.epochs), which trains nothing where all are done.
+        An epoch that was stopped in its middle is ended first, and counts as one. Order, schedule and
+        reports count the epochs of the whole training, whatever initial_epoch is.
 
         Ctrl-C ends training after the current step and raises KeyboardInterrupt; the next call of
         fit continues.
 
         Args:
             data: see Trainer
-            epochs: in all
+            epochs: more than before; with an initial_epoch, the number of the last one
+            initial_epoch: how many of `epochs` are done already
             validation_data: evaluated after every epoch
             callbacks: thimble.Callback objects, or functions called with the report of every epoch
             shuffle: a new order every epoch; iterables of batches have their own
@@ -302,18 +305,22 @@ class Trainer(Weights):
             prefetch: batches read ahead by a thread; 0: read between two steps, straight into them
             progress: show a bar; None: if a terminal or notebook shows it
         """
-        require("fit", epochs=(epochs, WHOLE), patience=(patience, WHOLE), prefetch=(prefetch, WHOLE))
+        require(
+            "fit", epochs=(epochs, WHOLE), initial_epoch=(initial_epoch, WHOLE),
+            patience=(patience, WHOLE), prefetch=(prefetch, WHOLE),
+        )
         told = listed("fit", "callbacks", callbacks, (Callback, Callable), "callbacks or functions")
-        bar = ProgressBar(epochs) if (is_wanted() if progress is None else progress) else None
+        last = self.epochs + max(epochs - initial_epoch, 0)
+        bar = ProgressBar(last) if (is_wanted() if progress is None else progress) else None
         if bar is not None:
             told.insert(0, bar)
         functions = _Told(told, self)
-        done = self.epochs
         try:
-            result = self._core.fit(
+            return self._core.fit(
                 self._source(data, True),
                 None if validation_data is None else self._source(validation_data, True),
                 epochs=epochs,
+                initial_epoch=initial_epoch,
                 patience=patience,
                 shuffle=shuffle,
                 prefetch=prefetch,
@@ -325,13 +332,6 @@ class Trainer(Weights):
         finally:
             if bar is not None:
                 bar.close()
-        if epochs <= done:
-            warnings.warn(
-                f"fit(epochs={epochs}) trains nothing: epochs counts those done, which are "
-                f"{done}; fit(epochs=trainer.epochs + {max(epochs, 1)}) trains further",
-                stacklevel=2,
-            )
-        return result
 
     def evaluate(self, data: Any) -> Evaluation:
         """Means of the loss and the metrics over all samples, computed as at inference."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "exec/accounting.h"
 #include "train/checkpoint.h"
@@ -22,9 +23,18 @@ void check(const FitOptions& options) {
   if (options.epochs < 1) {
     throw Error("epochs", fmt::format("expected 1 or more, got {}", options.epochs));
   }
+  if (options.initial_epoch < 0) {
+    throw Error("initial_epoch", fmt::format("expected 0 or more, got {}", options.initial_epoch));
+  }
   if (options.patience < 0) {
     throw Error("patience", fmt::format("expected 0 or more, got {}", options.patience));
   }
+}
+
+// The number of epochs, of the whole training, that fit ends with.
+int64_t last_epoch(int64_t done, const FitOptions& options) {
+  const int64_t wanted = std::max<int64_t>(options.epochs - options.initial_epoch, 0);
+  return done + std::min(wanted, std::numeric_limits<int64_t>::max() - done);
 }
 
 // One call of Trainer::fit.
@@ -36,13 +46,8 @@ class Fitting {
         stream_(stream),
         options_(options),
         validate_(validate),
+        last_epoch_(last_epoch(state.progress.epoch, options)),
         feed_(state.model, stream, true) {
-    const int64_t left = options.epochs - state.progress.epoch;
-    if (left < 0) {
-      throw Error("epochs", fmt::format("{} in all are asked for, but {} are done already; ask for "
-                                        "more, or start anew",
-                                        options.epochs, state.progress.epoch));
-    }
     const int64_t batches = stream.batches();
     if (batches > 0 && state.progress.batch > batches) {
       throw Error("fit",
@@ -58,7 +63,7 @@ class Fitting {
   FitResult run() {
     state_.swapped_by_steps = {};
     state_.ran_ms = 0.0;
-    while (state_.progress.epoch < options_.epochs) {
+    while (state_.progress.epoch < last_epoch_) {
       const auto start = Clock::now();
       if (!run_epoch()) {
         result_.end = FitResult::End::stopped;
@@ -71,7 +76,7 @@ class Fitting {
         result_.end = FitResult::End::early;
         break;
       }
-      if (state_.progress.epoch < options_.epochs && options_.stop && options_.stop()) {
+      if (state_.progress.epoch < last_epoch_ && options_.stop && options_.stop()) {
         result_.end = FitResult::End::stopped;
         break;
       }
@@ -170,6 +175,7 @@ class Fitting {
   train::BatchStream& stream_;
   const FitOptions& options_;
   const std::function<Evaluation()>& validate_;
+  const int64_t last_epoch_;
   train::Feed feed_;
   train::StepTimes step_times_;
   FitResult result_;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <thimble/schedule.h>
 
 #include <algorithm>
@@ -41,6 +42,22 @@ class StepRule final : public Schedule::Rule {
 
  private:
   StepDecay s_;
+};
+
+class MultiStepRule final : public Schedule::Rule {
+ public:
+  explicit MultiStepRule(const MultiStepDecay& s) : s_(s) {}
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
+    const auto reached = std::upper_bound(s_.milestones.begin(), s_.milestones.end(), step);
+    return s_.lr * std::pow(s_.gamma, static_cast<double>(reached - s_.milestones.begin()));
+  }
+  [[nodiscard]] std::string text() const override {
+    return fmt::format("multi_step:lr={},milestones={},gamma={}", s_.lr,
+                       fmt::join(s_.milestones, ":"), s_.gamma);
+  }
+
+ private:
+  MultiStepDecay s_;
 };
 
 class ExponentialRule final : public Schedule::Rule {
@@ -170,6 +187,19 @@ Schedule Schedule::step(const StepDecay& settings) {
   require_count("step", "step_size", settings.step_size);
   require_gamma("step", settings.gamma);
   return Schedule(std::make_shared<StepRule>(settings));
+}
+
+Schedule Schedule::multi_step(const MultiStepDecay& settings) {
+  constexpr const char* kName = "multi_step";
+  require_rate(kName, "lr", settings.lr);
+  require(!settings.milestones.empty(), kName, "milestones must name one step or more");
+  require(settings.milestones.front() >= 1 &&
+              std::is_sorted(settings.milestones.begin(), settings.milestones.end()),
+          kName,
+          fmt::format("milestones must be steps from 1 on in rising order, got {}",
+                      fmt::join(settings.milestones, ":")));
+  require_gamma(kName, settings.gamma);
+  return Schedule(std::make_shared<MultiStepRule>(settings));
 }
 
 Schedule Schedule::exponential(const ExponentialDecay& settings) {

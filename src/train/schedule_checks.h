@@ -28,6 +28,13 @@ inline void require_gamma(const char* schedule, double gamma) {
           fmt::format("gamma must be above 0 and at most 1, got {}", gamma));
 }
 
+inline void require_momenta(const char* schedule, double base, double max) {
+  require(base >= 0.0 && base <= max && max < 1.0, schedule,
+          fmt::format("base_momentum and max_momentum must be from 0 to below 1 in this order, got "
+                      "{} and {}",
+                      base, max));
+}
+
 // What schedules from max to min have in common.
 template <class S>
 inline void require_fall(const char* schedule, const S& s) {

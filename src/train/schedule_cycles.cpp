@@ -14,6 +14,8 @@ namespace {
 using train::require;
 using train::require_count;
 using train::require_fall;
+using train::require_gamma;
+using train::require_momenta;
 using train::require_rate;
 
 // From start to end as part goes from 0 to 1.
@@ -108,6 +110,51 @@ class OneCycleRule final : public Schedule::Rule {
   OneCycle s_;
 };
 
+class CyclicRule final : public Schedule::Rule {
+ public:
+  explicit CyclicRule(const Cyclic& s) : s_(s) {
+    if (s_.step_size_down == 0) s_.step_size_down = s_.step_size_up;
+  }
+  [[nodiscard]] double at(int64_t step, const ScheduleFeedback& /*feedback*/) const override {
+    return s_.min + (s_.max - s_.min) * height(step);
+  }
+  [[nodiscard]] bool cycles_momentum() const override { return s_.cycle_momentum; }
+  [[nodiscard]] std::optional<double> momentum(int64_t step) const override {
+    if (!s_.cycle_momentum) return {};
+    return s_.max_momentum - (s_.max_momentum - s_.base_momentum) * height(step);
+  }
+  [[nodiscard]] std::string text() const override {
+    constexpr const char* kModes[] = {"triangular", "triangular2", "exp_range"};
+    return fmt::format(
+        "cyclic:max={},min={},step_size_up={},step_size_down={},mode={},gamma={}{}", s_.max, s_.min,
+        s_.step_size_up, s_.step_size_down, kModes[static_cast<int>(s_.mode)], s_.gamma,
+        s_.cycle_momentum ? fmt::format(",cycle_momentum=true,base_momentum={},max_momentum={}",
+                                        s_.base_momentum, s_.max_momentum)
+                          : "");
+  }
+
+ private:
+  // As a share of max - min.
+  [[nodiscard]] double height(int64_t step) const {
+    const double up = static_cast<double>(s_.step_size_up);
+    const double down = static_cast<double>(s_.step_size_down);
+    const double cycle = std::floor(static_cast<double>(step) / (up + down));
+    const double inside = static_cast<double>(step) - cycle * (up + down);
+    const double share = inside <= up ? inside / up : (up + down - inside) / down;
+    switch (s_.mode) {
+      case Cyclic::Mode::triangular:
+        return share;
+      case Cyclic::Mode::triangular2:
+        return share * std::exp2(-cycle);
+      case Cyclic::Mode::exp_range:
+        break;
+    }
+    return share * std::pow(s_.gamma, static_cast<double>(step));
+  }
+
+  Cyclic s_;
+};
+
 }  // namespace
 
 Schedule Schedule::cosine_restarts(const CosineRestarts& settings) {
@@ -138,13 +185,22 @@ Schedule Schedule::one_cycle(const OneCycle& settings) {
     require(factor >= 1.0 && std::isfinite(factor), kName,
             fmt::format("div_factor and final_div_factor must be at least 1, got {}", factor));
   }
-  require(settings.base_momentum >= 0.0 && settings.base_momentum <= settings.max_momentum &&
-              settings.max_momentum < 1.0,
-          kName,
-          fmt::format("base_momentum and max_momentum must be from 0 to below 1 in this order, got "
-                      "{} and {}",
-                      settings.base_momentum, settings.max_momentum));
+  require_momenta(kName, settings.base_momentum, settings.max_momentum);
   return Schedule(std::make_shared<OneCycleRule>(settings));
+}
+
+Schedule Schedule::cyclic(const Cyclic& settings) {
+  constexpr const char* kName = "cyclic";
+  require_fall(kName, settings);
+  require_count(kName, "step_size_up", settings.step_size_up);
+  require(settings.step_size_down >= 0, kName,
+          fmt::format("step_size_down must be at least 1, or 0 for that of step_size_up, got {}",
+                      settings.step_size_down));
+  require_gamma(kName, settings.gamma);
+  require(settings.gamma == 1.0 || settings.mode == Cyclic::Mode::exp_range, kName,
+          "gamma is of the mode exp_range alone");
+  require_momenta(kName, settings.base_momentum, settings.max_momentum);
+  return Schedule(std::make_shared<CyclicRule>(settings));
 }
 
 }  // namespace thimble

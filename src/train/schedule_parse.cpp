@@ -39,6 +39,21 @@ Schedule parse_one_cycle(train::Settings& words, const Defaults& defaults) {
   return Schedule::one_cycle(s);
 }
 
+Schedule parse_cyclic(train::Settings& words, const Defaults& defaults) {
+  constexpr const char* kModes[] = {"triangular", "triangular2", "exp_range"};
+  Cyclic s;
+  s.max = words.number("max", defaults.lr);
+  s.min = words.number("min", s.min);
+  s.step_size_up = words.integer("step_size_up", s.step_size_up);
+  s.step_size_down = words.integer("step_size_down", s.step_size_down);
+  s.mode = static_cast<Cyclic::Mode>(words.choice("mode", kModes, 0));
+  s.gamma = words.number("gamma", s.gamma);
+  s.cycle_momentum = words.flag("cycle_momentum", s.cycle_momentum);
+  s.base_momentum = words.number("base_momentum", s.base_momentum);
+  s.max_momentum = words.number("max_momentum", s.max_momentum);
+  return Schedule::cyclic(s);
+}
+
 Schedule parse_plateau(train::Settings& words, const Defaults& defaults) {
   constexpr const char* kModes[] = {"min", "max"};
   constexpr const char* kThresholdModes[] = {"rel", "abs"};
@@ -72,6 +87,12 @@ constexpr Named kSchedules[] = {
                               .step_size = words.integer("step_size", 0),
                               .gamma = words.number("gamma", StepDecay{}.gamma)});
      }},
+    {"multi_step",
+     [](train::Settings& words, const Defaults& d) {
+       return Schedule::multi_step({.lr = words.number("lr", d.lr),
+                                    .milestones = words.integers("milestones"),
+                                    .gamma = words.number("gamma", MultiStepDecay{}.gamma)});
+     }},
     {"exponential",
      [](train::Settings& words, const Defaults& d) {
        return Schedule::exponential(
@@ -104,6 +125,7 @@ constexpr Named kSchedules[] = {
                                     .power = words.number("power", 1.0)});
      }},
     {"one_cycle", parse_one_cycle},
+    {"cyclic", parse_cyclic},
     {"reduce_on_plateau", parse_plateau},
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <thimble/error.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -69,6 +70,20 @@ int64_t Settings::integer(const char* key, int64_t fallback) {
   int64_t value = fallback;
   if (entry != nullptr && !read(entry->value, value)) fail_value(*entry, "a whole number");
   return value;
+}
+
+std::vector<int64_t> Settings::integers(const char* key) {
+  std::vector<int64_t> values;
+  const Entry* entry = take(key);
+  if (entry == nullptr) return values;
+  for (size_t start = 0; start <= entry->value.size();) {
+    const size_t end = std::min(entry->value.find(':', start), entry->value.size());
+    if (!read(entry->value.substr(start, end - start), values.emplace_back())) {
+      fail_value(*entry, "whole numbers with \":\" between them");
+    }
+    start = end + 1;
+  }
+  return values;
 }
 
 bool Settings::flag(const char* key, bool fallback) {

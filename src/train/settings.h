@@ -19,6 +19,8 @@ class Settings {
   // The value, or the fallback where the key is not given.
   double number(const char* key, double fallback);
   int64_t integer(const char* key, int64_t fallback);
+  // Whole numbers with ":" between them; none where the key is not given.
+  std::vector<int64_t> integers(const char* key);
   bool flag(const char* key, bool fallback);
   std::string word(const char* key, const std::string& fallback);
   // The number of one of the names.

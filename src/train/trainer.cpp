@@ -136,5 +136,6 @@ std::string Trainer::weights_sha256() const {
 }
 
 int64_t Trainer::steps() const { return state_->progress.step; }
+int64_t Trainer::epochs() const { return state_->progress.epoch; }
 
 }  // namespace thimble

@@ -31,7 +31,7 @@ TEST(swapped_training, saves_and_resumes_as_if_everything_lay_in_memory) {
   const auto run = [&](int64_t budget, const std::string& resumed, const std::string& saved) {
     Trainer trainer(recipe.build(), options_of(recipe, budget, Swap::always));
     if (!resumed.empty()) trainer.resume(resumed);
-    trainer.fit(data, {.epochs = resumed.empty() ? 1 : 2});
+    trainer.fit(data, {.epochs = 1});
     trainer.save(saved);
     return std::pair(trainer.weights_sha256(), trainer.parameter(trainer.parameter_names()[0]));
   };

@@ -262,7 +262,7 @@ TEST(micro_batches, may_change_where_a_run_resumes) {
     for (const int64_t parts : {1, 3}) {
       Trainer second(with_dropout(), options(parts, accumulate));
       second.resume(path);
-      const FitResult rest = second.fit(rows(), {.epochs = 4});
+      const FitResult rest = second.fit(rows(), {.epochs = 4, .initial_epoch = second.epochs()});
       EXPECT_NEAR(rest.epochs.back().train.loss, straight.epoch.loss, kRoundings);
     }
   }
@@ -302,7 +302,7 @@ TEST(micro_batches, are_exact_to_the_bit_among_themselves) {
                   {.epochs = 3, .checkpoint = path, .stop = [&] { return trainer.steps() == 4; }});
       Trainer next(attention(), wanted);
       next.resume(path);
-      next.fit(tokens(), {.epochs = 3});
+      next.fit(tokens(), {.epochs = 3, .initial_epoch = next.epochs()});
       return next.weights_sha256();
     }
     trainer.fit(tokens(), {.epochs = 3});

@@ -177,7 +177,7 @@ TEST(trainer, goes_on_where_memory_to_predict_is_not_to_be_had) {
       EXPECT_THROW(static_cast<void>(trainer.predict(digits(), "logits")), std::bad_alloc);
       EXPECT_EQ(trainer.evaluate(digits()).samples, 16);
     }
-    trainer.fit(digits(), {.epochs = 2});
+    trainer.fit(digits());
     return trainer.weights_sha256();
   };
   EXPECT_EQ(trained(true), trained(false));
@@ -193,7 +193,7 @@ TEST(trainer, refuses_to_predict_beyond_its_budget_and_goes_on) {
   Trainer free(graph, options(0));
   free.fit(digits(), {.epochs = 1});
   const std::vector<float> logits = free.predict(digits(), "logits");
-  free.fit(digits(), {.epochs = 2});
+  free.fit(digits());
 
   Trainer tight(graph, options(least));
   tight.fit(digits(), {.epochs = 1});
@@ -202,7 +202,7 @@ TEST(trainer, refuses_to_predict_beyond_its_budget_and_goes_on) {
   EXPECT_NE(error.find("[memory budget] predicting"), std::string::npos) << error;
   EXPECT_EQ(tight.plan().planned_peak_bytes, before.planned_peak_bytes);
   EXPECT_TRUE(tight.plan().fits);
-  const FitResult fit = tight.fit(digits(), {.epochs = 2});
+  const FitResult fit = tight.fit(digits());
   EXPECT_LE(fit.measured_peak_bytes, least);
   EXPECT_EQ(tight.weights_sha256(), free.weights_sha256());
 
@@ -218,7 +218,7 @@ TEST(trainer, refuses_to_predict_beyond_its_budget_and_goes_on) {
     }
     EXPECT_EQ(roomy.predict(digits(), "logits"), logits);
     EXPECT_TRUE(roomy.plan().fits);
-    EXPECT_LE(roomy.fit(digits(), {.epochs = 2}).measured_peak_bytes, budget);
+    EXPECT_LE(roomy.fit(digits()).measured_peak_bytes, budget);
     EXPECT_EQ(roomy.weights_sha256(), free.weights_sha256());
   }
 }
@@ -257,7 +257,7 @@ TEST(trainer, refuses_to_predict_from_a_parameter_without_values_and_goes_on) {
       error_of([&] { static_cast<void>(trainer.predict(digits(), "logits")); });
   EXPECT_NE(error.find("[unused"), std::string::npos) << error;
   EXPECT_NE(error.find("the loss does not depend on it"), std::string::npos) << error;
-  trainer.fit(digits(), {.epochs = 2});
+  trainer.fit(digits());
   EXPECT_EQ(trainer.evaluate(digits()).samples, 16);
 }
 
@@ -272,7 +272,7 @@ TEST(trainer, evaluates_and_trains_last_batches_of_every_size_within_the_least_b
     FitResult fit;
     for (int64_t rest = 1; rest < 8; ++rest) {
       const data::Dataset data = recipe.data("", data::Split::train).take(8 + rest);
-      fit = trainer.fit(data, {.epochs = rest});
+      fit = trainer.fit(data, {.epochs = 1});
       losses.push_back(trainer.evaluate(data).loss);
     }
     if (of.memory_budget > 0) {

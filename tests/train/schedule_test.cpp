@@ -84,7 +84,7 @@ TEST(schedule, sequence_gives_each_stage_its_own_clock) {
 
 TEST(schedule, equals_pytorchs_schedulers) {
   const auto& goldens = test::optimizer_goldens()["schedules"];
-  EXPECT_EQ(goldens.size(), 14U);
+  EXPECT_EQ(goldens.size(), 18U);
   for (const auto& golden : goldens) {
     const std::string text = golden["settings"];
     const auto rates = golden["rates"].get<std::vector<double>>();
@@ -138,6 +138,9 @@ TEST(schedule, parses_names_with_settings_left_out) {
   EXPECT_EQ(parsed("constant"), "constant:lr=0.5");
   EXPECT_EQ(parsed("constant:lr=0.25"), "constant:lr=0.25");
   EXPECT_EQ(parsed("step:step_size=7"), "step:lr=0.5,step_size=7,gamma=0.1");
+  EXPECT_EQ(parsed("multi_step:milestones=30"), "multi_step:lr=0.5,milestones=30,gamma=0.1");
+  EXPECT_EQ(parsed("cyclic:min=0.1"),
+            "cyclic:max=0.5,min=0.1,step_size_up=2000,step_size_down=2000,mode=triangular,gamma=1");
   EXPECT_EQ(parsed("exponential:gamma=0.9"), "exponential:lr=0.5,gamma=0.9");
   EXPECT_EQ(parsed("cosine"), "cosine:max=0.5,min=0,decay_steps=100");
   EXPECT_EQ(parsed("cosine:min=1e-5,decay_steps=10"), "cosine:max=0.5,min=1e-05,decay_steps=10");
@@ -160,7 +163,8 @@ TEST(schedule, parses_names_with_settings_left_out) {
 
 TEST(schedule, parses_what_text_says) {
   for (const char* text :
-       {"step:step_size=7", "cosine_restarts:t_0=3,t_mult=3", "polynomial:min=0.1,power=0.5",
+       {"step:step_size=7", "multi_step:milestones=3:5", "cyclic:mode=triangular2,cycle_momentum",
+        "cyclic:step_size_up=7,step_size_down=3,mode=exp_range,gamma=0.99", "cosine_restarts:t_0=3,t_mult=3", "polynomial:min=0.1,power=0.5",
         "one_cycle:three_phase", "one_cycle:cycle_momentum,base_momentum=0.5",
         "warmup:steps=5/reduce_on_plateau:patience=2,metric=accuracy",
         "warmup:steps=10/constant:steps=20/linear:min=0.1",
@@ -177,13 +181,17 @@ TEST(schedule, refuses_words_it_does_not_know) {
     return error_of([&] { (void)Schedule::parse(text, 0.5, total); });
   };
   EXPECT_EQ(parsing("cosin"),
-            "[schedule] unknown name \"cosin\"; known are constant, step, exponential, cosine, "
-            "cosine_restarts, linear, polynomial, one_cycle, reduce_on_plateau, warmup");
+            "[schedule] unknown name \"cosin\"; known are constant, step, multi_step, exponential, "
+            "cosine, cosine_restarts, linear, polynomial, one_cycle, cyclic, reduce_on_plateau, warmup");
   EXPECT_THAT(parsing("cosine:gamma=1"),
               HasSubstr("cosine has no setting \"gamma\"; it takes max, min, decay_steps"));
   EXPECT_THAT(parsing("constant:steps=3"), HasSubstr("constant has no setting \"steps\""));
   EXPECT_THAT(parsing("cosine:decay_steps=1.5"), HasSubstr("takes a whole number, got \"1.5\""));
   EXPECT_THAT(parsing("cosine:decay_steps=99999999999999999999"), HasSubstr("a whole number"));
+  EXPECT_THAT(parsing("multi_step"), HasSubstr("milestones must name"));
+  EXPECT_THAT(parsing("multi_step:milestones=1:x"), HasSubstr("takes whole numbers with \":\""));
+  EXPECT_THAT(parsing("multi_step:milestones=1:"), HasSubstr("takes whole numbers with \":\""));
+  EXPECT_THAT(parsing("cyclic:mode=round"), HasSubstr("triangular, triangular2, exp_range"));
   EXPECT_THAT(parsing("cosine", 0), HasSubstr("decay_steps is missing"));
   EXPECT_THAT(parsing("step"), HasSubstr("step_size must be at least 1, got 0"));
   EXPECT_THAT(parsing("warmup:steps=5"), HasSubstr("needs a schedule to lead to"));
@@ -224,6 +232,22 @@ TEST(schedule, refuses_missing_and_contradictory_settings) {
               HasSubstr("pct_start must be from 0 to 1, got 2"));
   EXPECT_THAT(refused([] { return S::one_cycle({.max = 1.0, .total_steps = 9, .div_factor = 0}); }),
               HasSubstr("must be at least 1, got 0"));
+  EXPECT_THAT(refused([] { return S::multi_step({.lr = 1.0}); }),
+              HasSubstr("milestones must name one step or more"));
+  EXPECT_THAT(refused([] { return S::multi_step({.lr = 1.0, .milestones = {5, 3}}); }),
+              HasSubstr("in rising order, got 5:3"));
+  EXPECT_THAT(refused([] { return S::multi_step({.lr = 1.0, .milestones = {0, 3}}); }),
+              HasSubstr("steps from 1 on"));
+  EXPECT_THAT(refused([] { return S::cyclic({.max = 1.0, .step_size_up = 0}); }),
+              HasSubstr("step_size_up must be at least 1, got 0"));
+  EXPECT_THAT(refused([] { return S::cyclic({.max = 1.0, .step_size_down = -1}); }),
+              HasSubstr("step_size_down must be at least 1, or 0"));
+  EXPECT_THAT(refused([] { return S::cyclic({.max = 1.0, .min = 2.0}); }),
+              HasSubstr("min must not be above max"));
+  EXPECT_THAT(refused([] { return S::cyclic({.max = 1.0, .gamma = 0.9}); }),
+              HasSubstr("gamma is of the mode exp_range alone"));
+  EXPECT_THAT(refused([] { return S::cyclic({.max = 1.0, .max_momentum = 1.0}); }),
+              HasSubstr("from 0 to below 1 in this order, got 0.8 and 1"));
   EXPECT_THAT(refused([] { return S::reduce_on_plateau({.lr = 1.0, .factor = 1.0}); }),
               HasSubstr("factor must be above 0 and below 1, got 1"));
   EXPECT_THAT(refused([] { return S::reduce_on_plateau({.lr = 1.0, .patience = -1}); }),
