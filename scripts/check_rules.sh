@@ -89,7 +89,7 @@ error types literals: base
 ops optimizer optimizers: ops
 plan swap: plan
 data data_loader data_open data_text: data
-predictor schedule schedule_settings trainer trainer_options: train
+fit predictor schedule schedule_settings trainer trainer_options: train
 recipes: recipes
 thimble: apps
 '

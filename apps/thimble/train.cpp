@@ -342,9 +342,10 @@ void add_train(CLI::App& app, Action& action) {
   options->setup.add_to(*command);
   options->data.add_to(*command);
   options->data.add_limit_train_to(*command);
-  command->add_option("--epochs", options->epochs,
-                       "passes over the training data in all, those of a resumed run counted in "
-                       "[the recipe's]")
+  command
+      ->add_option("--epochs", options->epochs,
+                   "passes over the training data in all, those of a resumed run counted in "
+                   "[the recipe's]")
       ->check(whole_number(1))
       ->type_name("N");
   command->add_option("--out", options->out, "folder for what is written [out/RECIPE]")

@@ -54,8 +54,8 @@ class Schedule {
   static Schedule sequence(const std::vector<ScheduleStage>& stages);
 
   // "cosine", "cosine:min=1e-5,decay_steps=1000", "step:step_size=100,gamma=0.5",
-  // "multi_step:milestones=100:200" with ":" between numbers, or several schedules with "/" between:
-  // "warmup:steps=100/constant:steps=500/linear". Settings: the fields' names above;
+  // "multi_step:milestones=100:200" with ":" between numbers, or several schedules with "/"
+  // between: "warmup:steps=100/constant:steps=500/linear". Settings: the fields' names above;
   // stages but the last need steps. Left out, lr and max are `lr`; min is 0; decay_steps and
   // total_steps are what is left of total_steps (0: unknown) or the stage's steps. Throws Error.
   [[nodiscard]] static Schedule parse(std::string_view text, double lr, int64_t total_steps);

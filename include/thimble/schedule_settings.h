@@ -14,8 +14,8 @@ struct StepDecay {
   double gamma = 0.1;
 };
 
-// lr * gamma^(number of milestones that step has reached). milestones: at least one, from 1 on, none
-// before an earlier one; one that is named twice counts twice. PyTorch: MultiStepLR.
+// lr * gamma^(number of milestones that step has reached). milestones: at least one, from 1 on,
+// none before an earlier one; one that is named twice counts twice. PyTorch: MultiStepLR.
 struct MultiStepDecay {
   double lr = 0.0;
   std::vector<int64_t> milestones;

@@ -5,7 +5,7 @@ NB_MODULE(_core, m) {
   using namespace thimble::python;
   // At the interpreter's end other modules may still hold what this one made; that is no leak.
   nanobind::set_leak_warnings(false);
-  m.attr("__version__") = THIMBLE_VERSION;
+  m.attr("version") = THIMBLE_VERSION;
   m.doc() = "The compiled part of thimble; use the package thimble.";
   bind_errors(m);
   bind_graph(m);

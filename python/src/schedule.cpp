@@ -48,8 +48,8 @@ Schedule cyclic(double max, double min, int64_t step_size_up, int64_t step_size_
   } else if (mode == "exp_range") {
     settings.mode = Cyclic::Mode::exp_range;
   } else if (mode != "triangular") {
-    throw Error("mode", R"(expected "triangular", "triangular2" or "exp_range", got ")" + mode +
-                            "\"");
+    throw Error("mode",
+                R"(expected "triangular", "triangular2" or "exp_range", got ")" + mode + "\"");
   }
   return Schedule::cyclic(settings);
 }
@@ -100,15 +100,15 @@ void bind_longer_makers(nb::class_<Schedule>& schedule) {
           "From max / div_factor up to max and down to max / div_factor / "
           "final_div_factor; PyTorch's OneCycleLR. cycle_momentum: the optimizer's momentum "
           "(beta1 of the Adam family) falls as the rate rises, and back.")
-      .def_static("cyclic", &cyclic, nb::arg("max"), nb::arg("min") = 0.0,
-                  nb::arg("step_size_up") = Cyclic{}.step_size_up, nb::arg("step_size_down") = 0,
-                  nb::arg("mode") = "triangular", nb::arg("gamma") = 1.0,
-                  nb::arg("cycle_momentum") = false,
-                  nb::arg("base_momentum") = Cyclic{}.base_momentum,
-                  nb::arg("max_momentum") = Cyclic{}.max_momentum,
-                  "From min to max in step_size_up steps, back in step_size_down (0: as many), and "
-                  "again; PyTorch's CyclicLR. mode: \"triangular\"; \"triangular2\", each triangle "
-                  "half as high as the one before; or \"exp_range\", their height times gamma^step.")
+      .def_static(
+          "cyclic", &cyclic, nb::arg("max"), nb::arg("min") = 0.0,
+          nb::arg("step_size_up") = Cyclic{}.step_size_up, nb::arg("step_size_down") = 0,
+          nb::arg("mode") = "triangular", nb::arg("gamma") = 1.0, nb::arg("cycle_momentum") = false,
+          nb::arg("base_momentum") = Cyclic{}.base_momentum,
+          nb::arg("max_momentum") = Cyclic{}.max_momentum,
+          "From min to max in step_size_up steps, back in step_size_down (0: as many), and "
+          "again; PyTorch's CyclicLR. mode: \"triangular\"; \"triangular2\", each triangle "
+          "half as high as the one before; or \"exp_range\", their height times gamma^step.")
       .def_static(
           "multi_step",
           [](double lr, std::vector<int64_t> milestones, double gamma) {

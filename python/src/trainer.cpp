@@ -105,9 +105,9 @@ void make_trainer(PyTrainer* self, const Graph& graph, const TrainerOptions& opt
 }
 
 FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validation, int64_t epochs,
-              int64_t initial_epoch, int64_t patience, bool shuffle, int prefetch, const std::string& checkpoint,
-              const std::string& best_checkpoint, const nb::object& on_step,
-              const nb::object& on_epoch) {
+              int64_t initial_epoch, int64_t patience, bool shuffle, int prefetch,
+              const std::string& checkpoint, const std::string& best_checkpoint,
+              const nb::object& on_step, const nb::object& on_epoch) {
   const Use use(self);
   if (self.fitting) throw std::runtime_error("fit was called from a callback of fit");
   train::State& state = self.trainer.state();
@@ -224,8 +224,9 @@ void bind_trainer(nb::module_& m) {
   nb::class_<PyTrainer>(m, "Trainer")
       .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("options"))
       .def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("epochs"),
-           nb::arg("initial_epoch"), nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"), nb::arg("checkpoint"),
-           nb::arg("best_checkpoint"), nb::arg("on_step").none(), nb::arg("on_epoch").none())
+           nb::arg("initial_epoch"), nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"),
+           nb::arg("checkpoint"), nb::arg("best_checkpoint"), nb::arg("on_step").none(),
+           nb::arg("on_epoch").none())
       .def("start_averages", [](PyTrainer& t) { t.trainer.state().start_averages(); })
       .def("evaluate", &evaluate, nb::arg("data"))
       .def(

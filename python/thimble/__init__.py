@@ -27,9 +27,9 @@ from ._core import (
     Schedule,
     StepReport,
     Value,
-    __version__,
     set_num_threads,
 )
+from ._core import version as __version__
 from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors

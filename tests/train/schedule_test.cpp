@@ -164,8 +164,9 @@ TEST(schedule, parses_names_with_settings_left_out) {
 TEST(schedule, parses_what_text_says) {
   for (const char* text :
        {"step:step_size=7", "multi_step:milestones=3:5", "cyclic:mode=triangular2,cycle_momentum",
-        "cyclic:step_size_up=7,step_size_down=3,mode=exp_range,gamma=0.99", "cosine_restarts:t_0=3,t_mult=3", "polynomial:min=0.1,power=0.5",
-        "one_cycle:three_phase", "one_cycle:cycle_momentum,base_momentum=0.5",
+        "cyclic:step_size_up=7,step_size_down=3,mode=exp_range,gamma=0.99",
+        "cosine_restarts:t_0=3,t_mult=3", "polynomial:min=0.1,power=0.5", "one_cycle:three_phase",
+        "one_cycle:cycle_momentum,base_momentum=0.5",
         "warmup:steps=5/reduce_on_plateau:patience=2,metric=accuracy",
         "warmup:steps=10/constant:steps=20/linear:min=0.1",
         "cosine:steps=40/exponential:gamma=0.5,steps=3/constant"}) {
@@ -180,9 +181,10 @@ TEST(schedule, refuses_words_it_does_not_know) {
   const auto parsing = [](const char* text, int64_t total = 100) {
     return error_of([&] { (void)Schedule::parse(text, 0.5, total); });
   };
-  EXPECT_EQ(parsing("cosin"),
-            "[schedule] unknown name \"cosin\"; known are constant, step, multi_step, exponential, "
-            "cosine, cosine_restarts, linear, polynomial, one_cycle, cyclic, reduce_on_plateau, warmup");
+  EXPECT_EQ(
+      parsing("cosin"),
+      "[schedule] unknown name \"cosin\"; known are constant, step, multi_step, exponential, "
+      "cosine, cosine_restarts, linear, polynomial, one_cycle, cyclic, reduce_on_plateau, warmup");
   EXPECT_THAT(parsing("cosine:gamma=1"),
               HasSubstr("cosine has no setting \"gamma\"; it takes max, min, decay_steps"));
   EXPECT_THAT(parsing("constant:steps=3"), HasSubstr("constant has no setting \"steps\""));
@@ -234,9 +236,13 @@ TEST(schedule, refuses_missing_and_contradictory_settings) {
               HasSubstr("must be at least 1, got 0"));
   EXPECT_THAT(refused([] { return S::multi_step({.lr = 1.0}); }),
               HasSubstr("milestones must name one step or more"));
-  EXPECT_THAT(refused([] { return S::multi_step({.lr = 1.0, .milestones = {5, 3}}); }),
+  EXPECT_THAT(refused([] {
+                return S::multi_step({.lr = 1.0, .milestones = {5, 3}});
+              }),
               HasSubstr("in rising order, got 5:3"));
-  EXPECT_THAT(refused([] { return S::multi_step({.lr = 1.0, .milestones = {0, 3}}); }),
+  EXPECT_THAT(refused([] {
+                return S::multi_step({.lr = 1.0, .milestones = {0, 3}});
+              }),
               HasSubstr("steps from 1 on"));
   EXPECT_THAT(refused([] { return S::cyclic({.max = 1.0, .step_size_up = 0}); }),
               HasSubstr("step_size_up must be at least 1, got 0"));

@@ -89,8 +89,7 @@ void expect_resume_is_exact(int64_t steps, int64_t accumulate,
   EXPECT_EQ(part.end, FitResult::End::stopped);
   Trainer second(test::small_network(), wanted);
   second.resume(folder / "c.safetensors");
-  const FitResult rest =
-      second.fit(dataset, {.epochs = 4, .initial_epoch = second.epochs()});
+  const FitResult rest = second.fit(dataset, {.epochs = 4, .initial_epoch = second.epochs()});
   EXPECT_EQ(second.weights_sha256(), straight.weights_sha256());
   EXPECT_EQ(second.steps(), straight.steps());
   EXPECT_EQ(rest.epochs.back().train.loss, whole.epochs.back().train.loss);
@@ -173,7 +172,8 @@ TEST(trainer, resumes_a_schedule_that_watches_the_loss) {
       rates(first.fit(dataset, {.epochs = 4, .checkpoint = folder / "c.safetensors"}));
   Trainer second(test::small_network(), wanted);
   second.resume(folder / "c.safetensors");
-  for (const double rate : rates(second.fit(dataset, {.epochs = 9, .initial_epoch = 4}))) parts.push_back(rate);
+  for (const double rate : rates(second.fit(dataset, {.epochs = 9, .initial_epoch = 4})))
+    parts.push_back(rate);
   EXPECT_EQ(parts, whole);
   EXPECT_EQ(second.weights_sha256(), straight.weights_sha256());
 }
@@ -318,42 +318,6 @@ TEST(trainer, refuses_a_checkpoint_that_is_not_finite) {
     EXPECT_NE(what.find("dense.bias holds nan at element 1"), std::string::npos) << what;
   }
   EXPECT_EQ(trainer.weights_sha256(), hash);
-}
-
-// As Keras counts them.
-TEST(trainer, trains_epochs_more_than_before_and_counts_on_from_an_initial_epoch) {
-  const data::Dataset dataset = test::small_data(16);
-  const auto numbers = [](const FitResult& result) {
-    std::vector<int64_t> all;
-    for (const EpochReport& report : result.epochs) all.push_back(report.epoch);
-    return all;
-  };
-  Trainer trainer(test::small_network(), options());
-  EXPECT_EQ(numbers(trainer.fit(dataset, {.epochs = 3})), (std::vector<int64_t>{0, 1, 2}));
-  EXPECT_EQ(numbers(trainer.fit(dataset, {.epochs = 2})), (std::vector<int64_t>{3, 4}));
-  EXPECT_EQ(trainer.epochs(), 5);
-  EXPECT_EQ(numbers(trainer.fit(dataset, {.epochs = 7, .initial_epoch = trainer.epochs()})),
-            (std::vector<int64_t>{5, 6}));
-  for (const int64_t done : {7, 9}) {  // nothing is left
-    EXPECT_TRUE(trainer.fit(dataset, {.epochs = 7, .initial_epoch = done}).epochs.empty());
-  }
-  Trainer straight(test::small_network(), options());
-  straight.fit(dataset, {.epochs = 7});
-  EXPECT_EQ(trainer.weights_sha256(), straight.weights_sha256());
-  const std::string what = error_of([&] { trainer.fit(dataset, {.initial_epoch = -1}); });
-  EXPECT_NE(what.find("[initial_epoch] expected 0 or more, got -1"), std::string::npos) << what;
-}
-
-// It counts as one.
-TEST(trainer, ends_a_stopped_epoch_first) {
-  const data::Dataset dataset = test::small_data(64);
-  Trainer trainer(test::small_network(), options());
-  const int64_t steps = trainer.fit(dataset).steps;
-  trainer.fit(dataset, {.epochs = 2, .stop = [&] { return trainer.steps() == steps + 1; }});
-  EXPECT_EQ(trainer.epochs(), 1);
-  trainer.fit(dataset, {.epochs = 2});
-  EXPECT_EQ(trainer.epochs(), 3);
-  EXPECT_EQ(trainer.steps(), 3 * steps);
 }
 
 TEST(trainer, takes_any_number_of_epochs) {
