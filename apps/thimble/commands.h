@@ -13,7 +13,7 @@ namespace thimble::cli {
 enum Exit : int {
   kOk = 0,
   kFailed = 1,    // an error while working: one line on standard error
-  kUsage = 2,     // a command line that makes no sense: UsageError
+  kUsage = 2,     // an invalid command line: UsageError
   kStopped = 130  // stopped by Ctrl-C, everything saved
 };
 
@@ -33,7 +33,7 @@ auto from_command_line(const Make& make) {
   }
 }
 
-// What the chosen command does; returns its exit code. May throw thimble::Error.
+// Runs the chosen command and returns its exit code. May throw thimble::Error.
 using Action = std::function<int()>;
 
 // Adds a command to the application; parsing it sets `action`.

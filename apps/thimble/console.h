@@ -1,4 +1,4 @@
-// What the commands show: progress on standard error, results on standard output.
+// Output of the commands: progress on standard error, results on standard output.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace thimble::cli {
 
-// A line that redraws itself on a terminal; on anything else it stays silent, so that logs hold
-// one line an epoch. Redraws at most ten times a second.
+// A progress line that is redrawn on a terminal, at most ten times a second. It prints nothing
+// elsewhere, so logs hold one line per epoch.
 class ProgressBar {
  public:
   ProgressBar();
-  // done of total, a text before the bar and one after it.
+  // Shows done of total, with a text before and after the bar.
   void show(int64_t done, int64_t total, const std::string& before, const std::string& after);
   void clear();
-  // Whether a text is worth making now.
+  // Whether the line is due to be redrawn.
   [[nodiscard]] bool due() const;
 
  private:
@@ -39,7 +39,7 @@ void print_json(const nlohmann::ordered_json& object);
 // Largest resident memory of this process so far, in bytes.
 [[nodiscard]] int64_t peak_rss_bytes();
 
-// From now on Ctrl-C (and SIGTERM) asks to stop; a second one stops at once.
+// Makes Ctrl-C (and SIGTERM) ask to stop; a second one stops at once.
 void catch_interrupt();
 [[nodiscard]] bool interrupted();
 

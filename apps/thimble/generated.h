@@ -1,4 +1,4 @@
-// What a generative recipe makes at the end of its training, and its score.
+// The samples of a generative recipe after its training, and their score.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -24,14 +24,14 @@ struct GenerationTask {
 
 struct Generated {
   std::string files;               // ", samples.png ...": what was written, for the closing line
-  std::string text;                // of recipes that make text: a sample
-  std::optional<Verdict> verdict;  // of recipes with a judge
+  std::string text;                // for recipes that make text: a sample
+  std::optional<Verdict> verdict;  // for recipes with a judge
 };
 
-// Writes samples.png or samples.txt and, where the model has an output "reconstruction",
-// reconstructions.png, and adds them to the report; where the recipe has a judge, trains that on
-// the same data and saves it as classifier.safetensors. Incomplete where Ctrl-C came in between.
-// With a memory budget, which would then be exceeded, nothing is drawn and judged.
+// Writes samples.png or samples.txt, and reconstructions.png if the model has an output
+// "reconstruction", and adds them to the report. If the recipe has a judge, trains it on the same
+// data and saves it as classifier.safetensors. The result is incomplete after Ctrl-C. With a memory
+// budget nothing is drawn or judged, because that would exceed it.
 [[nodiscard]] Generated generate(const GenerationTask& task, io::TrainingReport& report);
 
 // As Recipe::sample, with a progress bar; Ctrl-C ends it early.
@@ -41,7 +41,7 @@ struct Generated {
 // The first `count` images as one picture.
 [[nodiscard]] std::string picture(const Samples& samples, int64_t count, int64_t columns);
 
-// Writes the bytes beside the old file, and renames.
+// Replaces a file: writes the bytes to a new file and renames it.
 void write_file(const std::string& path, const std::string& bytes);
 
 }  // namespace thimble::cli

@@ -22,15 +22,15 @@ struct Verdict {
 // A trained classifier, and the real images that it learnt from.
 class Judge {
  public:
-  // Trains the recipe named by recipe.judge on the data. Nothing where Ctrl-C came in between.
+  // Trains the recipe named by recipe.judge on the data. Returns none after Ctrl-C.
   static std::optional<Judge> trained(const Recipe& recipe, const data::Dataset& train,
                                       uint64_t seed, int threads);
-  // Takes it from a file that save wrote.
+  // Loads it from a file that save wrote.
   Judge(const Recipe& recipe, const std::string& checkpoint, const data::Dataset& train,
         int threads);
 
-  // Why the scores of the classifier in a file are unreliable: it was trained for fewer steps than
-  // trained() takes on so many images. Empty: no reason. Throws Error where the file is no
+  // The reason why scores of the classifier in a file are unreliable: it was trained for fewer
+  // steps than trained() takes on this many images. Empty: none. Throws Error if the file is not a
   // checkpoint.
   static std::string doubt(const Recipe& recipe, const std::string& checkpoint,
                            int64_t train_images);

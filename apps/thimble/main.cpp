@@ -22,7 +22,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 success; 1 failure; 2 a command line that makes no sense; 130 stopped by\n"
     "Ctrl-C, everything saved. Errors are one line on standard error.";
 
-// One line, whatever the message holds.
+// Prints the error on one line, even if the message has several.
 void print_error(std::string message) {
   for (char& c : message) {
     if (c == '\n') c = ' ';
@@ -30,7 +30,7 @@ void print_error(std::string message) {
   fmt::print(stderr, "thimble: {}\n", message);
 }
 
-// The message for a command line that the parser refuses.
+// The message for an invalid command line.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int argc,
                           char** argv) {
   if (argc < 2) return "a command is missing; thimble --help lists them";
@@ -56,7 +56,7 @@ int run(int argc, char** argv) {
   Action action;
   for (const auto add : kCommands) add(app, action);
   for (CLI::App* const command : app.get_subcommands({})) {
-    // A command that has examples said them in its footer.
+    // A command's examples stand in its footer.
     const std::string own = command->get_footer();
     command->footer(own.starts_with("Example") ? own + "\n\n" + kFooter : std::string(kFooter));
   }
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     print_error("[memory] the machine has not enough memory; take a smaller batch or model");
   } catch (const std::system_error& error) {
-    // fmt's way to say that printing failed.
+    // fmt throws this when printing fails.
     print_error(fmt::format("[standard output] {}", error.what()));
   } catch (const std::exception& error) {
     print_error(error.what());

@@ -46,7 +46,7 @@ nlohmann::ordered_json as_json(const ir::FunctionDef& f) {
           {"parameters", arguments(f.parameters)}};
 }
 
-// An op that users call by a function has that function beside what it has itself.
+// JSON of an entry: the op and, if users call it through a function, that function.
 nlohmann::ordered_json as_json(const ir::ReferenceEntry& entry) {
   nlohmann::ordered_json json{
       {"name", entry.name}, {"kind", ir::kind_of(entry)}, {"doc", ir::doc_of(entry)}};
@@ -63,7 +63,7 @@ nlohmann::ordered_json as_json(const ir::ReferenceEntry& entry) {
   return json;
 }
 
-// What an op does in a few words: its first sentence up to the formula.
+// A short description of an op: its first sentence up to the formula.
 std::string_view brief(std::string_view doc) {
   for (const std::string_view end : {". ", ": ", "; "}) doc = doc.substr(0, doc.find(end));
   if (doc.ends_with('.')) doc.remove_suffix(1);

@@ -23,9 +23,9 @@ data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
   return limit > 0 ? dataset.take(limit) : dataset;
 }
 
-// What --data takes, the recipes that take the same on one line.
+// Help text of --data; recipes that take the same data share a line.
 std::string data_help(Offered offered) {
-  std::vector<std::pair<std::string, std::string>> lines;  // what, and the names of the recipes
+  std::vector<std::pair<std::string, std::string>> lines;  // description, and the names
   for (const Recipe& recipe : recipes()) {
     if (!offered(recipe)) continue;
     const auto same = std::find_if(lines.begin(), lines.end(),
@@ -98,7 +98,7 @@ data::Dataset DataSource::load(data::Split split) {
   try {
     return recipe_.data(path_, split);
   } catch (const data::NotFound& error) {
-    // One half of the data is there, the other is missing.
+    // One of the two data sets is there and the other is missing.
     const bool lacking = from_environment_ && !has(data::Split::train) && !has(data::Split::test);
     if (!lacking) {
       throw Error(error.where(),

@@ -1,4 +1,4 @@
-// Options that several commands share, and what they stand for.
+// Options that several commands share.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -26,19 +26,19 @@ struct DataOptions {
   void add_limit_train_to(CLI::App& command);
 };
 
-// Where a recipe's samples come from: --data; else THIMBLE_DATA, where it has data for this recipe;
-// else what is built in.
+// The source of a recipe's samples: --data; else THIMBLE_DATA, if it has data for this recipe; else
+// the built-in data.
 class DataSource {
  public:
   DataSource(const Recipe& recipe, const DataOptions& options);
 
-  // Throw Error where --data holds no such data, or either path broken ones. Where THIMBLE_DATA has
-  // none for the recipe, a line on standard error says so.
+  // Throw Error if --data has no such data, or the data are broken. If THIMBLE_DATA has none for
+  // the recipe, a line on standard error says so.
   [[nodiscard]] data::Dataset train();
   [[nodiscard]] data::Dataset test();
   // Whether --limit-train left out anything of train().
   [[nodiscard]] bool left_out_training() const { return left_out_training_; }
-  // For reports: "MNIST" or "built-in digits". Settled once something was loaded.
+  // For reports: "MNIST" or "built-in digits". Known once something was loaded.
   [[nodiscard]] const char* name() const;
 
  private:
@@ -60,7 +60,7 @@ void add_recipe(CLI::App& command, std::string& recipe, Offered offered = any_re
 
 // Adds --checkpoint FILE, by default the one that train writes.
 void add_checkpoint(CLI::App& command, std::string& checkpoint);
-// The file named, or the one that train writes. Throws Error where there is none.
+// The given file, or the one that train writes. Throws Error if it does not exist.
 [[nodiscard]] std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe);
 
 // Adds --threads N.

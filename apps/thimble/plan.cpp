@@ -97,7 +97,7 @@ json binding_of(const Plan& plan) {
   return {{"step", plan.peak_step}, {"op", step.op}, {"layer", step.layer}};
 }
 
-// The samples whose reading the plan counts.
+// The samples for which the plan counts the input pipeline.
 struct Reading {
   std::string data;
   int64_t samples = 0;

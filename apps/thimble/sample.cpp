@@ -30,7 +30,7 @@ struct SampleArguments {
   bool json = false;
 };
 
-// Refuses options that mean nothing to the recipe or that it cannot take.
+// Rejects options that have no meaning for the recipe or invalid values.
 void check(const CLI::App& command, const Recipe& recipe, const SampleOptions& samples) {
   from_command_line([&] {
     models::check_sample_options(recipe, samples, models::Spelling::flags);
@@ -46,7 +46,8 @@ std::string counted(int64_t count, const char* one, const char* more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
-// By the classifier named, or the one that train wrote beside the checkpoint; none: no verdict.
+// Scores samples by the given classifier, or the one that train wrote beside the checkpoint;
+// returns none if there is neither.
 std::optional<Verdict> judged(const SampleArguments& options, const Recipe& recipe,
                               const std::string& checkpoint, const Samples& samples) {
   if (recipe.judge == nullptr) return std::nullopt;
@@ -104,7 +105,7 @@ Samples print_texts(const Recipe& recipe, const std::string& checkpoint, SampleO
   return samples;
 }
 
-// Texts as UTF-8 to read, and their bytes, which need not be any.
+// Adds the texts as readable UTF-8 and as bytes, which may not be valid UTF-8.
 void add_texts(nlohmann::ordered_json& json, const std::vector<std::string>& texts) {
   json["texts"] = texts;
   json["texts_base64"] = nlohmann::ordered_json::array();

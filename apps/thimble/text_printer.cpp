@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kUnknown = "\xef\xbf\xbd";
 
-// Bytes of the character at the begin of text: 0 where it may go on after its end, -1 for none.
-// By the Unicode Standard, table 3-7.
+// Number of bytes of the character at the start of text; 0 if the text may end within it, -1 if it
+// is invalid. By the Unicode Standard, table 3-7.
 int character_bytes(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);
@@ -39,7 +39,7 @@ bool is_control(std::string_view character) {
   return first == 0xc2 && static_cast<uint8_t>(character[1]) < 0xa0;
 }
 
-// Takes the complete characters off the begin of text.
+// Removes the complete characters from the start of text and returns them.
 std::string taken(std::string& text) {
   std::string shown;
   size_t at = 0;

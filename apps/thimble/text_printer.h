@@ -10,18 +10,18 @@ namespace thimble::cli {
 // Prints text that arrives in pieces. Thread safety: none.
 class TextPrinter {
  public:
-  // To a terminal UTF-8 alone: what is none, and control characters that could drive the terminal,
-  // appear as U+FFFD; line ends and tabs stay. To anything else every byte as it is.
+  // A terminal gets only UTF-8: invalid bytes and control characters that could drive the terminal
+  // appear as U+FFFD; line ends and tabs stay. Other streams get every byte as it is.
   explicit TextPrinter(std::FILE* stream);
-  // Prints what is complete and flushes.
+  // Prints all complete characters and flushes.
   void add(std::string_view piece);
-  // Prints what was left over and a line end.
+  // Prints the rest and a line end.
   void end();
 
  private:
   std::FILE* stream_;
   bool raw_;
-  std::string rest_;  // the begin of a character
+  std::string rest_;  // an incomplete character
 };
 
 // The text as a terminal shows it.

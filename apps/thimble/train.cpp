@@ -44,7 +44,7 @@ class Training {
 
   int run() {
     io::make_directories(out_);
-    { const io::AtomicFile probe(checkpoint()); }  // a folder that takes no files fails now
+    { const io::AtomicFile probe(checkpoint()); }  // fails now if the folder cannot be written
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
     if (!options_.weights.empty()) trainer_.load_weights(options_.weights);
     if (trainer_.epochs() > epochs_) {
@@ -152,7 +152,7 @@ class Training {
   int finish(const FitResult& result) {
     const double seconds = seconds_now();
     const Evaluation test = trainer_.evaluate(test_);
-    // A resumed run that had nothing left to do still has its checkpoint to show.
+    // A resumed run without epochs left still writes its checkpoint.
     if (result.epochs.empty()) trainer_.save(checkpoint());
     Generated generated;
     if (recipe_.makes != SampleKind::none) {
@@ -179,7 +179,7 @@ class Training {
                                    ? nlohmann::ordered_json(result.ms_per_step_median)
                                    : nlohmann::ordered_json()},
         {"planned_peak_bytes", plan_.planned_peak_bytes},
-        // Samples that lie in memory are in neither peak.
+        // Samples in memory are part of neither peak.
         {"input_pipeline_bytes", result.input_pipeline_bytes - train_.bytes()},
         {"measured_peak_bytes", result.measured_peak_bytes},
         {"swap_read_bytes", result.swap_read_bytes},

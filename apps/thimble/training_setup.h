@@ -1,4 +1,4 @@
-// The options that say how a recipe is trained.
+// Options of a recipe's training.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -11,7 +11,7 @@
 
 namespace thimble::cli {
 
-// Zero and nothing mean the recipe's own setting.
+// Zero and empty mean the recipe's own setting.
 struct SetupOptions {
   std::string recipe;
   int64_t batch = 0;
@@ -27,7 +27,7 @@ struct SetupOptions {
   std::optional<std::string> memory_budget;
   Swap swap = Swap::automatic;
   std::string swap_dir;
-  int64_t micro_batches = 1;  // 0: as many as the budget asks for
+  int64_t micro_batches = 1;  // 0: as many as the budget needs
   bool split_batch_norm = false;
   DType saved_activations = DType::f32;
 
@@ -44,8 +44,8 @@ struct SetupOptions {
 [[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
                                              int64_t steps);
 
-// The options with what reading the samples takes at least, which a budget counts; they are read
-// ahead where there is room.
+// Adds the least memory for reading samples, which a budget counts. Samples are read ahead if there
+// is room.
 [[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples);
 
 }  // namespace thimble::cli

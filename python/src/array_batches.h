@@ -8,7 +8,7 @@
 
 namespace thimble::python {
 
-// Arrays that hold one sample a row. Keeps them alive; any thread may drop it.
+// Arrays with one sample per row. Keeps them alive; any thread may drop it.
 class ArrayTable {
  public:
   // Throws Error where the arrays have different numbers of rows.
@@ -34,10 +34,10 @@ class ArrayTable {
   int64_t size_ = 0;
 };
 
-// Throws nb::python_error where a signal such as Ctrl-C asks for it. Takes the GIL.
+// Throws nb::python_error if a signal such as Ctrl-C is pending. Acquires the GIL.
 void check_signals();
 
-// Rows in order, `batch` at a time, as they lie in the arrays: nothing is copied.
+// Rows in order, `batch` at a time, without copying.
 class ArrayStream final : public train::BatchStream {
  public:
   ArrayStream(std::shared_ptr<const ArrayTable> table, int64_t batch)
@@ -58,7 +58,7 @@ class ArrayStream final : public train::BatchStream {
   data::Batch batch_;
 };
 
-// A loader's batches; Ctrl-C ends it between two.
+// A loader's batches; Ctrl-C interrupts between two of them.
 class InterruptibleStream final : public train::LoaderStream {
  public:
   using LoaderStream::LoaderStream;
@@ -68,8 +68,8 @@ class InterruptibleStream final : public train::LoaderStream {
   }
 };
 
-// Batches from a Python iterator: `epoch()` returns a function that returns lists of arrays, one a
-// field, and None at the end. Create and drop with the GIL; next takes it.
+// Batches from a Python iterator: `epoch()` returns a function that returns lists of arrays, one
+// per field, and None at the end. Create and destroy it with the GIL; next acquires it.
 class IterableStream final : public train::BatchStream {
  public:
   IterableStream(std::vector<data::Field> fields, nb::object epoch, int64_t batches)

@@ -1,4 +1,4 @@
-// What the files of the module share.
+// Shared by the files of the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,7 +31,7 @@ struct PyValue {
   Value value;
 };
 
-// Arrays as they come in: of any element type, contiguous, never written to.
+// Array arguments: of any element type, contiguous, never written to.
 using InputArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 // Element types between thimble and NumPy; throws Error for one that thimble has not.
@@ -40,7 +40,7 @@ DType dtype_of(nb::dlpack::dtype dtype, const std::string& where);
 // "f32", "float32", a NumPy type or dtype. Throws Error.
 DType dtype_from(nb::handle given, const std::string& where);
 
-// The shape as Python sees it: the open batch is -1.
+// A shape as Python sees it: the open batch is -1.
 nb::tuple shape_tuple(const Shape& shape);
 Shape shape_of(const InputArray& array);
 // A shape from whole numbers; throws Error for a negative size.
@@ -53,7 +53,7 @@ nb::object new_array(nb::dlpack::dtype type, const Shape& shape, std::byte** dat
 // A NumPy array over memory that `owner` keeps alive.
 nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner);
 
-// One byte an element from and to thimble's packed booleans.
+// Converts one byte per element to thimble's packed booleans and back.
 void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count);
 void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count);
 
@@ -66,8 +66,8 @@ std::string bytes_of(nb::handle text, const char* where, const char* name);
 // An error with a file: FileNotFoundError where there is none of that name, else RuntimeError.
 [[noreturn]] void raise_file_error(const std::filesystem::path& path, const Error& error);
 
-// Runs a function that reads a file or a folder, holding the GIL. name: what stands in errors of
-// its other arguments.
+// Runs a function that reads a file or a folder, holding the GIL. name: used in errors of its other
+// arguments.
 template <class F>
 auto from_file(const std::filesystem::path& path, F&& f, const char* name = nullptr) {
   try {

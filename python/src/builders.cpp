@@ -1,4 +1,4 @@
-// Every op and layer: what they are called and take, and calls of them by name.
+// Describes all ops and layers, and calls them by name.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <thimble/ops/time_distributed.h>

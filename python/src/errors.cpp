@@ -17,7 +17,7 @@ void bind_errors(nb::module_& /*m*/) {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error& error) {
-      // A loss that is not finite is no argument's fault; everything else is.
+      // Errors are ValueErrors, except a loss that is not finite, which no argument causes.
       PyObject* const type = error.where() == "training" ? PyExc_RuntimeError : PyExc_ValueError;
       PyErr_SetString(type, error.what());
     }

@@ -16,7 +16,7 @@ struct ForeignType {
 
 constexpr uint8_t code(nb::dlpack::dtype_code c) { return static_cast<uint8_t>(c); }
 
-// Element types of arrays and files that no graph has.
+// Element types that arrays and files may have but graphs do not.
 const ForeignType kForeign[] = {
     {io::Foreign::f64, {code(nb::dlpack::dtype_code::Float), 64, 1}},
     {io::Foreign::i64, {code(nb::dlpack::dtype_code::Int), 64, 1}},

@@ -1,4 +1,4 @@
-// Functions of arrays: a graph compiled, with gradients if wanted, and run at once.
+// Functions of arrays: a graph is compiled, with gradients if wanted, and run at once.
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cstring>
@@ -27,8 +27,8 @@ std::shared_ptr<Machine>& machine() {
 
 class Function {
  public:
-  // wanted: inputs by which the first output, a scalar, is differentiated; their gradients follow
-  // the outputs. The graph has no parameters. Throws Error.
+  // wanted: inputs with respect to which the first output, a scalar, is differentiated; their
+  // gradients follow the outputs. The graph has no parameters. Throws Error.
   Function(const std::shared_ptr<Graph>& owner, const std::vector<PyValue>& inputs,
            const std::vector<PyValue>& outputs, const std::vector<PyValue>& wanted, bool training)
       : machine_(machine()) {

@@ -14,7 +14,7 @@ namespace {
 
 using Owner = std::shared_ptr<Graph>;
 
-// A name that no value of the graph has yet.
+// A name that no value of the graph has.
 std::string fresh_name(const ir::Graph& graph) {
   return "literal_" + std::to_string(graph.values.size());
 }
@@ -42,7 +42,7 @@ nb::dict created_since(const Graph& graph, size_t values) {
   return created;
 }
 
-// The names of the values that no node reads, of those added since there were so many.
+// Names of the values added since there were this many that no node reads.
 std::vector<std::string> unread_since(const Graph& graph,
                                       const std::map<std::string, PyValue>& values, size_t nodes) {
   std::set<int> read;
@@ -57,7 +57,7 @@ std::vector<std::string> unread_since(const Graph& graph,
   return unread;
 }
 
-// Arithmetic is built of the generated functions.
+// Operators call the generated functions.
 nb::object call_op(const char* name, const nb::object& a, const nb::object& b) {
   const nb::object operators = nb::module_::import_("thimble._operators");
   for (const nb::object& operand : {a, b}) {
@@ -155,7 +155,7 @@ void bind_value(nb::module_& m) {
             return nb::module_::import_("thimble._indexing").attr("rows")(a);
           },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[Value]"));
-  // NumPy leaves mixed arithmetic to the operators above.
+  // Makes NumPy leave mixed arithmetic to the operators above.
   value.attr("__array_ufunc__") = nb::none();
 }
 
@@ -171,7 +171,7 @@ Shape given_shape(const nb::object& given, const std::string& where) {
   return shape_from(dims, where);
 }
 
-// What the package's own files use.
+// Functions that only the package's own files use.
 void bind_internals(nb::class_<Graph>& graph) {
   graph
       .def("_constant", &constant, nb::arg("array"), nb::arg("name") = "",

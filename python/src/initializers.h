@@ -1,4 +1,4 @@
-// First values of parameters.
+// Initial values of parameters.
 #pragma once
 
 #include "bindings.h"

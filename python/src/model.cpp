@@ -25,7 +25,7 @@ std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
     return std::make_unique<train::LoaderStream>(nb::cast<data::Dataset>(given.attr("dataset")()),
                                                  loader);
   }
-  // The first batch, as a table, says what all of them hold.
+  // The first batch, as a table, defines the fields of all batches.
   const auto [sample, epoch, batches] =
       nb::cast<std::tuple<std::shared_ptr<ArrayTable>, nb::object, int64_t>>(given);
   return std::make_unique<IterableStream>(sample->fields(), epoch, batches);

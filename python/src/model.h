@@ -1,4 +1,4 @@
-// What trainers and predictors share: data in, outputs out, parameters as arrays.
+// Shared by trainers and predictors: data in, outputs out, parameters as arrays.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,19 @@
 
 namespace thimble::python {
 
-// What a method was given: a data set, arrays (an ArrayTable), or a tuple of a table of the first
-// batch, a function that begins an epoch, and the number of batches. in_order: read as they lie.
+// Makes a stream of a method's argument: a data set, arrays (an ArrayTable), or a tuple of a table
+// of the first batch, a function that begins an epoch, and the number of batches. in_order: read in
+// the given order.
 std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
                                                 const data::LoaderOptions& loader, bool in_order);
 
-// The outputs of a model over many batches, as arrays by name. Where the number of samples is known
+// The outputs of a model over many batches, as arrays by name. If the number of samples is known
 // (above 0), results are written to their final place; else they are collected.
 class PredictedRows {
  public:
   // Throws Error where the model has no output, or one of bits.
   PredictedRows(const ir::Graph& model, int64_t samples);
-  // Takes the outputs of a batch. Needs no GIL.
+  // Appends the outputs of a batch. Needs no GIL.
   void append(const exec::Session& session, int64_t count);
   nb::dict finish() &&;
 
@@ -42,7 +43,7 @@ class PredictedRows {
 };
 
 // The model's parameters and states as arrays over the store's memory, which owner keeps alive.
-// What lies in the swap file is copied, and takes no writes: they would be lost.
+// Contents of the swap file are copied and read-only, because writes would be lost.
 nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner);
 
 // Overwrites one of them with elements of its type. Throws Error where there is none or their bytes

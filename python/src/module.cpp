@@ -1,9 +1,9 @@
-// The module thimble._core: what the Python package is built on.
+// The module thimble._core, on which the Python package is built.
 #include "bindings.h"
 
 NB_MODULE(_core, m) {
   using namespace thimble::python;
-  // At the interpreter's end other modules may still hold what this one made; that is no leak.
+  // When the interpreter ends, other modules may still hold objects of this one; that is no leak.
   nanobind::set_leak_warnings(false);
   m.attr("version") = THIMBLE_VERSION;
   m.doc() = "The compiled part of thimble; use the package thimble.";

@@ -51,7 +51,7 @@ SampleOptions sample_options(const nb::dict& given) {
   return options;
 }
 
-// What a recipe draws: one array of images, or a list of texts, which are bytes.
+// Samples of a recipe: one array
 nb::object drawn(const Recipe& recipe, const std::filesystem::path& checkpoint,
                  SampleOptions options) {
   bool interrupted = false;

@@ -1,4 +1,4 @@
-// What training and evaluation report.
+// Results of training and evaluation.
 #include <fmt/format.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>

@@ -17,7 +17,7 @@
 namespace thimble::python {
 namespace {
 
-// A trainer that one thread uses at a time; calls from a callback of its own fit are welcome.
+// A trainer used by one thread at a time; callbacks of its own fit may call it.
 struct PyTrainer {
   PyTrainer(const Graph& graph, const TrainerOptions& options) : trainer(graph, options) {}
 
@@ -118,8 +118,8 @@ FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validat
                      .patience = patience};
   bool wants_stop = false;
   std::exception_ptr raised;
-  // A callback that returns True ends training after the step or epoch; so does what it raises,
-  // which comes out of fit when everything is in order.
+  // A callback that returns True ends training after the step or epoch. So does an exception, which
+  // fit raises once its state is consistent.
   const auto call = [&](const nb::object& callback, const auto& report) {
     const nb::gil_scoped_acquire acquire;
     try {
@@ -171,7 +171,7 @@ FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validat
   }
   self.fitting = false;
   if (raised) std::rethrow_exception(raised);
-  // The handler of Ctrl-C raised KeyboardInterrupt, or whatever else the user's own raises.
+  // The signal handler raised KeyboardInterrupt, or an exception of the user's handler.
   if (interrupted) throw nb::python_error();
   return result;
 }

@@ -21,7 +21,7 @@ const ir::OpDef& gradient_sum() {
   return sum;
 }
 
-// Which values depend on any of the wanted sources.
+// By value: whether it depends on any wanted source.
 std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted) {
   std::vector<char> depends(graph.values.size(), 0);
   for (int id : wanted) depends[static_cast<size_t>(id)] = 1;
@@ -95,8 +95,8 @@ class Reverse {
   std::vector<Value> grads_;
 };
 
-// Moves the nodes from `first` on that update parameters behind the others: gradient rules append
-// them on their way, and a rule that comes later may still read what they change.
+// Moves updates of parameters among the nodes from `first` on to the end: gradient rules append
+// them, and later rules may still read what they change.
 void move_updates_last(ir::Graph& graph, size_t first) {
   const auto begin = graph.nodes.begin() + static_cast<std::ptrdiff_t>(first);
   std::stable_partition(begin, graph.nodes.end(),

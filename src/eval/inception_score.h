@@ -1,4 +1,4 @@
-// How good generated images are, by a classifier's view of them.
+// The inception score of generated images.
 #pragma once
 
 #include <cstdint>

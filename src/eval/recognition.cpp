@@ -50,7 +50,7 @@ bool Neighbourhood::holds(std::span<const float> image) const {
 }
 
 float Neighbourhood::nearest(std::span<const float> image, float enough) const {
-  constexpr size_t kPart = 64;  // pixels between looks at whether the sum is too large already
+  constexpr size_t kPart = 64;  // pixels between checks
   const auto pixels = static_cast<size_t>(pixels_);
   float best = std::numeric_limits<float>::infinity();
   for (size_t first = 0; first < train_.size() && best > enough; first += pixels) {

@@ -1,4 +1,4 @@
-// How many generated images are of a kind that a classifier knows, and of how many kinds they are.
+// Measures how many generated images a classifier recognises, and how many classes they cover.
 #pragma once
 
 #include <thimble/data.h>
@@ -9,18 +9,18 @@
 
 namespace thimble::eval {
 
-// A classifier must give an image's likeliest class at least this probability. Alone that would not
-// do: classifiers are as sure of noise, which they never saw, as of what they have learnt.
+// A classifier must give an image's most likely class at least this probability. This is not enough
+// alone: classifiers are as sure of noise, which they never saw.
 inline constexpr double kSure = 0.9;
-// So an image must also be as near to one of the training images, in the sum of squared differences
-// of pixels, as this share of the real test images are.
+// An image must also be as near to one of the training images, in the sum of squared differences of
+// pixels, as this share of the real test images are.
 inline constexpr double kNear = 0.99;
 
 // The first field of the first `count` samples, of type f32, one after the other. Throws Error
 // where it is of another type.
 [[nodiscard]] std::vector<float> first_images(const data::Dataset& dataset, int64_t count);
 
-// What it takes to be near: images to compare with, and the largest distance.
+// The training images to compare with, and the largest distance that counts as near.
 class Neighbourhood {
  public:
   // train, real: [images, pixels], of a training set and a test set; neither empty.
@@ -38,7 +38,7 @@ class Neighbourhood {
 
 struct Recognition {
   int64_t images = 0;
-  int64_t recognised = 0;  // sure, near, and of the class asked for, where one was
+  int64_t recognised = 0;  // sure, near, and of the requested class, if any
   // exp of the entropy of the recognised images' classes: 1 where all are alike, the number of
   // classes where all are equally frequent; 0 where none is recognised.
   double kinds = 0.0;

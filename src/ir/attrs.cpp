@@ -53,7 +53,7 @@ class Printer final : public FieldVisitor {
   }
 };
 
-// Puts a batch size in the place of the open one.
+// Replaces the open batch by a batch size.
 class Rebatcher final : public FieldVisitor {
  public:
   explicit Rebatcher(int64_t batch) : batch_(batch) {}
@@ -107,7 +107,7 @@ std::string Attrs::text() const {
   Attrs::defaults(schema_).visit(defaults);
   std::string text;
   for (size_t i = 0; i < mine.fields.size(); ++i) {
-    // Which fields there are may depend on the value of others.
+    // The list of fields may depend on the values of others.
     if (i < defaults.fields.size() && mine.fields[i] == defaults.fields[i]) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", mine.fields[i].first,
                         mine.fields[i].second);

@@ -30,8 +30,8 @@ void check_size(const std::string& where, const TensorType& type) {
 
 bool is_of_batch(int64_t dim) { return dim != 0 && dim % kBatch == 0; }
 
-// Whether the batch is still open: once it is fixed, every input begins with a real size, and a
-// multiple of kBatch is a size like others.
+// Whether the batch is still open. Once it is fixed, inputs have real sizes, and a multiple of
+// kBatch is an ordinary size.
 bool is_open(const Graph& graph) {
   bool any = false;
   for (const ValueData& data : graph.values) {

@@ -125,7 +125,7 @@ std::string details(const FunctionDef& f) {
          arguments("parameter", f.parameters) + attributes("option", attribute_docs(f));
 }
 
-// What is said of what users do not call.
+// The note on ops that users do not call.
 std::string note_on(const std::string& kind) {
   if (kind == "gradient") return "A gradient, built by the library alone.\n\n";
   if (kind == "update") return "An update of what a step keeps, built by the library alone.\n\n";

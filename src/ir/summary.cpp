@@ -55,7 +55,7 @@ std::vector<LayerSummary> summarize(const Graph& graph) {
         add_input(row, origin(graph, id));
       }
     }
-    // What an update writes is storage of the layer's own, not its result.
+    // An update writes the layer's own storage, not its result.
     if (node.op->memory.updates.empty()) row.output = graph.type(node.outputs[0]).shape;
   }
   std::vector<LayerSummary> kept;

@@ -34,7 +34,7 @@ std::string value_text(const Graph& graph, int id) {
 std::string label(const ValueData& data) {
   std::string out = *data.name;
   if (data.storage != Storage::full) out += fmt::format(" ({})", to_string(data.storage));
-  if (data.recomputed) out += " (again)";
+  if (data.recomputed) out += " (recomputed)";
   if (data.fetched) out += " (fetched)";
   return out;
 }

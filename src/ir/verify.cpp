@@ -7,7 +7,7 @@
 namespace thimble::ir {
 namespace {
 
-// A rule returns what is broken, or an empty string.
+// A rule returns the error text, or an empty string.
 using Rule = std::string (*)(const Graph&, const Node&, int node_id);
 
 std::string inputs_exist(const Graph& graph, const Node& node, int) {
@@ -59,7 +59,7 @@ std::string has_a_kernel(const Graph&, const Node& node, int) {
                                                                                    : "";
 }
 
-// An update writes its input's storage: it must be the last to read it.
+// An update writes its input's storage, so it must be the last reader of that input.
 std::string updates_come_last(const Graph& graph, const Node& node, int node_id) {
   for (const Alias& update : node.op->memory.updates) {
     const int id = node.input(update.in);

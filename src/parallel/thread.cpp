@@ -32,7 +32,7 @@ Thread::Thread(std::function<void()> run) {
     throw Error("threads", std::string("the system gives no further thread: ") +
                                std::strerror(failure) + "; ask for fewer");
   }
-  static_cast<void>(given.release());  // the thread's now
+  static_cast<void>(given.release());  // now owned by the thread
   running_ = true;
 }
 

@@ -8,14 +8,14 @@
 
 namespace thimble::parallel {
 
-// Room for every kernel, the readers of data and a user's callback.
+// Enough for every kernel, the readers of data and a user's callback.
 inline constexpr int64_t kStackBytes = int64_t{1} << 20;
 
-// Ownership: must be joined before it goes or becomes another.
+// Must be joined before it is destroyed or assigned to.
 class Thread {
  public:
   Thread() = default;
-  // Throws Error where the system gives no thread.
+  // Throws Error if the system cannot start a thread.
   explicit Thread(std::function<void()> run);
   ~Thread();
   Thread(Thread&& other) noexcept;

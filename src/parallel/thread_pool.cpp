@@ -13,8 +13,8 @@
 namespace thimble::parallel {
 namespace {
 
-// Longer than the serial stretch between two parallel kernels of a small model, shorter than what
-// another process on a shared machine would notice.
+// Longer than the serial part between two parallel kernels of a small model, shorter than another
+// process on the machine would notice.
 constexpr std::chrono::microseconds kSpinTime{20};
 constexpr int kSpinsPerClockRead = 32;
 
@@ -44,7 +44,7 @@ struct ThreadPool::State {
   void* context = nullptr;
   int64_t tasks = 0;
 
-  alignas(64) std::atomic<int64_t> next{0};    // the first task nobody has taken
+  alignas(64) std::atomic<int64_t> next{0};    // the first task that no thread has taken
   alignas(64) std::atomic<uint32_t> gate{0};   // see kOpen; the caller sleeps on it
   alignas(64) std::atomic<uint32_t> epoch{0};  // counts runs; workers sleep on it
   std::atomic<bool> stop{false};
@@ -59,8 +59,8 @@ struct ThreadPool::State {
     }
   }
 
-  // Enters the run that is open, if any, and helps. A worker that comes too late finds the gate
-  // closed: the caller needs nobody's help to finish.
+  // Enters the open run, if any, and helps. A worker that comes too late finds the gate closed; the
+  // caller can finish alone.
   void help(int worker) {
     uint32_t seen = gate.load(std::memory_order_relaxed);
     while (seen & kOpen) {
@@ -96,13 +96,13 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : threads_(threads), state_(std::make_unique<State>()) {
   const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (threads_ <= 0) threads_ = processors;
-  // With more threads than processors a spinning thread only keeps another from its work.
+  // With more threads than processors, a spinning thread keeps another one from working.
   if (threads_ > processors) state_->spin_time = std::chrono::microseconds{0};
   try {
     for (int worker = 1; worker < threads_; ++worker) {
       state_->workers.emplace_back([state = state_.get(), worker] { state->worker_loop(worker); });
     }
-  } catch (...) {  // those that did start must end
+  } catch (...) {  // the threads that did start must end
     state_->end();
     throw;
   }

@@ -11,8 +11,8 @@ namespace {
 // results of up to a cache line are kept.
 constexpr int64_t kMaxFoldedElements = 16;
 
-// Nor may what is folded depend on the batch, for programs of all batches share a budget: a result
-// has the shape of an input, without a dimension of 1, which may be a batch of one.
+// Folding must not depend on the batch, because programs of all batches share a budget: a result
+// must have the shape of an input, without a dimension of 1, which may be a batch of one.
 bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& node,
                  const std::vector<int>& inputs) {
   if (node.op->kernels.ref == nullptr || node.op->flow.reads_rng ||
@@ -70,7 +70,7 @@ ir::Graph fold_constants(const ir::Graph& graph) {
   return std::move(rewriter).finish();
 }
 
-// One after the other: of the graphs between, no more than two stand at once.
+// One pass after the other, so that at most two graphs exist at once.
 ir::Graph optimize(const ir::Graph& graph) {
   ir::Graph result = remove_dead_code(graph);
   result = fold_constants(result);

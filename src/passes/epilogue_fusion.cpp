@@ -4,7 +4,7 @@
 namespace thimble::passes {
 namespace {
 
-// The node that alone reads the only output of this one and is an activation, or -1.
+// The activation node that is the only reader of this node's only output, or -1.
 int fusable_consumer(const ir::Graph& graph, const ir::Node& node,
                      const std::vector<std::vector<int>>& consumers,
                      const std::vector<char>& is_result) {

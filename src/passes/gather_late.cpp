@@ -6,8 +6,8 @@
 namespace thimble::passes {
 namespace {
 
-// For each node that works on rows which another node has gathered from a table of fewer rows: that
-// node. Else -1.
+// For each node that works on rows gathered from a table of fewer rows: the gathering node; else
+// -1.
 std::vector<int> gathered_before(const ir::Graph& graph) {
   const auto consumers = graph.consumers();
   std::vector<char> is_result(graph.values.size(), 0);

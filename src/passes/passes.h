@@ -8,9 +8,9 @@ namespace thimble::passes {
 // Replaces every op by its form in a phase: dropout vanishes at inference, for example.
 [[nodiscard]] ir::Graph specialize(const ir::Graph& graph, ir::Phase phase);
 
-// Work on rows that are gathered from a table of fewer rows is done on the table, before they are
-// gathered: embedding(i, table) W = embedding(i, table W). Sums are taken in another order. The
-// batch must be fixed; before gradients are appended, which then follow suit.
+// Moves work on rows that are gathered from a table of fewer rows before the gathering:
+// embedding(i, table) W = embedding(i, table W). Sums are taken in another order. The batch must be
+// fixed. Run it before gradients are appended, so that they follow.
 [[nodiscard]] ir::Graph gather_late(const ir::Graph& graph);
 
 // Dead code: drops nodes that no result and no update needs, and sources that nothing reads.
@@ -19,7 +19,7 @@ namespace thimble::passes {
 // Constant folding: computes small nodes whose inputs are all constants.
 [[nodiscard]] ir::Graph fold_constants(const ir::Graph& graph);
 
-// Fuses an activation into the matrix op whose result it alone reads.
+// Fuses an activation into the matrix op whose result only the activation reads.
 [[nodiscard]] ir::Graph fuse_epilogues(const ir::Graph& graph);
 
 // All passes above, in their order.

@@ -10,7 +10,7 @@
 namespace thimble::plan {
 namespace {
 
-// A few hundredths of a second at most, where the packing stays above the lower bound.
+// Work of one packing that stays above the lower bound: a few hundredths of a second at most.
 constexpr int64_t kPackSteps = 20'000'000;
 
 std::string layer_name(const ir::Graph& graph, const ir::Node& node) {
@@ -23,7 +23,8 @@ Made made_by(const ir::Graph& graph, const ir::ValueData& data) {
   return data.recomputed ? Made::recomputed : Made::first;
 }
 
-// What waits in the swap file is in the arena while it is in use, and yet what it was.
+// Roles of parameters and state that lie in the swap file. Their buffers in the arena have the same
+// roles.
 std::map<std::string, ir::Role> roles_of(const ir::Graph& graph,
                                          const std::set<std::string>& in_file) {
   std::map<std::string, ir::Role> roles;
@@ -48,7 +49,7 @@ void add_value_buffers(const ir::Graph& graph, const Sharing& sharing,
       arena.buffer_of_value[v] = arena.buffer_of_value[static_cast<size_t>(leader)];
       continue;
     }
-    if (!sharing.has_buffer(id)) continue;  // a source that nothing reads
+    if (!sharing.has_buffer(id)) continue;  // nothing reads this source
     const Lifetime life = sharing.life(id);
     arena.buffer_of_value[v] = static_cast<int>(arena.plan.buffers.size());
     const bool is_source = data.storage == ir::Storage::full && !data.recomputed;

@@ -17,22 +17,22 @@ struct ArenaOptions {
   bool in_place = true;  // let outputs take over the buffers of dead inputs
 };
 
-// Where everything lies.
+// The plan of an arena, and which buffers its values and workspaces have.
 struct Arena {
   Plan plan;
   std::vector<int> buffer_of_value;    // index into plan.buffers; -1: persistent or never read
   std::vector<int> workspace_of_node;  // likewise; -1: none
 };
 
-// Buffers of values that a result needs live to the end of the step. Deterministic.
-// in_file: parameters and state that lie in the swap file.
+// Plans the arena. Buffers of results live to the end of the step. Deterministic. in_file:
+// parameters and state that lie in the swap file.
 [[nodiscard]] Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
                                const std::set<std::string>& in_file = {});
 
 // Bytes of the plan that a budget counts.
 [[nodiscard]] int64_t counted_bytes(const Plan& plan);
 
-// Bytes of scratch memory that the kernel of a node wants, and of every node.
+// Bytes of scratch memory for the kernel of one node, and of every node.
 [[nodiscard]] int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node,
                                       const ArenaOptions& options);
 [[nodiscard]] std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options);

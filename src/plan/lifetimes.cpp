@@ -6,7 +6,7 @@
 namespace thimble::plan {
 namespace {
 
-// The input that an alias speaks of, or -1 where it is left out.
+// The input that an alias names, or -1 if it is left out.
 int input_of(std::span<const int> inputs, const ir::Alias& alias) {
   const auto index = static_cast<size_t>(alias.in);
   return index < inputs.size() ? inputs[index] : -1;
@@ -72,7 +72,7 @@ void Sharing::find_lifetimes() {
       if (id >= 0) lives_[static_cast<size_t>(id)].death = n + 1;
     }
   }
-  // Past the end: nothing may take a result's place.
+  // Results live past the end, so that nothing takes over their buffers.
   for (const int id : sequence_->results()) lives_[static_cast<size_t>(id)].death = end + 1;
 }
 
@@ -126,7 +126,7 @@ std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing
 
 void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live) {
   const int end = sequence.size();
-  live.assign(static_cast<size_t>(end), 0);  // first, by how much it changes
+  live.assign(static_cast<size_t>(end), 0);  // first the change at each step, then its running sum
   if (end == 0) return;
   for (int id = 0; id < sequence.values(); ++id) {
     if (!sharing.has_buffer(id)) continue;

@@ -1,4 +1,4 @@
-// Which values live when, in a step whose order is settled, and which share a buffer.
+// Lifetimes of values in a step whose order is fixed, and which values share a buffer.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace thimble::plan {
 
-inline constexpr int64_t kPersistent = -1;  // bytes of a value that lies outside of the arena
+inline constexpr int64_t kPersistent = -1;  // bytes of a value outside the arena
 
-// Steps over numbered values, one after the other: the nodes of a graph or, in a planner's trial,
-// some of them recomputed.
+// A sequence of steps that read and write numbered values: the nodes of a graph, or a planner's
+// trial in which some nodes are recomputed.
 class Sequence {
  public:
   struct Step {
     const ir::OpDef* op;
-    int first;  // where its values begin
+    int first;  // index of its first value in values_
     int inputs;
     int outputs;
     int64_t workspace;  // bytes
@@ -27,15 +27,15 @@ class Sequence {
   Sequence(std::vector<int64_t> bytes, std::vector<int> results)
       : bytes_(std::move(bytes)), results_(std::move(results)) {}
 
-  // Starts anew, in the memory that there is.
+  // Clears it and keeps its memory.
   void assign(std::span<const int64_t> bytes, std::span<const int> results);
   void add_value(int64_t bytes) { bytes_.push_back(bytes); }
 
-  // Inputs of -1 are left out. A value is written once; one that no step writes is a source.
+  // Inputs of -1 are skipped. A value is written once. A value that no step writes is a source.
   void add(const ir::OpDef& op, std::span<const int> inputs, std::span<const int> outputs,
            int64_t workspace);
-  // A step of another sequence, whose values have other numbers here: what read says of an input,
-  // and made of an output.
+  // Adds a step of another sequence. Values have other numbers here: read(id) gives that of an
+  // input, made(id) that of an output.
   template <typename Read, typename Made>
   void add(const Sequence& from, int n, const Read& read, const Made& made) {
     Step step = from.step(n);
@@ -54,7 +54,8 @@ class Sequence {
   [[nodiscard]] std::span<const int> outputs(int n) const {
     return {values_.data() + step(n).first + step(n).inputs, static_cast<size_t>(step(n).outputs)};
   }
-  [[nodiscard]] size_t ids() const { return values_.size(); }  // that all steps read and write
+  // Number of reads and writes of all steps.
+  [[nodiscard]] size_t ids() const { return values_.size(); }
   [[nodiscard]] int values() const { return static_cast<int>(bytes_.size()); }
   [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
   [[nodiscard]] const std::vector<int>& results() const { return results_; }
@@ -74,24 +75,25 @@ class Sequence {
 
 struct Lifetime {
   int birth = 0;  // the first step
-  int death = 0;  // one past the last step; not after birth: nothing reads it
+  int death = 0;  // one past the last step; at most birth if nothing reads the value
 };
 
-// Groups of values that share one buffer: views always, and outputs that take over the buffer of an
-// input which dies there, where the op allows it.
+// Groups of values that share one buffer. Views always share. An output shares the buffer of an
+// input that dies at the same step if the op allows it.
 class Sharing {
  public:
-  // The sequence must outlive this, or what it finds next.
+  // The sequence must outlive this object, or be replaced by the next call of find.
   Sharing(const Sequence& sequence, bool in_place) { find(sequence, in_place); }
-  Sharing() = default;  // of nothing, before find
-  // Starts anew, in the memory that there is.
+  Sharing() = default;  // empty until find
+  // Clears it and keeps its memory.
   void find(const Sequence& sequence, bool in_place);
 
-  // The value that stands for the group.
+  // The first value of the group.
   [[nodiscard]] int leader_of(int id) const { return leader_[static_cast<size_t>(id)]; }
   // The lifetime of a leader is that of its whole group.
   [[nodiscard]] Lifetime life(int leader) const { return lives_[static_cast<size_t>(leader)]; }
-  // Whether it has a buffer: it leads, lies in the arena, and something reads or writes it.
+  // Whether the value owns a buffer: it leads its group, lies in the arena, and something reads or
+  // writes it.
   [[nodiscard]] bool has_buffer(int id) const {
     return sequence_->bytes(id) != kPersistent && leader_of(id) == id &&
            life(id).death > life(id).birth;
@@ -106,12 +108,12 @@ class Sharing {
   const Sequence* sequence_ = nullptr;
   std::vector<Lifetime> lives_;
   std::vector<int> leader_;
-  std::vector<int> taken_;  // by the step that is visited
+  std::vector<int> taken_;  // inputs whose buffers the visited step has taken over
 };
 
 // Bytes alive in the arena at each step, workspaces included.
 [[nodiscard]] std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing);
-// The same, in the memory of a vector.
+// The same; reuses the memory of live.
 void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live);
 
 }  // namespace thimble::plan

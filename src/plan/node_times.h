@@ -1,4 +1,4 @@
-// How long the nodes of a step run.
+// Measured and estimated run times of nodes.
 #pragma once
 
 #include <map>
@@ -9,21 +9,21 @@
 
 namespace thimble::plan {
 
-// Times by what a node computes: equal ops on equal types take equally long wherever they stand,
-// the mean of what was measured.
+// Run times by op, attributes and types. Equal nodes take equally long wherever they stand: the
+// mean of the measurements.
 class NodeTimes {
  public:
-  // Of nodes that were not measured. Nominal where nobody knows the machine.
+  // Rates for nodes that were not measured; the defaults are nominal.
   explicit NodeTimes(double ms_per_flop = 2e-8, double ms_per_byte = 1e-7)
       : ms_per_flop_(ms_per_flop), ms_per_byte_(ms_per_byte) {}
 
-  // Milliseconds of each node, as measured; transfers are left out.
+  // Records measured milliseconds of each node. Transfers are left out.
   void set(const ir::Graph& graph, const std::vector<double>& node_ms);
   // Milliseconds.
   [[nodiscard]] double of(const ir::Graph& graph, const ir::Node& node) const;
   // Equal texts mean equal times.
   [[nodiscard]] std::string text() const;
-  // Of all nodes.
+  // Milliseconds of all nodes.
   [[nodiscard]] double of(const ir::Graph& graph) const;
 
  private:

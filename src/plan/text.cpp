@@ -18,7 +18,7 @@ using plan::short_flops;
 using plan::short_time;
 using plan::wrapped;
 
-constexpr size_t kNameColumns = 38;  // of a strategy
+constexpr size_t kNameColumns = 38;  // width of a strategy's name
 
 std::string totals(const Plan& plan) {
   std::string out =
@@ -64,8 +64,7 @@ std::string totals(const Plan& plan) {
   return out;
 }
 
-// Each means, the bytes it saved, the peak it left and what it costs; columns that would hold
-// nothing are left out.
+// The table of strategies. Columns without content are left out.
 std::string strategy_table(const Plan& plan) {
   if (plan.strategies.empty()) return {};
   const auto any = [&plan](auto has) {
@@ -121,7 +120,7 @@ std::string verdict(const Plan& plan) {
   return out;
 }
 
-// The op that needs most, and the largest buffers at that moment.
+// The op at the peak and the largest buffers there.
 std::string peak_text(const Plan& plan, int largest_buffers) {
   if (plan.steps.empty()) return {};
   std::string out =

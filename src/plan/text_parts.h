@@ -1,4 +1,4 @@
-// Numbers and lines as the text of a plan shows them.
+// Formats numbers and lines for the text of a plan.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ std::vector<ir::TensorType> wanted_type(const ir::InferContext& c) {
 }
 
 void wait(const ir::KernelCall& call) {
-  // A failure is found by whoever runs the step.
+  // The session checks for a failure after the op.
   static_cast<void>(call.swap->wait(static_cast<int>(transfer_of(call).slot)));
 }
 

@@ -1,5 +1,5 @@
-// The ops by which a step moves values to the swap file and back. The planner alone adds them, when
-// the order is settled, so that no graph in a file and no user's model holds one.
+// Ops that move values to the swap file and back. Only the planner adds them, after the order is
+// fixed, so no graph in a file and no user's model holds one.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace thimble::plan {
 // A slot is a place in the swap file: see exec::SwapFile.
 struct SwapAttrs {
   int64_t slot = 0;
-  int64_t deadline = 0;      // of what waits for the file, the least comes first
+  int64_t deadline = 0;      // the transfer with the least deadline comes first
   DType dtype = DType::f32;  // of the output, where there is one
   Shape shape;
 };
@@ -31,7 +31,7 @@ void describe(SwapAttrs& attrs, ir::FieldVisitor& visitor);
          &op == &swap_ready_op();
 }
 
-// Whether the op waits for the swap file, after which that may have failed.
+// Whether the op waits for the swap file. The file may have failed afterwards.
 [[nodiscard]] inline bool waits_for_swap(const ir::OpDef& op) {
   return &op == &swap_written_op() || &op == &swap_ready_op();
 }

@@ -12,8 +12,8 @@ inline constexpr const char* kDigitsRealName = "MNIST";
 inline constexpr const char* kDigitsDoc =
     "folder with MNIST's four IDX files, plain or .gz, or with a folder mnist that has them";
 
-// MNIST in that folder, or where none is named the built-in digits, in fixed numbers. Fields as of
-// data::mnist().
+// MNIST in that folder, or the built-in digits, in fixed numbers, if the path is empty. Fields as
+// of data::mnist().
 [[nodiscard]] data::Dataset digits_data(const std::string& path, data::Split split);
 
 }  // namespace thimble::models

@@ -20,7 +20,7 @@ constexpr int64_t kLayers = 6;
 constexpr int64_t kBytes = 256;
 constexpr int64_t kBuiltIn = 3 << 17;  // bytes
 
-// Keys and values of the bytes before, for the model that takes one byte at a time.
+// Keys and values of the preceding bytes, for the model that reads one byte at a time.
 struct Memory {
   Value k;        // [N, 256, 6, 64], those of the last bytes at the end
   Value v;        // likewise
@@ -34,7 +34,7 @@ Value projection(Value x, int64_t units, double stddev, const std::string& name)
                    .name = name});
 }
 
-// The part of the key, query or value weights that makes one of the three.
+// One of the three parts of the key, query and value weights.
 Value projected(Value x, const std::vector<Value>& weights, const std::vector<Value>& biases,
                 size_t part) {
   const Value y = matmul(x, weights[part], biases[part], {.transpose_b = true});
@@ -125,7 +125,7 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
 }
 
 constexpr TorchWeights::Tied kTied[] = {{"lm_head.weight", "transformer.wte.weight"}};
-constexpr const char* kMasks[] = {".attn.bias", ".attn.masked_bias"};  // of older nanoGPTs
+constexpr const char* kMasks[] = {".attn.bias", ".attn.masked_bias"};  // buffers of older nanoGPTs
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What the recipes that learn small colour photographs share.
+// Shared by the recipes that learn small colour photographs.
 #pragma once
 
 #include <thimble/data.h>
@@ -12,7 +12,7 @@ inline constexpr const char* kPhotosDoc =
     "folder with CIFAR-10's binary files, data_batch_1.bin ... test_batch.bin, or with a folder "
     "cifar-10-batches-bin that has them";
 
-// The built-in images: as many as four cores learn in a few minutes.
+// The built-in images: as many as four cores can train on in a few minutes.
 [[nodiscard]] inline data::Dataset built_in_photos(data::Split split, int64_t side) {
   constexpr uint64_t kSeed = 1;
   return data::shapes(split == data::Split::train ? 4000 : 1000, kSeed, split, side);

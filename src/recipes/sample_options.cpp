@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kWhere = "sample";
 constexpr int64_t kMostSamples = 100000;
 constexpr int64_t kMostTextBytes = int64_t{1} << 30;  // of all texts together
-constexpr int64_t kBytes = 256;                       // that a byte can be
+constexpr int64_t kBytes = 256;                       // values of a byte
 constexpr int kMostThreads = 1024;
 
 class Check {
@@ -38,7 +38,7 @@ class Check {
                                     spelled("temperature"), value));
   }
 
-  // Each text has `bytes`, a positive number.
+  // Checks the memory of `count` texts of `bytes` bytes each, a positive number.
   void memory(int64_t count, int64_t bytes) const {
     if (bytes <= kMostTextBytes / count) return;
     throw Error(kWhere,

@@ -28,7 +28,7 @@ class TextWriter {
         context_(model.context),
         model_(model.step(), checkpoint, options.threads) {}
 
-  // Text `number`, or what there is of it when it is told to stop.
+  // Text `number`, or its beginning if it is told to stop.
   std::string write(int64_t number) {
     data::Random random(data::key_of(kSampleStream, options_.seed, number));
     std::string text = options_.prompt;
@@ -56,8 +56,8 @@ class TextWriter {
   }
   std::span<const float> take(char byte) { return model_.step(static_cast<uint8_t>(byte)); }
 
-  // From nothing through the end of the text, leaving room in the context for as much again. A
-  // text begins as after a line.
+  // Resets the model and reads the end of the text, at most half the context. A text begins as if
+  // after a line break.
   std::span<const float> read(const std::string& text) {
     std::string_view end = text;
     if (context_ > 0) {
@@ -115,7 +115,7 @@ Samples sample_text(const TextModel& model, const std::string& checkpoint,
 
 int32_t drawn_index(std::span<const float> scores, double temperature, int64_t top_k,
                     double uniform) {
-  // A score that is no number is never taken.
+  // NaN scores are never taken.
   const auto score = [&](int32_t index) {
     const double value = scores[static_cast<size_t>(index)];
     return std::isnan(value) ? -HUGE_VAL : value;
@@ -123,7 +123,7 @@ int32_t drawn_index(std::span<const float> scores, double temperature, int64_t t
   std::vector<int32_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   if (top_k > 0 && static_cast<size_t>(top_k) < order.size()) {
-    // Equal scores rank by index, so that the choice is the same everywhere.
+    // Equal scores rank by index, so the choice is the same on every machine.
     const auto ranks_before = [&](int32_t a, int32_t b) {
       return score(a) > score(b) || (score(a) == score(b) && a < b);
     };

@@ -1,4 +1,4 @@
-// What the recipes that write texts share: data, loss, schedule and sampling.
+// The common parts of recipes that write texts: data, loss, schedule and sampling.
 #pragma once
 
 #include <thimble/recipes.h>
@@ -13,13 +13,14 @@ namespace thimble::models {
 [[nodiscard]] data::Dataset text_data(const std::string& path, int64_t built_in, int64_t window,
                                       data::Split split);
 
-// Up to the learning rate during the first twentieth of the steps, then down a cosine to its tenth.
+// Rises to the learning rate during the first twentieth of the steps, then falls along a cosine to
+// a tenth of it.
 [[nodiscard]] Schedule text_schedule(double learning_rate, int64_t steps);
 
 // Loss, metric and output of a model that gives scores of the next byte, [N, T, 256].
 void learn_next_byte(Graph& g, Value logits, Value next);
 
-// What differs between such recipes; the fields are Recipe's.
+// The differences between such recipes; the fields are Recipe's.
 struct TextRecipe {
   const char* name;
   const char* doc;
@@ -53,14 +54,14 @@ constexpr Recipe text_recipe(const TextRecipe& own) {
   };
 }
 
-// A model of bytes that takes one at a time, as train::StepModel has it.
+// A model that reads one byte at a time, as train::StepModel runs it.
 struct TextModel {
   Graph (*step)();
-  int64_t context;  // bytes that it can look back on; 0: no limit
+  int64_t context;  // bytes of context; 0: no limit
 };
 
-// Texts that begin with the prompt, byte by byte. Where a text outgrows the context, the model
-// reads the last half of it anew and goes on from there: what lies further back is forgotten.
+// Texts that begin with the prompt, byte by byte. When a text outgrows the context, the model reads
+// its last half again and continues from there.
 [[nodiscard]] Samples sample_text(const TextModel& model, const std::string& checkpoint,
                                   const SampleOptions& options);
 

@@ -16,7 +16,7 @@
 namespace thimble::models {
 namespace {
 
-constexpr int64_t kSide = 32;  // of what the network sees: the image with a border of two pixels
+constexpr int64_t kSide = 32;  // side of the network's input:
 constexpr int64_t kBorder = 2;
 constexpr int64_t kTimes = 1000;
 constexpr int64_t kFrequencies = 32;
@@ -24,9 +24,9 @@ constexpr int64_t kTimeFeatures = 128;
 constexpr int64_t kGroups = 8;
 constexpr int64_t kHeads = 4;
 constexpr int64_t kDigits = 10;
-constexpr double kNotTold = 0.1;  // of the training images: their digit is kept back
-// What the digit changes in the guess counts this much when an image is drawn: more than 1 makes
-// images more typical.
+constexpr double kNotTold = 0.1;  // share of training images without their digit
+// Weight of the digit's effect on the guess when drawing an image: above 1 makes images more
+// typical.
 constexpr double kGuidance = 2.0;
 constexpr int64_t kDrawnAtOnce = 20;
 constexpr double kFirstBeta = 1e-4;
@@ -58,8 +58,8 @@ Value rows(Graph& g, const std::string& name, Value time, int64_t width, const N
   return embedding(time, g.constant(name, {kTimes, width}, std::move(table)));
 }
 
-// What the network is told beside the image: the time [N], i32, and the digit [N], i32, as far as
-// told [N, 1] is 1, not 0.
+// The network's inputs beside the image: the time [N], i32, and the digit [N], i32, used where told
+// [N, 1] is 1 and not 0.
 struct Told {
   Value time;
   Value digit;
@@ -93,7 +93,7 @@ Value norm(Value x, const std::string& name) {
   return swish(group_norm(x, {.groups = kGroups, .name = name}));
 }
 
-// A residual block that is told the features. At first it passes x on.
+// A residual block that reads the features. Initially it passes x on.
 Value block(Value x, Value features, int64_t channels, const std::string& name) {
   // First, so that its gradient is computed last: it is as large as x.
   const Value passed = x.shape()[3] == channels ? x : conv(x, channels, 1, name + ".skip");
@@ -104,7 +104,7 @@ Value block(Value x, Value features, int64_t channels, const std::string& name) 
   return h + passed;
 }
 
-// Every place of the image looks at every other one.
+// Self-attention over all places of the image.
 Value attend(Value x, const std::string& name) {
   const Shape& image = x.shape();
   const Value h = group_norm(x, {.groups = kGroups, .name = name + ".norm"});
@@ -184,7 +184,7 @@ class Denoiser {
   // v of images x, the first of which is image `first` of all, at a time.
   [[nodiscard]] std::vector<float> guess(const std::vector<float>& x, int64_t time, int64_t first) {
     const size_t count = x.size() / (kSide * kSide);
-    std::vector<float> both = x;  // told the digit, and not
+    std::vector<float> both = x;  // once with the digit, once without
     both.insert(both.end(), x.begin(), x.end());
     std::vector<float> digits(2 * count);
     std::vector<float> told(2 * count, 0.0F);
@@ -219,9 +219,10 @@ void add_noise(std::vector<float>& x, double factor, int64_t step, int64_t first
   }
 }
 
-// One step from a time to an earlier one (-1: the image). With as many steps as times it draws from
-// the distribution, with fewer it takes the likely way. Song, Meng and Ermon, "Denoising diffusion
-// implicit models", ICLR 2021, equation 12 with eta 1 and 0. Returns the size of the noise to add.
+// One step from a time to an earlier one (-1: the image). With as many steps as times it samples
+// from the distribution; with fewer it takes the most likely way. Song, Meng and Ermon, "Denoising
+// diffusion implicit models", ICLR 2021, equation 12 with eta 1 and 0. Returns the scale of the
+// noise to add.
 double step_back(std::vector<float>& x, const std::vector<float>& v, int64_t time, int64_t earlier,
                  bool ancestral) {
   const double now = alpha_bars()[static_cast<size_t>(time)];

@@ -12,14 +12,15 @@
 namespace thimble::train {
 
 int64_t stream_bytes(const data::Dataset& dataset, const data::LoaderOptions& options) {
-  const int64_t read_ahead = data::loader_bytes(dataset, options);  // throws, too
+  const int64_t read_ahead = data::loader_bytes(dataset, options);  // also throws
   if (options.prefetch > 0) return read_ahead;
   return options.shuffle ? data::SampleNumbers::bytes(dataset.size(), dataset.size()) : 0;
 }
 
 LoaderStream::LoaderStream(data::Dataset dataset, data::LoaderOptions options)
     : dataset_(std::move(dataset)), options_(std::move(options)) {
-  static_cast<void>(data::loader_bytes(dataset_, options_));  // what makes no loader is said now
+  static_cast<void>(
+      data::loader_bytes(dataset_, options_));  // throws now if the options are invalid
 }
 
 int64_t LoaderStream::batches() const { return data::batch_count(dataset_, options_); }

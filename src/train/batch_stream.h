@@ -1,4 +1,4 @@
-// Where a trainer's batches come from: a loader over a data set, or anything else that iterates.
+// Sources of a trainer's batches: a loader over a data set, or any other iterator.
 #pragma once
 
 #include <thimble/data_loader.h>
@@ -17,9 +17,9 @@ namespace thimble::train {
 class BatchStream {
  public:
   virtual ~BatchStream() = default;
-  // What every batch holds, one pointer a field.
+  // The fields of every batch, one pointer per field.
   [[nodiscard]] virtual const std::vector<data::Field>& fields() const = 0;
-  // Samples and batches of an epoch; 0 where nobody knows before its end.
+  // Samples and batches of an epoch; 0 if unknown before its end.
   [[nodiscard]] virtual int64_t samples() const = 0;
   [[nodiscard]] virtual int64_t batches() const = 0;
   // Begins an epoch at one of its batches.
@@ -27,23 +27,23 @@ class BatchStream {
   // The next batch, valid until the next call, or null at the end of the epoch. A batch may hold
   // fewer samples than the trainer's, never more.
   [[nodiscard]] virtual const data::Batch* next() = 0;
-  // Whether batches lie nowhere: their fields are null, and read_rows reads them.
+  // Whether batches have no memory: their fields are null, and read_rows reads them.
   [[nodiscard]] virtual bool is_direct() const { return false; }
-  // Reads samples first to first + count - 1 of what next returned, the same each time, to one
-  // place a field; null: it is not wanted.
+  // Reads samples first to first + count - 1 of the batch that next returned, the same each time,
+  // to one destination per field; null: the field is not wanted.
   virtual void read_rows(const data::Batch& /*batch*/, int64_t /*first*/, int64_t /*count*/,
                          std::span<void* const> /*fields*/) {}
-  // Memory of the input pipeline, samples that the data set holds counted in.
+  // Bytes of the input pipeline, with the samples that the data set holds.
   [[nodiscard]] virtual int64_t bytes() const = 0;
-  // Makes what it reads into take no more than so many bytes, from the next start on. Throws Error
-  // where it cannot. What others hold, such as a data set in memory, is not counted.
+  // Limits the memory for reading to this many bytes, from the next start on. Throws Error if that
+  // is too little. Memory held by others, such as a data set, is not counted.
   virtual void keep_to(int64_t /*bytes*/) {}
-  // Gives back what it reads into, until the next start.
+  // Frees the memory for reading until the next start.
   virtual void release() {}
 };
 
-// Reads ahead as far as its options say and its memory allows; where that is nothing, straight to
-// where samples are wanted.
+// Reads ahead as its options and its memory allow. Without memory for it, reads directly to the
+// destination.
 class LoaderStream : public BatchStream {
  public:
   // Throws as data::Loader's constructor does.
@@ -63,7 +63,7 @@ class LoaderStream : public BatchStream {
   void release() override;
 
  private:
-  // Reads batches where they are wanted, one after another.
+  // Reads batches directly to their destination, one after another.
   struct Direct {
     exec::Held held;
     data::BatchReader reader;
@@ -72,13 +72,13 @@ class LoaderStream : public BatchStream {
   };
   data::Dataset dataset_;
   data::LoaderOptions options_;
-  // Either of them from a start to a release.
+  // One of the two is set between a start and a release.
   std::optional<data::Loader> loader_;
   std::optional<Direct> direct_;
 };
 
-// What a stream of these takes beside the samples: batches read ahead and the one in use, none
-// where none is read ahead; and the order of an epoch. Throws as data::Loader's constructor does.
+// Bytes of such a stream beside the samples: the batch in use and those read ahead, none if nothing
+// is read ahead; and the order of an epoch. Throws as data::Loader's constructor does.
 [[nodiscard]] int64_t stream_bytes(const data::Dataset& dataset,
                                    const data::LoaderOptions& options);
 

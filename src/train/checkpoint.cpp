@@ -84,8 +84,8 @@ std::string text_of(const std::vector<ParamGroup>& groups) {
   return text.empty() ? "none" : text;
 }
 
-// Settings under which the same bits come out; a resumed run must share them. The number of
-// micro-batches changes the rounding of sums alone, but what batch norms see where they are split.
+// Settings on which results depend; a resumed run must have the same. The number of micro-batches
+// only changes the rounding of sums, except with split batch norms.
 io::Metadata settings_of(const State& state) {
   const TrainerOptions& options = state.options;
   const bool splits = options.split_batch_norm && state.part() < options.batch;
@@ -102,13 +102,13 @@ io::Metadata settings_of(const State& state) {
            splits ? fmt::format("micro-batches of {}", state.part()) : std::string("off")}};
 }
 
-// Checkpoints of before they were compared say nothing of them.
+// Old checkpoints do not have these settings.
 bool is_optional(const std::string& key) {
   return key == "clip" || key == "groups" || key == "saved_activations" ||
          key == "split_batch_norm";
 }
 
-// As users say it.
+// The name that users know.
 std::string name_of_setting(const std::string& key) {
   if (key == "batch_size") return "batch";
   if (key == "clip") return "clip (on the command line --clip-norm)";
@@ -116,7 +116,8 @@ std::string name_of_setting(const std::string& key) {
   return key;
 }
 
-// Compares the checksum. Nothing good comes of going on from weights that are not finite.
+// Compares the checksum, and rejects weights that are not finite: training must not continue from
+// them.
 void check_contents(const io::Safetensors& file, const io::TensorView& tensor) {
   std::optional<std::pair<size_t, float>> bad;  // the first element, and what it holds
   file.scan(tensor, [&](size_t offset, std::span<const std::byte> part) {
@@ -135,14 +136,15 @@ void check_contents(const io::Safetensors& file, const io::TensorView& tensor) {
                           tensor.name, bad->second, bad->first));
 }
 
-// Of the tensors that were not asked for: a file that is damaged in one place may be in others.
+// Checks the tensors that were not asked for: a file that is damaged in one place may be damaged in
+// others.
 void check_others(const io::Safetensors& file, const std::set<std::string>& checked) {
   for (const io::TensorView& tensor : file.tensors()) {
     if (checked.count(tensor.name) == 0) file.scan(tensor);
   }
 }
 
-// name: the tensor's in the file.
+// name: of the tensor in the file.
 void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
                   const std::string& name) {
   const io::TensorView* tensor = file.find(name);
@@ -236,7 +238,7 @@ void load_checkpoint(State& state, const std::string& path) {
     throw Error(path, "has format " + file.meta("format") + ", expected " + kFormat);
   }
   const auto& entries = state.runner.store().entries();
-  // The model first: of another one, its settings say nothing.
+  // Tensors are checked first: the settings of another model mean nothing.
   for (const exec::Store::Entry& entry : entries) {
     if (entry.role == ir::Role::parameter) check_tensor(file, entry, entry.name);
   }
@@ -263,7 +265,7 @@ void load_checkpoint(State& state, const std::string& path) {
 
 void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path) {
   const io::Safetensors file = io::Safetensors::open(path);
-  // Each entry with the name it has in the file.
+  // Each entry and its name in the file.
   std::vector<std::pair<const exec::Store::Entry*, std::string>> wanted;
   for (const ir::ValueData& data : model.values) {
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;

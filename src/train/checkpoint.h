@@ -1,4 +1,4 @@
-// Saving and loading all that training needs to go on.
+// Saves and loads the complete state of a training.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ void save_checkpoint(const State& state, const std::string& path);
 // Restores everything, or throws Error and changes nothing.
 void load_checkpoint(State& state, const std::string& path);
 
-// The model's own parameters, or the averages that the file has of them, and states (running
-// statistics), without the optimizer's. Throws
-// Error, changing nothing, where one is missing or has another shape.
+// Loads the model's parameters, or their averages if the file has them, and states (running
+// statistics), without the optimizer's states. Throws Error and changes nothing if one is missing
+// or has another shape.
 void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path);
 
 }  // namespace thimble::train

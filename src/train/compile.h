@@ -8,32 +8,32 @@
 
 namespace thimble::train {
 
-// What a training step does with its gradients.
+// How a training step uses its gradients.
 enum class StepKind : uint8_t {
   update,      // updates the parameters at once
   accumulate,  // adds the gradients to their sums
-  finish,      // adds them, updates by the mean of the sums, and clears these
+  finish,      // adds them, updates by the mean of the sums, and clears the sums
 };
 
 // The whole step as one graph, the batch fixed. Throws Error.
 [[nodiscard]] ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options,
                                        int64_t batch, StepKind kind);
 
-// What a batch of this size counts in an accumulated mean: 1 for a full one.
+// Weight of a batch of this size in an accumulated mean: 1 for a full one.
 [[nodiscard]] double micro_batch_weight(const TrainerOptions& options, int64_t batch);
 
-// The forward part as it computes at inference. The loss stays only where its label is wanted.
+// The forward part at inference. The loss is kept only if its label is wanted.
 [[nodiscard]] ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss);
 
-// Throws Error unless an output of the model, whose batch is open, has one part a sample, so that
-// predictions of batches can be put one after another.
+// Throws Error unless an output of the model, whose batch is open, has one part per sample, so that
+// predictions of batches can be concatenated.
 void require_parts_of_samples(const ir::Graph& model, const std::string& output);
 
-// The graph with averages in the place of the parameters that the training step averages.
+// The graph with averages instead of the parameters that the training step averages.
 [[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
 
-// Throws Error where the plan does not fit its budget, naming what would, and what lies in memory
-// at the moment that binds.
+// Throws Error if the plan does not keep its budget, naming a budget that works and what is alive
+// at the peak.
 void check_budget(const Plan& plan);
 
 }  // namespace thimble::train

@@ -71,7 +71,7 @@ void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session&
   if (stream_.is_direct()) return read(batch, part, session);
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
-    if (destination.empty()) continue;  // the program has no use for it
+    if (destination.empty()) continue;  // the program does not read it
     const auto* const samples = static_cast<const std::byte*>(batch.fields[link.field]);
     std::memcpy(destination.data(), samples + part.first * link.sample_bytes,
                 static_cast<size_t>(part.count * link.sample_bytes));
@@ -87,7 +87,7 @@ void Feed::read(const data::Batch& batch, const Part& part, const exec::Session&
     if (!destination.empty()) places_[link.field] = destination.data();
   }
   stream_.read_rows(batch, part.first, part.count, places_);
-  for (const Link& link : links_) {  // an input and a label may take one field
+  for (const Link& link : links_) {  // an input and a label may share
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty() || destination.data() == places_[link.field]) continue;
     std::memcpy(destination.data(), places_[link.field], destination.size());
@@ -134,7 +134,7 @@ void Feed::require_counted(const std::vector<IgnoredLabel>& ignored, const data:
 
 namespace {
 
-// The function that the model's author called.
+// The name of the function that the model's author called.
 const char* called(const ir::Graph& model, const ir::Node& node) {
   if (node.layer < 0) return node.op->name;
   return model.layers[static_cast<size_t>(node.layer)].type.c_str();

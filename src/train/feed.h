@@ -1,4 +1,4 @@
-// Carries the fields of batches into the sources of a program.
+// Copies the fields of batches to the sources of a program.
 #pragma once
 
 #include <thimble/data_loader.h>
@@ -15,28 +15,27 @@
 
 namespace thimble::train {
 
-// Which field feeds which input or label of a model. Matched by name; a model with one input (or
-// label) takes the only input (label) field whatever its name.
+// Maps fields to inputs and labels of a model. Fields are matched by name; a model with one input
+// (or label) takes the only input (label) field whatever its name.
 class Feed {
  public:
   // stream: where the batches come from; must outlive the feed. with_labels: labels must be fed
   // too. Throws Error where a source has no field, or one of another type or shape.
   Feed(const ir::Graph& model, BatchStream& stream, bool with_labels);
 
-  // Copies some samples of a batch, as many as the session's program takes; or reads them there,
-  // where the stream keeps none. Throws what reading throws.
+  // Copies some samples of a batch, as many as the session's program takes, or reads them directly
+  // if the stream keeps none. Throws what reading throws.
   void copy(const data::Batch& batch, const Part& part, const exec::Session& session);
 
   // Milliseconds that copy has spent on reading since the last call.
   [[nodiscard]] double take_reading_ms();
 
-  // Throws Error where a label, copied for the session, takes its sample out of a loss's mean.
+  // Throws Error if a label, copied for the session, is ignored by a mean in the loss.
   void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch,
                        const Part& part, const exec::Session& session) const;
 
-  // Throws Error naming the first number in a batch that an op of the model has to look up and
-  // cannot: its field, sample, op and the range. consequence: how the message ends. Returns where
-  // there is none.
+  // Throws Error naming the first index in a batch that an op of the model cannot look up: its
+  // field, sample, op and range. consequence: the end of the message.
   void require_indices(const ir::Graph& model, const data::Batch& batch,
                        const std::string& consequence);
 
@@ -46,10 +45,10 @@ class Feed {
     size_t field;
     int64_t sample_bytes;
   };
-  // The link that feeds a value, or a reshaped one; null: there is none.
+  // The link that feeds a value or a reshaped view of it; null: none.
   [[nodiscard]] const Link* link_of(const ir::Graph& model, int value) const;
   void read(const data::Batch& batch, const Part& part, const exec::Session& session);
-  // The batch with its contents, read into memory of the feed's where it lies nowhere.
+  // The batch with its contents; reads them into the feed's memory if the batch has none.
   [[nodiscard]] const data::Batch& whole(const data::Batch& batch);
 
   BatchStream& stream_;

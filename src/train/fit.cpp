@@ -92,8 +92,8 @@ class Fitting {
   }
 
  private:
-  // An update can overflow after its step's loss was still fine: such weights must not take the
-  // place of a good checkpoint.
+  // An update can overflow although its step's loss was finite. Such weights must not replace a
+  // good checkpoint.
   void require_finite_weights() const {
     for (const exec::Store::Entry& entry : state_.runner.store().entries()) {
       if (entry.role != ir::Role::parameter || entry.type.dtype != DType::f32) continue;
@@ -110,7 +110,7 @@ class Fitting {
     }
   }
 
-  // False where it was stopped.
+  // Returns false if it was stopped.
   bool run_epoch() {
     train::Progress& progress = state_.progress;
     stream_.start(progress.epoch, progress.batch);
@@ -136,7 +136,7 @@ class Fitting {
     return true;
   }
 
-  // False where training ends early.
+  // Returns false if training ends early.
   bool finish_epoch(Clock::time_point start) {
     train::Progress& progress = state_.progress;
     require_finite_weights();
@@ -144,7 +144,7 @@ class Fitting {
     report.epoch = progress.epoch;
     report.train = progress.sums.mean();
     if (validate_) {
-      stream_.release();  // validation reads into the memory that training's samples had
+      stream_.release();  // validation uses this memory for its samples
       report.validation = validate_();
       state_.limit(stream_);
     }

@@ -10,8 +10,8 @@
 
 namespace thimble::train {
 
-// As Trainer::fit. validate: called after every epoch, or empty; options.validation, shuffle,
-// prefetch and augment are not looked at. Throws Error, and whatever a callback throws.
+// As Trainer::fit. validate: called after every epoch, or empty. options.validation, shuffle,
+// prefetch and augment are ignored. Throws Error, and whatever a callback throws.
 FitResult fit(State& state, BatchStream& stream, const FitOptions& options,
               const std::function<Evaluation()>& validate);
 

@@ -9,7 +9,7 @@
 namespace thimble::train {
 namespace {
 
-// The field that a value is, or is a view of; empty where it is computed.
+// The field of which a value is a view; empty if the value is computed.
 std::string source_of(const ir::Graph& graph, int value) {
   for (int node = graph.data(value).producer; node >= 0; node = graph.data(value).producer) {
     const ir::Node& view = graph.nodes[static_cast<size_t>(node)];
@@ -45,7 +45,8 @@ std::string why_not_micro_batches(const ir::Graph& model, const TrainerOptions& 
   const ir::Graph forward = passes::specialize(model, ir::Phase::training);
   std::string why = why_not(forward, options.split_batch_norm);
   if (!why.empty()) return why;
-  // What accumulation cannot do, such as sparse gradients, its graph says itself.
+  // Building the accumulating graph throws for what accumulation cannot do, such as sparse
+  // gradients.
   const int64_t size = part_size(options.batch, std::max<int64_t>(options.micro_batches, 1));
   try {
     static_cast<void>(training_graph(model, options, size, StepKind::accumulate));

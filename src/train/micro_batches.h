@@ -1,5 +1,5 @@
-// A step in parts of its batch, whose gradients are added up: the whole batch's result in the
-// memory of a part.
+// Micro-batches: a step computes its batch part by part and sums up the gradients, which gives the
+// whole batch's result in the memory of a part.
 #pragma once
 
 #include <thimble/trainer_options.h>
@@ -13,18 +13,18 @@
 
 namespace thimble::train {
 
-// Some samples of a batch, one after another.
+// A range of samples of a batch.
 struct Part {
   int64_t first = 0;
   int64_t count = 0;
 };
 
-// Samples of a part, where a batch is computed in so many; the last part may have fewer.
+// Samples of a micro-batch if a batch has this many; the last one may have fewer.
 [[nodiscard]] inline int64_t part_size(int64_t batch, int64_t parts) {
   return (batch + parts - 1) / parts;
 }
 
-// Calls use(part) for the parts of that size that make up `count` samples.
+// Calls use(part) for all parts of this size in `count` samples.
 template <class Use>
 void for_each_part(int64_t count, int64_t size, const Use& use) {
   for (int64_t first = 0; first < count; first += size) {
@@ -32,14 +32,14 @@ void for_each_part(int64_t count, int64_t size, const Use& use) {
   }
 }
 
-// Why a training step cannot be computed in parts with the result of the whole batch; empty where
-// it can. That holds where the loss is a mean over samples of what each gives alone, so that its
-// gradient is the mean of the parts', each with the weight of its samples. A rule about the graph
-// alone: data that a loss leaves out (ignored_labels) are found when they come.
+// The reason why micro-batches would not give the result of the whole batch; empty if they do. They
+// do if the loss is a mean over samples of terms that depend on one sample each: its gradient is
+// then the mean of the micro-batches' gradients, weighted by their samples. This checks the graph
+// only; labels that a loss ignores (ignored_labels) are found in the data.
 [[nodiscard]] std::string why_not_micro_batches(const ir::Graph& model,
                                                 const TrainerOptions& options);
 
-// A label that takes its sample out of a loss's mean, which parts cannot make up for.
+// A label whose sample a mean in the loss ignores; micro-batches cannot correct for that.
 struct IgnoredLabel {
   std::string source;  // of the model
   int64_t value = 0;

@@ -15,7 +15,7 @@ using ir::OptimizerValue;
 using train::OneSetting;
 using train::SettingVisitor;
 
-// Takes every setting from words.
+// Reads every setting from text.
 class FromWords final : public SettingVisitor {
  public:
   using SettingVisitor::field;
@@ -53,7 +53,7 @@ Optimizer changed(const OptimizerValue& value, const char* setting, double numbe
   return made(*value.op, std::move(settings));
 }
 
-// Every optimizer's op, by the optimizers' names.
+// The ops of all optimizers, sorted by the optimizers' names.
 std::vector<const ir::OpDef*> rules() {
   std::vector<const ir::OpDef*> found;
   for (const ir::OpDef* op : ir::all_ops()) {

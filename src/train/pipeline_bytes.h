@@ -9,9 +9,8 @@
 
 namespace thimble::train {
 
-// What the options set aside for the input pipeline, which may use what else a budget leaves, too;
-// where they leave it open, what two batches take of the model's inputs and labels. model: its
-// batch is open.
+// Bytes that the options reserve for the input pipeline, which may also use what a budget leaves.
+// Without the option: two batches of the model's inputs and labels. model: its batch is open.
 [[nodiscard]] int64_t pipeline_bytes(const ir::Graph& model, const TrainerOptions& options);
 
 }  // namespace thimble::train

@@ -91,7 +91,7 @@ int64_t Runner::staging_bytes() const {
   return bytes;
 }
 
-// That a step can have under way at once.
+// The most transfers that a step can have queued.
 int Runner::most_transfers() const {
   int64_t most = 1;
   for (const auto& [key, runnable] : runnables_) {
@@ -109,22 +109,22 @@ int64_t Runner::missing_file_bytes() const {
   return exec::SwapLayout(wanted, kSwapPage).file_bytes;
 }
 
-// A larger file takes over what lies in the old one.
+// A larger file takes over the contents of the old one.
 void Runner::fit_swap_file() {
   if (missing_file_bytes() == 0) return;
   const std::vector<int64_t> wanted = slot_bytes();
   const int capacity = most_transfers();
-  // Staging is the buffers and what aligns them.
+  // Staging is the buffers plus alignment.
   exec::SwapOptions options =
       swap_options(staging_bytes() / kStagingBuffers / kSwapPage * kSwapPage);
   options.capacity = capacity;
-  // Both files are there for a while, but never two of their staging blocks of one size.
+  // Both files exist for a while, but they share staging of the same size.
   if (swap_ != nullptr && swap_->staging()->bytes() == exec::SwapFile::staging_bytes(options)) {
     options.staging = swap_->staging();
   }
   auto file = std::make_unique<exec::SwapFile>(swap_dir_, wanted, options);
   if (swap_ != nullptr) copy_to(*file);
-  // From here on nothing fails.
+  // Nothing below can fail.
   for (auto& [key, runnable] : runnables_) runnable.session.reset();
   before_ = swap_counters();
   swap_ = std::move(file);
@@ -133,7 +133,7 @@ void Runner::fit_swap_file() {
   store_->attach(swap_.get(), arena());
 }
 
-// The arena is nobody's between two steps: all that lies in the file passes through it.
+// Between two steps the arena is unused, so all contents of the file pass through it.
 void Runner::copy_to(exec::SwapFile& file) {
   try {
     for (const exec::Store::Entry& entry : store_->entries()) {
@@ -153,7 +153,7 @@ exec::SwapCounters Runner::swap_counters() const {
   return swap_ == nullptr ? before_ : before_ + swap_->counters();
 }
 
-// What serves the program that needs most.
+// The arena of the largest program.
 int64_t Runner::arena_bytes() const {
   int64_t bytes = 0;
   for (const auto& [key, runnable] : runnables_) {
@@ -173,7 +173,7 @@ void Runner::unbind() {
 void Runner::bind() {
   const int64_t bytes = arena_bytes();
   if (bytes > arena_.bytes()) {
-    // The old arena goes first: the two must not stand side by side.
+    // Frees the old arena first, so that the two never exist side by side.
     unbind();
     arena_ = exec::Block(bytes);
   }
@@ -205,7 +205,7 @@ Runnable* Runner::find(const ProgramKey& key) {
 
 Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget,
                          const std::function<void()>& refuse) {
-  // Nothing lies in the arena between two steps: what compiling takes may take its place.
+  // Between two steps the arena holds nothing, so its memory can be used for compiling.
   unbind();
   try {
     add(key, std::move(graph), budget);
@@ -217,7 +217,7 @@ Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Bud
     try {
       bind();
     } catch (...) {
-      // The first error is the one to tell of; whoever needs the memory next hears of this one.
+      // The first error is reported; the next call that needs the memory reports this one.
     }
     throw;
   }
@@ -226,7 +226,7 @@ Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Bud
 
 namespace {
 
-// Adds up constants, those that programs share once.
+// Sums up the bytes of constants. Shared ones count once.
 class Constants {
  public:
   int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Programs of one model over shared memory: one store of parameters, one arena.
+// The programs of a model, which share one store of parameters and one arena.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,35 @@ struct Runnable {
 // The kind of a program and its batch size.
 using ProgramKey = std::pair<int, int64_t>;
 
-// Holds programs by key. All programs share the arena, so only one step's values exist at a time.
+// Holds programs by key. All programs share the arena, so the values of only one step exist at a
+// time.
 //
-// Where memory or the disk fails while it grows, it stands as before. Where even that cannot be had
-// back, it is empty of memory: the next call that needs some tries again, and throws what is wrong.
+// If memory or the disk fails while it grows, it keeps its previous state. If even that memory
+// cannot be had, it holds none: the next call that needs memory tries again and throws on failure.
 class Runner {
  public:
   explicit Runner(int threads);
 
-  // Compiles a program under a key, in place of one that was there. Before seal only.
+  // Compiles a program under a key and replaces one that was there. Only before seal.
   void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
-  // Allocates the store, an arena large enough for all programs so far, and in swap_dir the swap
-  // file where one of them needs it.
+  // Allocates the store, an arena for the largest program so far, and the swap file in swap_dir if
+  // a program needs one.
   void seal(const std::string& swap_dir = {});
-  // Forgets a program that takes nothing beside another one: its arena fits into the other's, which
-  // has its constants, too, and neither needs a swap file. extend compiles it again. Before seal.
+  // Drops a program that needs no memory beside another one: its arena fits into the other's, the
+  // other has its constants, and neither needs a swap file. extend compiles it again. Only before
+  // seal.
   void drop_if_covered(const ProgramKey& key, const ProgramKey& by);
-  // Gives up all that seal allocated and all programs.
+  // Frees everything that seal allocated, and all programs.
   void clear();
-  // The program of a key or null. Allocates nothing, but for what a failure took away.
+  // The program of a key, or null. Allocates nothing, except to restore memory after a failure.
   [[nodiscard]] Runnable* find(const ProgramKey& key);
-  // Compiles a program under a new key, whose parameters and state are all in the store; the arena
-  // grows where it must. refuse: asked before memory is taken, when at(key) and plan know the new
-  // program; it throws what speaks against it. Whatever throws, the program is not there then.
+  // Compiles a program under a new key. Its parameters and state must be in the store; the arena
+  // grows if it must. refuse: called before memory is taken, when at(key) and plan know the new
+  // program; throws to reject it. After any exception the program does not exist.
   Runnable& extend(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {},
                    const std::function<void()>& refuse = {});
-  // The plan of a program with all that lies beside it: the constants of the other programs, and
-  // an arena that serves the largest.
+  // The plan of a program, including the constants of the other programs and an arena for the
+  // largest.
   [[nodiscard]] Plan plan(const ProgramKey& key) const;
 
   [[nodiscard]] Runnable& at(const ProgramKey& key) { return runnables_.at(key); }
@@ -64,20 +66,19 @@ class Runner {
   [[nodiscard]] int threads() const { return pool_.threads(); }
   // Times of nodes at this machine's rates.
   [[nodiscard]] plan::NodeTimes rates() { return exec::measured_rates(pool_); }
-  // Null where no program needs one. Another one may take its place whenever a program is added.
+  // Null if no program needs one. May be replaced when a program is added.
   [[nodiscard]] const exec::SwapFile* swap_file() const { return swap_.get(); }
-  // Of all swap files so far, from the first seal on.
+  // Sums over all swap files so far.
   [[nodiscard]] exec::SwapCounters swap_counters() const;
 
-  // Of the swap file that the programs so far ask for, where there is none that serves them yet;
-  // else 0.
+  // Bytes of the swap file that the programs so far need, if the present file is too small; else 0.
   [[nodiscard]] int64_t missing_file_bytes() const;
-  // Of the constants of all programs.
+  // Bytes of the constants of all programs.
   [[nodiscard]] int64_t constant_bytes() const;
-  // Of the constants of a program, those that another batch may change: scalars and the like, in a
-  // cache line each.
+  // Bytes of a program's constants that may differ with the batch: scalars and the like, a cache
+  // line each.
   [[nodiscard]] int64_t small_constant_bytes(const ProgramKey& key) const;
-  // Of the swap file, with staging buffers of so many bytes.
+  // Options of the swap file with staging buffers of this size.
   [[nodiscard]] static exec::SwapOptions swap_options(int64_t buffer_bytes);
 
  private:
@@ -85,11 +86,11 @@ class Runner {
   [[nodiscard]] int64_t arena_bytes() const;
   [[nodiscard]] int64_t staging_bytes() const;
   [[nodiscard]] int most_transfers() const;
-  // By slot, the most that a program puts there.
+  // Bytes by slot: the most that any program stores there.
   [[nodiscard]] std::vector<int64_t> slot_bytes() const;
-  // Takes arena, swap file and sessions as far as they are missing or too small.
+  // Creates arena, swap file and sessions that are missing or too small.
   void bind();
-  // Gives up the arena and the sessions.
+  // Frees the arena and the sessions.
   void unbind();
   void require_bound();
   void fit_swap_file();
@@ -103,10 +104,10 @@ class Runner {
   std::unique_ptr<exec::Store> store_;
   exec::Block arena_;
   std::string swap_dir_;
-  std::vector<int64_t> slots_;  // as the swap file has them
-  int capacity_ = 0;            // of the swap file
+  std::vector<int64_t> slots_;  // sizes of the swap file's slots
+  int capacity_ = 0;            // queue capacity of the swap file
   std::unique_ptr<exec::SwapFile> swap_;
-  exec::SwapCounters before_;  // of the swap files before this one
+  exec::SwapCounters before_;  // counters of earlier swap files
   bool is_bound_ = false;
 };
 

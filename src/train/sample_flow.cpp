@@ -15,13 +15,13 @@ bool has_open(const Shape& shape) {
   return std::any_of(shape.dims().begin(), shape.dims().end(), is_open);
 }
 
-// Whether the samples lie one after another: their number is a factor of the first dimension alone.
+// Whether samples lie one after another: the batch is a factor of the first dimension only.
 bool counts_samples(const Shape& shape) {
   const std::vector<int64_t>& dims = shape.dims();
   return !dims.empty() && is_open(dims[0]) && std::none_of(dims.begin() + 1, dims.end(), is_open);
 }
 
-// Whether this gradient can be computed without any value of the forward part that holds something.
+// Whether this gradient needs no forward value that depends on samples.
 bool reads_nothing(const ir::Graph& graph, const std::vector<Holds>& holds, int gradient) {
   std::vector<int> left{gradient};
   while (!left.empty()) {
@@ -40,8 +40,9 @@ bool reads_nothing(const ir::Graph& graph, const std::vector<Holds>& holds, int 
   return true;
 }
 
-// Whether the node computes a x + b of those inputs x that hold means, where a and b hold nothing:
-// its gradient by x is then made of what arrives and of a. Its outputs must be marked as means.
+// Whether the node computes a x + b of inputs x that are means, with a and b independent of
+// samples. Its gradient with respect to x then reads only the incoming gradient and a. The outputs
+// must be marked as means.
 bool keeps_means(ir::Graph graph, const std::vector<Holds>& holds, const ir::Node& node) {
   if (node.op->gradient.vjp == nullptr) return false;
   const autodiff::RuleCall call(
@@ -110,7 +111,7 @@ class Follower {
     return node.op->flow.samples(context);
   }
 
-  // The outputs with samples in their first dimension and those without any, where the node's
+  // Marks the outputs with samples in their first dimension, and those without, of a node whose
   // inputs hold samples.
   void mark(const ir::Node& node, int number, Holds with_samples, Holds without) {
     for (const int id : node.outputs) {

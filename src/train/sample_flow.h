@@ -1,4 +1,4 @@
-// What every value of a model has to do with the samples of the batch.
+// How every value of a model depends on the samples of the batch.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace thimble::train {
 
 enum class Holds : uint8_t {
   nothing,  // the same whatever the samples are
-  samples,  // one part a sample, in their order, each of that sample alone
-  mean,     // the mean over samples of what each would give alone
+  samples,  // one part per sample, in order, each depending on that sample only
+  mean,     // a mean over samples of terms that depend on one sample each
   mixed,    // anything else
 };
 
-// A label that a mean leaves out.
+// A label whose sample a mean ignores.
 struct LeftOut {
   int node;
   int value;  // that holds the label
@@ -24,14 +24,15 @@ struct LeftOut {
 
 struct SampleFlow {
   std::vector<Holds> holds;  // by value
-  std::vector<int> culprit;  // by value: the node that mixed samples first; -1: none
-  std::string refused;  // why the graph cannot run part by part, whatever the loss; empty: it can
+  std::vector<int> culprit;  // by value: the first node that mixes samples; -1: none
+  std::string refused;       // the reason why the graph cannot run with micro-batches, whatever the
+                             // loss; empty: it can
   std::vector<LeftOut> left_out;
 };
 
-// Follows the samples through a forward graph whose batch is open, by what ops say of themselves
-// (DataFlow::samples), what shapes show, and gradient rules, which tell what keeps a mean a mean.
-// split_statistics: statistics over the batch may be those of a part.
+// Follows samples through a forward graph whose batch is open, by the ops' own rules
+// (DataFlow::samples), by shapes, and by gradient rules, which show what keeps a mean a mean.
+// split_statistics: batch statistics may be those of a micro-batch.
 [[nodiscard]] SampleFlow follow_samples(const ir::Graph& forward, bool split_statistics);
 
 // "batch_norm of encoder.0.norm"

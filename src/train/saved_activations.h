@@ -1,4 +1,4 @@
-// How activations wait for the backward part, as a trainer is told.
+// How activations are stored for the backward part.
 #pragma once
 
 #include <thimble/types.h>
@@ -7,7 +7,7 @@
 
 namespace thimble::train {
 
-// f32: as they are. Throws Error for types other than f32, bf16 and f16.
+// f32: unchanged. Throws Error for types other than f32, bf16 and f16.
 [[nodiscard]] plan::ActivationStorage saved_activations(DType dtype);
 
 }  // namespace thimble::train

@@ -162,7 +162,7 @@ class SequenceRule final : public Schedule::Rule {
   [[nodiscard]] bool watches() const override { return stages_.back().schedule.watches(); }
 
  private:
-  // The stage that a step falls into; makes the step one of the stage.
+  // The stage of a step; changes the step to count from the stage's start.
   [[nodiscard]] const Schedule& stage_of(int64_t& step) const {
     size_t stage = 0;
     while (stage + 1 < stages_.size() && step >= stages_[stage].steps) {

@@ -35,7 +35,7 @@ inline void require_momenta(const char* schedule, double base, double max) {
                       base, max));
 }
 
-// What schedules from max to min have in common.
+// The checks common to schedules from max to min.
 template <class S>
 inline void require_fall(const char* schedule, const S& s) {
   require_rate(schedule, "max", s.max);

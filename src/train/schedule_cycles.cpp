@@ -87,7 +87,8 @@ class OneCycleRule final : public Schedule::Rule {
   }
 
  private:
-  // What goes from first to peak and then to last; with three phases to first in between.
+  // A value that goes from first to peak and then to last; with three phases, back to first in
+  // between.
   [[nodiscard]] double phase(int64_t step, double first, double peak, double last) const {
     const double total = static_cast<double>(s_.total_steps);
     const double up = s_.pct_start * total;

@@ -8,7 +8,7 @@
 namespace thimble {
 namespace {
 
-// What a stage's words leave out.
+// Defaults for settings that a stage's text leaves out.
 struct Defaults {
   double lr;
   int64_t steps;  // 0: unknown
@@ -72,7 +72,7 @@ Schedule parse_plateau(train::Settings& words, const Defaults& defaults) {
   return Schedule::reduce_on_plateau(s);
 }
 
-// A schedule by its name in words.
+// A schedule and its name in texts.
 struct Named {
   const char* name;
   Schedule (*parse)(train::Settings& words, const Defaults& defaults);

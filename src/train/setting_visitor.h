@@ -24,7 +24,7 @@ class SettingVisitor : public ir::FieldVisitor {
   void choice(const char*, int&, std::span<const char* const>, const char*) override {}
 };
 
-// Finds the setting of a name, a double or an int64_t, and changes it where asked to.
+// Finds a setting of type double or int64_t by name, and optionally changes it.
 template <class T>
 class OneSetting final : public SettingVisitor {
  public:

@@ -11,7 +11,7 @@
 namespace thimble::train {
 namespace {
 
-// The whole text as a number, whatever the locale.
+// Parses the whole text as a number, independent of the locale.
 template <class T>
 bool read(const std::string& text, T& value) {
   const char* end = text.data() + text.size();

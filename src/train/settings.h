@@ -1,4 +1,4 @@
-// Settings in words: "name:key=value,key=value,flag", as the command line takes them.
+// Settings as text: "name:key=value,key=value,flag", as on the command line.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace thimble::train {
 
-// Values are taken by key; finish then refuses what nobody took. All throw Error(where, ...).
+// Values are read by key. finish then rejects keys that were not read. All throw Error(where, ...).
 class Settings {
  public:
   Settings(std::string where, std::string_view text);
@@ -25,7 +25,7 @@ class Settings {
   std::string word(const char* key, const std::string& fallback);
   // The number of one of the names.
   int choice(const char* key, std::span<const char* const> names, int fallback);
-  // Throws where a key was given that none of the calls above asked for.
+  // Throws if a key was given that none of the calls above read.
   void finish() const;
   // Throws "unknown name", listing the known ones.
   [[noreturn]] void fail_unknown(const std::vector<std::string>& known) const;

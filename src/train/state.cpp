@@ -75,7 +75,8 @@ void State::allocate() {
 }
 
 ProgramKey State::update_key() const {
-  // With accumulation the finishing step does all the other one does, and the update.
+  // With accumulation the finishing step does everything the accumulating step does, and the
+  // update.
   const ProgramKind kind = accumulates() ? ProgramKind::finish : ProgramKind::update;
   return {static_cast<int>(kind), part_};
 }
@@ -118,9 +119,9 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
       runner.add(key, graph_of(kind, batch), budget);
     };
     const auto bring_down = [&] {
-      // Its own constants are known now, and take from what there is for its arena.
+      // Its constants are known now and reduce the budget of its arena.
       if (missing() > 0) compile_within(budget.bytes - missing());
-      // Values of fewer samples may be too small to be swapped otherwise.
+      // Values of fewer samples may otherwise be too small to be swapped.
       budget.smallest_swapped_bytes = kLeastSwapped;
       if (missing() > 0) compile_within(budget.bytes);
       if (missing() > 0) compile_within(1);

@@ -1,4 +1,4 @@
-// What an optimizer's states weigh.
+// Bytes of an optimizer's states.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace thimble::train {
 
-// Bytes that the optimizer's states would take more, were they kept with 32 bits.
+// Bytes that the optimizer's states save against 32-bit states.
 [[nodiscard]] int64_t saved_state_bytes(const ir::Graph& step);
 
 }  // namespace thimble::train

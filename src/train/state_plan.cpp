@@ -1,4 +1,4 @@
-// How a trainer's programs come to keep its memory budget.
+// Compiles a trainer's programs within its memory budget.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace thimble::train {
 namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
-constexpr double kClearlyLonger = 1.1;  // times: disks are not steady
+constexpr double kClearlyLonger = 1.1;  // factor; disks are not steady
 
-// Somebody who asks for swap must hear why there is none; else there are other ways.
+// Whether a missing swap file is an error: the user asked for swap.
 bool is_swap_asked_for(const TrainerOptions& options) {
   return options.swap == Swap::always || !options.swap_dir.empty();
 }
@@ -51,7 +51,7 @@ void State::choose_parts() {
   struct Choice {
     int64_t parts;
     bool fits;
-    int64_t bytes;  // that would do, where it does not fit
+    int64_t bytes;  // the bytes it needs, if it does not fit
     double ms;
   };
   const auto is_better = [](const Choice& a, const Choice& b) {
@@ -59,7 +59,8 @@ void State::choose_parts() {
     return a.fits ? a.ms < b.ms : a.bytes < b.bytes;
   };
   std::optional<Choice> best;
-  // The number of parts decides how sums are rounded: it must not depend on what was measured.
+  // The number of micro-batches decides how sums are rounded, so it must not depend on
+  // measurements.
   by_nominal_rates_ = true;
   for (int64_t parts = 1; parts <= options.batch; parts *= 2) {
     if (parts > 1 && !why_not(parts).empty()) break;
@@ -68,7 +69,7 @@ void State::choose_parts() {
     const Plan now = plan();
     const Choice choice{parts, now.fits, now.nearest_feasible_bytes, now.step_ms};
     const bool better = !best || is_better(choice, *best);
-    // Smaller parts only take longer from here on.
+    // Smaller micro-batches only take longer from here on.
     if (!better && best->fits) break;
     if (better) best = choice;
   }
@@ -82,7 +83,7 @@ void State::compile() {
   compile_within_budget(swap_);
   if (!settle_swap(runner.missing_file_bytes())) return compile_within_budget(swap_);
   if (keeps_budget() || runner.plan(update_key()).staging_bytes == 0) return;
-  // The staging of a program beside the step may take more than swapping saves.
+  // The staging of a program beside the step may cost more than swapping saves.
   const int64_t swapping = needed_bytes();
   compile_within_budget(Swap::never);
   if (!keeps_budget() && needed_bytes() > swapping) compile(1, swap_);
@@ -98,12 +99,13 @@ void State::compile_within_budget(Swap swap) {
   if (!keeps_budget() && is_kept_alone()) {
     compile(std::max<int64_t>(bytes - most_constants_, 1), swap);
   }
-  // A step that fills its budget may leave too little for the programs beside it.
+  // The step may fill its budget and leave too little for the programs beside it.
   if (!keeps_budget() && is_kept_alone()) {
     const int64_t missing = needed_bytes() - options.memory_budget;
     compile(std::max<int64_t>(budget_.bytes - missing, 1), swap);
   }
-  // The smallest is the same for all budgets: what one names as the least works for another.
+  // The smallest plan is the same for all budgets, so the budget that one refusal names works for
+  // any other.
   if (!keeps_budget() && budget_.bytes > 1) compile(1, swap);
 }
 
@@ -118,7 +120,7 @@ void State::compile(int64_t bytes, Swap swap) {
   if (by_nominal_rates_) {
     budget_.times = nullptr;
   } else if (!budget_.times) {
-    // What measures takes memory, too: a small budget is kept without.
+    // Measuring takes memory, too, so a small budget does without.
     const bool may_measure = bytes == 0 || bytes >= kLeastForRates;
     budget_.times =
         std::make_shared<plan::NodeTimes>(may_measure ? runner.rates() : plan::NodeTimes());
@@ -147,11 +149,11 @@ void State::compile(int64_t bytes, Swap swap) {
       add(ProgramKind::finish, size);
     }
   }
-  // Of evaluation a plan must know how much it takes; a training without a budget need not hold it
-  // before somebody evaluates.
+  // A plan must know how much evaluation takes. A training without a budget need not hold its
+  // program before the first evaluation.
   add(ProgramKind::evaluate, part_);
   const ProgramKey evaluation{static_cast<int>(ProgramKind::evaluate), part_};
-  // The last batch of a training is smaller, that of a validation may be of yet another size.
+  // The last batch of a training is smaller; that of a validation may have yet another size.
   of_other_batches += runner.small_constant_bytes(evaluation);
   most_constants_ = runner.constant_bytes() + of_other_batches;
   if (bytes == 0) runner.drop_if_covered(evaluation, main);
@@ -183,7 +185,7 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
     budget.device = std::make_shared<plan::KnownSwapDevice>(disk_->rates_with(staging));
   }
   if (budget.bytes > 0) {
-    // Parameters that nothing reads lie nowhere.
+    // Parameters that nothing reads have no memory.
     const int64_t own = plan::resident_bytes(passes::remove_dead_code(graph), main.in_file());
     budget.bytes -= plan::resident_bytes(main.graph(), main.in_file()) - own;
     budget.bytes = std::max<int64_t>(budget.bytes, 1);
@@ -206,8 +208,8 @@ void State::require_room(ProgramKind kind, int64_t batch) const {
   const std::string what = kind == ProgramKind::predict    ? "predicting"
                            : kind == ProgramKind::evaluate ? "evaluating"
                                                            : "training";
-  // With more memory other parameters may lie in the file, and staging is larger; there is room for
-  // all of them.
+  // With more memory other parameters may lie in the file and staging is larger; the budget has
+  // room for both.
   const Plan main = runner.plan(update_key());
   const int64_t more_staging =
       main.staging_bytes == 0
@@ -239,7 +241,7 @@ bool State::swaps() const { return !runner.at(update_key()).program->slot_bytes(
 
 void State::compile_by_measured_times() {
   const std::shared_ptr<const plan::NodeTimes> first_times = budget_.times;
-  // Where the least was asked for nobody has asked for rates.
+  // The smallest plan does not ask for rates.
   const plan::SwapRates first_rates = disk_->known();
   Rehearsed first = rehearse();
   auto times = std::make_shared<plan::NodeTimes>(*first_times);
@@ -321,7 +323,7 @@ Plan State::plan() const {
   return plan;
 }
 
-// The plan of a part becomes that of a whole step.
+// Turns the plan of a micro-batch into that of a whole step.
 void State::add_parts(Plan& plan) const {
   const int64_t count = part_size(options.batch, part_);
   plan.step_ms *= static_cast<double>(count);
@@ -339,8 +341,8 @@ void State::add_parts(Plan& plan) const {
   }
 }
 
-// What was asked for and is no work of the planner, before what the planner did: each row stands
-// for what the step without it would take more, all its values with memory of their own.
+// Adds rows for options that the user set, before the planner's rows. Each row shows what the step
+// would take more without the option, with own memory for all values.
 void State::add_asked_for(Plan& plan) const {
   if (plan.strategies.empty()) return;
   const plan::ArenaOptions arena{.threads = runner.threads()};
@@ -350,7 +352,7 @@ void State::add_asked_for(Plan& plan) const {
         passes::optimize(training_graph(model, wanted, options.batch, kind)), arena);
   };
   std::vector<PlanStrategy> rows;
-  // What the step takes that has everything but the rows so far, from the last one to the first.
+  // Measures the step without the rows so far, from the last row to the first.
   TrainerOptions without = options;
   int64_t left = plan.strategies.front().left_bytes;
   const auto add = [&](const char* name, std::string detail, bool lossless) {
@@ -389,7 +391,7 @@ void State::add_asked_for(Plan& plan) const {
   plan.strategies.insert(plan.strategies.begin() + 1, rows.rbegin(), rows.rend());
 }
 
-// Says what the other programs take where the step alone would take less.
+// Adds what the other programs take if the step alone takes less.
 void State::add_programs_beside(Plan& plan) {
   if (plan.strategies.empty()) return;
   const int64_t step_bytes = plan.strategies.back().left_bytes;

@@ -75,8 +75,8 @@ void set_rng(const exec::Session& session, uint64_t seed, uint64_t step, const P
   set(session, ir::kRngName, rng);
 }
 
-// Noise at inference depends on the batch's number alone, so that one model gives one result: no
-// step of a training has these numbers.
+// Noise at inference depends only on the batch's number, so a model gives one result. No training
+// step has these numbers.
 void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part) {
   set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch), part);
 }
@@ -93,7 +93,7 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch, 
                         Feed& feed, double weight) const {
   feed.copy(batch, part, session);
   set(session, kLearningRateName, static_cast<float>(learning_rate));
-  // Bias corrections count updates, this one counted in.
+  // Bias corrections count updates, including this one.
   set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
   set(session, kMomentumName, static_cast<float>(momentum));
   set(session, kTotalWeightName,
@@ -116,7 +116,7 @@ void State::run_part(exec::Session& session, const data::Batch& batch, const Par
   try {
     set_sources(session, batch, part, feed, weight);
     if (part.count < batch.count) feed.require_counted(ignored_labels_, batch, part, session);
-  } catch (...) {  // what reads samples may throw, too
+  } catch (...) {  // reading samples may throw, too
     if (part.first > 0) drop_gradients();
     throw;
   }
@@ -126,7 +126,7 @@ void State::run_part(exec::Session& session, const data::Batch& batch, const Par
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (is_finite) return;
   require_swap_file();
-  // Those of the parts before belong to no whole step.
+  // The micro-batches before do not complete a step.
   if (part.first > 0) drop_gradients();
   feed.require_indices(model, batch,
                        fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
@@ -151,7 +151,7 @@ void State::require_swap_file() const {
 
 double State::step(const data::Batch& batch, Feed& feed) {
   check_count(batch);
-  learning_rate = schedule.at(progress.step / options.accumulate,  // a schedule counts updates
+  learning_rate = schedule.at(progress.step / options.accumulate,  // schedules count updates
                               progress.schedule);
   momentum = schedule.momentum(progress.step / options.accumulate).value_or(own_momentum);
   double weight = progress.weight;

@@ -51,7 +51,7 @@ std::span<const float> StepModel::step(int32_t token) {
   }
   set(session.source(kToken), token);
   set(session.source(kPosition), position_);
-  static_cast<void>(session.run());  // without a loss there is nothing that could stop it
+  static_cast<void>(session.run());  // never fails: there is no loss
   for (Carried& carried : carried_) {
     std::memcpy(carried.kept.data(), carried.output.data(), carried.kept.size());
   }

@@ -8,7 +8,7 @@
 
 namespace thimble::train {
 
-// Counts times in classes of equal ratio. What lies outside 0.1 us to 16 min counts as the border.
+// Counts times in classes of equal ratio. Times outside 0.1 us to 16 min count as the limit.
 class StepTimes {
  public:
   void add(double milliseconds) {
@@ -18,8 +18,8 @@ class StepTimes {
     ++count_;
   }
 
-  // In milliseconds, at most 0.3 % off; 0 where there are none. Of an even number of times the
-  // higher of the two in the middle.
+  // The median in milliseconds, with an error of at most 0.3 %; 0 without times. For an even number
+  // of times, the higher of the middle two.
   [[nodiscard]] double median() const {
     int64_t below = 0;
     for (size_t at = 0; at < counts_.size(); ++at) {

@@ -22,7 +22,7 @@ Plan plan_training(const Graph& graph, const TrainerOptions& options) {
   least.memory_budget = 1;
   plan.nearest_feasible_bytes =
       train::State(graph.ir(), least, &memos).plan().nearest_feasible_bytes;
-  // The smallest plan may need more of a swap file than the disk has room for.
+  // The smallest plan may need a larger swap file than the disk has room for.
   if (options.memory_budget > 0) {
     plan.nearest_feasible_bytes = std::min(plan.nearest_feasible_bytes, options.memory_budget);
   }

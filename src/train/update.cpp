@@ -17,8 +17,8 @@ namespace {
 struct Trained {
   Value param;
   Value grad;
-  Value rows;  // where the gradient is zero but for some rows: their numbers, and grad holds them
-  int layer;   // that its update is booked under
+  Value rows;  // row numbers if grad holds only some rows of the gradient
+  int layer;   // layer of the update
 };
 
 // The layer of the first node that reads the value, -1 for none.
@@ -28,7 +28,7 @@ int layer_of_reader(const ir::Graph& graph, const std::vector<std::vector<int>>&
   return readers.empty() ? -1 : graph.nodes[static_cast<size_t>(readers.front())].layer;
 }
 
-// Nodes added within belong to the layer, and their values are gradients where nothing else.
+// Nodes added within this scope belong to the layer, and their values have the role of gradients.
 class GradientScope {
  public:
   GradientScope(ir::Graph& graph, int layer) : graph_(graph), first_(graph.values.size()) {
@@ -49,8 +49,7 @@ class GradientScope {
   size_t first_;
 };
 
-// The parts of a sum of gradients each of which is given by some of its rows. False where one is
-// not.
+// The terms of a sum of gradients if each is given by some rows; returns false otherwise.
 bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) {
   const int producer = graph.data(gradient).producer;
   if (producer < 0) return false;
@@ -64,8 +63,8 @@ bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) 
   return true;
 }
 
-// A gradient that is given by some of its rows becomes them; nobody then needs the whole of it, and
-// it is never computed.
+// Replaces a gradient that is given by some rows by these rows, so that the whole gradient is never
+// computed.
 void take_rows(ir::Graph& graph, Trained& trained) {
   std::vector<RowGradient> parts;
   if (!row_parts(graph, trained.grad.id(), parts)) return;
@@ -98,7 +97,7 @@ Value gradient_sum(const Value& param) {
   return sum;
 }
 
-// Throws where a parameter has its gradient as rows, which `what` would spread over all of them.
+// Throws for a parameter with a sparse gradient: `what` would change all its rows.
 [[noreturn]] void refuse_rows(const Trained& trained, const std::string& what,
                               const std::string& instead) {
   throw Error(trained.param.name(),
@@ -188,7 +187,7 @@ class Rates {
   std::map<double, Value> scaled_;
 };
 
-// The optimizers of a kind: "adagrad, adam, ...".
+// Names of the optimizers of a kind: "adagrad, adam, ...".
 std::string names_of(bool (*wanted)(const ir::OptimizerRule&)) {
   std::vector<std::string> names;
   for (const ir::OpDef* op : ir::all_ops()) {
@@ -199,7 +198,7 @@ std::string names_of(bool (*wanted)(const ir::OptimizerRule&)) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Throws where a rule cannot be applied to some rows alone.
+// Throws if a rule cannot be applied to some rows only.
 void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir::Attrs& settings) {
   if (rule.by_rows == nullptr) {
     refuse_rows(trained, fmt::format("{} updates whole tensors alone", rule.name),
@@ -231,7 +230,7 @@ Value append_update(ir::Graph& graph, const Trained& trained, const ir::Optimize
   }
   if (scheduled_momentum) {
     if (trained.rows) refuse_rows(trained, "a cycled momentum reaches every row", "do without it");
-    inputs.resize(optimizer.op->signature.inputs.size() - 1);  // states that it does not keep
+    inputs.resize(optimizer.op->signature.inputs.size() - 1);  // for states that it does not keep
     inputs.push_back(graph.scalar(kMomentumName, DType::f32));
   }
   return graph.add(trained.rows ? *rule.by_rows : *optimizer.op, optimizer.settings, inputs)[0];

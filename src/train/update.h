@@ -1,4 +1,4 @@
-// From gradients to a training step: limits, accumulation and the update of every parameter.
+// Turns gradients into a training step: limits, accumulation and the update of every parameter.
 #pragma once
 
 #include <thimble/optimizers.h>
@@ -15,16 +15,16 @@ namespace thimble::train {
 // Scalars that the trainer sets before each step.
 inline constexpr const char* kLearningRateName = "lr";           // f32
 inline constexpr const char* kUpdateNumberName = "step";         // i32: updates so far, plus 1
-inline constexpr const char* kTotalWeightName = "total_weight";  // f32: see below
+inline constexpr const char* kTotalWeightName = "total_weight";  // f32: see append_accumulation
 
-inline constexpr const char* kMomentumName = "momentum";  // f32: where it is scheduled
+inline constexpr const char* kMomentumName = "momentum";  // f32: if it is scheduled
 
 struct UpdateOptions {
   Optimizer optimizer = AdamW{};
-  std::vector<ParamGroup> groups;  // the first whose pattern matches counts
+  std::vector<ParamGroup> groups;  // the first match counts
   GradientClip clip;
   double ema_decay = 0.0;           // 0: no averages
-  bool scheduled_momentum = false;  // the momentum is a scalar, too
+  bool scheduled_momentum = false;  // the momentum is also a scalar source
 };
 
 // The average of a parameter is the state "<parameter>.ema".
@@ -33,22 +33,22 @@ inline constexpr const char* kAverageSuffix = ".ema";
 // The sum of the gradients since the last update is the state "<parameter>.grad_sum".
 inline constexpr const char* kGradientSumName = "grad_sum";
 
-// Freezes the parameters whose group says so. Before gradients are appended. Throws Error where a
+// Freezes the parameters of frozen groups. Call it before gradients are appended. Throws Error if a
 // pattern matches no parameter.
 void freeze_groups(ir::Graph& graph, const std::vector<ParamGroup>& groups);
 
-// Appends one update for every gradient (those of -1 have none), after its limit. Moments become
-// states "<parameter>.exp_avg" and so on (PyTorch's names), zero at first. Throws Error for groups
-// and limits that make no sense.
+// Appends one update for every gradient (-1: none), after its limit. Moments become states
+// "<parameter>.exp_avg" and so on (PyTorch's names), initially zero. Throws Error for invalid
+// groups and limits.
 void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
                     const UpdateOptions& options);
 
 // Gradient accumulation: one update from the gradients of several micro-batches. Two graphs over
-// one store share the states kGradientSumName: the first adds weight times its gradients to
-// the sums; the second adds its own, limits and updates by the sums divided by the scalar
-// total_weight (the sum of the weights of all the micro-batches), and clears the sums. With equal
-// micro-batches weights are 1 and total_weight is their number; a smaller one weighs less, by its
-// share of the samples, where its loss is a mean over them.
+// one store share the states kGradientSumName. The first graph adds weight times its gradients to
+// the sums. The second one adds its own, applies limits and updates with the sums divided by the
+// scalar total_weight (the sum of the weights of all micro-batches), and clears the sums. Equal
+// micro-batches have weight 1 and total_weight is their number. A smaller one weighs less, by its
+// share of the samples, if its loss is a mean over them.
 void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
                          double weight = 1.0);
 void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,

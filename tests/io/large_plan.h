@@ -38,7 +38,7 @@ inline Plan large_plan(int layers) {
       add(name, "activation", bytes, stack, i, death);
     } else {
       add(name, "activation", bytes, stack, i, i + 2);
-      add(name + " (again)", "activation", bytes, stack, std::max(death - 2, i + 2), death,
+      add(name + " (recomputed)", "activation", bytes, stack, std::max(death - 2, i + 2), death,
           i % 2 == 0 ? Made::recomputed : Made::fetched);
     }
     stack += bytes;

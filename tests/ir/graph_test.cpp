@@ -39,7 +39,7 @@ TEST(graph, says_what_a_planner_made_of_a_value) {
   data.storage = ir::Storage::half;
   data.recomputed = true;
   data.fetched = true;
-  EXPECT_EQ(ir::label(data), y.name() + " (16 bits) (again) (fetched)");
+  EXPECT_EQ(ir::label(data), y.name() + " (16 bits) (recomputed) (fetched)");
   EXPECT_THAT(ir::text(graph), HasSubstr("f32[N, 4] 16 bits recomputed fetched = relu("));
   EXPECT_EQ(data.name, y.name());
 }

@@ -2,9 +2,9 @@
 
 namespace thimble::io {
 
-// What is said of the plan around its picture.
+// Numbers and tables around the picture of the plan.
 const char* const kMemoryScript = R"js(
-const MOST_ROWS = 200;  // of a table: more would make the page slow
+const MOST_ROWS = 200;  // rows of a table; more would make the page slow
 const exact = n => bytes(n) + (n >= 1024 ? ' (' + count(n) + '\u00a0B)' : '');
 const time = ms => !ms ? '\u2013' : ms > 0 && ms < 0.005 ? '< 0.01 ms' : +ms.toPrecision(3) + ' ms';
 function work(flops) {
@@ -84,7 +84,7 @@ function fillMemory() {
   byId('buffers-title').textContent = n > MOST_ROWS
     ? 'The ' + MOST_ROWS + ' largest of ' + count(n) + ' buffers'
     : n === 1 ? 'The one buffer' : 'All ' + n + ' buffers, largest first';
-  // Rows that nobody looks at cost nothing.
+  // Rows are built only when they are shown.
   byId('buffers-title').parentNode.addEventListener('toggle', () => bufferTable('buffers', order),
     { once: true });
   byId('buffers-more').textContent = n > MOST_ROWS ? 'and ' + plural(n - MOST_ROWS, 'smaller one') : '';

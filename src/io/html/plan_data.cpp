@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Texts, each of them once, in order of their first use.
+// Distinct texts, in the order of their first use.
 class Texts {
  public:
   size_t number(const std::string& text) {

@@ -4,8 +4,8 @@ namespace thimble::io {
 
 // Pointing at the timeline and zooming into it.
 const char* const kPointerScript = R"js(
-// The buffer under the mouse; a thin one may be missed by a few pixels. To look through 20,000 of
-// them takes less than a millisecond: an index by time would not be felt.
+// The buffer under the mouse, with a tolerance of a few pixels for thin ones. Searching 20,000
+// buffers takes less than a millisecond, so there is no index by time.
 function bufferAt(px, py) {
   const reach = 4, { x, y } = frame, op = x.back(px), slack = Math.abs(x.back(px + 2) - op);
   let best = -1, least = Infinity;
@@ -21,7 +21,7 @@ function bufferAt(px, py) {
   }
   return best;
 }
-// What a value is called whenever it is in memory: "x" of "x (again)".
+// The name of a value without what the planner did: "x" of "x (recomputed)".
 const VALUES = PLAN.names.map(name => name.replace(/ \([a-z ]+\)$/, ''));
 function otherTimes(i) {
   const value = VALUES[BARS.name[i]], role = BARS.role[i], list = [];
@@ -127,7 +127,7 @@ function listen() {
   }
   show(view);
 }
-// Left, right, top and bottom of what was dragged over; a flat one means all of the height.
+// Left, right, top and bottom of the dragged area; a flat one means the whole height.
 function corners(a, b) {
   const { w, h, box } = frame, inside = p => Math.min(Math.max(p, box.left), w - box.right);
   const flat = Math.abs(a[1] - b[1]) < 24;

@@ -2,8 +2,8 @@
 
 namespace thimble::io {
 
-// Bars are drawn on one canvas, what follows the mouse on another above it, so that pointing at
-// something does not redraw thousands of bars.
+// Bars are drawn on one canvas and what follows the mouse on another above it, so that moving the
+// mouse does not redraw thousands of bars.
 const char* const kTimelineScript = R"js(
 const HUES = { activation: 215, gradient: 22, input: 150, label: 175, workspace: 285, scalar: 330,
   parameter: 48, state: 95 };
@@ -12,7 +12,7 @@ const roleColour = role => 'hsl(' + (HUES[role] ?? 0) + (isDark() ? ' 55% 56%)' 
 const PLAN = DATA.plan, BARS = PLAN.buffers;
 const ASIDE = PLAN.pipeline + PLAN.reserved;
 const TOTAL = Math.max(PLAN.peak + ASIDE, PLAN.arena), BASE = TOTAL - PLAN.arena;
-// What lies in memory during the whole step, from the bottom.
+// Memory held during the whole step, from the bottom.
 const RESIDENT = PLAN.inFile
   ? [['parameters and state in memory', PLAN.parameters + PLAN.state - PLAN.inFile, 95]]
   : [['parameters', PLAN.parameters, 48], ['optimizer state, statistics', PLAN.state, 95]];
@@ -21,10 +21,10 @@ const BANDS = RESIDENT.concat([['staging for the swap file', PLAN.staging, 200],
 BANDS.push(['constants of all batches, padding', BASE - BANDS.reduce((sum, b) => sum + b[1], 0), 0]);
 const bandColour = hue => 'hsl(' + hue + (isDark() ? ' 22% 34%)' : ' 32% 82%)');
 
-// A budget far above the peak would leave the bars no room: it is then only named.
+// A budget far above the peak would leave the bars no room, so it is only named.
 const budgetInside = PLAN.budget > 0 && PLAN.budget <= 1.4 * TOTAL;
 const TOP = Math.max(TOTAL, budgetInside ? PLAN.budget : 0, 1) * 1.03;
-// The share of the height for what lies there all the time: true to scale up to a fifth.
+// Share of the height for memory held all the time: true to scale up to a fifth.
 const BASE_SHARE = Math.min(BASE / TOP, 0.2), BROKEN = BASE_SHARE < BASE / TOP;
 const level = v => v <= BASE ? (BASE ? v / BASE * BASE_SHARE : 0)
   : BASE_SHARE + (v - BASE) / (TOP - BASE) * (1 - BASE_SHARE);
@@ -34,7 +34,7 @@ const unlevel = u => u <= BASE_SHARE ? (BASE_SHARE ? u / BASE_SHARE * BASE : 0)
 // The part of the picture that is shown: ops, and shares of the height.
 const WHOLE = { from: 0, to: Math.max(PLAN.steps.op.length, 1), low: 0, high: 1 };
 let view = { ...WHOLE };
-let frame = null;  // where the last drawing put things
+let frame = null;  // positions in the last drawing
 
 function measure(w, h) {
   const box = { left: w < 500 ? 70 : 78, right: 10, top: 14, bottom: 40 };
@@ -134,7 +134,7 @@ function drawBars(g) {
     for (const place of boxes) g.fillRect(...place);
   });
 }
-// Horizontal lines with their names; of two that lie close one name stands below.
+// Horizontal lines with their names. If two lie close together, one name stands below its line.
 function drawLimit(g, v, colour, text, dashed, below) {
   const { w, h, box, y } = frame, at = y.at(v);
   if (at < box.top - 8 || at > h - box.bottom) return;

@@ -24,7 +24,7 @@ ordered_json numbers(const std::vector<float>& values) {
   return list;
 }
 
-// JSON that may stand inside a script element: no "<" can end it.
+// Makes JSON safe inside a script element: no "<" can end it.
 std::string script_safe(const ordered_json& data) {
   const std::string text = data.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
   std::string safe;

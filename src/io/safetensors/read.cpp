@@ -67,7 +67,7 @@ Shape shape_of(const std::string& file, const std::string& tensor, const json& v
   return Shape(std::move(dims));
 }
 
-// A tensor as the header has it: its place in the data, and no bytes yet.
+// A tensor's entry in the header: its place in the data, without bytes.
 struct Entry {
   TensorView view;
   int64_t begin;
@@ -107,8 +107,8 @@ Entry entry_of(const std::string& file, const std::string& name, const json& ent
   return {std::move(view), begin, end, std::nullopt};
 }
 
-// The tensors must cover the data without overlap or hole, as the format says. In their order
-// there.
+// Sorts the tensors by their place. They must cover the data without overlap or hole, as the format
+// says.
 void sort_and_check_cover(const std::string& file, std::vector<Entry>& entries,
                           int64_t data_bytes) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -133,7 +133,7 @@ class Input {
 
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] size_t left() const { return size_ - at_; }
-  // count: at most left(). Throws Error where the disk fails, or the file has become shorter.
+  // count: at most left(). Throws Error if the disk fails or the file was cut.
   void read(const std::string& file, char* to, size_t count) {
     if (stream_ == nullptr) {
       std::copy_n(memory_.data() + at_, count, to);
@@ -191,7 +191,7 @@ Metadata metadata_of(const std::string& file, const json& header) {
 }  // namespace
 
 struct Safetensors::Reader {
-  // Name and metadata of the file, and what else its header says.
+  // Reads name and metadata of the file, and returns its entries.
   static std::vector<Entry> read_header(Safetensors& file, Input& input, Types types) {
     const std::string text = header_text(file.name_, input);
     const json header = parse_header(file.name_, text);
@@ -264,7 +264,7 @@ struct Safetensors::Reader {
 Safetensors Safetensors::read(const std::string& path, const Wanted& wanted, Types types) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::is_regular_file(status)) {  // a pipe has no size, what is missing a reason
+  if (!std::filesystem::is_regular_file(status)) {  // a pipe has no size
     return parse(path, read_file(path, kMaxFileBytes), types);
   }
   const auto size = std::filesystem::file_size(path, error);

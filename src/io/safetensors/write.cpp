@@ -38,8 +38,8 @@ std::string quoted(const std::string& text) {
   }
 }
 
-// The file up to the first tensor: the header after its length. Written as it grows: of thousands
-// of tensors a tree of JSON would take more memory than they do.
+// The file up to the first tensor: the header after its length. Written directly, because for
+// thousands of tensors a tree of JSON would take more memory than they do.
 std::string beginning_of(std::span<const TensorView> tensors, Metadata metadata,
                          const TensorChecksums& sums) {
   add_checksums(metadata, sums);

@@ -1,4 +1,4 @@
-// What a step does to keep its memory: a value that can be printed, saved and applied again.
+// Decisions that fit a step into its memory budget: a value that can be printed, saved and applied.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace thimble::plan {
 
-// A plan follows from these, the graph, the arena's options and the storage that was asked for.
+// Together with the graph, the arena's options and the requested storage they determine the plan.
 struct StepDecisions {
   struct Recomputed {
-    int node = 0;      // in its order
-    std::string name;  // of its first output
+    int node = 0;      // index in the chosen order
+    std::string name;  // name of its first output
     Recompute how = Recompute::once;
     bool operator==(const Recomputed&) const = default;
   };
@@ -27,10 +27,10 @@ struct StepDecisions {
 
   int64_t micro_batches = 1;
   std::vector<std::string> stored_in_16_bits;  // values
-  std::vector<std::string> bit_masks;          // values of which bits are kept
-  bool tiled_first = true;                     // updates are tiled before nodes are recomputed,
-  bool tiled_after = false;                    // or more of them afterwards
-  int order = 0;                               // of the orders of the step
+  std::vector<std::string> bit_masks;          // names of values of which bits are kept
+  bool tiled_first = true;                     // tile updates before choosing nodes to recompute
+  bool tiled_after = false;                    // tile more updates afterwards
+  int order = 0;                               // index among the orders of the step
   std::vector<Recomputed> recomputed;
   std::optional<Swapping> swap;
   bool operator==(const StepDecisions&) const = default;
@@ -39,7 +39,7 @@ struct StepDecisions {
 // "tiled updates first; 3 bit masks; 12 nodes recomputed; 4 values swapped"
 [[nodiscard]] std::string summary(const StepDecisions& decisions);
 
-// As one line of JSON, and back. Throws Error where the text is not what the first one writes.
+// Writes one line of JSON, and reads it. Throws Error if the text is not valid.
 [[nodiscard]] std::string to_json(const StepDecisions& decisions);
 [[nodiscard]] StepDecisions decisions_from_json(const std::string& text);
 

@@ -9,23 +9,24 @@
 namespace thimble::plan {
 namespace {
 
-// Plans that are tried to bring a swapping step into its budget, before the smallest there is.
+// Plans tried with ever lower targets until a swapping step fits its budget.
 constexpr int kMaxRounds = 8;
-constexpr int64_t kFinestStep = 100;  // of a target, by which the next one is lower
+constexpr int64_t kFinestStep = 100;  // the next target is lower by at least this fraction
 
-// Writing wears out flash memory, and a prediction may be wrong: swap has to be this much cheaper.
+// A step with swap must be faster by this factor: writing wears out flash memory, and predictions
+// may be wrong.
 constexpr double kSwapHandicap = 1.1;
 
-// Levels below one that takes that many times as long are not faster.
+// A level that takes this many times as long ends the search: levels below it take longer still.
 constexpr double kClearlyLonger = 1.02;
 
-// What a step costs, by which candidates are compared.
+// The cost by which candidates are compared.
 struct Cost {
-  int64_t bytes = 0;  // that a budget counts
+  int64_t bytes = 0;  // as a budget counts them
   double ms = 0.0;    // predicted
   bool swaps = false;
 
-  // What decides between steps that keep the budget.
+  // The time by which steps that keep the budget are compared.
   [[nodiscard]] double weighed_ms() const { return swaps ? kSwapHandicap * ms : ms; }
 };
 
@@ -37,7 +38,7 @@ struct Candidate {
   double stall_ms = 0.0;
   int64_t read_bytes = 0;
   int64_t written_bytes = 0;
-  bool is_smallest = false;  // however low the target
+  bool is_smallest = false;  // a lower target gives nothing smaller
 };
 
 class BudgetSearch {
@@ -84,7 +85,7 @@ class BudgetSearch {
   }
   [[nodiscard]] bool has_kept() const { return best_ && keeps(best_->cost); }
 
-  // Whether a is to be preferred: what keeps the budget in the least time, else what is smallest.
+  // Whether a is better: the fastest that keeps the budget, else the smallest.
   [[nodiscard]] bool better(const Cost& a, const Cost& b) const {
     if (keeps(a) != keeps(b)) return keeps(a);
     if (!keeps(a)) return a.bytes < b.bytes;
@@ -98,7 +99,7 @@ class BudgetSearch {
     chosen_ = entry;
   }
 
-  // Its place in the log. Levels that come to the same plan stand there once.
+  // Index of the candidate in the log. Equal plans are logged once.
   size_t logged(const Candidate& candidate) {
     PlanCandidate entry{summary(candidate.step.decisions), candidate.cost.bytes, candidate.cost.ms,
                         ""};
@@ -112,7 +113,7 @@ class BudgetSearch {
     return log_.size() - 1;
   }
 
-  // From the fastest variant to the smallest. What does not keep the budget may be swapped.
+  // Tries variants from the fastest to the smallest, with swap if they do not keep the budget.
   void search() {
     const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
     const bool may_swap = budget_.swap != Swap::never || must_fetch;
@@ -137,7 +138,7 @@ class BudgetSearch {
     }
   }
 
-  // A level recomputes what it needs to; it may take less time than all cheap recomputation.
+  // A level recomputes only what it needs, so it may be faster than all cheap recomputation.
   void take_faster_levels(const Variant& cheap) {
     if (cheap.decisions.recomputed.empty()) return;
     for (int level = variants().levels() - 1; level > 0; --level) {
@@ -148,12 +149,13 @@ class BudgetSearch {
     }
   }
 
-  // A step that computes longer than the best takes cannot be better with transfers.
+  // Transfers only add time: a variant whose computation is slower than the best step is skipped.
   [[nodiscard]] bool may_be_better_swapped(const Variant& variant) const {
     return !has_kept() || kSwapHandicap * times_.of(variant.graph) < best_->cost.weighed_ms();
   }
 
-  // The fastest first. A smaller budget has no others, where nothing may be swapped.
+  // Smaller variants, the fastest first. Without swap, a smaller budget's list is a subset of this
+  // one.
   [[nodiscard]] std::vector<const Variant*> smaller_variants(bool may_swap) const {
     std::vector<const Variant*> found;
     const int64_t persistent = variants().cheap().bytes - variants().cheap().arena_bytes;
@@ -180,7 +182,8 @@ class BudgetSearch {
     return result;
   }
 
-  // A budget of next to nothing asks for the smallest plan, which is the same for any file.
+  // A budget smaller than the least staging asks for the smallest plan, which is the same for any
+  // disk.
   [[nodiscard]] bool asks_for_least() const { return budget_.bytes <= budget_.least_staging_bytes; }
 
   void ask_for_rates() {
@@ -201,8 +204,8 @@ class BudgetSearch {
     const auto consider = [&](Candidate next) {
       if (better(next.cost, best.cost)) best = std::move(next);
     };
-    // The room that the smallest plan leaves is for staging, or half of it, and half for reading
-    // ahead, which may turn out to need more.
+    // The memory that the smallest plan leaves goes to staging, or half of it to staging and half
+    // to reading ahead. Reading ahead may turn out to need more.
     const int64_t room = budget_.bytes - best.cost.bytes;
     const int64_t all = rates_.staging_within(room);
     const int64_t half = rates_.staging_within(room / 2);
@@ -213,14 +216,14 @@ class BudgetSearch {
     return best;
   }
 
-  // With so much staging: a plan that keeps the budget, else the smallest that was seen, if any.
+  // With this much staging: a plan that keeps the budget, else the smallest one seen, if any.
   [[nodiscard]] std::optional<Candidate> swapped_with(const Variant& variant,
                                                       int64_t staging) const {
     std::optional<Candidate> best;
     int64_t target = budget_.bytes - staging;
     for (int round = 1; round <= kMaxRounds && target > 0; ++round) {
       Candidate next = swapped(variant, target, staging);
-      // What is read ahead fills every gap, which is hard to pack.
+      // Values read ahead fill every gap, which makes packing hard, so the target falls in steps.
       target -= std::max(next.cost.bytes - budget_.bytes, target / kFinestStep);
       const bool is_smallest = next.is_smallest;
       if (!best || better(next.cost, best->cost)) best = std::move(next);
@@ -241,7 +244,7 @@ class BudgetSearch {
                        .in_file = budget_.in_file,
                        .smallest_bytes = budget_.smallest_swapped_bytes};
     wanted.costs = costs(variant.graph, rates_.with_staging(staging));
-    if (target == 0) {  // the same on every machine
+    if (target == 0) {  // nominal rates: the same plan on every machine
       wanted.actual = std::move(wanted.costs);
       wanted.costs = costs(variant.graph, SwapRates());
     }
@@ -325,7 +328,7 @@ class BudgetSearch {
   SwapRates rates_;
   std::optional<Candidate> best_;
   std::vector<PlanCandidate> log_;
-  size_t chosen_ = 0;  // in the log
+  size_t chosen_ = 0;  // index in log_
 };
 
 }  // namespace

@@ -22,20 +22,20 @@
 namespace thimble::plan {
 
 struct Budget {
-  // Of parameters and state that stay in memory, the arena and staging; 0: none.
+  // Limit for resident parameters and state, arena and staging, in bytes; 0: no limit.
   int64_t bytes = 0;
   Swap swap = Swap::never;
   int64_t smallest_swapped_bytes = 4096;  // see SwapOptions
   std::shared_ptr<SwapDevice> device;     // null: SwapRates()
-  int64_t least_staging_bytes = 0;        // with which the swap file works, if slowly
-  // Parameters and state that another program over the same store put into the swap file; this one
-  // must fetch them, and may put no others there. None: as it likes.
+  int64_t least_staging_bytes = 0;        // the least staging with which a swap file works, slowly
+  // Parameters and state that another program over the same store keeps in the swap file: this
+  // program must read them there and may put no others there. None: free choice.
   std::optional<std::set<std::string>> in_file;
   std::shared_ptr<const NodeTimes> times;  // null: estimated by work
-  ActivationStorage saved;                 // how values may wait for the backward part
-  int64_t micro_batches = 1;               // that the batch is computed in; for the decisions
+  ActivationStorage saved;                 // how activations are stored for the backward part
+  int64_t micro_batches = 1;               // number of micro-batches, for the decisions
   bool explain = false;        // fill Plan::strategies, Plan::candidates and Plan::decisions
-  std::shared_ptr<Memo> memo;  // of plans of this graph before; null: there were none
+  std::shared_ptr<Memo> memo;  // variants of earlier plans of this graph; null: none
 };
 
 // A step that is ready to run.
@@ -47,14 +47,14 @@ struct Fitted {
   std::vector<int64_t> slot_bytes;  // of the swap file; empty: it needs none
 };
 
-// The fastest step of those tried that keep the budget, by predicted time; where none does, the
-// smallest. Without a budget bytes are weighed against work. Every result keeps its bits, but for
-// what Budget::saved changes. Without swap the candidates for a budget are all candidates for a
-// smaller one and more, so that more memory is never slower.
+// Returns the fastest candidate that keeps the budget, by predicted time; if none does, the
+// smallest. Without a budget, bytes are weighed against work. Results keep their bits, except for
+// Budget::saved. Without swap, the candidates of a budget include those of every smaller budget, so
+// more memory is never predicted slower.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
 
-// The step that was decided before. budget: its storage, device and times. Throws Error where the
-// decisions are of another step.
+// Applies decisions made before. budget: its storage, device and times. Throws Error if the
+// decisions belong to another step.
 [[nodiscard]] Fitted apply(const ir::Graph& graph, const ArenaOptions& options,
                            const Budget& budget, const StepDecisions& decisions);
 

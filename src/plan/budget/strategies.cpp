@@ -16,7 +16,7 @@ bool is_recomputed(const ir::Graph& graph, const ir::Node& node) {
   return graph.data(node.outputs[0]).recomputed;
 }
 
-// At least one for every number that is made.
+// Floating-point operations; at least one for every element of the output.
 double operations_of(const ir::Graph& graph, const ir::Node& node) {
   if (!node.op->memory.views.empty()) return 0.0;
   const double flops = flops_of(graph, node);
@@ -70,7 +70,7 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
     ++values;
     flops += operations_of(graph, node);
   }
-  if (left == list_.back().left_bytes) return;  // what it costs counts for the next
+  if (left == list_.back().left_bytes) return;  // its cost is added to the next row
   PlanStrategy& strategy = row(name, left);
   if (values > 0) strategy.detail = counted(values);
   strategy.extra_flops = flops;
@@ -83,7 +83,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   const size_t before = list_.size();
   const double ms = ms_;
   add(name, graph);
-  // Results may be others even where no peak falls.
+  // Results may change even if the peak does not fall.
   if (list_.size() == before) row(name, list_.back().left_bytes);
   PlanStrategy& strategy = list_.back();
   const Kept kept = kept_as(graph, ir::Storage::half);

@@ -1,4 +1,4 @@
-// The table of strategies: what each saved and costs.
+// The table of strategies: bytes saved and cost of each.
 #pragma once
 
 #include <thimble/plan.h>
@@ -16,8 +16,8 @@ namespace thimble::plan {
 // The peak of a step in which no two values share memory.
 [[nodiscard]] int64_t unshared_bytes(const ir::Graph& graph, const ArenaOptions& options);
 
-// Replaces the predicted times of a plan by those of its rehearsal: of the step, the busy swap
-// file, and the wait for it.
+// Replaces predicted times by those of the rehearsal: the step, the busy swap file, the wait for
+// it.
 void predict_as_rehearsed(Plan& plan, double step_ms, double busy_ms, double stall_ms);
 
 // Collects strategies in the order in which they are applied.
@@ -26,11 +26,11 @@ class Strategies {
   Strategies(const ArenaOptions& options, const NodeTimes& times)
       : options_(options), times_(times) {}
 
-  // A graph before anything is done: own memory for every value, then reuse, then in place.
+  // The first rows, of the graph before any strategy: own memory for every value, reuse, in place.
   void start(const ir::Graph& graph);
-  // What a strategy made of the graph before; nothing is added where it changed nothing.
+  // Adds a row for the graph after a strategy. Adds none if the peak did not change.
   void add(const std::string& name, const ir::Graph& graph);
-  // What it made by storing values less exactly; a row even where it changed nothing.
+  // The same for a lossy strategy; adds a row even if the peak did not change.
   void add_lossy(const std::string& name, const ir::Graph& graph);
   // The final plan, of the graph before with transfers.
   void add_swap(const Plan& plan, int64_t values, double stall_ms);

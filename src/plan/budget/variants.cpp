@@ -13,15 +13,15 @@
 namespace thimble::plan {
 namespace {
 
-// Share of a step's work that products may do again where nobody asked for less memory.
+// Share of a step's work that recomputed products may add if there is no budget.
 constexpr double kSlack = 0.08;
 
-// Levels take a search each: long steps have few.
+// Every level takes a search, so long steps have few.
 constexpr int kLevels = 10;
 constexpr int kLevelsOfLongSteps = 3;
 constexpr size_t kLongStep = 1000;  // nodes
 
-// Threads change what workspaces take, and so where the peak is.
+// Options for one thread: workspaces, and so the peak, depend on the number of threads.
 ArenaOptions of_one_thread(ArenaOptions options) {
   options.threads = 1;
   return options;
@@ -36,7 +36,7 @@ std::vector<std::string> names_of(const ir::Graph& graph, ir::Storage storage) {
   return names;
 }
 
-// More updates may be worth tiling once it is settled what lives when, and then another order.
+// Tiles more updates once lifetimes are known, then looks for a new order.
 ir::Graph tiled_after(ir::Graph graph, const ArenaOptions& options, bool& is_tiled) {
   ir::Graph tiled = update_in_parts_as_ordered(graph, options);
   is_tiled = tiled.nodes.size() != graph.nodes.size();
@@ -139,7 +139,7 @@ const Variant& Variants::balanced() {
     Variant more = found(true, {.arena = options_, .slack = kSlack});
     const double work = work_of(balanced_->graph);
     const double more_work = work_of(more.graph);
-    // What follows the choice, another order and tiled updates, counts as well.
+    // The comparison includes what follows the choice: another order, and tiled updates.
     if (more_work <= (1.0 + kSlack) * work && static_cast<double>(more.bytes) * more_work <
                                                   static_cast<double>(balanced_->bytes) * work) {
       balanced_ = std::move(more);
@@ -156,7 +156,7 @@ int64_t Variants::level_arena_bytes(int number) {
   const int64_t most = cheap().arena_bytes;
   int64_t least = smallest(true).arena_bytes;
   if (has_tiled_updates()) least = std::min(least, smallest(false).arena_bytes);
-  // The last bytes cost most: levels are closer to each other where they are smaller.
+  // The last bytes cost most, so levels are closer together where they are smaller.
   const double share = static_cast<double>(number) / levels();
   return least + static_cast<int64_t>(share * share * static_cast<double>(most - least));
 }

@@ -18,43 +18,43 @@ namespace thimble::plan {
 struct Variant {
   StepDecisions decisions;
   ir::Graph graph;
-  int64_t bytes = 0;        // that a budget counts
+  int64_t bytes = 0;        // as a budget counts them
   int64_t arena_bytes = 0;  // of them
 };
 
-// Variants do not depend on the budget: they are found once, when first asked for, and serve all
-// budgets. Updates are tiled before nodes are chosen for recomputation, or, where that gets
-// smaller, after: a tiled update needs the gradient's inputs and the optimizer's state at once.
+// Finds variants when they are first asked for. They do not depend on the budget and serve all
+// budgets. Updates are tiled before nodes are chosen for recomputation, or after it if that gives a
+// smaller step: a tiled update needs the gradient's inputs and the optimizer's state at once.
 class Variants {
  public:
-  // saved: the storage of 16-bit activations, where that was asked for. What is stored so depends
-  // on neither budget nor threads: the same bits come out with any.
+  // saved: how activations are stored in 16 bits, if that was asked for. The choice depends on
+  // neither budget nor threads, so results have the same bits with any.
   Variants(const ir::Graph& graph, const ArenaOptions& options, const ActivationStorage& saved);
 
-  // Cheap nodes alone are recomputed.
+  // Recomputes cheap nodes only.
   [[nodiscard]] const Variant& cheap(bool tiled_first = true);
-  // Bytes weighed against work, where nobody names a budget; see RecomputeOptions::slack.
+  // Bytes weighed against work, for steps without a budget; see RecomputeOptions::slack.
   [[nodiscard]] const Variant& balanced();
   // As few bytes as can be.
   [[nodiscard]] const Variant& smallest(bool tiled_first);
-  // Levels between the smallest (0) and the cheap (levels()), neither included: the least work that
-  // leaves a fixed share of the bytes between them alive.
+  // Levels between the smallest (0) and the cheap variant (levels()), both excluded: the least work
+  // for a fixed share of the bytes between them.
   [[nodiscard]] int levels() const;
   [[nodiscard]] const Variant& level(int number);
   [[nodiscard]] int64_t level_arena_bytes(int number);
-  // Whether tiling first or last makes a difference.
+  // Whether tiling first or last gives different steps.
   [[nodiscard]] bool has_tiled_updates() const;
 
-  // The variant that was decided before. Throws Error where the decisions are of another step.
+  // The variant of these decisions. Throws Error if they belong to another step.
   [[nodiscard]] Variant apply(const StepDecisions& decisions);
 
-  // On the way: the step in its order, with tiled updates, and with bit masks.
+  // Intermediate steps, for the table of strategies: ordered, with tiled updates, with bit masks.
   [[nodiscard]] const ir::Graph& ordered() const { return orders_.front(); }
   [[nodiscard]] const ir::Graph& tiled() const { return tiled_; }
   [[nodiscard]] const ir::Graph& with_bit_masks(bool tiled_first) {
     return base(tiled_first).front();
   }
-  // Variants of the step before activations were stored in 16 bits; null: they are not.
+  // Variants of the step without 16-bit activations; null if none are stored so.
   [[nodiscard]] Variants* exact() const { return exact_.get(); }
 
  private:
@@ -70,10 +70,10 @@ class Variants {
   std::map<bool, Variant> cheap_;
   std::map<bool, Variant> smallest_;
   std::map<int, Variant> levels_;
-  std::optional<Variant> balanced_;  // of no work: the cheap one is
+  std::optional<Variant> balanced_;  // empty until first asked for
 };
 
-// Keeps the variants of a step from one plan to the next: of the same graph, with the same options.
+// Keeps the variants of a step between plans of the same graph with the same options.
 struct Memo {
   std::unique_ptr<Variants> variants;
 };

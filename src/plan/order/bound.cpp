@@ -5,10 +5,11 @@
 namespace thimble::plan {
 namespace {
 
-// Above it the sets of what comes before and after each node would take too much memory.
+// With more nodes, the sets of predecessors and successors of every node would take too much
+// memory.
 constexpr int kMostNodes = 4096;
 
-// Sets of nodes, one a node.
+// One set of nodes for every node.
 class Sets {
  public:
   explicit Sets(int nodes)
@@ -59,21 +60,21 @@ class Bound {
   }
 
  private:
-  // By node: bytes of what it makes, and of what lives across it in every order.
+  // By node: bytes of its outputs and of items that are alive while it runs in every order.
   [[nodiscard]] std::vector<int64_t> crossing() const {
     std::vector<int64_t> live(static_cast<size_t>(problem_.size()), 0);
     std::vector<uint64_t> across(before_.words());
     for (const OrderProblem::Item& item : problem_.items()) {
       if (item.readers.empty() && !item.kept) {
-        if (item.maker >= 0) live[static_cast<size_t>(item.maker)] += item.bytes;
+        if (item.producer >= 0) live[static_cast<size_t>(item.producer)] += item.bytes;
         continue;
       }
       std::fill(across.begin(), across.end(), item.kept ? ~uint64_t{0} : 0);
       for (const int reader : item.readers) {
         for (size_t w = 0; w < across.size(); ++w) across[w] |= before_.of(reader)[w];
       }
-      if (item.maker >= 0) {
-        for (size_t w = 0; w < across.size(); ++w) across[w] &= behind_.of(item.maker)[w];
+      if (item.producer >= 0) {
+        for (size_t w = 0; w < across.size(); ++w) across[w] &= behind_.of(item.producer)[w];
       }
       for (int n = 0; n < problem_.size(); ++n) {
         if ((across[static_cast<size_t>(n) / 64] >> (n % 64) & 1U) != 0) {
@@ -84,7 +85,7 @@ class Bound {
     return live;
   }
 
-  // The most that a node may write in the place of what it reads.
+  // The most bytes that a node may write over its inputs.
   [[nodiscard]] int64_t saved(int n) const {
     int64_t bytes = 0;
     for (const int made : problem_.step(n).makes) {

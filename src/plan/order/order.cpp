@@ -15,8 +15,8 @@ constexpr int kBeamRounds = 6;
 // Picks the next of the nodes that are ready.
 using NextNode = int (*)(const OrderRun& run);
 
-// The natural order, but a node that does not add to what is alive runs as soon as it can: a
-// parameter's update right after its gradient.
+// The natural order, but a node that adds no live bytes runs as soon as it can, such as an update
+// right after its gradient.
 int natural_but_eager(const OrderRun& run) {
   for (const int node : run.ready()) {
     if (run.cost(node).after <= 0) return node;
@@ -24,7 +24,7 @@ int natural_but_eager(const OrderRun& run) {
   return run.ready().front();
 }
 
-// Whatever leaves the least alive.
+// The node that leaves the fewest bytes alive.
 int smallest_change(const OrderRun& run) {
   int best = run.ready().front();
   int64_t least = run.cost(best).after;
@@ -71,7 +71,7 @@ class Improver {
 
   void note_bound() { best_.optimal = best_.peak_bytes <= best_.bound_bytes; }
 
-  // False where the search gave up.
+  // Returns false if the search gave up.
   bool search(int64_t limit, int64_t& work) {
     OrderResult result = search_order(problem_, limit, work);
     if (result.outcome == OrderOutcome::found) take(std::move(result.order));
@@ -83,7 +83,7 @@ class Improver {
   void search_exactly() {
     const bool small = problem_.size() <= limits_.exact_nodes;
     int64_t work = small ? INT64_MAX : limits_.exact_work;
-    // At the bound an order is found soon, if at all.
+    // If an order at the bound exists, the search finds it soon.
     int64_t some = small ? work : work / 4;
     work -= some;
     if (small) work = some;
@@ -132,7 +132,7 @@ ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options,
   const OrderProblem problem(graph, options);
   ir::Graph natural = in_order(graph, problem.natural());
   ir::Graph best = in_order(graph, best_order(problem, limits).nodes);
-  // The plan's own count decides.
+  // The plan's own measure decides.
   return live_peak_bytes(best, options) <= live_peak_bytes(natural, options) ? best : natural;
 }
 

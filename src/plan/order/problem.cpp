@@ -13,7 +13,7 @@ void sort_and_unite(std::vector<int>& list) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-// By node: whether a node needs it, or is it.
+// By node: whether the given node depends on it, or is it.
 std::vector<char> needed_by(const ir::Graph& graph, int node) {
   std::vector<char> needed(graph.nodes.size(), 0);
   if (node >= 0) needed[static_cast<size_t>(node)] = 1;
@@ -46,11 +46,11 @@ OrderProblem::OrderProblem(const ir::Graph& graph, const ArenaOptions& options, 
 void OrderProblem::add_items(const ir::Graph& graph) {
   const std::vector<int64_t> bytes = value_bytes(graph);
   item_of_.assign(bytes.size(), -1);
-  const auto add = [&](int id, int maker) {
+  const auto add = [&](int id, int producer) {
     if (item_of(id) >= 0 || bytes[static_cast<size_t>(id)] == kPersistent) return;
     item_of_[static_cast<size_t>(id)] = static_cast<int>(items_.size());
-    items_.push_back({bytes[static_cast<size_t>(id)], maker, {}, false});
-    if (maker >= 0) steps_[static_cast<size_t>(maker)].makes.push_back(item_of(id));
+    items_.push_back({bytes[static_cast<size_t>(id)], producer, {}, false});
+    if (producer >= 0) steps_[static_cast<size_t>(producer)].makes.push_back(item_of(id));
   };
   for (size_t id = 0; id < graph.values.size(); ++id) {
     if (graph.values[id].producer < 0) add(static_cast<int>(id), -1);
@@ -81,8 +81,8 @@ void OrderProblem::add_items(const ir::Graph& graph) {
     if (item_of(id) >= 0) items_[static_cast<size_t>(item_of(id))].kept = true;
   }
   for (const Item& item : items_) {
-    if (item.maker < 0) continue;
-    Step& step = steps_[static_cast<size_t>(item.maker)];
+    if (item.producer < 0) continue;
+    Step& step = steps_[static_cast<size_t>(item.producer)];
     step.made_bytes += item.bytes;
     if (item.kept || !item.readers.empty()) step.staying_bytes += item.bytes;
   }
@@ -147,7 +147,7 @@ uint64_t OrderProblem::key_of(int node) {
 OrderRun::OrderRun(const OrderProblem& problem) : problem_(&problem) {
   for (const OrderProblem::Item& item : problem.items()) {
     left_.push_back(static_cast<int>(item.readers.size()) + (item.kept ? 1 : 0));
-    if (item.maker < 0 && left_.back() > 0) live_ += item.bytes;
+    if (item.producer < 0 && left_.back() > 0) live_ += item.bytes;
   }
   for (int n = 0; n < problem.size(); ++n) {
     waits_.push_back(problem.step(n).waits);

@@ -1,4 +1,4 @@
-// What an order of nodes costs: a model of memory that is kept up to date node by node.
+// The memory of an order of nodes, updated node by node.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,39 @@
 
 namespace thimble::plan {
 
-// The nodes of a graph with what each must wait for, and what each takes and frees.
+// The nodes of a graph: what each waits for, and which bytes it makes and frees.
 //
-// Values that are views of one another are one item. While a node runs there live the items made
-// before it that a node not run before it reads (or that are results), those that it makes, and its
-// workspace; less what it writes over items that it is the last to read. So what lives after some
-// nodes depends on which they are and not on their order, and equals what plan::Sharing says.
+// Values that are views of one another are one item. While a node runs, these are alive: items made
+// before it that are results or are read by it or a later node, the items it makes, and its
+// workspace, less what it writes over items that it is the last to read. So the bytes alive after
+// some nodes depend on which nodes ran and not on their order, and equal those of plan::Sharing.
 class OrderProblem {
  public:
-  // What a node may write in the place of an item that it is the last to read.
+  // An output that may be written over an item if this node is the last to read it.
   struct Takeover {
     int made;
     int read;
-    int64_t bytes;  // of either
+    int64_t bytes;  // of each of the two
   };
   struct Read {
     int item;
     int64_t bytes;
   };
   struct Step {
-    std::vector<int> after;           // nodes that wait for it
-    int waits = 0;                    // nodes it waits for
-    std::vector<Read> reads;          // each once
+    std::vector<int> after;           // nodes that wait for this one
+    int waits = 0;                    // number of nodes it waits for
+    std::vector<Read> reads;          // items, each once
     std::vector<int> makes;           // items
-    std::vector<Takeover> takeovers;  // the first that are possible
+    std::vector<Takeover> takeovers;  // in the order in which they are tried
     int64_t workspace = 0;            // bytes
-    int64_t made_bytes = 0;           // of all that it makes
-    int64_t staying_bytes = 0;        // of that, what is read or kept
+    int64_t made_bytes = 0;           // of all items that it makes
+    int64_t staying_bytes = 0;        // of those, the items that are read or kept
   };
   struct Item {
     int64_t bytes = 0;
-    int maker = -1;            // a node, or -1: it is there from the beginning
+    int producer = -1;         // the node that makes it; -1: a source
     std::vector<int> readers;  // nodes
-    bool kept = false;         // to the end
+    bool kept = false;         // a result: alive to the end
   };
 
   // Rules: data flow; an update after all other readers of what it changes, and after the loss.
@@ -54,9 +54,9 @@ class OrderProblem {
   [[nodiscard]] const Step& step(int node) const { return steps_[static_cast<size_t>(node)]; }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
   [[nodiscard]] const Item& item(int i) const { return items_[static_cast<size_t>(i)]; }
-  // The key of the set that holds this node alone; that of a set is the exclusive or of its nodes'.
+  // A hash of one node. The key of a set is the exclusive or of its nodes' hashes.
   [[nodiscard]] static uint64_t key_of(int node);
-  // The order of the graph as far as the rules allow it.
+  // The order of the graph, changed only where the rules ask for it.
   [[nodiscard]] const std::vector<int>& natural() const { return natural_; }
 
  private:
@@ -73,7 +73,7 @@ class OrderProblem {
   std::vector<int> natural_;
 };
 
-// Some nodes of a problem that ran one after another, which can be taken back from the last on.
+// A run of some nodes, one after another, that can be undone from the last on.
 class OrderRun {
  public:
   // The problem must outlive this.
@@ -94,7 +94,7 @@ class OrderRun {
   [[nodiscard]] const std::vector<int>& ready() const { return ready_; }
   [[nodiscard]] bool is_ready(int node) const { return waits_[static_cast<size_t>(node)] == 0; }
   [[nodiscard]] bool done() const { return order_.size() == waits_.size(); }
-  // Names the set of nodes that ran: equal for equal sets, and hardly ever for others.
+  // Key of the set of nodes that ran: equal for equal sets, and almost never equal for others.
   [[nodiscard]] uint64_t key() const { return key_; }
 
  private:
@@ -103,11 +103,11 @@ class OrderRun {
   }
 
   const OrderProblem* problem_;
-  std::vector<int> left_;   // by item: readers to come, and one where it is kept
-  std::vector<int> waits_;  // by node; -1: it ran
+  std::vector<int> left_;   // by item: readers that have not run, plus one if it is kept
+  std::vector<int> waits_;  // by node: how many it waits for; -1: it ran
   std::vector<int> ready_;
   std::vector<int> order_;
-  std::vector<int64_t> lives_;  // before each node of the order
+  std::vector<int64_t> lives_;  // live bytes before each node of the order
   int64_t live_ = 0;
   uint64_t key_ = 0;
 };

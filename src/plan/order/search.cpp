@@ -6,7 +6,7 @@
 namespace thimble::plan {
 namespace {
 
-// A longer chain that leaves no more alive is looked for in vain.
+// Longest chain that is looked at.
 constexpr size_t kLongestChain = 8;
 
 // Runs nodes within a limit.
@@ -19,7 +19,7 @@ class Runner {
     return run.live() + cost.during <= limit_;
   }
 
-  // All that can do no harm.
+  // Runs all nodes and chains that can run without loss.
   void run_what_is_free(OrderRun& run) const {
     while (work_ >= 0 && (run_free_node(run) || run_free_chain(run))) {
     }
@@ -58,7 +58,8 @@ class Runner {
     return false;
   }
 
-  // Of the nodes that only waited for this one, that which leaves the least alive; -1: none.
+  // Of the nodes that waited only for this one, the one that leaves the fewest bytes alive; -1:
+  // none.
   [[nodiscard]] int best_released(const OrderRun& run, int node) const {
     int best = -1;
     int64_t least = 0;
@@ -77,9 +78,9 @@ class Runner {
   int64_t& work_;
 };
 
-// A set of nodes from which the search tries one node after the other.
+// A set of nodes, and the nodes that the search tries next.
 struct Branch {
-  size_t ran;                // nodes that had run
+  size_t ran;                // number of nodes that had run
   uint64_t key;              // of the set
   std::vector<int> choices;  // the best last
 };
@@ -103,7 +104,7 @@ OrderResult search_order(const OrderProblem& problem, int64_t limit, int64_t& wo
   OrderRun run(problem);
   std::unordered_set<uint64_t> hopeless;
   std::vector<Branch> branches;
-  bool forward = true;  // else this set is known to be hopeless
+  bool forward = true;  // false: this set is known to be hopeless
   for (;;) {
     if (forward) {
       runner.run_what_is_free(run);
@@ -129,14 +130,14 @@ OrderResult search_order(const OrderProblem& problem, int64_t limit, int64_t& wo
 
 namespace {
 
-// A node that might run next in one of the beam's runs.
+// A run of the beam and a node that may run next.
 struct Extension {
   int64_t live;  // after it
   size_t run;
   int node;
 };
 
-// The best, each set of nodes once.
+// The best extensions, each set of nodes once.
 std::vector<Extension> extensions(const OrderProblem& problem, const std::vector<OrderRun>& beam,
                                   const Runner& runner, size_t width) {
   std::vector<Extension> all;

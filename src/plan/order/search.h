@@ -1,4 +1,4 @@
-// Searches for an order of nodes in which no more than so many bytes live at once.
+// Searches for an order of nodes whose live bytes stay within a limit.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class OrderOutcome { found, impossible, gave_up };
 
 struct OrderResult {
   OrderOutcome outcome = OrderOutcome::gave_up;
-  std::vector<int> order;  // where it was found
+  std::vector<int> order;  // if found
 };
 
 // Depth first over the sets of nodes that can have run, each looked at once: exact unless it gives

@@ -12,7 +12,7 @@
 namespace thimble::plan {
 namespace {
 
-// Improves the parts until the highest can not get lower, or the steps are used up.
+// Improves the parts until the highest one cannot get lower, or the steps are used up.
 void pack_parts(std::vector<PartPacker>& parts, int64_t step_limit) {
   int64_t goal = 0;  // no part needs to be lower
   for (const PartPacker& part : parts) goal = std::max(goal, part.problem().lower_bound);
@@ -110,7 +110,7 @@ void check(std::span<const Buffer> buffers, const Packing& packing) {
     if (a.time != b.time) return a.time < b.time;
     return a.starts != b.starts ? b.starts : a.buffer < b.buffer;
   });
-  // What is alive lies side by side, so only neighbours can overlap.
+  // Live buffers do not overlap so far, so only neighbours need a check.
   std::map<int64_t, size_t> alive;  // by offset
   for (const Event& event : events) {
     const int64_t offset = packing.offsets[event.buffer];

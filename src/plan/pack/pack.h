@@ -17,9 +17,9 @@ struct Buffer {
 };
 
 struct PackOptions {
-  // The most work where packings stay above the lower bound, in buffers and times looked at: half a
-  // billion take a second. Counted, not timed, so that every machine gives the same packing.
-  // 0: one greedy packing.
+  // Work limit, in buffers and times looked at, for packings that stay above the lower bound: half
+  // a billion take a second. Counted, not timed, so that every machine gives the same packing. 0:
+  // one greedy packing.
   int64_t steps = 4'000'000'000;
 };
 

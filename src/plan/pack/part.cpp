@@ -28,8 +28,8 @@ constexpr double kGain = 0.5;
 constexpr int64_t kSkylineStep = 16;
 constexpr int64_t kNodesOfTry = 500;
 constexpr int64_t kFirstRunSteps = 200'000'000;
-constexpr uint64_t kLaterRuns = 1000;  // a run that was not yet
-// Beyond, a search would be deep in recursion and hardly get anywhere.
+constexpr uint64_t kLaterRuns = 1000;  // number of the first run after the regular ones
+// With more items the recursion of a search is too deep, and it hardly succeeds.
 constexpr size_t kMostItems = 2000;
 
 // 1 1 2 1 1 2 4 ...: the lengths of restarts that suit every heavy-tailed search up to a constant
@@ -41,7 +41,7 @@ int64_t luby(int64_t number) {
   return number == 2 * power - 1 ? power : luby(number - power + 1);
 }
 
-// Three different keys.
+// Draws three different keys.
 Keys any_keys(std::mt19937_64& random) {
   std::array<Key, 6> keys = {Key::weight, Key::weight_sum, Key::duration,
                              Key::size,   Key::area,       Key::overlaps};
@@ -77,7 +77,7 @@ void PartPacker::pack_greedily(int64_t goal, int64_t step_limit) {
     if (scores.empty() || skyline.peak == peak_) scores.assign(rank.begin(), rank.end());
     if (peak_ <= goal || steps_ >= step_limit) return;
   }
-  // What came to lie too high goes earlier the next time ("squeaky wheel").
+  // Items that lie too high move forward in the order ("squeaky wheel").
   const auto sooner = static_cast<int64_t>(scores.size() / 20 + 1);
   for (int number = 0; number < kSqueakyTries; ++number) {
     const Skyline skyline = try_skyline(places(scores));
@@ -99,7 +99,8 @@ void PartPacker::search(int64_t goal, int64_t step_limit) {
   goal = std::max(goal, proven_);
   const int64_t end = steps_ + step_limit;
   if (problem_.items.size() > kMostItems || dive_steps(problem_) > step_limit / 4) return;
-  // The goal gets half of the work, the heights above it ever less, then the goal what is left.
+  // Half of the work goes to the goal, ever less to the heights above it, and the rest to the goal
+  // again.
   if (search_height(goal, 0, step_limit / 2)) return;
   for (int64_t low = goal + 1; low < peak_ && steps_ < end;) {
     const int64_t middle = low + (peak_ - low) / 2;
@@ -128,8 +129,7 @@ bool PartPacker::search_height(int64_t height, uint64_t first_run, int64_t step_
   return false;
 }
 
-// Tries that learn from each other. What they learn can mislead them, so runs know nothing of each
-// other.
+// Attempts that learn from each other. What they learn can mislead, so runs are independent.
 PackSearch::Outcome PartPacker::search_run(PackSearch& search, uint64_t run,
                                            int64_t step_limit) const {
   PackOrder order(problem_);
@@ -137,7 +137,7 @@ PackSearch::Outcome PartPacker::search_run(PackSearch& search, uint64_t run,
   const auto known = static_cast<int64_t>(kKeys.size());
   auto outcome = PackSearch::Outcome::gave_up;
   for (int64_t number = 0; search.steps() < step_limit; ++number) {
-    // The known orders with either way of choosing sections, then random ones.
+    // First the known orders, with both ways of choosing sections, then random ones.
     const std::vector<int> rank = run == 0 && number < 2 * known
                                       ? order.rank(kKeys[static_cast<size_t>(number % known)])
                                       : order.rank_roughly(any_keys(random), random);

@@ -30,7 +30,7 @@ void validate(std::span<const Buffer> buffers) {
     if (b.alignment < 1 || b.alignment > kLargestValue) {
       reject(i, "its alignment " + std::to_string(b.alignment) + " is not in 1 ... 2^61");
     }
-    // The worst packing puts everything on top of each other, each with its padding.
+    // The worst packing stacks all buffers with their padding.
     if (b.size > room || b.alignment > room - b.size) {
       reject(i, "the sum of sizes up to here does not fit 61 bits");
     }

@@ -9,7 +9,7 @@
 
 namespace thimble::plan {
 
-// The next multiple, or the value itself where it is one.
+// The smallest multiple that is not below the value.
 [[nodiscard]] inline int64_t rounded_up(int64_t value, int64_t multiple) {
   return multiple == 1 ? value : (value + multiple - 1) / multiple * multiple;
 }
@@ -24,7 +24,7 @@ struct Item {
 };
 
 // Buffers of one span of time that no other buffer reaches into. Two items overlap in time exactly
-// if they share a section: a section is a maximal set of items alive at once.
+// if they share a section. A section is a maximal set of items alive at once.
 struct Problem {
   std::vector<Item> items;    // by first, then last: a span of time is a range of indices
   std::vector<int64_t> load;  // per section: sum of sizes

@@ -7,7 +7,7 @@
 namespace thimble::plan {
 namespace {
 
-// Of the table of hopeless states, which is doubled where a quarter is taken.
+// Initial size of the table of hopeless states, in bits. It doubles when a quarter is used.
 constexpr int kFewestBits = 10;
 constexpr int kMostBits = 18;
 constexpr int kDeepest = 1000;  // keeps the recursion within any thread's stack
@@ -32,7 +32,7 @@ PackSearch::PackSearch(const Problem& problem, int64_t height)
       failures_(problem.load.size(), 0),
       weights_(problem.load.size(), 1),
       counts_(problem.load.size() + 1, 0) {
-  std::mt19937_64 random(1);  // the same numbers everywhere
+  std::mt19937_64 random(1);  // a fixed seed: the same numbers on every machine
   for (size_t i = 0; i < problem.items.size(); ++i) {
     item_keys_.push_back(random());
     for (int s = problem.items[i].first; s < problem.items[i].last; ++s) {
@@ -150,7 +150,7 @@ void PackSearch::remember(uint64_t key) {
   place = key;
 }
 
-// Goes on with the state as changed since the mark; undoes the change where that fails.
+// Continues with the state as changed since the mark, and undoes the change on failure.
 bool PackSearch::try_rest(int first, int last, const std::vector<int>& items, size_t mark) {
   ++depth_;
   const bool solved = infer(first, last) && solve_spans(first, last, items);
@@ -159,7 +159,7 @@ bool PackSearch::try_rest(int first, int last, const std::vector<int>& items, si
   return solved;
 }
 
-// Which items wait and where the floors are: all that the rest depends on. Never 0.
+// A hash of the waiting items and the floors, which determine the rest. Never 0.
 uint64_t PackSearch::state_key(int first, int last, const std::vector<int>& items) const {
   constexpr uint64_t kMix = 0x9E3779B97F4A7C15U;
   uint64_t key = 0;
@@ -171,7 +171,7 @@ uint64_t PackSearch::state_key(int first, int last, const std::vector<int>& item
   return key | 1;
 }
 
-// A section in a valley with few ways to go on.
+// A section in a valley that has few candidates.
 int PackSearch::choose(int first, int last, const std::vector<int>& items) {
   // Per section: items that can lie on its floor, if it is in a valley.
   std::fill(counts_.begin() + first, counts_.begin() + last + 1, 0);
@@ -272,8 +272,7 @@ bool PackSearch::infer(int first, int last) {
   for (int section = first; section < last; ++section) {
     const size_t s = static_cast<size_t>(section);
     if (left_[s] == 0) continue;
-    // A waiting item that can lie on the floor shows that it need not rise; mostly it is the one
-    // of the last time.
+    // The floor stays if a waiting item can lie on it. Mostly it is the item found last time.
     const auto on_floor = [&](int i) {
       return waits(i) && lowest_[static_cast<size_t>(i)] <= floor_[s];
     };

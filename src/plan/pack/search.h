@@ -38,10 +38,10 @@ class PackSearch {
     int64_t step_limit = 0;  // in steps() as a whole
   };
 
-  // Starts anew, but remembers failures and hopeless states of earlier attempts.
+  // Starts from an empty packing. Keeps failures and hopeless states of earlier attempts.
   [[nodiscard]] Outcome attempt(const Attempt& attempt);
 
-  // Per item, after `found`.
+  // Per item; valid after Outcome::found.
   [[nodiscard]] const std::vector<int64_t>& offsets() const { return offset_; }
   // How often each section was found too full; forgotten when taken.
   [[nodiscard]] std::vector<int64_t> take_failures();
@@ -75,7 +75,7 @@ class PackSearch {
   int table_bits_;
   size_t remembered_ = 0;  // places taken
 
-  // The state, changed by set() alone so that it can be undone.
+  // The state. Only set() changes it, so that it can be undone.
   std::vector<int64_t> floor_;   // per section
   std::vector<int64_t> left_;    // per section: sizes of the items that wait
   std::vector<int64_t> lowest_;  // per item that waits: the lowest offset it can still get

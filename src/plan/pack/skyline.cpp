@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kNone = std::numeric_limits<int>::max();
 
-// Finds the item of smallest rank within a span of sections. A binary tree over the items by first
-// section; each node knows the earliest end and the smallest rank below it.
+// Finds the item of smallest rank within a span of sections, in a binary tree over the items by
+// first section. Each node stores the earliest end and the smallest rank below it.
 class Waiting {
  public:
   Waiting(const Problem& problem, std::span<const int> rank)
@@ -76,13 +76,13 @@ class Waiting {
   size_t leaves_;
   std::vector<Node> nodes_;
   std::vector<size_t> first_item_;  // per section: first item that starts there or later
-  // The query under way.
+  // The current query.
   size_t begin_ = 0, end_ = 0;
   int last_ = 0, rank_ = kNone, item_ = -1;
   int64_t steps_ = 0;
 };
 
-// The top of everything placed, as runs of sections of equal height.
+// The skyline: the top of all placed items, as runs of sections of equal height.
 class Heights {
  public:
   explicit Heights(int sections)
@@ -104,7 +104,7 @@ class Heights {
       const auto [height, first] = by_height_.top();
       const size_t run = static_cast<size_t>(first);
       if (height_[run] == height) return {first, last_[run], height};
-      by_height_.pop();  // the run is gone
+      by_height_.pop();  // the run was erased
     }
   }
 
@@ -155,7 +155,7 @@ class Heights {
   std::vector<int> first_;       // of the run that ends before a section
   std::vector<int64_t> height_;  // of the run that begins at a section
   int sections_;
-  // All runs, and some that are gone.
+  // All runs, and some that were erased.
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> by_height_;
 };
 

@@ -13,26 +13,27 @@
 namespace thimble::plan {
 namespace {
 
-// Smaller values save nothing worth their error.
+// Smaller values are not stored in 16 bits: they save too little for the error.
 constexpr int64_t kLeastBytes = 4096;
 
-// A value that could be stored, and the nodes behind the loss that read it.
+// A value that could be stored in 16 bits, and the backward nodes that read it.
 struct Candidate {
   int value;
   std::vector<int> readers;
 };
 
-// The values that may wait in 16 bits.
+// The values that may be stored in 16 bits.
 std::vector<Candidate> candidates_of(const ir::Graph& graph) {
   const int loss_node = graph.data(*graph.loss).producer;
-  std::vector<int> roots(graph.values.size());  // what a value is a view of, or itself
+  std::vector<int> roots(graph.values.size());  // by value: the value it is a view of, or itself
   std::iota(roots.begin(), roots.end(), 0);
   std::vector<Candidate> found(graph.values.size());
-  std::vector<int> late_values(graph.values.size(), 0);  // of a root: that are read late
+  std::vector<int> late_values(graph.values.size(),
+                               0);  // by root: its values that the backward part reads
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
     const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
     for (const ir::Alias& view : node.op->memory.views) {
-      if (n > loss_node) break;  // a view of what is loaded for it
+      if (n > loss_node) break;  // a backward view reads the loaded value
       roots[static_cast<size_t>(node.outputs[static_cast<size_t>(view.out)])] =
           roots[static_cast<size_t>(node.input(view.in))];
     }
@@ -62,11 +63,11 @@ std::vector<Candidate> candidates_of(const ir::Graph& graph) {
   return result;
 }
 
-// The graph in which these values wait in 16 bits; new values come after the others.
+// The graph with these values stored in 16 bits. New values come after the others.
 ir::Graph with_16_bits(const ir::Graph& graph, const std::vector<const Candidate*>& chosen,
                        const ActivationStorage& storage) {
   ir::Graph result = graph;
-  std::map<int, std::vector<ir::Node>> behind;  // by node; -1: the beginning
+  std::map<int, std::vector<ir::Node>> behind;  // nodes to insert after each node; -1: at the start
   std::map<int, std::vector<ir::Node>> before;
   const auto add_value = [&](const ir::Name& name, const ir::TensorType& type, ir::Storage form) {
     ir::ValueData data;
@@ -105,7 +106,7 @@ ir::Graph with_16_bits(const ir::Graph& graph, const std::vector<const Candidate
 
 struct Peak {
   int64_t bytes = 0;
-  std::vector<char> waits;  // by value: it lies there unread
+  std::vector<char> waits;  // by value: alive but not read or written
 };
 
 Peak peak_of(const ir::Graph& graph, const ArenaOptions& options) {

@@ -1,4 +1,5 @@
-// 16-bit activations: values kept for the backward part in 16 bits, less exact, on request alone.
+// 16-bit activations: values kept for the backward part in 16 bits. This loses precision and is
+// done on request only.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +9,22 @@
 
 namespace thimble::plan {
 
-// The ops that do it: f32 to 16 bits and back.
+// The ops that convert f32 to 16 bits and back.
 struct ActivationStorage {
-  const ir::OpDef* store = nullptr;  // null: nothing is stored so
+  const ir::OpDef* store = nullptr;  // null: 16-bit storage is off
   ir::Attrs store_attrs;
   const ir::OpDef* load = nullptr;
 };
 
-// The step in which f32 values of the forward part and of the batch that are alive and unread at
-// the peak are kept for the backward part in 16 bits, as long as that lowers the peak. Small ones,
-// such as statistics, stay as they are, and so do labels, indices and masks. What the forward part
-// computes keeps its bits; gradients do not. Nodes stand in the order in which they will run.
+// The step with f32 values of the forward part and the batch stored in 16 bits for the backward
+// part: those that are alive and unread at the peak, as long as the peak falls. Small values, such
+// as statistics, and labels, indices and masks stay as they are. Results of the forward part keep
+// their bits; gradients do not. Nodes must stand in the order in which they will run.
 [[nodiscard]] ir::Graph store_in_16_bits(const ir::Graph& graph, const ActivationStorage& storage,
                                          const ArenaOptions& options);
 
-// How many values of a graph are stored in this form, and the bytes they take. Those that are
-// recomputed or read back from a file do not count.
+// Number and bytes of the values that a graph stores in this form. Recomputed and fetched ones are
+// not counted.
 struct Kept {
   int values = 0;
   int64_t bytes = 0;

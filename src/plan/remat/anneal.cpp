@@ -7,18 +7,17 @@
 namespace thimble::plan {
 namespace {
 
-// Moves for each pair of nodes that may be changed, and steps of all their schedules: less than a
-// tenth of a second.
+// Moves per pair of open nodes, and total schedule entries: less than a tenth of a second.
 constexpr size_t kMovesOfPair = 2;
 constexpr size_t kMaxSteps = 1'000'000;
 
-// Of the work of a step, that a move may cost at first.
+// The first threshold, as a share of the step's work.
 constexpr double kFirstThreshold = 0.02;
 
-// How much a peak above the target weighs beside work: as much above it as below nothing.
+// Weight of the peak above the target, relative to work.
 constexpr double kPeakWeight = 3.0;
 
-constexpr size_t kLongestRun = 6;  // nodes that one move makes alike
+constexpr size_t kLongestRun = 6;  // most nodes that one move sets to the same choice
 
 class Random {
  public:
@@ -68,8 +67,8 @@ class Search {
   }
 
  private:
-  // Three shares: work of recomputation, the peak above the target, and how much of the step lies
-  // above the target, so that moves lead below it.
+  // The sum of three shares: work of recomputation, peak above the target, and the bytes above the
+  // target over the whole step, so that moves lead below it.
   [[nodiscard]] double cost_of(const RematSchedule& schedule) const {
     double above = 0.0;
     for (const int64_t live : schedule.live) {

@@ -16,17 +16,17 @@
 namespace thimble::plan {
 namespace {
 
-// Which values have bits kept in their place.
+// Which values get a bit mask.
 enum class Choice : uint8_t {
-  read_by_bits_alone,  // behind the loss nothing reads them whole
-  read_by_bits_last,   // something may, but before the last that does with bits
+  read_by_bits_alone,  // no backward node reads the whole value
+  read_by_bits_last,   // backward nodes may read it whole, but the last reader reads bits
 };
 
-// A node behind the loss that reads a value, and how it would do with bits.
+// A backward node that reads a value, and its rule for reading bits.
 struct Reader {
   int node;
   int value;
-  ir::MaskRule rule;  // input -1: it reads the value whole
+  ir::MaskRule rule;  // input -1: the node needs the whole value
 };
 
 class Finder {
@@ -40,7 +40,7 @@ class Finder {
     for (const int id : graph.results()) readers_[root(id)].clear();
   }
 
-  // The readers that are to read bits.
+  // The readers that read bits under this choice.
   [[nodiscard]] std::vector<Reader> chosen(Choice choice) const {
     std::vector<Reader> found;
     for (const std::vector<Reader>& readers : readers_) {
@@ -83,14 +83,14 @@ class Finder {
 
   const ir::Graph& graph_;
   int loss_node_;
-  std::vector<int> roots_;                    // by value: what it is a view of, or itself
-  std::vector<std::vector<Reader>> readers_;  // by root, in their order
+  std::vector<int> roots_;                    // by value: the value it is a view of, or itself
+  std::vector<std::vector<Reader>> readers_;  // by root, in node order
 };
 
-// The graph in which these readers read bits, made as soon as there is what they are made of.
+// The graph with bit masks for these readers. A mask is computed right after its value.
 ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) {
   ir::Graph result = graph;
-  std::map<int, std::vector<ir::Node>> makers;  // by the node behind which they stand
+  std::map<int, std::vector<ir::Node>> inserted;  // by the node after which they are inserted
   std::map<std::tuple<int, std::string, std::string>, int> made;
   for (const Reader& reader : readers) {
     const ir::MaskRule& rule = reader.rule;
@@ -104,11 +104,11 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
       bits.storage = ir::Storage::bits;
       bits.type = rule.make->infer({*rule.make, rule.make_attrs, {&type, 1}})[0];
       result.values.push_back(std::move(bits));
-      makers[value.producer].push_back({rule.make,
-                                        rule.make_attrs,
-                                        {reader.value},
-                                        {found->second},
-                                        graph.nodes[static_cast<size_t>(value.producer)].layer});
+      inserted[value.producer].push_back({rule.make,
+                                          rule.make_attrs,
+                                          {reader.value},
+                                          {found->second},
+                                          graph.nodes[static_cast<size_t>(value.producer)].layer});
     }
     ir::Node& node = result.nodes[static_cast<size_t>(reader.node)];
     node.op = rule.read;
@@ -118,7 +118,7 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
   std::vector<ir::Node> nodes;
   for (int n = 0; n < static_cast<int>(result.nodes.size()); ++n) {
     nodes.push_back(std::move(result.nodes[static_cast<size_t>(n)]));
-    if (const auto found = makers.find(n); found != makers.end()) {
+    if (const auto found = inserted.find(n); found != inserted.end()) {
       nodes.insert(nodes.end(), found->second.begin(), found->second.end());
     }
   }

@@ -1,4 +1,4 @@
-// Where in a schedule values are read.
+// Positions in a schedule at which values are read.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace thimble::plan {
 
-// Where in a schedule each value of the graph is read: its first copy and its recomputed ones.
+// For each value of the graph, the positions at which its first copy and its recomputed ones are
+// read.
 class Reads {
  public:
   static constexpr int kNever = std::numeric_limits<int>::max();

@@ -19,30 +19,30 @@
 namespace thimble::plan {
 namespace {
 
-// Candidates tried at one peak before it counts as not to be lowered.
+// Candidates tried at one peak before the search gives up on it.
 constexpr size_t kMaxTries = 48;
 
-// Nodes of all schedules that exchange builds: some hundredths of a second.
+// Total nodes of the schedules that exchange builds: some hundredths of a second.
 constexpr size_t kMaxExchangeNodes = 500'000;
 
 constexpr int kMaxSegments = 16;
 
-// Nodes of the steps that are searched from a start each; few starts of a long step are left.
+// Total nodes of the searches from different starts, so that long steps have few starts.
 constexpr size_t kMaxStartNodes = 10'000;
 constexpr size_t kLeastStarts = 4;
 
-// Of orders that are compared; that of the result is searched with the usual limits.
+// Limits for orders that are only compared; the result's order is searched with the usual ones.
 constexpr OrderLimits kQuickOrder{.exact_work = 20'000, .beam_work = 20'000};
 
-// Nodes that may be recomputed together, and the score of doing so at the peak.
+// Nodes to recompute together, and the score at the peak.
 struct Candidate {
   std::vector<int> nodes;
   Recompute how = Recompute::once;
   double score = 0.0;
 };
 
-// The lower, the better: less peak above the target, then less work. With slack: bytes of the whole
-// step times its work, then less work.
+// Ranks choices, the lowest first: by peak above the target, then by work. With slack: by bytes of
+// the whole step times its work, then by work.
 class Ranking {
  public:
   using Rank = std::pair<double, double>;
@@ -50,7 +50,7 @@ class Ranking {
   Ranking(const ir::Graph& graph, const RecomputeOptions& options)
       : options_(options), work_(work_of(graph)), resident_(resident_bytes(graph, {})) {}
 
-  [[nodiscard]] double work() const { return work_; }  // of the step as it is
+  [[nodiscard]] double work() const { return work_; }  // of the step without recomputation
   [[nodiscard]] Rank of(int64_t peak_bytes, double extra_work) const {
     if (options_.slack > 0.0) {
       return {static_cast<double>(resident_ + peak_bytes) * (work_ + extra_work), extra_work};
@@ -73,8 +73,8 @@ bool may_recompute(const ScheduleBuilder& builder, const RecomputeOptions& optio
          (rule.cheap || options.any_op || (rule.affordable && options.slack > 0.0));
 }
 
-// Views alone are recomputed: they share their input's memory and cost nothing. Nothing is where
-// that makes too many entries.
+// Only views are recomputed: they share their input's memory and cost nothing. If that makes too
+// many entries, nothing is.
 RematSchedule with_views_recomputed(const ScheduleBuilder& builder) {
   const std::vector<Recompute> never(builder.graph().nodes.size(), Recompute::no);
   std::vector<Recompute> recomputed = never;
@@ -88,8 +88,8 @@ RematSchedule with_views_recomputed(const ScheduleBuilder& builder) {
 
 class Chooser {
  public:
-  // weight_of_work: 1 takes what frees most for a unit of work, more what takes little work, less
-  // what frees much.
+  // weight_of_work: 1 prefers the most bytes per unit of work, more prefers little work, less
+  // prefers many bytes.
   Chooser(const ScheduleBuilder& builder, const RecomputeOptions& options, double weight_of_work,
           RematSchedule start)
       : builder_(builder),
@@ -132,8 +132,8 @@ class Chooser {
     return plan::may_recompute(builder_, options_, node);
   }
 
-  // Bytes that wait unread at the peak unless the node is recomputed; `until`: the last entry that
-  // reads one of its recomputed outputs.
+  // Bytes that are alive but unread at the peak unless the node is recomputed. until: the last
+  // entry that reads one of its recomputed outputs.
   [[nodiscard]] int64_t idle_bytes(int node, Recompute how, const Reads& reads, int& until) const {
     int64_t idle = 0;
     for (const int id : builder_.rule(node).outputs) {
@@ -150,8 +150,8 @@ class Chooser {
     return idle;
   }
 
-  // A node to recompute; with `closed` its producers as well, so that nothing is kept for it alone.
-  // Empty: it would free nothing.
+  // The candidate for recomputing a node, with `closed` its producers as well, so that nothing is
+  // kept only for it. Empty if it would free nothing.
   [[nodiscard]] Candidate candidate(int node, Recompute how, const Reads& reads,
                                     bool closed) const {
     int until = -1;
@@ -203,7 +203,7 @@ class Chooser {
     return found;
   }
 
-  // Bytes alive at the entry of another schedule, in this one; 0: it has no such entry.
+  // Live bytes of this schedule at an entry of another one; 0 if it has no such entry.
   static int64_t live_at(const RematSchedule& schedule, const ScheduleEntry& entry) {
     for (size_t at = 0; at < schedule.entries.size(); ++at) {
       if (schedule.entries[at].node == entry.node &&
@@ -232,7 +232,7 @@ class Chooser {
     return false;
   }
 
-  // From the most work to the least.
+  // Keeps nodes whose recomputation proves needless, those of the most work first.
   void keep_needless(int64_t enough) {
     std::vector<int> chosen = recomputed_nodes();
     std::stable_sort(chosen.begin(), chosen.end(), [this](int a, int b) {
@@ -259,7 +259,7 @@ class Chooser {
     return nodes;
   }
 
-  // Recomputes another node in place of one that is, where that is less work.
+  // Recomputes another node instead of a chosen one if that is less work.
   bool exchange(int64_t enough) {
     for (const int given_up : recomputed_nodes()) {
       for (const Recompute less : {Recompute::no, Recompute::once}) {
@@ -297,7 +297,7 @@ class Chooser {
   double most_work_ = std::numeric_limits<double>::infinity();  // of recomputation
   size_t exchange_nodes_ = 0;
   RematSchedule schedule_;
-  RematSchedule next_;  // that is tried
+  RematSchedule next_;  // the schedule that is being tried
 };
 
 // The best choice found so far.
@@ -323,7 +323,7 @@ class Best {
 
 RematSchedule greedy(const ScheduleBuilder& builder, const RecomputeOptions& options) {
   Best best(builder, options);
-  const RematSchedule start = options.slack > 0.0  // what costs little comes first
+  const RematSchedule start = options.slack > 0.0  // start from the cheap nodes
                                   ? greedy(builder, {.arena = options.arena})
                                   : with_views_recomputed(builder);
   for (const double weight_of_work : {1.0, 2.0, 0.5}) {
@@ -332,7 +332,7 @@ RematSchedule greedy(const ScheduleBuilder& builder, const RecomputeOptions& opt
   return best.schedule();
 }
 
-// Schedules in which a number of segments is kept, the most promising first.
+// Schedules that keep the ends of segments, the most promising first.
 std::vector<RematSchedule> segmented(const ScheduleBuilder& builder, const std::vector<char>& may,
                                      const Best& best) {
   const Segments segments(builder, may);
@@ -350,8 +350,9 @@ std::vector<RematSchedule> segmented(const ScheduleBuilder& builder, const std::
   return starts;
 }
 
-// From several starts, for greedy choices lead to different ends. first: what they lead to from the
-// step as it is. Returns the best choice, and others that an order of their own may make better.
+// Searches from several starts, because greedy choices lead to different ends. first: the result
+// from the step as it is. Returns the best choice, and others that may be better in an order of
+// their own.
 std::vector<RematSchedule> searched(const ScheduleBuilder& builder, const RecomputeOptions& options,
                                     RematSchedule first) {
   Best best(builder, options);
@@ -372,8 +373,8 @@ std::vector<RematSchedule> searched(const ScheduleBuilder& builder, const Recomp
       RematSchedule end = anneal(builder, open, start, std::max<int64_t>(bytes, 1));
       best.consider(Chooser(builder, options, 1.0, std::move(end)).chosen());
     };
-    // Towards the target. Where that does not lead there, from the smallest there is, which then
-    // keeps what it may, or is all that can be had. Of what is smallest, less work.
+    // Anneal towards the target. If that misses it, start from the smallest choice, which then
+    // keeps what fits the target or is the result. For the smallest choice, reduce its work.
     anneal_from(best.schedule(), std::max(options.target_bytes, best.schedule().peak_bytes / 2));
     if (options.target_bytes == 0) {
       anneal_from(best.schedule(), best.schedule().peak_bytes);
@@ -388,20 +389,20 @@ std::vector<RematSchedule> searched(const ScheduleBuilder& builder, const Recomp
       anneal_from(start, options.target_bytes);
     }
   }
-  if (options.any_op || options.slack > 0.0) {  // what is cheap alone is all chosen where it helps
+  if (options.any_op || options.slack > 0.0) {  // cheap nodes alone need no exchange
     best.consider(Chooser(builder, options, 1.0, best.schedule()).exchanged());
   }
   others.insert(others.begin(), best.schedule());
   return others;
 }
 
-// The smallest result so far, in the best order of its own.
+// The smallest result so far, each in its own best order.
 class Smallest {
  public:
   Smallest(const ir::Graph& graph, const RecomputeOptions& options)
       : options_(options), ranking_(graph, options) {}
 
-  // Whether it is smaller, or takes less work where both reach the target.
+  // Returns whether the schedule is smaller, or takes less work if both reach the target.
   bool consider(const ScheduleBuilder& builder, int order, const RematSchedule& schedule) {
     ir::Graph graph = order_nodes(builder.graph_of(schedule), options_.arena, kQuickOrder);
     const int64_t peak = live_peak_bytes(graph, options_.arena);

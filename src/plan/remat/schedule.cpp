@@ -11,21 +11,21 @@
 namespace thimble::plan {
 namespace {
 
-// Share of a step's operations up to which small products and convolutions count as cheap to
-// recompute: two in a thousand.
+// Total share of a step's operations that small products and convolutions may take to count as
+// cheap to recompute.
 constexpr double kLittle = 0.002;
 
-// Operations for each byte that is made: a core that does 2e11 a second makes a gigabyte in one,
-// as much as storage would give back.
+// Operations per byte of the result up to which recomputation is affordable: a core of 2e11
+// operations per second then makes a gigabyte per second, about as much as storage would read.
 constexpr double kFewPerByte = 200.0;
 
-// Entries that a schedule may have, or it is not tried. Where a node is recomputed for each reader,
-// and the nodes of a chain have two readers each, their number doubles with every link.
+// Most entries of a schedule. If every node of a chain has two readers and is recomputed for each,
+// entries double with every link.
 constexpr size_t kEntriesPerNode = 8;
 constexpr size_t kEntriesOfSmallSteps = 1024;
 
-// Forward nodes that multiply or convolve no longer than it takes to move their data, such as a
-// convolution of one channel: those with the largest outputs, as far as kLittle goes.
+// Forward products and convolutions that take no longer than moving their data, such as a
+// convolution of one channel: those with the largest outputs, up to kLittle in total.
 std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node) {
   struct Product {
     int64_t saved;
@@ -54,7 +54,7 @@ std::set<const ir::Node*> little_products(const ir::Graph& graph, int loss_node)
   return chosen;
 }
 
-// The node that recomputes a node's first output, or the node itself.
+// The node that recomputes a node's first output; it may be the node itself.
 ir::Node rule_node(const ir::Node& node) {
   ir::Node second = node;
   if (node.op->memory.rebuild == nullptr) return second;
@@ -151,7 +151,7 @@ void ScheduleBuilder::provide(RematSchedule& schedule, int id, int reader) const
   building_.late.push_back({node, true});
 }
 
-// The entries behind the loss.
+// Lists the entries of the backward part.
 void ScheduleBuilder::find_backward_part(RematSchedule& schedule) const {
   const size_t values = graph_.values.size();
   building_.late.clear();
@@ -169,7 +169,7 @@ void ScheduleBuilder::find_backward_part(RematSchedule& schedule) const {
   }
 }
 
-// The forward nodes that are still needed where they stand.
+// Adds the forward nodes that are still needed at their place.
 void ScheduleBuilder::add_forward_part(RematSchedule& schedule) const {
   std::vector<char>& needed = building_.kept;
   for (int n = loss_node_; n >= 0; --n) {
@@ -186,7 +186,7 @@ void ScheduleBuilder::add_forward_part(RematSchedule& schedule) const {
   std::reverse(schedule.entries.begin(), schedule.entries.end());
 }
 
-// The sequence of the entries, in which a recomputed value has a number of its own.
+// Builds the sequence of the entries. A recomputed value gets a new number.
 void ScheduleBuilder::number_values(RematSchedule& schedule) const {
   Sequence& sequence = schedule.sequence;
   sequence.assign(bytes_, results_);

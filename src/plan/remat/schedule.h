@@ -1,4 +1,4 @@
-// The schedule of a step with recomputed forward nodes, found without building its graph.
+// Schedules of a step with recomputed forward nodes, found without building graphs.
 #pragma once
 
 #include <cstdint>
@@ -10,51 +10,49 @@
 
 namespace thimble::plan {
 
-// One node to run: as it stands, or by the rule that recomputes its outputs.
+// One node to run: the node itself, or the rule that recomputes its outputs.
 struct ScheduleEntry {
   int node;
   bool recomputed;
 };
 
-// How often a node is recomputed: never, once for all its readers in the backward part, or for each
-// of them.
+// How often a node is recomputed: never, once for all its backward readers, or once for each.
 enum class Recompute : uint8_t { no, once, each };
 
 // A choice of nodes to recompute, and the schedule and memory that follow.
 struct RematSchedule {
   std::vector<Recompute> recomputed;  // by node
-  // No recomputed node reads a parameter after its update, and there are not too many. Else the
-  // other members mean nothing.
+  // Whether no recomputed node reads a parameter after its update, and there are not too many
+  // entries. If false, the other members have no meaning.
   bool valid = true;
   std::vector<ScheduleEntry> entries;  // in their order
   Sequence sequence{{}, {}};
-  std::vector<int> original;  // by value of the sequence: the value of the graph it stands for
+  std::vector<int> original;  // by value of the sequence: the graph's value of which it is a copy
   std::vector<int64_t> live;  // bytes alive at each entry
   int64_t peak_bytes = 0;
-  int peak = 0;  // the first entry where they are alive
+  int peak = 0;  // the first entry of that many live bytes
 };
 
-// Builds schedules for one graph. The backward part of a step is what stands behind the loss.
+// Builds schedules for one graph. The backward part of a step is every node after the loss.
 class ScheduleBuilder {
  public:
   // How the outputs of a node are recomputed.
   struct RecomputeRule {
-    const ir::OpDef* op = nullptr;  // null: they cannot be
+    const ir::OpDef* op = nullptr;  // null: they cannot be recomputed
     ir::Attrs attrs;
     std::vector<int> inputs;
     std::vector<int> outputs;
     double work = 0.0;       // see work.h
-    bool cheap = true;       // neither multiplies matrices nor convolves, or hardly so
-    bool free = false;       // a view of what lies in the arena
-    bool affordable = true;  // it takes few operations for a byte that it makes
+    bool cheap = true;       // no matrix product or convolution, or only a small one
+    bool free = false;       // a view of a value of the arena
+    bool affordable = true;  // few operations per byte of its result
   };
 
-  // The graph must outlive this. It has a loss that a node computes.
+  // The graph must outlive this object. A node must compute its loss.
   ScheduleBuilder(const ir::Graph& graph, const ArenaOptions& options);
 
   [[nodiscard]] RematSchedule build(std::vector<Recompute> recomputed) const;
-  // The same from schedule.recomputed, in the memory that the schedule has. Neither may run in
-  // several threads at once.
+  // The same from schedule.recomputed; reuses the schedule's memory. Neither is thread-safe.
   void build(RematSchedule& schedule) const;
   // The graph of a schedule.
   [[nodiscard]] ir::Graph graph_of(const RematSchedule& schedule) const;
@@ -68,51 +66,50 @@ class ScheduleBuilder {
   [[nodiscard]] int forward_producer(int id) const {
     return id < 0 ? -1 : values_[static_cast<size_t>(id)].producer;
   }
-  // Whether the rule of its producer makes the value.
+  // Whether the rule of its producer computes the value.
   [[nodiscard]] bool is_recomputable(int id) const {
     return values_[static_cast<size_t>(id)].is_recomputable;
   }
   [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
 
  private:
-  // Memory for what is found on the way: the backward part, from which follows what the forward
-  // part has to run.
+  // Reused memory. The backward part comes first; from it follows what the forward part has to run.
   struct Building {
     std::vector<ScheduleEntry> late;
-    std::vector<int> recomputed_for;  // by node: its last reader; 0: not recomputed yet
+    std::vector<int> recomputed_for;  // by node: the last reader it was recomputed for; 0: none
     int readers = 0;
     std::vector<char> kept;     // by value: the backward part reads the first copy
     std::vector<char> updated;  // by value: a backward node has changed it
-    std::vector<int> now;       // by value: what stands for it in the sequence
+    std::vector<int> now;       // by value: its current number in the sequence
     Sharing sharing;
   };
-  // Of these values, those that the forward part computes.
+  // Those of these values that the forward part computes.
   [[nodiscard]] std::vector<int> forward_values(const std::vector<int>& ids) const;
   void provide(RematSchedule& schedule, int id, int reader) const;
   void find_backward_part(RematSchedule& schedule) const;
   void add_forward_part(RematSchedule& schedule) const;
   void number_values(RematSchedule& schedule) const;
 
-  // What is asked of a value over and over.
+  // Facts about a value that are looked up often.
   struct Value {
     int producer = -1;  // in the forward part
     bool is_recomputable = false;
   };
-  // A node behind the loss.
+  // A node of the backward part.
   struct Late {
     std::vector<int> reads;    // forward_values of its inputs
-    std::vector<int> changes;  // what it updates
+    std::vector<int> changes;  // parameters and states that it updates
   };
 
   const ir::Graph& graph_;
   ArenaOptions options_;
   int loss_node_;
-  size_t most_entries_;  // behind the loss
+  size_t most_entries_;  // of the backward part
   std::vector<Value> values_;
   std::vector<RecomputeRule> rules_;
   std::vector<Late> late_;
-  Sequence first_{{}, {}};       // what each node does where it stands
-  Sequence recomputed_{{}, {}};  // what each rule does, where there is one
+  Sequence first_{{}, {}};       // inputs and outputs of each node
+  Sequence recomputed_{{}, {}};  // inputs and outputs of each rule
   std::vector<int64_t> bytes_;
   std::vector<int> results_;
   std::vector<char> is_result_;

@@ -35,7 +35,7 @@ bool Segments::takes_memory(int node) const {
   return rule.op != nullptr && !rule.free;
 }
 
-// Who reads a view reads what it shows.
+// A reader of a view also reads the viewed value.
 void Segments::read_through_views() {
   for (int n = builder_.loss_node(); n >= 0; --n) {
     const ir::Node& node = builder_.graph().nodes[static_cast<size_t>(n)];
@@ -49,7 +49,7 @@ void Segments::read_through_views() {
   }
 }
 
-// The node behind which a segment ends: near its share of all bytes, where least crosses.
+// The last node of a segment: near its share of all bytes, where the fewest bytes are read later.
 int Segments::narrowest_end(int segment, int count) const {
   const double share = static_cast<double>(made_.back()) / count;
   int best = -1;

@@ -1,4 +1,4 @@
-// The forward part of a step cut into segments of which only the ends are kept.
+// Cuts the forward part of a step into segments of which only the ends are kept.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace thimble::plan {
 
-// Choices to start a search from: every node is recomputed once, but for values that a later
-// segment reads.
-// Segments make about equally many bytes each and end where few of them are read later on: Chen et
-// al., "Training deep nets with sublinear memory cost", 2016, on graphs that are no chains.
+// Choices from which a search starts: every node is recomputed once, except the values that a later
+// segment reads. Segments make about equally many bytes each and end where the fewest bytes are
+// read later: Chen et al., "Training deep nets with sublinear memory cost", 2016, for graphs that
+// are not chains.
 class Segments {
  public:
-  // may: by node, whether it may be recomputed. builder must outlive this.
+  // may: by node, whether it may be recomputed. builder must outlive this object.
   Segments(const ScheduleBuilder& builder, std::vector<char> may);
 
-  // One segment: nothing is kept but sources.
+  // One segment keeps only sources.
   [[nodiscard]] std::vector<Recompute> start(int count) const;
 
  private:
@@ -27,9 +27,9 @@ class Segments {
 
   const ScheduleBuilder& builder_;
   std::vector<char> may_;
-  std::vector<int> last_read_;     // by value: the last forward node that does; -1: none
-  std::vector<int64_t> made_;      // by node: bytes made up to it
-  std::vector<int64_t> crossing_;  // by node: bytes of them that nodes behind it read
+  std::vector<int> last_read_;     // by value: its last forward reader; -1: none
+  std::vector<int64_t> made_;      // by node: bytes made up to this node
+  std::vector<int64_t> crossing_;  // by node: of those, the bytes that later nodes read
 };
 
 }  // namespace thimble::plan

@@ -6,10 +6,10 @@
 namespace thimble::plan {
 namespace {
 
-// Of a transfer that costs nothing, so that scores stay finite.
+// Least time of a transfer, so that scores stay finite.
 constexpr double kLeastAddedMs = 1e-9;
 
-// The score of a cut that was not counted yet.
+// The score of a cut that is not computed yet.
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 // Steps from `first` up to, not including, `last`.
@@ -18,11 +18,11 @@ struct Range {
   int last;
 };
 
-// A change: these places of an item's `out` are set.
+// A change of an item's `out`.
 struct Cut {
   int item = -1;
-  int gap = -1;       // index into out; -1: none but the ends
-  bool ends = false;  // before the first and after the last access, too
+  int gap = -1;       // index into out; -1: only the ends
+  bool ends = false;  // also before the first and after the last access
 };
 
 class Choosing {
@@ -94,7 +94,7 @@ class Choosing {
     return static_cast<double>(sum);
   }
 
-  // What the transfers of an item take more after the cut.
+  // Time that the cut adds to the transfers of its item.
   [[nodiscard]] double added_ms(const Cut& cut) {
     SwapItem& changed = item(cut.item);
     const double before = transfers_ms(changed);
@@ -116,7 +116,7 @@ class Choosing {
     return ms;
   }
 
-  // The cut that frees a step of an item, or none.
+  // The cut of an item that frees memory at a step, or none.
   [[nodiscard]] Cut cut_at(int number, int step) {
     const SwapItem& of = item(number);
     const auto next = std::upper_bound(of.accesses.begin(), of.accesses.end(), step,
@@ -140,8 +140,8 @@ class Choosing {
     return true;
   }
 
-  // A cut of another item only lowers what a cut brings: scores of before are bounds, and few have
-  // to be counted anew.
+  // Cuts of other items only lower a score, so old scores are bounds and few need to be computed
+  // again.
   [[nodiscard]] Cut best_at(int step) {
     struct Candidate {
       double bound;
@@ -173,7 +173,7 @@ class Choosing {
     return scores_[static_cast<size_t>(cut.item)][static_cast<size_t>(std::max(cut.gap, 0))];
   }
 
-  // From the longest transfers to the shortest: what the target does not need.
+  // Takes back cuts that the target does not need, the longest transfers first.
   void take_back() {
     const int64_t enough = live_.empty() ? 0
                                          : std::max(options_.target_bytes,
@@ -181,7 +181,7 @@ class Choosing {
     std::stable_sort(cuts_.begin(), cuts_.end(), [this](const Cut& a, const Cut& b) {
       return item(a.item).bytes > item(b.item).bytes;
     });
-    // Twice: the ends of an item can come in once all between them has.
+    // Two passes: the ends of an item can be taken back only after everything between them.
     for (int pass = 0; pass < 2; ++pass) {
       for (const Cut& cut : cuts_) {
         const Cut back = still_out(cut);
@@ -192,7 +192,8 @@ class Choosing {
     }
   }
 
-  // What of a cut can be taken back: the ends stay out as long as anything between them is.
+  // The part of a cut that can be taken back. The ends stay out as long as anything between them is
+  // out.
   [[nodiscard]] Cut still_out(const Cut& cut) {
     const std::vector<char>& out = item(cut.item).out;
     Cut back = cut;
@@ -208,18 +209,18 @@ class Choosing {
   const SwapOptions& options_;
   int steps_;
   std::vector<Cut> cuts_;
-  std::vector<std::vector<double>> scores_;  // by item and gap, as they were last counted
+  std::vector<std::vector<double>> scores_;  // by item and gap; the last computed scores
 };
 
-// Time from the step's begin to that of each node, and to its end.
+// Start time of each node, and the end of the step.
 std::vector<double> begins(const SwapCosts& costs) {
   std::vector<double> begin(costs.node_ms.size() + 1, 0.0);
   for (size_t n = 0; n < costs.node_ms.size(); ++n) begin[n + 1] = begin[n] + costs.node_ms[n];
   return begin;
 }
 
-// Times a transfer is given: first what it takes, then, where memory is left, room for steps and
-// disks that are not always as fast.
+// Multiples of its duration that a transfer is given: first once, then, if memory is left, twice,
+// because steps and disks are not always as fast.
 constexpr double kLeads[] = {1.0, 2.0};
 
 class Placing {
@@ -244,14 +245,14 @@ class Placing {
   [[nodiscard]] int64_t bytes(const Residency& residency) const {
     return items_[static_cast<size_t>(residency.item)].bytes;
   }
-  // Takes a step for a residency where the memory is left.
+  // Extends a residency by a step if the target allows it.
   bool take(int step, const Residency& residency) {
     int64_t& live = live_[static_cast<size_t>(step)];
     if (live + bytes(residency) > options_.target_bytes) return false;
     live += bytes(residency);
     return true;
   }
-  // The residency of the same item before or after, or null: residencies stand item by item.
+  // The previous or next residency of the same item, or null. Residencies stand item by item.
   [[nodiscard]] const Residency* neighbour(size_t at, int by) const {
     const size_t other = at + static_cast<size_t>(by);
     return other < residencies_.size() && residencies_[other].item == residencies_[at].item
@@ -259,7 +260,7 @@ class Placing {
                : nullptr;
   }
 
-  // From the last to the first: each read must be done when the next one has to begin.
+  // From the last read to the first: each must be done when the next one begins.
   void begin_reads_early(double times) {
     std::vector<size_t> reads;
     for (size_t i = 0; i < residencies_.size(); ++i) {
@@ -283,7 +284,7 @@ class Placing {
     }
   }
 
-  // From the first to the last: each write begins when the one before has ended.
+  // From the first write to the last: each begins when the one before has ended.
   void end_writes_late(double times) {
     std::vector<size_t> writes = writes_of(residencies_);
     std::stable_sort(writes.begin(), writes.end(), [this](size_t a, size_t b) {

@@ -1,4 +1,4 @@
-// Which items lie in the swap file when, so that no more than a target is alive at once.
+// Chooses which items lie in the swap file and when, so that live bytes stay within a target.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace thimble::plan {
 
-// Bytes alive at each step, parameters and state counted in; changed by what is swapped.
+// Live bytes at each step, with parameters and state; updated by what is swapped.
 using Live = std::vector<int64_t>;
 
-// Decides SwapItem::out of all items and updates live. Stays are counted without any lead.
+// Decides SwapItem::out of all items and updates live. Transfers take no memory before and after
+// their steps yet.
 void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options);
 
-// Begins reads before, and ends writes after, the steps where they are needed, as long as no more
-// than the target is alive. Every residency of a swapped item, in order of its first step.
+// Begins reads earlier and ends writes later than needed, as long as live bytes stay within the
+// target. Returns all residencies of swapped items, sorted by start.
 [[nodiscard]] std::vector<Residency> place_transfers(const std::vector<SwapItem>& items, Live& live,
                                                      const SwapOptions& options);
 

@@ -28,7 +28,7 @@ std::vector<int> storages(const ir::Graph& graph) {
   return of;
 }
 
-// Whether the output is nothing but an input by another name.
+// Whether the output is a view of an input.
 bool is_view(const ir::Node& node, size_t output) {
   return std::any_of(
       node.op->memory.views.begin(), node.op->memory.views.end(),
@@ -122,7 +122,7 @@ std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequenc
       SwapItem item;
       if (storage[v] >= 0) item.name = data.name;
       item.bytes = storage[v] >= 0 ? aligned(bytes) : bytes;
-      // The trainer has set a source before the first node.
+      // The trainer writes a source before the first node.
       if (data.producer < 0 && storage[v] < 0) add_access(item, -1, true);
       item_of[v] = static_cast<int>(items.size());
       items.push_back(std::move(item));

@@ -1,4 +1,4 @@
-// What may lie in the swap file, and when it must lie in memory.
+// Values that may lie in the swap file, and when they must be in memory.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace thimble::plan {
 
-// A node that reads or writes an item. Numbered as the nodes are; -1 stands before the first.
+// A node that reads or writes an item, by its index. -1: before the first node.
 struct Access {
   int step;
   bool writes;
@@ -21,8 +21,8 @@ struct SwapItem {
   std::vector<int> values;
   int64_t bytes = 0;  // as they count in memory
   std::vector<Access> accesses;
-  // Whether it is out of memory before access i and, as the last one, after all of them: of a
-  // parameter or state both of these or neither.
+  // Whether the item is out of memory before access i and, as the last element, after all of them.
+  // For a parameter or state the first and the last element are equal.
   std::vector<char> out;
   int slot = -1;
 
@@ -30,7 +30,7 @@ struct SwapItem {
   [[nodiscard]] bool is_swapped() const;
 };
 
-// A stretch of accesses during which an item is resident: lies in memory.
+// A run of accesses during which an item is in memory.
 struct Residency {
   int item;
   int first;  // steps of its first and last access
@@ -40,26 +40,26 @@ struct Residency {
   int read_at = 0;     // the step before which the read begins
   int written_at = 0;  // the step after which the write must have ended
 
-  // By which the file takes the more urgent one of two transfers that wait: the read is needed
-  // before its step, the write after it.
+  // Of two waiting transfers the file takes the one with the smaller deadline. A read is needed
+  // before its step, a write after it.
   [[nodiscard]] int64_t read_deadline() const { return 2 * static_cast<int64_t>(first); }
   [[nodiscard]] int64_t write_deadline() const { return 2 * static_cast<int64_t>(written_at) + 1; }
 };
 
-// The residencies of a swapped item, in order. Contents that the file has already are not
-// written again.
+// The residencies of a swapped item, in order. Contents that the file has already are not written
+// twice.
 [[nodiscard]] std::vector<Residency> residencies_of(const SwapItem& item, int number);
 
-// Those of all swapped items, item by item.
+// The residencies of all swapped items, item by item.
 [[nodiscard]] std::vector<Residency> residencies_of(const std::vector<SwapItem>& items);
 
-// Sorts by the start of reads; of those that begin together what is needed first is read first.
+// Sorts by the start of reads, then by the step that needs them.
 void sort_by_start(std::vector<Residency>& residencies);
 
-// Which of the residencies are written, the most urgent first.
+// Indices of the residencies that are written, the most urgent first.
 [[nodiscard]] std::vector<size_t> writes_of(const std::vector<Residency>& residencies);
 
-// All of so many bytes or more that may be swapped.
+// All items of at least smallest_bytes that may be swapped.
 [[nodiscard]] std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequence,
                                                const Sharing& sharing, int64_t smallest_bytes);
 

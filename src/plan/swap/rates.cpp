@@ -6,7 +6,7 @@
 namespace thimble::plan {
 namespace {
 
-// 0 with all staging, 1 with the least.
+// 0 with full staging, 1 with the least.
 double scarcity(const SwapRates& rates, int64_t staging) {
   const int64_t least = rates.least_staging_bytes;
   if (least <= 0 || staging >= rates.staging_bytes) return 0.0;

@@ -1,4 +1,4 @@
-// What the swap file takes, as the planner reckons with it.
+// Speed of the swap file, as the planner models it.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,39 @@
 
 namespace thimble::plan {
 
-// Of a swap file; see exec::SwapFile.
+// Rates of a swap file; see exec::SwapFile.
 struct SwapRates {
   double read_ms_per_byte = 1e-6;  // 1 GB/s
   double write_ms_per_byte = 1e-6;
-  double transfer_ms = 0.05;  // of each transfer, besides
-  // Staging with which the file is as fast as that; least, with which it works at all; and what it
-  // can grow by from there.
+  double transfer_ms = 0.05;  // added to each transfer
+  // Staging at which the rates hold, the least at which the file works, and the step between sizes.
   int64_t staging_bytes = 0;
   int64_t least_staging_bytes = 0;
   int64_t staging_step_bytes = 1;
-  double least_staging_factor = 6.0;  // how many times as long bytes take with the least staging
+  double least_staging_factor = 6.0;  // slowdown per byte with the least staging
 
-  // With less staging a transfer is cut into more pieces, each of which takes as long to begin: its
-  // time falls as that of 1/staging_bytes.
+  // Rates with less staging: a transfer is then cut into more pieces, each with its own latency, so
+  // time falls as 1/staging_bytes.
   [[nodiscard]] SwapRates with_staging(int64_t bytes) const;
-  // Makes everything take that many times as long, where a step with so much staging did: with the
-  // least, which says little of more, bytes with the least alone.
+  // Scales the rates by a factor measured with this much staging. A measurement with the least
+  // staging only scales the rate with the least staging, because it says little of more.
   void scale(double factor, int64_t bytes);
-  // Of nodes that take so long, and a file of these rates as they stand; see with_staging.
+  // Costs of a step with these node times and these rates; see with_staging.
   [[nodiscard]] SwapCosts costs(std::vector<double> node_ms) const;
-  // The most staging that takes no more than so many bytes more than the least.
+  // The most staging that takes at most this many bytes more than the least.
   [[nodiscard]] int64_t staging_within(int64_t bytes) const;
   bool operator==(const SwapRates&) const = default;
 };
 
-// The disk, which the planner asks where swap comes into question: measuring it may take long.
+// The disk. The planner asks for its rates only if it considers swap, because measuring may take
+// long.
 class SwapDevice {
  public:
   virtual ~SwapDevice() = default;
   [[nodiscard]] virtual SwapRates rates() = 0;
 };
 
-// One whose rates are known.
+// A device of known rates.
 class KnownSwapDevice final : public SwapDevice {
  public:
   explicit KnownSwapDevice(const SwapRates& rates) : rates_(rates) {}

@@ -8,7 +8,7 @@
 namespace thimble::plan {
 namespace {
 
-// To divide by, in the place of nothing.
+// Divisor used instead of zero.
 constexpr double kLeastMs = 1e-9;
 
 double ratio(double ms, double of_ms) { return ms / std::max(of_ms, kLeastMs); }
@@ -35,7 +35,7 @@ StallCurve::StallCurve(const ir::Graph& graph, SwapCosts costs, const Taken& tak
 }
 
 double StallCurve::stall_ms(double computing_ms, double busy_ms) const {
-  // Where all takes that many times as long, so do waits.
+  // If everything takes longer by a factor, so does the wait.
   const double scale = std::max(ratio(computing_ms, taken_.computing_ms), kLeastMs);
   const double at = ratio(busy_ms, taken_.busy_ms) / scale * (kParts / kSlowest);
   const auto i = static_cast<size_t>(std::min(at, kParts - 1.0));

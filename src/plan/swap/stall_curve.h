@@ -1,4 +1,4 @@
-// How long a step waits for a swap file that is not as fast as it was.
+// Predicts how long a step waits for a swap file whose speed differs from the measured one.
 #pragma once
 
 #include <array>
@@ -10,28 +10,28 @@ namespace thimble::plan {
 
 class StallCurve {
  public:
-  // What a step took; milliseconds.
+  // Measured times of a step; milliseconds.
   struct Taken {
     double computing_ms;
     double busy_ms;   // while the file had transfers under way
     double stall_ms;  // while the step waited for it
   };
 
-  // Of a step with its transfers. costs: of nodes and file, each up to a factor.
+  // graph: a step with its transfers. costs: of nodes and file, each up to a factor.
   StallCurve(const ir::Graph& graph, SwapCosts costs, const Taken& taken);
 
-  // Milliseconds, of a step that computes so long while the file is busy so long: what the plan
-  // simulates for that, and what it lacked of the step that was measured.
+  // Predicted wait in milliseconds of a step that computes for computing_ms while the file is busy
+  // for busy_ms: the simulated wait, plus the part of the measured wait that the simulation missed.
   [[nodiscard]] double stall_ms(double computing_ms, double busy_ms) const;
 
  private:
-  // Simulated, where the file takes the time that was measured, times kSlowest * i / kParts;
-  // between two points nearly straight.
+  // Simulated waits if the file takes the measured time multiplied by kSlowest * i / kParts. Values
+  // between two points are interpolated.
   static constexpr int kParts = 64;
   static constexpr double kSlowest = 8.0;
   std::array<double, kParts + 1> stall_ms_{};
   Taken taken_;
-  double lacking_share_ = 0.0;  // of the time that the file is busy
+  double lacking_share_ = 0.0;  // missed wait, as a share of the file's busy time
 };
 
 }  // namespace thimble::plan

@@ -14,10 +14,11 @@
 namespace thimble::plan {
 namespace {
 
-// See transfers.
+// Shares of the target for which the choice is tried; see transfers().
 constexpr double kPartsOfTarget[] = {0.95, 0.9, 0.8, 0.7};
 
-// Slots of parameters and state come first, by name: equal in all programs over one store.
+// Slots of parameters and state come first, sorted by name, so that they are equal in all programs
+// over one store.
 void number_slots(std::vector<SwapItem>& items, const std::set<std::string>& in_file,
                   Swapped& swapped) {
   swapped.in_file = in_file;
@@ -38,7 +39,7 @@ void number_slots(std::vector<SwapItem>& items, const std::set<std::string>& in_
     item.slot = static_cast<int>(place);
     swapped.slot_bytes[static_cast<size_t>(place)] = item.bytes;
   }
-  // The largest first: what a smaller batch swaps fits into the same slots.
+  // The largest buffer first, so that buffers of a smaller batch fit into the same slots.
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const SwapItem* a, const SwapItem* b) { return a->bytes > b->bytes; });
   for (SwapItem* const item : buffers) {
@@ -47,7 +48,7 @@ void number_slots(std::vector<SwapItem>& items, const std::set<std::string>& in_
   }
 }
 
-// Copies a graph and puts the transfers between its nodes.
+// Copies a graph and inserts the transfers between its nodes.
 class Building {
  public:
   Building(const ir::Graph& from, const std::vector<SwapItem>& items,
@@ -92,7 +93,7 @@ class Building {
     return items_[static_cast<size_t>(residency.item)];
   }
 
-  // Adds a node of a transfer; returns its output, or -1.
+  // Adds a transfer node; returns its output, or -1.
   int add(const ir::OpDef& op, const SwapAttrs& attrs, int input, const ir::ValueData* output) {
     ir::Node node;
     node.layer = layer_;
@@ -107,7 +108,7 @@ class Building {
       data.recomputed = output->recomputed;
       data.fetched = output->fetched;
       data.type = {attrs.dtype, attrs.shape};
-      // Its place is in the arena, whatever it is.
+      // A fetched parameter or state lies in the arena like an activation.
       data.role = ir::is_persistent(output->role) ? ir::Role::activation : output->role;
       data.producer = static_cast<int>(to_.nodes.size());
       to_.values.push_back(std::move(data));
@@ -128,12 +129,12 @@ class Building {
                                                        .dtype = data.type.dtype,
                                                        .shape = data.type.shape},
                                                       -1, &data);
-      // Whoever reads any of these values from now on reads what was fetched.
+      // Later readers of these values read the fetched one.
       for (const int id : item.values) ids_[static_cast<size_t>(id)] = -1;
     }
   }
 
-  // The value in the new graph, waited for where it was fetched.
+  // The value in the new graph. Waits for it first if it is being fetched.
   int ready(int id) {
     int& now = ids_[static_cast<size_t>(id)];
     if (now >= 0) return now;
@@ -170,7 +171,7 @@ class Building {
     }
   }
 
-  // What stands in the memory of an item now.
+  // The value that the item's memory holds now.
   [[nodiscard]] int contents(const Residency& residency) const {
     const int newest = newest_[static_cast<size_t>(residency.item)];
     const int id = new_id(newest >= 0 ? newest : item_of(residency).values.front());
@@ -202,15 +203,15 @@ class Building {
   ir::Graph to_;
   const std::vector<SwapItem>& items_;
   const std::vector<Residency>& residencies_;
-  std::vector<size_t> writes_;  // of the residencies
-  std::vector<int> raw_;        // by item: what the last read gives
-  std::vector<int> ids_;        // by value: the new one; -1: not there yet, or to be waited for
-  std::vector<int> item_of_;    // by value: the swapped item it belongs to
-  std::vector<int> newest_;     // by item: the value written last
-  int layer_ = -1;              // of the node that transfers stand beside
+  std::vector<size_t> writes_;  // indices of residencies
+  std::vector<int> raw_;        // by item: output of the last read
+  std::vector<int> ids_;      // by value: the new value; -1: not there yet, or still being fetched
+  std::vector<int> item_of_;  // by value: its swapped item; -1: none
+  std::vector<int> newest_;   // by item: the value written last
+  int layer_ = -1;            // layer of the current node, which its transfers get
 };
 
-// What is swapped, and when it is moved.
+// The chosen swaps and their transfers.
 struct Transfers {
   std::vector<SwapItem> items;
   Live live;
@@ -221,8 +222,7 @@ struct Transfers {
   }
 };
 
-// Swaps what brings the step below a part of the target, so that the rest is left for reading ahead
-// and writing behind.
+// Chooses swaps for a share of the target. The rest is left for reading ahead and writing late.
 Transfers transfers(const Transfers& none, const SwapOptions& options, double part) {
   Transfers result = none;
   SwapOptions tighter = options;
@@ -265,7 +265,7 @@ SwapDecisions decisions_of(const ir::Graph& graph, const Transfers& chosen) {
   return decisions;
 }
 
-// Puts what was decided into items and residencies; false where it does not fit them.
+// Applies decisions to items and residencies; returns false if they do not fit.
 bool place(const ir::Graph& graph, const SwapDecisions& decisions, Transfers& transfers) {
   const auto within = [](int index, size_t size) {
     return index >= 0 && static_cast<size_t>(index) < size;

@@ -1,4 +1,4 @@
-// Values that lie in the swap file between their uses: which, and when they are moved.
+// Chooses values to lie in the swap file between their uses, and when to move them.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace thimble::plan {
 
-// What a step costs in time, measured or estimated; milliseconds.
+// Times of a step's nodes and transfers, measured or estimated; milliseconds.
 struct SwapCosts {
   std::vector<double> node_ms;  // of each node
   double read_ms_per_byte = 0.0;
   double write_ms_per_byte = 0.0;
-  double transfer_ms = 0.0;  // of each, besides
+  double transfer_ms = 0.0;  // added to each transfer
 
   [[nodiscard]] double read_ms(int64_t bytes) const {
     return static_cast<double>(bytes) * read_ms_per_byte + transfer_ms;
@@ -25,7 +25,7 @@ struct SwapCosts {
   [[nodiscard]] double write_ms(int64_t bytes) const {
     return static_cast<double>(bytes) * write_ms_per_byte + transfer_ms;
   }
-  // Makes the file take that many times as long.
+  // Multiplies the times of the file.
   void scale_file(double factor) {
     read_ms_per_byte *= factor;
     write_ms_per_byte *= factor;
@@ -35,23 +35,23 @@ struct SwapCosts {
 
 struct SwapOptions {
   ArenaOptions arena;
-  // Wanted of the largest sum alive: values of the arena, and resident parameters and state.
+  // The wanted peak: live bytes of the arena plus resident parameters and state.
   int64_t target_bytes = 0;
-  // Parameters and state that lie in the file because another program over the same store put
-  // them there, and no others may; none: as chosen.
+  // Parameters and state that another program over the same store keeps in the file; no others may
+  // lie there. None: free choice.
   std::optional<std::set<std::string>> in_file;
-  // Of what is moved: less is not worth a transfer. A page.
+  // Smaller values are not moved: they are not worth a transfer. A page.
   int64_t smallest_bytes = 4096;
   SwapCosts costs;
-  // By which the times of what was chosen are predicted; none: costs.
+  // Costs by which the times of the result are predicted; none: costs.
   std::optional<SwapCosts> actual;
 };
 
-// What is swapped and when it is moved: all that a graph's transfers follow from.
+// Which items are swapped and when they are moved. A graph's transfers follow from this.
 struct SwapDecisions {
   // A buffer of the arena, or a parameter or state.
   struct Item {
-    int item = 0;           // among all that may be swapped
+    int item = 0;           // index among the items that may be swapped
     std::string name;       // of its first value
     std::vector<int> gaps;  // between its accesses, in which it is out of memory
     bool operator==(const Item&) const = default;
@@ -61,7 +61,7 @@ struct SwapDecisions {
     int written_at = 0;  // node after which a write must have ended
     bool operator==(const Move&) const = default;
   };
-  int64_t smallest_bytes = 0;     // of what may be swapped
+  int64_t smallest_bytes = 0;     // limit below which values were not swapped
   std::set<std::string> in_file;  // parameters and state
   std::vector<Item> items;
   std::vector<Move> moves;  // of their residencies, item by item
@@ -73,9 +73,9 @@ struct Swapped {
   ir::Graph graph;
   SwapDecisions decisions;
   std::set<std::string> in_file;    // parameters and state; their slots come first, in this order
-  std::vector<int64_t> slot_bytes;  // the places it needs in the file
+  std::vector<int64_t> slot_bytes;  // size of each slot in the file
   int64_t peak_bytes = 0;           // largest sum alive, as the target counts it
-  int64_t values = 0;               // that are swapped
+  int64_t values = 0;               // number of swapped values
   int64_t transfers = 0;
   int64_t read_bytes = 0;
   int64_t written_bytes = 0;
@@ -83,17 +83,16 @@ struct Swapped {
   double stall_ms = 0.0;     // predicted: time that the step waits for them
 };
 
-// Moves values out of memory until no more than the target is alive at once, or as little as that
-// gets to. The nodes keep their order and kernels, so that every result has the same bits.
+// Moves values out of memory until the peak is within the target, or as small as possible. The
+// nodes keep their order and kernels, so every result has the same bits.
 //
-// Greedy at the peak moment: the gap between two uses that frees most of what is too much, over
-// all the step, for its transfer time. Swaps that prove needless are taken back. Then reads
-// are begun as early, and writes ended as late, as the transfers take, and then twice that, where
-// the memory up to the target allows. After Rhu et al., "vDNN", 2016, and Huang et al.,
-// "SwapAdvisor", 2020.
+// Greedy at the peak: the gap between two uses that frees the most bytes above the target, over the
+// whole step, per transfer time. Swaps that prove needless are taken back. Then reads begin earlier
+// and writes end later, by the duration of the transfer and then by twice that, where the target
+// leaves memory. After Rhu et al., "vDNN", 2016, and Huang et al., "SwapAdvisor", 2020.
 [[nodiscard]] Swapped swap(const ir::Graph& graph, const SwapOptions& options);
-// The step with transfers that were decided before, of the same graph; peak_bytes is left out.
-// Throws Error where they are of another.
+// Applies transfers decided before to the same graph; leaves peak_bytes out. Throws Error if they
+// belong to another graph.
 [[nodiscard]] Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
                                  const SwapDecisions& decisions, const SwapCosts& costs);
 

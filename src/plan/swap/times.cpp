@@ -9,7 +9,7 @@
 namespace thimble::plan {
 namespace {
 
-// The transfers of a step, as exec::SwapFile takes them: always the most urgent one.
+// The queue of exec::SwapFile: it always runs the most urgent transfer.
 class Queue {
  public:
   explicit Queue(size_t transfers) : done_(transfers, -1.0) {}
@@ -19,7 +19,7 @@ class Queue {
     at_ = now;
     waiting_.push_back({which, deadline, ms});
   }
-  // When a transfer has ended, if no more is added before that. It must have been added.
+  // End of an added transfer, if no more are added before that.
   [[nodiscard]] double done(size_t which) {
     while (done_[which] < 0.0) run(std::numeric_limits<double>::infinity());
     return done_[which];
@@ -31,7 +31,7 @@ class Queue {
     int64_t deadline;
     double left_ms;
   };
-  // The most urgent one, until it has ended, or that long.
+  // Runs the most urgent transfer until it ends, or up to the given time.
   void run(double until) {
     const auto next = std::min_element(
         waiting_.begin(), waiting_.end(),
@@ -46,7 +46,7 @@ class Queue {
 
   std::vector<Waiting> waiting_;  // in the order they were added
   std::vector<double> done_;      // negative: not yet
-  double at_ = 0.0;               // up to when it is known what the file does
+  double at_ = 0.0;               // time up to which the queue was simulated
 };
 
 // A step that computes, begins transfers and waits for them, one after the other.
@@ -117,7 +117,7 @@ TransferTimes transfer_times(const std::vector<SwapItem>& items,
 
 TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs) {
   Simulation step(graph.nodes.size());
-  std::map<int64_t, std::vector<size_t>> begun;  // by slot: not waited for yet
+  std::map<int64_t, std::vector<size_t>> begun;  // by slot: transfers not waited for yet
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
     if (!is_transfer(*node.op)) {

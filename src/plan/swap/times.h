@@ -1,4 +1,4 @@
-// How long a step waits for the swap file.
+// Simulates the transfers of a step.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace thimble::plan {
 
-// What the transfers of a step come to.
+// Totals of the transfers of a step.
 struct TransferTimes {
   int64_t count = 0;
   int64_t read_bytes = 0;
@@ -17,12 +17,12 @@ struct TransferTimes {
   double busy_ms = 0.0;
   double stall_ms = 0.0;
 };
-// Runs through the step: always the most urgent transfer, beside the nodes.
+// Simulates the step: the file always runs the most urgent transfer, beside the nodes.
 [[nodiscard]] TransferTimes transfer_times(const std::vector<SwapItem>& items,
                                            const std::vector<Residency>& residencies,
                                            const SwapCosts& costs);
-// The same of a step that holds its transfers, whose own node_ms do not count; bytes as they are
-// moved, without what memory is rounded up by.
+// The same for a graph that holds its transfers, whose own node_ms are ignored; bytes as they are
+// moved, without rounding to the alignment.
 [[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);
 
 }  // namespace thimble::plan
