@@ -78,7 +78,7 @@ void move_column_moments(float* col, const float* col_, const float* grad, float
   });
 }
 
-// What each row's moment is multiplied with: 1 / the mean of its matrix's. scales: [matrices].
+// The factor of each row's moment: 1 / the mean of its matrix's moments. scales: [matrices].
 void find_scales(float* scales, const float* row, const adafactor_dims* d) {
   for (int m = 0; m < d->matrices; ++m) {
     float sum = 0.0F;

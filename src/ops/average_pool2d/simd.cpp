@@ -11,13 +11,13 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::average_pool2d_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// What a row reads: x or dy, and where that ends.
+// The tensor that a row reads, x or dy, and its end.
 struct Source {
   const float* data;
   const float* end;
 };
 
-// One over what the sum of a window is divided by.
+// The reciprocal of the divisor of a window's sum.
 class Factor {
  public:
   explicit Factor(const pool_dims& d)

@@ -15,7 +15,7 @@
 namespace thimble::ops::cast_impl {
 namespace {
 
-// As the kernels count them, or -1.
+// The kernels' number of a type, or -1.
 int kind_of(DType dtype) {
   switch (dtype) {
     case DType::f32:

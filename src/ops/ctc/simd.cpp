@@ -49,7 +49,7 @@ inline CtcScratch ctc_scratch_of(const CtcScratch& first, int worker, const ctc_
   return s;
 }
 
-// What the loss of a sequence is divided by, beside the batch's divisor.
+// The divisor of a sequence's loss, beside the batch's divisor.
 inline float ctc_length(const ctc_sequence& q, const ctc_dims& d) {
   const int labels = q.states / 2;
   return static_cast<float>(d.by_length != 0 && labels > 1 ? labels : 1);

@@ -22,8 +22,8 @@ void fast(float* y, const int32_t* indices, const float* weight, const embedding
                [&](int64_t i) { f32::embedding_row(y, indices, weight, static_cast<int>(i), d); });
 }
 
-// Rows of the weight are shared out, so that no two tasks add to one element. Every task looks at
-// all the indices: it has rows enough to make up for that.
+// Rows of the weight are divided among tasks, so that no two tasks add to one element. Every task
+// looks at all indices; it has enough rows to make up for that.
 void grad_fast(float* dw, const float* dy, const int32_t* indices, const embedding_dims* d,
                parallel::ThreadPool& pool) {
   const int64_t values = std::max<int64_t>(int64_t{1} << 16, int64_t{8} * d->count);
@@ -122,8 +122,9 @@ const OpDef& renorm_op() {
   return def;
 }
 
-// Lets the training step shorten the rows of a parameter that it reads. The forward part shortens
-// what it reads and leaves the table alone: nothing may change before the loss is known.
+// Makes the training step renormalise the rows of a parameter that it reads. The forward part
+// scales what it reads and does not change the table, because nothing may change before the loss is
+// known.
 void append_renorm(Value weight, Value indices, const EmbeddingAttrs& attrs) {
   ir::Graph& graph = weight.graph();
   const ir::ValueData& data = graph.data(weight.id());
@@ -188,8 +189,8 @@ const OpDef& embedding_op() {
                 const bool mixed = c.counted[1] || a.max_norm != 0.0 || a.scale_grad_by_freq;
                 return mixed ? ir::Samples::mixed : ir::Samples::apart;
               },
-          // Where rows differ from the table's, or their gradients are not all the table's, the
-          // gather has to stay: a row may be read elsewhere, too.
+          // If rows differ from the table's, or not all of their gradient is the table's, the
+          // gather must stay: a row may be read elsewhere, too.
           .gathers =
               [](const ir::Attrs& attrs) {
                 const auto& a = attrs.as<EmbeddingAttrs>();

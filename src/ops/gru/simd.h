@@ -15,7 +15,7 @@ void gru_simd(float* h, float* gates, float* inner, const float* x, const float*
 void gru_grad_simd(float* dx, float* du, float* dh0, const float* dh, const float* h,
                    const float* gates, const float* inner, const float* w, const float* h0,
                    void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool);
-// Of either.
+// Bytes of workspace of either kernel.
 [[nodiscard]] int64_t gru_workspace_bytes(const recurrent_dims& d);
 
 }  // namespace thimble::ops::gru_impl

@@ -21,7 +21,7 @@ void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
   });
 }
 
-// Columns are shared out for the sums, so that no two tasks add to one element.
+// Columns are divided among tasks for the sums, so that no two tasks add to one element.
 void grad_fast(float* dx, const float* dy, const int32_t* index, const index_select_dims* d,
                parallel::ThreadPool& pool) {
   constexpr int kColumns = 64;

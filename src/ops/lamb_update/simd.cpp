@@ -8,7 +8,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::lamb_update_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// What Adam would subtract for a rate of 1.
+// Adam's step for a learning rate of 1.
 class LambStep {
  public:
   LambStep(const lamb_dims* d, int step)

@@ -16,7 +16,7 @@ void lstm_grad_simd(float* dx, float* dh0, float* dc0, float* h_before, const fl
                     const float* dc, const float* gates, const float* c, const float* w,
                     const float* c0, const float* h0, void* workspace, const recurrent_dims* d,
                     parallel::ThreadPool& pool);
-// Of either.
+// Bytes of workspace of either kernel.
 [[nodiscard]] int64_t lstm_workspace_bytes(const recurrent_dims& d);
 
 }  // namespace thimble::ops::lstm_impl

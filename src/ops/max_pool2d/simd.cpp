@@ -40,7 +40,7 @@ HWY_INLINE void store_places(Places places, T* to, int count, const T* end) {
   }
 }
 
-// What a row reads, and where that ends.
+// The tensor that a row reads, and its end.
 struct Source {
   const float* data;
   const float* end;
@@ -132,7 +132,7 @@ void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& 
   }
 }
 
-// Where the cells of a window lie from its first, in values.
+// Offset of a cell of a window from its first cell, in values.
 ptrdiff_t cell_offset(const pool_dims& d, int place) {
   const ptrdiff_t row = static_cast<ptrdiff_t>(place / d.s) * d.dilation_h;
   return (row * d.w + place % d.s * d.dilation_w) * d.c;
@@ -226,7 +226,8 @@ const uint8_t* unpack_places(uint8_t* places, const uint8_t* bits, int64_t first
   return places + first % kPerByte;
 }
 
-// Of one image's places, not all of whose first and last bytes are its own.
+// Bytes of one image's unpacked places, whose first and last packed bytes may be shared with
+// neighbours.
 int64_t unpacked_bytes(const pool_dims& d) { return int64_t{d.p} * d.q * d.c + 64; }
 
 template <int kWidth>

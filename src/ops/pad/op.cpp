@@ -107,7 +107,7 @@ Value part(Value x, int64_t axis, int64_t start, int64_t count) {
   return slice(x, axis, start, start < 0 && stop == 0 ? kEnd : stop);
 }
 
-// What stands on one side of an axis.
+// The padding on one side of an axis.
 Value side(Value x, int64_t axis, int64_t count, bool before, PadMode mode) {
   if (mode == PadMode::circular) return part(x, axis, before ? -count : 0, count);
   if (mode == PadMode::reflect) {
@@ -159,7 +159,8 @@ namespace thimble {
 Value pad(Value x, const PadOptions& options) {
   const auto rank = static_cast<size_t>(x.shape().rank());
   const bool fits = options.before.size() == rank && options.after.size() == rank;
-  // As in PyTorch: what is cut off does not come round, but is still repeated or mirrored.
+  // As in PyTorch: elements that are cut off do not come back on the other side, but are still
+  // repeated or mirrored.
   const bool cut_first = options.mode == PadMode::circular && fits;
   if (cut_first) x = ops::pad_impl::cut(x, options);
   if (options.mode == PadMode::constant || !fits) {

@@ -14,7 +14,7 @@ enum class PadMode : uint8_t { constant, reflect, replicate, circular };
 struct PadOptions {
   std::vector<int64_t> before;  // elements before each axis, one number an axis; below 0: cut off
   std::vector<int64_t> after;   // elements after each axis
-  double value = 0.0;           // what they hold, of constant
+  double value = 0.0;           // value of added elements, for constant
   PadMode mode = PadMode::constant;
 };
 

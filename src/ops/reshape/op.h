@@ -6,7 +6,7 @@ namespace thimble {
 
 // The elements of x in their order under another shape. x: any type and shape.
 // shape: at most one dimension may be -1 and is found from the others; for a batch of images
-// write {-1, 7, 7, 8}. Takes no memory: the result lies where x lies.
+// write {-1, 7, 7, 8}. Takes no memory: the result shares the memory of x.
 // Throws Error where the numbers of elements differ.
 Value reshape(Value x, const Shape& shape);
 

@@ -13,7 +13,7 @@ void rnn_simd(float* h, const float* x, const float* w, const float* h0, void* w
               const recurrent_dims* d, parallel::ThreadPool& pool);
 void rnn_grad_simd(float* dx, float* dh0, const float* dh, const float* h, const float* w,
                    void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool);
-// Of either.
+// Bytes of workspace of either kernel.
 [[nodiscard]] int64_t rnn_workspace_bytes(const recurrent_dims& d);
 
 }  // namespace thimble::ops::rnn_impl

@@ -20,7 +20,7 @@ struct Places {
 constexpr Places kForward{1, 2, 3, 4};
 constexpr Places kBackward{2, 3, 4, 7};
 
-// Of the products with the T x S weights, `products` of them.
+// Floating-point operations of `products` products with the T x S weights.
 template <int products>
 double flops(const ir::Params& params) {
   const auto d = params.as<attention_dims>();

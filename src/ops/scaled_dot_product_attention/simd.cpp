@@ -83,7 +83,7 @@ inline int visible_keys(const attention_dims& d, int end) {
   return d.causal ? std::min(d.keys, end) : d.keys;
 }
 
-// Where the vectors of a head start, and the distance from one position to the next.
+// Start of the vectors of a head, and the distance from one position to the next.
 struct HeadRows {
   int64_t at;
   ptrdiff_t pitch;
@@ -97,7 +97,7 @@ inline HeadRows key_rows(const attention_dims& d, int n, int group, int key, int
           static_cast<ptrdiff_t>(d.groups) * width};
 }
 
-// Adds the mask to the scores and hides what a query must not see.
+// Adds the mask to the scores and hides keys that a query must not see.
 inline void mask_scores(float* scores, const void* mask, const attention_dims& d,
                         const AttentionBlock& b) {
   for (int i = 0; i < b.keys; ++i, scores += kQueries) {
@@ -277,7 +277,7 @@ void attention_target(float* y, float* lse, const uint32_t* rng, const float* q,
   });
 }
 
-// What the backward pass needs of a block of queries.
+// Loads a block of queries for the backward pass.
 void load_queries(const AttentionGradScratch& s, const float* dy, const float* q, const float* y,
                   const float* lse, const attention_dims& d, const AttentionBlock& b) {
   const auto scale = static_cast<float>(d.scale);

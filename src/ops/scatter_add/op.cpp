@@ -13,8 +13,8 @@
 namespace thimble::ops::scatter_add_impl {
 namespace {
 
-// Where every run of the index has a line of y of its own, lines are shared out among threads, and
-// each is set and added to while it is in the cache.
+// If every run of the index has a line of y of its own, lines are divided among threads, and each
+// is set and added to while it is in the cache.
 void fast(float* y, const float* x, const int32_t* index, const float* source,
           const indexed_dims* d, parallel::ThreadPool& pool) {
   const int inner = d->walk.size[0];

@@ -6,7 +6,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::sign_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// Of what is not 0.
+// The sign of a number other than 0.
 HWY_INLINE Vec sign_of(Vec x) {
   const Vec unit = hn::CopySign(hn::Set(F32(), 1.0F), x);
   return hn::IfThenElse(hn::IsNaN(x), x, unit);

@@ -17,7 +17,7 @@
 namespace thimble::ops::slice_impl {
 namespace {
 
-// What is taken of one axis.
+// The range taken of one axis.
 struct Range {
   int64_t start = 0;
   int64_t count = 0;
@@ -146,7 +146,7 @@ const OpDef& slice_op() {
   return def;
 }
 
-// Makes negative steps positive ones over an axis that is turned around; returns those axes.
+// Turns negative steps into positive ones over reversed axes; returns those axes.
 std::vector<int64_t> turned(SliceOptions& options) {
   // Place i of an axis is place -1 - i of the turned one, counted from the other end.
   const auto other_end = [](int64_t place) { return place == kEnd ? kEnd : -1 - place; };

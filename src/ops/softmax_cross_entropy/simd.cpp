@@ -14,7 +14,7 @@ inline const float* probabilities(const void* labels, const cross_entropy_dims& 
   return static_cast<const float*>(labels) + row * d.classes;
 }
 
-// What the sum over rows is divided by.
+// The divisor of the sum over rows.
 inline double divisor_of(const void* labels, const float* weight, const cross_entropy_dims& d) {
   if (d.weighted == 0) return d.divisor;
   double sum = 0.0;
@@ -48,10 +48,10 @@ HWY_INLINE RowLevel row_level(const float* x, int n, const cross_entropy_dims& d
           })};
 }
 
-// What the classes of a row count: `spike` of them at `label`, and the rest in vectors.
+// Weights of the classes of a row: `spike` at `label`, and the rest in vectors.
 struct Targets {
   int label;          // -1: none
-  float spike;        // what the label's class counts by itself
+  float spike;        // extra weight of the label's class
   const float* t;     // probabilities, or null
   const float* each;  // weights of the classes, or null for 1
   float share;        // factor of the probabilities
@@ -64,7 +64,7 @@ struct Targets {
     if (t != nullptr) value = hn::MulAdd(hn::Set(f, share), io.load(t, i), value);
     return each != nullptr ? hn::Mul(value, io.load(each, i)) : value;
   }
-  // Of the classes, without the spike.
+  // Sum over the classes without the spike.
   [[nodiscard]] HWY_INLINE float sum(int n) const {
     if (t == nullptr && each == nullptr) return spread * static_cast<float>(n);
     const Targets self = *this;

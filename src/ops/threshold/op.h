@@ -6,7 +6,7 @@ namespace thimble {
 
 struct ThresholdAttrs {
   double threshold = 0.0;  // what x must exceed
-  double value = 0.0;      // what stands for the rest
+  double value = 0.0;      // value of the other elements
 };
 
 // y = x where x > threshold, else value, element by element. x: any shape, f32.

@@ -1,4 +1,4 @@
-// What builder functions share that are composed of other ops.
+// Shared by builder functions that are composed of other ops.
 #pragma once
 
 #include <thimble/attributes.h>

@@ -1,4 +1,4 @@
-// What 2-D convolution, its gradients and its transpose share: their sizes and checks.
+// Shared by 2-D convolution, its gradients and its transpose: sizes and checks.
 #pragma once
 
 #include "ops/families/conv/window.h"

@@ -1,4 +1,4 @@
-// A window that slides over an image: what convolutions and pooling share.
+// A window that slides over an image, shared by convolutions and pooling.
 #pragma once
 
 #include <thimble/attributes.h>

@@ -1,4 +1,4 @@
-// What max and min, argmax and argmin, maximum and minimum share. Each pair has one driver, which
+// Shared by max and min, argmax and argmin, maximum and minimum. Each pair has one driver, which
 // gets the comparison as a parameter.
 #pragma once
 

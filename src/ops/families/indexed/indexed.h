@@ -1,4 +1,4 @@
-// What ops share that find elements along an axis by indices.
+// Shared by ops that find elements along an axis by indices.
 #pragma once
 
 #include "ir/op_def.h"

@@ -1,4 +1,4 @@
-// What losses share, and the family of losses that are sums over pairs of elements.
+// Shared by losses, and the family of losses that are sums over pairs of elements.
 #pragma once
 
 #include "ir/graph.h"
@@ -16,7 +16,7 @@ namespace ops {
 // The divisor of a sum of `terms` numbers over a tensor of that shape; LOSS_TERMS for no sum.
 int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms);
 
-// What DataFlow::samples says of a loss whose terms each belong to a sample.
+// The value of DataFlow::samples for a loss whose terms each belong to a sample.
 ir::Samples samples_of(Reduction reduction);
 
 // The shape of a loss whose terms have that one.
@@ -116,7 +116,7 @@ struct ElementLoss {
     return x.graph().add1(op(), ir::Attrs::of(options), {x, t});
   }
 
-  // What op_folder_... returns.
+  // The return value of op_folder_...
   static std::span<const OpDef* const> folder() {
     if constexpr (T::symmetric) {
       static const OpDef* const defs[] = {&op(), &grad()};
@@ -171,7 +171,7 @@ struct ElementLoss {
   }
 };
 
-// What most of these losses have.
+// Defaults that most of these losses use.
 struct PlainLoss {
   static constexpr const char* x = "prediction";
   static constexpr const char* t = "target";

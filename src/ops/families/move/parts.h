@@ -1,4 +1,4 @@
-// What concat and split share.
+// Shared by concat and split.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What elementwise ops of several broadcast tensors share.
+// Shared by elementwise ops of several broadcast tensors.
 #pragma once
 
 #include "ir/op_def.h"

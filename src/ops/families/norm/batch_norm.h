@@ -1,4 +1,4 @@
-// What batch normalisation in training, at inference and backward share.
+// Shared by batch normalisation in training, at inference and in the backward part.
 #pragma once
 
 #include <fmt/format.h>

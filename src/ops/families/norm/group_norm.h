@@ -1,4 +1,4 @@
-// What group_norm and instance_norm share: checks, sizes and fast kernels.
+// Shared by group_norm and instance_norm: checks, sizes and fast kernels.
 #pragma once
 
 #include "ir/op_def.h"

@@ -1,4 +1,4 @@
-// What layer_norm and rms_norm share: checks, sizes and fast kernels.
+// Shared by layer_norm and rms_norm: checks, sizes and fast kernels.
 #pragma once
 
 #include "ir/op_def.h"

@@ -1,4 +1,4 @@
-// What max and average pooling share: checks and sizes.
+// Shared by max and average pooling: checks and sizes.
 #pragma once
 
 #include "ops/families/conv/conv.h"

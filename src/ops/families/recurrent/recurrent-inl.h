@@ -1,5 +1,5 @@
-// What the kernels of recurrent ops share. A task takes some sequences through all their steps, so
-// that no step waits for another task. Included once per vector target.
+// Shared by the kernels of recurrent ops. A task runs some sequences through all their steps, so no
+// step waits for another task. Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_RECURRENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_RECURRENT_INL_H_

@@ -1,4 +1,4 @@
-// What the options of rnn, gru and lstm, and of their cells, have in common.
+// Options that rnn, gru and lstm, and their cells, have in common.
 #pragma once
 
 #include "ir/function_def.h"

@@ -16,8 +16,8 @@ inline constexpr int kMaxRank = 8;
 // The axis as a number in [0, rank). Throws Error where there is no such axis.
 int checked_axis(const ir::InferContext& c, int64_t axis, int rank);
 
-// What DataFlow::samples says of an op that works along an axis of input 0: it looks at several
-// samples where that axis counts them.
+// The value of DataFlow::samples for an op that works along an axis of input 0: it looks at several
+// samples if that is the batch's axis.
 ir::Samples samples_along(const ir::SamplesContext& c, int64_t axis);
 
 // Which axes of input 0 an attribute names; none named means all. Throws Error for one that does

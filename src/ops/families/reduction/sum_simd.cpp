@@ -70,7 +70,7 @@ float sum_run(const float* x, int n, const float* x_end) {
     total = hn::Add(total, hn::Add(hn::Add(a, b), hn::Add(c, e)));
   }
   if (i < n) {
-    // Whole loads are the faster ones outside the caches.
+    // Whole loads are faster outside the caches.
     const Vec last =
         x_end - (x + i) >= lanes()
             ? hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(n - i)), hn::LoadU(d, x + i))

@@ -36,7 +36,7 @@ inline Value activation_grad(Activation activation, Value dy, Value y) {
   return dy;
 }
 
-// What RewriteRule::fuse_activation wants, for attributes with a field `activation`.
+// The rule RewriteRule::fuse_activation for attributes with a field `activation`.
 template <class T>
 ir::Attrs fuse_activation(const ir::Attrs& attrs, Activation activation) {
   T fused = attrs.as<T>();

@@ -5,7 +5,7 @@
 namespace thimble::ops {
 namespace {
 
-// What computes the value, or null.
+// The node that computes the value, or null.
 const ir::Node* producer_of(const ir::Graph& graph, int id) {
   const int producer = id < 0 ? -1 : graph.data(id).producer;
   return producer < 0 ? nullptr : &graph.nodes[static_cast<size_t>(producer)];

@@ -15,8 +15,8 @@ struct RoutedGradient {
   Value routed;  // the gradient of what the op chose from
 };
 
-// Where dy, the gradient by x, comes from an op that chose among the elements of x (ir::Choice) and
-// from nothing else.
+// The routed gradient if dy, the gradient by x, comes only from an op that chose elements of x
+// (ir::Choice).
 [[nodiscard]] std::optional<RoutedGradient> routed_gradient(Value dy, Value x);
 
 // The same routing of another gradient of the chosen values.

@@ -1,4 +1,4 @@
-// What Adam and AdamW share: they differ in the place of the weight decay alone.
+// Shared by Adam and AdamW, which differ only in the place of the weight decay.
 #pragma once
 
 #include "ops/families/kernel/ref.h"

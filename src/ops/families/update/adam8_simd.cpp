@@ -29,7 +29,7 @@ HWY_INLINE Vec times_where(Mask condition, Vec x, float factor) {
   return hn::IfThenElse(condition, hn::Mul(x, hn::Set(F32(), factor)), x);
 }
 
-// What codes mean: block_code_value for vectors, in the same operations.
+// Values of codes: block_code_value for vectors, in the same operations.
 template <bool kHasSign>
 HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
   const F32 f;
@@ -55,7 +55,7 @@ HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
   decade = times_where(more, decade, 10.0F);
   const Vec part = hn::Mul(hn::Set(f, 0.9F), hn::Sub(place, hn::Set(f, 1.0F)));
   Vec value = hn::Mul(decade, hn::Add(hn::Set(f, 0.1F), part));
-  // As signed bytes the code of 1 is -128.
+  // As a signed byte the code of 1 is -128.
   value = hn::IfThenElse(hn::Eq(size, hn::Set(f, book.one)), hn::Set(f, 1.0F), value);
   value = hn::IfThenZeroElse(hn::Eq(size, hn::Zero(f)), value);
   if constexpr (!kHasSign) return value;
@@ -63,7 +63,7 @@ HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
   return hn::IfThenElse(negative, hn::Neg(value), value);
 }
 
-// values = scale * what the codes mean; nothing where there is no element.
+// values = scale * values of the codes; writes nothing past the last element.
 template <bool kHasSign>
 void open_block(Moment& moment, const uint8_t* codes, int count, float scale_of,
                 const block_book& book) {
@@ -124,7 +124,7 @@ float close_block(Moment& moment, uint8_t* codes, int count, const block_book& b
   return top;
 }
 
-// What a step of Adam does to a block, its moments open.
+// A step of Adam on a block of decoded moments.
 class Adam8Step {
  public:
   Adam8Step(const adam_dims* d, const adam_factors& factors)
@@ -144,7 +144,7 @@ class Adam8Step {
     const Adam8Step s = *this;
     over_vectors(0, count, [=](const auto& io, int64_t i) HWY_ATTR {
       const Vec p = io.load(param, i);
-      // No fused multiply-adds in what is kept: codes must not depend on the vector target.
+      // No fused multiply-adds in the stored moments: codes must not depend on the vector target.
       Vec g = io.load(grad, i);
       if (s.maximize_) g = hn::Neg(g);
       if (s.decays_) g = hn::Add(g, hn::Mul(s.decay_, p));

@@ -1,5 +1,5 @@
-// What a training step does with gradients beside the optimizer's rule: composed of ops, so that
-// the trainer names none.
+// Changes of gradients in a training step beside the optimizer's rule. They are composed of ops, so
+// that the trainer names none.
 #pragma once
 
 #include <thimble/graph.h>

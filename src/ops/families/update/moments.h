@@ -6,7 +6,7 @@
 
 namespace thimble::ops {
 
-// What the settings mean where optimizers differ.
+// Meanings of settings that differ between optimizers.
 struct MomentDocs {
   const char* beta2 = "share of the second moment that is kept";
   const char* epsilon = "added to the root of the second moment";

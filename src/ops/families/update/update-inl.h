@@ -1,4 +1,4 @@
-// What the vector kernels of the optimizers share. Included once per vector target.
+// Shared by the vector kernels of the optimizers. Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_UPDATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_UPDATE_INL_H_
