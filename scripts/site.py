@@ -19,8 +19,30 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "bench/RESULTS.md"]
 
 
+def with_deep_lists(text):
+    """Blocks inside an item of a list, as MkDocs wants them: indented by four columns, and with an
+    empty line before the next item."""
+    lines, width, in_code, has_blocks = [], 0, False, False
+    for line in text.split("\n"):
+        marker = re.match(r"(-|\d+\.) ", line)
+        if line.startswith("```"):
+            in_code = not in_code
+        if marker and not in_code:
+            if has_blocks and lines[-1]:
+                lines.append("")
+            width, has_blocks = len(marker[0]), False
+        elif line and not line.startswith(" " * max(width, 1)):
+            width, has_blocks = 0, False
+        elif line and width and not in_code:
+            has_blocks = has_blocks or not lines[-1]
+            line = " " * (4 - width) + line
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def for_the_site(text, page, out):
     """The text of a page: what GitHub takes and MkDocs does not is said in another way."""
+    text = with_deep_lists(text)
     # ```cpp file=op.h
     text = re.sub(r"^(```\w+) file=(\S+)$", r'\1 title="\2"', text, flags=re.M)
 

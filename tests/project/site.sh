@@ -24,6 +24,12 @@ for record in "$1"/docs/adr/0*.md; do
     status=1
   }
 done
+# A table inside an item of a list, and the next item.
+page=$work/pages/docs/architecture.md
+if ! grep -q '^    | folder of .plan. |' "$page" || ! grep -B 1 '^6\. ' "$page" | grep -qx ''; then
+  echo "a table inside a list is no part of the list" >&2
+  status=1
+fi
 # A declaration with its comment; what is private stays out.
 expect "## Graph" pages/include/thimble/graph.md
 expect "  void minimize(Value loss);" pages/include/thimble/graph.md
