@@ -59,6 +59,11 @@ class Content {
     add(std::span(node.inputs));
     add(std::span(node.outputs));
     add(node.layer);
+    add(static_cast<bool>(node.tiled));
+    if (!node.tiled) return;
+    add(std::string(node.tiled->op->name));
+    add(node.tiled->attrs ? node.tiled->attrs.full_text() : std::string());
+    add(node.tiled->rows);
   }
   [[nodiscard]] std::string hex() const { return hash_.hex(); }
 

@@ -136,6 +136,7 @@ Program::Program(ir::Graph graph, const CompileOptions& options,
   params_.reserve(step.nodes.size());
   for (const ir::Node& node : step.nodes) {
     if (node.op->kernels.ref == nullptr) throw Error(node.op->name, "has no kernel to run");
+    if (node.tiled) tiled_.emplace(params_.size(), plan::tiled_loop(step, node));
     params_.push_back(plan::kernel_params(step, node));
   }
   std::vector<const Constants*> known;

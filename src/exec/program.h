@@ -4,6 +4,7 @@
 #include <thimble/plan.h>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "exec/compile_cache.h"
 #include "exec/memory.h"
+#include "exec/tiled_call.h"
 #include "ir/graph.h"
 #include "parallel/thread_pool.h"
 #include "plan/arena.h"
@@ -47,6 +49,11 @@ class Program {
     return compiled_->step.slot_bytes;
   }
   [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
+  // Null where the node is no tiled update.
+  [[nodiscard]] const plan::TiledLoop* tiled_loop(size_t node) const {
+    const auto found = tiled_.find(node);
+    return found == tiled_.end() ? nullptr : &found->second;
+  }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
   // The contents of a constant.
   [[nodiscard]] const std::byte* constant(int id) const {
@@ -64,6 +71,7 @@ class Program {
   CompileOptions options_;
   std::shared_ptr<const Compiled> compiled_;
   std::vector<ir::Params> params_;
+  std::map<size_t, plan::TiledLoop> tiled_;
   std::vector<std::shared_ptr<const Block>> constants_;
 };
 
@@ -105,7 +113,11 @@ class Session {
     ir::KernelFn kernel;
     ir::KernelCall call;
     bool waits;  // for the swap file
+    int tiled;   // of tiled_; -1: one kernel
   };
+  void run_call(const Call& call);
+  // Appends what a call reads, filled up with nulls to what its op declares.
+  void add_inputs(std::span<const int> ids, size_t declared);
   [[nodiscard]] bool stop_early();
   void clear_sources();
   // Leaves transfers under way.
@@ -117,6 +129,7 @@ class Session {
   std::vector<std::byte*> value_data_;
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
+  std::vector<TiledCall> tiled_;
   SwapFile* swap_;
   int loss_node_ = -1;
 };

@@ -7,6 +7,7 @@
 
 #include "exec/program.h"
 #include "exec/swap_file.h"
+#include "ir/tiling.h"
 #include "plan/transfer_ops.h"
 
 namespace thimble::exec {
@@ -37,21 +38,18 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
   // Calls hold pointers into pointers_: it must not grow once they are made.
   size_t pointers = 0;
   for (const ir::Node& node : graph.nodes) {
-    pointers +=
-        node.outputs.size() + std::max(node.inputs.size(), node.op->signature.inputs.size());
+    pointers += node.outputs.size() + node.inputs.size() + node.op->signature.inputs.size();
+    if (node.tiled) pointers += node.tiled->op->signature.inputs.size();
   }
   pointers_.reserve(pointers);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
+    const size_t declared = node.op->signature.inputs.size();
     const size_t outputs = pointers_.size();
     for (int id : node.outputs) pointers_.push_back(value_data_[static_cast<size_t>(id)]);
     const size_t inputs = pointers_.size();
-    for (int id : node.inputs) {
-      pointers_.push_back(id < 0 ? nullptr : value_data_[static_cast<size_t>(id)]);
-    }
-    for (size_t i = node.inputs.size(); i < node.op->signature.inputs.size(); ++i) {
-      pointers_.push_back(nullptr);
-    }
+    const auto read = node.tiled ? std::span(node.inputs).first(declared) : std::span(node.inputs);
+    add_inputs(read, declared);
     const int workspace = program.arena().workspace_of_node[n];
     Call call;
     call.kernel = program.options().fast && node.op->kernels.fast != nullptr ? node.op->kernels.fast
@@ -62,14 +60,35 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
                               ? nullptr
                               : arena.data() + plan.buffers[static_cast<size_t>(workspace)].offset;
     call.call.params = program.params(n).bytes().data();
-    call.call.input_count = static_cast<int>(node.inputs.size());
+    call.call.input_count = static_cast<int>(read.size());
     call.call.output_count = static_cast<int>(node.outputs.size());
     call.call.pool = &pool;
     call.call.swap = swap;
     call.waits = plan::waits_for_swap(*node.op);
+    call.tiled = -1;
+    if (const plan::TiledLoop* const loop = program.tiled_loop(n)) {
+      TiledCall::prepare();
+      call.tiled = static_cast<int>(tiled_.size());
+      const std::span<const int> gradient = ir::gradient_inputs(node);
+      tiled_.push_back({loop, node.tiled->op, node.op, call.call,
+                        pointers_.data() + pointers_.size(), static_cast<int>(gradient.size())});
+      add_inputs(gradient, node.tiled->op->signature.inputs.size());
+    }
     calls_.push_back(call);
   }
   if (graph.loss) loss_node_ = graph.data(*graph.loss).producer;
+}
+
+void Session::add_inputs(std::span<const int> ids, size_t declared) {
+  for (const int id : ids) {
+    pointers_.push_back(id < 0 ? nullptr : value_data_[static_cast<size_t>(id)]);
+  }
+  for (size_t i = ids.size(); i < declared; ++i) pointers_.push_back(nullptr);
+}
+
+void Session::run_call(const Call& call) {
+  if (call.tiled < 0) return call.kernel(call.call);
+  tiled_[static_cast<size_t>(call.tiled)].run();
 }
 
 std::span<std::byte> Session::contents(int id) const {
@@ -110,7 +129,7 @@ bool Session::run() {
   const int count = static_cast<int>(calls_.size());
   for (int n = 0; n < count; ++n) {
     const Call& call = calls_[static_cast<size_t>(n)];
-    call.kernel(call.call);
+    run_call(call);
     if (call.waits && !swap_->error().empty()) return false;
     if (n == loss_node_ && !is_finite(*program_.graph().loss)) return stop_early();
   }
@@ -143,7 +162,7 @@ std::vector<double> Session::measure() {
   clear_sources();
   for (size_t n = 0; n < calls_.size(); ++n) {
     const auto start = Clock::now();
-    calls_[n].kernel(calls_[n].call);
+    run_call(calls_[n]);
     times[n] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     if (calls_[n].waits && !swap_->error().empty()) break;
   }
@@ -178,7 +197,7 @@ std::string Session::forward_non_finite() {
     if (graph.values[id].producer < 0 && !is_finite(number)) return described(number);
   }
   for (size_t n = 0; n < calls_.size(); ++n) {
-    calls_[n].kernel(calls_[n].call);
+    run_call(calls_[n]);
     if (calls_[n].waits && !swap_->error().empty()) return "";
     // What is being read is nobody's to look at.
     if (plan::is_transfer(*graph.nodes[n].op) && !calls_[n].waits) continue;

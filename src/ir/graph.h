@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,12 +56,23 @@ struct ValueData {
   Shared<std::vector<float>> data;  // constants: f32 values, row-major
 };
 
+// The gradient that an update reads, computed some rows at a time while the update runs, so that
+// the whole gradient never exists: a loop over two kernels.
+struct TiledGradient {
+  const OpDef* op = nullptr;  // has a PartRule
+  Attrs attrs;
+  int64_t rows = 0;  // of the parameter in a tile; the last tile may have fewer
+};
+
 struct Node {
   const OpDef* op = nullptr;
   Attrs attrs;
   std::vector<int> inputs;  // -1: an optional input left out
   std::vector<int> outputs;
   int layer = -1;
+  // A tiled update (tiling.h): the inputs that the op declares, the gradient left out, are followed
+  // by those that the gradient is computed from. Null for all other nodes.
+  std::shared_ptr<const TiledGradient> tiled = nullptr;
 
   // Input i, -1 where it is left out.
   [[nodiscard]] int input(int i) const {

@@ -109,6 +109,19 @@ class Params {
     std::memcpy(&value, bytes_.data(), sizeof(T));
     return value;
   }
+  // A copy whose struct change(void*) has changed.
+  template <class F>
+  [[nodiscard]] Params changed(const F& change) const {
+    Params copy = *this;
+    change(static_cast<void*>(copy.bytes_.data()));
+    return copy;
+  }
+  // From the bytes of a struct, as bytes() gives them.
+  [[nodiscard]] static Params of_bytes(std::span<const std::byte> bytes) {
+    Params params;
+    params.bytes_.assign(bytes.begin(), bytes.end());
+    return params;
+  }
 
  private:
   std::vector<std::byte> bytes_;

@@ -36,13 +36,6 @@ struct GradientRule {
   bool stops_gradient = false;  // its outputs count as constants: what reads them need have no vjp
 };
 
-// A node to be. Its outputs are those of the update that it stands for.
-struct FusedUpdate {
-  const OpDef* op;
-  Attrs attrs;
-  std::vector<int> inputs;  // values of the graph
-};
-
 // What passes may make of a node of this op.
 struct RewriteRule {
   // What the op becomes in a phase; an empty result keeps it. Null: the same in every phase.
@@ -50,11 +43,6 @@ struct RewriteRule {
   Activation is_activation = Activation::none;  // a matrix op may apply it while storing
   // The node's attributes with this activation fused, or nothing where the op cannot.
   Attrs (*fuse_activation)(const Attrs&, Activation) = nullptr;
-  // A gradient and the optimizer's rule that alone reads it, as one node of this op that never
-  // holds the whole gradient; nothing where that would not give the same bits. Null: the op is no
-  // such thing (one op of the library is).
-  std::optional<FusedUpdate> (*fuse_update)(const Graph&, const Node& gradient,
-                                            const Node& update) = nullptr;
 };
 
 struct Kernels {

@@ -46,6 +46,7 @@ std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       Precision precision) {
   const OpDef& op = *node.op;
   const KernelFn kernel = precision == Precision::f64 ? op.kernels.ref64 : op.kernels.ref;
+  if (node.tiled) throw Error(op.name, "a tiled update has no reference run");
   if (kernel == nullptr) {
     throw Error(op.name,
                 precision == Precision::f64 ? "has no double-precision kernel" : "has no kernel");

@@ -29,6 +29,18 @@ std::string value_text(const Graph& graph, int id) {
   return out;
 }
 
+std::string attrs_text(const Attrs& attrs) {
+  const std::string text = attrs.text();
+  return text.empty() ? "" : " {" + text + "}";
+}
+
+// " with matmul {transpose_a=true} in tiles of 48 rows"
+std::string tiling_text(const Node& node) {
+  if (!node.tiled) return "";
+  return fmt::format(" with {}{} in tiles of {} rows", node.tiled->op->name,
+                     attrs_text(node.tiled->attrs), node.tiled->rows);
+}
+
 }  // namespace
 
 std::string label(const ValueData& data) {
@@ -57,9 +69,8 @@ std::string text(const Graph& graph) {
     for (int id : node.inputs) {
       inputs += (inputs.empty() ? "" : ", ") + (id < 0 ? "none" : fmt::format("%{}", id));
     }
-    const std::string attrs = node.attrs.text();
-    out += fmt::format("{} = {}({}){}\n", outputs, node.op->name, inputs,
-                       attrs.empty() ? "" : " {" + attrs + "}");
+    out += fmt::format("{} = {}({}){}{}\n", outputs, node.op->name, inputs, attrs_text(node.attrs),
+                       tiling_text(node));
   }
   if (graph.loss) out += fmt::format("minimize %{}\n", *graph.loss);
   for (const auto& [name, id] : graph.outputs) out += fmt::format("output \"{}\" %{}\n", name, id);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/graph.h"
+#include "ir/tiling.h"
 
 namespace thimble::ir {
 namespace {
@@ -39,8 +40,7 @@ std::string outputs_are_its_own(const Graph& graph, const Node& node, int node_i
 }
 
 std::string types_follow_the_shape_rule(const Graph& graph, const Node& node, int) {
-  std::vector<const TensorType*> types;
-  for (int id : node.inputs) types.push_back(id < 0 ? nullptr : &graph.type(id));
+  const std::vector<const TensorType*> types = input_types(graph, node);
   const std::vector<TensorType> expected = node.op->infer({*node.op, node.attrs, types});
   if (expected.size() != node.outputs.size()) {
     return fmt::format("has {} outputs, its rule says {}", node.outputs.size(), expected.size());
@@ -81,6 +81,10 @@ std::string attributes_fit(const Graph&, const Node& node, int) {
   return node.attrs.schema() != node.op->signature.attrs ? "carries another op's attributes" : "";
 }
 
+std::string is_tiled_by_rows(const Graph& graph, const Node& node, int) {
+  return tiling_error(graph, node);
+}
+
 constexpr struct {
   const char* name;
   Rule rule;
@@ -89,6 +93,7 @@ constexpr struct {
     {"inputs come first", inputs_come_first},
     {"outputs are its own", outputs_are_its_own},
     {"attributes fit", attributes_fit},
+    {"tiled by rows", is_tiled_by_rows},
     {"types follow the shape rule", types_follow_the_shape_rule},
     {"has a kernel", has_a_kernel},
     {"updates come last", updates_come_last},

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/tiling.h"
 #include "plan/lifetimes.h"
 #include "plan/pack/pack.h"
 #include "plan/transfer_ops.h"
+#include "plan/update/tiled_loop.h"
 
 namespace thimble::plan {
 namespace {
@@ -69,7 +71,7 @@ void add_workspaces(const ir::Graph& graph, const Sequence& sequence, Arena& are
     if (bytes <= 0) continue;
     const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
     arena.workspace_of_node[static_cast<size_t>(n)] = static_cast<int>(arena.plan.buffers.size());
-    arena.plan.buffers.push_back({layer_name(graph, node) + "/" + node.op->name,
+    arena.plan.buffers.push_back({layer_name(graph, node) + "/" + ir::step_name(node),
                                   "workspace",
                                   DType::u8,
                                   {bytes},
@@ -134,11 +136,18 @@ void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file, Pl
 
 ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node) {
   if (node.op->kernels.params == nullptr) return {};
-  std::vector<const ir::TensorType*> inputs;
+  const std::vector<const ir::TensorType*> inputs = ir::input_types(graph, node);
   std::vector<ir::TensorType> outputs;
-  for (int id : node.inputs) inputs.push_back(id < 0 ? nullptr : &graph.type(id));
   for (int id : node.outputs) outputs.push_back(graph.type(id));
   return node.op->kernels.params({node.attrs, inputs, outputs});
+}
+
+ir::Params gradient_params(const ir::Graph& graph, const ir::Node& node) {
+  const ir::TiledGradient& tiled = *node.tiled;
+  if (tiled.op->kernels.params == nullptr) return {};
+  const std::vector<const ir::TensorType*> inputs = ir::gradient_input_types(graph, node);
+  const ir::TensorType& gradient = graph.type(node.input(0));
+  return tiled.op->kernels.params({tiled.attrs, inputs, {&gradient, 1}});
 }
 
 int64_t counted_bytes(const Plan& plan) {
@@ -146,6 +155,9 @@ int64_t counted_bytes(const Plan& plan) {
 }
 
 int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
+  if (node.tiled) {
+    return workspace_bytes(tiled_loop(graph, node), *node.tiled->op, options.threads);
+  }
   if (!options.fast || node.op->kernels.fast == nullptr || node.op->kernels.workspace == nullptr)
     return 0;
   return node.op->kernels.workspace(kernel_params(graph, node), options.threads);
@@ -173,7 +185,7 @@ Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
   const Sequence sequence = sequence_of(graph, workspaces(graph, options));
   const Sharing sharing(sequence, options.in_place);
   for (const ir::Node& node : graph.nodes) {
-    arena.plan.steps.push_back({node.op->name, layer_name(graph, node), 0});
+    arena.plan.steps.push_back({ir::step_name(node), layer_name(graph, node), 0});
   }
   add_value_buffers(graph, sharing, in_file, arena);
   add_workspaces(graph, sequence, arena);

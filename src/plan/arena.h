@@ -39,6 +39,8 @@ struct Arena {
 
 // The parameters a node's kernels take, from its attributes and types.
 [[nodiscard]] ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node);
+// Those of the gradient of a tiled update, for all its rows.
+[[nodiscard]] ir::Params gradient_params(const ir::Graph& graph, const ir::Node& node);
 
 // Bytes of the parameters and state of a graph that stay in memory.
 [[nodiscard]] int64_t resident_bytes(const ir::Graph& graph, const std::set<std::string>& in_file);

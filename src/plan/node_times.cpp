@@ -12,6 +12,10 @@ std::string key_of(const ir::Graph& graph, const ir::Node& node) {
   std::string key = node.op->name;
   key += '(';
   key += node.attrs ? node.attrs.full_text() : "";
+  if (node.tiled) {
+    key += fmt::format(" {} {} {}", node.tiled->op->name, node.tiled->attrs.full_text(),
+                       node.tiled->rows);
+  }
   for (const int id : node.inputs) {
     key += ' ';
     key += id < 0 ? "-" : ir::to_string(graph.type(id));

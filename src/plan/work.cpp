@@ -7,6 +7,10 @@
 namespace thimble::plan {
 
 double flops_of(const ir::Graph& graph, const ir::Node& node) {
+  if (node.tiled) {
+    const auto flops = node.tiled->op->kernels.flops;
+    return flops == nullptr ? 0.0 : flops(gradient_params(graph, node));
+  }
   return node.op->kernels.flops == nullptr ? 0.0
                                            : node.op->kernels.flops(kernel_params(graph, node));
 }

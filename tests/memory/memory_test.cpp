@@ -53,7 +53,7 @@ TEST(memory, copies_of_a_graph_share_names_shapes_and_constants) {
                                              static_cast<int64_t>(copy.nodes.size()) * kOfNode);
 }
 
-TEST(memory, a_step_whose_gradients_are_used_up_in_parts_allocates_nothing) {
+TEST(memory, a_step_of_tiled_updates_allocates_nothing) {
   Graph model;
   const Value x = relu(dense(model.input("x", {300}), {.units = 700}));
   model.minimize(mean(square(dense(x, {.units = 3}))));
@@ -65,7 +65,7 @@ TEST(memory, a_step_whose_gradients_are_used_up_in_parts_allocates_nothing) {
     exec::Session& session = *runner.at({0, 4}).session;
     const auto& steps = session.program().plan().steps;
     ASSERT_TRUE(std::any_of(steps.begin(), steps.end(),
-                            [](const PlanStep& step) { return step.op == "update_in_parts"; }));
+                            [](const PlanStep& step) { return step.op == "tiled adamw_update"; }));
     const int64_t before = test::allocations();
     for (int i = 0; i < 10; ++i) static_cast<void>(session.run());
     EXPECT_EQ(test::allocations(), before);

@@ -7,7 +7,7 @@
 
 #include "plan/order/order.h"
 #include "plan/remat/bit_masks.h"
-#include "plan/update/immediate_update.h"
+#include "plan/update/tiled_update.h"
 #include "plan/work.h"
 
 namespace thimble::plan {
@@ -38,7 +38,7 @@ std::vector<std::string> names_of(const ir::Graph& graph, ir::Storage storage) {
 
 // Tiles more updates once lifetimes are known, then looks for a new order.
 ir::Graph tiled_after(ir::Graph graph, const ArenaOptions& options, bool& is_tiled) {
-  ir::Graph tiled = update_in_parts_as_ordered(graph, options);
+  ir::Graph tiled = tile_updates_as_ordered(graph, options);
   is_tiled = tiled.nodes.size() != graph.nodes.size();
   return is_tiled ? order_nodes(tiled, options) : graph;
 }
@@ -56,7 +56,7 @@ Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
     orders_ = orders_of(store_in_16_bits(exact_->cheap().graph, saved, same), options);
   }
   std::vector<ir::Graph> tiled;
-  for (const ir::Graph& order : orders_) tiled.push_back(update_in_parts(order, options));
+  for (const ir::Graph& order : orders_) tiled.push_back(tile_updates(order, options));
   bases_[true] = keep_bit_masks(tiled, options);
   tiled_ = std::move(tiled.front());
 }

@@ -1,4 +1,4 @@
-#include "plan/update/immediate_update.h"
+#include "plan/update/tiled_update.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "ir/rewrite.h"
+#include "ir/tiling.h"
 #include "plan/lifetimes.h"
 #include "plan/remat/recompute.h"
+#include "plan/update/tiled_loop.h"
 
 namespace thimble::plan {
 namespace {
@@ -18,15 +20,44 @@ namespace {
 // Choices that are tried at most.
 constexpr int kMaxTries = 2;
 
-// How a gradient and an update become one node.
-auto update_fusion() {
-  static const auto fuse = [] {
-    const std::span<const ir::OpDef* const> ops = ir::all_ops();
-    const auto found = std::find_if(
-        ops.begin(), ops.end(), [](const auto* op) { return op->rewrite.fuse_update != nullptr; });
-    return found == ops.end() ? nullptr : (*found)->rewrite.fuse_update;
-  }();
-  return fuse;
+// Bytes of a tile of a gradient: small enough to stay in the second-level cache until it is used.
+constexpr int64_t kTileBytes = int64_t{128} << 10;
+constexpr auto kGradient = static_cast<size_t>(ir::kGradientInput);
+
+bool has_small_params(const ir::Graph& graph, const ir::Node& node) {
+  return static_cast<int64_t>(kernel_params(graph, node).bytes().size()) <= kMostTiledParams;
+}
+
+// Rows that the gradient can be computed by; 0: none.
+int64_t rows_at_a_time(const ir::Graph& graph, const ir::Node& gradient) {
+  if (gradient.op->memory.part.rows == nullptr || gradient.outputs.size() != 1) return 0;
+  return gradient.op->memory.part.rows(kernel_params(graph, gradient));
+}
+
+// The two nodes as one: `update` reads what `gradient` computes. None where the rule looks at more
+// than an element at a time, a state is not of the parameter's type, the gradient cannot be
+// computed in tiles to the same bits, or has not more than one.
+std::optional<ir::Node> tiled(const ir::Graph& graph, const ir::Node& gradient,
+                              const ir::Node& update) {
+  const ir::TensorType& param = graph.type(update.input(0));
+  if (graph.type(gradient.outputs[0]) != param || param.shape.rank() == 0) return {};
+  if (!ir::is_elementwise_update(*update.op, update.attrs, param)) return {};
+  if (update.op->signature.inputs.size() > kMostTiledInputs) return {};
+  if (!has_small_params(graph, update) || !has_small_params(graph, gradient)) return {};
+  const int64_t step = rows_at_a_time(graph, gradient);
+  if (step <= 0) return {};
+  const int64_t row_bytes =
+      size_bytes(param.dtype, param.shape) / std::max<int64_t>(1, param.shape[0]);
+  const int64_t rows =
+      std::max<int64_t>(1, kTileBytes / std::max<int64_t>(1, step * row_bytes)) * step;
+  if (rows >= param.shape[0]) return {};
+  ir::Node node = update;
+  node.inputs.resize(update.op->signature.inputs.size(), -1);
+  node.inputs[kGradient] = -1;
+  node.inputs.insert(node.inputs.end(), gradient.inputs.begin(), gradient.inputs.end());
+  node.tiled = std::make_shared<const ir::TiledGradient>(
+      ir::TiledGradient{gradient.op, gradient.attrs, rows});
+  return node;
 }
 
 struct Step {
@@ -47,15 +78,15 @@ struct Trial {
   int64_t peak = 0;
 };
 
-// A parameter whose update is done in parts.
+// A parameter whose update is tiled.
 struct Chosen {
   std::string name;
   int64_t bytes;
 };
 
-class Fuser {
+class Tiler {
  public:
-  Fuser(const ir::Graph& graph, const ArenaOptions& options)
+  Tiler(const ir::Graph& graph, const ArenaOptions& options)
       : graph_(graph), options_(options), readers_(graph.consumers()) {
     std::vector<Step> steps;
     for (const ir::Node& node : graph.nodes) {
@@ -67,12 +98,12 @@ class Fuser {
   // One update after the other, in their order, where wanted(before, after, pair, name) says so.
   // Returns the parameters.
   template <class Wanted>
-  std::vector<Chosen> fuse(const Wanted& wanted) {
+  std::vector<Chosen> tile(const Wanted& wanted) {
     std::vector<Chosen> chosen;
     for (size_t at = 0; at < now_.steps.size(); ++at) {
       const std::optional<Pair> pair = pair_of(at);
       if (!pair) continue;
-      std::optional<Trial> next = fused(*pair);
+      std::optional<Trial> next = tiled_at(*pair);
       const ir::ValueData& param = graph_.data(now_.steps[at].node.input(0));
       if (!next || !wanted(now_, *next, *pair, param.name)) continue;
       chosen.push_back({param.name, size_bytes(param.type.dtype, param.type.shape)});
@@ -94,7 +125,7 @@ class Fuser {
   // The pair whose update stands there.
   [[nodiscard]] std::optional<Pair> pair_of(size_t at) const {
     const ir::Node& update = now_.steps[at].node;
-    if (update.op->optimizer.name == nullptr) return {};
+    if (update.op->optimizer.name == nullptr || update.tiled) return {};
     const int gradient = update.input(1);
     const std::vector<int> results = graph_.results();
     if (readers_[static_cast<size_t>(gradient)].size() != 1 ||
@@ -125,16 +156,14 @@ class Fuser {
 
   // The steps with the pair as one, in the place of the update: nothing that must run before an
   // update stands behind it.
-  [[nodiscard]] std::optional<Trial> fused(const Pair& pair) const {
+  [[nodiscard]] std::optional<Trial> tiled_at(const Pair& pair) const {
     const ir::Node& gradient = now_.steps[pair.gradient].node;
     const ir::Node& update = now_.steps[pair.update].node;
-    std::optional<ir::FusedUpdate> both = update_fusion()(graph_, gradient, update);
-    if (!both || loses_inputs(pair)) return {};
-    ir::Node node{both->op, std::move(both->attrs), std::move(both->inputs), update.outputs,
-                  update.layer};
+    std::optional<ir::Node> node = tiled(graph_, gradient, update);
+    if (!node || loses_inputs(pair)) return {};
     std::vector<Step> steps = now_.steps;
-    const int64_t workspace = workspace_bytes(graph_, node, options_);
-    steps[pair.update] = {std::move(node), workspace};
+    const int64_t workspace = workspace_bytes(graph_, *node, options_);
+    steps[pair.update] = {std::move(*node), workspace};
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(pair.gradient));
     return trial(std::move(steps));
   }
@@ -167,51 +196,51 @@ bool saves(const Trial& before, const Trial& after, const Pair& pair) {
                                           fullest(before, pair.gradient, pair.update + 1);
 }
 
-// The graph with the updates of these parameters in parts.
-ir::Graph fused(const ir::Graph& graph, const ArenaOptions& options,
+// The graph with the updates of these parameters tiled.
+ir::Graph tiled(const ir::Graph& graph, const ArenaOptions& options,
                 const std::vector<Chosen>& chosen) {
   std::set<std::string> names;
   for (const Chosen& each : chosen) names.insert(each.name);
-  Fuser fuser(graph, options);
-  fuser.fuse([&names](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
+  Tiler tiler(graph, options);
+  tiler.tile([&names](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
                       const std::string& name) { return names.count(name) > 0; });
-  return fuser.finish();
+  return tiler.finish();
 }
 
-std::vector<Chosen> fuse_where_it_saves(Fuser& fuser) {
-  return fuser.fuse([](const Trial& before, const Trial& after, const Pair& pair,
+std::vector<Chosen> tile_where_it_saves(Tiler& tiler) {
+  return tiler.tile([](const Trial& before, const Trial& after, const Pair& pair,
                        const std::string& /*name*/) { return saves(before, after, pair); });
 }
 
-bool may_update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
-  // A reference kernel has no memory for a part.
-  return options.fast && update_fusion() != nullptr &&
+bool may_tile_updates(const ir::Graph& graph, const ArenaOptions& options) {
+  // A reference kernel has no memory for a tile.
+  return options.fast &&
          std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
 }
 
 }  // namespace
 
-ir::Graph update_in_parts_as_ordered(const ir::Graph& graph, const ArenaOptions& options) {
-  if (!may_update_in_parts(graph, options)) return graph;
-  Fuser fuser(graph, options);
-  fuse_where_it_saves(fuser);
-  return fuser.finish();
+ir::Graph tile_updates_as_ordered(const ir::Graph& graph, const ArenaOptions& options) {
+  if (!may_tile_updates(graph, options)) return graph;
+  Tiler tiler(graph, options);
+  tile_where_it_saves(tiler);
+  return tiler.finish();
 }
 
-ir::Graph update_in_parts(const ir::Graph& graph, const ArenaOptions& options) {
-  if (!may_update_in_parts(graph, options)) return graph;
+ir::Graph tile_updates(const ir::Graph& graph, const ArenaOptions& options) {
+  if (!may_tile_updates(graph, options)) return graph;
   // What lives when is settled by what is computed again.
   const ir::Graph settled = recompute(graph, {.arena = options, .quick_order = true});
-  Fuser chooser(settled, options);
+  Tiler chooser(settled, options);
   const int64_t peak_before = chooser.peak();
-  std::vector<Chosen> chosen = fuse_where_it_saves(chooser);
+  std::vector<Chosen> chosen = tile_where_it_saves(chooser);
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Chosen& a, const Chosen& b) { return a.bytes > b.bytes; });
   // What is then computed again may differ, for the worse, too: then the larger gradients alone.
   for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
-    ir::Graph result = fused(graph, options, chosen);
-    const Fuser after(recompute(result, {.arena = options, .quick_order = true}), options);
+    ir::Graph result = tiled(graph, options, chosen);
+    const Tiler after(recompute(result, {.arena = options, .quick_order = true}), options);
     if (after.peak() <= peak_before) return result;
     chosen.resize(chosen.size() / 2);
   }

@@ -1,6 +1,6 @@
-// Gradients that are used up part by part: what it saves, where it is done, and that no bit
+// Gradients that are used up tile by tile: what it saves, where it is done, and that no bit
 // changes.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
 
@@ -8,16 +8,17 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/optimizer_value.h"
 #include "passes/passes.h"
 #include "plan/lifetimes.h"
 #include "plan/order/order.h"
 #include "plan/remat/recompute.h"
-#include "plan/update/immediate_update.h"
+#include "plan/update/tiled_update.h"
 #include "train/compile.h"
 #include "train/stepper.h"
 #include "train/update.h"
 
-namespace thimble::plan::immediate_update_test {
+namespace thimble::plan::tiled_update_test {
 namespace {
 
 constexpr int64_t kBatch = 6;
@@ -56,10 +57,10 @@ ir::Graph step_of(const Graph& model, TrainerOptions options,
   return order_nodes(passes::optimize(step));
 }
 
-int fused(const ir::Graph& graph) {
-  return static_cast<int>(std::count_if(
-      graph.nodes.begin(), graph.nodes.end(),
-      [](const ir::Node& node) { return std::string(node.op->name) == "update_in_parts"; }));
+int tiled(const ir::Graph& graph) {
+  return static_cast<int>(
+      std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                    [](const ir::Node& node) { return node.tiled != nullptr; }));
 }
 
 std::vector<float> batch_at(int step) {
@@ -96,7 +97,7 @@ struct Case {
   const char* name;
   Graph (*model)();
   TrainerOptions options;
-  int fused;  // updates that are done in parts
+  int tiled;  // updates
   train::StepKind kind = train::StepKind::update;
 };
 
@@ -108,6 +109,7 @@ std::vector<Case> cases() {
       {"plain_sgd", dense_layers, {.optimizer = SGD{}}, 2},
       {"sgd_of_convolutions", convolutions, {.optimizer = SGD{.momentum = 0.9}}, 2},
       {"adamw_of_convolutions", convolutions, {.optimizer = AdamW{}}, 2},
+      {"rmsprop", dense_layers, {.optimizer = RMSProp{.momentum = 0.5}}, 2},
       {"averages", dense_layers, {.optimizer = AdamW{}, .ema_decay = 0.9}, 2},
       {"groups",
        dense_layers,
@@ -141,36 +143,36 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(update_in_parts, changes_no_bit_and_keeps_apart_what_needs_whole_gradients) {
+TEST(tiled_update, changes_no_bit_and_keeps_apart_what_needs_whole_gradients) {
   for (const Case& each : cases()) {
     const ir::Graph before = step_of(each.model(), each.options, each.kind);
-    const ir::Graph after = update_in_parts(before, {});
+    const ir::Graph after = tile_updates(before, {});
     ir::verify(after);
-    EXPECT_EQ(fused(after), each.fused) << each.name;
+    EXPECT_EQ(tiled(after), each.tiled) << each.name;
     const auto wanted = trained(before, 1);
     for (const int threads : {1, 4}) EXPECT_EQ(trained(after, threads), wanted) << each.name;
   }
 }
 
-TEST(update_in_parts, lowers_the_peak_and_never_raises_it) {
+TEST(tiled_update, lowers_the_peak_and_never_raises_it) {
   for (const int threads : {1, 4}) {
     const ArenaOptions options{.threads = threads};
     for (const Case& each : cases()) {
       const ir::Graph before = step_of(each.model(), each.options, each.kind);
-      const ir::Graph after = update_in_parts(before, options);
+      const ir::Graph after = tile_updates(before, options);
       EXPECT_LE(live_peak_bytes(recompute(after, {.arena = options}), options),
                 live_peak_bytes(recompute(before, {.arena = options}), options))
           << each.name;
     }
     const ir::Graph before = step_of(dense_layers(), {.optimizer = AdamW{}});
     const int64_t first_weight = 260 * kFeatures * 4;
-    EXPECT_LT(live_peak_bytes(update_in_parts(before, options), options),
+    EXPECT_LT(live_peak_bytes(tile_updates(before, options), options),
               live_peak_bytes(before, options) - first_weight / 2);
   }
 }
 
-TEST(update_in_parts, stands_behind_everything_that_reads_the_parameter) {
-  const ir::Graph after = update_in_parts(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
+TEST(tiled_update, stands_behind_everything_that_reads_the_parameter) {
+  const ir::Graph after = tile_updates(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
   for (size_t n = 0; n < after.nodes.size(); ++n) {
     for (const ir::Alias& alias : after.nodes[n].op->memory.updates) {
       const int changed = after.nodes[n].input(alias.in);
@@ -182,14 +184,66 @@ TEST(update_in_parts, stands_behind_everything_that_reads_the_parameter) {
   }
 }
 
-TEST(update_in_parts, is_left_out_with_reference_kernels) {
-  const ir::Graph before = step_of(dense_layers(), {.optimizer = AdamW{}});
-  EXPECT_EQ(fused(update_in_parts(before, {.fast = false})), 0);
+TEST(tiled_update, is_printed_with_its_gradient_and_its_rows) {
+  const ir::Graph after = tile_updates(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
+  const std::string text = ir::text(after);
+  EXPECT_THAT(text,
+              testing::ContainsRegex(
+                  "adamw_update\\(%[0-9]+, none, .*with matmul \\{.*\\} in tiles of [0-9]+ rows"));
+  const Arena arena = plan_arena(after, {});
+  EXPECT_EQ(std::count_if(arena.plan.steps.begin(), arena.plan.steps.end(),
+                          [](const PlanStep& step) { return step.op == "tiled adamw_update"; }),
+            2);
 }
 
-TEST(update_in_parts, changes_nothing_where_the_loss_is_not_finite) {
-  const ir::Graph after = update_in_parts(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
-  ASSERT_EQ(fused(after), 2);
+// One broken graph for every way in which a tiled update can be wrong.
+TEST(tiled_update, is_verified) {
+  struct Break {
+    const char* error;
+    void (*apply)(ir::Node& node, ir::TiledGradient& tiled);
+  };
+  const Break breaks[] = {
+      {"inputs, its op declares", [](auto& node, auto&) { node.inputs.resize(3); }},
+      {"reads a whole gradient", [](auto& node, auto&) { node.inputs[1] = node.inputs[0]; }},
+      {"cannot be computed by rows", [](auto&, auto& tiled) { tiled.op = ir::find_op("relu"); }},
+      {"another op's attributes", [](auto&, auto& tiled) { tiled.attrs = {}; }},
+      {"without rows", [](auto&, auto& tiled) { tiled.rows = 0; }},
+      {"a rule for whole tensors",
+       [](auto& node, auto&) {
+         const Optimizer lars = LARS{};
+         node.op = lars.value().op;
+         node.attrs = lars.value().settings;
+         node.inputs.insert(node.inputs.begin() + 4, 8, -1);
+       }},
+      {"not of the parameter's type",
+       [](auto& node, auto&) { node.inputs.back() = node.inputs[node.inputs.size() - 2]; }},
+  };
+  const ir::Graph sound = tile_updates(step_of(dense_layers(), {.optimizer = SGD{}}), {});
+  ir::verify(sound);
+  for (const Break& broken : breaks) {
+    ir::Graph graph = sound;
+    const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                   [](const ir::Node& each) { return each.tiled != nullptr; });
+    auto tiled = std::make_shared<ir::TiledGradient>(*node->tiled);
+    broken.apply(*node, *tiled);
+    node->tiled = tiled;
+    try {
+      ir::verify(graph);
+      ADD_FAILURE() << "accepted: " << broken.error;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(broken.error));
+    }
+  }
+}
+
+TEST(tiled_update, is_left_out_with_reference_kernels) {
+  const ir::Graph before = step_of(dense_layers(), {.optimizer = AdamW{}});
+  EXPECT_EQ(tiled(tile_updates(before, {.fast = false})), 0);
+}
+
+TEST(tiled_update, changes_nothing_where_the_loss_is_not_finite) {
+  const ir::Graph after = tile_updates(step_of(dense_layers(), {.optimizer = AdamW{}}), {});
+  ASSERT_EQ(tiled(after), 2);
   test::Stepper stepper({&after}, {.optimize = false});
   const std::vector<float> weights = stepper.stored("first.weight");
   set_step(stepper, 1);
@@ -205,4 +259,4 @@ TEST(update_in_parts, changes_nothing_where_the_loss_is_not_finite) {
 }
 
 }  // namespace
-}  // namespace thimble::plan::immediate_update_test
+}  // namespace thimble::plan::tiled_update_test

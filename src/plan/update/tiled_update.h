@@ -1,0 +1,24 @@
+// Which updates are tiled: their gradients are computed and used up some rows at a time.
+#pragma once
+
+#include "ir/graph.h"
+#include "plan/arena.h"
+
+namespace thimble::plan {
+
+// The graph with gradient and update of a parameter as one tiled update (ir/tiling.h), wherever no
+// more lives meanwhile
+// than before: then the gradient never exists as a whole. Such a node stands behind everything else
+// that reads the parameter, so that what the gradient is computed from lives until there.
+//
+// graph: its nodes in the order in which they will run, which stays as it is. What needs whole
+// gradients (limits on their norm, sums over several steps) stands between the two nodes and keeps
+// them apart. Results have the same bits.
+[[nodiscard]] ir::Graph tile_updates(const ir::Graph& graph, const ArenaOptions& options);
+
+// The graph of a step that is otherwise settled, with those updates tiled for which less then lives
+// between gradient and update and nowhere more than at the peak.
+[[nodiscard]] ir::Graph tile_updates_as_ordered(const ir::Graph& graph,
+                                                const ArenaOptions& options);
+
+}  // namespace thimble::plan
