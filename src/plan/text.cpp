@@ -21,11 +21,11 @@ using plan::wrapped;
 constexpr size_t kNameColumns = 38;  // width of a strategy's name
 
 std::string totals(const Plan& plan) {
-  std::string out =
-      fmt::format("planned peak of a step, batch {}{}: {}\n", plan.batch,
-                  plan.micro_batches > 1 ? fmt::format(" in {} parts", grouped(plan.micro_batches))
-                                         : std::string(),
-                  format_bytes(plan.planned_peak_bytes));
+  std::string out = fmt::format(
+      "planned peak of a step, batch {}{}: {}\n", plan.batch,
+      plan.micro_batches > 1 ? fmt::format(" in {} micro-batches", grouped(plan.micro_batches))
+                             : std::string(),
+      format_bytes(plan.planned_peak_bytes));
   const auto row = [&out](std::string_view what, int64_t bytes) {
     out += fmt::format("  {:<36}{:>16} B\n", what, grouped(bytes));
   };

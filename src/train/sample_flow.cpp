@@ -157,7 +157,7 @@ class Follower {
     if (rule(node) == ir::Samples::statistics) return require_split_statistics(node);
     flow_.refused = fmt::format(
         "{} changes what it keeps from step to step, which would happen "
-        "once a part",
+        "once per micro-batch",
         name_of(graph_, node));
   }
 
@@ -165,7 +165,7 @@ class Follower {
     if (split_statistics_ || !flow_.refused.empty()) return;
     flow_.refused = fmt::format(
         "{} works with statistics of the whole batch; let it take those of "
-        "each part (split_batch_norm, on the command line "
+        "each micro-batch (split_batch_norm, on the command line "
         "--split-batch-norm), which is not the same training",
         name_of(graph_, node));
   }

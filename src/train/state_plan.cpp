@@ -33,10 +33,11 @@ void State::split(int64_t parts) {
   if (parts == 1) return;
   const std::string why = why_not(parts);
   if (!why.empty()) {
-    throw Error("micro_batches",
-                fmt::format("a batch cannot be computed in {} parts: {}. Set micro_batches to 1, "
-                            "or take a smaller batch",
-                            parts, why));
+    throw Error(
+        "micro_batches",
+        fmt::format("a batch cannot be computed in {} micro-batches: {}. Set micro_batches to 1, "
+                    "or take a smaller batch",
+                    parts, why));
   }
   ignored_labels_ = ignored_labels(model);
 }

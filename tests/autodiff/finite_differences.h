@@ -1,4 +1,4 @@
-// Holds the gradients of a training step against differences of its loss.
+// Compares the gradients of a training step with differences of its loss.
 #pragma once
 
 #include <gtest/gtest.h>

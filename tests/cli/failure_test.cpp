@@ -214,8 +214,9 @@ TEST(cli_failure, of_a_budget_says_it_in_bytes_whatever_its_unit) {
 }
 
 TEST(cli_failure, of_micro_batches_says_why_and_what_to_do) {
-  expect_failure(run({"plan", "vae", "--micro-batches", "4"}),
-                 {"cannot be computed in 4 parts", "batch_norm of encoder", "--split-batch-norm"});
+  expect_failure(
+      run({"plan", "vae", "--micro-batches", "4"}),
+      {"cannot be computed in 4 micro-batches", "batch_norm of encoder", "--split-batch-norm"});
   expect_failure(run({"plan", "lenet5", "--batch", "8", "--micro-batches", "9"}),
                  {"1 to the 8 samples of a batch"});
 }

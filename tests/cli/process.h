@@ -57,7 +57,7 @@ class Terminal {
 
   // To open; empty where this system gives none.
   [[nodiscard]] const std::string& path() const { return path_; }
-  // Everything written to it, until nobody has it open any more.
+  // Everything written to it, until every writer has closed it.
   [[nodiscard]] std::string read() const;
 
  private:

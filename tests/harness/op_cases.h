@@ -19,7 +19,7 @@ struct TensorSpec {
   double low = -1.0;
   double high = 1.0;
   double gap = 0.0;       // values keep this distance from 0, where an op may have a kink
-  bool distinct = false;  // all values well apart, for maxima; integers: none twice
+  bool distinct = false;  // values differ clearly, for maxima; integers: no duplicates
   bool absent = false;    // an optional input left out
   bool state = false;     // parameter or state: for ops that update it
 };

@@ -16,8 +16,8 @@ std::string check_parts(const ir::OpDef& op, const OpCase& test);
 // Names of the ops among them whose output has several parts.
 std::vector<std::string> ops_of_several_parts(const ir::OpDef& op, const OpCase& test);
 
-// A rule that says it looks at single elements (ir::OptimizerRule::elementwise) gives the same bits
-// when it is applied to two halves.
+// A rule of single elements (ir::OptimizerRule::elementwise) gives the same bits when applied to
+// two halves.
 std::string check_halves(const ir::OpDef& op, const OpCase& test);
 
 }  // namespace thimble::test

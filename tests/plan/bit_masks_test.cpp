@@ -122,7 +122,7 @@ TEST(masks, are_not_made_of_what_gradients_read_whole) {
 
 TEST(masks, leave_a_step_whose_peak_they_do_not_lower) {
   Graph g;
-  // The fullest moment lies at the wide product, before the small activation.
+  // The peak is at the wide product, before the small activation.
   const Value x = g.input("x", {4});
   const Value wide = gelu(dense(x, {.units = 4000, .name = "wide"}));
   const Value small = relu(dense(wide, {.units = 8, .name = "small"}));

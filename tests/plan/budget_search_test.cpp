@@ -67,7 +67,7 @@ TEST(budget_search, finds_how_much_to_recompute_beside_a_slow_file) {
   EXPECT_LT(step_ms(Swap::automatic), 0.65 * step_ms(Swap::always));
 }
 
-// An ample budget lets no product run again that is more than hardly any work.
+// With an ample budget no product of more than very little work is recomputed.
 TEST(budget_search, balances_bytes_and_work_where_there_is_no_budget) {
   for (const char* name : {"vae", "mobilenetv2"}) {
     const ir::Graph step = step_of(name);

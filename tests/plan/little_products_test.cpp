@@ -1,4 +1,4 @@
-// Convolutions of little work are computed again with any budget.
+// Convolutions of little work are recomputed with any budget.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
@@ -21,19 +21,19 @@ Graph model(int64_t first_channels) {
   return g;
 }
 
-bool runs_again(const Plan& plan, const std::string& layer) {
+bool recomputes(const Plan& plan, const std::string& layer) {
   return std::any_of(plan.buffers.begin(), plan.buffers.end(), [&](const PlanBuffer& buffer) {
     return buffer.made == Made::recomputed && buffer.name.rfind(layer + "/conv2d", 0) == 0;
   });
 }
 
-TEST(little_products, run_again_where_they_are_hardly_any_work) {
+TEST(little_products, are_recomputed_where_they_are_hardly_any_work) {
   const TrainerOptions options{.batch = 2, .memory_budget = int64_t{1} << 40, .threads = 1};
   const Plan little = plan_training(model(1), options);
   const Plan much = plan_training(model(16), options);
-  EXPECT_TRUE(runs_again(little, "first"));
-  EXPECT_FALSE(runs_again(much, "first"));
-  for (const char* const name : {"a", "b", "c", "d"}) EXPECT_FALSE(runs_again(little, name));
+  EXPECT_TRUE(recomputes(little, "first"));
+  EXPECT_FALSE(recomputes(much, "first"));
+  for (const char* const name : {"a", "b", "c", "d"}) EXPECT_FALSE(recomputes(little, name));
 }
 
 }  // namespace

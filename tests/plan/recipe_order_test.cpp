@@ -27,7 +27,7 @@ void expect_near_the_bound(const ir::Graph& step) {
             kMostAboveBound * static_cast<double>(order.bound_bytes));
   const ir::Graph ordered = order_nodes(step);
   EXPECT_EQ(live_peak_bytes(ordered), order.peak_bytes);
-  // Where norms and activations are made again, too.
+  // Also with recomputed norms and activations.
   EXPECT_LE(live_peak_bytes(recompute(orders_of(step), {})), order.peak_bytes);
 }
 

@@ -1,4 +1,4 @@
-// Values that are computed again: what it saves, what it costs, and where it is not allowed.
+// Recomputed values: what recomputation saves, what it costs, and where it is not allowed.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
@@ -53,13 +53,13 @@ Graph branches() {
 Value gelus(Value x) { return gelu(x); }
 Value relus(Value x) { return relu(x); }
 
-int runs_again(const ir::Graph& graph) {
+int recomputed_nodes(const ir::Graph& graph) {
   int count = 0;
   for (const ir::ValueData& data : graph.values) count += data.recomputed ? 1 : 0;
   return count;
 }
 
-TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_they_come_from) {
+TEST(recompute, recomputes_activations_and_normalised_values_and_keeps_their_inputs) {
   for (const bool norm : {false, true}) {
     const ir::Graph before = step_of(chain(6, norm ? relus : gelus, norm), 4);
     const ir::Graph after = recompute(before, {});
@@ -76,7 +76,7 @@ TEST(recompute, makes_activations_and_normalised_values_again_and_keeps_what_the
   }
 }
 
-TEST(recompute, runs_convolutions_again_where_it_may) {
+TEST(recompute, recomputes_convolutions_where_it_may) {
   const ir::Graph before = step_of(chain(12, gelus, false), 4);
   const auto target =
       static_cast<int64_t>(0.6 * static_cast<double>(live_peak_bytes(recompute(before, {}))));
@@ -91,7 +91,7 @@ TEST(recompute, runs_convolutions_again_where_it_may) {
 TEST(recompute, does_no_more_than_the_target_asks_for) {
   const ir::Graph before = step_of(chain(12, gelus, false), 4);
   const int64_t whole = live_peak_bytes(before);
-  EXPECT_EQ(runs_again(recompute(before, {.target_bytes = whole, .any_op = true})), 0);
+  EXPECT_EQ(recomputed_nodes(recompute(before, {.target_bytes = whole, .any_op = true})), 0);
   double last = work_of(before);
   for (const double share : {0.9, 0.7, 0.5}) {
     const auto target = static_cast<int64_t>(share * static_cast<double>(whole));
@@ -104,7 +104,7 @@ TEST(recompute, does_no_more_than_the_target_asks_for) {
 
 // A convolution of size 3 takes 18 operations for each of its channels and number made, which has
 // four bytes.
-TEST(recompute, runs_products_again_within_the_slack_where_they_are_little_work_for_their_bytes) {
+TEST(recompute, recomputes_products_within_the_slack_where_they_are_little_work_for_their_bytes) {
   for (const bool little : {true, false}) {
     const int64_t channels = little ? 32 : 64;  // 144 and 288 operations a byte
     Graph g;
@@ -115,17 +115,17 @@ TEST(recompute, runs_products_again_within_the_slack_where_they_are_little_work_
     }
     g.minimize(mean(square(x)));
     const ir::Graph before = step_of(g, 64);  // so much that bytes times work would fall for both
-    const ir::Graph light = recompute(before, {});
-    int64_t last = live_peak_bytes(light);
+    const ir::Graph cheap = recompute(before, {});
+    int64_t last = live_peak_bytes(cheap);
     for (const double slack : {0.04, 0.08, 0.16}) {
       const ir::Graph balanced = recompute(before, {.slack = slack});
       ir::verify(balanced);
       if (!little) {
-        EXPECT_EQ(runs_again(balanced), runs_again(light));
+        EXPECT_EQ(recomputed_nodes(balanced), recomputed_nodes(cheap));
         continue;
       }
       EXPECT_LT(live_peak_bytes(balanced), last) << slack;
-      EXPECT_LE(work_of(balanced), work_of(light) + slack * work_of(before)) << slack;
+      EXPECT_LE(work_of(balanced), work_of(cheap) + slack * work_of(before)) << slack;
       last = live_peak_bytes(balanced);
     }
   }
@@ -142,14 +142,14 @@ TEST(recompute, spends_slack_only_while_bytes_times_work_fall) {
     const Value beside = dense(g.input("y", {300}), {.units = width, .name = "beside"});
     g.minimize(mean(square(x)) + mean(square(beside)));
     const ir::Graph before = step_of(g, 2);
-    const ir::Graph light = recompute(before, {});
+    const ir::Graph cheap = recompute(before, {});
     const ir::Graph balanced = recompute(before, {.slack = 0.5});
     const auto space_time = [](const ir::Graph& graph) {
       return static_cast<double>(resident_bytes(graph, {}) + live_peak_bytes(graph)) *
              work_of(graph);
     };
-    EXPECT_LE(space_time(balanced), space_time(light)) << width;
-    EXPECT_EQ(runs_again(balanced) > runs_again(light), width == 64) << width;
+    EXPECT_LE(space_time(balanced), space_time(cheap)) << width;
+    EXPECT_EQ(recomputed_nodes(balanced) > recomputed_nodes(cheap), width == 64) << width;
   }
 }
 
@@ -171,7 +171,7 @@ TEST(recompute, leaves_graphs_without_a_loss) {
   EXPECT_EQ(recompute(graph, {}).nodes.size(), graph.nodes.size());
 }
 
-TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
+TEST(recompute, counts_recomputed_nodes_as_its_graph_does) {
   const ir::Graph graph = step_of(chain(5, relus, true), 4);
   const ScheduleBuilder builder(graph, {});
   std::vector<Recompute> recomputed(graph.nodes.size(), Recompute::no);
@@ -187,11 +187,11 @@ TEST(recompute, counts_what_runs_twice_as_the_graph_of_it_does) {
   EXPECT_EQ(schedule.entries.size(), built.nodes.size());
 }
 
-TEST(recompute, builds_a_trial_anew_in_the_memory_of_another) {
+TEST(recompute, builds_a_trial_in_the_memory_of_another) {
   const ir::Graph graph = step_of(chain(5, relus, true), 4);
   const ScheduleBuilder builder(graph, {});
   RematSchedule reused;
-  for (int share = 1; share <= 4; ++share) {  // more and fewer nodes run again
+  for (int share = 1; share <= 4; ++share) {  // more and fewer recomputed nodes
     reused.recomputed.assign(graph.nodes.size(), Recompute::no);
     for (int n = 0; n < builder.loss_node(); ++n) {
       if (n * share % 5 > 1) reused.recomputed[static_cast<size_t>(n)] = Recompute::each;
@@ -296,8 +296,8 @@ Graph residual_blocks(int count) {
   return g;
 }
 
-// Both readers of each block's input have all the blocks before it run anew.
-TEST(recompute, does_not_try_what_runs_again_twice_as_often_with_every_block) {
+// For each of both readers of a block's input, all the blocks before it would be recomputed.
+TEST(recompute, does_not_try_recomputation_that_doubles_with_every_block) {
   const ir::Graph graph = step_of(residual_blocks(24), 4);
   const ScheduleBuilder builder(graph, {});
   const auto all = [&](Recompute how) {

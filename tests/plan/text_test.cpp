@@ -125,7 +125,7 @@ TEST(plan_text, says_how_a_batch_and_a_step_are_divided) {
   plan.swap_busy_ms = 1.5;
   plan.swap_stall_ms = 0.25;
   const std::string text = plan.text();
-  EXPECT_THAT(text, HasSubstr("planned peak of a step, batch 8 in 4 parts: "));
+  EXPECT_THAT(text, HasSubstr("planned peak of a step, batch 8 in 4 micro-batches: "));
   EXPECT_THAT(
       text,
       HasSubstr(

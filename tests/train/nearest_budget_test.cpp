@@ -34,7 +34,7 @@ TEST(nearest_budget, is_one_for_all_budgets_that_are_too_small) {
     }
     options.memory_budget = nearest;
     EXPECT_TRUE(plan_training(attention(), options).fits);
-    // There may be a swap file; nobody is asked for more on account of it.
+    // A swap file is possible but does not raise the budget that is named.
     if (swap == Swap::automatic) {
       EXPECT_LE(nearest, without_file);
     }
@@ -79,8 +79,8 @@ TEST(nearest_budget, is_enough_for_last_batches_of_any_size) {
   }
 }
 
-// Programs beside the one that updates share what the budget leaves for their arena, not that of
-// parameters which the loss does not depend on, and which nobody holds.
+// Programs beside the updating one share what the budget leaves for their arena. Parameters that
+// the loss does not depend on take no memory.
 TEST(nearest_budget, does_not_count_what_no_loss_depends_on) {
   const auto model = [](bool with_more) {
     Graph graph;
