@@ -43,7 +43,7 @@ void bind_plan(nb::module_& m) {
       .def_ro("layer", &PlanStep::layer)
       .def_ro("live_bytes", &PlanStep::live_bytes);
   nb::class_<PlanStrategy>(m, "PlanStrategy",
-                           "One means of saving memory that the plan uses, and its cost.")
+                           "A strategy that the plan uses to save memory, and its cost.")
       .def_ro("name", &PlanStrategy::name)
       .def_ro("detail", &PlanStrategy::detail, "What it was done to.")
       .def_ro("saved_bytes", &PlanStrategy::saved_bytes, "Of the peak.")

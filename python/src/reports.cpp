@@ -34,10 +34,10 @@ void bind_reports(nb::module_& m) {
       .def_ro("metrics", &Evaluation::metrics)
       .def_ro("samples", &Evaluation::samples)
       .def("__repr__", &text_of_means);
-  nb::class_<StepReport>(m, "StepReport", "What a callback is told after every step.")
+  nb::class_<StepReport>(m, "StepReport", "Report to a callback after every step.")
       .def_ro("epoch", &StepReport::epoch, "From 0.")
       .def_ro("batch", &StepReport::batch, "In its epoch, from 0.")
-      .def_ro("batches", &StepReport::batches, "Of the epoch; 0 where nobody knows.")
+      .def_ro("batches", &StepReport::batches, "Batches of the epoch; 0 if unknown.")
       .def_ro("step", &StepReport::step, "Of the whole training, from 0.")
       .def_ro("loss", &StepReport::loss)
       .def_ro("learning_rate", &StepReport::learning_rate)
@@ -51,7 +51,7 @@ void bind_reports(nb::module_& m) {
               "and whose swap file is as busy; 0 without a rehearsal.")
       .def("__repr__",
            [](const StepReport& r) { return fmt::format("step {}: loss {:.5g}", r.step, r.loss); });
-  nb::class_<EpochReport>(m, "EpochReport", "What a callback is told after every epoch.")
+  nb::class_<EpochReport>(m, "EpochReport", "Report to a callback after every epoch.")
       .def_ro("epoch", &EpochReport::epoch, "From 0.")
       .def_ro("train", &EpochReport::train, "As measured while parameters changed.")
       .def_ro("validation", &EpochReport::validation)
@@ -61,7 +61,7 @@ void bind_reports(nb::module_& m) {
       .def("__repr__", &text_of_epoch);
   nb::class_<FitResult>(m, "FitResult", "What fit did.")
       .def_prop_ro("end", &end_of,
-                   "\"finished\", \"stopped\" by a callback, or \"early\" for want of gain.")
+                   "\"finished\", \"stopped\" by a callback, or \"early\" without improvement.")
       .def_ro("epochs", &FitResult::epochs, "Reports of this call's epochs.")
       .def_ro("steps", &FitResult::steps, "Of the whole training.")
       .def_ro("ms_per_step_median", &FitResult::ms_per_step_median)
@@ -73,9 +73,9 @@ void bind_reports(nb::module_& m) {
       .def_ro("swap_written_bytes", &FitResult::swap_written_bytes)
       .def_ro("swap_busy_ms", &FitResult::swap_busy_ms,
               "While the swap file had transfers under way.")
-      .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "That these steps waited for it.")
+      .def_ro("swap_stall_ms", &FitResult::swap_stall_ms, "Time that these steps waited for it.")
       .def_ro("swap_expected_stall_ms", &FitResult::swap_expected_stall_ms,
-              "What the plan expects them to wait; see StepReport.")
+              "Wait that the plan expects for them; see StepReport.")
       .def("__repr__", [](const FitResult& r) {
         std::string text = fmt::format("{} after {} steps", end_of(r), r.steps);
         for (const EpochReport& epoch : r.epochs) text += "\n" + text_of_epoch(epoch);

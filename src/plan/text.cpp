@@ -114,8 +114,7 @@ std::string verdict(const Plan& plan) {
   }
   const int64_t always = needed - plan.arena_bytes;
   if (always > plan.budget_bytes) {
-    out += fmt::format("  what lies there during the whole step alone takes {}\n",
-                       short_bytes(always));
+    out += fmt::format("  memory held during the whole step alone takes {}\n", short_bytes(always));
   }
   return out;
 }

@@ -110,7 +110,7 @@ TEST(plan_text, names_the_nearest_budget_where_one_cannot_be_kept) {
   const std::string text = plan.text();
   EXPECT_THAT(text, HasSubstr("budget 2.00 KiB (2,048 B): cannot be kept, 1.00 MiB too little\n"));
   EXPECT_THAT(text, HasSubstr("  nearest budget that can: 1.00 MiB (1,052,672 B)\n"));
-  EXPECT_THAT(text, HasSubstr("  what lies there during the whole step alone takes 4.00 KiB\n"));
+  EXPECT_THAT(text, HasSubstr("  memory held during the whole step alone takes 4.00 KiB\n"));
   EXPECT_THAT(text, HasSubstr("peak at op 0 of 0 to 1: relu of first\n"));
 }
 

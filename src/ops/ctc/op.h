@@ -9,7 +9,7 @@ namespace thimble {
 
 struct CtcOptions {
   Reduction reduction = Reduction::mean;
-  int64_t blank = 0;           // the class that stands for nothing
+  int64_t blank = 0;           // the class of the blank, which is no symbol
   bool zero_infinity = false;  // targets too long for their sequence count 0, with no gradient
 };
 

@@ -23,7 +23,7 @@ const OpDef& to_half_op() {
       .name = "to_half",
       .signature{
           .doc = "x in 16 bits an element, to the nearest number of that type, ties to even: how "
-                 "values wait for the backward part where a trainer is told so.",
+                 "a trainer stores values for the backward part on request.",
           .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the shape of x; f16 or bf16"}},
           .attrs = ir::Attrs::schema_of<ToHalfAttrs>(),
@@ -52,7 +52,7 @@ const OpDef& from_half_op() {
   static const OpDef def{
       .name = "from_half",
       .signature{
-          .doc = "Numbers of 16 bits as f32 again, exactly.",
+          .doc = "Numbers of 16 bits converted back to f32, exactly.",
           .inputs = {{"x", "any shape; f16 or bf16"}},
           .outputs = {{"y", "the shape of x"}},
       },

@@ -18,7 +18,7 @@ const OpDef& lstm_grad_op() {
       .name = "lstm_scan_grad",
       .signature{
           .doc = "The gradients of lstm_scan; that of weight_hh is dx, transposed, times h_before. "
-                 "The hidden states are made again from gates and cells, so that they need not be "
+                 "The hidden states are recomputed from gates and cells, so that they need not be "
                  "kept.",
           .inputs = {{"dh", "[N, T, units]", true},
                      {"dc", "[N, T, units]", true},

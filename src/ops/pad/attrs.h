@@ -9,10 +9,10 @@ namespace thimble {
 inline void describe(PadOptions& a, ir::FieldVisitor& v) {
   v.field("before", a.before, "elements before each axis; below 0: cut off");
   v.field("after", a.after, "elements after each axis");
-  v.field("value", a.value, "what they hold, of constant");
+  v.field("value", a.value, "value of added elements in mode constant");
   static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
   v.enumeration("mode", a.mode, kModes,
-                "what they hold: the value, the elements mirrored, the outermost or those of the "
+                "added elements: the value, the elements mirrored, the outermost or those of the "
                 "other end");
 }
 

@@ -118,7 +118,7 @@ const OpDef& grad_op() {
   static const OpDef def{
       .name = "scaled_dot_product_attention_grad",
       .signature{
-          .doc = "The gradients of attention; the weights are computed again from lse.",
+          .doc = "The gradients of attention; the weights are recomputed from lse.",
           .inputs = kGradInputs,
           .outputs = {{"dq", "[N, T, H, D]"}, {"dk", "[N, S, G, D]"}, {"dv", "[N, S, G, E]"}},
           .attrs = ir::Attrs::schema_of<AttentionAttrs>(),

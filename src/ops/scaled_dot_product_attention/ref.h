@@ -62,7 +62,7 @@ static void attention_ref(real* y, real* lse, const uint32_t* rng, const real* q
   }
 }
 
-/* The gradients of attention_ref, the weights computed again from lse. Nothing aliases. */
+/* The gradients of attention_ref, the weights recomputed from lse. Nothing aliases. */
 static void attention_grad_ref(real* dq, real* dk, real* dv, const uint32_t* rng, const real* dy,
                                const real* q, const real* k, const real* v, const real* y,
                                const real* lse, const void* mask, const attention_dims* d) {

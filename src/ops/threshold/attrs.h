@@ -8,7 +8,7 @@ namespace thimble {
 
 inline void describe(ThresholdAttrs& a, ir::FieldVisitor& v) {
   v.field("threshold", a.threshold, "what x must exceed");
-  v.field("value", a.value, "what stands for the rest");
+  v.field("value", a.value, "value of the other elements");
 }
 
 }  // namespace thimble

@@ -299,7 +299,7 @@ class BudgetSearch {
       log_[i].verdict = i == chosen_                       ? "chosen"
                         : !is_kept                         ? "above the budget"
                         : log_[i].step_ms > best_->cost.ms ? "slower"
-                                                           : "no faster, or swap for little";
+                                                           : "gains too little";
     }
     plan.candidates = std::move(log_);
     Variants* const exact = variants().exact();

@@ -39,7 +39,7 @@ OrderProblem::OrderProblem(const ir::Graph& graph, const ArenaOptions& options, 
   OrderRun run(*this);
   while (!run.ready().empty()) run.run(run.ready().front());
   if (!run.done())
-    throw Error("order", "updates and their readers wait for each other in a circle");
+    throw Error("order", "updates and their readers depend on each other in a cycle");
   natural_ = run.order();
 }
 
