@@ -99,7 +99,7 @@ void SetupOptions::add_to(CLI::App& command) {
           "[none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  command.add_option("--seed", seed, "seed of first values, order, noise [0]")
+  command.add_option("--seed", seed, "seed of initial values, order, noise [0]")
       ->check(whole_number(0))
       ->type_name("N");
   add_threads(command, threads);

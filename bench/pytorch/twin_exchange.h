@@ -37,7 +37,7 @@ struct Setup {
 // train.FIELD and test.FIELD: all samples. Fields of f32 that hold multiples of 1/255 only, which
 // the metadata lists as bytes, are u8: value / 255 in the model.
 void write_samples(const Samples& samples, const std::string& path);
-// weights.NAME: first values of parameters and running statistics; order [epochs, samples] i32.
+// weights.NAME: initial values of parameters and running statistics; order [epochs, samples] i32.
 void write_start(const Setup& setup, const Samples& samples, const std::string& path);
 // before.NAME and after.NAME: weights; field.NAME [steps, batch, ...] as fed; noise.I [steps,
 // batch,

@@ -10,8 +10,9 @@ namespace thimble::python {
 void bind_initializers(nb::module_& m) {
   static constexpr const char* kKinds[] = {"constant",         "uniform",         "normal",
                                            "variance_uniform", "variance_normal", "orthogonal"};
-  nb::class_<Initializer> initializer(
-      m, "Initializer", "How a parameter gets its first values; its makers stand in thimble.init.");
+  nb::class_<Initializer> initializer(m, "Initializer",
+                                      "A rule for the initial values of a parameter; thimble.init "
+                                      "has the functions that make one.");
   initializer.def("__repr__", [](const Initializer& i) {
     return fmt::format("<thimble.Initializer {}({}, {})>", kKinds[static_cast<size_t>(i.kind)], i.a,
                        i.b);

@@ -1,4 +1,4 @@
-"""Rules for the first values of parameters: layers take them as weight_init and bias_init.
+"""Rules for the initial values of parameters: layers take them as weight_init and bias_init.
 
 For a weight of shape [out, ..., in], fan_in is the product of all dimensions but the first and
 fan_out the product of all but the last."""

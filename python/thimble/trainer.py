@@ -211,7 +211,7 @@ class Trainer(Weights):
         saved_activations: type in which activations are stored for the backward pass: "f32", or
             "bf16" or "f16" in half the memory, which change the results
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
-        seed: of first values, order, dropout and noise; the same seed gives the same bits
+        seed: of initial values, order, dropout and noise; the same seed gives the same bits
         threads: 0 for one per processor
     """
 

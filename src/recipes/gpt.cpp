@@ -1,6 +1,6 @@
 // A language model of bytes in the form of GPT-2 (Radford et al., "Language models are unsupervised
 // multitask learners", 2019): pre-norm blocks of causal attention and a GELU network, learned
-// positions, the token table also in the place of the last layer. Names, layouts and first values
+// positions, the token table also in the place of the last layer. Names, layouts and initial values
 // of the weights as in nanoGPT (https://github.com/karpathy/nanoGPT); no dropout.
 #include <thimble/ops.h>
 
@@ -65,7 +65,7 @@ Value attention(Graph& g, Value x, Memory* memory, int64_t layers, const std::st
   return projection(reshape(y, {-1, x.shape()[1], kWidth}), kWidth, stddev, name + ".c_proj");
 }
 
-// layers: of the model, by which the first values of what is added to x are scaled.
+// layers: of the model, by which the initial values of what is added to x are scaled.
 Value block(Graph& g, Value x, Memory* memory, int64_t layers, const std::string& name) {
   x = x + attention(g, layer_norm(x, {.name = name + ".ln_1"}), memory, layers, name + ".attn");
   Value h = layer_norm(x, {.name = name + ".ln_2"});

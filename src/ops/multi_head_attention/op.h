@@ -23,7 +23,7 @@ struct MultiHeadAttentionOptions {
 // Adds the parameters <name>.in_proj_weight [E + 2 G, E] and .in_proj_bias [E + 2 G], where G =
 // kv_heads * E / heads, .out_proj.weight [E, E] and .out_proj.bias [E]. Where K or W is not E, the
 // weight is in three: .q_proj_weight [E, E], .k_proj_weight [G, K] and .v_proj_weight [G, W]. Names
-// and first values as torch.nn.MultiheadAttention with batch_first. The T x S weights are never
+// and initial values as torch.nn.MultiheadAttention with batch_first. The T x S weights are never
 // stored. Source: Vaswani et al., "Attention is all you need", 2017.
 // Errors: Error where sizes do not fit.
 Value multi_head_attention(Value query, Value key, Value value, Value mask,

@@ -6,7 +6,7 @@ namespace thimble {
 
 void describe(PreluOptions& o, ir::OptionVisitor& v) {
   v.field("per_channel", o.per_channel, "a slope a channel instead of one for all");
-  v.field("slope", o.slope, "first value");
+  v.field("slope", o.slope, "initial value");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 

@@ -13,7 +13,7 @@ Value prelu(Value x, Value weight);
 
 struct PreluOptions {
   bool per_channel = false;  // a slope a channel instead of one for all
-  double slope = 0.25;       // first value
+  double slope = 0.25;       // initial value
   std::string name;          // of the layer; empty: prelu_1, prelu_2, ...
 };
 
