@@ -29,7 +29,7 @@ std::string reconstructions_png(const GenerationTask& task) {
   const int64_t columns = std::min(kColumns, task.test.size());
   const int64_t rows = std::min(kRows, task.test.size() / columns);
   const data::Dataset shown = task.test.take(rows * columns);
-  const std::vector<float> rebuilt = task.trainer.predict(shown, kReconstruction);
+  const std::vector<float> rebuilt = task.trainer.predict(shown, kReconstruction).floats();
   const Shape& image = shown.fields()[0].shape;
   const int64_t pixels = image.elements();
   const std::vector<float> original = eval::first_images(shown, shown.size());

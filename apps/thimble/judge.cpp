@@ -61,9 +61,9 @@ Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {
   const int64_t pixels = samples.image.elements();
   const int64_t count = static_cast<int64_t>(samples.images.size()) / pixels;
   const data::Dataset drawn = data::in_memory({{"image", samples.image}}, {samples.images});
-  const std::vector<float> logits = trainer_.predict(drawn, "logits");
+  const std::vector<float> logits = trainer_.predict(drawn, "logits").floats();
   const int64_t classes = static_cast<int64_t>(logits.size()) / count;
-  const std::vector<float> real_logits = trainer_.predict(real.take(count), "logits");
+  const std::vector<float> real_logits = trainer_.predict(real.take(count), "logits").floats();
   const std::vector<float> real_images = eval::first_images(real, std::max(count, kMeasured));
   const auto first = [&](int64_t images) {
     const auto size = static_cast<size_t>(images * pixels);

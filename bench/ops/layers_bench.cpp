@@ -64,11 +64,9 @@ double time_node(const ir::Graph& graph, const ir::Node& node, std::vector<exec:
     if (node.inputs[i] >= 0) inputs[i] = values[static_cast<size_t>(node.inputs[i])].data();
   }
   const ir::Params params = plan::kernel_params(graph, node);
-  const exec::Block workspace(node.op->kernels.workspace != nullptr
-                                  ? node.op->kernels.workspace(params, pool.threads())
-                                  : 0);
-  const ir::KernelFn kernel =
-      node.op->kernels.fast != nullptr ? node.op->kernels.fast : node.op->kernels.ref;
+  const ir::ChosenKernels kernels = ir::kernels_of(graph, node);
+  const exec::Block workspace(kernels.workspace(params, pool.threads(), true));
+  const ir::KernelFn kernel = ir::kernels_of(graph, node).kernel(true);
   double best = 1e9;
   const double begin = seconds();
   for (int run = 0; run < 5 || seconds() - begin < kSeconds; ++run) {

@@ -58,11 +58,9 @@ void run_node(benchmark::State& state, const ir::Graph& graph, const ir::Node& n
   for (int id : node.outputs) destinations.push_back(add(id));
   sources.resize(std::max(sources.size(), node.op->signature.inputs.size()), nullptr);
   const ir::Params params = plan::kernel_params(graph, node);
-  const ir::KernelFn kernel =
-      node.op->kernels.fast != nullptr ? node.op->kernels.fast : node.op->kernels.ref;
-  const exec::Block workspace(node.op->kernels.workspace != nullptr
-                                  ? node.op->kernels.workspace(params, pool().threads())
-                                  : 0);
+  const ir::KernelFn kernel = ir::kernels_of(graph, node).kernel(true);
+  const ir::ChosenKernels kernels = ir::kernels_of(graph, node);
+  const exec::Block workspace(kernels.workspace(params, pool().threads(), true));
   for (auto _ : state) {
     kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
             static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), &pool()});

@@ -136,9 +136,9 @@ nlohmann::ordered_json score(const Options& options) {
   Trainer classifier(judge.build(), {.optimizer = judge.optimizer(), .batch = judge.batch});
   classifier.load_weights(options.recipe);
   const data::Dataset dataset = data::in_memory({{"image", {28, 28, 1}}}, {images});
-  return {
-      {"images", dataset.size()},
-      {"inception_score", eval::inception_score(classifier.predict(dataset, "logits"), kClasses)}};
+  return {{"images", dataset.size()},
+          {"inception_score",
+           eval::inception_score(classifier.predict(dataset, "logits").floats(), kClasses)}};
 }
 
 void add_training_options(CLI::App& command, Options& options) {

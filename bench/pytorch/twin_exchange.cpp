@@ -48,7 +48,10 @@ void add_weights(Exchange& exchange, const std::string& prefix, const Graph& gra
   for (const ir::ValueData& data : graph.ir().values) {
     const bool is_kept = data.role == ir::Role::parameter || data.role == ir::Role::state;
     if (!is_kept || data.producer >= 0) continue;  // an update is the same array once more
-    exchange.add(prefix + data.name, DType::f32, data.type.shape, trainer.parameter(data.name));
+    const Array values = trainer.parameter(data.name);
+    const std::span<const std::byte> bytes = values.bytes();
+    exchange.add(prefix + data.name, values.dtype(), values.shape(),
+                 std::vector<std::byte>(bytes.begin(), bytes.end()));
   }
 }
 

@@ -1,6 +1,7 @@
 // Data sets: what a trainer reads its samples from.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/types.h>
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace thimble::data {
 struct Field {
   std::string name;          // of the graph's input or label that it feeds
   Shape shape = {};          // of one sample, without the batch; {} for a scalar
-  DType dtype = DType::f32;  // f32, i32, u32, u8 or i8
+  DType dtype = DType::f32;  // of a packed type a sample must fill whole bytes
   bool is_label = false;
   bool operator==(const Field&) const = default;
 };
@@ -44,7 +45,7 @@ class Source {
 class Dataset {
  public:
   // Throws Error if there are no samples or fields, or a field has no name, a name twice, a
-  // dimension below 1 or an unsupported dtype.
+  // dimension below 1 or a packed type whose samples do not fill whole bytes.
   explicit Dataset(std::shared_ptr<const Source> source);
 
   [[nodiscard]] int64_t size() const { return source_->size(); }
@@ -141,8 +142,9 @@ struct CsvOptions {
 using Fill = std::function<void(int64_t index, std::span<void* const> out)>;
 [[nodiscard]] Dataset generator(int64_t size, std::vector<Field> fields, Fill fill);
 
-// Samples given as arrays, one per field: all samples in a row, of the field's own type.
-using Values = std::variant<std::vector<float>, std::vector<int32_t>, std::vector<uint8_t>>;
+// Samples given as arrays, one per field, of the field's own type: [samples, ...] or all samples in
+// a row. A view's elements must outlive the data set.
+using Values = thimble::Array;
 [[nodiscard]] Dataset in_memory(std::vector<Field> fields, std::vector<Values> values);
 
 }  // namespace thimble::data

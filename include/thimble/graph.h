@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <thimble/array.h>
 #include <thimble/initializer.h>
+#include <thimble/quantization.h>
 #include <thimble/types.h>
 
 namespace thimble {
@@ -26,6 +28,8 @@ class Value {
   explicit operator bool() const { return graph_ != nullptr; }
   [[nodiscard]] const Shape& shape() const;
   [[nodiscard]] DType dtype() const;
+  // Null where its numbers stand for themselves.
+  [[nodiscard]] const Quantization* quantization() const;
   [[nodiscard]] const std::string& name() const;
 
   // For op definitions.
@@ -50,13 +54,19 @@ class Graph {
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  // A model input of shape [N, sample...].
-  Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
+  // A model input of shape [N, sample...]. An axis of a quantization counts the batch as 0.
+  Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32,
+              const Quantization& quantization = {});
   // A target of the training, of shape [N, sample...]; class indices by default.
   Value label(const std::string& name, const Shape& sample = {}, DType dtype = DType::i32);
-  // A trainable tensor of a fixed shape.
-  Value parameter(const std::string& name, const Shape& shape, const Initializer& init);
-  // A fixed tensor of given values, row-major.
+  // A tensor of a fixed shape, kept from step to step. Those of type f32 are trained unless they
+  // are frozen; those of other types are frozen from the beginning, and their first values can only
+  // be constant (init::zeros, ones, constant): load or set others.
+  Value parameter(const std::string& name, const Shape& shape, const Initializer& init,
+                  DType dtype = DType::f32, const Quantization& quantization = {});
+  // A fixed tensor of given values; a view is copied.
+  Value constant(const std::string& name, const Array& values,
+                 const Quantization& quantization = {});
   Value constant(const std::string& name, const Shape& shape, std::vector<float> values);
 
   // The loss, a scalar. A graph has one.

@@ -1,6 +1,7 @@
 // Running a trained graph forward.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/graph.h>
 #include <thimble/plan.h>
 
@@ -8,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace thimble {
 
@@ -25,9 +25,10 @@ class Predictor {
 
   [[nodiscard]] Plan plan() const;
 
-  // Inputs by name, row-major [count, ...] for any count; returns all outputs by name likewise.
-  [[nodiscard]] std::map<std::string, std::vector<float>> run(
-      const std::map<std::string, std::vector<float>>& inputs);
+  // Inputs by name, of the graph's types, [count, ...] for any count; a row of numbers counts as
+  // the elements of all samples, one after the other. Returns all outputs by name, [count, ...] of
+  // their own types. Throws Error where one is missing, or of another type or shape.
+  [[nodiscard]] std::map<std::string, Array> run(const std::map<std::string, Array>& inputs);
 
  private:
   struct State;

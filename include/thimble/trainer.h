@@ -1,6 +1,7 @@
 // Training a graph: compile once, then fit, evaluate, predict, save and resume.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/data.h>
 #include <thimble/data_loader.h>
 #include <thimble/fit.h>
@@ -52,9 +53,9 @@ class Trainer {
 
   FitResult fit(const data::Dataset& dataset, const FitOptions& options = {});
   [[nodiscard]] Evaluation evaluate(const data::Dataset& dataset);
-  // The named output of every sample, row-major [samples, ...]. Throws Error if its program does
+  // The named output of every sample, [samples, ...] of its type. Throws Error if its program does
   // not fit into the budget.
-  [[nodiscard]] std::vector<float> predict(const data::Dataset& dataset, const std::string& output);
+  [[nodiscard]] Array predict(const data::Dataset& dataset, const std::string& output);
 
   // Writes weights, optimizer state, step, seed and data position as safetensors: to a file beside
   // the old one, which is then renamed, so that the checkpoint is whole at any moment.
@@ -65,10 +66,11 @@ class Trainer {
   // Reads the parameters and running statistics alone; training starts anew from them.
   void load_weights(const std::string& path);
 
-  // A parameter's or running statistic's values, row-major; set_parameter sets a parameter's
-  // average too. Throws Error for an unknown name.
-  [[nodiscard]] std::vector<float> parameter(const std::string& name) const;
-  void set_parameter(const std::string& name, const std::vector<float>& values);
+  // A parameter's or running statistic's values, of its type; set_parameter takes as many elements
+  // of that type under the same shape or in a row, and sets a parameter's average too. Throws Error
+  // for an unknown name, another type or another shape.
+  [[nodiscard]] Array parameter(const std::string& name) const;
+  void set_parameter(const std::string& name, const Array& values);
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   // SHA-256, in hex, of all parameters' names and bytes in order of name.
   [[nodiscard]] std::string weights_sha256() const;

@@ -11,9 +11,22 @@
 
 namespace thimble {
 
-enum class DType : uint8_t { f32, i8, i32, u8, u32, boolean, f16, bf16 };
+// Element types. i4 and boolean are packed: two numbers (the first in the low half) and eight bits
+// (the first in the lowest) in a byte. f16 is IEEE 754 binary16, bf16 the upper half of an f32.
+enum class DType : uint8_t { f32, i8, i32, u8, u32, boolean, f16, bf16, f64, i64, i16, i4 };
 
+inline constexpr DType kDTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
+                                    DType::i64, DType::i32, DType::i16, DType::i8,
+                                    DType::i4,  DType::u32, DType::u8,  DType::boolean};
+
+// "f32", "bool": in messages, text and files.
 [[nodiscard]] const char* to_string(DType dtype);
+// Bits of an element: 4 for i4, 1 for boolean, else a multiple of 8.
+[[nodiscard]] int bits(DType dtype);
+// f64, f32, f16 and bf16.
+[[nodiscard]] bool is_floating(DType dtype);
+// Whether several elements share a byte: i4 and boolean.
+[[nodiscard]] bool is_packed(DType dtype);
 
 // The batch size while a graph is being described: unknown, printed as "N". It is a prime larger
 // than any real dimension, so that shape rules need no special case for it.
@@ -55,7 +68,7 @@ class Shape {
 // "[N, 28, 28, 1]"
 [[nodiscard]] std::string to_string(const Shape& shape);
 
-// Bytes of a tensor in memory. boolean is packed, one bit per element, rounded up to whole bytes.
+// Bytes of a tensor in memory; of packed types rounded up to whole bytes.
 [[nodiscard]] int64_t size_bytes(DType dtype, const Shape& shape);
 
 }  // namespace thimble

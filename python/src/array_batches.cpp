@@ -19,7 +19,24 @@ Shape sample_shape(const InputArray& array) {
 // The type and shape of a row; throws where the array has none.
 data::Field field_of(const std::string& name, const InputArray& array, bool is_label) {
   if (array.ndim() == 0) throw Error(name, "expected one row a sample, got a single number");
-  return {name, sample_shape(array), dtype_of(array.dtype(), name), is_label};
+  data::Field field{name, sample_shape(array), dtype_of(array.dtype(), name), is_label};
+  if (field.shape.elements() * bits(field.dtype) % 8 != 0) {
+    throw Error(name,
+                fmt::format("a sample of {} booleans does not fill whole bytes; let the graph "
+                            "take \"u8\"",
+                            field.shape.elements()));
+  }
+  return field;
+}
+
+// The rows of an array as thimble holds them; packed: memory for those that are packed.
+const std::byte* rows_of(const InputArray& array, DType dtype,
+                         std::vector<std::vector<std::byte>>& packed) {
+  if (!is_packed(dtype)) return static_cast<const std::byte*>(array.data());
+  const auto count = static_cast<int64_t>(array.size());
+  packed.emplace_back(static_cast<size_t>(size_bytes(dtype, {count})));
+  pack(dtype, packed.back().data(), array.data(), count);
+  return packed.back().data();
 }
 
 }  // namespace
@@ -29,7 +46,7 @@ ArrayTable::ArrayTable(const std::vector<std::string>& names, const std::vector<
     : arrays_(std::make_unique<std::vector<InputArray>>(arrays)) {
   for (size_t f = 0; f < arrays.size(); ++f) {
     fields_.push_back(field_of(names[f], arrays[f], is_label[f]));
-    data_.push_back(static_cast<const std::byte*>(arrays[f].data()));
+    data_.push_back(rows_of(arrays[f], fields_[f].dtype, packed_));
     row_bytes_.push_back(size_bytes(fields_[f].dtype, fields_[f].shape));
     const auto rows = static_cast<int64_t>(arrays[f].shape(0));
     if (f > 0 && rows != size_) {
@@ -89,6 +106,7 @@ void IterableStream::take(nb::handle arrays) {
   batch_.first += batch_.count;
   ++batch_.number;
   batch_.fields.clear();
+  packed_.clear();
   for (size_t f = 0; f < fields_.size(); ++f) {
     const data::Field got = field_of(fields_[f].name, arrays_[f], fields_[f].is_label);
     const auto rows = static_cast<int64_t>(arrays_[f].shape(0));
@@ -102,7 +120,7 @@ void IterableStream::take(nb::handle arrays) {
                                         batch_.count, fields_[0].name));
     }
     batch_.count = rows;
-    batch_.fields.push_back(const_cast<void*>(arrays_[f].data()));
+    batch_.fields.push_back(const_cast<std::byte*>(rows_of(arrays_[f], got.dtype, packed_)));
   }
 }
 

@@ -31,6 +31,7 @@ class ArrayTable {
   std::vector<const std::byte*> data_;
   std::vector<int64_t> row_bytes_;
   std::unique_ptr<std::vector<InputArray>> arrays_;
+  std::vector<std::vector<std::byte>> packed_;  // copies of booleans, eight in a byte
   int64_t size_ = 0;
 };
 
@@ -89,6 +90,7 @@ class IterableStream final : public train::BatchStream {
   nb::object epoch_;
   nb::object next_;
   std::vector<InputArray> arrays_;
+  std::vector<std::vector<std::byte>> packed_;
   int64_t batches_;
   data::Batch batch_;
 };

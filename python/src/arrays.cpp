@@ -1,7 +1,11 @@
 // Element types, shapes and memory between thimble and NumPy.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "bindings.h"
+#include "io/safetensors/safetensors.h"
 
 namespace thimble::python {
 namespace {
@@ -23,11 +27,15 @@ const TypeName kTypes[] = {
     {DType::boolean, "bool", {code(nb::dlpack::dtype_code::Bool), 8, 1}},
     {DType::f16, "float16", {code(nb::dlpack::dtype_code::Float), 16, 1}},
     {DType::bf16, "bfloat16", {code(nb::dlpack::dtype_code::Bfloat), 16, 1}},
+    {DType::f64, "float64", {code(nb::dlpack::dtype_code::Float), 64, 1}},
+    {DType::i64, "int64", {code(nb::dlpack::dtype_code::Int), 64, 1}},
+    {DType::i16, "int16", {code(nb::dlpack::dtype_code::Int), 16, 1}},
 };
 
 }  // namespace
 
 nb::dlpack::dtype numpy_dtype(DType dtype) {
+  if (dtype == DType::i4) return numpy_dtype(DType::i8);
   for (const TypeName& type : kTypes) {
     // NumPy has no bfloat16: its bits are shown as they are.
     if (type.dtype == dtype && dtype != DType::bf16) return type.code;
@@ -40,8 +48,8 @@ DType dtype_of(nb::dlpack::dtype dtype, const std::string& where) {
     if (type.code == dtype) return type.dtype;
   }
   throw Error(where,
-              "arrays of this element type are not taken; convert to float32, int32, int8, uint8, "
-              "uint32, float16 or bool");
+              "arrays of this element type are not taken; convert to float64, float32, float16, "
+              "int64, int32, int16, int8, uint32, uint8 or bool");
 }
 
 DType dtype_from(nb::handle given, const std::string& where) {
@@ -51,6 +59,7 @@ DType dtype_from(nb::handle given, const std::string& where) {
   } else {
     name = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(given).attr("name"));
   }
+  if (name == to_string(DType::i4)) return DType::i4;  // NumPy has none
   std::string names;
   for (const TypeName& type : kTypes) {
     if (name == type.numpy || name == to_string(type.dtype)) return type.dtype;
@@ -104,17 +113,23 @@ nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle ow
   return array_over(numpy_dtype(dtype), shape, data, owner);
 }
 
-void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count) {
-  for (int64_t i = 0; i < (count + 7) / 8; ++i) bits[i] = std::byte{0};
-  for (int64_t i = 0; i < count; ++i) {
-    if (bytes[i] != 0) bits[i / 8] |= std::byte{1} << (i % 8);
+void pack(DType dtype, std::byte* to, const void* from, int64_t count) {
+  const auto* const bytes = static_cast<const std::byte*>(from);
+  if (!is_packed(dtype)) {
+    std::memcpy(to, from, static_cast<size_t>(size_bytes(dtype, {count})));
+    return;
   }
+  const auto all = io::packed("array", dtype, {count}, {bytes, static_cast<size_t>(count)});
+  std::copy(all.begin(), all.end(), to);
 }
 
-void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    bytes[i] = static_cast<uint8_t>(std::to_integer<uint32_t>(bits[i / 8]) >> (i % 8) & 1U);
+void unpack(DType dtype, std::byte* to, std::span<const std::byte> from, int64_t count) {
+  if (!is_packed(dtype)) {
+    std::copy(from.begin(), from.end(), to);
+    return;
   }
+  const auto all = io::unpacked(dtype, {count}, from);
+  std::copy(all.begin(), all.end(), to);
 }
 
 }  // namespace thimble::python

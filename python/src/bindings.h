@@ -46,16 +46,16 @@ Shape shape_of(const InputArray& array);
 // A shape from whole numbers; throws Error for a negative size.
 Shape shape_from(const std::vector<int64_t>& dims, const std::string& where);
 
-// A NumPy array of this type, and where its elements lie. Bits of booleans are unpacked by
-// unpack_bits.
+// A NumPy array of this type, and where its elements lie: of packed types a byte an element (an i4
+// is an int8), to be filled by unpack.
 nb::object new_array(DType dtype, const Shape& shape, std::byte** data);
 nb::object new_array(nb::dlpack::dtype type, const Shape& shape, std::byte** data);
 // A NumPy array over memory that `owner` keeps alive.
 nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner);
 
-// Converts one byte per element to thimble's packed booleans and back.
-void pack_bits(std::byte* bits, const uint8_t* bytes, int64_t count);
-void unpack_bits(uint8_t* bytes, const std::byte* bits, int64_t count);
+// Copies elements of NumPy's form, a byte an element of a packed type, to thimble's and back.
+void pack(DType dtype, std::byte* to, const void* from, int64_t count);
+void unpack(DType dtype, std::byte* to, std::span<const std::byte> from, int64_t count);
 
 // "train" or "test"; throws Error.
 data::Split split_of(const std::string& name);

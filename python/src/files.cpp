@@ -9,21 +9,6 @@
 namespace thimble::python {
 namespace {
 
-struct ForeignType {
-  io::Foreign foreign;
-  nb::dlpack::dtype code;
-};
-
-constexpr uint8_t code(nb::dlpack::dtype_code c) { return static_cast<uint8_t>(c); }
-
-// Element types that arrays and files may have but graphs do not.
-const ForeignType kForeign[] = {
-    {io::Foreign::f64, {code(nb::dlpack::dtype_code::Float), 64, 1}},
-    {io::Foreign::i64, {code(nb::dlpack::dtype_code::Int), 64, 1}},
-    {io::Foreign::i16, {code(nb::dlpack::dtype_code::Int), 16, 1}},
-    {io::Foreign::boolean, {code(nb::dlpack::dtype_code::Bool), 8, 1}},
-};
-
 void save(const std::string& path, const std::map<std::string, InputArray>& tensors,
           const std::map<std::string, std::string>& metadata) {
   std::vector<io::TensorView> views;
@@ -32,27 +17,19 @@ void save(const std::string& path, const std::map<std::string, InputArray>& tens
     view.name = name;
     view.shape = shape_of(array);
     view.bytes = {static_cast<const std::byte*>(array.data()), array.nbytes()};
-    for (const ForeignType& type : kForeign) {
-      if (type.code == array.dtype()) view.foreign = type.foreign;
-    }
-    if (view.foreign == io::Foreign::none) view.dtype = dtype_of(array.dtype(), name);
+    view.dtype = dtype_of(array.dtype(), name);
     views.push_back(std::move(view));
   }
   to_file(path, [&] { io::write_safetensors(path, views, metadata); });
 }
 
 nb::dict load(const std::string& path) {
-  const io::Safetensors file =
-      from_file(path, [&] { return io::Safetensors::read(path, {}, io::Types::all); });
+  const io::Safetensors file = from_file(path, [&] { return io::Safetensors::read(path); });
   nb::dict tensors;
   for (const io::TensorView& t : file.tensors()) {
-    nb::dlpack::dtype type = numpy_dtype(t.dtype);
-    for (const ForeignType& foreign : kForeign) {
-      if (foreign.foreign == t.foreign) type = foreign.code;
-    }
     // Copied: in the file, tensors need not lie as their type must.
     std::byte* data = nullptr;
-    tensors[t.name.c_str()] = new_array(type, t.shape, &data);
+    tensors[t.name.c_str()] = new_array(t.dtype, t.shape, &data);
     std::memcpy(data, t.bytes.data(), t.bytes.size());
   }
   return tensors;
@@ -61,8 +38,7 @@ nb::dict load(const std::string& path) {
 // Reads the header alone.
 std::map<std::string, std::string> metadata(const std::string& path) {
   const auto none = [](std::string_view) { return false; };
-  return from_file(path,
-                   [&] { return io::Safetensors::read(path, none, io::Types::all).metadata(); });
+  return from_file(path, [&] { return io::Safetensors::read(path, none).metadata(); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "autodiff/autodiff.h"
 #include "bindings.h"
 #include "exec/program.h"
+#include "io/safetensors/safetensors.h"
 #include "ops/families/random/random.h"
 #include "passes/passes.h"
 
@@ -100,8 +101,7 @@ class Function {
     }
     std::vector<int> ids;
     for (const PyValue& each : wanted) ids.push_back(graph.find_source(each.value.name()).id());
-    const Value one = graph.source("one", {DType::f32, {}}, ir::Role::constant);
-    graph.values[static_cast<size_t>(one.id())].data = std::vector{1.0F};
+    const Value one = graph.constant("one", Array(std::vector{1.0F}, {}));
     const autodiff::Cotangent seed{graph.value(target), one};
     const auto gradients = autodiff::append_gradients(graph, {&seed, 1}, ids);
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -117,22 +117,17 @@ class Function {
   void set(const Input& input, const void* data) const {
     const std::span<std::byte> bytes = session_->source(input.name);
     if (bytes.empty()) return;  // the result does not depend on it
-    if (input.type.dtype == DType::boolean) {
-      pack_bits(bytes.data(), static_cast<const uint8_t*>(data), input.type.shape.elements());
-    } else {
-      std::memcpy(bytes.data(), data, bytes.size());
-    }
+    pack(input.type.dtype, bytes.data(), data, input.type.shape.elements());
   }
 
   void get(size_t i, std::byte* data) const {
     const std::span<const std::byte> bytes = session_->output("output " + std::to_string(i));
     const int64_t elements = outputs_[i].shape.elements();
-    if (outputs_[i].dtype == DType::boolean && !bytes.empty()) {
-      unpack_bits(reinterpret_cast<uint8_t*>(data), bytes.data(), elements);
-    } else if (!bytes.empty()) {
-      std::memcpy(data, bytes.data(), bytes.size());
+    if (!bytes.empty()) {
+      unpack(outputs_[i].dtype, data, bytes, elements);
     } else {
-      std::memset(data, 0, static_cast<size_t>(size_bytes(outputs_[i].dtype, outputs_[i].shape)));
+      std::memset(data, 0,
+                  static_cast<size_t>(io::file_bytes(outputs_[i].dtype, outputs_[i].shape)));
     }
   }
 

@@ -1,5 +1,6 @@
 // Graph and Value.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cstring>
@@ -20,12 +21,12 @@ std::string fresh_name(const ir::Graph& graph) {
 }
 
 PyValue constant(const Owner& owner, const InputArray& array, std::string name) {
-  if (dtype_of(array.dtype(), "constant") != DType::f32) {
-    throw Error("constant", "expected an array of float32");
-  }
-  const auto* const data = static_cast<const float*>(array.data());
+  const DType dtype = dtype_of(array.dtype(), "constant");
+  const Shape shape = shape_of(array);
+  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype, shape)));
+  if (!bytes.empty()) pack(dtype, bytes.data(), array.data(), shape.elements());
   if (name.empty()) name = fresh_name(owner->ir());
-  return {owner, owner->constant(name, shape_of(array), {data, data + array.size()})};
+  return {owner, owner->constant(name, Array::of_bytes(dtype, shape, std::move(bytes)))};
 }
 
 // {"parameter" or "state": {name: shape}} of what was added to a graph since it had so many values.
@@ -237,11 +238,18 @@ void bind_graph(nb::module_& m) {
       .def(
           "parameter",
           [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
-             const Initializer& init) -> PyValue {
-            return {self, self->parameter(name, shape_from(shape, name), init)};
+             const std::optional<Initializer>& init, const nb::object& dtype) -> PyValue {
+            const DType type = dtype_from(dtype, name);
+            const Initializer usual = type == DType::f32 ? init::torch_default() : init::zeros();
+            return {self,
+                    self->parameter(name, shape_from(shape, name), init.value_or(usual), type)};
           },
-          nb::arg("name"), nb::arg("shape"), nb::arg("init") = init::torch_default(),
-          "A trainable tensor of a fixed shape, float32.")
+          nb::arg("name"), nb::arg("shape"), nb::arg("init") = nb::none(), nb::arg("dtype") = "f32",
+          nb::sig("def parameter(self, name: str, shape: collections.abc.Sequence[int], init: "
+                  "Initializer | None = None, dtype: object = 'f32') -> Value"),
+          "A tensor of a fixed shape, kept from step to step. Of float32 it is trained, and starts "
+          "as PyTorch's weights do where no init is given; of other types it is frozen and starts "
+          "from a constant.")
       .def(
           "minimize", [](Graph& g, const PyValue& loss) { g.minimize(loss.value); },
           nb::arg("loss"), "The loss, a scalar. A graph has one.")

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "io/safetensors/safetensors.h"
 #include "train/compile.h"
 
 namespace thimble::python {
@@ -38,9 +39,6 @@ PredictedRows::PredictedRows(const ir::Graph& model, int64_t samples) {
   for (const auto& [name, id] : model.outputs) {
     train::require_parts_of_samples(model, name);
     outputs_.push_back({name, model.type(id)});
-    if (outputs_.back().type.dtype == DType::boolean) {
-      throw Error("predict", "the output " + name + " holds bits; cast it");
-    }
   }
   if (samples > 0) make_arrays(samples);
 }
@@ -50,11 +48,11 @@ void PredictedRows::make_arrays(int64_t samples) {
   for (Output& output : outputs_) {
     const Shape shape = ir::with_batch(output.type.shape, samples);
     arrays_[output.name.c_str()] = new_array(output.type.dtype, shape, &output.array);
-    append(output, output.collected);
+    write(output, output.collected);
   }
 }
 
-void PredictedRows::append(Output& output, std::span<const std::byte> bytes) {
+void PredictedRows::write(Output& output, std::span<const std::byte> bytes) {
   if (output.array == nullptr) {
     output.collected.insert(output.collected.end(), bytes.begin(), bytes.end());
   } else if (!bytes.empty()) {
@@ -63,8 +61,14 @@ void PredictedRows::append(Output& output, std::span<const std::byte> bytes) {
   }
 }
 
+void PredictedRows::append(Output& output, std::span<const std::byte> bytes, int64_t count) {
+  const DType dtype = output.type.dtype;
+  if (!is_packed(dtype)) return write(output, bytes);
+  write(output, io::unpacked(dtype, ir::with_batch(output.type.shape, count), bytes));
+}
+
 void PredictedRows::append(const exec::Session& session, int64_t count) {
-  for (Output& output : outputs_) append(output, session.output(output.name));
+  for (Output& output : outputs_) append(output, session.output(output.name), count);
   samples_ += count;
 }
 
@@ -77,7 +81,7 @@ nb::object copied(const exec::Store& store, const exec::Store::Entry& entry) {
   const std::span<const std::byte> bytes = store.read(entry);
   std::byte* data = nullptr;
   nb::object array = new_array(entry.type.dtype, entry.type.shape, &data);
-  std::memcpy(data, bytes.data(), bytes.size());
+  unpack(entry.type.dtype, data, bytes, entry.type.shape.elements());
   array.attr("setflags")(nb::arg("write") = false);
   return array;
 }
@@ -89,7 +93,7 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
     const exec::Store::Entry* const entry = store.find(value.name);
     if (entry == nullptr) continue;
     views[value.name->c_str()] =
-        entry->data == nullptr
+        entry->data == nullptr || is_packed(entry->type.dtype)
             ? copied(store, *entry)
             : view_array(entry->type.dtype, entry->type.shape, entry->data, owner);
   }
@@ -98,11 +102,16 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
 
 void set_tensor(exec::Store& store, const std::string& name, const InputArray& values) {
   const exec::Store::Entry* const entry = store.find(name);
-  if (entry == nullptr || values.nbytes() != entry->bytes()) {
+  if (entry == nullptr || static_cast<int64_t>(values.nbytes()) !=
+                              io::file_bytes(entry->type.dtype, entry->type.shape)) {
     throw Error(name, "there is no parameter or statistic of so many bytes");
   }
   store.overwrite(*entry, [&](std::span<std::byte> bytes) {
-    std::memmove(bytes.data(), values.data(), bytes.size());
+    if (is_packed(entry->type.dtype)) {
+      pack(entry->type.dtype, bytes.data(), values.data(), entry->type.shape.elements());
+    } else {
+      std::memmove(bytes.data(), values.data(), bytes.size());
+    }
   });
 }
 

@@ -19,7 +19,7 @@ std::unique_ptr<train::BatchStream> stream_from(const nb::object& given,
 // (above 0), results are written to their final place; else they are collected.
 class PredictedRows {
  public:
-  // Throws Error where the model has no output, or one of bits.
+  // Throws Error where the model has no output.
   PredictedRows(const ir::Graph& model, int64_t samples);
   // Appends the outputs of a batch. Needs no GIL.
   void append(const exec::Session& session, int64_t count);
@@ -34,7 +34,9 @@ class PredictedRows {
     std::vector<std::byte> collected;  // until then
   };
   void make_arrays(int64_t samples);
-  static void append(Output& output, std::span<const std::byte> bytes);
+  static void append(Output& output, std::span<const std::byte> bytes, int64_t count);
+  // Elements in NumPy's form.
+  static void write(Output& output, std::span<const std::byte> bytes);
 
   std::vector<Output> outputs_;
   nb::dict arrays_;
@@ -43,7 +45,7 @@ class PredictedRows {
 };
 
 // The model's parameters and states as arrays over the store's memory, which owner keeps alive.
-// Contents of the swap file are copied and read-only, because writes would be lost.
+// Contents of the swap file and packed ones are copied and read-only, because writes would be lost.
 nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner);
 
 // Overwrites one of them with elements of its type. Throws Error where there is none or their bytes

@@ -18,6 +18,9 @@ _NUMPY_NAMES = {
     "u8": "uint8",
     "u32": "uint32",
     "f16": "float16",
+    "f64": "float64",
+    "i64": "int64",
+    "i16": "int16",
     "bool": "bool",
 }
 
@@ -48,10 +51,15 @@ def _whole(x: Array, target: str, what: str) -> Array:
 
 
 def to_dtype(x: Array, dtype: str, what: str) -> Array:
-    """x as contiguous elements of one of thimble's types."""
+    """x as contiguous elements of one of thimble's types. Numbers of any type become floating point,
+    to the nearest; whole numbers become another integer type where they fit; booleans come from
+    booleans alone."""
+    if dtype not in _NUMPY_NAMES:
+        raise ValueError(f"[{what}] arrays of {dtype} are not taken; let the graph take i8 or f32")
     target = _NUMPY_NAMES[dtype]
     if x.dtype != target:
-        if x.dtype.kind not in "fiub" or (np.dtype(target).kind in "iu" and x.dtype.kind == "f"):
+        kind = np.dtype(target).kind
+        if x.dtype.kind not in "fiub" or kind == "b" or (kind in "iu" and x.dtype.kind == "f"):
             raise ValueError(f"[{what}] expected {target}, got an array of {x.dtype}")
         x = _whole(x, target, what) if np.dtype(target).kind in "iu" else x.astype(target)
     return np.ascontiguousarray(x).reshape(x.shape)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import Array, normalized, thimble_dtype
+from ._arrays import Array, normalized
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._specs import arguments, keeps_statistics, main_part, weights_of
@@ -28,13 +28,7 @@ class ValuesAndIndices(NamedTuple):
 def constant(graph: _core.Graph, x: Any, what: str, argument: str = "the argument") -> Value:
     """A number or an array as a constant of the graph."""
     array = normalized(x, what, argument)
-    if array.dtype == np.float32:
-        return graph._constant(array)
-    if (abs(array.astype(np.int64)) >= 2**24).any():
-        raise ValueError(f"[{what}] whole numbers in a graph lie within 16,777,216 of 0")
-    # Constants are float32, which holds these numbers exactly.
-    made = graph._constant(array.astype(np.float32))
-    return _core.build_op("cast", [made], {"dtype": thimble_dtype(array)})[0]
+    return graph._constant(array)
 
 
 def _reshaped(value: Value, shape: tuple[int, ...]) -> Value:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autodiff/rule_call.h"
+#include "autodiff/type_change.h"
 
 namespace thimble::autodiff {
 namespace {
@@ -32,7 +33,7 @@ std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted
     });
     if (!any) continue;
     for (int output : node.outputs) {
-      if (graph.type(output).dtype == DType::f32) depends[static_cast<size_t>(output)] = 1;
+      if (is_floating(graph.type(output).dtype)) depends[static_cast<size_t>(output)] = 1;
     }
   }
   return depends;
@@ -50,6 +51,7 @@ class Reverse {
                   fmt::format("the gradient of {} {} has shape {}", graph_.data(id).name,
                               ir::to_string(graph_.type(id)), to_string(gradient.shape())));
     }
+    gradient = with_type(graph_, gradient, graph_.type(id).dtype);
     Value& sum = grads_[static_cast<size_t>(id)];
     sum = sum ? graph_.add1(gradient_sum(), {}, {sum, gradient}) : gradient;
     ir::ValueData& data = graph_.values[static_cast<size_t>(sum.id())];
@@ -133,8 +135,7 @@ std::vector<Gradient> append_loss_gradients(ir::Graph& graph) {
       wanted.push_back(static_cast<int>(id));
     }
   }
-  const Value one = graph.source("one", {DType::f32, {}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(one.id())].data = std::vector{1.0F};
+  const Value one = graph.constant("one", Array(std::vector{1.0F}, {}));
   const Cotangent seed{graph.value(*graph.loss), one};
   return append_gradients(graph, {&seed, 1}, wanted);
 }

@@ -78,16 +78,9 @@ void check_field(const std::vector<Field>& fields, size_t f) {
                                      to_string(field.shape)));
     }
   }
-  switch (field.dtype) {
-    case DType::f32:
-    case DType::i32:
-    case DType::u32:
-    case DType::u8:
-    case DType::i8:
-      return;
-    default:
-      throw Error(where,
-                  fmt::format("is {}; expected f32, i32, u32, u8 or i8", to_string(field.dtype)));
+  if (field.shape.elements() * bits(field.dtype) % 8 != 0) {
+    throw Error(where, fmt::format("is {}{}, which does not fill whole bytes; give it as u8",
+                                   to_string(field.dtype), to_string(field.shape)));
   }
 }
 

@@ -1,9 +1,9 @@
 // Data sets from the program itself: arrays and callbacks.
+#include <fmt/format.h>
+#include <thimble/data.h>
 #include <thimble/error.h>
 
-#include <fmt/format.h>
-
-#include "data/array.h"
+#include <cstring>
 
 namespace thimble::data {
 namespace {
@@ -22,38 +22,52 @@ class GeneratorSource : public Source {
   Fill fill_;
 };
 
-DType dtype_of(Element element) {
-  switch (element) {
-    case Element::f32:
-      return DType::f32;
-    case Element::i32:
-      return DType::i32;
-    default:
-      return DType::u8;
+// Arrays whose first dimension counts the samples.
+class MemorySource : public Source {
+ public:
+  MemorySource(std::vector<Field> fields, std::vector<Values> values)
+      : fields_(std::move(fields)), values_(std::move(values)) {}
+  int64_t size() const override { return values_.empty() ? 0 : values_.front().shape()[0]; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(int64_t index, std::span<void* const> out) const override {
+    for (size_t f = 0; f < fields_.size(); ++f) {
+      const auto bytes = static_cast<size_t>(size_bytes(fields_[f].dtype, fields_[f].shape));
+      std::memcpy(out[f], values_[f].bytes().data() + static_cast<size_t>(index) * bytes, bytes);
+    }
   }
-}
+  int64_t bytes() const override {
+    int64_t sum = 0;
+    for (const Values& values : values_) sum += static_cast<int64_t>(values.bytes().size());
+    return sum;
+  }
+
+ private:
+  std::vector<Field> fields_;
+  std::vector<Values> values_;
+};
 
 // The values as rows of field.shape.
-Column column_of(Field field, Values values) {
-  return std::visit(
-      [&](auto& elements) {
-        const std::string where = fmt::format("in_memory field \"{}\"", field.name);
-        const auto size = static_cast<int64_t>(elements.size());
-        const int64_t sample = field.shape.elements();
-        if (sample < 1 || size % sample != 0) {
-          throw Error(where, fmt::format("{} values are not whole samples of shape {}", size,
-                                         to_string(field.shape)));
-        }
-        std::vector<int64_t> dims = field.shape.dims();
-        dims.insert(dims.begin(), size / sample);
-        Array array = make_array(std::move(elements), Shape(std::move(dims)));
-        if (dtype_of(array.element) != field.dtype) {
-          throw Error(where, fmt::format("is {}, but its values are {}", to_string(field.dtype),
-                                         to_string(dtype_of(array.element))));
-        }
-        return Column{std::move(field), std::move(array)};
-      },
-      values);
+Values rows_of(const Field& field, const Values& values) {
+  const std::string where = fmt::format("in_memory field \"{}\"", field.name);
+  const int64_t size = values.elements();
+  const int64_t sample = field.shape.elements();
+  if (values.dtype() != field.dtype) {
+    throw Error(where, fmt::format("is {}, but its values are {}; convert them with Array::cast",
+                                   to_string(field.dtype), to_string(values.dtype())));
+  }
+  if (sample < 1 || size % sample != 0) {
+    throw Error(where, fmt::format("{} values are not whole samples of shape {}", size,
+                                   to_string(field.shape)));
+  }
+  std::vector<int64_t> dims = field.shape.dims();
+  dims.insert(dims.begin(), size / sample);
+  const Shape rows(std::move(dims));
+  if (values.shape().rank() != 1 && values.shape() != rows) {
+    throw Error(where,
+                fmt::format("its samples are {}, but its values are {}: give {}",
+                            to_string(field.shape), to_string(values.shape()), to_string(rows)));
+  }
+  return values.reshaped(rows);
 }
 
 }  // namespace
@@ -68,17 +82,16 @@ Dataset in_memory(std::vector<Field> fields, std::vector<Values> values) {
     throw Error("in_memory",
                 fmt::format("{} fields, but {} arrays of values", fields.size(), values.size()));
   }
-  std::vector<Column> columns;
   for (size_t f = 0; f < fields.size(); ++f) {
-    columns.push_back(column_of(std::move(fields[f]), std::move(values[f])));
-    const int64_t rows = columns.back().array.rows();
-    if (rows != columns.front().array.rows()) {
-      throw Error(fmt::format("in_memory field \"{}\"", columns.back().field.name),
-                  fmt::format("holds {} samples, but \"{}\" holds {}", rows,
-                              columns.front().field.name, columns.front().array.rows()));
+    values[f] = rows_of(fields[f], values[f]);
+    const int64_t rows = values[f].shape()[0];
+    if (rows != values.front().shape()[0]) {
+      throw Error(fmt::format("in_memory field \"{}\"", fields[f].name),
+                  fmt::format("holds {} samples, but \"{}\" holds {}", rows, fields.front().name,
+                              values.front().shape()[0]));
     }
   }
-  return array_dataset(std::move(columns));
+  return Dataset(std::make_shared<MemorySource>(std::move(fields), std::move(values)));
 }
 
 }  // namespace thimble::data

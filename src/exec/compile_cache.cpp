@@ -39,6 +39,12 @@ class Content {
     add(data.name);
     add(data.type.dtype);
     add(std::span(data.type.shape.dims()));
+    add(static_cast<bool>(data.type.quantization));
+    if (const Quantization* const q = data.type.quantization.get()) {
+      add(std::span(q->scales));
+      add(std::span(q->zero_points));
+      add(q->axis.value_or(-1));
+    }
     add(data.role);
     add(data.producer);
     add(data.init->kind);
@@ -51,7 +57,8 @@ class Content {
     add(data.storage);
     add(data.recomputed);
     add(data.fetched);
-    add(std::span(*data.data));
+    add(data.data->dtype());
+    add(data.data->bytes());
   }
   void add(const ir::Node& node) {
     add(std::string(node.op->name));
@@ -135,7 +142,7 @@ int64_t memory_bytes(const Compiled& compiled) {
   int64_t bytes = 0;
   for (const ir::ValueData& data : step.graph.values) {
     bytes += static_cast<int64_t>(sizeof(data)) + memory_bytes(*data.name) +
-             memory_bytes(data.type.shape.dims()) + memory_bytes(*data.data);
+             memory_bytes(data.type.shape.dims()) + static_cast<int64_t>(data.data->bytes().size());
   }
   for (const ir::Node& node : step.graph.nodes) {
     bytes += static_cast<int64_t>(sizeof(node)) + memory_bytes(node.inputs) +

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "exec/memory.h"
+#include "ir/element.h"
 #include "simd/philox.h"
 
 namespace thimble::exec {
@@ -125,6 +126,21 @@ void fill_all(const Initializer& init, const std::string& name, uint64_t seed, c
 }
 
 }  // namespace
+
+void fill_constant(const ir::TensorType& type, double value, std::span<std::byte> out) {
+  std::fill(out.begin(), out.end(), std::byte{0});
+  if (value == 0.0) return;
+  const auto to = static_cast<int>(type.dtype);
+  const bool floating = is_floating(type.dtype);
+  const int64_t whole = type.dtype == DType::boolean ? 1 : element_int_of(value);
+  for (int64_t i = 0; i < type.shape.elements(); ++i) {
+    if (floating) {
+      element_store_real(out.data(), to, i, value);
+    } else {
+      element_store_int(out.data(), to, i, whole);
+    }
+  }
+}
 
 void fill_initial(const Initializer& init, const std::string& name, uint64_t seed,
                   const Shape& shape, float* out) {

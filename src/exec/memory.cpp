@@ -104,7 +104,7 @@ void Store::initialize(uint64_t seed) {
   for (const Entry& entry : entries_) {
     overwrite(entry, [&](std::span<std::byte> bytes) {
       if (entry.type.dtype != DType::f32) {
-        std::memset(bytes.data(), 0, bytes.size());
+        fill_constant(entry.type, entry.init.a, bytes);
         return;
       }
       fill_initial(entry.init, entry.name, seed, entry.type.shape,

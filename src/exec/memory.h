@@ -94,6 +94,9 @@ class Store {
   Block block_;
 };
 
+// Writes a number into all elements of whatever type, by the rules of cast.
+void fill_constant(const ir::TensorType& type, double value, std::span<std::byte> out);
+
 // Writes first values of shape by the rule. out: [elements]. Philox keyed by seed and name.
 void fill_initial(const Initializer& init, const std::string& name, uint64_t seed,
                   const Shape& shape, float* out);

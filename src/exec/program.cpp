@@ -59,14 +59,13 @@ class Contents {
     for (size_t id = 0; id < blocks.size(); ++id) {
       const ir::ValueData& value = graph.values[id];
       if (value.role != ir::Role::constant) continue;
-      const std::vector<float>& numbers = by_name_.at(value.name);
-      blocks[id] = block_of(value.type, std::as_bytes(std::span(numbers)), known);
+      blocks[id] = block_of(value.type, by_name_.at(value.name)->bytes(), known);
     }
     return blocks;
   }
 
  private:
-  std::map<std::string, ir::Shared<std::vector<float>>> by_name_;
+  std::map<std::string, ir::Shared<Array>> by_name_;
 };
 
 // Vectors have room to grow, which is of no use any more.
@@ -135,7 +134,9 @@ Program::Program(ir::Graph graph, const CompileOptions& options,
   const ir::Graph& step = compiled_->step.graph;
   params_.reserve(step.nodes.size());
   for (const ir::Node& node : step.nodes) {
-    if (node.op->kernels.ref == nullptr) throw Error(node.op->name, "has no kernel to run");
+    if (ir::kernels_of(step, node).ref == nullptr) {
+      throw Error(node.op->name, "has no kernel to run");
+    }
     if (node.tiled) tiled_.emplace(params_.size(), plan::tiled_loop(step, node));
     params_.push_back(plan::kernel_params(step, node));
   }

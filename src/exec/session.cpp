@@ -7,6 +7,7 @@
 
 #include "exec/program.h"
 #include "exec/swap_file.h"
+#include "ir/element.h"
 #include "ir/tiling.h"
 #include "plan/transfer_ops.h"
 
@@ -52,8 +53,7 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
     add_inputs(read, declared);
     const int workspace = program.arena().workspace_of_node[n];
     Call call;
-    call.kernel = program.options().fast && node.op->kernels.fast != nullptr ? node.op->kernels.fast
-                                                                             : node.op->kernels.ref;
+    call.kernel = ir::kernels_of(graph, node).kernel(program.options().fast);
     call.call.outputs = pointers_.data() + outputs;
     call.call.inputs = pointers_.data() + inputs;
     call.call.workspace = workspace < 0
@@ -170,8 +170,18 @@ std::vector<double> Session::measure() {
 }
 
 bool Session::is_finite(int id) const {
-  if (program_.graph().type(id).dtype != DType::f32) return true;
+  const ir::TensorType& type = program_.graph().type(id);
+  if (!is_floating(type.dtype)) return true;
   const std::span<std::byte> bytes = contents(id);
+  if (type.dtype != DType::f32) {
+    const int64_t elements = bytes.empty() ? 0 : type.shape.elements();
+    for (int64_t i = 0; i < elements; ++i) {
+      if (!std::isfinite(element_load_real(bytes.data(), static_cast<int>(type.dtype), i))) {
+        return false;
+      }
+    }
+    return true;
+  }
   for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
     float value = 0.0F;
     std::memcpy(&value, bytes.data() + at, sizeof(float));

@@ -14,7 +14,7 @@ Graph with_batch(const Graph& graph, int64_t batch) {
     node.attrs = with_batch(node.attrs, batch);
     std::vector<const TensorType*> types;
     for (int input : node.inputs) types.push_back(input < 0 ? nullptr : &fixed.type(input));
-    const std::vector<TensorType> result = node.op->infer({*node.op, node.attrs, types});
+    const std::vector<TensorType> result = infer_types(*node.op, node.attrs, types);
     for (size_t i = 0; i < result.size(); ++i) {
       fixed.values[static_cast<size_t>(node.outputs[i])].type = result[i];
     }

@@ -92,6 +92,7 @@ Value Graph::source(const std::string& name, TensorType type, Role role, Initial
   if (name.empty()) throw Error("graph", "a source needs a name");
   check_size(name, type);
   check_batch(*this, name, type.shape, role);
+  if (const std::string wrong = quantization_error(type); !wrong.empty()) throw Error(name, wrong);
   if (const auto given = given_.find(name); given != given_.end() && role == Role::parameter) {
     const TensorType& have = this->type(given->second);
     if (have == type) return value(given->second);
@@ -110,6 +111,12 @@ Value Graph::source(const std::string& name, TensorType type, Role role, Initial
   sources_.insert(at, {data.name, id});
   values.push_back(std::move(data));
   return value(id);
+}
+
+Value Graph::constant(const std::string& name, Array values) {
+  const Value value = source(name, {values.dtype(), values.shape()}, Role::constant);
+  this->values[static_cast<size_t>(value.id())].data = values.owned();
+  return value;
 }
 
 void Graph::give(const std::map<std::string, Value>& parameters) {
@@ -164,7 +171,7 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
       throw Error(op.name, fmt::format("input {} ({}) is missing", i, op.signature.inputs[i].name));
     }
   }
-  const std::vector<TensorType> result = op.infer({op, node.attrs, types});
+  const std::vector<TensorType> result = infer_types(op, node.attrs, types);
   for (const TensorType& type : result) check_size(op.name, type);
 
   const bool own_layer = open_layers_ == 0;

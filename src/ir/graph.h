@@ -49,11 +49,11 @@ struct ValueData {
   bool trainable = true;
   bool sums_gradients = false;  // a state: the sum of a parameter's gradients since its last update
   Storage storage = Storage::full;
-  bool recomputed = false;          // a second time, by the same node or a cheaper one
-  bool fetched = false;             // read back from the swap file
-  int producer = -1;                // node, or -1 for a source
-  Shared<Initializer> init;         // parameters and state
-  Shared<std::vector<float>> data;  // constants: f32 values, row-major
+  bool recomputed = false;   // a second time, by the same node or a cheaper one
+  bool fetched = false;      // read back from the swap file
+  int producer = -1;         // node, or -1 for a source
+  Shared<Initializer> init;  // parameters and state
+  Shared<Array> data;        // constants: of their type
 };
 
 // The gradient that an update reads, computed some rows at a time while the update runs, so that
@@ -110,6 +110,8 @@ class Graph {
 
   // Adds a value without producer. The name must be new. Throws Error.
   Value source(const std::string& name, TensorType type, Role role, Initializer init = {});
+  // A constant of these values.
+  Value constant(const std::string& name, Array values);
   // Until the next call, parameters of these names are these values and no new sources: layers
   // become functions of given weights.
   void give(const std::map<std::string, Value>& parameters);
@@ -168,6 +170,9 @@ class LayerScope {
   Graph& graph_;
   std::string name_;
 };
+
+// The kernels for a node.
+[[nodiscard]] ChosenKernels kernels_of(const Graph& graph, const Node& node);
 
 // The graph with the open batch fixed: every shape rule is run again with the real size.
 // Throws Error naming the op that does not fit.

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ir/attrs.h"
@@ -23,10 +25,19 @@ struct Node;
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
-  bool operator==(const TensorType&) const = default;
+  std::shared_ptr<const Quantization> quantization = nullptr;  // shared by copies; null: none
+
+  bool operator==(const TensorType& other) const {
+    return dtype == other.dtype && shape == other.shape &&
+           (quantization == other.quantization ||
+            (quantization && other.quantization && *quantization == *other.quantization));
+  }
 };
 
-// "f32[2, 3]"
+// What is wrong with the quantization of a type, or "".
+[[nodiscard]] std::string quantization_error(const TensorType& type);
+
+// "f32[2, 3]", "i8[2, 3] (scale 0.5, zero point 3)"
 [[nodiscard]] std::string to_string(const TensorType& type);
 
 // One input or output, for documentation and checks.
@@ -57,7 +68,7 @@ struct InferContext {
   void require(bool condition, const std::string& message) const {
     if (!condition) fail(message);
   }
-  // Input i has this element type.
+  // Input i has this element type, or the op has further kernels for the types of these inputs.
   void require_dtype(int i, DType dtype) const;
   // Input i has this number of dimensions.
   void require_rank(int i, int rank) const;
@@ -103,6 +114,12 @@ class Params {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  // Of these bytes.
+  [[nodiscard]] static Params of_bytes(std::vector<std::byte> bytes) {
+    Params params;
+    params.bytes_ = std::move(bytes);
+    return params;
+  }
   template <class T>
   [[nodiscard]] T as() const {
     T value;

@@ -32,6 +32,9 @@ struct GradientRule {
   // Gradients of the inputs, none for those without; null where the op has no gradient.
   std::vector<Value> (*vjp)(const VjpContext&) = nullptr;
   bool adds_gradients = false;  // the op that sums two gradients (one op of the library)
+  // The attributes with which the op turns its input into a type (one op of the library): what
+  // brings a gradient to the type of its value. Null: it is another op.
+  Attrs (*to_type)(DType) = nullptr;
   Routing routing;
   bool stops_gradient = false;  // its outputs count as constants: what reads them need have no vjp
 };
@@ -45,6 +48,17 @@ struct RewriteRule {
   Attrs (*fuse_activation)(const Attrs&, Activation) = nullptr;
 };
 
+// Kernels of an op for inputs of other types than its usual ones.
+struct TypedKernels {
+  // The types of the inputs, in order; the last stands for all that follow.
+  std::vector<DType> inputs;
+  KernelFn ref = nullptr;
+  KernelFn fast = nullptr;                           // null: ref
+  Params (*params)(const KernelContext&) = nullptr;  // null: the op's
+  // Bytes of scratch memory of the fast kernel; null for none.
+  int64_t (*workspace)(const Params&, int threads) = nullptr;
+};
+
 struct Kernels {
   // Parameters for the kernels; null where they take none.
   Params (*params)(const KernelContext&) = nullptr;
@@ -56,6 +70,13 @@ struct Kernels {
   KernelFn ref = nullptr;    // float32: the oracle, and the kernel where fast is null
   KernelFn ref64 = nullptr;  // the same in double precision, for gradient checks
   KernelFn fast = nullptr;
+  // For further types of the inputs (see InferContext::require_dtype); the shape rule says of what
+  // types the outputs are then. Gradient checks run them as they are: they hold no f32.
+  std::vector<TypedKernels> typed;
+  // The kernels above take inputs of other types, f16 and bf16 among them, as they are.
+  bool any_type = false;
+  // Outputs that stay f32 where the others are f16 or bf16 (see infer_types): losses, statistics.
+  std::vector<int> stay_f32;
 };
 
 // Output `out` and input `in` in one buffer.

@@ -9,6 +9,7 @@ namespace thimble {
 
 const Shape& Value::shape() const { return graph_->type(id_).shape; }
 DType Value::dtype() const { return graph_->type(id_).dtype; }
+const Quantization* Value::quantization() const { return graph_->type(id_).quantization.get(); }
 const std::string& Value::name() const { return graph_->data(id_).name; }
 
 Graph::Graph() : graph_(std::make_unique<ir::Graph>()) {}
@@ -31,18 +32,44 @@ Value of_this(ir::Graph& graph, const Value& value, const char* what) {
   return value;
 }
 
+ir::TensorType type_of(DType dtype, Shape shape, const Quantization& quantization) {
+  ir::TensorType type{dtype, std::move(shape)};
+  if (quantization != Quantization()) {
+    type.quantization = std::make_shared<const Quantization>(quantization);
+  }
+  return type;
+}
+
 }  // namespace
 
-Value Graph::input(const std::string& name, const Shape& sample, DType dtype) {
-  return graph_->source(name, {dtype, batched(sample)}, ir::Role::input);
+Value Graph::input(const std::string& name, const Shape& sample, DType dtype,
+                   const Quantization& quantization) {
+  return graph_->source(name, type_of(dtype, batched(sample), quantization), ir::Role::input);
 }
 
 Value Graph::label(const std::string& name, const Shape& sample, DType dtype) {
   return graph_->source(name, {dtype, batched(sample)}, ir::Role::label);
 }
 
-Value Graph::parameter(const std::string& name, const Shape& shape, const Initializer& init) {
-  return graph_->source(name, {DType::f32, shape}, ir::Role::parameter, init);
+Value Graph::parameter(const std::string& name, const Shape& shape, const Initializer& init,
+                       DType dtype, const Quantization& quantization) {
+  if (dtype != DType::f32 && init.kind != Initializer::Kind::constant) {
+    throw Error(name, fmt::format("a parameter of type {} starts from a constant alone; take "
+                                  "init::zeros, ones or constant, and set or load other values",
+                                  to_string(dtype)));
+  }
+  const Value value =
+      graph_->source(name, type_of(dtype, shape, quantization), ir::Role::parameter, init);
+  if (dtype != DType::f32) graph_->values[static_cast<size_t>(value.id())].trainable = false;
+  return value;
+}
+
+Value Graph::constant(const std::string& name, const Array& values,
+                      const Quantization& quantization) {
+  const Value value = graph_->source(name, type_of(values.dtype(), values.shape(), quantization),
+                                     ir::Role::constant);
+  graph_->values[static_cast<size_t>(value.id())].data = values.owned();
+  return value;
 }
 
 Value Graph::constant(const std::string& name, const Shape& shape, std::vector<float> values) {
@@ -50,9 +77,7 @@ Value Graph::constant(const std::string& name, const Shape& shape, std::vector<f
     throw Error(name, fmt::format("a constant of shape {} has {} values, got {}", to_string(shape),
                                   shape.elements(), values.size()));
   }
-  const Value value = graph_->source(name, {DType::f32, shape}, ir::Role::constant);
-  graph_->values[static_cast<size_t>(value.id())].data = std::move(values);
-  return value;
+  return constant(name, Array(std::move(values), shape));
 }
 
 void Graph::minimize(Value loss) {

@@ -21,6 +21,14 @@ Bytes to_bytes(const std::vector<double>& values, Precision precision) {
   return bytes;
 }
 
+Bytes to_bytes(const Array& values, Precision precision) {
+  if (values.dtype() == DType::f32) {
+    const std::span<const float> numbers = values.as<float>();
+    return to_bytes(std::vector<float>(numbers.begin(), numbers.end()), precision);
+  }
+  return {values.bytes().begin(), values.bytes().end()};
+}
+
 Bytes to_bytes(const std::vector<float>& values, Precision precision) {
   if (precision == Precision::f64) {
     return to_bytes(std::vector<double>(values.begin(), values.end()), precision);
@@ -45,8 +53,9 @@ std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       const std::vector<const Bytes*>& inputs,
                                       Precision precision) {
   const OpDef& op = *node.op;
-  const KernelFn kernel = precision == Precision::f64 ? op.kernels.ref64 : op.kernels.ref;
   if (node.tiled) throw Error(op.name, "a tiled update has no reference run");
+  const ChosenKernels kernels = kernels_of(graph, node);
+  const KernelFn kernel = precision == Precision::f64 ? kernels.ref64 : kernels.ref;
   if (kernel == nullptr) {
     throw Error(op.name,
                 precision == Precision::f64 ? "has no double-precision kernel" : "has no kernel");
@@ -70,10 +79,9 @@ std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
   }
   std::vector<void*> destinations;
   for (Bytes& output : outputs) destinations.push_back(output.data());
-  Params params;
-  if (op.kernels.params != nullptr)
-    params = op.kernels.params({node.attrs, input_types, output_types});
-  kernel({destinations.data(), sources.data(), nullptr, params.bytes().data(),
+  const Params params = kernels.params({node.attrs, input_types, output_types});
+  Bytes workspace(static_cast<size_t>(kernels.workspace(params, 1, false)));
+  kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
           static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), nullptr});
   return outputs;
 }
@@ -85,7 +93,7 @@ std::vector<Bytes> run_reference(const Graph& graph, std::map<int, Bytes> source
     const ValueData& data = graph.values[id];
     if (data.producer >= 0) continue;
     if (data.role == Role::constant) {
-      values[id] = to_bytes(data.data, precision);
+      values[id] = to_bytes(*data.data, precision);
       continue;
     }
     const auto found = sources.find(static_cast<int>(id));

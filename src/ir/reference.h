@@ -27,6 +27,8 @@ std::vector<Bytes> run_reference(const Graph& graph, std::map<int, Bytes> source
 std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       const std::vector<const Bytes*>& inputs, Precision precision);
 
+// A constant's elements in a precision's form.
+[[nodiscard]] Bytes to_bytes(const Array& values, Precision precision);
 // f32 elements in a precision's form, and back.
 [[nodiscard]] Bytes to_bytes(const std::vector<float>& values, Precision precision);
 [[nodiscard]] Bytes to_bytes(const std::vector<double>& values, Precision precision);

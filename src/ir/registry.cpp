@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/op_def.h"
+#include "ir/graph.h"
 
 namespace thimble::ops {
 // Generated from the folders of src/ops.
@@ -36,10 +36,6 @@ const OpDef* find_op(std::string_view name) {
   return found != ops.end() && (*found)->name == name ? *found : nullptr;
 }
 
-std::string to_string(const TensorType& type) {
-  return std::string(to_string(type.dtype)) + thimble::to_string(type.shape);
-}
-
 void InferContext::fail(const std::string& message) const {
   std::string got;
   for (const TensorType* type : inputs) {
@@ -49,13 +45,6 @@ void InferContext::fail(const std::string& message) const {
   const std::string attributes = attrs.text();
   throw Error(op.name, fmt::format("{}; got {}{}{}", message, got.empty() ? "no inputs" : got,
                                    attributes.empty() ? "" : " with ", attributes));
-}
-
-void InferContext::require_dtype(int i, DType dtype) const {
-  if (input(i).dtype != dtype) {
-    fail(fmt::format("expected {} of type {}", op.signature.inputs[static_cast<size_t>(i)].name,
-                     thimble::to_string(dtype)));
-  }
 }
 
 void InferContext::require_rank(int i, int rank) const {

@@ -5,27 +5,54 @@
 
 namespace thimble {
 
-const char* to_string(DType dtype) {
+namespace {
+
+struct TypeFacts {
+  const char* name;
+  int bits;
+};
+
+TypeFacts facts_of(DType dtype) {
   switch (dtype) {
+    case DType::f64:
+      return {"f64", 64};
     case DType::f32:
-      return "f32";
-    case DType::i8:
-      return "i8";
-    case DType::i32:
-      return "i32";
-    case DType::u8:
-      return "u8";
-    case DType::u32:
-      return "u32";
-    case DType::boolean:
-      return "bool";
+      return {"f32", 32};
     case DType::f16:
-      return "f16";
+      return {"f16", 16};
     case DType::bf16:
-      return "bf16";
+      return {"bf16", 16};
+    case DType::i64:
+      return {"i64", 64};
+    case DType::i32:
+      return {"i32", 32};
+    case DType::i16:
+      return {"i16", 16};
+    case DType::i8:
+      return {"i8", 8};
+    case DType::i4:
+      return {"i4", 4};
+    case DType::u32:
+      return {"u32", 32};
+    case DType::u8:
+      return {"u8", 8};
+    case DType::boolean:
+      return {"bool", 1};
   }
-  return "?";
+  return {"?", 0};
 }
+
+}  // namespace
+
+const char* to_string(DType dtype) { return facts_of(dtype).name; }
+
+int bits(DType dtype) { return facts_of(dtype).bits; }
+
+bool is_floating(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
+bool is_packed(DType dtype) { return bits(dtype) < 8; }
 
 std::string to_string(const Shape& shape) {
   std::string text = "[";
@@ -43,21 +70,7 @@ std::string to_string(const Shape& shape) {
 
 int64_t size_bytes(DType dtype, const Shape& shape) {
   const int64_t n = shape.elements();
-  switch (dtype) {
-    case DType::f32:
-    case DType::i32:
-    case DType::u32:
-      return 4 * n;
-    case DType::f16:
-    case DType::bf16:
-      return 2 * n;
-    case DType::i8:
-    case DType::u8:
-      return n;
-    case DType::boolean:
-      return (n + 7) / 8;
-  }
-  return 0;
+  return is_packed(dtype) ? (n * bits(dtype) + 7) / 8 : n * (bits(dtype) / 8);
 }
 
 }  // namespace thimble

@@ -41,7 +41,7 @@ std::string outputs_are_its_own(const Graph& graph, const Node& node, int node_i
 
 std::string types_follow_the_shape_rule(const Graph& graph, const Node& node, int) {
   const std::vector<const TensorType*> types = input_types(graph, node);
-  const std::vector<TensorType> expected = node.op->infer({*node.op, node.attrs, types});
+  const std::vector<TensorType> expected = infer_types(*node.op, node.attrs, types);
   if (expected.size() != node.outputs.size()) {
     return fmt::format("has {} outputs, its rule says {}", node.outputs.size(), expected.size());
   }
@@ -99,6 +99,24 @@ constexpr struct {
     {"updates come last", updates_come_last},
 };
 
+void verify_sources(const Graph& graph) {
+  for (const ValueData& data : graph.values) {
+    std::string wrong = quantization_error(data.type);
+    const Array& contents = data.data;
+    if (data.role == Role::constant && data.producer < 0 && contents.elements() > 0 &&
+        (contents.dtype() != data.type.dtype || contents.shape() != data.type.shape)) {
+      wrong =
+          fmt::format("is {}, but holds {}{}", to_string(data.type),
+                      thimble::to_string(contents.dtype()), thimble::to_string(contents.shape()));
+    }
+    if (data.role == Role::parameter && data.trainable && data.producer < 0 &&
+        data.type.dtype != DType::f32) {
+      wrong = fmt::format("is {} and trained; only f32 parameters are", to_string(data.type));
+    }
+    if (!wrong.empty()) throw Error("verify", fmt::format("{} {}", *data.name, wrong));
+  }
+}
+
 void verify_results(const Graph& graph) {
   for (int id : graph.results()) {
     if (id < 0 || id >= static_cast<int>(graph.values.size())) {
@@ -125,6 +143,7 @@ void verify(const Graph& graph) {
       }
     }
   }
+  verify_sources(graph);
   verify_results(graph);
 }
 

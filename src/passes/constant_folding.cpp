@@ -27,18 +27,17 @@ bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& nod
   return std::all_of(inputs.begin(), inputs.end(),
                      [&](int id) { return id < 0 || to.data(id).role == ir::Role::constant; }) &&
          std::all_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
-           const auto& [dtype, shape] = from.type(id);
-           return dtype == DType::f32 && shape.elements() <= kMaxFoldedElements &&
+           const Shape& shape = from.type(id).shape;
+           return shape.elements() <= kMaxFoldedElements &&
                   (shape.rank() == 0 || is_of_every_batch(shape));
          });
 }
 
-Value add_constant(ir::Graph& graph, const ir::TensorType& type, const ir::Bytes& bytes) {
+Value add_constant(ir::Graph& graph, const ir::TensorType& type, ir::Bytes bytes) {
   const std::string name = "constant_" + std::to_string(graph.values.size());
   const Value value = graph.source(name, type, ir::Role::constant);
-  const std::vector<double> numbers = ir::to_doubles(bytes, ir::Precision::f32);
   graph.values[static_cast<size_t>(value.id())].data =
-      std::vector<float>(numbers.begin(), numbers.end());
+      Array::of_bytes(type.dtype, type.shape, std::move(bytes));
   return value;
 }
 
@@ -57,13 +56,14 @@ ir::Graph fold_constants(const ir::Graph& graph) {
     std::vector<const ir::Bytes*> pointers(inputs.size(), nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] < 0) continue;
-      contents[i] = ir::to_bytes(rewriter.graph().data(inputs[i]).data, ir::Precision::f32);
+      contents[i] = ir::to_bytes(*rewriter.graph().data(inputs[i]).data, ir::Precision::f32);
       pointers[i] = &contents[i];
     }
-    const auto outputs = ir::run_reference_node(graph, node, pointers, ir::Precision::f32);
+    auto outputs = ir::run_reference_node(graph, node, pointers, ir::Precision::f32);
     std::vector<Value> folded;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      folded.push_back(add_constant(rewriter.graph(), graph.type(node.outputs[i]), outputs[i]));
+      folded.push_back(
+          add_constant(rewriter.graph(), graph.type(node.outputs[i]), std::move(outputs[i])));
     }
     rewriter.replace(node, folded);
   }

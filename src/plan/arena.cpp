@@ -135,11 +135,11 @@ void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file, Pl
 }  // namespace
 
 ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node) {
-  if (node.op->kernels.params == nullptr) return {};
   const std::vector<const ir::TensorType*> inputs = ir::input_types(graph, node);
   std::vector<ir::TensorType> outputs;
+  const ir::ChosenKernels kernels = ir::kernels_for(*node.op, inputs);
   for (int id : node.outputs) outputs.push_back(graph.type(id));
-  return node.op->kernels.params({node.attrs, inputs, outputs});
+  return kernels.params({node.attrs, inputs, outputs});
 }
 
 ir::Params gradient_params(const ir::Graph& graph, const ir::Node& node) {
@@ -158,9 +158,10 @@ int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const Aren
   if (node.tiled) {
     return workspace_bytes(tiled_loop(graph, node), *node.tiled->op, options.threads);
   }
-  if (!options.fast || node.op->kernels.fast == nullptr || node.op->kernels.workspace == nullptr)
-    return 0;
-  return node.op->kernels.workspace(kernel_params(graph, node), options.threads);
+  const ir::ChosenKernels kernels = ir::kernels_of(graph, node);
+  const auto own = kernels.typed != nullptr ? kernels.typed->workspace : node.op->kernels.workspace;
+  if (!kernels.widens && own == nullptr) return 0;
+  return kernels.workspace(kernel_params(graph, node), options.threads, options.fast);
 }
 
 std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options) {

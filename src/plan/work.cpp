@@ -11,8 +11,8 @@ double flops_of(const ir::Graph& graph, const ir::Node& node) {
     const auto flops = node.tiled->op->kernels.flops;
     return flops == nullptr ? 0.0 : flops(gradient_params(graph, node));
   }
-  return node.op->kernels.flops == nullptr ? 0.0
-                                           : node.op->kernels.flops(kernel_params(graph, node));
+  if (node.op->kernels.flops == nullptr) return 0.0;
+  return ir::kernels_of(graph, node).flops(kernel_params(graph, node));
 }
 
 int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {

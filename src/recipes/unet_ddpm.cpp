@@ -168,8 +168,9 @@ Graph build() {
 Graph denoiser() {
   Graph g;
   const Value x = g.input("x", {kSide, kSide, 1});
-  const auto whole = [&g](const char* name) { return cast(g.input(name, {}), DType::i32); };
-  g.output("v", guess(g, x, {whole("time"), whole("digit"), g.input("told", {1})}));
+  const Value time = g.input("time", {}, DType::i32);
+  const Value digit = g.input("digit", {}, DType::i32);
+  g.output("v", guess(g, x, {time, digit, g.input("told", {1})}));
   return g;
 }
 
@@ -186,15 +187,17 @@ class Denoiser {
     const size_t count = x.size() / (kSide * kSide);
     std::vector<float> both = x;  // once with the digit, once without
     both.insert(both.end(), x.begin(), x.end());
-    std::vector<float> digits(2 * count);
+    std::vector<int32_t> digits(2 * count);
     std::vector<float> told(2 * count, 0.0F);
     for (size_t i = 0; i < count; ++i) {
-      digits[i] = static_cast<float>(digit_of(first + static_cast<int64_t>(i)));
+      digits[i] = static_cast<int32_t>(digit_of(first + static_cast<int64_t>(i)));
       told[i] = 1.0F;
     }
-    const std::vector<float> times(2 * count, static_cast<float>(time));
+    const std::vector<int32_t> times(2 * count, static_cast<int32_t>(time));
     std::vector<float> v =
-        network_.run({{"x", both}, {"time", times}, {"digit", digits}, {"told", told}}).at("v");
+        network_.run({{"x", both}, {"time", times}, {"digit", digits}, {"told", told}})
+            .at("v")
+            .floats();
     for (size_t i = 0; i < x.size(); ++i) {
       const float without = v[x.size() + i];
       v[i] = without + static_cast<float>(kGuidance) * (v[i] - without);

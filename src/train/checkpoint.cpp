@@ -29,9 +29,19 @@ bool is_saved(const State& state, const exec::Store::Entry& entry) {
 }
 
 io::TensorView view_of(const exec::Store& store, const exec::Store::Entry& entry) {
-  return {.name = entry.name, .dtype = entry.type.dtype, .shape = entry.type.shape, .fetch = [&] {
-            return store.read(entry);
-          }};
+  io::TensorView view{.name = entry.name,
+                      .dtype = io::file_dtype(entry.type.dtype),
+                      .shape = entry.type.shape,
+                      .bytes = {},
+                      .fetch = [&] { return store.read(entry); }};
+  if (is_packed(entry.type.dtype)) {
+    const auto held = std::make_shared<std::vector<std::byte>>();
+    view.fetch = [&store, &entry, held] {
+      *held = io::unpacked(entry.type.dtype, entry.type.shape, store.read(entry));
+      return std::span<const std::byte>(*held);
+    };
+  }
+  return view;
 }
 
 std::string exact(double value) { return fmt::format("{:a}", value); }
@@ -153,7 +163,7 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
                                  " is missing; the checkpoint is of another model or optimizer, "
                                  "or was made with other parameters frozen");
   }
-  if (tensor->dtype != entry.type.dtype || tensor->shape != entry.type.shape) {
+  if (tensor->dtype != io::file_dtype(entry.type.dtype) || tensor->shape != entry.type.shape) {
     throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", name,
                                          to_string(tensor->dtype), to_string(tensor->shape),
                                          ir::to_string(entry.type)));
@@ -164,6 +174,16 @@ void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
                  const std::string& name) {
   const io::TensorView& tensor = *file.find(name);
+  if (is_packed(entry.type.dtype)) {
+    std::vector<std::byte> held(
+        static_cast<size_t>(io::file_bytes(entry.type.dtype, entry.type.shape)));
+    file.load(tensor, 0, held);
+    const std::vector<std::byte> bytes =
+        io::packed(file.name() + ": " + name, entry.type.dtype, entry.type.shape, held);
+    store.overwrite(
+        entry, [&](std::span<std::byte> to) { std::copy(bytes.begin(), bytes.end(), to.begin()); });
+    return;
+  }
   store.overwrite(entry, [&](std::span<std::byte> bytes) { file.load(tensor, 0, bytes); });
 }
 

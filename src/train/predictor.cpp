@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/element.h"
 #include "train/checkpoint.h"
 #include "train/compile.h"
 #include "train/runner.h"
@@ -38,46 +39,122 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
 Plan Predictor::plan() const { return state_->runner.plan({0, state_->batch}); }
 
-std::map<std::string, std::vector<float>> Predictor::run(
-    const std::map<std::string, std::vector<float>>& inputs) {
-  struct Feed {
-    std::string name;
-    const std::vector<float>* values;
-    int64_t sample;
+namespace {
+
+// An input of a run and the samples it holds.
+struct Given {
+  const ir::ValueData* source;
+  Array values;
+  int64_t sample;  // elements
+};
+
+Given given_for(const ir::ValueData& source, const Array& values) {
+  const std::vector<int64_t>& dims = source.type.shape.dims();
+  const Shape sample(std::vector<int64_t>(dims.begin() + 1, dims.end()));
+  const auto fail = [&](const std::string& what) {
+    throw Error(source.name,
+                fmt::format("expected {}[count{}{}], got {}{}: {}", to_string(source.type.dtype),
+                            sample.rank() == 0 ? "" : ", ",
+                            sample.rank() == 0 ? "" : to_string(sample).substr(1),
+                            to_string(values.dtype()), to_string(values.shape()), what));
   };
-  std::vector<Feed> feeds;
+  if (values.dtype() != source.type.dtype) fail("convert it with Array::cast");
+  const int64_t elements = sample.elements();
+  const bool in_a_row = values.shape().rank() == 1;
+  bool fits = in_a_row || values.shape().rank() == sample.rank() + 1;
+  for (int axis = 0; fits && !in_a_row && axis < sample.rank(); ++axis) {
+    fits = values.shape()[axis + 1] == sample[axis];
+  }
+  if (!fits || elements == 0 || values.elements() % elements != 0) {
+    fail("give whole samples");
+  }
+  return {&source, values, elements};
+}
+
+// Collects the elements of an output, which need not fill whole bytes.
+class Collected {
+ public:
+  void add(DType dtype, std::span<const std::byte> bytes, int64_t elements) {
+    const auto old = static_cast<size_t>(bits_ / 8);
+    const int64_t bits_left = bits_ % 8;
+    const int64_t added = elements * bits(dtype);
+    bytes_.resize(static_cast<size_t>((bits_ + added + 7) / 8));
+    if (bits_left == 0) {
+      std::copy_n(bytes.begin(), bytes_.size() - old, bytes_.begin() + static_cast<int64_t>(old));
+    } else {
+      copy_packed(dtype, bytes, elements);
+    }
+    bits_ += added;
+  }
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void copy_packed(DType dtype, std::span<const std::byte> from, int64_t elements) {
+    const int type = static_cast<int>(dtype);
+    const int64_t first = bits_ / bits(dtype);
+    for (int64_t i = 0; i < elements; ++i) {
+      element_store_int(bytes_.data(), type, first + i, element_load_int(from.data(), type, i));
+    }
+  }
+
+  std::vector<std::byte> bytes_;
+  int64_t bits_ = 0;
+};
+
+// Elements first to first + count of an array.
+void copy_elements(std::span<std::byte> to, const Array& from, int64_t first, int64_t count) {
+  const DType dtype = from.dtype();
+  const int64_t bit = first * bits(dtype);
+  if (bit % 8 == 0) {
+    const auto bytes = static_cast<size_t>((count * bits(dtype) + 7) / 8);
+    std::memcpy(to.data(), from.bytes().data() + bit / 8, std::min(bytes, to.size()));
+    return;
+  }
+  const int type = static_cast<int>(dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    element_store_int(to.data(), type, i, element_load_int(from.bytes().data(), type, first + i));
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Array> Predictor::run(const std::map<std::string, Array>& inputs) {
+  std::vector<Given> feeds;
   int64_t count = -1;
   for (const ir::ValueData& data : state_->model.values) {
     if (data.role != ir::Role::input) continue;
     const auto found = inputs.find(data.name);
     if (found == inputs.end()) throw Error(data.name, "this input is missing");
-    const int64_t sample = ir::with_batch(data.type.shape, 1).elements();
-    const auto size = static_cast<int64_t>(found->second.size());
-    if (sample == 0 || size % sample != 0 || (count >= 0 && size / sample != count)) {
-      throw Error(data.name, fmt::format("expected samples of {} numbers, as many as the other "
-                                         "inputs have; got {} numbers",
-                                         sample, size));
+    feeds.push_back(given_for(data, found->second));
+    const int64_t samples = feeds.back().values.elements() / feeds.back().sample;
+    if (count >= 0 && samples != count) {
+      throw Error(data.name, fmt::format("holds {} samples, the other inputs hold {}; give as many",
+                                         samples, count));
     }
-    count = size / sample;
-    feeds.push_back({data.name, &found->second, sample});
+    count = samples;
   }
-  std::map<std::string, std::vector<float>> results;
+  std::map<std::string, Collected> collected;
   for (int64_t first = 0; first < count; first += state_->batch) {
     const int64_t n = std::min(state_->batch, count - first);
     exec::Session& session = state_->session(n);
-    for (const Feed& feed : feeds) {
-      const std::span<std::byte> bytes = session.source(feed.name);
-      if (!bytes.empty())
-        std::memcpy(bytes.data(), feed.values->data() + first * feed.sample, bytes.size());
+    for (const Given& feed : feeds) {
+      const std::span<std::byte> bytes = session.source(*feed.source->name);
+      if (bytes.empty()) continue;
+      copy_elements(bytes, feed.values, first * feed.sample, n * feed.sample);
     }
     static_cast<void>(session.run());
     for (const auto& [name, id] : state_->model.outputs) {
-      const std::span<const std::byte> bytes = session.output(name);
-      std::vector<float>& all = results[name];
-      const size_t old = all.size();
-      all.resize(old + bytes.size() / sizeof(float));
-      std::memcpy(all.data() + old, bytes.data(), bytes.size());
+      const ir::TensorType& type = state_->model.type(id);
+      collected[name].add(type.dtype, session.output(name),
+                          ir::with_batch(type.shape, n).elements());
     }
+  }
+  std::map<std::string, Array> results;
+  for (const auto& [name, id] : state_->model.outputs) {
+    const ir::TensorType& type = state_->model.type(id);
+    results[name] =
+        Array::of_bytes(type.dtype, ir::with_batch(type.shape, std::max<int64_t>(count, 0)),
+                        collected[name].take());
   }
   return results;
 }

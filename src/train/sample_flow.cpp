@@ -49,7 +49,7 @@ bool keeps_means(ir::Graph graph, const std::vector<Holds>& holds, const ir::Nod
       graph, node, [&](int id) { return holds[static_cast<size_t>(id)] == Holds::mean; },
       [&](int id) {
         const ir::TensorType type = graph.type(id);
-        if (type.dtype != DType::f32) return Value();
+        if (!is_floating(type.dtype)) return Value();
         return graph.source(fmt::format("cotangent of {}", id), type, ir::Role::activation);
       });
   const std::vector<Value> result = call.run(node);

@@ -52,25 +52,30 @@ Evaluation Trainer::evaluate(const data::Dataset& dataset) {
   return state_->evaluate(stream);
 }
 
-std::vector<float> Trainer::predict(const data::Dataset& dataset, const std::string& output) {
+Array Trainer::predict(const data::Dataset& dataset, const std::string& output) {
   const auto& outputs = state_->model.outputs;
-  if (std::none_of(outputs.begin(), outputs.end(),
-                   [&](const auto& known) { return known.first == output; })) {
+  const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                  [&](const auto& known) { return known.first == output; });
+  if (found == outputs.end()) {
     throw Error("predict",
                 "the graph has no output \"" + output + "\"; name one with Graph::output");
   }
   train::require_parts_of_samples(state_->model, output);
+  const ir::TensorType& type = state_->model.type(found->second);
+  if (ir::with_batch(type.shape, 1).elements() * bits(type.dtype) % 8 != 0) {
+    throw Error(output, fmt::format("a sample of {} does not fill whole bytes; give out cast(x, "
+                                    "DType::u8)",
+                                    ir::to_string(type)));
+  }
   train::LoaderStream stream(
       dataset,
       {.batch = state_->options.batch, .shuffle = false, .training = false, .prefetch = 1});
-  std::vector<float> all;
+  std::vector<std::byte> all;
   state_->predict(stream, [&](const exec::Session& session, int64_t /*count*/) {
     const std::span<const std::byte> bytes = session.output(output);
-    const size_t old = all.size();
-    all.resize(old + bytes.size() / sizeof(float));
-    std::memcpy(all.data() + old, bytes.data(), bytes.size());
+    all.insert(all.end(), bytes.begin(), bytes.end());
   });
-  return all;
+  return Array::of_bytes(type.dtype, ir::with_batch(type.shape, dataset.size()), std::move(all));
 }
 
 void Trainer::save(const std::string& path) const { train::save_checkpoint(*state_, path); }
@@ -84,7 +89,7 @@ namespace {
 
 const exec::Store::Entry& entry_of(const exec::Store& store, const std::string& name) {
   const exec::Store::Entry* entry = store.find(name);
-  if (entry == nullptr || entry->role == ir::Role::constant || entry->type.dtype != DType::f32) {
+  if (entry == nullptr || entry->role == ir::Role::constant) {
     throw Error(name, "no parameter or state of this name; parameter_names() lists them");
   }
   return *entry;
@@ -92,23 +97,24 @@ const exec::Store::Entry& entry_of(const exec::Store& store, const std::string& 
 
 }  // namespace
 
-std::vector<float> Trainer::parameter(const std::string& name) const {
+Array Trainer::parameter(const std::string& name) const {
   const exec::Store::Entry& entry = entry_of(state_->runner.store(), name);
-  std::vector<float> values(static_cast<size_t>(entry.type.shape.elements()));
-  std::memcpy(values.data(), state_->runner.store().read(entry).data(),
-              values.size() * sizeof(float));
-  return values;
+  const std::span<const std::byte> bytes = state_->runner.store().read(entry);
+  return Array::of_bytes(entry.type.dtype, entry.type.shape, {bytes.begin(), bytes.end()});
 }
 
-void Trainer::set_parameter(const std::string& name, const std::vector<float>& values) {
+void Trainer::set_parameter(const std::string& name, const Array& values) {
   const exec::Store::Entry& entry = entry_of(state_->runner.store(), name);
-  if (static_cast<int64_t>(values.size()) != entry.type.shape.elements()) {
-    throw Error(name, fmt::format("has shape {}, got {} values", to_string(entry.type.shape),
-                                  values.size()));
+  const bool in_a_row = values.shape().rank() == 1;
+  if (values.dtype() != entry.type.dtype || values.elements() != entry.type.shape.elements() ||
+      (!in_a_row && values.shape() != entry.type.shape)) {
+    throw Error(name, fmt::format("is {}, got {}{}: give as many elements of that type",
+                                  ir::to_string(entry.type), to_string(values.dtype()),
+                                  to_string(values.shape())));
   }
   exec::Store& store = state_->runner.store();
   const auto fill = [&](std::span<std::byte> bytes) {
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    std::memcpy(bytes.data(), values.bytes().data(), bytes.size());
   };
   store.overwrite(entry, fill);
   const exec::Store::Entry* average = store.find(name + train::kAverageSuffix);

@@ -174,9 +174,8 @@ class Rates {
     if (scale == 1.0) return lr;
     const auto [known, is_new] = scaled_.try_emplace(scale);
     if (is_new) {
-      const Value factor =
-          graph_.source(fmt::format("lr_scale_{}", scale), {DType::f32, {}}, ir::Role::constant);
-      graph_.values[static_cast<size_t>(factor.id())].data = std::vector{static_cast<float>(scale)};
+      const Value factor = graph_.constant(fmt::format("lr_scale_{}", scale),
+                                           Array(std::vector{static_cast<float>(scale)}, {}));
       known->second = ops::times(lr, factor);
     }
     return known->second;

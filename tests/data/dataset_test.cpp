@@ -98,8 +98,8 @@ TEST(generator, refuses_wrong_fields) {
       {{{"a", {1}}, {"a", {1}}}, "field 1 \"a\"] has the name of another field"},
       {{{"a", {3, 0}}}, "has shape [3, 0]"},
       {{{"a", {-3, -2}}}, "must be at least 1"},
-      {{{"a", {8}, DType::boolean}}, "is bool; expected"},
-      {{{"a", {8}, DType::f16}}, "is f16; expected"},
+      {{{"a", {9}, DType::boolean}}, "is bool[9], which does not fill whole bytes"},
+      {{{"a", {3}, DType::i4}}, "is i4[3], which does not fill whole bytes"},
   };
   const Fill nothing = [](int64_t, std::span<void* const>) {};
   for (const Case& c : cases) {
@@ -134,6 +134,23 @@ TEST(in_memory, reads_every_field_in_its_type) {
   EXPECT_EQ(y, 8);
 }
 
+TEST(in_memory, takes_every_type_and_reads_views_where_they_lie) {
+  const std::vector<int64_t> wide = {int64_t{1} << 40, -5};
+  for (const DType dtype : kDTypes) {
+    const Array values = Array::view(std::span<const int64_t>(wide), {2}).cast(dtype);
+    if (is_packed(dtype)) continue;
+    const Dataset set = in_memory({{"x", {}, dtype}}, {values});
+    std::vector<std::byte> read(static_cast<size_t>(size_bytes(dtype, {})));
+    void* const out[] = {read.data()};
+    set.read(1, out);
+    EXPECT_TRUE(std::equal(read.begin(), read.end(),
+                           values.bytes().begin() + static_cast<std::ptrdiff_t>(read.size())))
+        << to_string(dtype);
+  }
+  const Array bits(DType::boolean, {2, 8});
+  EXPECT_EQ(in_memory({{"x", {8}, DType::boolean}}, {bits}).size(), 2);
+}
+
 TEST(in_memory, refuses_values_that_do_not_fit_the_fields) {
   struct Case {
     std::vector<Field> fields;
@@ -148,6 +165,7 @@ TEST(in_memory, refuses_values_that_do_not_fit_the_fields) {
       {{{"x", {2}}, {"y", {1}}}, {four, four}, "\"y\"] holds 4 samples, but \"x\" holds 2"},
       {{{"x", {2}, DType::i32}}, {four}, "is i32, but its values are f32"},
       {{{"x", {2}}}, {std::vector<float>{}}, "holds no samples"},
+      {{{"x", {2}}}, {Array(four, {1, 4})}, "but its values are [1, 4]: give [2, 2]"},
   };
   for (const Case& c : cases) {
     EXPECT_THAT(error_of([&] { (void)in_memory(c.fields, c.values); }), HasSubstr(c.message));

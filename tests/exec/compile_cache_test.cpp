@@ -74,7 +74,7 @@ TEST(compile_cache, names_contents_and_nothing_else) {
   EXPECT_TRUE(differs([](ir::Graph& g) { g.values[1].init = init::constant(1.0); }));
   EXPECT_TRUE(differs([](ir::Graph& g) { g.values[1].trainable = !g.values[1].trainable; }));
   EXPECT_TRUE(differs([](ir::Graph& g) { g.values.back().role = ir::Role::constant; }));
-  EXPECT_TRUE(differs([](ir::Graph& g) { g.values[2].data = std::vector{1.0F}; }));
+  EXPECT_TRUE(differs([](ir::Graph& g) { g.values[2].data = Array{1.0F}; }));
   EXPECT_TRUE(differs([](ir::Graph& g) { g.nodes.pop_back(); }));
   EXPECT_TRUE(differs([](ir::Graph& g) { std::swap(g.nodes[0].inputs[0], g.nodes[0].inputs[1]); }));
   EXPECT_TRUE(differs([](ir::Graph& g) { g.layers.back().name += "x"; }));

@@ -55,7 +55,7 @@ TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are
     const Counting counting(first);
     const Program a(two, {});
     const Program b(three, {}, {&a});
-    for (const ir::ValueData& value : a.graph().values) EXPECT_TRUE(value.data->empty());
+    for (const ir::ValueData& value : a.graph().values) EXPECT_EQ(value.data->elements(), 0);
     EXPECT_EQ(only(a), only(b));
     EXPECT_EQ(first->held(), 64);
     // Of the same content, but another's: one block, counted by both.

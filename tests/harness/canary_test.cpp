@@ -8,6 +8,7 @@
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
+#include "harness/op_types.h"
 #include "parallel/thread_pool.h"
 
 namespace thimble::test::canary_test {
@@ -178,6 +179,30 @@ TEST(canary, with_a_wrong_fast_kernel_is_caught) {
   ir::OpDef op = right_op();
   op.kernels.fast = ir::kernel_fn<&square_wrong_at_the_end>();
   expect_caught(check_fast(op, vector_case()), "output 0 differs by");
+}
+
+void wrong_in_one_integer(int32_t* y, const int32_t* x, const CanaryDims* d) {
+  square(y, x, d);
+  y[7] += 1;
+}
+void square_of_integers(int32_t* y, const int32_t* x, const CanaryDims* d) { square(y, x, d); }
+
+TEST(canary, with_a_wrong_kernel_for_integers_is_caught) {
+  ir::OpDef op = right_op();
+  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+    c.require_dtype(0, DType::f32);
+    return {{c.input(0).dtype, c.shape(0)}};
+  };
+  op.gradient.vjp = nullptr;
+  op.kernels.typed = {{.inputs = {DType::i32}, .ref = ir::kernel_fn<&square_of_integers>()}};
+  ASSERT_EQ(typed_cases(op, vector_case(), true).size(), 1U);
+  op.kernels.any_type = true;  // it is no op of the library, which f16 and bf16 must be
+  EXPECT_EQ(check_types(op, vector_case()), "");
+  op.kernels.typed[0].ref = ir::kernel_fn<&wrong_in_one_integer>();
+  expect_caught(check_types(op, vector_case()), "i32: output 0 is not what the usual kernel");
+  op.kernels.typed[0].ref = ir::kernel_fn<&square_of_integers>();
+  op.kernels.typed[0].fast = ir::kernel_fn<&wrong_in_one_integer>();
+  expect_caught(check_types(op, vector_case()), "i32: ");
 }
 
 // y: the code 100; the first `apart` of them are off by `by`.

@@ -22,6 +22,7 @@ struct TensorSpec {
   bool distinct = false;  // values differ clearly, for maxima; integers: no duplicates
   bool absent = false;    // an optional input left out
   bool state = false;     // parameter or state: for ops that update it
+  bool any_bits = false;  // f16 and bf16: any bits, NaN and infinities too, and no values
 };
 
 struct OpCase {

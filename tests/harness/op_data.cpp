@@ -31,6 +31,21 @@ std::vector<double> random_numbers(const TensorSpec& spec, std::mt19937& random)
   return values;
 }
 
+}  // namespace
+
+ir::Bytes bytes_of(const std::vector<double>& numbers, DType dtype) {
+  const Array values(numbers, {static_cast<int64_t>(numbers.size())});
+  const Array cast = values.cast(dtype);
+  return {cast.bytes().begin(), cast.bytes().end()};
+}
+
+std::vector<double> numbers_of(const ir::Bytes& bytes, const ir::TensorType& type) {
+  const Array values = Array::of_bytes(type.dtype, type.shape, bytes);
+  return values.cast(DType::f64).as<double>();
+}
+
+namespace {
+
 template <class T>
 ir::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
   const int64_t low = std::llround(spec.low);
@@ -50,8 +65,23 @@ ir::Bytes random_integers(const TensorSpec& spec, std::mt19937& random) {
   return bytes;
 }
 
+ir::Bytes random_reals(const TensorSpec& spec, std::mt19937& random) {
+  const std::vector<double> numbers = random_numbers(spec, random);
+  return bytes_of(numbers, spec.dtype);
+}
+
 ir::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
   switch (spec.dtype) {
+    case DType::f64:
+      return random_reals(spec, random);
+    case DType::f16:
+    case DType::bf16:
+      if (!spec.any_bits) return random_reals(spec, random);
+      break;
+    case DType::i64:
+      return random_integers<int64_t>(spec, random);
+    case DType::i16:
+      return random_integers<int16_t>(spec, random);
     case DType::i32:
       return random_integers<int32_t>(spec, random);
     case DType::u32:
@@ -66,6 +96,14 @@ ir::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
   ir::Bytes bytes(static_cast<size_t>(size_bytes(spec.dtype, spec.shape)));
   for (std::byte& b : bytes) b = static_cast<std::byte>(random() & 0xFFU);
   return bytes;
+}
+
+}  // namespace
+
+namespace {
+
+bool is_gradient_type(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
 }  // namespace
@@ -92,9 +130,9 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
     const Value& output = outputs[i];
     const bool skipped = std::find(test.no_cotangent.begin(), test.no_cotangent.end(),
                                    static_cast<int>(i)) != test.no_cotangent.end();
-    if (output.dtype() != DType::f32 || skipped) continue;
+    if (!is_gradient_type(output.dtype()) || skipped) continue;
     const Value cotangent = graph.source("cotangent_" + std::to_string(output.id()),
-                                         {DType::f32, output.shape()}, ir::Role::input);
+                                         {output.dtype(), output.shape()}, ir::Role::input);
     made.cotangents[output.id()] = cotangent.id();
     seeds.push_back({output, cotangent});
   }
@@ -102,7 +140,7 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
   for (size_t i = 0; i < made.inputs.size(); ++i) {
     const bool skipped = std::find(test.no_grad.begin(), test.no_grad.end(), static_cast<int>(i)) !=
                          test.no_grad.end();
-    if (made.inputs[i] >= 0 && test.inputs[i].dtype == DType::f32 && !skipped) {
+    if (made.inputs[i] >= 0 && is_gradient_type(test.inputs[i].dtype) && !skipped) {
       wanted.push_back(made.inputs[i]);
     }
   }

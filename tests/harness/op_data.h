@@ -31,6 +31,10 @@ struct CaseData {
 
 CaseData make_data(const CaseGraph& graph, const OpCase& test, uint32_t seed);
 
+// Numbers in memory form of a type, by the rules of cast, and back as doubles.
+ir::Bytes bytes_of(const std::vector<double>& numbers, DType dtype);
+std::vector<double> numbers_of(const ir::Bytes& bytes, const ir::TensorType& type);
+
 // Largest |a - b| divided by the largest magnitude in b (at least 1e-3), infinite for NaN in one
 // only or different lengths.
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b);

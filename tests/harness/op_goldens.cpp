@@ -28,7 +28,7 @@ constexpr double kGoldenTolerance32 = 1e-5;
 
 DType dtype_of(const json& tensor) {
   const std::string name = tensor.at("dtype");
-  for (const DType dtype : {DType::f32, DType::i32, DType::u32, DType::u8, DType::i8}) {
+  for (const DType dtype : kDTypes) {
     if (name == to_string(dtype)) return dtype;
   }
   throw Error("golden", "unknown element type " + name);

@@ -13,6 +13,7 @@
 #include "harness/op_checks.h"
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
+#include "harness/op_types.h"
 
 namespace thimble::test {
 namespace {
@@ -60,7 +61,7 @@ void add_tests(const std::string& name, const OpCases& table) {
         {"shapes", check_shapes},     {"reference", check_reference},
         {"fast", check_fast},         {"in_place", check_in_place},
         {"gradient", check_gradient}, {"attributes", check_attributes},
-        {"samples", check_samples}};
+        {"samples", check_samples},   {"types", check_types}};
     for (const auto& [what, check] : checks) {
       if (std::string_view(what) == "gradient" && op->gradient.vjp == nullptr) continue;
       add_test(name, test.name + "_" + what,
@@ -128,6 +129,22 @@ std::string untested_parts() {
   return "";
 }
 
+// Every set of typed kernels is run by some case.
+std::string untested_types() {
+  for (const ir::OpDef* op : ir::all_ops()) {
+    std::set<std::string> seen;
+    const auto table = op_tables().find(op->name);
+    if (table == op_tables().end()) continue;  // what only gradients run has one type
+    for (const OpCase& test : table->second().cases) {
+      for (const TypedCase& typed : typed_cases(*op, test, true)) seen.insert(typed.types);
+    }
+    if (seen.size() < op->kernels.typed.size()) {
+      return std::string("no case runs all of the typed kernels of ") + op->name;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 }  // namespace thimble::test
@@ -144,5 +161,6 @@ int main(int argc, char** argv) {
   thimble::test::add_golden_tests();
   thimble::test::add_test("all_ops", "are_tested", thimble::test::untested_ops);
   thimble::test::add_test("all_ops", "are_tested_in_parts", thimble::test::untested_parts);
+  thimble::test::add_test("all_ops", "are_tested_in_all_types", thimble::test::untested_types);
   return RUN_ALL_TESTS();
 }

@@ -28,13 +28,13 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   }
   for (ir::Bytes& output : outputs) destinations.push_back(output.data());
   const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
-  const bool fast = which == Kernel::fast && op->kernels.fast != nullptr;
+  const ir::ChosenKernels kernels = ir::kernels_of(graph, graph.nodes.back());
+  const bool fast = which == Kernel::fast;
   parallel::ThreadPool pool(1);
-  const exec::Block workspace(
-      fast && op->kernels.workspace != nullptr ? op->kernels.workspace(params, 1) : 0);
-  (fast ? op->kernels.fast : op->kernels.ref)(
-      {destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
-       static_cast<int>(inputs.size()), static_cast<int>(outputs.size()), &pool});
+  const exec::Block workspace(kernels.workspace(params, 1, fast));
+  kernels.kernel(fast)({destinations.data(), sources.data(), workspace.data(),
+                        params.bytes().data(), static_cast<int>(inputs.size()),
+                        static_cast<int>(outputs.size()), &pool});
   return outputs;
 }
 

@@ -46,7 +46,7 @@ TEST(memory, copies_of_a_graph_share_names_shapes_and_constants) {
   constexpr int64_t kOfNode = 192;   // and its two lists
   ir::Graph graph = train::training_graph(find_recipe("mobilenetv2").build().ir(), {}, 8,
                                           train::StepKind::update);
-  graph.values[0].data = std::vector<float>(1'000'000);
+  graph.values[0].data = Array(DType::f32, {1'000'000});
   const int64_t before = test::bytes_held();
   const ir::Graph copy = graph;
   EXPECT_LT(test::bytes_held() - before, static_cast<int64_t>(copy.values.size()) * kOfValue +

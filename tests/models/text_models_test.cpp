@@ -25,7 +25,7 @@ class TextModels : public testing::TestWithParam<const char*> {
     Trainer trainer(recipe().build(), {.batch = 1, .seed = 5, .threads = 2});
     for (const std::string& name : trainer.parameter_names()) {
       if (name.find("ln_") != std::string::npos) continue;
-      std::vector<float> values = trainer.parameter(name);
+      std::vector<float> values = trainer.parameter(name).as<float>();
       for (float& value : values) value *= 2.0F;
       trainer.set_parameter(name, values);
     }
@@ -58,7 +58,7 @@ TEST_P(TextModels, write_the_bytes_that_whole_windows_rank_first) {
       data::in_memory({{"tokens", {window}, DType::i32}}, {std::move(tokens)});
   Trainer trainer(recipe().build(), {.batch = 1, .threads = 2});
   trainer.load_weights(weights);
-  const std::vector<float> logits = trainer.predict(one, "logits");
+  const std::vector<float> logits = trainer.predict(one, "logits").as<float>();
   for (int64_t i = kPrompt; i < kPrompt + kAdded; ++i) {
     const std::span<const float> scores =
         std::span(logits).subspan(static_cast<size_t>((i - 1) * 256), 256);

@@ -87,7 +87,7 @@ class Twin {
   // The distance to PyTorch's array, in its norm.
   [[nodiscard]] double apart(const std::string& name, const char* when) const {
     const nlohmann::json& array = golden_["arrays"][name];
-    return distance(trainer_.parameter(name), array[when].get<std::vector<double>>()) /
+    return distance(trainer_.parameter(name).as<float>(), array[when].get<std::vector<double>>()) /
            std::max(array["norm"].get<double>(), 1e-12);
   }
   // The largest distance, in tolerances.
@@ -134,8 +134,8 @@ TEST_P(Twins, are_told_apart_by_four_times_the_tolerance) {
   Twin twin(GetParam());
   twin.train();
   for (const auto& [name, array] : twin.golden()["arrays"].items()) {
-    const std::vector<float> right = twin.trainer().parameter(name);
-    std::vector<float> wrong = right;
+    const Array right = twin.trainer().parameter(name);
+    std::vector<float> wrong = right.floats();
     const double change = 4.0 * twin.tolerance(name) * array["norm"].get<double>() /
                           std::sqrt(static_cast<double>(wrong.size()));
     for (size_t i = 0; i < wrong.size(); ++i) {

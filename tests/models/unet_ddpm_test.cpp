@@ -87,7 +87,7 @@ TEST(unet_ddpm, is_evaluated_with_the_same_noise_every_time) {
   EXPECT_EQ(first.evaluate(test).loss, first.evaluate(test).loss);
   // The two batches of four get different noise, though their images are the same.
   const data::Dataset twice = test.subset({0, 1, 2, 3, 0, 1, 2, 3});
-  const std::vector<float> noisy = first.predict(twice, "noisy");
+  const std::vector<float> noisy = first.predict(twice, "noisy").as<float>();
   EXPECT_FALSE(std::equal(noisy.begin(), noisy.begin() + 4 * 32 * 32, noisy.begin() + 4 * 32 * 32));
 }
 

@@ -60,7 +60,7 @@ TEST(constant_folding, computes_small_nodes_of_constants_alone) {
   ASSERT_THAT(ops_of(folded), ElementsAre("add"));
   const ir::ValueData& sum = folded.data(folded.nodes[0].input(1));
   EXPECT_EQ(sum.role, ir::Role::constant);
-  EXPECT_THAT(*sum.data, ElementsAre(10.0F, 40.0F, 160.0F));
+  EXPECT_THAT(sum.data->as<float>(), ElementsAre(10.0F, 40.0F, 160.0F));
 }
 
 TEST(constant_folding, leaves_what_would_cost_memory) {

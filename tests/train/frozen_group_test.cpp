@@ -15,7 +15,7 @@ Plan plan_of(const Graph& graph, std::vector<ParamGroup> groups) {
 }
 
 std::vector<float> weights_of(const Trainer& trainer, const std::string& name) {
-  return trainer.parameter(name);
+  return trainer.parameter(name).as<float>();
 }
 
 TEST(frozen_group, keeps_its_parameters_and_takes_no_state_for_them) {

@@ -129,7 +129,7 @@ Trained trained(const Graph& graph, const data::Dataset& dataset, const TrainerO
   result.epoch = fit.epochs.back().train;
   result.evaluated = trainer.evaluate(dataset);
   for (const std::string& name : trainer.parameter_names()) {
-    for (const float weight : trainer.parameter(name)) result.weights.push_back(weight);
+    for (const float weight : trainer.parameter(name).as<float>()) result.weights.push_back(weight);
   }
   return result;
 }

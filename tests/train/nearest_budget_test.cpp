@@ -75,7 +75,7 @@ TEST(nearest_budget, is_enough_for_last_batches_of_any_size) {
     const FitResult fit =
         trainer.fit(rows(32 + last), {.epochs = 1, .validation = rows(33 - last)});
     EXPECT_LE(fit.measured_peak_bytes, options.memory_budget);
-    EXPECT_EQ(trainer.predict(rows(5), "a").size(), 60U);
+    EXPECT_EQ(trainer.predict(rows(5), "a").elements(), 60);
   }
 }
 

@@ -192,7 +192,7 @@ TEST(trainer, refuses_to_predict_beyond_its_budget_and_goes_on) {
   ASSERT_GT(least, 0);
   Trainer free(graph, options(0));
   free.fit(digits(), {.epochs = 1});
-  const std::vector<float> logits = free.predict(digits(), "logits");
+  const Array logits = free.predict(digits(), "logits");
   free.fit(digits());
 
   Trainer tight(graph, options(least));
@@ -228,7 +228,7 @@ TEST(trainer, names_a_budget_that_predicts_with_a_swap_file) {
   TrainerOptions options{.batch = 8, .threads = 1};
   Trainer free(graph, options);
   free.fit(digits(), {.epochs = 1});
-  const std::vector<float> logits = free.predict(digits(), "logits");
+  const Array logits = free.predict(digits(), "logits");
 
   options.swap = Swap::always;
   options.memory_budget = test::nearest_budget(graph, options);

@@ -226,7 +226,7 @@ TEST(trainer, keeps_averages_of_what_is_set_by_hand) {
   wanted.ema_decay = 0.9;
   Trainer trainer(test::small_network(), wanted);
   trainer.set_parameter("dense.bias", {1.0F, 2.0F, 3.0F});
-  EXPECT_EQ(trainer.parameter("dense.bias.ema"), (std::vector<float>{1.0F, 2.0F, 3.0F}));
+  EXPECT_EQ(trainer.parameter("dense.bias.ema"), (Array{1.0F, 2.0F, 3.0F}));
 }
 
 TEST(trainer, resumes_in_the_middle_of_an_accumulation) { expect_resume_is_exact(10, 3); }
@@ -362,7 +362,7 @@ TEST(trainer, saves_no_weights_that_are_not_finite) {
 
 TEST(trainer, names_the_parameter_that_went_bad) {
   Trainer trainer(test::small_network(), options());
-  std::vector<float> bias = trainer.parameter("dense.bias");
+  std::vector<float> bias = trainer.parameter("dense.bias").as<float>();
   bias[1] = std::numeric_limits<float>::infinity();
   trainer.set_parameter("dense.bias", bias);
   const std::string what = error_of([&] { trainer.fit(test::small_data(16)); });
@@ -401,8 +401,8 @@ TEST(trainer, leaves_frozen_parameters_alone) {
   Graph model = test::small_network();
   EXPECT_EQ(model.freeze("conv.*"), 2);
   Trainer trainer(model, options());
-  const std::vector<float> weight = trainer.parameter("conv.weight");
-  const std::vector<float> free = trainer.parameter("dense.weight");
+  const Array weight = trainer.parameter("conv.weight");
+  const Array free = trainer.parameter("dense.weight");
   trainer.fit(test::small_data(64));
   EXPECT_EQ(trainer.parameter("conv.weight"), weight);
   EXPECT_NE(trainer.parameter("dense.weight"), free);
@@ -411,7 +411,7 @@ TEST(trainer, leaves_frozen_parameters_alone) {
 TEST(trainer, predicts_every_sample) {
   const data::Dataset dataset = test::small_data(21);
   Trainer trainer(test::small_network(), options());
-  EXPECT_EQ(trainer.predict(dataset, "guess").size(), 63U);
+  EXPECT_EQ(trainer.predict(dataset, "guess").elements(), 63);
   EXPECT_NE(error_of([&] { static_cast<void>(trainer.predict(dataset, "other")); }).find("other"),
             std::string::npos);
 }
@@ -427,7 +427,7 @@ TEST(trainer, refuses_to_predict_what_is_no_part_of_each_sample) {
   g.output("alike", matmul(flat, flat, {.transpose_b = true}));
   const data::Dataset dataset = test::small_data(21);
   Trainer trainer(g, options());
-  EXPECT_EQ(trainer.predict(dataset, "rows").size(), 63U);
+  EXPECT_EQ(trainer.predict(dataset, "rows").elements(), 63);
   for (const char* const output : {"mean", "alike"}) {
     const std::string what = error_of([&] { static_cast<void>(trainer.predict(dataset, output)); });
     EXPECT_NE(what.find(fmt::format("the output \"{}\"", output)), std::string::npos) << what;
@@ -485,7 +485,7 @@ TEST(predictor, agrees_with_the_trainer) {
   images.pop_back();
   EXPECT_NE(error_of([&] {
               static_cast<void>(predictor.run({{"image", images}}));
-            }).find("expected samples"),
+            }).find("give whole samples"),
             std::string::npos);
 }
 

@@ -12,9 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr DType kDTypes[] = {DType::f32, DType::i8,      DType::i32, DType::u8,
-                             DType::u32, DType::boolean, DType::f16, DType::bf16};
-
 class Writer final : public ir::FieldVisitor {
  public:
   json object = json::object();

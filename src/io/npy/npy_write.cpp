@@ -8,18 +8,27 @@
 #include <cstring>
 #include <vector>
 
+#include "ir/element.h"
+
 namespace thimble::io {
 namespace {
 
 const char* npy_type(const std::string& path, DType dtype) {
   switch (dtype) {
+    case DType::f64:
+      return "<f8";
     case DType::f32:
     case DType::bf16:
       return "<f4";
     case DType::f16:
       return "<f2";
     case DType::i8:
+    case DType::i4:
       return "|i1";
+    case DType::i16:
+      return "<i2";
+    case DType::i64:
+      return "<i8";
     case DType::i32:
       return "<i4";
     case DType::u8:
@@ -51,8 +60,9 @@ std::vector<std::byte> widened(DType dtype, std::span<const std::byte> from, int
   std::vector<std::byte> to;
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);
-    if (dtype == DType::boolean) {
-      to.push_back((from[at / 8] >> (at % 8)) & std::byte{1});
+    if (is_packed(dtype)) {
+      const int64_t value = element_load_int(from.data(), static_cast<int>(dtype), i);
+      to.push_back(static_cast<std::byte>(static_cast<uint8_t>(value)));
     } else {  // bf16 is the upper half of an f32
       to.insert(to.end(), {std::byte{0}, std::byte{0}, from[2 * at], from[2 * at + 1]});
     }
@@ -75,7 +85,7 @@ void NpyWriter::write(std::span<const std::byte> elements, int64_t count) {
                            count, elements.size(), to_string(dtype_), to_string(shape_), missing_));
   }
   missing_ -= count;
-  if (dtype_ != DType::boolean && dtype_ != DType::bf16) return file_.write(elements);
+  if (!is_packed(dtype_) && dtype_ != DType::bf16) return file_.write(elements);
   constexpr int64_t kPart = 4096;  // elements; whole bytes of bits
   for (int64_t at = 0; at < count; at += kPart) {
     const int64_t part = std::min(kPart, count - at);

@@ -14,7 +14,7 @@ namespace thimble::io {
 
 // Writes one array piece by piece, so that it need not lie in memory. The file appears whole at
 // commit() or not at all (AtomicFile). NumPy has no bf16: such values are written as <f4, which
-// holds them exactly. boolean is written as |b1.
+// holds them exactly. boolean is written as |b1, i4 as |i1.
 class NpyWriter {
  public:
   // Throws Error naming the path where it cannot be written.

@@ -40,10 +40,8 @@ int64_t whole_number(const std::string& file, const std::string& field, const js
   return value.get<int64_t>();
 }
 
-const TypeName& type_of(const std::string& file, const std::string& tensor, const json& value,
-                        Types types) {
+const TypeName& type_of(const std::string& file, const std::string& tensor, const json& value) {
   for (const TypeName& type : kTypeNames) {
-    if (type.foreign != Foreign::none && types == Types::own) continue;
     if (value.is_string() && value.get_ref<const std::string&>() == type.name) return type;
   }
   throw Error(file, fmt::format("tensor {}: dtype {} is not supported", tensor, printable(value)));
@@ -76,7 +74,7 @@ struct Entry {
 };
 
 Entry entry_of(const std::string& file, const std::string& name, const json& entry,
-               int64_t data_bytes, Types types) {
+               int64_t data_bytes) {
   for (const char* const field : {"dtype", "shape", "data_offsets"}) {
     if (!entry.is_object() || !entry.contains(field)) {
       throw Error(file, fmt::format("tensor {}: field {} is missing", name, field));
@@ -95,14 +93,13 @@ Entry entry_of(const std::string& file, const std::string& name, const json& ent
   }
   TensorView view;
   view.name = name;
-  const TypeName& type = type_of(file, name, entry["dtype"], types);
+  const TypeName& type = type_of(file, name, entry["dtype"]);
   view.dtype = type.dtype;
-  view.foreign = type.foreign;
   view.shape = shape_of(file, name, entry["shape"]);
-  if (type.size(view.shape) != end - begin) {
-    throw Error(file,
-                fmt::format("tensor {}: {} {} takes {} bytes, data_offsets give it {}", name,
-                            type.name, to_string(view.shape), type.size(view.shape), end - begin));
+  const int64_t wanted = file_bytes(type.dtype, view.shape);
+  if (wanted != end - begin) {
+    throw Error(file, fmt::format("tensor {}: {} {} takes {} bytes, data_offsets give it {}", name,
+                                  type.name, to_string(view.shape), wanted, end - begin));
   }
   return {std::move(view), begin, end, std::nullopt};
 }
@@ -192,7 +189,7 @@ Metadata metadata_of(const std::string& file, const json& header) {
 
 struct Safetensors::Reader {
   // Reads name and metadata of the file, and returns its entries.
-  static std::vector<Entry> read_header(Safetensors& file, Input& input, Types types) {
+  static std::vector<Entry> read_header(Safetensors& file, Input& input) {
     const std::string text = header_text(file.name_, input);
     const json header = parse_header(file.name_, text);
     file.metadata_ = metadata_of(file.name_, header);
@@ -201,7 +198,7 @@ struct Safetensors::Reader {
     std::vector<Entry> entries;
     for (const auto& [key, entry] : header.items()) {
       if (key == "__metadata__") continue;
-      entries.push_back(entry_of(file.name_, key, entry, data_bytes, types));
+      entries.push_back(entry_of(file.name_, key, entry, data_bytes));
     }
     sort_and_check_cover(file.name_, entries, data_bytes);
     if (checksums && checksums->size() != entries.size()) {
@@ -213,11 +210,11 @@ struct Safetensors::Reader {
   }
 
   static Safetensors open(const std::string& path, std::unique_ptr<std::ifstream> stream,
-                          size_t size, Types types) {
+                          size_t size) {
     Safetensors file;
     file.name_ = path;
     Input input(*stream, size);
-    std::vector<Entry> entries = read_header(file, input, types);
+    std::vector<Entry> entries = read_header(file, input);
     const size_t data = size - input.left();
     for (Entry& entry : entries) {
       file.places_.push_back({data + static_cast<size_t>(entry.begin), entry.checksum});
@@ -227,10 +224,10 @@ struct Safetensors::Reader {
     return file;
   }
 
-  static Safetensors read(std::string name, Input input, const Wanted& wanted, Types types) {
+  static Safetensors read(std::string name, Input input, const Wanted& wanted) {
     Safetensors file;
     file.name_ = std::move(name);
-    std::vector<Entry> entries = read_header(file, input, types);
+    std::vector<Entry> entries = read_header(file, input);
     size_t held = 0;
     for (const Entry& entry : entries) {
       if (!wanted || wanted(entry.view.name)) held += static_cast<size_t>(entry.end - entry.begin);
@@ -261,25 +258,25 @@ struct Safetensors::Reader {
   }
 };
 
-Safetensors Safetensors::read(const std::string& path, const Wanted& wanted, Types types) {
+Safetensors Safetensors::read(const std::string& path, const Wanted& wanted) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::is_regular_file(status)) {  // a pipe has no size
-    return parse(path, read_file(path, kMaxFileBytes), types);
+    return parse(path, read_file(path, kMaxFileBytes));
   }
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream stream(path, std::ios::binary);
-  if (error || !stream) return parse(path, read_file(path, kMaxFileBytes), types);
-  return Reader::read(path, Input(stream, static_cast<size_t>(size)), wanted, types);
+  if (error || !stream) return parse(path, read_file(path, kMaxFileBytes));
+  return Reader::read(path, Input(stream, static_cast<size_t>(size)), wanted);
 }
 
-Safetensors Safetensors::open(const std::string& path, Types types) {
+Safetensors Safetensors::open(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return read(path, {}, types);
+  if (!std::filesystem::is_regular_file(path, error)) return read(path, {});
   const auto size = std::filesystem::file_size(path, error);
   auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (error || !*stream) return read(path, {}, types);
-  return Reader::open(path, std::move(stream), static_cast<size_t>(size), types);
+  if (error || !*stream) return read(path, {});
+  return Reader::open(path, std::move(stream), static_cast<size_t>(size));
 }
 
 void Safetensors::load(const TensorView& tensor, size_t offset, std::span<std::byte> to) const {
@@ -298,9 +295,7 @@ void Safetensors::load(const TensorView& tensor, size_t offset, std::span<std::b
 }
 
 void Safetensors::scan(const TensorView& tensor, const Visit& visit) const {
-  const TypeName& type = *std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
-                                       [&](const TypeName& t) { return t.is_of(tensor); });
-  const auto size = static_cast<size_t>(type.size(tensor.shape));
+  const auto size = static_cast<size_t>(file_bytes(tensor.dtype, tensor.shape));
   alignas(8) std::byte part[1 << 14];
   Xxh64 sum;
   for (size_t at = 0; at < size; at += sizeof part) {
@@ -314,8 +309,8 @@ void Safetensors::scan(const TensorView& tensor, const Visit& visit) const {
   if (wanted) compare_checksum(name_, tensor.name, *wanted, sum.value());
 }
 
-Safetensors Safetensors::parse(std::string name, std::string_view bytes, Types types) {
-  return Reader::read(std::move(name), bytes, {}, types);
+Safetensors Safetensors::parse(std::string name, std::string_view bytes) {
+  return Reader::read(std::move(name), bytes, {});
 }
 
 const TensorView* Safetensors::find(std::string_view name) const {

@@ -19,23 +19,26 @@
 
 namespace thimble::io {
 
-// Element types of files that thimble does not compute with.
-enum class Foreign : uint8_t { none, f64, i64, i16, boolean };
+// How files hold elements: a boolean takes a byte, and so does an i4, which is held as an i8.
+[[nodiscard]] DType file_dtype(DType dtype);
+[[nodiscard]] int64_t file_bytes(DType dtype, const Shape& shape);
+// The elements of a packed type, each in a byte of its own, and back; others as they are. packed
+// throws Error, naming `where`, for a byte that is no number of the type.
+[[nodiscard]] std::vector<std::byte> unpacked(DType dtype, const Shape& shape,
+                                              std::span<const std::byte> bytes);
+[[nodiscard]] std::vector<std::byte> packed(const std::string& where, DType dtype,
+                                            const Shape& shape, std::span<const std::byte> bytes);
 
 // A tensor in memory that somebody else owns.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  std::span<const std::byte> bytes;  // of all elements, row-major, little endian
-  Foreign foreign = Foreign::none;   // else the element type, and dtype means nothing
+  std::span<const std::byte> bytes;  // as in the file: row-major, little endian, none packed
   // Of a tensor that is fetched from elsewhere when it is written: gives its bytes,
   // valid until the next such call; the member bytes is empty then.
   std::function<std::span<const std::byte>()> fetch = {};
 };
-
-// Whether a reader takes tensors of foreign types or refuses them.
-enum class Types : uint8_t { own, all };
 
 using Metadata = std::map<std::string, std::string>;
 
@@ -51,14 +54,12 @@ class Safetensors {
   using Wanted = std::function<bool(std::string_view name)>;
   // Throws Error naming file and field where anything is not as the format says, of tensors that
   // are not wanted too; holds those that are (none given: all) and compares their checksums.
-  [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {},
-                                        Types types = Types::own);
+  [[nodiscard]] static Safetensors read(const std::string& path, const Wanted& wanted = {});
   // Holds the header alone: load gets the bytes from the file, which stays open; the views have
   // none. Of what is no regular file all is held.
-  [[nodiscard]] static Safetensors open(const std::string& path, Types types = Types::own);
+  [[nodiscard]] static Safetensors open(const std::string& path);
   // The same from memory; name stands in errors.
-  [[nodiscard]] static Safetensors parse(std::string name, std::string_view bytes,
-                                         Types types = Types::own);
+  [[nodiscard]] static Safetensors parse(std::string name, std::string_view bytes);
 
   // In the order of their bytes.
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }

@@ -18,9 +18,11 @@ namespace {
 
 const TypeName& type_of(const TensorView& tensor) {
   for (const TypeName& type : kTypeNames) {
-    if (type.is_of(tensor)) return type;
+    if (type.dtype == tensor.dtype) return type;
   }
-  throw Error(tensor.name, fmt::format("safetensors cannot hold {}", to_string(tensor.dtype)));
+  throw Error(tensor.name,
+              fmt::format("safetensors cannot hold {}; write it as {}", to_string(tensor.dtype),
+                          to_string(file_dtype(tensor.dtype))));
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ std::string beginning_of(std::span<const TensorView> tensors, Metadata metadata,
   size_t offset = 0;
   for (const TensorView& tensor : tensors) {
     const TypeName& type = type_of(tensor);
-    const auto wanted = static_cast<size_t>(type.size(tensor.shape));
+    const auto wanted = static_cast<size_t>(file_bytes(tensor.dtype, tensor.shape));
     if (!tensor.fetch && tensor.bytes.size() != wanted) {
       throw Error(tensor.name, fmt::format("has {} bytes, its shape {} says {}",
                                            tensor.bytes.size(), to_string(tensor.shape), wanted));

@@ -1,8 +1,10 @@
 #include <thimble/ops/abs.h>
 
+#include "ops/families/kernel/integers.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP abs
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE(abs)
@@ -17,6 +19,7 @@ constexpr UnaryInfo kAbs{
     .example = "auto y = abs(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(abs),
+    .typed = [] { return INTEGER_KERNELS(abs); },
 };
 
 }  // namespace

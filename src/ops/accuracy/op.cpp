@@ -36,6 +36,7 @@ const OpDef& accuracy_op() {
           },
           .ref = ir::kernel_fn<&f32::accuracy_ref>(),
           .ref64 = ir::kernel_fn<&f64::accuracy_ref>(),
+          .stay_f32 = {0},
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -2,8 +2,10 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ops/families/binary/binary.h"
+#include "ops/families/kernel/integers.h"
 
 #define THIMBLE_OP add
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 BINARY_SIMD_DECLARE(add)
@@ -34,6 +36,7 @@ const OpDef& add_op() {
           .ref = ir::kernel_fn<&f32::add_ref>(),
           .ref64 = ir::kernel_fn<&f64::add_ref>(),
           .fast = ir::kernel_fn<&add_simd>(),
+          .typed = INTEGER_KERNELS(add),
       },
   });
   return def;

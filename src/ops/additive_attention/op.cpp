@@ -20,9 +20,7 @@ namespace {
 Value hidden_score(ir::Graph& graph) {
   constexpr const char* kName = "hidden_score";
   if (const Value known = graph.find_source(kName)) return known;
-  const Value value = graph.source(kName, {DType::f32, {}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(value.id())].data = std::vector{-1e30F};
-  return value;
+  return graph.constant(kName, Array(std::vector{-1e30F}, {}));
 }
 
 void check(Value query, Value key, Value value) {

@@ -2,8 +2,10 @@
 
 #include "ops/argmax/attrs.h"
 #include "ops/families/extremum/extremum.h"
+#include "ops/families/kernel/integers.h"
 
 #define THIMBLE_OP argmax
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::argmax_impl {
@@ -24,6 +26,7 @@ const OpDef& argmax_op() {
           .ref = ir::kernel_fn<&f32::argmax_ref>(),
           .ref64 = ir::kernel_fn<&f64::argmax_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = INTEGER_KERNELS(argmax),
       },
   });
   return def;

@@ -105,6 +105,7 @@ const OpDef& batch_norm_op() {
           .ref = ir::kernel_fn<&f32::batch_norm_ref>(),
           .ref64 = ir::kernel_fn<&f64::batch_norm_ref>(),
           .fast = ir::kernel_fn<&batch_norm_simd>(),
+          .stay_f32 = {1, 2},
       },
       .memory{
           .in_place = {{0, 0}},

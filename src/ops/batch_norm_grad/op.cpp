@@ -50,6 +50,7 @@ const OpDef& batch_norm_grad_op() {
           .ref = ir::kernel_fn<&f32::batch_norm_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::batch_norm_grad_ref>(),
           .fast = ir::kernel_fn<&batch_norm_grad_simd>(),
+          .stay_f32 = {1, 2},
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
       .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},

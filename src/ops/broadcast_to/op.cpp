@@ -61,6 +61,7 @@ const OpDef& broadcast_to_op() {
           .ref = ir::kernel_fn<&f32::broadcast_to_ref>(),
           .ref64 = ir::kernel_fn<&f64::broadcast_to_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .any_type = true,
       },
   };
   return def;

@@ -36,6 +36,7 @@ const OpDef& by_phase_op() {
           },
           .ref = ir::kernel_fn<&f32::by_phase_ref>(),
           .ref64 = ir::kernel_fn<&f64::by_phase_ref>(),
+          .any_type = true,
       },
   };
   return def;

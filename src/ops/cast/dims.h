@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CAST_REAL, CAST_I32, CAST_U32, CAST_I8, CAST_U8 };
+#include "ir/element.h"
 
 typedef struct {
   int n;
-  int from; /* one of the above */
+  int bytes; /* of y */
+  int from;  /* ELEMENT_F32, ... */
   int to;
 } cast_dims;
 

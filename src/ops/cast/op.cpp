@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "ops/cast/attrs.h"
 #include "ops/cast/dims.h"
+#include "ops/half_storage/simd.h"
 
 #define THIMBLE_OP cast
 #include "ops/families/builder/both_precisions.h"
@@ -15,97 +16,133 @@
 namespace thimble::ops::cast_impl {
 namespace {
 
-// The kernels' number of a type, or -1.
-int kind_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return CAST_REAL;
-    case DType::i32:
-      return CAST_I32;
-    case DType::u32:
-      return CAST_U32;
-    case DType::i8:
-      return CAST_I8;
-    case DType::u8:
-      return CAST_U8;
-    default:
-      return -1;
-  }
-}
+constexpr int kTile = 16384;  // elements; whole bytes of packed types
 
-// The nearest number that the type can hold, as cast_bounded says.
+// The nearest number that the type can hold, as element_convert says.
 template <class To, class From>
 To cast_one(From value) {
-  if constexpr (std::is_same_v<To, float>) {
-    return static_cast<float>(value);
+  if constexpr (std::is_floating_point_v<To>) {
+    return static_cast<To>(value);
   } else if constexpr (std::is_same_v<To, From>) {
     return value;
+  } else if constexpr (std::is_integral_v<From>) {
+    using Limits = std::numeric_limits<To>;
+    return static_cast<To>(std::clamp<int64_t>(value, Limits::min(), Limits::max()));
   } else {
     using Limits = std::numeric_limits<To>;
-    return static_cast<To>(f32::cast_bounded(static_cast<double>(value),
-                                             static_cast<double>(Limits::min()),
-                                             static_cast<double>(Limits::max())));
+    if (value != value) return 0;
+    return static_cast<To>(std::clamp(static_cast<double>(value),
+                                      static_cast<double>(Limits::min()),
+                                      static_cast<double>(Limits::max())));
   }
 }
 
-// One loop for each pair of types, which compilers make vectors of.
+// One loop for each pair of the usual types, which compilers make vectors of.
 template <class To, class From>
-void cast_from(void* y, const void* x, int n, parallel::ThreadPool& pool) {
-  constexpr int kTile = 16384;
+void cast_tile(void* y, const void* x, int64_t begin, int64_t end) {
   To* const to = static_cast<To*>(y);
   const From* const from = static_cast<const From*>(x);
-  pool.run((n + kTile - 1) / kTile, [=](int64_t tile) {
-    const int64_t end = std::min<int64_t>(n, (tile + 1) * kTile);
-    for (int64_t i = tile * kTile; i < end; ++i) to[i] = cast_one<To>(from[i]);
-  });
+  for (int64_t i = begin; i < end; ++i) to[i] = cast_one<To>(from[i]);
 }
 
+using Tile = void (*)(void*, const void*, int64_t, int64_t);
+
 template <class To>
-void cast_to(void* y, const void* x, const cast_dims& d, parallel::ThreadPool& pool) {
-  using Cast = void (*)(void*, const void*, int, parallel::ThreadPool&);
-  static constexpr Cast kFrom[] = {cast_from<To, float>, cast_from<To, int32_t>,
-                                   cast_from<To, uint32_t>, cast_from<To, int8_t>,
-                                   cast_from<To, uint8_t>};
-  kFrom[d.from](y, x, d.n, pool);
+Tile tile_from(int from) {
+  switch (from) {
+    case ELEMENT_F32:
+      return cast_tile<To, float>;
+    case ELEMENT_I32:
+      return cast_tile<To, int32_t>;
+    case ELEMENT_U32:
+      return cast_tile<To, uint32_t>;
+    case ELEMENT_I8:
+      return cast_tile<To, int8_t>;
+    case ELEMENT_U8:
+      return cast_tile<To, uint8_t>;
+    default:
+      return nullptr;
+  }
 }
+
+// Null for the others.
+Tile usual_tile(int to, int from) {
+  switch (to) {
+    case ELEMENT_F32:
+      return tile_from<float>(from);
+    case ELEMENT_I32:
+      return tile_from<int32_t>(from);
+    case ELEMENT_U32:
+      return tile_from<uint32_t>(from);
+    case ELEMENT_I8:
+      return tile_from<int8_t>(from);
+    case ELEMENT_U8:
+      return tile_from<uint8_t>(from);
+    default:
+      return nullptr;
+  }
+}
+
+bool is_half(int type) { return type == ELEMENT_F16 || type == ELEMENT_BF16; }
 
 void fast(unsigned char* y, const unsigned char* x, const cast_dims* d,
           parallel::ThreadPool& pool) {
-  using Cast = void (*)(void*, const void*, const cast_dims&, parallel::ThreadPool&);
-  static constexpr Cast kTo[] = {cast_to<float>, cast_to<int32_t>, cast_to<uint32_t>,
-                                 cast_to<int8_t>, cast_to<uint8_t>};
-  kTo[d->to](y, x, *d, pool);
+  if (d->from == ELEMENT_F32 && is_half(d->to)) {
+    const half_dims half{d->n, d->to == ELEMENT_BF16 ? 1 : 0};
+    half_storage_impl::to_half_simd(reinterpret_cast<uint16_t*>(y),
+                                    reinterpret_cast<const float*>(x), &half, pool);
+    return;
+  }
+  if (is_half(d->from) && d->to == ELEMENT_F32) {
+    const half_dims half{d->n, d->from == ELEMENT_BF16 ? 1 : 0};
+    half_storage_impl::from_half_simd(reinterpret_cast<float*>(y),
+                                      reinterpret_cast<const uint16_t*>(x), &half, pool);
+    return;
+  }
+  if (d->n > 0 && (d->to == ELEMENT_BOOL || d->to == ELEMENT_I4)) {
+    y[d->bytes - 1] = 0;  // its last bits may stand for nothing
+  }
+  const Tile usual = usual_tile(d->to, d->from);
+  pool.run((d->n + kTile - 1) / kTile, [=](int64_t tile) {
+    const int64_t begin = tile * kTile;
+    const int64_t end = std::min<int64_t>(d->n, begin + kTile);
+    if (usual != nullptr) return usual(y, x, begin, end);
+    for (int64_t i = begin; i < end; ++i) element_convert(y, d->to, x, d->from, i);
+  });
 }
 
 const OpDef& cast_op() {
   static const OpDef def{
       .name = "cast",
       .signature{
-          .doc = "x with elements of another type; numbers lose their fraction and become the "
-                 "nearest that the type can hold, NaN becomes 0.",
+          .doc = "x with elements of another type. To integers: towards 0, then the nearest that "
+                 "the type can hold, NaN becomes 0. To floating point: to the nearest, ties to "
+                 "even. To bool: whether x differs from 0.",
           .example = "auto pixels = cast(bytes, DType::f32);",
-          .inputs = {{"x", "any shape; f32, i32, u32, i8 or u8"}},
+          .inputs = {{"x", "any shape and type"}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<CastAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        const DType to = c.attrs.as<CastAttrs>().dtype;
-        c.require(to != DType::boolean, "expected a type to compute with; masks are u8: ne(x, 0)");
-        c.require(kind_of(c.input(0).dtype) >= 0 && kind_of(to) >= 0,
-                  "expected types among f32, i32, u32, i8 and u8");
-        return {{to, c.shape(0)}};
+        return {{c.attrs.as<CastAttrs>().dtype, c.shape(0)}};
       },
+      // Rounding counts as if it were not there.
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.input(0).dtype() == DType::f32 ? c.grad() : Value()};
-      }},
+                  if (!is_floating(c.input(0).dtype())) return {Value()};
+                  return {c.grad()};  // brought to the type of x by whoever asks
+                },
+                .to_type = [](DType dtype) { return ir::Attrs::of(CastAttrs{dtype}); }},
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
-            return cast_dims{static_cast<int>(c.out().elements()), kind_of(c.inputs[0]->dtype),
-                             kind_of(c.outputs[0].dtype)};
+            const ir::TensorType& y = c.outputs[0];
+            return cast_dims{static_cast<int>(y.shape.elements()),
+                             static_cast<int>(size_bytes(y.dtype, y.shape)),
+                             static_cast<int>(c.inputs[0]->dtype), static_cast<int>(y.dtype)};
           },
           .ref = ir::kernel_fn<&f32::cast_ref>(),
           .ref64 = ir::kernel_fn<&f64::cast_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .any_type = true,
       },
   };
   return def;

@@ -31,18 +31,18 @@ void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d,
 
 // The definition, given name, doc, example and kernels.
 OpDef comparison(OpDef def) {
-  def.signature.inputs = {{"a", "any shape, f32 or i32"},
+  def.signature.inputs = {{"a", "any shape and type"},
                           {"b", "a shape that broadcasts; the type of a"}};
   def.signature.outputs = {{"y", "the broadcast shape, u8"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     const DType dtype = c.input(0).dtype;
-    c.require(dtype == DType::f32 || dtype == DType::i32, "expected f32 or i32");
     c.require(c.input(1).dtype == dtype, "expected a and b of one type");
     return {{DType::u8, broadcast_shape(c, 0, 1)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
-    return compare_dims{nary_dims_of(c), c.inputs[0]->dtype == DType::f32 ? 1 : 0};
+    return compare_dims{nary_dims_of(c), static_cast<int>(c.inputs[0]->dtype)};
   };
+  def.kernels.any_type = true;
   def.flow.elementwise = true;
   return def;
 }

@@ -19,17 +19,19 @@ OpCases comparisons() {
   return {
       .cases = {of("one_shape", {3, 7}, {3, 7}, {3, 7}), of("row", {5, 19}, {19}, {5, 19}),
                 of("both", {3, 1, 5}, {4, 1}, {3, 4, 5}),
-                of("integers", {5, 19}, {5, 1}, {5, 19}, DType::i32), of("scalars", {}, {}, {}),
+                of("integers", {5, 19}, {5, 1}, {5, 19}, DType::i32),
+                of("bytes", {5, 19}, {19}, {5, 19}, DType::u8),
+                of("wide_integers", {5, 19}, {5, 1}, {5, 19}, DType::i64),
+                of("nibbles", {5, 19}, {19}, {5, 19}, DType::i4),
+                of("bits", {5, 19}, {19}, {5, 19}, DType::boolean),
+                of("doubles", {5, 19}, {19}, {5, 19}, DType::f64),
+                of("brain", {5, 19}, {19}, {5, 19}, DType::bf16), of("scalars", {}, {}, {}),
                 of("long_vectors", {40001}, {}, {40001}), of("empty", {0, 3}, {3}, {0, 3})},
       .rejects = {{"shapes", {{.shape = {3, 4}}, {.shape = {3}}}, {}, "shapes that broadcast"},
                   {"two_types",
                    {{.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
                    {},
-                   "a and b of one type"},
-                  {"bytes",
-                   {{.shape = {3}, .dtype = DType::u8}, {.shape = {3}, .dtype = DType::u8}},
-                   {},
-                   "expected f32 or i32"}},
+                   "a and b of one type"}},
   };
 }
 
@@ -47,6 +49,19 @@ TEST(eq, holds_for_no_nan) {
   EXPECT_EQ(values_of<uint8_t>(run_op("eq", {}, {x, x}, Kernel::fast)[0]),
             (std::vector<uint8_t>{0, 1}));
   EXPECT_EQ(values_of<uint8_t>(run_op("ne", {}, {x, x}, Kernel::fast)[0]),
+            (std::vector<uint8_t>{1, 0}));
+}
+
+TEST(lt, tells_integers_apart_that_no_float_does) {
+  const auto less = [](const Tensor& a, const Tensor& b) {
+    return values_of<uint8_t>(run_op("lt", {}, {a, b}, Kernel::fast)[0]);
+  };
+  const int64_t large = int64_t{1} << 62;
+  EXPECT_EQ(less(tensor<int64_t>(DType::i64, {2}, {large, large + 1}),
+                 tensor<int64_t>(DType::i64, {2}, {large + 1, large})),
+            (std::vector<uint8_t>{1, 0}));
+  EXPECT_EQ(less(tensor<uint32_t>(DType::u32, {2}, {0, 0xFFFFFFFF}),
+                 tensor<uint32_t>(DType::u32, {2}, {0xFFFFFFFF, 1})),
             (std::vector<uint8_t>{1, 0}));
 }
 

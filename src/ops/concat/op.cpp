@@ -71,6 +71,7 @@ const OpDef& concat_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::concat_ref>(),
           .ref64 = ir::kernel_fn<&f64::concat_ref>(),
+          .any_type = true,
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -119,6 +119,7 @@ const OpDef& cosine_embedding_op() {
           .ref = ir::kernel_fn<&f32::cosine_embedding_ref>(),
           .ref64 = ir::kernel_fn<&f64::cosine_embedding_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .stay_f32 = {0},
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -127,6 +127,7 @@ const OpDef& ctc_op() {
           .ref = ir::kernel_fn<&f32::ctc_ref>(),
           .ref64 = ir::kernel_fn<&f64::ctc_ref>(),
           .fast = ir::kernel_fn<&ctc_simd>(),
+          .stay_f32 = {0, 1},
       },
       .flow{
           .samples =

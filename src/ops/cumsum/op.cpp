@@ -6,9 +6,11 @@
 #include "ops/cumsum/attrs.h"
 #include "ops/cumsum/dims.h"
 #include "ops/families/conv/row_tasks.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP cumsum
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::cumsum_impl {
@@ -69,7 +71,7 @@ const OpDef& cumsum_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         checked_axis(c, c.attrs.as<CumsumOptions>().axis, c.shape(0).rank());
-        return {c.input(0)};
+        return {{c.input(0).dtype, c.shape(0)}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         CumsumOptions options = c.attrs.as<CumsumOptions>();
@@ -84,6 +86,7 @@ const OpDef& cumsum_op() {
           .ref = ir::kernel_fn<&f32::cumsum_ref>(),
           .ref64 = ir::kernel_fn<&f64::cumsum_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = SUM_KERNELS(cumsum),
       },
       .memory{.in_place = {{0, 0}}},
       .flow{.samples =

@@ -1,11 +1,17 @@
-/* Running sums, in double precision, of `columns` neighbouring lines (at most 64) along the axis
-   from x and y on; y may be x. */
+#ifdef THIMBLE_OF_INTEGERS
+typedef wide cumsum_total;
+#else
+typedef double cumsum_total;
+#endif
+
+/* Running sums, of real numbers in double precision, of `columns` neighbouring lines (at most 64)
+   along the axis from x and y on; y may be x. */
 static void cumsum_lines(real* y, const real* x, int columns, const cumsum_dims* d) {
-  double sums[64] = {0};
+  cumsum_total sums[64] = {0};
   for (int i = 0; i < d->along.size; ++i) {
     const ptrdiff_t at = (ptrdiff_t)(d->reverse ? d->along.size - 1 - i : i) * d->along.inner;
     for (int c = 0; c < columns; ++c) {
-      sums[c] += (double)x[at + c];
+      sums[c] += (cumsum_total)x[at + c];
       y[at + c] = (real)sums[c];
     }
   }

@@ -18,7 +18,7 @@ THIMBLE_OP_CASES(cumsum) {
                 of("no_steps", {3, 0}, attrs(1))},
       .rejects = {{"no_such_axis", {{.shape = {3}}}, attrs(1), "there is no axis 1"},
                   {"scalar", {{.shape = {}}}, attrs(-1), "there is no axis -1"},
-                  {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(0), "of type f32"}},
+                  {"doubles", {{.shape = {3}, .dtype = DType::f64}}, attrs(0), "cast first"}},
   };
 }
 

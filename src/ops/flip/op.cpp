@@ -51,6 +51,7 @@ const OpDef& flip_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::flip_ref>(),
           .ref64 = ir::kernel_fn<&f64::flip_ref>(),
+          .any_type = true,
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -64,6 +64,7 @@ const OpDef& gather_op() {
           .ref = ir::kernel_fn<&f32::gather_ref>(),
           .ref64 = ir::kernel_fn<&f64::gather_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .any_type = true,
       },
       .flow{
           // Each sample looks up its own elements, or rows of a table that has no samples.

@@ -73,6 +73,7 @@ const OpDef& gaussian_kl_op() {
           .ref = ir::kernel_fn<&f32::gaussian_kl_ref>(),
           .ref64 = ir::kernel_fn<&f64::gaussian_kl_ref>(),
           .fast = ir::kernel_fn<&gaussian_kl_simd>(),
+          .stay_f32 = {0},
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

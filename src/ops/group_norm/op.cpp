@@ -63,6 +63,7 @@ const OpDef& group_norm_grad_op() {
           .ref = ir::kernel_fn<&f32::group_norm_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::group_norm_grad_ref>(),
           .fast = ir::kernel_fn<&normalise_groups_grad>(),
+          .stay_f32 = {1, 2},
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
   };
@@ -140,6 +141,7 @@ const OpDef& group_norm_op() {
           .ref = ir::kernel_fn<&f32::normalise_groups_ref>(),
           .ref64 = ir::kernel_fn<&f64::normalise_groups_ref>(),
           .fast = ir::kernel_fn<&normalise_groups>(),
+          .stay_f32 = {1, 2},
       },
       .memory{
           .in_place = {{0, 0}},

@@ -1,5 +1,6 @@
 #include <thimble/ops/half_storage.h>
 
+#include "ir/element.h"
 #include "ir/graph.h"
 #include "ops/half_storage/attrs.h"
 #include "ops/half_storage/simd.h"
@@ -42,6 +43,7 @@ const OpDef& to_half_op() {
           .ref = ir::kernel_fn<&f32::to_half_ref>(),
           .ref64 = ir::kernel_fn<&f64::to_half_ref>(),
           .fast = ir::kernel_fn<&to_half_simd>(),
+          .any_type = true,
       },
       .memory{.narrow = {.as = stored_as, .load = &from_half_op()}},
   };
@@ -68,6 +70,7 @@ const OpDef& from_half_op() {
           .ref = ir::kernel_fn<&f32::from_half_ref>(),
           .ref64 = ir::kernel_fn<&f64::from_half_ref>(),
           .fast = ir::kernel_fn<&from_half_simd>(),
+          .any_type = true,
       },
   };
   return def;

@@ -121,6 +121,7 @@ const OpDef& index_select_op() {
           .ref = ir::kernel_fn<&f32::index_select_ref>(),
           .ref64 = ir::kernel_fn<&f64::index_select_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .any_type = true,
       },
       .flow{
           // A table that all samples look up has no samples itself.

@@ -97,6 +97,7 @@ const OpDef& instance_norm_op() {
           .ref = ir::kernel_fn<&f32::instance_norm_ref>(),
           .ref64 = ir::kernel_fn<&f64::instance_norm_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .stay_f32 = {1, 2},
       },
       .memory{
           .in_place = {{0, 0}},

@@ -49,6 +49,7 @@ const OpDef& layer_norm_grad_op() {
           .ref = ir::kernel_fn<&f32::layer_norm_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::layer_norm_grad_ref>(),
           .fast = ir::kernel_fn<&layer_norm_grad_simd>(),
+          .stay_f32 = {1, 2},
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
   };
@@ -121,6 +122,7 @@ const OpDef& layer_norm_op() {
           .ref = ir::kernel_fn<&f32::layer_norm_ref>(),
           .ref64 = ir::kernel_fn<&f64::layer_norm_ref>(),
           .fast = ir::kernel_fn<&layer_norm_simd>(),
+          .stay_f32 = {1, 2},
       },
       .memory{
           .in_place = {{0, 0}},

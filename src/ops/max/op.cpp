@@ -1,10 +1,12 @@
 #include <thimble/ops/max.h>
 
 #include "ops/families/extremum/extremum.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/matrices.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_OP max
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::max_impl {
@@ -47,6 +49,7 @@ const OpDef& max_op() {
           .ref = ir::kernel_fn<&f32::max_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = INTEGER_KERNELS(max),
       },
   });
   return def;

@@ -1,8 +1,10 @@
 #include <thimble/ops/maximum.h>
 
 #include "ops/families/extremum/extremum.h"
+#include "ops/families/kernel/integers.h"
 
 #define THIMBLE_OP maximum
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::maximum_impl {
@@ -34,6 +36,7 @@ const OpDef& maximum_op() {
           .ref = ir::kernel_fn<&f32::maximum_ref>(),
           .ref64 = ir::kernel_fn<&f64::maximum_ref>(),
           .fast = ir::kernel_fn<&maximum_simd>(),
+          .typed = INTEGER_KERNELS(maximum),
       },
   });
   return def;

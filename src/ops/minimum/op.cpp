@@ -1,8 +1,10 @@
 #include <thimble/ops/minimum.h>
 
 #include "ops/families/extremum/extremum.h"
+#include "ops/families/kernel/integers.h"
 
 #define THIMBLE_OP minimum
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::minimum_impl {
@@ -34,6 +36,7 @@ const OpDef& minimum_op() {
           .ref = ir::kernel_fn<&f32::minimum_ref>(),
           .ref64 = ir::kernel_fn<&f64::minimum_ref>(),
           .fast = ir::kernel_fn<&minimum_simd>(),
+          .typed = INTEGER_KERNELS(minimum),
       },
   });
   return def;

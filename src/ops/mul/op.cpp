@@ -2,8 +2,10 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ops/families/binary/binary.h"
+#include "ops/families/kernel/integers.h"
 
 #define THIMBLE_OP mul
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 BINARY_SIMD_DECLARE(mul)
@@ -33,6 +35,7 @@ const OpDef& mul_op() {
           .ref = ir::kernel_fn<&f32::mul_ref>(),
           .ref64 = ir::kernel_fn<&f64::mul_ref>(),
           .fast = ir::kernel_fn<&mul_simd>(),
+          .typed = INTEGER_KERNELS(mul),
       },
   });
   return def;

@@ -1,8 +1,10 @@
 #include <thimble/ops/neg.h>
 
+#include "ops/families/kernel/integers.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP neg
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(neg)
@@ -22,6 +24,7 @@ const OpDef& neg_op() {
           .ref = ir::kernel_fn<&f32::neg_ref>(),
           .ref64 = ir::kernel_fn<&f64::neg_ref>(),
           .fast = ir::kernel_fn<&neg_simd>(),
+          .typed = INTEGER_KERNELS(neg),
       },
   });
   return def;

@@ -102,6 +102,7 @@ const OpDef& normalize_op() {
           .ref = ir::kernel_fn<&f32::normalize_ref>(),
           .ref64 = ir::kernel_fn<&f64::normalize_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .stay_f32 = {1},
       },
       .memory{.in_place = {{0, 0}}},
       .flow{.samples =

@@ -1,10 +1,12 @@
 #include <thimble/ops/one_hot.h>
 
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/loss/class_dims.h"
 #include "ops/one_hot/attrs.h"
 
 #define THIMBLE_OP one_hot
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::one_hot_impl {
@@ -17,7 +19,7 @@ const OpDef& one_hot_op() {
           .doc = "Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. An "
                  "index that is no class gives a row of zeros.",
           .example = "auto t = one_hot(label, {.classes = 10});",
-          .inputs = {{"x", "any shape, i32"}},
+          .inputs = {{"x", "any shape, an integer type"}},
           .outputs = {{"y", "[the shape of x, classes], f32"}},
           .attrs = ir::Attrs::schema_of<OneHotOptions>(),
       },
@@ -38,6 +40,11 @@ const OpDef& one_hot_op() {
           },
           .ref = ir::kernel_fn<&f32::one_hot_ref>(),
           .ref64 = ir::kernel_fn<&f64::one_hot_ref>(),
+          .typed = typed_kernels({}, {{DType::i64, ir::kernel_fn<&i64::one_hot_ref>()},
+                                      {DType::i16, ir::kernel_fn<&i16::one_hot_ref>()},
+                                      {DType::i8, ir::kernel_fn<&i8::one_hot_ref>()},
+                                      {DType::u8, ir::kernel_fn<&u8::one_hot_ref>()},
+                                      {DType::u32, ir::kernel_fn<&u32::one_hot_ref>()}}),
       },
   };
   return def;

@@ -10,11 +10,13 @@
 #include <limits>
 
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/move/strided.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/pad/attrs.h"
 
 #define THIMBLE_OP pad
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::pad_impl {
@@ -40,7 +42,8 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
       dims[i] += more;
     }
   }
-  return {{DType::f32, Shape(std::move(dims))}};
+  require_holds(c, c.input(0).dtype, options.value);
+  return {{c.input(0).dtype, Shape(std::move(dims))}};
 }
 
 ir::Params params(const ir::KernelContext& c) {
@@ -81,6 +84,7 @@ const OpDef& pad_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::pad_ref>(),
           .ref64 = ir::kernel_fn<&f64::pad_ref>(),
+          .typed = INTEGER_KERNELS(pad),
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -26,7 +26,7 @@ THIMBLE_OP_CASES(pad) {
           {{"too_few", {x}, around({1}, {1}), "expected 2 numbers before and after"},
            {"negative", {x}, around({0, 0}, {0, -1}), "at least 0"},
            {"huge", {x}, around({0, 0}, {0, int64_t{1} << 40}), "below 2^31"},
-           {"integers", {{.shape = {3}, .dtype = DType::i32}}, around({1}, {1}), "of type f32"}},
+           {"doubles", {{.shape = {3}, .dtype = DType::f64}}, around({1}, {1}), "cast first"}},
   };
 }
 

@@ -26,9 +26,7 @@ Value positions(ir::Graph& graph, int64_t steps, int64_t width,
       table.push_back(static_cast<float>(i % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }
-  const Value value = graph.source(name, {DType::f32, {steps, width}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(value.id())].data = std::move(table);
-  return value;
+  return graph.constant(name, Array(std::move(table), {steps, width}));
 }
 
 }  // namespace

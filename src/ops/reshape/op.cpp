@@ -65,6 +65,7 @@ const OpDef& reshape_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::reshape_ref>(),
           .ref64 = ir::kernel_fn<&f64::reshape_ref>(),
+          .any_type = true,
       },
       .memory{.views = {{0, 0}}},
   };
@@ -92,6 +93,7 @@ const OpDef& flatten_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::reshape_ref>(),
           .ref64 = ir::kernel_fn<&f64::reshape_ref>(),
+          .any_type = true,
       },
       .memory{.views = {{0, 0}}},
   };

@@ -43,6 +43,7 @@ const OpDef& rms_norm_grad_op() {
           .ref = ir::kernel_fn<&f32::rms_norm_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::rms_norm_grad_ref>(),
           .fast = ir::kernel_fn<&rms_norm_grad_simd>(),
+          .stay_f32 = {1},
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
   };
@@ -108,6 +109,7 @@ const OpDef& rms_norm_op() {
           .ref = ir::kernel_fn<&f32::rms_norm_ref>(),
           .ref64 = ir::kernel_fn<&f64::rms_norm_ref>(),
           .fast = ir::kernel_fn<&rms_norm_simd>(),
+          .stay_f32 = {1},
       },
       .memory{
           .in_place = {{0, 0}},

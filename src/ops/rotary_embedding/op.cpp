@@ -84,9 +84,7 @@ Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddin
       table[static_cast<size_t>(t * width + pairs + i)] = static_cast<float>(std::sin(angle));
     }
   }
-  const Value value = graph.source(name, {DType::f32, {steps, 2, pairs}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(value.id())].data = std::move(table);
-  return value;
+  return graph.constant(name, Array(std::move(table), {steps, 2, pairs}));
 }
 
 }  // namespace

@@ -218,6 +218,7 @@ const OpDef& attention_op() {
           .ref = ir::kernel_fn<&f32::attention_ref>(),
           .ref64 = ir::kernel_fn<&f64::attention_ref>(),
           .fast = ir::kernel_fn<&attention_simd>(),
+          .stay_f32 = {1},
       },
       .flow{.reads_rng = true},
   };

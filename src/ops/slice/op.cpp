@@ -137,6 +137,7 @@ const OpDef& slice_op() {
           .ref = ir::kernel_fn<&f32::slice_ref>(),
           .ref64 = ir::kernel_fn<&f64::slice_ref>(),
           .fast = ir::kernel_fn<&gather<&f32::slice_ref>>(),
+          .any_type = true,
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -157,6 +157,7 @@ const OpDef& softmax_cross_entropy_op() {
           .ref = ir::kernel_fn<&f32::softmax_cross_entropy_ref>(),
           .ref64 = ir::kernel_fn<&f64::softmax_cross_entropy_ref>(),
           .fast = ir::kernel_fn<&softmax_cross_entropy_simd>(),
+          .stay_f32 = {0},
       },
       .flow{
           .samples = samples,

@@ -100,6 +100,7 @@ const OpDef& split_op() {
           },
           .ref = ir::kernel_fn<&f32::split_ref>(),
           .ref64 = ir::kernel_fn<&f64::split_ref>(),
+          .any_type = true,
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -31,6 +31,7 @@ const OpDef& stop_gradient_op() {
           },
           .ref = ir::kernel_fn<&f32::stop_gradient_ref>(),
           .ref64 = ir::kernel_fn<&f64::stop_gradient_ref>(),
+          .any_type = true,
       },
       .memory{.views = {{0, 0}}},
   };

@@ -3,8 +3,10 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ops/families/binary/binary.h"
+#include "ops/families/kernel/integers.h"
 
 #define THIMBLE_OP sub
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 BINARY_SIMD_DECLARE(sub)
@@ -31,6 +33,7 @@ const OpDef& sub_op() {
           .ref = ir::kernel_fn<&f32::sub_ref>(),
           .ref64 = ir::kernel_fn<&f64::sub_ref>(),
           .fast = ir::kernel_fn<&sub_simd>(),
+          .typed = INTEGER_KERNELS(sub),
       },
   });
   return def;

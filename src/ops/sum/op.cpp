@@ -3,11 +3,13 @@
 #include <thimble/ops/sum.h>
 
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
 #include "ops/sum/attrs.h"
 
 #define THIMBLE_OP sum
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sum_impl {
@@ -16,7 +18,8 @@ namespace {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require_dtype(0, DType::f32);
   const auto& options = c.attrs.as<ReduceOptions>();
-  return {{DType::f32, reduced_shape(c.shape(0), checked_axes(c, options.axes), options.keepdims)}};
+  return {{c.input(0).dtype,
+           reduced_shape(c.shape(0), checked_axes(c, options.axes), options.keepdims)}};
 }
 
 std::vector<Value> vjp(const ir::VjpContext& c) {
@@ -46,6 +49,7 @@ const OpDef& sum_op() {
           .ref = ir::kernel_fn<&f32::sum_ref>(),
           .ref64 = ir::kernel_fn<&f64::sum_ref>(),
           .fast = ir::kernel_fn<&sum_simd>(),
+          .typed = SUM_KERNELS(sum),
       },
   };
   return def;

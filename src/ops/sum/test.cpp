@@ -41,7 +41,7 @@ THIMBLE_OP_CASES(sum) {
               {"no_such_axis", {{.shape = {3, 4}}}, over({2}), "there is no axis 2"},
               {"far_below", {{.shape = {3, 4}}}, over({-3}), "there is no axis -3"},
               {"named_twice", {{.shape = {3, 4}}}, over({1, -1}), "axis -1 is named twice"},
-              {"integers", {{.shape = {3}, .dtype = DType::i32}}, over({}), "of type f32"},
+              {"doubles", {{.shape = {3}, .dtype = DType::f64}}, over({}), "cast first"},
               {"nine_axes", {{.shape = {1, 1, 1, 1, 1, 1, 1, 1, 1}}}, over({}), "at most 8"},
           },
   };

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
 #include "ops/sum_to/attrs.h"
 
 #define THIMBLE_OP sum_to
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sum_to_impl {
@@ -25,7 +27,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   bool fits = y.rank() <= x.rank();
   for (int axis = -1; fits && axis >= -y.rank(); --axis) fits = y[axis] == x[axis] || y[axis] == 1;
   c.require(fits, fmt::format("x is no shape that {} broadcasts to", to_string(y)));
-  return {{DType::f32, y}};
+  return {{c.input(0).dtype, y}};
 }
 
 ir::Params params(const ir::KernelContext& c) {
@@ -56,6 +58,7 @@ const OpDef& sum_to_op() {
           .ref = ir::kernel_fn<&f32::sum_to_ref>(),
           .ref64 = ir::kernel_fn<&f64::sum_to_ref>(),
           .fast = ir::kernel_fn<&sum_simd>(),
+          .typed = SUM_KERNELS(sum_to),
       },
   };
   return def;

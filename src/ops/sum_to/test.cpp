@@ -21,7 +21,7 @@ THIMBLE_OP_CASES(sum_to) {
                     {"wide", {{.shape = {9, 3001}}}, to({3001}), {{3001}}}},
           .rejects = {{"other_size", {{.shape = {2, 3}}}, to({2}), "broadcasts to"},
                       {"more_axes", {{.shape = {3}}}, to({2, 3}), "broadcasts to"},
-                      {"integers", {{.shape = {2}, .dtype = DType::i32}}, to({}), "of type f32"}}};
+                      {"doubles", {{.shape = {2}, .dtype = DType::f64}}, to({}), "cast first"}}};
 }
 
 }  // namespace thimble::test::sum_to_test

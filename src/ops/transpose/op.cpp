@@ -75,6 +75,7 @@ const OpDef& transpose_op() {
           .ref = ir::kernel_fn<&f32::transpose_ref>(),
           .ref64 = ir::kernel_fn<&f64::transpose_ref>(),
           .fast = ir::kernel_fn<&gather<&f32::transpose_ref>>(),
+          .any_type = true,
       },
   };
   return def;

@@ -119,6 +119,7 @@ const OpDef& triplet_margin_op() {
           .ref = ir::kernel_fn<&f32::triplet_margin_ref>(),
           .ref64 = ir::kernel_fn<&f64::triplet_margin_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .stay_f32 = {0},
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -2,11 +2,13 @@
 #include <thimble/ops/where.h>
 
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/nary/nary.h"
 #include "ops/where/attrs.h"
 #include "ops/where/simd.h"
 
 #define THIMBLE_OP where
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::where_impl {
@@ -64,7 +66,8 @@ const OpDef& where_op() {
         c.require_dtype(0, DType::u8);
         c.require_dtype(1, DType::f32);
         c.require_dtype(2, DType::f32);
-        return {{DType::f32, broadcast_shape(c, 0, 2)}};
+        c.require(c.input(1).dtype == c.input(2).dtype, "expected a and b of one type");
+        return {{c.input(1).dtype, broadcast_shape(c, 0, 2)}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {Value(), grad_by(c, 1), grad_by(c, 2)};
@@ -74,6 +77,7 @@ const OpDef& where_op() {
           .ref = ir::kernel_fn<&f32::where_ref>(),
           .ref64 = ir::kernel_fn<&f64::where_ref>(),
           .fast = ir::kernel_fn<&where_simd>(),
+          .typed = INTEGER_KERNELS_AFTER({DType::u8}, where),
       },
       .memory{.in_place = {{0, 1}, {0, 2}}},
       .flow{.elementwise = true},

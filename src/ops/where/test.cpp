@@ -22,11 +22,11 @@ THIMBLE_OP_CASES(where) {
                 of("empty", {0, 3}, {3}, {}, {0, 3})},
       .rejects =
           {{"shapes", {flags, {.shape = {4}}, {.shape = {3}}}, {}, "shapes that broadcast"},
-           {"condition_of_f32", {{.shape = {3}}, {.shape = {3}}, {.shape = {3}}}, {}, "of type u8"},
-           {"integers",
+           {"condition_of_f32", {{.shape = {3}}, {.shape = {3}}, {.shape = {3}}}, {}, "cast first"},
+           {"two_types",
             {flags, {.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
             {},
-            "of type f32"}},
+            "cast first"}},
   };
 }
 

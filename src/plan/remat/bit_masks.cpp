@@ -102,7 +102,7 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
       ir::ValueData bits;
       bits.name = value.name;
       bits.storage = ir::Storage::bits;
-      bits.type = rule.make->infer({*rule.make, rule.make_attrs, {&type, 1}})[0];
+      bits.type = ir::infer_types(*rule.make, rule.make_attrs, {&type, 1})[0];
       result.values.push_back(std::move(bits));
       inserted[value.producer].push_back({rule.make,
                                           rule.make_attrs,

@@ -31,6 +31,7 @@ bool has_small_params(const ir::Graph& graph, const ir::Node& node) {
 // Rows that the gradient can be computed by; 0: none.
 int64_t rows_at_a_time(const ir::Graph& graph, const ir::Node& gradient) {
   if (gradient.op->memory.part.rows == nullptr || gradient.outputs.size() != 1) return 0;
+  if (!ir::kernels_of(graph, gradient).is_usual()) return 0;
   return gradient.op->memory.part.rows(kernel_params(graph, gradient));
 }
 

@@ -45,7 +45,7 @@ OpDef binary_op(OpDef def) {
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require_dtype(0, DType::f32);
     c.require_dtype(1, DType::f32);
-    return {{DType::f32, broadcast_shape(c, 0, 1)}};
+    return {{c.input(0).dtype, broadcast_shape(c, 0, 1)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     return binary_dims_of(c.in(0), c.in(1), c.out());

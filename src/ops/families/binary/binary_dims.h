@@ -16,8 +16,8 @@ typedef struct {
   int stride_b[BINARY_MAX_AXES];
 } binary_dims;
 
-/* Defines <op>_ref: y[i] = value, an expression in a and b. y: [n], row-major; y may alias an
-   operand of n elements. */
+/* Defines <op>_ref: y[i] = value, an expression in a and b, which are `wide`. y: [n], row-major; y
+   may alias an operand of n elements. */
 #define BINARY_REF(op, value)                                                                \
   static void op##_ref(real* y_, const real* a_, const real* b_, const binary_dims* d) {     \
     for (int begin = 0; begin < d->n; begin += d->size[0]) {                                 \
@@ -30,9 +30,9 @@ typedef struct {
         rest /= d->size[axis];                                                               \
       }                                                                                      \
       for (int i = 0; i < d->size[0]; ++i, at_a += d->stride_a[0], at_b += d->stride_b[0]) { \
-        const real a = a_[at_a];                                                             \
-        const real b = b_[at_b];                                                             \
-        y_[begin + i] = (value);                                                             \
+        const wide a = (wide)a_[at_a];                                                       \
+        const wide b = (wide)b_[at_b];                                                       \
+        y_[begin + i] = (real)(value);                                                       \
       }                                                                                      \
     }                                                                                        \
   }

@@ -15,9 +15,7 @@ Value number(Value x, double value) {
   ir::Graph& graph = x.graph();
   const std::string name = fmt::format("number {}", value);
   if (const Value known = graph.find_source(name)) return known;
-  const Value made = graph.source(name, {DType::f32, {}}, ir::Role::constant);
-  graph.values[static_cast<size_t>(made.id())].data = std::vector{static_cast<float>(value)};
-  return made;
+  return graph.constant(name, Array(std::vector{static_cast<float>(value)}, {}));
 }
 
 Value reduce_loss(Value terms, Reduction reduction) {

@@ -44,7 +44,7 @@ inline OpCases extremum_cases() {
                 of("no_rows", {0, 3}, over({1}), {0})},
       .rejects = {{"of_nothing", {{.shape = {3, 0}}}, over({1}), "smallest element of nothing"},
                   {"no_such_axis", {{.shape = {3, 4}}}, over({2}), "there is no axis 2"},
-                  {"integers", {{.shape = {3}, .dtype = DType::i32}}, over({}), "of type f32"}},
+                  {"doubles", {{.shape = {3}, .dtype = DType::f64}}, over({}), "cast first"}},
   };
 }
 
@@ -81,7 +81,7 @@ inline OpCases extremum_place_cases() {
                   {"all_of_nothing", {{.shape = {3, 0}}}, of_all(), "smallest element of nothing"},
                   {"no_such_axis", {{.shape = {3}}}, along(1), "there is no axis 1"},
                   {"scalar", {{.shape = {}}}, along(-1), "there is no axis -1"},
-                  {"integers", {{.shape = {3}, .dtype = DType::i32}}, along(0), "of type f32"}},
+                  {"doubles", {{.shape = {3}, .dtype = DType::f64}}, along(0), "cast first"}},
   };
 }
 
@@ -111,7 +111,7 @@ inline OpCases extremum_of_two_cases() {
                 of("empty", {0, 3}, {3}, {0, 3})},
       .rejects =
           {{"shapes", {{.shape = {3, 4}}, {.shape = {3}}}, {}, "shapes that broadcast"},
-           {"integers", {{.shape = {3}, .dtype = DType::i32}, {.shape = {3}}}, {}, "of type f32"}},
+           {"doubles", {{.shape = {3}, .dtype = DType::f64}, {.shape = {3}}}, {}, "cast first"}},
   };
 }
 

@@ -79,6 +79,7 @@ struct ElementLoss {
             .ref = T::ref,
             .ref64 = T::ref64,
             .fast = T::fast,
+            .stay_f32 = {0},
         },
         .flow{.samples =
                   [](const ir::SamplesContext& c) {

@@ -13,15 +13,15 @@ inline copy_element copy_element_of(DType dtype) {
 
 // All elements of a tensor.
 inline copy_dims copy_dims_of(const ir::TensorType& type) {
-  if (type.dtype == DType::boolean) {
+  if (is_packed(type.dtype)) {
     return {static_cast<int>(size_bytes(type.dtype, type.shape)), {0, 1}};
   }
   return {static_cast<int>(type.shape.elements()), copy_element_of(type.dtype)};
 }
 
-// Refuses bit masks, whose elements have no address.
+// Refuses packed types, whose elements have no address.
 inline void require_addressable(const ir::InferContext& c, int i) {
-  c.require(c.input(i).dtype != DType::boolean, "cannot move the elements of packed bits");
+  c.require(!is_packed(c.input(i).dtype), "cannot move the elements of packed bits");
 }
 
 }  // namespace thimble::ops

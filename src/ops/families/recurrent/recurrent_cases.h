@@ -58,7 +58,7 @@ inline void check_zoneout(const std::function<Value(Value x, Value h)>& cell, fl
   for (ir::ValueData& value : g.ir().values) {
     if (value.role != ir::Role::parameter) continue;
     value.role = ir::Role::constant;
-    value.data = std::vector<float>(static_cast<size_t>(value.type.shape.elements()));
+    value.data = Array(DType::f32, value.type.shape);
   }
   int stayed = 0;
   for (const float value : evaluate(after, std::vector<uint32_t>{7, 0, 1, 0})) {

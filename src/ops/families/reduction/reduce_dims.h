@@ -33,24 +33,24 @@ static inline int reduce_offset(int number, const reduce_axes* axes) {
 /* Defines <op>_ref: y[o] = sum of its `reduced` elements of x, / divisor. y: [outputs]; x: see
    reduce_dims; no aliasing. Neighbours are summed block by block, so that rounding grows with the
    number of blocks and not of elements. */
-#define SUM_REF(op)                                                     \
-  static void op##_ref(real* y, const real* x, const reduce_dims* d) {  \
-    const int inner = d->over.count > 0 ? d->over.size[0] : 1;          \
-    const ptrdiff_t stride = d->over.count > 0 ? d->over.stride[0] : 1; \
-    for (int o = 0; o < d->outputs; ++o) {                              \
-      const real* line = x + reduce_offset(o, &d->kept);                \
-      real total = 0;                                                   \
-      for (int r = 0; r < d->reduced; r += inner) {                     \
-        const real* from = line + reduce_offset(r, &d->over);           \
-        for (int begin = 0; begin < inner; begin += 128) {              \
-          const int end = inner - begin < 128 ? inner : begin + 128;    \
-          real block = 0;                                               \
-          for (int i = begin; i < end; ++i) block += from[i * stride];  \
-          total += block;                                               \
-        }                                                               \
-      }                                                                 \
-      y[o] = total / (real)d->divisor;                                  \
-    }                                                                   \
+#define SUM_REF(op)                                                          \
+  static void op##_ref(real* y, const real* x, const reduce_dims* d) {       \
+    const int inner = d->over.count > 0 ? d->over.size[0] : 1;               \
+    const ptrdiff_t stride = d->over.count > 0 ? d->over.stride[0] : 1;      \
+    for (int o = 0; o < d->outputs; ++o) {                                   \
+      const real* line = x + reduce_offset(o, &d->kept);                     \
+      wide total = 0;                                                        \
+      for (int r = 0; r < d->reduced; r += inner) {                          \
+        const real* from = line + reduce_offset(r, &d->over);                \
+        for (int begin = 0; begin < inner; begin += 128) {                   \
+          const int end = inner - begin < 128 ? inner : begin + 128;         \
+          wide block = 0;                                                    \
+          for (int i = begin; i < end; ++i) block += (wide)from[i * stride]; \
+          total += block;                                                    \
+        }                                                                    \
+      }                                                                      \
+      y[o] = (real)(total / (wide)d->divisor);                               \
+    }                                                                        \
   }
 
 #endif

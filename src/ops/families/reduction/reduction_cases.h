@@ -31,10 +31,10 @@ OpCases reduction_cases(double gap) {
                    {{.shape = {3, 4}}},
                    ir::Attrs::of(Options{.axes = {2}}),
                    "there is no axis 2"},
-                  {"integers",
-                   {{.shape = {3}, .dtype = DType::i32}},
+                  {"doubles",
+                   {{.shape = {3}, .dtype = DType::f64}},
                    ir::Attrs::of(Options{}),
-                   "of type f32"}},
+                   "cast first"}},
   };
 }
 

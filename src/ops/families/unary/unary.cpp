@@ -8,7 +8,7 @@ std::vector<ir::TensorType> infer_same(const ir::InferContext& c) {
     c.require_dtype(i, DType::f32);
     c.require(c.shape(i) == c.shape(0), "expected tensors of one shape");
   }
-  return {c.input(0)};
+  return {{c.input(0).dtype, c.shape(0)}};
 }
 
 ir::Params count_only(const ir::KernelContext& c) {

@@ -37,6 +37,7 @@ struct UnaryInfo {
   bool selects = false;
   // Of the gradient op, where it looks at one bit of what is kept; null: it reads it whole.
   ir::MaskRule (*mask)(const ir::Attrs&) = nullptr;
+  std::vector<ir::TypedKernels> (*typed)() = nullptr;  // of further types, without gradient
 };
 
 // Given name, doc, example, attrs, vjp and kernels it sets the rest of an op; params and infer only
@@ -66,6 +67,7 @@ struct Unary {
             .ref = info.kernels.ref,
             .ref64 = info.kernels.ref64,
             .fast = info.kernels.fast,
+            .typed = info.typed == nullptr ? std::vector<ir::TypedKernels>() : info.typed(),
         },
     });
     return def;
@@ -106,7 +108,7 @@ struct Unary {
   static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
     c.require_dtype(0, DType::f32);
     if (info.check != nullptr) info.check(c);
-    return {c.input(0)};
+    return {{c.input(0).dtype, c.shape(0)}};
   }
   static std::vector<Value> vjp(const ir::VjpContext& c) {
     const bool input =

@@ -31,9 +31,8 @@ inline std::vector<OpCase> operator+(std::vector<OpCase> cases, const std::vecto
 
 // What no unary op takes, and attributes that one of them refuses with a message.
 inline std::vector<RejectCase> unary_rejects() {
-  return {{.name = "integers",
-           .inputs = {{.shape = {2}, .dtype = DType::i32}},
-           .error = "of type f32"}};
+  return {
+      {.name = "doubles", .inputs = {{.shape = {2}, .dtype = DType::f64}}, .error = "cast first"}};
 }
 inline std::vector<RejectCase> unary_rejects(const char* name, const ir::Attrs& attrs,
                                              const char* error) {

@@ -12,12 +12,13 @@ typedef struct {
 #define SIGMOID(x) ((x) < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-(x))))
 #define SOFTPLUS(x) (((x) < 0 ? 0 : (x)) + log1p(exp(-fabs(x)))) /* ln(1 + e^x) */
 
-/* Defines <op>_ref: y[i] = value, an expression in x and d. y: [n], may alias x. */
+/* Defines <op>_ref: y[i] = value, an expression in x, which is `wide`, and d. y: [n], may alias
+   x. */
 #define UNARY_REF(op, value)                                            \
   static void op##_ref(real* y_, const real* x_, const unary_dims* d) { \
     for (int i = 0; i < d->n; ++i) {                                    \
-      const real x = x_[i];                                             \
-      y_[i] = (value);                                                  \
+      const wide x = (wide)x_[i];                                       \
+      y_[i] = (real)(value);                                            \
     }                                                                   \
     (void)d;                                                            \
   }

@@ -1,0 +1,24 @@
+// What the integers of a quantized tensor stand for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace thimble {
+
+// real = scale * (integer - zero point), with one scale for the whole tensor or one for every index
+// of an axis. Source: Jacob et al., "Quantization and Training of Neural Networks for Efficient
+// Integer-Arithmetic-Only Inference", 2018, equation 1.
+//
+// A tensor that carries one has an integer type of at most 32 bits; scales are finite and above 0;
+// zero points are numbers of the type. Graph::input, constant and parameter throw Error otherwise.
+struct Quantization {
+  std::vector<float> scales;         // one, or one for every index of the axis; none: not quantized
+  std::vector<int32_t> zero_points;  // as many as scales; none: all are 0
+  std::optional<int> axis = {};      // of the tensor, from 0; nothing: one scale for all of it
+
+  bool operator==(const Quantization&) const = default;
+};
+
+}  // namespace thimble

@@ -1,0 +1,11 @@
+// The op that changes types, found by its trait: it is named nowhere.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace thimble::autodiff {
+
+// The value in another floating-point type. Throws Error where no op of the library does that.
+[[nodiscard]] Value with_type(ir::Graph& graph, Value value, DType dtype);
+
+}  // namespace thimble::autodiff

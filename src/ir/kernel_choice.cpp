@@ -1,0 +1,152 @@
+// Which kernels an op has for inputs of some types.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "ir/widened.h"
+
+namespace thimble::ir {
+namespace {
+
+bool is_16_bit(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+// The further kernels for inputs of these types, or null.
+const TypedKernels* typed_kernels(const OpDef& op, std::span<const TensorType* const> inputs) {
+  for (const TypedKernels& kernels : op.kernels.typed) {
+    bool fits = !inputs.empty();
+    for (size_t i = 0; fits && i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr) continue;
+      fits = inputs[i]->dtype == kernels.inputs[std::min(i, kernels.inputs.size() - 1)];
+    }
+    if (fits) return &kernels;
+  }
+  return nullptr;
+}
+
+// "f32, i32, u8 with i32": what inputs may be, the usual type first.
+std::string kernel_types(const OpDef& op, DType usual) {
+  std::string text = thimble::to_string(usual);
+  for (const TypedKernels& kernels : op.kernels.typed) {
+    std::string types;
+    for (const DType dtype : kernels.inputs) {
+      types += fmt::format("{}{}", types.empty() ? "" : " with ", thimble::to_string(dtype));
+    }
+    text += ", " + types;
+  }
+  return text;
+}
+
+// The 16-bit type among inputs, or nothing. Throws Error where there are two.
+std::optional<DType> narrow_type(const InferContext& c) {
+  std::optional<DType> found;
+  for (const TensorType* const type : c.inputs) {
+    if (type == nullptr || !is_16_bit(type->dtype)) continue;
+    c.require(!found || *found == type->dtype, "expected f16 or bf16, not both: cast one of them");
+    found = type->dtype;
+  }
+  return found;
+}
+
+// What the shape rule says of the same inputs in f32.
+std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
+                                      std::span<const TensorType* const> inputs, DType narrow) {
+  std::vector<TensorType> wide;
+  wide.reserve(inputs.size());
+  std::vector<const TensorType*> pointers;
+  for (const TensorType* const type : inputs) {
+    if (type == nullptr || !is_16_bit(type->dtype)) {
+      pointers.push_back(type);
+      continue;
+    }
+    wide.push_back({DType::f32, type->shape});
+    pointers.push_back(&wide.back());
+  }
+  std::vector<TensorType> outputs = op.infer({op, attrs, pointers});
+  const std::vector<int>& stay = op.kernels.stay_f32;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool stays = std::find(stay.begin(), stay.end(), static_cast<int>(i)) != stay.end();
+    const bool updates =
+        std::any_of(op.memory.updates.begin(), op.memory.updates.end(),
+                    [&](const Alias& alias) { return alias.out == static_cast<int>(i); });
+    if (outputs[i].dtype == DType::f32 && !stays && !updates) outputs[i].dtype = narrow;
+  }
+  return outputs;
+}
+
+// Whether the op's f32 kernels are to compute on copies of 16-bit inputs.
+bool widens(const OpDef& op, std::span<const TensorType* const> inputs) {
+  const bool narrow = std::any_of(inputs.begin(), inputs.end(), [](const TensorType* type) {
+    return type != nullptr && is_16_bit(type->dtype);
+  });
+  return narrow && !op.kernels.any_type && typed_kernels(op, inputs) == nullptr;
+}
+
+}  // namespace
+
+void InferContext::require_dtype(int i, DType dtype) const {
+  if (input(i).dtype == dtype) return;
+  if (!op.kernels.typed.empty()) {
+    if (typed_kernels(op, inputs) != nullptr) return;
+    fail(fmt::format("has no kernel for these types, it has {}: cast first",
+                     kernel_types(op, dtype)));
+  }
+  const auto& declared = op.signature.inputs;
+  const size_t at = std::min(static_cast<size_t>(i), declared.size() - 1);
+  fail(fmt::format("expected {} of type {}: cast first", declared[at].name,
+                   thimble::to_string(dtype)));
+}
+
+std::vector<TensorType> infer_types(const OpDef& op, const Attrs& attrs,
+                                    std::span<const TensorType* const> inputs) {
+  const InferContext c{op, attrs, inputs};
+  if (!widens(op, inputs)) return op.infer(c);
+  return widened_types(op, attrs, inputs, *narrow_type(c));
+}
+
+ChosenKernels kernels_for(const OpDef& op, std::span<const TensorType* const> inputs) {
+  const Kernels& own = op.kernels;
+  if (const TypedKernels* const typed = typed_kernels(op, inputs)) {
+    return {&op, typed, false, typed->ref, typed->ref, typed->fast};
+  }
+  if (!widens(op, inputs)) return {&op, nullptr, false, own.ref, own.ref64, own.fast};
+  return {&op,     nullptr,
+          true,    own.ref == nullptr ? nullptr : widened_ref(),
+          nullptr, own.ref == nullptr ? nullptr : widened_fast()};
+}
+
+ChosenKernels kernels_of(const Graph& graph, const Node& node) {
+  // A planner asks often: few inputs take no memory of their own.
+  const TensorType* few[16];
+  std::vector<const TensorType*> many;
+  // A tiled update is by a rule that computes on f32 alone.
+  const size_t declared = node.op->signature.inputs.size();
+  const size_t count = node.tiled ? std::min(declared, node.inputs.size()) : node.inputs.size();
+  if (count > std::size(few)) many.resize(count);
+  const TensorType** const inputs = count > std::size(few) ? many.data() : few;
+  for (size_t i = 0; i < count; ++i) {
+    inputs[i] = node.inputs[i] < 0 ? nullptr : &graph.type(node.inputs[i]);
+  }
+  return kernels_for(*node.op, {inputs, count});
+}
+
+Params ChosenKernels::params(const KernelContext& c) const {
+  if (widens) return widened_params(*op, c);
+  const auto make =
+      typed != nullptr && typed->params != nullptr ? typed->params : op->kernels.params;
+  return make == nullptr ? Params() : make(c);
+}
+
+int64_t ChosenKernels::workspace(const Params& params, int threads, bool wants_fast) const {
+  if (widens) return widened_workspace(*op, params, threads, wants_fast);
+  if (!wants_fast || fast == nullptr) return 0;
+  const auto bytes = typed != nullptr ? typed->workspace : op->kernels.workspace;
+  return bytes == nullptr ? 0 : bytes(params, threads);
+}
+
+double ChosenKernels::flops(const Params& params) const {
+  if (op->kernels.flops == nullptr || typed != nullptr) return 0.0;
+  return op->kernels.flops(widens ? narrow_params(params) : params);
+}
+
+}  // namespace thimble::ir
