@@ -1,4 +1,4 @@
-// Typed arrays: what goes into graphs, trainers and predictors, and what comes out.
+// Typed arrays, the inputs and outputs of graphs, trainers and predictors.
 #pragma once
 
 #include <thimble/types.h>
@@ -42,7 +42,7 @@ class Array {
   Array() : Array(DType::f32, Shape{0}) {}
   // Zeros.
   Array(DType dtype, const Shape& shape);
-  // Takes over the values: [values.size()], or any shape of so many elements.
+  // Takes over the values: [values.size()], or any shape of that many elements.
   template <ArrayElement T>
   Array(std::vector<T> values)  // NOLINT: implicit, so that vectors can be handed over as they are
       : Array(own(dtype_of<T>(), {static_cast<int64_t>(values.size())}, std::move(values))) {}
@@ -50,13 +50,12 @@ class Array {
   Array(std::vector<T> values, const Shape& shape)
       : Array(own(dtype_of<T>(), shape, std::move(values))) {}
   Array(std::initializer_list<float> values) : Array(std::vector<float>(values)) {}
-  // Takes over the elements as they lie in memory: packed types, f16 and bf16 too.
+  // Takes over elements in their memory format, also of packed types, f16 and bf16.
   [[nodiscard]] static Array of_bytes(DType dtype, const Shape& shape,
                                       std::vector<std::byte> bytes) {
     return own(dtype, shape, std::move(bytes));
   }
-  // Over memory of somebody else, which must outlive the array and its copies and be aligned as an
-  // element is.
+  // A view of memory that must outlive the array and its copies and be aligned for its elements.
   [[nodiscard]] static Array view(DType dtype, const Shape& shape,
                                   std::span<const std::byte> bytes);
   template <ArrayElement T>
@@ -67,14 +66,14 @@ class Array {
   [[nodiscard]] DType dtype() const { return dtype_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] int64_t elements() const { return shape_.elements(); }
-  // size_bytes(dtype(), shape()), as they lie in memory.
+  // size_bytes(dtype(), shape()), in their memory format.
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] bool is_view() const { return owner_ == nullptr && !bytes_.empty(); }
-  // Itself, or a copy that owns the elements.
+  // Returns this array, or a copy that owns the elements.
   [[nodiscard]] Array owned() const;
 
-  // The elements, where they are of this type: uint16_t for f16 and bf16, no C++ type for i4 and
-  // boolean. Of an array that is about to vanish, a copy. Throws Error naming both types.
+  // The elements if they have this type: uint16_t for f16 and bf16, no C++ type for i4 and boolean.
+  // An rvalue returns a copy. Throws Error naming both types.
   template <class T>
   requires(ArrayElement<T> || std::same_as<T, uint16_t>)
       [[nodiscard]] std::span<const T> as() const& {
@@ -86,16 +85,16 @@ class Array {
     const std::span<const T> values = static_cast<const Array&>(*this).as<T>();
     return {values.begin(), values.end()};
   }
-  // The elements as f32, of whatever type they are: to nearest, ties to even.
+  // The elements converted to f32: to nearest, ties to even.
   [[nodiscard]] std::vector<float> floats() const;
-  // The elements of an integer or boolean type as they are; throws Error for floating point.
+  // The elements of an integer or boolean type, exactly; throws Error for floating point.
   [[nodiscard]] std::vector<int64_t> integers() const;
-  // The elements in another type, by the rules of the op cast (thimble/ops/cast.h).
+  // The elements converted to another type, by the rules of the op cast (thimble/ops/cast.h).
   [[nodiscard]] Array cast(DType dtype) const;
-  // The same elements under another shape of as many.
+  // The same elements under another shape with as many elements.
   [[nodiscard]] Array reshaped(const Shape& shape) const;
 
-  // Of one type and shape, with the same bytes.
+  // Whether type, shape and bytes are equal.
   bool operator==(const Array& other) const;
 
  private:
@@ -119,7 +118,7 @@ class Array {
 
   DType dtype_;
   Shape shape_;
-  std::shared_ptr<const void> owner_;  // null: somebody else owns the elements
+  std::shared_ptr<const void> owner_;  // null: a view
   std::span<const std::byte> bytes_;
 };
 

@@ -36,12 +36,11 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-// A non-linearity that a matrix op can apply while it stores its result.
+// An activation that a matrix op can apply while it stores its result.
 enum class Activation : uint8_t { none, relu, relu6 };
 
-// How a loss over many elements becomes one number: their mean, their sum, or batch_mean, the sum
-// divided by the size of axis 0 (per image, say, all pixels summed). none: it does not, the terms
-// are the result.
+// How the terms of a loss are reduced: mean; sum; batch_mean, the sum divided by the size of axis 0
+// (per image, say, summed over all pixels); none, which returns the terms.
 enum class Reduction : uint8_t { mean, sum, batch_mean, none };
 
 // Options of most losses.

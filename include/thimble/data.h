@@ -1,4 +1,4 @@
-// Data sets: what a trainer reads its samples from.
+// Data sets, from which a trainer reads its samples.
 #pragma once
 
 #include <thimble/array.h>
@@ -17,15 +17,15 @@ namespace thimble::data {
 
 // One named part of every sample, for example an image or its class.
 struct Field {
-  std::string name;          // of the graph's input or label that it feeds
+  std::string name;          // name of the graph's input or label that it feeds
   Shape shape = {};          // of one sample, without the batch; {} for a scalar
   DType dtype = DType::f32;  // of a packed type a sample must fill whole bytes
   bool is_label = false;
   bool operator==(const Field&) const = default;
 };
 
-// Where samples come from. Derive from it for a source of your own.
-// Thread safety: the const functions may be called from several threads at once.
+// A source of samples. Derive from it for a source of your own. Thread safety: the const functions
+// may be called from several threads at once.
 class Source {
  public:
   virtual ~Source() = default;
@@ -34,7 +34,7 @@ class Source {
   // Writes sample `index` (0 <= index < size()): field f, size_bytes(dtype, shape) bytes in
   // row-major order, to out[f]. Allocates nothing after the first calls.
   virtual void read(int64_t index, std::span<void* const> out) const = 0;
-  // Changes a sample in place before it is trained on; never before it is evaluated. `random` is a
+  // Changes a sample in place before training on it; not called for evaluation. `random` is a
   // function of (seed, epoch, index): derive every random choice from it.
   virtual void augment(uint64_t /*random*/, std::span<void* const> /*fields*/) const {}
   // Memory held by the samples.
@@ -96,7 +96,7 @@ enum class Split { train, test };
 [[nodiscard]] Dataset cifar10(const std::string& dir, Split split = Split::train);
 
 struct ImageAugmentation {
-  int64_t padding = 4;  // zeros on every side of which a window of the image's size is cut
+  int64_t padding = 4;  // zeros added on every side, before a window of the image's size is cut out
   bool flip = true;     // half of the images are mirrored left to right
 };
 // The same samples, changed at random whenever they are trained on: every f32 field [H, W, C]. What

@@ -10,7 +10,7 @@ namespace thimble::data {
 
 struct TextOptions {
   int64_t window = 256;  // bytes of a sample
-  int64_t stride = 0;    // from the begin of one window to that of the next; 0: window
+  int64_t stride = 0;    // distance between the starts of two windows; 0: window
 };
 
 // Windows of a text, for models that tell the next byte. Any file is a text: bytes are taken as
@@ -29,7 +29,7 @@ struct TextOptions {
 
 struct GeneratedText {
   std::string text;
-  double nats_per_byte = 0.0;  // what the drawn choices take: no model can do with less
+  double nats_per_byte = 0.0;  // entropy of the random choices: no model can have a smaller loss
 };
 
 // The built-in text: small stories, sums, lists said backwards, nested brackets and rhymes, about

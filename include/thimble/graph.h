@@ -32,7 +32,7 @@ class Value {
   [[nodiscard]] const Quantization* quantization() const;
   [[nodiscard]] const std::string& name() const;
 
-  // For op definitions.
+  // Used by op definitions.
   [[nodiscard]] ir::Graph& graph() const { return *graph_; }
   [[nodiscard]] int id() const { return id_; }
   bool operator==(const Value&) const = default;
@@ -60,8 +60,8 @@ class Graph {
   // A target of the training, of shape [N, sample...]; class indices by default.
   Value label(const std::string& name, const Shape& sample = {}, DType dtype = DType::i32);
   // A tensor of a fixed shape, kept from step to step. Those of type f32 are trained unless they
-  // are frozen; those of other types are frozen from the beginning, and their first values can only
-  // be constant (init::zeros, ones, constant): load or set others.
+  // are frozen; those of other types are frozen from the beginning, and their initial values can
+  // only be constant (init::zeros, ones, constant): load or set others.
   Value parameter(const std::string& name, const Shape& shape, const Initializer& init,
                   DType dtype = DType::f32, const Quantization& quantization = {});
   // A fixed tensor of given values; a view is copied.
@@ -84,7 +84,7 @@ class Graph {
   // A table of layers: name, type, output shape, parameters, inputs.
   [[nodiscard]] std::string summary() const;
 
-  // For the compiler.
+  // Used by the compiler.
   [[nodiscard]] ir::Graph& ir() { return *graph_; }
   [[nodiscard]] const ir::Graph& ir() const { return *graph_; }
 

@@ -1,13 +1,13 @@
-// How a parameter gets its first values.
+// Initial values of parameters.
 #pragma once
 
 #include <cstdint>
 
 namespace thimble {
 
-// A rule for first values. For a weight of shape [out, ..., in], fan_in is the product of all
-// dimensions but the first and fan_out the product of all but the last.
-// Values depend on the seed and the parameter's name alone, not on the order of creation.
+// A rule for initial values. For a weight of shape [out, ..., in], fan_in is the product of all
+// dimensions but the first and fan_out the product of all but the last. Values depend only on the
+// seed and the parameter's name, not on the order of creation.
 struct Initializer {
   enum class Kind : uint8_t {
     constant,
@@ -23,7 +23,7 @@ struct Initializer {
   double a = 0.0;  // constant: the value; uniform: low; normal: mean; variance_*: scale; else gain
   double b = 0.0;  // uniform: high (excluded); normal: standard deviation
   Fan fan = Fan::in;
-  int64_t zero_row = -1;  // this row of the first dimension is 0 instead; -1: none is
+  int64_t zero_row = -1;  // this row of the first dimension is 0; -1: none
   bool operator==(const Initializer&) const = default;
 };
 

@@ -1,5 +1,5 @@
-// How gradients change parameters: any optimizer as a value, settings for some of the parameters,
-// and the limits of gradients. The optimizers themselves: <thimble/optimizers.h>.
+// Optimizers as values, settings for some of the parameters, and limits of gradients. The
+// optimizers themselves: <thimble/optimizers.h>.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class Optimizer {
   // "adamw"
   [[nodiscard]] std::string name() const;
   [[nodiscard]] double learning_rate() const;
-  // What a schedule may cycle: momentum, or beta1 of the Adam family; 0 where there is none.
+  // The setting that a schedule may cycle: momentum, or beta1 of the Adam family; 0 if there is
+  // none.
   [[nodiscard]] double momentum() const;
   // The same with another learning rate or weight decay.
   [[nodiscard]] Optimizer with_learning_rate(double lr) const;
@@ -32,15 +33,15 @@ class Optimizer {
   // A name and settings that differ from the defaults: "adamw:lr=0.002,amsgrad". Names: see names;
   // settings: the fields of the struct of that name; a bool alone means true. Throws Error.
   [[nodiscard]] static Optimizer parse(std::string_view text);
-  // What the text leaves out is as in `base`, where that is the optimizer of the same name.
+  // Settings that the text leaves out are those of `base`, if that is the same optimizer.
   [[nodiscard]] static Optimizer parse(std::string_view text, const Optimizer& base);
   [[nodiscard]] static std::vector<std::string> names();
-  // In the form parse takes, every setting that differs from its default.
+  // The text from which parse makes this value: every setting that differs from its default.
   [[nodiscard]] std::string text() const;
 
   bool operator==(const Optimizer& other) const;
 
-  // For the optimizers' own conversions and the compiler.
+  // Used by the optimizers' conversions and the compiler.
   explicit Optimizer(std::shared_ptr<const ir::OptimizerValue> value) : value_(std::move(value)) {}
   [[nodiscard]] const ir::OptimizerValue& value() const { return *value_; }
 
@@ -54,13 +55,13 @@ class Optimizer {
 struct ParamGroup {
   std::string pattern;    // of names: "encoder.*", "*.bias"; * stands for any characters
   double lr_scale = 1.0;  // the learning rate's factor
-  std::optional<double> weight_decay;  // instead of the optimizer's
+  std::optional<double> weight_decay;  // replaces the optimizer's
   // Penalties: gradients are those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2); the loss that
   // is reported leaves them out. In SGD, l2 is the same as weight_decay.
   double l1 = 0.0;
   double l2 = 0.0;
-  // Not changed in this training, the model as it is: neither gradient nor optimizer state, nor
-  // what would be kept for them. Graph::freeze does so for every training of a model.
+  // Not changed in this training: it has no gradient and no optimizer state, and nothing is kept
+  // for them. Graph::freeze freezes a parameter for every training of a model.
   bool frozen = false;
   bool operator==(const ParamGroup&) const = default;
 };

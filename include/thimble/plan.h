@@ -10,10 +10,10 @@
 
 namespace thimble {
 
-// Where the contents of a buffer come from.
+// The origin of a buffer's contents.
 enum class Made : uint8_t {
-  first,       // computed or set once, and kept while anything reads it
-  recomputed,  // computed again for the backward pass
+  first,       // computed or set once and kept until its last read
+  recomputed,  // recomputed for the backward pass
   fetched,     // read back from the swap file
 };
 
@@ -33,15 +33,15 @@ struct PlanBuffer {
 // One op of the step, in order of execution.
 struct PlanStep {
   std::string op;
-  std::string layer;       // empty where it belongs to none
+  std::string layer;       // empty if it belongs to none
   int64_t live_bytes = 0;  // sum of the arena's buffers alive
 };
 
-// One means of saving memory that the plan uses, and its cost.
+// A strategy that the plan uses to save memory, and its cost.
 struct PlanStrategy {
   std::string name;            // "memory reuse", "recomputation", "swap", ...
   std::string detail;          // what it was applied to: "12 values"; may be empty
-  int64_t saved_bytes = 0;     // of the peak, beyond the strategies before it
+  int64_t saved_bytes = 0;     // of the peak left by the strategies before it
   int64_t left_bytes = 0;      // the peak that remains
   double extra_flops = 0.0;    // per step
   int64_t extra_io_bytes = 0;  // read from and written to the swap file, per step
@@ -49,15 +49,15 @@ struct PlanStrategy {
   bool lossless = true;        // every result keeps its bits
 };
 
-// A way to run the step that was tried.
+// A candidate plan that the budget search tried.
 struct PlanCandidate {
-  std::string decisions;  // in words
-  int64_t bytes = 0;      // that the budget counts
+  std::string decisions;  // its decisions as text
+  int64_t bytes = 0;      // as the budget counts them
   double step_ms = 0.0;   // predicted
   std::string verdict;    // "chosen", or why not
 };
 
-// The plan of a step. It is made before anything runs and says exactly what the run will touch.
+// The plan of a step, made before anything runs. It states exactly what the run will use.
 struct Plan {
   int64_t planned_peak_bytes = 0;  // persistent memory + arena + swap staging
   int64_t lower_bound_bytes = 0;   // persistent memory + largest sum alive at once
@@ -73,11 +73,11 @@ struct Plan {
   int64_t in_file_bytes = 0;           // part of parameters and state that waits in the swap file
   int64_t staging_bytes = 0;           // bounce buffers of the swap file
   int64_t swap_file_bytes = 0;         // on the disk; 0: no swap file
-  std::string no_swap;  // why there can be none; empty: there can be, or none was asked for
+  std::string no_swap;  // why a swap file is not possible; empty: it is, or none was asked for
   int64_t input_pipeline_bytes = 0;    // set aside for reading samples; not part of the peak
   int64_t reserved_bytes = 0;          // likewise, for constants of programs of smaller batches
   int64_t batch = 0;                   // samples of a step, all micro-batches together
-  int64_t micro_batches = 1;           // that the batch is computed in
+  int64_t micro_batches = 1;           // number of micro-batches of a step
   int64_t budget_bytes = 0;            // asked for; 0: none
   bool fits = true;                    // whether peak and reserves keep the budget
   int64_t nearest_feasible_bytes = 0;  // smallest budget found that can be kept; 0: not looked for
@@ -88,8 +88,8 @@ struct Plan {
   double step_ms = 0.0;                // predicted; 0: not known
   int peak_step = 0;
   std::vector<PlanStrategy> strategies;   // in the order they were applied
-  std::vector<PlanCandidate> candidates;  // that were tried for the budget
-  std::string decisions;                  // of the step, as JSON
+  std::vector<PlanCandidate> candidates;  // plans tried for the budget
+  std::string decisions;                  // decisions of the step, as JSON
   std::vector<PlanBuffer> buffers;
   std::vector<PlanStep> steps;
 

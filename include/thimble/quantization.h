@@ -1,4 +1,4 @@
-// What the integers of a quantized tensor stand for.
+// The meaning of the integers of a quantized tensor.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace thimble {
 // A tensor that carries one has an integer type of at most 32 bits; scales are finite and above 0;
 // zero points are numbers of the type. Graph::input, constant and parameter throw Error otherwise.
 struct Quantization {
-  std::vector<float> scales;         // one, or one for every index of the axis; none: not quantized
-  std::vector<int32_t> zero_points;  // as many as scales; none: all are 0
-  std::optional<int> axis = {};      // of the tensor, from 0; nothing: one scale for all of it
+  std::vector<float> scales;         // one, or one per index of the axis; empty: not quantized
+  std::vector<int32_t> zero_points;  // as many as scales; empty: all are 0
+  std::optional<int> axis = {};  // axis of the tensor, from 0; none: one scale for the whole tensor
 
   bool operator==(const Quantization&) const = default;
 };

@@ -16,8 +16,8 @@
 
 namespace thimble {
 
-// Options of sampling from a generative recipe. An option that is left out has the recipe's value;
-// an option that has no meaning for the recipe must be left out.
+// Options of sampling from a generative recipe. A missing option has the recipe's value; options
+// without meaning for the recipe must be missing.
 struct SampleOptions {
   int64_t count = 100;            // images or texts, 1 to 100,000
   uint64_t seed = 0;              // the same seed gives the same samples, for any number of threads
@@ -29,7 +29,7 @@ struct SampleOptions {
   int threads = 0;               // 0: one per processor
   std::function<bool()> stop;    // called often; true: return what is complete, or nothing
   std::function<void(int64_t done, int64_t total)> on_progress;  // in units of the recipe's own
-  // Of texts: each piece of text `number` (from 0) as soon as it is there.
+  // For texts: called with each piece of text `number` (from 0) when it is ready.
   std::function<void(int64_t number, std::string_view piece)> on_text;
 };
 
@@ -38,14 +38,14 @@ struct Samples {
   Shape image;                // of one image, [height, width, channels]
   std::vector<float> images;  // [count, height, width, channels], 0 to 1
   std::vector<std::string> texts;
-  // The class that each image was asked to be of, where the recipe asks for one; else empty.
+  // The requested class of each image, if the recipe has classes; else empty.
   std::vector<int64_t> classes;
 };
 
 enum class SampleKind : uint8_t { none, images, texts };
 
-// How weights differ from those of the PyTorch model whose modules have the same names, besides the
-// order of the axes of convolutions, which always differs.
+// Differences between the weights and those of the PyTorch model with the same module names,
+// besides the order of the axes of convolutions.
 struct TorchWeights {
   // A weight of which one axis runs over an image flattened as [height, width, channels]; PyTorch
   // flattens [channels, height, width].
@@ -61,7 +61,7 @@ struct TorchWeights {
   };
   std::span<const Flattened> flattened;
   std::span<const Tied> tied;
-  std::span<const char* const> buffers;  // ends of names in that state dict that are no weights
+  std::span<const char* const> buffers;  // suffixes of names that are not weights
 };
 
 // A model with the settings that train it well.
@@ -83,14 +83,14 @@ struct Recipe {
   double ema_decay = 0.0;  // TrainerOptions::ema_decay
 
   SampleKind makes = SampleKind::none;
-  // What sample calls with options that it has checked; null where makes is none.
+  // Called by sample with checked options; null if `makes` is none.
   Samples (*sampler)(const std::string& checkpoint, const SampleOptions& options) = nullptr;
-  int64_t sample_steps = 0;  // steps that sampling takes where options leave it open; 0: has none
-  int64_t most_steps = 0;    // and the most it can take
-  // Of images: the recipe whose classifier, trained on the same data, scores them; null: none.
+  int64_t sample_steps = 0;  // default number of sampling steps; 0: has none
+  int64_t most_steps = 0;    // largest number of sampling steps
+  // For images: the recipe whose classifier, trained on the same data, scores them; null: none.
   const char* judge = nullptr;
-  int64_t judge_epochs = 0;  // how long that is trained
-  int64_t judged = 0;        // how many of them a score takes
+  int64_t judge_epochs = 0;  // epochs of the classifier's training
+  int64_t judged = 0;        // number of images for a score
   // The part that turns latent codes into samples: input "z", output "image"; null: none.
   Graph (*decoder)() = nullptr;
   int64_t latent = 0;  // numbers in a latent code

@@ -18,10 +18,10 @@ class Schedule;
 
 struct ScheduleStage;
 
-// What a schedule remembers of the epochs so far. A checkpoint holds it.
+// The state that a schedule keeps from past epochs. A checkpoint holds it.
 struct ScheduleFeedback {
-  int64_t epochs = 0;      // observed
-  double rate = 0.0;       // after them
+  int64_t epochs = 0;      // epochs observed
+  double rate = 0.0;       // learning rate after them
   double best = 0.0;       // value observed
   int64_t bad_epochs = 0;  // in a row, without a better value
   int64_t cooldown = 0;    // epochs that will not count
@@ -43,8 +43,8 @@ class Schedule {
   static Schedule one_cycle(const OneCycle& settings);
   static Schedule cyclic(const Cyclic& settings);
   static Schedule reduce_on_plateau(const ReduceOnPlateau& settings);
-  // Any function of the step, which counts from 0. at throws Error where it gives a rate below 0 or
-  // none. A checkpoint does not hold it: resume with the same function.
+  // Any function of the step, which counts from 0. at throws Error if it gives a negative rate or
+  // NaN. A checkpoint does not hold the function: resume with the same one.
   static Schedule lambda(std::function<double(int64_t step)> rate);
   // Rises by equal amounts for `steps` steps, from target / (steps + 1), to the first rate of
   // `then`, which follows, counting its steps from 0.
@@ -65,19 +65,19 @@ class Schedule {
   [[nodiscard]] double at(int64_t step, const ScheduleFeedback& feedback = {}) const {
     return rule_->at(step, feedback);
   }
-  // Whether steps have a momentum of the schedule's, and that of a step; none: the optimizer's own.
+  // Whether the schedule sets a momentum, and that of a step; none: the optimizer's own.
   [[nodiscard]] bool cycles_momentum() const { return rule_->cycles_momentum(); }
   [[nodiscard]] std::optional<double> momentum(int64_t step) const { return rule_->momentum(step); }
-  // Takes in the watched value of an epoch. Does nothing where the schedule watches none.
+  // Records the watched value of an epoch. Does nothing if the schedule watches none.
   void observe(double value, ScheduleFeedback& feedback) const { rule_->observe(value, feedback); }
   // The metric that it watches; empty: the loss, or nothing.
   [[nodiscard]] std::string metric() const { return rule_->metric(); }
   [[nodiscard]] bool watches() const { return rule_->watches(); }
-  // In the form parse takes, every setting said; warmup or sequence inside a stage that ends is
-  // not, nor is lambda.
+  // The text from which parse makes this schedule, with every setting. There is none for lambda,
+  // nor for warmup or sequence inside a stage that ends.
   [[nodiscard]] std::string text() const { return rule_->text(); }
 
-  // What a schedule is behind its handle.
+  // The implementation of a schedule.
   class Rule {
    public:
     virtual ~Rule() = default;

@@ -11,7 +11,7 @@ namespace thimble::autodiff {
 // A source value and its gradient.
 struct Gradient {
   int value;
-  int gradient;  // -1: zero, the target does not depend on the source
+  int gradient;  // -1: zero; the target does not depend on the source
 };
 
 // The derivative of the target with respect to an output.
@@ -20,9 +20,9 @@ struct Cotangent {
   Value cotangent;  // same type
 };
 
-// Appends to the graph the nodes that compute the gradient of sum(output * cotangent) by each of
-// the wanted sources. Values keep their numbers. Reverse mode: Griewank and Walther, "Evaluating
-// Derivatives", 2008, chapter 3. Throws Error where an op on the way has no gradient.
+// Appends the nodes that compute the gradient of sum(output * cotangent) with respect to each
+// wanted source. Values keep their numbers. Reverse mode: Griewank and Walther, "Evaluating
+// Derivatives", 2008, chapter 3. Throws Error if an op on the way has no gradient.
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
                                        std::span<const int> wanted);
 

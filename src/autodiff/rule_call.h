@@ -9,7 +9,7 @@
 
 namespace thimble::autodiff {
 
-// Holds the lists that a VjpContext points into.
+// Owns the lists that a VjpContext refers to.
 struct RuleCall {
   std::vector<Value> inputs;
   std::vector<Value> outputs;

@@ -8,9 +8,8 @@ namespace {
 const ir::OpDef& type_change() {
   static const ir::OpDef& change = []() -> const ir::OpDef& {
     const auto ops = ir::all_ops();
-    const auto found = std::find_if(ops.begin(), ops.end(), [](const auto* op) {
-      return op->gradient.to_type != nullptr;
-    });
+    const auto found = std::find_if(ops.begin(), ops.end(),
+                                    [](const auto* op) { return op->gradient.to_type != nullptr; });
     if (found == ops.end()) throw Error("autodiff", "no op of the library changes types");
     return **found;
   }();

@@ -13,8 +13,8 @@
 
 namespace thimble::ir {
 
-// Visits the fields of an attribute struct. One overload a kind of field: the whole list of kinds
-// that an attribute may have.
+// Visits the fields of an attribute struct. There is one overload per kind of field that an
+// attribute may have.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
@@ -35,13 +35,13 @@ class FieldVisitor {
   void field(const char* name, Reduction& value, const char* doc) {
     enumeration(name, value, kReductions, doc);
   }
-  // An enum whose values count from 0 in the order of names.
+  // An enum whose values are 0, 1, ... in the order of names.
   template <class E>
   void enumeration(const char* name, E& value, std::span<const char* const> names,
                    const char* doc) {
     int number = static_cast<int>(value);
     choice(name, number, names, doc);
-    // Who only reads may share the attributes with other threads.
+    // Other threads may read the same attributes, so an unchanged value is not written.
     if (number != static_cast<int>(value)) value = static_cast<E>(number);
   }
 
@@ -50,7 +50,7 @@ class FieldVisitor {
   static constexpr const char* kReductions[] = {"mean", "sum", "batch_mean", "none"};
 };
 
-// What generic code must know of an attribute struct.
+// Functions of an attribute struct that generic code needs.
 struct AttrSchema {
   std::shared_ptr<void> (*make)();
   std::shared_ptr<void> (*copy)(const void* attrs);
@@ -69,7 +69,7 @@ class Attrs {
     attrs.data_ = std::make_shared<T>(std::move(value));
     return attrs;
   }
-  // The defaults of a schema, or nothing where the schema is null.
+  // The defaults of a schema; empty if the schema is null.
   static Attrs defaults(const AttrSchema* schema);
 
   template <class T>
@@ -90,14 +90,14 @@ class Attrs {
   }
   [[nodiscard]] const AttrSchema* schema() const { return schema_; }
 
-  // Reads the fields (the visitor must not change them).
+  // Visits the fields; the visitor must not change them.
   void visit(FieldVisitor& visitor) const;
-  // A copy that the visitor may change.
+  // Returns a copy that the visitor has changed.
   [[nodiscard]] Attrs changed(FieldVisitor& visitor) const;
 
   // "stride=2, padding=1": the fields that differ from their defaults.
   [[nodiscard]] std::string text() const;
-  // Every field: equal strings mean equal attributes.
+  // All fields. Equal strings mean equal attributes.
   [[nodiscard]] std::string full_text() const;
 
  private:
@@ -105,10 +105,10 @@ class Attrs {
   std::shared_ptr<const void> data_;
 };
 
-// A copy in which every size that stands for the open batch is the given one.
+// Returns a copy in which every size given in the open batch has its value for this batch.
 [[nodiscard]] Attrs with_batch(const Attrs& attrs, int64_t batch);
 
-// A size expressed in the open batch ("N", "49N") for a given batch; any other size unchanged.
+// The value of a size for a given batch. Only sizes in the open batch ("N", "49N") change.
 [[nodiscard]] int64_t with_batch(int64_t dim, int64_t batch);
 [[nodiscard]] Shape with_batch(const Shape& shape, int64_t batch);
 

@@ -1,6 +1,6 @@
-// What users call that is more than one op: layers, which create parameters, and other builder
-// functions. Described so that other languages can offer them as C++ does. A function that adds
-// one op and returns its one output needs no description: its OpDef says everything.
+// Descriptions of functions of more than one op: layers, which create parameters, and other builder
+// functions. Other languages offer them from these descriptions. A function that adds one op and
+// returns its one output needs none: its OpDef says everything.
 #pragma once
 
 #include <thimble/graph.h>
@@ -17,7 +17,7 @@
 
 namespace thimble::ir {
 
-// Visits the fields of an options struct: those an attribute may have, and those of layers.
+// Visits the fields of an options struct: those that attributes may have, and those of layers.
 class OptionVisitor : public FieldVisitor {
  public:
   using FieldVisitor::field;
@@ -26,8 +26,8 @@ class OptionVisitor : public FieldVisitor {
   virtual void field(const char* name, std::optional<Initializer>& value, const char* doc) = 0;
 };
 
-// What generic code must know of an options struct T: `void describe(T&, OptionVisitor&)`, or a
-// FieldVisitor, found by argument-dependent lookup.
+// Functions of an options struct T that generic code needs: `void describe(T&, OptionVisitor&)`, or
+// a FieldVisitor, found by argument-dependent lookup.
 struct OptionSchema {
   std::shared_ptr<void> (*make)() = nullptr;  // the defaults
   void (*visit)(void* options, OptionVisitor& visitor) = nullptr;
@@ -45,23 +45,23 @@ struct OptionSchema {
 struct FunctionDef {
   const char* name = "";
   const char* doc = "";      // one paragraph
-  const char* example = "";  // one line of C++; an op of the same name may have it already
+  const char* example = "";  // one line of C++; may be empty if an op of the same name has one
   std::vector<ArgDoc> inputs;
   std::vector<ArgDoc> outputs;
-  // A layer's: it creates parameters and states "<layer>.<name>". A layer may share its name with
-  // an op: then the op is the same function of given parameters, which are the inputs that the
+  // Parameters and states that a layer creates, named "<layer>.<name>". A layer may share its name
+  // with an op: the op is then the same function of given parameters, which are the inputs that the
   // layer does not take. Without such an op, inputs of a parameter's name are given parameters.
   std::vector<ArgDoc> parameters;
   bool many_outputs = false;          // the last declared output may repeat, or be missing
   OptionSchema options;               // empty for none
-  std::vector<const char*> required;  // names of the options that have no default of any use
-  // inputs: one a declared input, none where an optional one is left out. options: the struct.
+  std::vector<const char*> required;  // names of options without a useful default
+  // inputs: one per declared input, none for an optional one that is left out. options: the struct.
   std::vector<Value> (*build)(std::span<const Value> inputs, const void* options) = nullptr;
 
   [[nodiscard]] bool is_layer() const { return !parameters.empty(); }
 };
 
-// Every described function, sorted by name. Built on first use, valid for ever. Thread-safe.
+// All described functions, sorted by name. Built on first use, valid forever. Thread-safe.
 [[nodiscard]] std::span<const FunctionDef* const> all_functions();
 
 // The function of that name, or null.
@@ -73,8 +73,8 @@ struct FunctionDef {
 
 }  // namespace thimble::ir
 
-// Opens the definition of the functions of a folder: THIMBLE_FUNCTION_FOLDER(dense) { return ...;
-// }. What stands in thimble::ops::dense_impl is found there by its plain name.
+// Opens the definition of a folder's functions: THIMBLE_FUNCTION_FOLDER(dense) { return ...; }.
+// Names of thimble::ops::dense_impl need no qualification in it.
 #define THIMBLE_FUNCTION_FOLDER(folder)                        \
   namespace thimble::ops::folder##_impl {                      \
     std::span<const ir::FunctionDef* const> function_folder(); \

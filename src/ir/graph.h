@@ -34,22 +34,22 @@ enum class Role : uint8_t {
   return role == Role::parameter || role == Role::state || role == Role::constant;
 }
 
-// In what form a value holds numbers that a planner keeps for later.
+// The form in which a planner keeps a value for later.
 enum class Storage : uint8_t {
   full,
-  bits,       // one bit of each element
-  half,       // 16 bits an element
-  from_half,  // as many bits as it had, read back from 16
+  bits,       // one bit per element
+  half,       // 16 bits per element
+  from_half,  // the original type, converted back from 16 bits
 };
 
 struct ValueData {
-  Name name;  // what a planner keeps in the place of a value has its name
+  Name name;  // a copy that the planner makes of a value has the value's name
   TensorType type;
   Role role = Role::activation;
   bool trainable = true;
   bool sums_gradients = false;  // a state: the sum of a parameter's gradients since its last update
   Storage storage = Storage::full;
-  bool recomputed = false;   // a second time, by the same node or a cheaper one
+  bool recomputed = false;   // computed a second time, by the same node or a cheaper one
   bool fetched = false;      // read back from the swap file
   int producer = -1;         // node, or -1 for a source
   Shared<Initializer> init;  // parameters and state
@@ -103,7 +103,7 @@ class Graph {
   std::vector<std::pair<std::string, int>> metrics;
 
   Graph() = default;
-  Graph(const Graph&) = default;  // Values of the one are no Values of the other
+  Graph(const Graph&) = default;  // Values of one copy are not Values of the other
   Graph(Graph&&) = default;
   Graph& operator=(const Graph&) = default;
   Graph& operator=(Graph&&) = default;
@@ -112,8 +112,8 @@ class Graph {
   Value source(const std::string& name, TensorType type, Role role, Initializer init = {});
   // A constant of these values.
   Value constant(const std::string& name, Array values);
-  // Until the next call, parameters of these names are these values and no new sources: layers
-  // become functions of given weights.
+  // Until the next call, new parameters of these names are these values instead of new sources. So
+  // a layer becomes a function of given weights.
   void give(const std::map<std::string, Value>& parameters);
   // The scalar source of that name, added on first use.
   Value scalar(const std::string& name, DType dtype, const Shape& shape = {});
@@ -129,7 +129,7 @@ class Graph {
   [[nodiscard]] const ValueData& data(int id) const { return values[static_cast<size_t>(id)]; }
   [[nodiscard]] const TensorType& type(int id) const { return data(id).type; }
 
-  // What the storage of a parameter or state holds in the end: the value itself, or the output of
+  // The final contents of the storage of a parameter or state: the value itself, or the output of
   // the last node that updates it.
   [[nodiscard]] int updated(int id) const;
   // Nodes that read each value.
@@ -145,7 +145,7 @@ class Graph {
   void reopen_layer(int layer);
 
  private:
-  // Where the source of that name stands, or would.
+  // Position of the source of that name, or where it would be inserted.
   using Sources = std::vector<std::pair<Name, int>>;
   [[nodiscard]] Sources::const_iterator source_at(std::string_view name) const;
 
@@ -174,11 +174,11 @@ class LayerScope {
 // The kernels for a node.
 [[nodiscard]] ChosenKernels kernels_of(const Graph& graph, const Node& node);
 
-// The graph with the open batch fixed: every shape rule is run again with the real size.
-// Throws Error naming the op that does not fit.
+// The graph with the open batch fixed: every shape rule runs with the real size. Throws Error
+// naming the op that does not fit.
 [[nodiscard]] Graph with_batch(const Graph& graph, int64_t batch);
 
-// One line a node: "%5 f32[N, 10] = dense(%1, %2, %3) {transpose_b=true}".
+// One line per node: "%5 f32[N, 10] = dense(%1, %2, %3) {transpose_b=true}".
 [[nodiscard]] std::string text(const Graph& graph);
 
 // Checks the rules every graph keeps (the table in verify.cpp). Throws Error naming rule and node.

@@ -1,4 +1,4 @@
-// From a kernel's natural C signature to the one call form the executor knows.
+// Adapts a kernel's natural C signature to the call form of the executor.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 #include <utility>
 
 namespace thimble::parallel {
-class ThreadPool;  // handed on to kernels
+class ThreadPool;  // passed to kernels
 }
 
 namespace thimble::ir {
 
-// What moves values between memory and a swap file: as exec::SwapFile, which see.
+// Moves values between memory and a swap file. exec::SwapFile implements it.
 class SwapTransfers {
  public:
   SwapTransfers() = default;
@@ -25,8 +25,8 @@ class SwapTransfers {
   [[nodiscard]] virtual bool wait(int slot) = 0;
 };
 
-// One call: pointers to whole tensors, in the order of the op's outputs and inputs. The array of
-// inputs is filled up with null pointers to the number the op declares.
+// The arguments of one call: pointers to whole tensors, in the order of the op's outputs and
+// inputs. The array of inputs is padded with null pointers to the number that the op declares.
 struct KernelCall {
   void* const* outputs;
   const void* const* inputs;
@@ -35,14 +35,14 @@ struct KernelCall {
   int input_count;     // inputs given
   int output_count;
   parallel::ThreadPool* pool;     // null for reference kernels
-  SwapTransfers* swap = nullptr;  // null where the step has none
+  SwapTransfers* swap = nullptr;  // null if the step swaps nothing
 };
 
 using KernelFn = void (*)(const KernelCall&);
 
 namespace detail {
 
-// Takes the arguments of a kernel from a call, one by one, by their types.
+// Extracts the arguments of a kernel from a call by their types, one after another.
 class ArgumentSource {
  public:
   explicit ArgumentSource(const KernelCall& call) : call_(call) {}
@@ -96,11 +96,11 @@ void call_kernel(const KernelCall& call, void (*)(Args...)) {
 
 }  // namespace detail
 
-// The call form of a kernel with a natural signature: destinations (mutable pointers) and sources
-// (const pointers) in the order of the op's outputs and inputs, each list possibly as one array of
-// pointers; `void*` is the workspace, a pointer to a struct the parameters, `int` the number of
-// inputs, `ThreadPool&` the pool. Null for a kernel in double precision where no tests are built:
-// the gradient checks alone run these.
+// The call form of a kernel with a natural signature. Destinations (mutable pointers) and sources
+// (const pointers) stand in the order of the op's outputs and inputs; each list may be one array of
+// pointers. `void*` is the workspace, a pointer to a struct the parameters, `int` the number of
+// inputs, `ThreadPool&` the pool. Null for a kernel in double precision in a build without tests:
+// only gradient checks run these.
 template <auto kernel>
 constexpr KernelFn kernel_fn() {
   constexpr bool tests_are_built = THIMBLE_DOUBLE_KERNELS;

@@ -1,4 +1,4 @@
-// Which kernels an op has for inputs of some types.
+// Chooses an op's kernels by the types of its inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ const TypedKernels* typed_kernels(const OpDef& op, std::span<const TensorType* c
   return nullptr;
 }
 
-// "f32, i32, u8 with i32": what inputs may be, the usual type first.
+// "f32, i32, u8 with i32": types of inputs that an op takes, the usual one first.
 std::string kernel_types(const OpDef& op, DType usual) {
   std::string text = thimble::to_string(usual);
   for (const TypedKernels& kernels : op.kernels.typed) {
@@ -37,7 +37,7 @@ std::string kernel_types(const OpDef& op, DType usual) {
   return text;
 }
 
-// The 16-bit type among inputs, or nothing. Throws Error where there are two.
+// The 16-bit type among the inputs, if any. Throws Error if there are two.
 std::optional<DType> narrow_type(const InferContext& c) {
   std::optional<DType> found;
   for (const TensorType* const type : c.inputs) {
@@ -48,7 +48,7 @@ std::optional<DType> narrow_type(const InferContext& c) {
   return found;
 }
 
-// What the shape rule says of the same inputs in f32.
+// Applies the shape rule to the same inputs in f32.
 std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
                                       std::span<const TensorType* const> inputs, DType narrow) {
   std::vector<TensorType> wide;
@@ -74,7 +74,7 @@ std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
   return outputs;
 }
 
-// Whether the op's f32 kernels are to compute on copies of 16-bit inputs.
+// Whether the op's f32 kernels compute on copies of 16-bit inputs.
 bool widens(const OpDef& op, std::span<const TensorType* const> inputs) {
   const bool narrow = std::any_of(inputs.begin(), inputs.end(), [](const TensorType* type) {
     return type != nullptr && is_16_bit(type->dtype);
@@ -116,10 +116,10 @@ ChosenKernels kernels_for(const OpDef& op, std::span<const TensorType* const> in
 }
 
 ChosenKernels kernels_of(const Graph& graph, const Node& node) {
-  // A planner asks often: few inputs take no memory of their own.
+  // Planners call this often, so a small number of inputs needs no allocation.
   const TensorType* few[16];
   std::vector<const TensorType*> many;
-  // A tiled update is by a rule that computes on f32 alone.
+  // The rule of a tiled update computes on f32 only.
   const size_t declared = node.op->signature.inputs.size();
   const size_t count = node.tiled ? std::min(declared, node.inputs.size()) : node.inputs.size();
   if (count > std::size(few)) many.resize(count);

@@ -1,4 +1,4 @@
-// What the rules of an op are given: the types and attributes of one call.
+// Arguments of the rules of an op: the types and attributes of one call.
 #pragma once
 
 #include <thimble/error.h>
@@ -34,7 +34,7 @@ struct TensorType {
   }
 };
 
-// What is wrong with the quantization of a type, or "".
+// The error text for an invalid quantization of a type, or "".
 [[nodiscard]] std::string quantization_error(const TensorType& type);
 
 // "f32[2, 3]", "i8[2, 3] (scale 0.5, zero point 3)"
@@ -45,13 +45,13 @@ struct ArgDoc {
   const char* name;
   const char* doc;        // shape and meaning: "[N, H, W, C]"
   bool optional = false;  // may be left out
-  // Dimensions of a batch, the samples' count first; 0: no batch. Where the first input is one, a
-  // caller may give one sample of it, and of the other batches, in place of a batch of one.
+  // Rank of a batch, whose first dimension counts samples; 0: not a batch. If the first input is a
+  // batch, a caller may pass one sample of it, and of the other batches.
   int batch_rank = 0;
-  bool state = false;  // of a layer's parameters: kept between batches, not trained
+  bool state = false;  // for a layer's parameters: kept between batches and not trained
 };
 
-// Given to shape rules. An absent optional input has a null pointer.
+// Argument of shape rules. An absent optional input is a null pointer.
 struct InferContext {
   const OpDef& op;
   const Attrs& attrs;
@@ -68,18 +68,18 @@ struct InferContext {
   void require(bool condition, const std::string& message) const {
     if (!condition) fail(message);
   }
-  // Input i has this element type, or the op has further kernels for the types of these inputs.
+  // Fails unless input i has this element type.
   void require_dtype(int i, DType dtype) const;
-  // Input i has this number of dimensions.
+  // Fails unless input i has this number of dimensions.
   void require_rank(int i, int rank) const;
 };
 
-// Given to gradient rules, which build their nodes with the ordinary builder functions.
+// Argument of gradient rules, which build nodes with the ordinary builder functions.
 struct VjpContext {
   const Attrs& attrs;
   std::span<const Value> inputs;
   std::span<const Value> outputs;
-  std::span<const Value> grads;  // of the outputs; none where no gradient arrives
+  std::span<const Value> grads;  // gradients of the outputs; none where no gradient arrives
   std::span<const bool> needs;   // which inputs want a gradient
 
   [[nodiscard]] Value input(int i) const {
@@ -94,7 +94,7 @@ struct VjpContext {
 
 enum class Phase : uint8_t { training, inference };
 
-// Given to rules that turn a node into others: the inputs are already in the new graph.
+// Argument of rules that replace a node by others. The inputs are already in the new graph.
 struct RewriteContext {
   Graph& graph;
   const Attrs& attrs;
@@ -104,7 +104,7 @@ struct RewriteContext {
   }
 };
 
-// A kernel's parameters: a POD struct by its bytes.
+// A kernel's parameters: the bytes of a POD struct.
 class Params {
  public:
   Params() = default;

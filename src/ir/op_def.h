@@ -1,4 +1,4 @@
-// What an op says of itself. Everything else in the library asks here and names no op.
+// The definition of an op. All other parts of the library ask it and name no op.
 #pragma once
 
 #include <memory>
@@ -15,47 +15,47 @@ namespace thimble::ir {
 struct OpDef {
   const char* name = "";
   Signature signature;
-  // The shape rule: types of the outputs; throws Error on bad inputs.
+  // The shape rule: returns the types of the outputs; throws Error on bad inputs.
   std::vector<TensorType> (*infer)(const InferContext&) = nullptr;
   GradientRule gradient;
   RewriteRule rewrite;
   Kernels kernels;
   MemoryTraits memory;
   DataFlow flow;
-  OptimizerRule optimizer;  // how it changes a parameter, where it is an optimizer's rule
+  OptimizerRule optimizer;  // for an optimizer's rule: how it changes a parameter
 };
 
-// The types of the outputs; throws Error on bad inputs. In the place of f32 an op takes f16 or bf16
-// (not both), too, unless its kernels do so themselves (Kernels::any_type, typed): then its f32
-// kernels compute on widened copies, and its f32 outputs have the 16-bit type, but for those that
-// it names (Kernels::stay_f32) and what it updates.
+// The types of the outputs; throws Error on bad inputs. An op that takes f32 also takes f16 or bf16
+// (not both), even if its kernels do not (Kernels::any_type, typed): its f32 kernels then compute
+// on widened copies, and its f32 outputs have the 16-bit type, except those that it names
+// (Kernels::stay_f32) and those that it updates.
 [[nodiscard]] std::vector<TensorType> infer_types(const OpDef& op, const Attrs& attrs,
                                                   std::span<const TensorType* const> inputs);
 
-// The kernels for inputs of some types, with parameters and scratch memory of their own.
+// The kernels for given types of inputs, with their own parameters and workspace.
 struct ChosenKernels {
   const OpDef* op;
   const TypedKernels* typed;  // null: the op's usual ones
-  bool widens;                // calls the op's f32 kernels on copies of 16-bit tensors
+  bool widens;                // runs the op's f32 kernels on copies of 16-bit tensors
   KernelFn ref;
-  KernelFn ref64;  // where the types say f32, of double: for gradient checks
+  KernelFn ref64;  // double in place of f32, for gradient checks
   KernelFn fast;   // null: ref
 
-  // Whether they are the op's own, with parameters of its own.
+  // Whether these are the op's usual kernels with their own parameters.
   [[nodiscard]] bool is_usual() const { return typed == nullptr && !widens; }
   [[nodiscard]] KernelFn kernel(bool wants_fast) const {
     return wants_fast && fast != nullptr ? fast : ref;
   }
   [[nodiscard]] Params params(const KernelContext& c) const;
-  // Bytes of scratch memory of kernel(wants_fast).
+  // Bytes of workspace of kernel(wants_fast).
   [[nodiscard]] int64_t workspace(const Params& params, int threads, bool wants_fast) const;
-  // As Kernels::flops; 0 where the op does not say.
+  // As Kernels::flops; 0 if the op does not state them.
   [[nodiscard]] double flops(const Params& params) const;
 };
 // inputs: null for those left out.
 [[nodiscard]] ChosenKernels kernels_for(const OpDef& op, std::span<const TensorType* const> inputs);
 
-// Every op, sorted by name. Built on first use, valid for ever. Thread-safe.
+// All ops, sorted by name. Built on first use, valid forever. Thread-safe.
 [[nodiscard]] std::span<const OpDef* const> all_ops();
 
 // The op of that name, or null.
@@ -63,8 +63,8 @@ struct ChosenKernels {
 
 }  // namespace thimble::ir
 
-// Opens the definition of the ops of a folder: THIMBLE_OP_FOLDER(relu) { return ...; }. What stands
-// in thimble::ops::relu_impl is found there by its plain name.
+// Opens the definition of a folder's ops: THIMBLE_OP_FOLDER(relu) { return ...; }. Names of
+// thimble::ops::relu_impl need no qualification in it.
 #define THIMBLE_OP_FOLDER(folder)                  \
   namespace thimble::ops::folder##_impl {          \
     std::span<const ir::OpDef* const> op_folder(); \

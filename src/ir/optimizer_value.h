@@ -1,4 +1,4 @@
-// What is behind a thimble::Optimizer.
+// The value behind a thimble::Optimizer.
 #pragma once
 
 #include "ir/op_def.h"

@@ -1,5 +1,5 @@
-// Runs a graph node by node with the reference kernels, every value in memory of its own: the
-// oracle for the planned, fused and vectorised program.
+// Runs a graph node by node with the reference kernels, each value in its own memory: the oracle
+// for the planned, fused and vectorised program.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace thimble::ir {
 
-// In double precision every f32 value is held and computed as double.
+// In double precision every f32 value is stored and computed as double.
 enum class Precision : uint8_t { f32, f64 };
 
 // A value's elements as they lie in memory.
 using Bytes = std::vector<std::byte>;
 
-// Computes every value of the graph. sources: the contents of every source but constants, by
-// value number, in the given precision. The result holds all values; updates show in their
-// outputs, the inputs keep what they were. Throws Error where an op has no kernel for it.
+// Computes every value of the graph. sources: the contents of all sources except constants, by
+// value number, in the given precision. The result holds all values. Updates appear in their
+// outputs; inputs keep their contents. Throws Error if an op has no kernel for the precision.
 std::vector<Bytes> run_reference(const Graph& graph, std::map<int, Bytes> sources,
                                  Precision precision);
 
-// One node on given inputs (null: left out): the contents of its outputs.
+// Runs one node on given inputs (null: left out) and returns the contents of its outputs.
 std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
                                       const std::vector<const Bytes*>& inputs, Precision precision);
 

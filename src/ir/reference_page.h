@@ -1,4 +1,4 @@
-// The reference of ops and functions, made from the definitions.
+// The reference page of ops and functions, generated from the definitions.
 #pragma once
 
 #include <string>
@@ -22,22 +22,22 @@ struct AttrDoc {
 // The options of a function, in their order.
 [[nodiscard]] std::vector<AttrDoc> attribute_docs(const FunctionDef& function);
 
-// What has a name: an op, a function of several ops (a layer, say), or both, where users call an op
-// by a function of other inputs or options.
+// A documented name: an op, a function of several ops (such as a layer), or both, if users call an
+// op through a function with other inputs or options.
 struct ReferenceEntry {
   const char* name;
   const OpDef* op;              // or null
   const FunctionDef* function;  // or null
 };
 
-// Every op and every function, sorted by name, no name twice.
+// All ops and functions, sorted by name, each name once.
 [[nodiscard]] std::vector<ReferenceEntry> reference_entries();
 
-// "function": of several ops; "op": one that users call. What the library alone builds: "update",
-// an op that changes an input; "gradient", one named *_grad; "internal", what is left.
+// "function": several ops. "op": an op that users call. Ops that only the library builds: "update"
+// changes an input; "gradient" is named *_grad; "internal" is the rest.
 [[nodiscard]] const char* kind_of(const ReferenceEntry& entry);
 
-// What it does, one paragraph.
+// The description, one paragraph.
 [[nodiscard]] const char* doc_of(const ReferenceEntry& entry);
 
 // Markdown: every op and function with formula, inputs, outputs, attributes, example.

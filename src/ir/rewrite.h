@@ -1,4 +1,4 @@
-// Building a graph from another, node by node.
+// Builds a graph from another one, node by node.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace thimble::ir {
 
-// Copies a graph into a new one; passes decide per node what becomes of it.
+// Copies a graph; passes decide for each node how it is rewritten.
 class Rewriter {
  public:
   // Copies the layers and the sources (those the filter keeps).
   explicit Rewriter(const Graph& from, const std::function<bool(int id)>& keep_source = {});
 
   [[nodiscard]] Graph& graph() { return to_; }
-  // The new value that stands for an old one; its producer must have been handled.
+  // The new value of an old one, whose producer must have been handled.
   [[nodiscard]] Value map(int old_id) { return to_.value(new_id(old_id)); }
   [[nodiscard]] int new_id(int old_id) const {
     return old_id < 0 ? -1 : ids_[static_cast<size_t>(old_id)];
@@ -24,9 +24,10 @@ class Rewriter {
 
   // Copies a node as it is.
   void copy(const Node& node);
-  // Copies it with other attributes and, where given, writing the outputs of another old node.
+  // Copies a node with other attributes. If old_outputs is given, the copy computes these old
+  // values.
   void copy_as(const Node& node, Attrs attrs, std::span<const int> old_outputs);
-  // Lets the given new values stand for the outputs of an old node.
+  // Replaces the outputs of an old node by the given new values.
   void replace(const Node& node, std::span<const Value> values);
 
   // The new graph with the loss, outputs and metrics of the old.

@@ -1,5 +1,5 @@
-// Immutable values that copies share. A planner makes many graphs of one: what they have in common
-// stands in memory once.
+// Immutable values shared by copies. The many graphs that a planner makes of one share their common
+// contents.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace thimble::ir {
 
-// Assigning puts another value in its place and leaves the copies as they are.
+// Assigning replaces the value and leaves copies as they are.
 template <class T>
 class Shared {
  public:

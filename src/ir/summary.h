@@ -13,7 +13,7 @@ struct LayerSummary {
   std::string name;
   std::string type;
   Shape output;
-  int64_t parameters = 0;  // trainable, counted where they are used first
+  int64_t parameters = 0;  // trainable parameters, counted at the first layer that uses them
   int64_t frozen_parameters = 0;
   std::vector<std::string> inputs;  // names of the layers it reads
 };

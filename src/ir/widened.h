@@ -20,23 +20,24 @@ struct WidenedHeader {
   int32_t inputs;
   int32_t outputs;
   int64_t elements[kMostWidened];  // inputs, then outputs
-  uint8_t narrow[kMostWidened];    // 0: as it is; 1: f16; 2: bf16
+  uint8_t narrow[kMostWidened];    // 0: not converted; 1: f16; 2: bf16
 };
 inline constexpr size_t kWidenedParams = (sizeof(WidenedHeader) + 15) / 16 * 16;
 
-// Parameters of a widened call. Throws Error where an op has too many inputs and outputs.
+// Makes the parameters of a widened call. Throws Error if an op has too many inputs and outputs.
 [[nodiscard]] Params widened_params(const OpDef& op, const KernelContext& c);
-// Those of the f32 kernel in them.
+// The parameters of the f32 kernel within them.
 [[nodiscard]] Params narrow_params(const Params& params);
-// Bytes: a copy of every widened tensor, each a multiple of 64, and what the f32 kernel needs.
+// Bytes of workspace: a copy of every widened tensor, each a multiple of 64, and the workspace of
+// the f32 kernel.
 [[nodiscard]] int64_t widened_workspace(const OpDef& op, const Params& params, int threads,
                                         bool fast);
-// Bytes of the copy of a tensor of so many elements.
+// Bytes of the copy of a tensor with this many elements.
 [[nodiscard]] inline int64_t widened_bytes(int64_t elements) {
   return (4 * elements + 63) / 64 * 64;
 }
 
-// The kernels, which the layer above gives: they convert in parallel where they are fast.
+// The kernels, given by a higher layer; the fast ones convert in parallel.
 [[nodiscard]] KernelFn widened_ref();
 [[nodiscard]] KernelFn widened_fast();
 

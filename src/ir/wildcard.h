@@ -1,4 +1,4 @@
-// Name patterns: * stands for any characters, everything else for itself.
+// Name patterns: * matches any characters, every other character itself.
 #pragma once
 
 #include <string_view>

@@ -78,9 +78,9 @@ TEST(lstm, cells_make_the_layer) {
     if (value.role != ir::Role::parameter) continue;
     value.role = ir::Role::constant;
     const bool weight = value.name->find("weight") != std::string::npos;
-    value.data = Array(std::vector<float>(static_cast<size_t>(value.type.shape.elements()),
-                                          weight ? 0.1F : 0.2F),
-                       value.type.shape);
+    value.data = Array(
+        std::vector<float>(static_cast<size_t>(value.type.shape.elements()), weight ? 0.1F : 0.2F),
+        value.type.shape);
   }
   EXPECT_EQ(evaluate(reshape(layer.h, {1, 3})), evaluate(second.h));
   EXPECT_EQ(evaluate(reshape(layer.c, {1, 3})), evaluate(second.c));

@@ -14,7 +14,6 @@
 #define THIMBLE_TEXT(x) THIMBLE_TEXT_(x)
 // clang-format off
 #define THIMBLE_REF THIMBLE_TEXT(ops/THIMBLE_OP/ref.h)
-// clang-format on
 #define THIMBLE_IMPL_(op) op##_impl
 #define THIMBLE_IMPL(op) THIMBLE_IMPL_(op)
 
@@ -69,6 +68,7 @@ namespace thimble::ops::THIMBLE_IMPL(THIMBLE_OP) {
 #endif
   }  // namespace
 }  // namespace thimble::ops::THIMBLE_IMPL(THIMBLE_OP)
+// clang-format on
 
 #undef THIMBLE_REF
 #undef THIMBLE_TEXT_
