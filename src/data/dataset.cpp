@@ -130,8 +130,7 @@ std::pair<Dataset, Dataset> Dataset::split(double validation_fraction, uint64_t 
   }
   std::vector<int64_t> indices(static_cast<size_t>(size()));
   std::iota(indices.begin(), indices.end(), 0);
-  constexpr uint64_t kSplitStream =
-      0x5b117;  // a stream of its own, independent of the epochs' orders
+  constexpr uint64_t kSplitStream = 0x5b117;  // independent of the epochs' orders
   shuffle(std::span(indices), Random(key_of(kSplitStream, seed)));
   const auto wanted = std::llround(validation_fraction * static_cast<double>(size()));
   const auto count = std::clamp<int64_t>(wanted, 1, size() - 1);
