@@ -8,13 +8,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<EOT
-usage: ./run bench [--quick] [--recipe NAME]... [--data PATH]
+usage: ./run bench [--quick] [--readme] [--recipe NAME]... [--data PATH]
 
 Trains the recipes vae, lenet5 and mlp with thimble and with PyTorch $torch_version, from the same
 weights on the same samples, and compares losses, time and memory; then the kernels of both.
 Writes build/bench/report.md and report.html. PyTorch is installed under build/torch with pip.
 
   --quick        two epochs, one round of each timing, no kernels: to see that it works
+  --readme       the three recipes alone, no kernels; prints README's table of figures in the end
+                 and writes it to build/bench/readme.md
   --recipe NAME  this recipe alone, of all that have a twin in bench/pytorch, no kernels; may be
                  given again
   --data PATH    real data of the recipes, as for 'thimble train'; else THIMBLE_DATA, else the
@@ -23,11 +25,13 @@ EOT
 }
 
 quick=
+readme=
 recipes=()
 data=${THIMBLE_DATA-}
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=1 ;;
+    --readme) readme=1 ;;
     --recipe | --data)
       [ $# -ge 2 ] || { echo "bench: $1 needs a value; ./run bench --help" >&2; exit 2; }
       if [ "$1" = --recipe ]; then recipes+=("$2"); else data=$2; fi
@@ -75,7 +79,7 @@ options=()
 for recipe in "${recipes[@]+"${recipes[@]}"}"; do options+=(--recipe "$recipe"); done
 "$torch_python" bench/pytorch/compare.py --build build/release --out "$out" ${quick:+--quick} \
   ${data:+--data "$data"} "${options[@]+"${options[@]}"}"
-if [ -z "$quick" ] && [ ${#recipes[@]} -eq 0 ]; then
+if [ -z "$quick$readme" ] && [ ${#recipes[@]} -eq 0 ]; then
   also kernels.txt "$torch_python" bench/kernels/compare.py build/release/bin/kernels_bench
   also norm_pool.txt "$torch_python" bench/kernels/compare_norm_pool.py build/release/bin/norm_pool_bench
   also updates.txt "$torch_python" bench/optim/compare.py build/release/bin/updates_bench
@@ -83,5 +87,8 @@ if [ -z "$quick" ] && [ ${#recipes[@]} -eq 0 ]; then
 fi
 echo
 "$torch_python" bench/pytorch/report.py "$out"
+if [ -n "$readme" ]; then
+  also readme.md "$torch_python" bench/pytorch/readme.py "$out"
+fi
 echo
 echo "Written: $out/report.md, $out/report.html"

@@ -72,7 +72,7 @@ class Bench:
 
     def run(self):
         quick = self.options.quick
-        results = {"machine": machine(), "quick": quick, "recipes": {},
+        results = {"machine": machine(), "commit": commit(), "quick": quick, "recipes": {},
                    "command": "./run bench" + (" --quick" if quick else "")
                               + (" --data DIR" if self.data else ""),
                    "load_before": os.getloadavg()[0]}
@@ -178,6 +178,15 @@ class Bench:
         self.note(f"{recipe}: counting PyTorch's memory")
         return self.torch("memory", recipe, self.path("samples.st"), self.path("start.st"),
                           "--threads", 1, may_fail=True, LD_PRELOAD=library)
+
+
+def commit():
+    """The commit that is measured; + where the working tree differs from it."""
+    def git(*words):
+        return subprocess.run(["git", "-C", str(HERE), *words], capture_output=True, text=True,
+                              check=False).stdout.strip()
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
 
 
 def machine():
