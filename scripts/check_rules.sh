@@ -75,7 +75,7 @@ autodiff:  base ir
 passes:    base ir autodiff
 plan:      base ir autodiff passes
 exec:      base parallel simd ir passes plan
-data:      base parallel ir exec
+data:      base parallel ir exec io
 io:        base ir plan
 train:     base parallel ir ops autodiff passes plan exec data io
 eval:      base parallel ir ops autodiff passes plan exec data io train

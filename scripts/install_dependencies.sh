@@ -22,6 +22,8 @@ g++ g++
 - libstb-dev
 - zlib1g-dev
 - liburing-dev
+- libturbojpeg0-dev
+- libsndfile1-dev
 EOF
       ;;
     python)
@@ -106,7 +108,8 @@ done
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   # Elsewhere the user's own package manager does it; cmake then says what it cannot find.
   echo "install_dependencies: no apt here, so nothing is installed. thimble needs a C++20 compiler," \
-    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, zlib and, if you like, liburing;" \
+    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, zlib and, if you like, liburing," \
+    "libjpeg-turbo (JPEG) and libsndfile (WAV);" \
     "the tests also GoogleTest, RapidCheck and clang; the benchmarks Google Benchmark and Python 3." >&2
   exit 0
 fi

@@ -11,18 +11,19 @@
 #include <utility>
 
 #include "data/array_visit.h"
+#include "ir/element.h"
 
 namespace thimble::data {
 namespace {
 
-std::string place(const Array& array, int64_t element) {
+std::string place(const StoredArray& array, int64_t element) {
   return fmt::format("element {} of sample {}", element % array.row_elements(),
                      element / array.row_elements());
 }
 
 // to[i] = from[i] / divisor, or the plain value for an integer destination.
 template <class To>
-void convert(const Array& array, int64_t row, float divisor, To* to) {
+void convert(const StoredArray& array, int64_t row, float divisor, To* to) {
   const int64_t begin = row * array.row_elements();
   const bool is_boolean = array.element == Element::boolean;
   visit_element(array.element, [&](auto zero) {
@@ -46,7 +47,7 @@ void convert(const Array& array, int64_t row, float divisor, To* to) {
 
 // Throws what `fault` says of the first element for which it says something.
 template <class Fault>
-void check_each(const std::string& file, const Array& array, Fault&& fault) {
+void check_each(const std::string& file, const StoredArray& array, Fault&& fault) {
   visit_element(array.element, [&](auto zero) {
     using T = decltype(zero);
     for_parts<T>(
@@ -57,6 +58,31 @@ void check_each(const std::string& file, const Array& array, Fault&& fault) {
             const char* const what = fault(value);
             if (what == nullptr) continue;
             throw Error(file, fmt::format("{} is {}; {}", place(array, first + i), value, what));
+          }
+        });
+  });
+}
+
+// The same for every type of field, element by element.
+void convert_any(const Column& column, int64_t row, void* to) {
+  const StoredArray& array = column.array;
+  const int64_t begin = row * array.row_elements();
+  const int type = static_cast<int>(column.field.dtype);
+  const bool is_real = thimble::is_floating(column.field.dtype);
+  visit_element(array.element, [&](auto zero) {
+    using From = decltype(zero);
+    for_parts<From>(
+        array, begin, begin + array.row_elements(),
+        [&](int64_t first, const std::byte* from, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            const auto value =
+                number_of(load_element<From>(from + i * static_cast<int64_t>(sizeof(From))));
+            if (is_real) {
+              element_store_real(to, type, first - begin + i,
+                                 static_cast<double>(value) / column.divisor);
+            } else {
+              element_store_int(to, type, first - begin + i, static_cast<int64_t>(value));
+            }
           }
         });
   });
@@ -79,15 +105,11 @@ class ArraySource : public Source {
         case DType::i32:
           convert(column.array, index, 1, static_cast<int32_t*>(out[f]));
           break;
-        case DType::u32:
-          convert(column.array, index, 1, static_cast<uint32_t*>(out[f]));
-          break;
-        case DType::i8:
-          convert(column.array, index, 1, static_cast<int8_t*>(out[f]));
-          break;
-        default:
+        case DType::u8:
           convert(column.array, index, 1, static_cast<uint8_t*>(out[f]));
           break;
+        default:
+          convert_any(column, index, out[f]);
       }
     }
   }
@@ -145,27 +167,30 @@ const char* to_string(Element element) {
   return "bool";
 }
 
-Array array_of_file(StoragePtr file, int64_t offset, Element element, Shape shape,
-                    bool big_endian) {
+StoredArray array_of_file(StoragePtr file, int64_t offset, Element element, Shape shape,
+                          bool big_endian) {
   const bool swapped =
       size_bytes(element) > 1 && big_endian != (std::endian::native == std::endian::big);
   return {element, std::move(shape), std::move(file), offset, swapped};
 }
 
-void check_finite(const std::string& file, const Array& array) {
-  if (!is_floating(array.element)) return;
-  check_each(file, array, [](auto value) -> const char* {
-    if constexpr (std::is_floating_point_v<decltype(value)>) {
-      // Values are handed out as f32: what only f64 can hold would become infinite.
-      if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
-        return "values must be finite and fit f32";
-      }
-    }
-    return nullptr;
+void check_finite(const std::string& file, const StoredArray& array, DType dtype) {
+  constexpr double kLargestF16 = 65504;
+  constexpr double kLargestBf16 = 3.3895313892515355e38;
+  double largest = std::numeric_limits<float>::max();
+  if (dtype == DType::f64) largest = std::numeric_limits<double>::max();
+  if (dtype == DType::f16) largest = kLargestF16;
+  if (dtype == DType::bf16) largest = kLargestBf16;
+  if (!is_floating(array.element) && dtype != DType::f16) return;
+  const std::string what =
+      fmt::format("values must be finite and fit {}", thimble::to_string(dtype));
+  check_each(file, array, [&](auto value) -> const char* {
+    // What only a wider type can hold would become infinite.
+    return std::abs(static_cast<double>(value)) <= largest ? nullptr : what.c_str();
   });
 }
 
-void check_class_indices(const std::string& file, const Array& array) {
+void check_class_indices(const std::string& file, const StoredArray& array) {
   check_each(file, array, [](auto value) -> const char* {
     if constexpr (std::is_integral_v<decltype(value)>) {
       if (std::cmp_less(value, 0) || !std::in_range<int32_t>(value)) {
@@ -176,19 +201,13 @@ void check_class_indices(const std::string& file, const Array& array) {
   });
 }
 
-void check_integers(const std::string& file, const Array& array, DType dtype) {
-  const auto range = [dtype]() -> std::pair<int64_t, int64_t> {
-    switch (dtype) {
-      case DType::i8:
-        return {INT8_MIN, INT8_MAX};
-      case DType::u8:
-        return {0, UINT8_MAX};
-      case DType::u32:
-        return {0, UINT32_MAX};
-      default:
-        return {INT32_MIN, INT32_MAX};
-    }
-  }();
+void check_integers(const std::string& file, const StoredArray& array, DType dtype) {
+  const int bits = thimble::bits(dtype);
+  std::pair<int64_t, int64_t> range = {0, (int64_t{1} << (bits & 63)) - 1};  // unsigned
+  if (dtype != DType::u8 && dtype != DType::u32 && dtype != DType::boolean) {
+    range.second = INT64_MAX >> (64 - bits);
+    range.first = -range.second - 1;
+  }
   const std::string what =
       fmt::format("{} holds {} to {}", thimble::to_string(dtype), range.first, range.second);
   check_each(file, array, [&](auto value) -> const char* {
@@ -205,16 +224,16 @@ Dataset array_dataset(std::vector<Column> columns) {
   return Dataset(std::make_shared<ArraySource>(std::move(columns)));
 }
 
-Dataset labelled_dataset(const std::string& features_file, Array features,
+Dataset labelled_dataset(const std::string& features_file, StoredArray features,
                          const std::string& features_name, const std::string& labels_file,
-                         Array labels, const std::string& labels_name) {
+                         StoredArray labels, const std::string& labels_name) {
   if (features.rows() != labels.rows()) {
     throw Error(labels_file,
                 fmt::format("holds {} labels, but {} holds {} samples; give files that "
                             "belong together",
                             labels.rows(), features_file, features.rows()));
   }
-  const auto sample_shape = [](const Array& array) {
+  const auto sample_shape = [](const StoredArray& array) {
     return Shape(std::vector(array.shape.dims().begin() + 1, array.shape.dims().end()));
   };
   check_finite(features_file, features);

@@ -24,7 +24,7 @@ enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, 
 [[nodiscard]] const char* to_string(Element element);  // "u8", "f16"
 
 // An immutable array, row-major. The first dimension counts the samples.
-struct Array {
+struct StoredArray {
   Element element = Element::u8;
   Shape shape;
   StoragePtr storage;
@@ -66,28 +66,28 @@ class NumberStorage final : public Storage {
 
 // Takes over values, which hold shape.elements() elements.
 template <class T>
-[[nodiscard]] Array make_array(std::vector<T> values, Shape shape) {
+[[nodiscard]] StoredArray make_array(std::vector<T> values, Shape shape) {
   return {element_of<T>(), std::move(shape), std::make_shared<NumberStorage<T>>(std::move(values))};
 }
 
 // The elements from byte `offset` of a file on, as many as shape says (checked by the caller).
-[[nodiscard]] Array array_of_file(StoragePtr file, int64_t offset, Element element, Shape shape,
-                                  bool big_endian);
+[[nodiscard]] StoredArray array_of_file(StoragePtr file, int64_t offset, Element element,
+                                        Shape shape, bool big_endian);
 
-// Throws Error naming the first element that is not finite.
-void check_finite(const std::string& file, const Array& array);
+// Throws Error naming the first element that is not finite in a field of that floating-point type.
+void check_finite(const std::string& file, const StoredArray& array, DType dtype = DType::f32);
 
 // Throws Error naming the first element outside 0 .. 2^31-1. For integers only.
-void check_class_indices(const std::string& file, const Array& array);
+void check_class_indices(const std::string& file, const StoredArray& array);
 
 // Throws Error naming the first integer that a field of that integer type cannot hold.
-void check_integers(const std::string& file, const Array& array, DType dtype);
+void check_integers(const std::string& file, const StoredArray& array, DType dtype);
 
 // One field of a data set with the array it is read from.
 struct Column {
-  Field field;  // f32, i32, u32, i8 or u8
-  Array array;
-  float divisor = 1;  // f32 fields: what values are divided by
+  Field field;  // of a type that holds the array's values
+  StoredArray array;
+  float divisor = 1;  // of floating-point fields: what values are divided by
 };
 
 // A data set of arrays with the same number of rows.
@@ -96,9 +96,9 @@ struct Column {
 // Features as f32 (u8 divided by 255, as the usual readers do) and labels as integers' class
 // indices or floating-point targets; [N, 1] labels count as [N]. Throws Error if the counts differ
 // or a value is not usable.
-[[nodiscard]] Dataset labelled_dataset(const std::string& features_file, Array features,
+[[nodiscard]] Dataset labelled_dataset(const std::string& features_file, StoredArray features,
                                        const std::string& features_name,
-                                       const std::string& labels_file, Array labels,
+                                       const std::string& labels_file, StoredArray labels,
                                        const std::string& labels_name);
 
 }  // namespace thimble::data

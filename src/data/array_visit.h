@@ -2,34 +2,20 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "data/array.h"
+#include "ir/element.h"
 
 namespace thimble::data {
 
-// A number of 16 bits as files store it.
+// Numbers of 16 bits as files store them.
 struct Float16 {
   uint16_t bits;
-  [[nodiscard]] float value() const {
-    const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-    const uint32_t exponent = (bits >> 10) & 31u;
-    const uint32_t fraction = bits & 0x3ffu;
-    if (exponent == 0) {  // zero or subnormal: fraction * 2^-24
-      const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-      return sign != 0 ? -magnitude : magnitude;
-    }
-    const uint32_t wide = exponent == 31 ? 255u : exponent + 112u;
-    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-  }
 };
 struct BFloat16 {
   uint16_t bits;
-  [[nodiscard]] float value() const {
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  }
 };
 
 // The element as a number of the language.
@@ -37,8 +23,8 @@ template <class T>
 [[nodiscard]] T number_of(T value) {
   return value;
 }
-[[nodiscard]] inline float number_of(Float16 value) { return value.value(); }
-[[nodiscard]] inline float number_of(BFloat16 value) { return value.value(); }
+[[nodiscard]] inline float number_of(Float16 value) { return element_f16_to_float(value.bits); }
+[[nodiscard]] inline float number_of(BFloat16 value) { return element_bf16_to_float(value.bits); }
 
 template <class T>
 [[nodiscard]] T load_element(const std::byte* from) {
@@ -83,7 +69,7 @@ auto visit_element(Element element, Visitor&& visitor) {
 // Calls visitor(first, elements, count) for parts of the elements begin .. end - 1, of type T, in
 // order: for all at once where they lie in memory as they are.
 template <class T, class Visitor>
-void for_parts(const Array& array, int64_t begin, int64_t end, Visitor&& visitor) {
+void for_parts(const StoredArray& array, int64_t begin, int64_t end, Visitor&& visitor) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
   constexpr int64_t kReadBytes = 4096;  // read at once from a file
   const std::byte* const memory = array.storage->data();

@@ -4,39 +4,30 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "data/array.h"
+#include "data/csv_cells.h"
 #include "data/file.h"
 
 namespace thimble::data {
 namespace {
 
-class Parser {
+class CsvTableParser {
  public:
-  Parser(const std::string& file, std::string_view text, const CsvOptions& options)
-      : file_(file), rest_(text), options_(options), blank_(options.delimiter == ' ' ? "" : " ") {
-    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);  // byte order mark
-  }
+  CsvTableParser(const std::string& file, std::string_view text, const CsvOptions& options)
+      : file_(file), options_(options), rows_(file, text, options.delimiter) {}
 
   CsvTable parse() {
     if (options_.header) {
-      if (!next_line()) throw Error(file_, "is empty");
-      split_cells();
+      if (!rows_.next()) throw Error(file_, "is empty");
       find_label();
     }
-    while (next_line()) {
-      split_cells();
+    while (rows_.next()) {
       if (width_ == 0) find_label();
-      if (cells_.size() != width_) {
-        fail(std::min(cells_.size(), width_),
-             fmt::format("the line has {} columns, the first one {}", cells_.size(), width_));
-      }
-      for (size_t c = 0; c < cells_.size(); ++c) read_cell(c);
+      rows_.expect_width(width_);
+      for (size_t c = 0; c < width_; ++c) read_cell(c);
       ++table_.rows;
     }
     if (table_.rows == 0) throw Error(file_, "holds no samples");
@@ -45,49 +36,9 @@ class Parser {
   }
 
  private:
-  // The next line that is not empty.
-  bool next_line() {
-    while (!rest_.empty()) {
-      const size_t end = rest_.find('\n');
-      text_ = rest_.substr(0, end);
-      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-      ++line_;
-      if (text_.ends_with('\r')) text_.remove_suffix(1);
-      if (!text_.empty()) return true;
-    }
-    return false;
-  }
-
-  std::string_view trimmed(std::string_view cell) const {
-    const size_t first = cell.find_first_not_of(blank_);
-    if (first == std::string_view::npos) return {};
-    return cell.substr(first, cell.find_last_not_of(blank_) - first + 1);
-  }
-
-  void split_cells() {
-    cells_.clear();
-    size_t begin = 0;
-    for (bool more = true; more;) {
-      const size_t start = text_.find_first_not_of(blank_, begin);
-      size_t from = begin;
-      if (start != std::string_view::npos && text_[start] == '"') {
-        from = text_.find('"', start + 1);
-        if (from == std::string_view::npos) fail(cells_.size(), "a quoted cell does not end");
-      }
-      const size_t end = text_.find(options_.delimiter, from);
-      more = end != std::string_view::npos;
-      std::string_view cell = trimmed(text_.substr(begin, more ? end - begin : end));
-      if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
-        cell = trimmed(cell.substr(1, cell.size() - 2));
-      }
-      cells_.push_back(cell);
-      begin = end + 1;
-    }
-  }
-
   // Finds the label among the columns of the first line.
   void find_label() {
-    width_ = cells_.size();
+    width_ = rows_.cells().size();
     if (const int* number = std::get_if<int>(&options_.label)) {
       const int64_t column = *number < 0 ? *number + static_cast<int64_t>(width_) : *number;
       if (column < 0 || column >= static_cast<int64_t>(width_)) {
@@ -97,7 +48,7 @@ class Parser {
       label_ = static_cast<size_t>(column);
     } else if (const auto* name = std::get_if<std::string>(&options_.label)) {
       for (size_t c = 0; options_.header && c < width_ && !label_; ++c) {
-        if (cells_[c] == *name) label_ = c;
+        if (rows_.cells()[c] == *name) label_ = c;
       }
       if (!label_) {
         throw Error(file_, fmt::format("has no column \"{}\"{}", *name,
@@ -109,50 +60,25 @@ class Parser {
 
   void read_cell(size_t c) {
     if (c != label_) {
-      table_.features.push_back(number(c));
+      table_.features.push_back(rows_.number(c));
     } else if (options_.label_is_class) {
       table_.classes.push_back(class_index(c));
     } else {
-      table_.targets.push_back(number(c));
+      table_.targets.push_back(rows_.number(c));
     }
-  }
-
-  // The whole cell as a number; from_chars knows no locale and no leading space.
-  template <class T>
-  bool parse_number(std::string_view cell, T& value) const {
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    return error == std::errc() && end == cell.data() + cell.size();
-  }
-
-  float number(size_t c) const {
-    // By way of double: as f32 a value below 1e-45 would count as out of range, not as zero.
-    double value = 0;
-    if (!parse_number(cells_[c], value) ||
-        !(std::abs(value) <= std::numeric_limits<float>::max())) {
-      fail(c, fmt::format("{} is not a finite number", shown(cells_[c])));
-    }
-    return static_cast<float>(value);
   }
 
   int32_t class_index(size_t c) const {
     int32_t value = 0;
-    if (!parse_number(cells_[c], value) || value < 0) {
-      fail(c, fmt::format("{} is not a class index 0 .. 2^31-1", shown(cells_[c])));
+    if (!CsvCells::parse(rows_.cells()[c], value) || value < 0) {
+      rows_.fail(c, fmt::format("{} is not a class index 0 .. 2^31-1", shown(rows_.cells()[c])));
     }
     return value;
   }
 
-  [[noreturn]] void fail(size_t column, const std::string& what) const {
-    throw Error(file_, fmt::format("line {}, column {}: {}", line_, column + 1, what));
-  }
-
   const std::string& file_;
-  std::string_view rest_;
   const CsvOptions& options_;
-  std::string_view blank_;  // what may surround a cell
-  std::string_view text_;   // of the current line
-  int64_t line_ = 0;
-  std::vector<std::string_view> cells_;
+  CsvCells rows_;
   size_t width_ = 0;  // columns, label included
   std::optional<size_t> label_;
   CsvTable table_;
@@ -161,7 +87,7 @@ class Parser {
 }  // namespace
 
 CsvTable parse_csv(const std::string& file, std::string_view text, const CsvOptions& options) {
-  return Parser(file, text, options).parse();
+  return CsvTableParser(file, text, options).parse();
 }
 
 Dataset csv(const std::string& path, const CsvOptions& options) {

@@ -75,7 +75,7 @@ StoragePtr unpack(const std::string& file, const Storage& packed) {
 }
 
 // [N, H, W] is a set of images of one channel.
-Array with_channel(Array array) {
+StoredArray with_channel(StoredArray array) {
   if (array.shape.rank() != 3) return array;
   std::vector<int64_t> dims = array.shape.dims();
   dims.push_back(1);
@@ -85,7 +85,7 @@ Array with_channel(Array array) {
 
 }  // namespace
 
-Array parse_idx(const std::string& file, StoragePtr bytes) {
+StoredArray parse_idx(const std::string& file, StoragePtr bytes) {
   if (is_gzip(*bytes)) bytes = unpack(file, *bytes);
   std::vector<std::byte> head(
       static_cast<size_t>(std::min<int64_t>(bytes->size(), kLongestHeader)));
@@ -102,7 +102,7 @@ Array parse_idx(const std::string& file, StoragePtr bytes) {
                        std::move(header.shape), true);
 }
 
-Array parse_idx(const std::string& file, std::vector<std::byte> bytes) {
+StoredArray parse_idx(const std::string& file, std::vector<std::byte> bytes) {
   return parse_idx(file, in_memory(std::move(bytes)));
 }
 

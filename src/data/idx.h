@@ -13,7 +13,7 @@ inline constexpr int64_t kMaxUnpackedBytes = int64_t{1} << 30;
 
 // The array in an IDX file, plain or gzip. `file` names it in errors. Throws Error if the file is
 // not IDX, damaged, or its size is not what its header says.
-[[nodiscard]] Array parse_idx(const std::string& file, StoragePtr bytes);
-[[nodiscard]] Array parse_idx(const std::string& file, std::vector<std::byte> bytes);
+[[nodiscard]] StoredArray parse_idx(const std::string& file, StoragePtr bytes);
+[[nodiscard]] StoredArray parse_idx(const std::string& file, std::vector<std::byte> bytes);
 
 }  // namespace thimble::data

@@ -16,13 +16,6 @@ constexpr std::string_view kInputNames[] = {"x",      "features", "data",   "ima
 constexpr std::string_view kLabelNames[] = {"y",       "label", "labels", "target",
                                             "targets", "class", "classes"};
 
-bool is_usual_name(std::string name, bool is_label) {
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const auto names = is_label ? std::span<const std::string_view>(kLabelNames)
-                              : std::span<const std::string_view>(kInputNames);
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Without dimensions of 1.
 std::vector<int64_t> squeezed(std::vector<int64_t> dims) {
   dims.erase(std::remove(dims.begin(), dims.end(), int64_t{1}), dims.end());
@@ -35,7 +28,7 @@ bool has_channels_first(const Shape& sample, const Shape& wanted) {
          sample[1] == wanted[0] && sample[2] == wanted[1];
 }
 
-void check_sample_shape(const std::string& file, const Field& field, const Array& array) {
+void check_sample_shape(const std::string& file, const Field& field, const StoredArray& array) {
   const Shape sample(std::vector(array.shape.dims().begin() + 1, array.shape.dims().end()));
   const bool same = squeezed(sample.dims()) == squeezed(field.shape.dims());
   const bool is_row = sample.rank() == 1 && sample[0] == field.shape.elements();
@@ -51,8 +44,8 @@ void check_sample_shape(const std::string& file, const Field& field, const Array
 std::string names_of(const std::vector<NamedArray>& arrays) {
   std::string names;
   for (const NamedArray& known : arrays) {
-    names += fmt::format("{}\"{}\" {}{}", names.empty() ? "" : ", ", known.name,
-                         to_string(known.array.element), to_string(known.array.shape));
+    names += fmt::format("{}\"{}\"{}{}", names.empty() ? "" : ", ", known.name,
+                         known.type.empty() ? "" : " ", known.type);
   }
   return names;
 }
@@ -108,11 +101,18 @@ class Matching {
 
 }  // namespace
 
-Column column_for(const std::string& file, const Field& field, Array array) {
+bool is_usual_name(std::string name, bool is_label) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto names = is_label ? std::span<const std::string_view>(kLabelNames)
+                              : std::span<const std::string_view>(kInputNames);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Column column_for(const std::string& file, const Field& field, StoredArray array) {
   check_sample_shape(file, field, array);
-  const bool is_floating_field = field.dtype == DType::f32;
+  const bool is_floating_field = thimble::is_floating(field.dtype);
   if (is_floating_field) {
-    check_finite(file, array);
+    check_finite(file, array, field.dtype);
   } else if (is_floating(array.element)) {
     throw Error(file, fmt::format("holds {}, but the {} \"{}\" takes {}; convert it with "
                                   "a.astype(numpy.int32)",
@@ -138,7 +138,8 @@ Dataset matched(const std::string& where, std::vector<NamedArray> arrays,
                                      arrays.empty() ? "none" : names_of(arrays)));
     }
     NamedArray& found = arrays[static_cast<size_t>(chosen[f])];
-    columns.push_back(column_for(fmt::format("{}: {}", where, found.name), wanted[f], found.array));
+    columns.push_back(
+        column_for(fmt::format("{}: {}", where, found.name), wanted[f], found.read()));
     const int64_t rows = columns.back().array.rows();
     if (rows != columns.front().array.rows()) {
       throw Error(where,

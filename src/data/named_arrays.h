@@ -3,8 +3,10 @@
 
 #include <thimble/data.h>
 
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/array.h"
@@ -12,8 +14,17 @@
 namespace thimble::data {
 
 struct NamedArray {
+  NamedArray(std::string array_name, StoredArray array)
+      : name(std::move(array_name)),
+        type(std::string(to_string(array.element)) + to_string(array.shape)),
+        read([found = std::move(array)] { return found; }) {}
+  // One that is read where it is wanted.
+  NamedArray(std::string array_name, std::function<StoredArray()> reads)
+      : name(std::move(array_name)), read(std::move(reads)) {}
+
   std::string name;
-  Array array;
+  std::string type;  // for messages: "f32[60000, 28, 28]"; empty where it is not known yet
+  std::function<StoredArray()> read;
 };
 
 // A data set with the wanted fields, in their order. Each takes the array of its name; else, where
@@ -26,7 +37,10 @@ struct NamedArray {
 [[nodiscard]] Dataset matched(const std::string& where, std::vector<NamedArray> arrays,
                               std::span<const Field> wanted);
 
+// Whether a name, in any case, is one that inputs (labels) usually have in files.
+[[nodiscard]] bool is_usual_name(std::string name, bool is_label);
+
 // The array as the field takes it. file: where it stands, for errors. Throws Error as matched does.
-[[nodiscard]] Column column_for(const std::string& file, const Field& field, Array array);
+[[nodiscard]] Column column_for(const std::string& file, const Field& field, StoredArray array);
 
 }  // namespace thimble::data

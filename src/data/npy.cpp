@@ -166,7 +166,7 @@ std::vector<std::byte> head_of(const Storage& file) {
 
 }  // namespace
 
-Array parse_npy(const std::string& file, StoragePtr bytes) {
+StoredArray parse_npy(const std::string& file, StoragePtr bytes) {
   static constexpr char kMagic[] = "\x93NUMPY";
   const std::vector<std::byte> head = head_of(*bytes);
   ByteReader reader(file, head);
@@ -201,7 +201,7 @@ Array parse_npy(const std::string& file, StoragePtr bytes) {
   return array_of_file(std::move(bytes), offset, element, Shape(*header.shape), big_endian);
 }
 
-Array parse_npy(const std::string& file, std::vector<std::byte> bytes) {
+StoredArray parse_npy(const std::string& file, std::vector<std::byte> bytes) {
   return parse_npy(file, in_memory(std::move(bytes)));
 }
 

@@ -34,6 +34,25 @@ class MemoryStorage final : public Storage {
   std::vector<std::byte> bytes_;
 };
 
+class PartStorage final : public Storage {
+ public:
+  PartStorage(StoragePtr whole, int64_t offset, int64_t size)
+      : whole_(std::move(whole)), offset_(offset), size_(size) {}
+  int64_t size() const override { return size_; }
+  int64_t memory_bytes() const override { return whole_->data() == nullptr ? 0 : size_; }
+  void read(int64_t offset, std::span<std::byte> to) const override {
+    whole_->read(offset_ + offset, to);
+  }
+  const std::byte* data() const override {
+    return whole_->data() == nullptr ? nullptr : whole_->data() + offset_;
+  }
+
+ private:
+  StoragePtr whole_;
+  int64_t offset_;
+  int64_t size_;
+};
+
 // Where it ends early, how many bytes there were.
 size_t read_at(int file, std::span<std::byte> to, int64_t offset) {
   size_t done = 0;
@@ -94,6 +113,10 @@ bool write_all(int file, std::span<const std::byte> bytes) {
 
 StoragePtr in_memory(std::vector<std::byte> bytes) {
   return std::make_shared<MemoryStorage>(std::move(bytes));
+}
+
+StoragePtr part_of(StoragePtr whole, int64_t offset, int64_t size) {
+  return std::make_shared<PartStorage>(std::move(whole), offset, size);
 }
 
 StoragePtr in_file(const std::string& path) {

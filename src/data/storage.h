@@ -32,6 +32,9 @@ using StoragePtr = std::shared_ptr<const Storage>;
 // NotFound if it is missing, Error if it is not a regular file or cannot be opened.
 [[nodiscard]] StoragePtr in_file(const std::string& path);
 
+// The bytes offset to offset + size - 1 of another storage, which has them.
+[[nodiscard]] StoragePtr part_of(StoragePtr whole, int64_t offset, int64_t size);
+
 // Takes bytes one after the other. Few stay in memory; more go to a file without a name in the
 // folder for temporary files, which nobody else can read and which is gone with the program. Where
 // there can be no such file they stay in memory, too.

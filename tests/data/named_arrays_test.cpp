@@ -16,12 +16,12 @@ using ::testing::HasSubstr;
 const Field kImage{"image", {2, 2, 1}, DType::f32};
 const Field kDigit{"digit", {}, DType::i32, true};
 
-Array floats(const Shape& shape, float first = 0) {
+StoredArray floats(const Shape& shape, float first = 0) {
   std::vector<float> values(static_cast<size_t>(shape.elements()));
   for (float& value : values) value = first++;
   return make_array(std::move(values), shape);
 }
-Array integers(const Shape& shape, int32_t first = 0) {
+StoredArray integers(const Shape& shape, int32_t first = 0) {
   std::vector<int32_t> values(static_cast<size_t>(shape.elements()));
   for (int32_t& value : values) value = first++;
   return make_array(std::move(values), shape);
@@ -66,7 +66,7 @@ TEST(named_arrays, accepts_rows_and_dimensions_of_one) {
 }
 
 TEST(named_arrays, bytes_are_pixels_for_floating_inputs_alone) {
-  const Array bytes = make_array(std::vector<uint8_t>{0, 51, 255}, Shape{3});
+  const StoredArray bytes = make_array(std::vector<uint8_t>{0, 51, 255}, Shape{3});
   const Dataset set =
       matched("set", {{"a", bytes}, {"b", bytes}, {"c", bytes}},
               std::vector{Field{"a"}, Field{"b", {}, DType::f32, true}, Field{"c", {}, DType::u8}});
@@ -92,6 +92,41 @@ TEST(named_arrays, integers_go_to_every_integer_type_that_holds_them) {
   EXPECT_THAT(error(256, DType::u8), HasSubstr("u8 holds 0 to 255"));
   EXPECT_THAT(error(-1, DType::u32), HasSubstr("u32 holds 0 to 4294967295"));
   EXPECT_EQ(error(INT32_MIN, DType::i32), kNoError);
+}
+
+TEST(named_arrays, feed_every_type_of_field) {
+  const auto bytes_as = [](DType dtype, StoredArray array) {
+    const Dataset set =
+        matched("set", {{"a", std::move(array)}}, std::vector{Field{"a", {8}, dtype}});
+    std::vector<uint8_t> bytes(static_cast<size_t>(size_bytes(dtype, {8})), 0xee);
+    void* const out[] = {bytes.data()};
+    set.read(0, out);
+    return thimble::Array::view(dtype, {8}, std::as_bytes(std::span(bytes))).owned();
+  };
+  const std::vector<int32_t> small = {0, 1, 1, 0, 1, 0, 0, 1};
+  const std::vector<int64_t> wide(small.begin(), small.end());
+  for (const DType dtype : kDTypes) {
+    SCOPED_TRACE(to_string(dtype));
+    const auto read = bytes_as(dtype, make_array(small, {1, 8}));
+    EXPECT_EQ(read.floats(), std::vector<float>(small.begin(), small.end()));
+    if (!thimble::is_floating(dtype)) {
+      EXPECT_EQ(read.integers(), wide);
+    }
+  }
+  const std::vector<float> real = {0, 0.1F, -2.5F, 65504, 1e-8F, -0.0F, 3, 4};
+  EXPECT_EQ(bytes_as(DType::f64, make_array(real, {1, 8})).floats(), real);
+  EXPECT_EQ(bytes_as(DType::f16, make_array(real, {1, 8})), thimble::Array(real).cast(DType::f16));
+  EXPECT_EQ(bytes_as(DType::bf16, make_array(real, {1, 8})),
+            thimble::Array(real).cast(DType::bf16));
+  const auto error = [](StoredArray array, DType dtype) {
+    return match_error({{"a", std::move(array)}}, {Field{"a", {2}, dtype}});
+  };
+  EXPECT_THAT(error(floats({1, 2}, 65504), DType::f16), HasSubstr("must be finite and fit f16"));
+  EXPECT_THAT(error(integers({1, 2}, 65504), DType::f16), HasSubstr("is 65505; values must be"));
+  EXPECT_THAT(error(integers({1, 2}, 7), DType::i4), HasSubstr("is 8; i4 holds -8 to 7"));
+  EXPECT_THAT(error(integers({1, 2}, -1), DType::boolean), HasSubstr("is -1; bool holds 0 to 1"));
+  EXPECT_THAT(error(integers({1, 2}, 32767), DType::i16), HasSubstr("i16 holds -32768 to 32767"));
+  EXPECT_EQ(error(integers({1, 2}, -5), DType::i64), kNoError);
 }
 
 TEST(named_arrays, says_what_does_not_fit) {

@@ -124,7 +124,7 @@ TEST(storage, an_array_reads_the_same_from_file_gzip_and_memory) {
   const std::string label_path = folder.write("l", labels);
   const Dataset plain = idx(folder.write("i", bytes), label_path);
   const Dataset packed = idx(folder.write("i.gz", gzip_of(bytes)), label_path);
-  const Array memory = parse_idx("memory", to_bytes(bytes));
+  const StoredArray memory = parse_idx("memory", to_bytes(bytes));
   const Dataset held = array_dataset({{{"image", {kColumns}}, memory}});
   EXPECT_EQ(plain.bytes(), static_cast<int64_t>(kRows));
   EXPECT_EQ(packed.bytes(), static_cast<int64_t>(kRows));

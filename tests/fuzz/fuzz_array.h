@@ -13,7 +13,7 @@ namespace thimble::data {
 
 // Reads the first and the last sample as features and as labels: a shape that passed the reader's
 // checks must be safe to use.
-inline void use_array(const Array& array) {
+inline void use_array(const StoredArray& array) {
   const Dataset set = labelled_dataset("features", array, "x", "labels", array, "y");
   std::vector<std::vector<std::byte>> buffers;
   std::vector<void*> out;

@@ -71,7 +71,7 @@ TEST(npy_write, every_type_reads_back_as_its_values) {
     SCOPED_TRACE(to_string(c.dtype));
     const std::string path = folder / "a.npy";
     write_npy(path, c.dtype, {3}, c.bytes);
-    const data::Array array = data::parse_npy(path, data::in_file(path));
+    const data::StoredArray array = data::parse_npy(path, data::in_file(path));
     EXPECT_EQ(array.element, c.element);
     EXPECT_EQ(array.shape, Shape{3});
     std::vector<std::byte> stored(static_cast<size_t>(array.bytes()));
