@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "console.h"
 #include "data/file.h"
+#include "open_options.h"
 
 namespace thimble::cli {
 namespace {
@@ -40,13 +41,19 @@ std::string data_help(Offered offered) {
       "real data; without it THIMBLE_DATA is taken, where that has data for the recipe, and "
       "without that what is built in. Of";
   for (const auto& [what, names] : lines) help += fmt::format("\n{}: {}", names, what);
-  return help;
+  return help +
+         "\nof all: .npz, .safetensors, .csv or .npy files (a.npy,b.npy) by the names of inputs "
+         "and "
+         "labels, IDX, or a folder: of images (PNG, JPEG) or sounds (WAV), a folder a class, in "
+         "train "
+         "and test or not";
 }
 
 }  // namespace
 
 void DataOptions::add_path_to(CLI::App& command, Offered offered) {
   command.add_option("--data", path, data_help(offered))->type_name("PATH");
+  add_open_options(command, open);
 }
 
 void DataOptions::add_to(CLI::App& command, Offered offered) {
@@ -80,12 +87,37 @@ data::Dataset DataSource::train() {
 data::Dataset DataSource::test() { return limited(load(data::Split::test), options_.limit_test); }
 
 const char* DataSource::name() const {
+  if (!of_recipe_) return path_.c_str();
   return path_.empty() ? recipe_.built_in_name : recipe_.real_name;
+}
+
+data::Dataset DataSource::at_path(data::Split split) const {
+  const auto open = [&] {
+    data::OpenOptions options = options_.open;
+    options.split = split;
+    data::Dataset found = data::open(path_, recipe_.build(), options);
+    of_recipe_ = false;
+    return found;
+  };
+  // No text is a file of arrays, but a recipe of texts takes any file as one.
+  for (const char* const ending : {".npz", ".npy", ".safetensors"}) {
+    if (std::string_view(path_).ends_with(ending)) return open();
+  }
+  try {
+    return recipe_.data(path_, split);
+  } catch (const data::NotFound&) {
+    if (from_environment_ || path_.empty()) throw;
+    try {
+      return open();
+    } catch (const data::NotFound&) {
+    }
+    throw;  // what the recipe looks for
+  }
 }
 
 bool DataSource::has(data::Split split) const {
   try {
-    static_cast<void>(recipe_.data(path_, split));
+    static_cast<void>(at_path(split));
   } catch (const data::NotFound&) {
     return false;
   } catch (const Error&) {
@@ -96,7 +128,7 @@ bool DataSource::has(data::Split split) const {
 
 data::Dataset DataSource::load(data::Split split) {
   try {
-    return recipe_.data(path_, split);
+    return at_path(split);
   } catch (const data::NotFound& error) {
     // One of the two data sets is there and the other is missing.
     const bool lacking = from_environment_ && !has(data::Split::train) && !has(data::Split::test);

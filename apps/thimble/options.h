@@ -16,10 +16,12 @@ inline bool any_recipe(const Recipe& /*recipe*/) { return true; }
 
 struct DataOptions {
   std::string path;         // --data
+  data::OpenOptions open;   // how it is read where it is not of the recipe's own kind
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
 
-  // Adds --data and --limit-test; the others add --data alone, and --limit-train, for commands that
+  // Adds --data, how it is read, and --limit-test; the others add --data and how it is read, and
+  // --limit-train, for commands that
   // train or plan it. offered: of what recipes the help says what data they take.
   void add_to(CLI::App& command, Offered offered = any_recipe);
   void add_path_to(CLI::App& command, Offered offered = any_recipe);
@@ -43,6 +45,8 @@ class DataSource {
 
  private:
   [[nodiscard]] data::Dataset load(data::Split split);
+  // Data of the recipe's own kind, else whatever --data holds for the model's inputs.
+  [[nodiscard]] data::Dataset at_path(data::Split split) const;
   // Whether there are such data at the path, whole or broken.
   [[nodiscard]] bool has(data::Split split) const;
 
@@ -50,6 +54,7 @@ class DataSource {
   const DataOptions& options_;
   std::string path_;  // empty: built in
   bool from_environment_ = false;
+  mutable bool of_recipe_ = true;  // of its own kind
   bool left_out_training_ = false;
 };
 

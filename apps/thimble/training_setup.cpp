@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "choice.h"
 #include "commands.h"
 #include "options.h"
 #include "train/batch_stream.h"
@@ -21,33 +22,6 @@ constexpr std::pair<const char*, Swap> kSwaps[] = {
     {"never", Swap::never}, {"auto", Swap::automatic}, {"always", Swap::always}};
 constexpr std::pair<const char*, DType> kSavedActivations[] = {
     {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
-
-// Adds an option that takes one of some names.
-template <class T, size_t n>
-void choice(CLI::App& command, const char* option, T& value,
-            const std::pair<const char*, T> (&choices)[n], const char* help) {
-  std::string names;
-  for (const auto& [name, each] : choices)
-    names += fmt::format("{}{}", names.empty() ? "" : "|", name);
-  command
-      .add_option_function<std::string>(
-          option,
-          [&value, &choices](const std::string& text) {
-            for (const auto& [name, each] : choices) {
-              if (text == name) value = each;
-            }
-          },
-          help)
-      ->check(CLI::Validator(
-          [&choices, names](const std::string& text) {
-            for (const auto& [name, each] : choices) {
-              if (text == name) return std::string();
-            }
-            return fmt::format("expected {}, got \"{}\"", names, text);
-          },
-          ""))
-      ->type_name(names);
-}
 
 CLI::Validator parts() {
   return CLI::Validator(

@@ -1,0 +1,85 @@
+// What --data takes beside a recipe's own files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/process.h"
+#include "data/zip_of.h"
+#include "io/png/stb_write.h"
+
+namespace thimble::test::cli_data_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+void write_png(const std::string& path, unsigned char value) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  const std::vector<unsigned char> pixels(30 * 40, value);
+  write_text(path, io::encode_png(pixels.data(), 40, 30, 1));
+}
+
+// Trains mlp for an epoch.
+Outcome train_on(const std::string& data, const TemporaryFolder& out,
+                 const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"train",   "mlp",       "--data",      data,
+                                        "--out",   out / "out", "--epochs",    "1",
+                                        "--batch", "8",         "--optimizer", "sgd"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments);
+}
+
+TEST(cli_data, are_a_folder_of_images_for_any_classifier) {
+  const TemporaryFolder data, out;
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = std::to_string(i) + ".png";
+    write_png(data / "zero/" + name, static_cast<unsigned char>(i));
+    write_png(data / "one/" + name, static_cast<unsigned char>(200 + i));
+  }
+  const Outcome outcome = train_on(data.path(), out);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(data.path() + ": 16 training and 4 test samples"));
+  const Outcome half = train_on(data.path(), out,
+                                {"--validation-split", "0.5", "--image-fit", "stretch",
+                                 "--image-mean", "0.5", "--image-deviation", "0.25"});
+  EXPECT_THAT(half.out, HasSubstr(": 10 training and 10 test samples")) << half.err;
+  const Outcome eval = run(
+      {"eval", "mlp", "--data", data.path(), "--checkpoint", out / "out/checkpoint.safetensors"});
+  EXPECT_EQ(eval.code, 0) << eval.err;
+
+  write_text(data / "one/11.png", "no picture");
+  const Outcome refused = train_on(data.path(), out);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("one/11.png] is no PNG or JPEG file"));
+}
+
+TEST(cli_data, are_arrays_by_the_names_of_inputs_and_labels) {
+  using data::testing::npy_of;
+  const TemporaryFolder data, out;
+  const std::string images = npy_of("|u1", "(20, 28, 28)", std::string(20 * 784, '\x40'));
+  const std::string digits = npy_of("|u1", "(20,)", std::string(20, '\3'));
+  write_text(data / "set.npz",
+             data::testing::zip_of({{"image.npy", images, true}, {"digit.npy", digits}}));
+  const Outcome packed = train_on(data / "set.npz", out);
+  EXPECT_EQ(packed.code, 0) << packed.err;
+  EXPECT_THAT(packed.out, HasSubstr("set.npz: 16 training and 4 test samples"));
+  write_text(data / "x.npy", images);
+  write_text(data / "y.npy", digits);
+  const Outcome files = train_on(data / "x.npy," + data.path() + "/y.npy", out);
+  EXPECT_EQ(files.code, 0) << files.err;
+  write_text(data / "set.npz", data::testing::zip_of({{"image.npy", images}}));
+  const Outcome lacking = train_on(data / "set.npz", out);
+  EXPECT_EQ(lacking.code, 1);
+  EXPECT_THAT(lacking.err, HasSubstr("has no array for the label \"digit\" i32[]"));
+}
+
+TEST(cli_data, options_are_checked) {
+  const TemporaryFolder out;
+  EXPECT_EQ(train_on("x", out, {"--validation-split", "1"}).code, 2);
+  EXPECT_EQ(train_on("x", out, {"--image-fit", "pad"}).code, 2);
+  EXPECT_EQ(train_on("x", out, {"--sample-rate", "0"}).code, 2);
+  EXPECT_EQ(train_on("x", out, {"--image-deviation", "0.5,0"}).code, 2);
+}
+
+}  // namespace
+}  // namespace thimble::test::cli_data_test
