@@ -92,6 +92,7 @@ void bind_function(nb::module_& m);
 void bind_schedule(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_data(nb::module_& m);
+void bind_data_open(nb::module_& m);
 void bind_reports(nb::module_& m);
 void bind_trainer(nb::module_& m);
 void bind_predictor(nb::module_& m);

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   bind_schedule(m);
   bind_plan(m);
   bind_data(m);
+  bind_data_open(m);
   bind_reports(m);
   bind_trainer(m);
   bind_predictor(m);
