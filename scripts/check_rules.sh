@@ -87,6 +87,7 @@ python:    base ir ops autodiff passes plan exec data io train eval recipes
 public_layers='
 error types literals: base
 ops optimizer optimizers: ops
+metrics: eval
 plan swap: plan
 data data_loader data_open data_text: data
 fit predictor schedule schedule_settings trainer trainer_options: train

@@ -10,6 +10,7 @@
 #include <thimble/graph.h>        // IWYU pragma: export
 #include <thimble/initializer.h>  // IWYU pragma: export
 #include <thimble/literals.h>     // IWYU pragma: export
+#include <thimble/metrics.h>      // IWYU pragma: export
 #include <thimble/ops.h>          // IWYU pragma: export
 #include <thimble/optimizers.h>   // IWYU pragma: export
 #include <thimble/plan.h>         // IWYU pragma: export

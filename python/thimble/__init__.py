@@ -15,7 +15,7 @@ Ops are functions: on Values of a graph they add to it, on arrays they compute a
 
 import builtins as _builtins
 
-from . import data, init, ops, optimizers, recipes
+from . import data, init, metrics, ops, optimizers, recipes
 from ._compiled import seed
 from ._core import (
     Dataset,
@@ -63,6 +63,7 @@ __all__ = [
     "init",
     "jit",
     "load_safetensors",
+    "metrics",
     "ops",
     "optimizers",
     "plan_training",

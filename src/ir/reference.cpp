@@ -80,7 +80,9 @@ std::vector<Bytes> run_reference_node(const Graph& graph, const Node& node,
   std::vector<void*> destinations;
   for (Bytes& output : outputs) destinations.push_back(output.data());
   const Params params = kernels.params({node.attrs, input_types, output_types});
-  Bytes workspace(static_cast<size_t>(kernels.workspace(params, 1, false)));
+  // As much as the fast kernel where that takes more, for numbers that may be twice as large.
+  Bytes workspace(2 * static_cast<size_t>(std::max(kernels.workspace(params, 1, false),
+                                                   kernels.workspace(params, 1, true))));
   kernel({destinations.data(), sources.data(), workspace.data(), params.bytes().data(),
           static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()), nullptr});
   return outputs;

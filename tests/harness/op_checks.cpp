@@ -89,7 +89,9 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   if (alias != nullptr) lay_over(*alias);
   parallel::ThreadPool pool(threads);
   const ir::ChosenKernels kernels = ir::kernels_of(graph, node);
-  Guarded workspace(kernels.workspace(params, threads, fast), kNanPaint);
+  const int64_t scratch = kernels.workspace(params, threads, fast);
+  Guarded workspace(fast ? scratch : std::max(scratch, kernels.workspace(params, threads, true)),
+                    kNanPaint);
   kernels.kernel(fast)({destinations.data(), sources.data(), workspace.data(),
                         params.bytes().data(), static_cast<int>(node.inputs.size()),
                         static_cast<int>(node.outputs.size()), &pool});

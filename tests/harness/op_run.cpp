@@ -31,7 +31,8 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   const ir::ChosenKernels kernels = ir::kernels_of(graph, graph.nodes.back());
   const bool fast = which == Kernel::fast;
   parallel::ThreadPool pool(1);
-  const exec::Block workspace(kernels.workspace(params, 1, fast));
+  const exec::Block workspace(
+      std::max(kernels.workspace(params, 1, fast), kernels.workspace(params, 1, true)));
   kernels.kernel(fast)({destinations.data(), sources.data(), workspace.data(),
                         params.bytes().data(), static_cast<int>(inputs.size()),
                         static_cast<int>(outputs.size()), &pool});

@@ -43,24 +43,19 @@ _OPS: dict[str, str] = {
         digamma lgamma erfinv xlogy sinc hypot heaviside nextafter logaddexp logaddexp2
         logcumsumexp""",
     "elementary functions": """
-        atan2 float_power copysign ldexp frexp sgn signbit fmax fmin nan_to_num""",
-    "remainders and rounding to decimals": """
-        fmod remainder floor_divide div/trunc_rounding div/floor_rounding round/decimals_3
-        round/decimals_neg_3 __rmod__""",
-    "bits and whole numbers": """
-        bitwise_not bitwise_left_shift bitwise_right_shift bitwise_and bitwise_or bitwise_xor
-        __rand__ __ror__ __rxor__ logical_not logical_and logical_or logical_xor lcm gcd short
-        hash_tensor""",
+        float_power copysign ldexp frexp sgn signbit fmax fmin nan_to_num""",
+    "rounding to decimals": """
+        round/decimals_3 round/decimals_neg_3""",
+    "whole numbers": "lcm gcd short hash_tensor",
     "tests of values": """
         allclose equal isclose isin isfinite isinf isposinf isneginf isnan all any count_nonzero""",
     "the shape of the result depends on values": """
         masked_select nonzero nonzero_static argwhere unique unique_consecutive item bincount
         histogram histogramdd histc""",
-    "images of three dimensions": """
+    "images of three dimensions, beyond convolution and pooling": """
         nn.functional.adaptive_avg_pool3d nn.functional.adaptive_max_pool3d
-        nn.functional.avg_pool3d nn.functional.conv_transpose3d nn.functional.conv3d
-        nn.functional.interpolate/trilinear nn.functional.fractional_max_pool3d
-        nn.functional.max_pool3d nn.functional.max_unpool3d nn.functional.max_unpool3d/grad
+        nn.functional.conv_transpose3d nn.functional.interpolate/trilinear nn.functional.fractional_max_pool3d
+        nn.functional.max_unpool3d nn.functional.max_unpool3d/grad
         nn.functional.dropout3d grid_sampler_3d""",
     "random numbers: those of random_uniform, random_normal and dropout are thimble's own": """
         cauchy exponential geometric log_normal normal/in_place uniform randn randn_like
@@ -92,30 +87,29 @@ _OPS: dict[str, str] = {
         masked.logsumexp""",
     "statistics": """
         nanmean nansum nanmedian median mode quantile nanquantile kthvalue renorm norm/nuc trace
-        trapz trapezoid cumulative_trapezoid cummax cummin diff""",
+        trapz trapezoid cumulative_trapezoid diff""",
     "parts written back, and other ways to scatter": """
-        masked_scatter scatter scatter_reduce/sum scatter_reduce/prod scatter_reduce/mean
+        masked_scatter scatter_reduce/sum scatter_reduce/prod scatter_reduce/mean
         scatter_reduce/amin scatter_reduce/amax index_fill index_copy index_reduce/mean
         index_reduce/prod index_reduce/amin index_reduce/amax select_scatter slice_scatter
         diagonal_scatter _segment_reduce/lengths _segment_reduce/offsets bucketize searchsorted""",
     "diagonals, triangles, repetitions and windows": """
-        diag diag_embed diagonal diagonal_copy diagflat block_diag tril triu kron tile repeat
-        repeat_interleave roll rot90 unfold unfold_copy nn.functional.unfold""",
+        diag diag_embed diagonal diagonal_copy diagflat block_diag kron tile repeat
+        repeat_interleave rot90 unfold unfold_copy""",
     "losses": """
         nn.functional.linear_cross_entropy nn.functional.linear_cross_entropy/chunked
         nn.functional.linear_cross_entropy/chunked_none""",
     "distances": "cdist nn.functional.pdist",
     "layers": """
         nn.functional.bilinear nn.functional.embedding_bag
-        nn.functional.grid_sample grid_sampler_2d nn.functional.max_unpool1d
-        nn.functional.max_unpool1d/grad nn.functional.max_unpool2d
+        nn.functional.max_unpool1d nn.functional.max_unpool1d/grad nn.functional.max_unpool2d
         nn.functional.max_unpool2d/grad""",
 }
 
 _MODULES: dict[str, str] = {
     "images of three dimensions": """
-        nn.AdaptiveAvgPool3d nn.AdaptiveMaxPool3d nn.AvgPool3d nn.Conv3d nn.ConvTranspose3d
-        nn.LazyConv3d nn.LazyConvTranspose3d nn.FractionalMaxPool3d nn.LPPool3d nn.MaxPool3d""",
+        nn.AdaptiveAvgPool3d nn.AdaptiveMaxPool3d nn.ConvTranspose3d nn.LazyConvTranspose3d
+        nn.FractionalMaxPool3d nn.LPPool3d""",
     "random numbers: thimble's own generator draws others": "nn.FractionalMaxPool2d",
     "losses": "nn.LinearCrossEntropyLoss",
     "layers": "nn.Bilinear",
@@ -123,7 +117,6 @@ _MODULES: dict[str, str] = {
 
 _OPTIMIZERS: dict[str, str] = {
     "asks for the loss several times in a step, which is one program of known length": "LBFGS",
-    "matrices alone: a model's other parameters would need another optimizer beside it": "Muon",
 }
 
 NOT_OFFERED = {
@@ -133,7 +126,9 @@ NOT_OFFERED = {
 
 # Functions and optimizers of thimble that PyTorch's databases have no entry for.
 _NO_COUNTERPART: dict[str, str] = {
-    "metrics": "accuracy",
+    "metrics": "accuracy confusion_matrix precision_score recall_score f1_score",
+    "of padded sequences: torch.nn.utils.rnn": "mask_sequence reverse_sequence last_of_sequence",
+    "torch.nn.functional.fold, which the databases have not": "fold",
     "random numbers: thimble's own, tested by their distribution": """
         random_uniform random_normal reparametrize""",
     "of optimizers: torch.nn.utils, not in the databases": """

@@ -102,3 +102,67 @@ def addcdiv(x, a, b, value=1):
 @op("lerp", "add mul sub")
 def lerp(a, b, weight):
     return a + weight * (b - a)
+
+
+@op("remainder", "remainder")
+def remainder(a, b):
+    return tb.remainder(a, b)
+
+
+@op("__rmod__", "remainder")
+def rmod(a, b):
+    return tb.remainder(b, a)
+
+
+@op("fmod", "fmod")
+def fmod(a, b):
+    return tb.fmod(a, b)
+
+
+@op(["floor_divide", "div/floor_rounding"], "floor_divide", gradients=False)  # it has none
+def floor_divide(a, b, rounding_mode=None):
+    return tb.floor_divide(a, b)
+
+
+@op("div/trunc_rounding", "trunc div", gradients=False)  # it is 0
+def div_trunc(a, b, rounding_mode=None):
+    return tb.trunc(a / b)
+
+
+@op("atan2", "atan2")
+def atan2(a, b):
+    return tb.atan2(a, b)
+
+
+def _logic(name):
+    @op(name, name)
+    def call(a, b):
+        return getattr(tb, name)(a, b)
+
+
+for _name in ("logical_and", "logical_or", "logical_xor"):
+    _logic(_name)
+
+
+@op("logical_not", "logical_not")
+def logical_not(a):
+    return tb.logical_not(a)
+
+
+def _bits(names, ours):
+    @op(names, ours)
+    def call(a, b):
+        return getattr(tb, ours)(a, b)
+
+
+for _names, _ours in ((["bitwise_and", "__rand__"], "bitwise_and"),
+                      (["bitwise_or", "__ror__"], "bitwise_or"),
+                      (["bitwise_xor", "__rxor__"], "bitwise_xor"),
+                      ("bitwise_left_shift", "bitwise_left_shift"),
+                      ("bitwise_right_shift", "bitwise_right_shift")):
+    _bits(_names, _ours)
+
+
+@op("bitwise_not", "bitwise_not")
+def bitwise_not(a):
+    return tb.bitwise_not(a)

@@ -77,3 +77,34 @@ def upsample_nearest(x, size=None, scale_factor=None):
 @op("nn.functional.upsample_bilinear", "upsample2d", times=4)
 def upsample_bilinear(x, size=None, scale_factor=None):
     return _upsampled(x, size, scale_factor, "bilinear", align_corners=True)
+
+
+_GRID_MODES = ["bilinear", "nearest", "bicubic"]  # as torch.ops.aten.grid_sampler_2d counts them
+_GRID_PADDINGS = ["zeros", "border", "reflection"]
+
+
+@op("nn.functional.grid_sample", "grid_sample", times=10)  # points move by their last bit
+def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    if x.ndim == 5:
+        raise Refused(THREE)
+    y = tb.grid_sample(channels_last(x), grid, mode=mode, padding=padding_mode,
+                       align_corners=bool(align_corners))
+    return channels_first(y)
+
+
+@op("grid_sampler_2d", "grid_sample", times=10)
+def grid_sampler_2d(x, grid, mode, padding, align_corners):
+    return grid_sample(x, grid, _GRID_MODES[mode], _GRID_PADDINGS[padding], align_corners)
+
+
+@op("nn.functional.unfold", "unfold")
+def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
+    y = tb.unfold(channels_last(x, 2), kernel=pair(kernel_size), dilation=pair(dilation),
+                  padding=pair(padding), stride=pair(stride))
+    channels = x.shape[-3]
+    places, width = y.shape[-2:]
+    lead = y.shape[:-2]
+    y = tb.reshape(y, (*lead, places, width // channels, channels))
+    axes = list(range(len(lead)))
+    y = tb.transpose(y, [*axes, len(lead) + 2, len(lead) + 1, len(lead)])
+    return tb.reshape(y, (*lead, width, places))

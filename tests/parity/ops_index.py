@@ -1,7 +1,7 @@
 """Elements by their place."""
 import thimble as tb
 from layouts import is_value, like, vector, wrapped
-from registry import VALUE_PLACES, VALUE_SHAPES, Refused, op
+from registry import PRODUCTS, VALUE_PLACES, VALUE_SHAPES, Refused, op
 
 
 def _is_mask(key):
@@ -83,26 +83,33 @@ def embedding(weight, indices, padding_idx=None, max_norm=None, norm_type=2.0,
     return tb.embedding(indices, weight, **options)
 
 
-def _sorted(x, dim, descending):
-    """Values and places of all elements, equal ones in their order."""
-    y = vector(x)
-    values, places = tb.topk(y, k=y.shape[dim], axis=dim, largest=descending)
+@op("sort", "sort")
+def sort(x, dim=-1, descending=False, stable=False):
+    values, places = tb.sort(vector(x), axis=dim, descending=descending)
     return like(values, x), like(places, x)
 
 
-@op("sort", "topk")
-def sort(x, dim=-1, descending=False, stable=False):
-    return _sorted(x, dim, descending)
-
-
-@op("argsort", "topk")
+@op("argsort", "argsort")
 def argsort(x, dim=-1, descending=False, stable=False):
-    return _sorted(x, dim, descending)[1]
+    return like(tb.argsort(vector(x), axis=dim, descending=descending), x)
 
 
-@op("msort", "topk")
+@op("msort", "sort")
 def msort(x):
-    return _sorted(x, 0, False)[0]
+    return like(tb.sort(vector(x), axis=0)[0], x)
+
+
+@op("scatter", "scatter scatter_add broadcast_to")
+def scatter(x, dim, index, source, reduce=None):
+    if reduce == "multiply":
+        raise Refused(PRODUCTS)
+    y, index = vector(x), vector(index)
+    if not is_value(source):
+        if reduce is None:
+            return like(tb.scatter(y, index, axis=dim, value=source), x)
+        source = tb.broadcast_to(source, index.shape)
+    function = tb.scatter if reduce is None else tb.scatter_add
+    return like(function(y, index, vector(source), axis=dim), x)
 
 
 @op("take", "gather")

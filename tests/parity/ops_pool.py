@@ -1,6 +1,7 @@
 """Pooling."""
 import thimble as tb
 from layouts import channels_first, channels_last, pair, single
+from ops_conv import triple
 from registry import op
 
 
@@ -24,6 +25,26 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
                           count_include_pad=count_include_pad,
                           **_options(stride=pair(stride), ceil_mode=ceil_mode, divisor=divisor_override))
     return channels_first(y, 2)
+
+
+@op("nn.functional.avg_pool3d", "average_pool3d")
+def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+               divisor_override=None):
+    y = tb.average_pool3d(channels_last(x, 3), kernel=triple(kernel_size), padding=triple(padding),
+                          count_include_pad=count_include_pad,
+                          **_options(stride=stride and triple(stride), ceil_mode=ceil_mode,
+                                     divisor=divisor_override))
+    return channels_first(y, 3)
+
+
+@op("nn.functional.max_pool3d", "max_pool3d max_pool3d_with_indices")
+def max_pool3d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+               return_indices=False):
+    function = tb.max_pool3d_with_indices if return_indices else tb.max_pool3d
+    y = function(channels_last(x, 3), kernel=triple(kernel_size), padding=triple(padding),
+                 **_options(stride=stride and triple(stride), ceil_mode=ceil_mode,
+                            dilation=triple(dilation)))
+    return [channels_first(each, 3) for each in y] if return_indices else channels_first(y, 3)
 
 
 @op("nn.functional.max_pool1d", "max_pool1d max_pool1d_with_indices")

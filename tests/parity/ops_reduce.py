@@ -69,6 +69,17 @@ def cumsum(x, dim, dtype=None):
     return like(tb.cumsum(vector(x), axis=dim), x)
 
 
+def _running(name):
+    @op(name, name)
+    def call(x, dim):
+        values, indices = getattr(tb, name)(vector(x), axis=dim)
+        return like(values, x), like(indices, x)
+
+
+_running("cummax")
+_running("cummin")
+
+
 @op("topk", "topk")
 def topk(x, k, dim=-1, largest=True, sorted=True):
     values, indices = tb.topk(vector(x), k=k, axis=dim, largest=largest)

@@ -256,3 +256,21 @@ def tensor_split(x, where, dim=0):
     if is_value(where):
         raise Refused(VALUE_PLACES)
     return _split_at(x, where, dim)
+
+
+@op("roll", "roll")
+def roll(x, shifts, dims=()):
+    def numbers(given):
+        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
+    return tb.roll(x, shifts=numbers(shifts), axes=numbers(dims))
+
+
+@op("tril", "tril")
+def tril(x, diagonal=0):
+    return tb.tril(x, diagonal=diagonal)
+
+
+@op("triu", "triu")
+def triu(x, diagonal=0):
+    return tb.triu(x, diagonal=diagonal)

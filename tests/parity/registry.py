@@ -20,9 +20,10 @@ HALF = "half precision: float16 and bfloat16 are types of storage, ops compute i
 VALUE_SHAPES = "the shape of the result depends on values: shapes are fixed when compiling"
 VALUE_PLACES = "where a slice starts depends on values: slices are fixed when compiling"
 RANDOM = "random: thimble's own generator draws other numbers"
-THREE = "images of three dimensions: images have a height and a width"
-PACKED = "packed sequences: sequences of one batch have one length"
-REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED]
+THREE = "volumes: convolution and pooling alone take images of three dimensions"
+PACKED = "packed sequences: layers take padded ones and their lengths"
+PRODUCTS = "products of what shares a place: scatter replaces or adds"
+REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED, PRODUCTS]
 
 
 class Refused(Exception):

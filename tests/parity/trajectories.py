@@ -1,5 +1,6 @@
 """The samples of optim_db: ten steps through both optimizers from the same parameters by the same
 gradients, and the parameters compared after each."""
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +15,8 @@ from registry import Adapter
 
 STEPS = 10
 SHAPES = [(3, 4), (5,), (2, 3, 2), ()]
+# PyTorch's optimizers that take no other parameters; thimble's has a rule for the others.
+MATRICES_ALONE = {"Muon"}
 # Of the table whose rows have gradients, and the places of a step that read one.
 TABLE, PLACES = (7, 3), 5
 
@@ -51,22 +54,35 @@ def _compare(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], times: fl
             compare(f"{name} after step {step + 1}", mine[name], value, times)
 
 
+@contextlib.contextmanager
+def _bfloat16_is_float32() -> Iterator[None]:
+    """Muon's iteration in float32: PyTorch's code, without the rounding that makes it fast."""
+    rounded = torch.Tensor.bfloat16
+    torch.Tensor.bfloat16 = lambda self: self.clone()
+    try:
+        yield
+    finally:
+        torch.Tensor.bfloat16 = rounded
+
+
 def _whole(adapter: Adapter, make: Callable[[Any], Any], settings: dict[str, Any]) -> None:
     """Gradients that are given: of the sum of the parameters times them."""
-    start = {f"w{i}": _random(*shape) for i, shape in enumerate(SHAPES)}
-    gradients = {f"g{i}": _random(STEPS, *shape) for i, shape in enumerate(SHAPES)}
+    shapes = [shape for shape in SHAPES if adapter.name not in MATRICES_ALONE or len(shape) == 2]
+    start = {f"w{i}": _random(*shape) for i, shape in enumerate(shapes)}
+    gradients = {f"g{i}": _random(STEPS, *shape) for i, shape in enumerate(shapes)}
     params = {name: torch.nn.Parameter(x.clone()) for name, x in start.items()}
     optimizer = make(list(params.values()))
     theirs = []
     for step in range(STEPS):
         for param, gradient in zip(params.values(), gradients.values()):
             param.grad = gradient[step].clone()
-        optimizer.step()
+        with _bfloat16_is_float32():
+            optimizer.step()
         theirs.append({name: p.detach().clone() for name, p in params.items()})
 
     graph = tb.Graph()
     parts = [tb.sum(graph.parameter(f"w{i}", shape) * graph.input(f"g{i}", shape))
-             for i, shape in enumerate(SHAPES)]
+             for i, shape in enumerate(shapes)]
     graph.minimize(functools.reduce(lambda a, b: a + b, parts))
     data = {name: g.numpy() for name, g in gradients.items()}
     _compare(_trained(graph, adapter.call(**settings), start, data), theirs, adapter.times)

@@ -26,7 +26,11 @@ THIMBLE_FUNCTION_FOLDER(gru) {
                  {.name = "h0",
                   .doc = "[N, layers * directions, units]; none: zeros",
                   .optional = true,
-                  .batch_rank = 3}},
+                  .batch_rank = 3},
+                 {.name = "lengths",
+                  .doc = "[N], i32, the steps of each sequence that count; none: all",
+                  .optional = true,
+                  .batch_rank = 1}},
       .outputs = {{.name = "y", .doc = "[N, T, directions * units]", .batch_rank = 3},
                   {.name = "h",
                    .doc = "[N, layers * directions, units], after the last step",
@@ -38,7 +42,7 @@ THIMBLE_FUNCTION_FOLDER(gru) {
       .options = ir::OptionSchema::of<GruOptions>(),
       .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
-        const RnnResult r = gru(in[0], in[1], options_as<GruOptions>(options));
+        const RnnResult r = gru(in[0], in[1], in[2], options_as<GruOptions>(options));
         return {r.y, r.h};
       },
   };

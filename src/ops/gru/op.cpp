@@ -116,11 +116,13 @@ THIMBLE_OP_FOLDER(gru) {
 
 namespace thimble {
 
-RnnResult gru(Value x, Value h0, const GruOptions& options) {
-  const auto result = ops::recurrent_layers({"gru", 3, ops::gru_impl::scan}, x, h0, {},
+RnnResult gru(Value x, Value h0, Value lengths, const GruOptions& options) {
+  const auto result = ops::recurrent_layers({"gru", 3, ops::gru_impl::scan}, x, h0, {}, lengths,
                                             ops::recurrent_options(options));
   return {result.y, result.h};
 }
+
+RnnResult gru(Value x, Value h0, const GruOptions& options) { return gru(x, h0, Value(), options); }
 
 RnnResult gru(Value x, const GruOptions& options) { return gru(x, Value(), options); }
 

@@ -28,6 +28,10 @@ struct GruOptions {
 // Errors: Error where sizes do not fit.
 RnnResult gru(Value x, const GruOptions& options);
 RnnResult gru(Value x, Value h0, const GruOptions& options);
+// The same for sequences of different lengths, padded to T steps. lengths: [N], i32, 1 to T. y is 0
+// beyond them, h is that after the last step that counts, and reverse scans begin there: what
+// PyTorch does with pack_padded_sequence.
+RnnResult gru(Value x, Value h0, Value lengths, const GruOptions& options);
 
 struct GruCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set

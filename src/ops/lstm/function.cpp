@@ -32,7 +32,11 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
                  {.name = "c0",
                   .doc = "[N, layers * directions, units]; none: zeros",
                   .optional = true,
-                  .batch_rank = 3}},
+                  .batch_rank = 3},
+                 {.name = "lengths",
+                  .doc = "[N], i32, the steps of each sequence that count; none: all",
+                  .optional = true,
+                  .batch_rank = 1}},
       .outputs = {{.name = "y", .doc = "[N, T, directions * units or projection]", .batch_rank = 3},
                   {.name = "h",
                    .doc = "[N, layers * directions, units or projection], after the last step",
@@ -48,7 +52,7 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
       .options = ir::OptionSchema::of<LstmOptions>(),
       .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
-        const LstmResult r = lstm(in[0], in[1], in[2], options_as<LstmOptions>(options));
+        const LstmResult r = lstm(in[0], in[1], in[2], in[3], options_as<LstmOptions>(options));
         return {r.y, r.h, r.c};
       },
   };

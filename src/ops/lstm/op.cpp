@@ -139,11 +139,16 @@ THIMBLE_OP_FOLDER(lstm) {
 
 namespace thimble {
 
-LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
+LstmResult lstm(Value x, Value h0, Value c0, Value lengths, const LstmOptions& options) {
   ops::RecurrentOptions common = ops::recurrent_options(options);
   common.projection = options.projection;
-  const auto result = ops::recurrent_layers({"lstm", 4, ops::lstm_impl::scan}, x, h0, c0, common);
+  const auto result =
+      ops::recurrent_layers({"lstm", 4, ops::lstm_impl::scan}, x, h0, c0, lengths, common);
   return {result.y, result.h, result.c};
+}
+
+LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
+  return lstm(x, h0, c0, Value(), options);
 }
 
 LstmResult lstm(Value x, const LstmOptions& options) { return lstm(x, Value(), Value(), options); }

@@ -37,6 +37,10 @@ struct LstmResult {
 // Gers et al., 2000. Errors: Error where sizes do not fit.
 LstmResult lstm(Value x, const LstmOptions& options);
 LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options);
+// The same for sequences of different lengths, padded to T steps. lengths: [N], i32, 1 to T. y is 0
+// beyond them, h and c are those after the last step that counts, and reverse scans begin there:
+// what PyTorch does with pack_padded_sequence.
+LstmResult lstm(Value x, Value h0, Value c0, Value lengths, const LstmOptions& options);
 
 struct LstmCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set

@@ -102,11 +102,13 @@ THIMBLE_OP_FOLDER(rnn) {
 
 namespace thimble {
 
-RnnResult rnn(Value x, Value h0, const RnnOptions& options) {
-  const auto result = ops::recurrent_layers({"rnn", 1, ops::rnn_impl::scan}, x, h0, {},
+RnnResult rnn(Value x, Value h0, Value lengths, const RnnOptions& options) {
+  const auto result = ops::recurrent_layers({"rnn", 1, ops::rnn_impl::scan}, x, h0, {}, lengths,
                                             ops::recurrent_options(options, options.relu));
   return {result.y, result.h};
 }
+
+RnnResult rnn(Value x, Value h0, const RnnOptions& options) { return rnn(x, h0, Value(), options); }
 
 RnnResult rnn(Value x, const RnnOptions& options) { return rnn(x, Value(), options); }
 

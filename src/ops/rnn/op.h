@@ -30,6 +30,10 @@ struct RnnResult {
 // Errors: Error where sizes do not fit.
 RnnResult rnn(Value x, const RnnOptions& options);
 RnnResult rnn(Value x, Value h0, const RnnOptions& options);
+// The same for sequences of different lengths, padded to T steps. lengths: [N], i32, 1 to T. y is 0
+// beyond them, h is that after the last step that counts, and reverse scans begin there: what
+// PyTorch does with pack_padded_sequence.
+RnnResult rnn(Value x, Value h0, Value lengths, const RnnOptions& options);
 
 struct RnnCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set

@@ -5,6 +5,7 @@
 #include <thimble/ops/concat.h>
 #include <thimble/ops/dropout.h>
 #include <thimble/ops/matmul.h>
+#include <thimble/ops/packed_sequence.h>
 #include <thimble/ops/pad.h>
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/slice.h>
@@ -61,6 +62,42 @@ Value last_step(Value sequence, bool reverse) {
   const int64_t at = reverse ? 0 : sequence.shape()[1] - 1;
   return slice(sequence, 1, at, at + 1);
 }
+
+void check_lengths(const char* type, Value x, Value lengths) {
+  if (!lengths) return;
+  const int64_t batch = x.shape()[0];
+  if (lengths.dtype() == DType::i32 && lengths.shape() == Shape{batch}) return;
+  throw Error(type, fmt::format("expected lengths i32{} (one for each sequence), got {}{}",
+                                to_string(Shape{batch}), to_string(lengths.dtype()),
+                                to_string(lengths.shape())));
+}
+
+// One layer in one direction.
+struct ScanResult {
+  Value y;       // [N, T, width]
+  Value last_h;  // [N, 1, width], the state after the last step
+  Value last_c;
+};
+struct ScanOfLengths {
+  const RecurrentKind& kind;
+  Value lengths;
+  ScanAttrs attrs;
+
+  ScanResult operator()(Value x, const RecurrentWeights& weights, Value h0, Value c0) const {
+    if (!lengths) {
+      const Scanned scanned = kind.scan(x, weights, h0, c0, attrs);
+      return {scanned.h, last_step(scanned.h, attrs.reverse),
+              scanned.c ? last_step(scanned.c, attrs.reverse) : Value()};
+    }
+    // A scan from the last step that counts to the first is one from the first to the last of the
+    // sequence in the reverse order. What does not count comes after all that does.
+    if (attrs.reverse) x = reverse_sequence(x, lengths);
+    const Scanned scanned = kind.scan(x, weights, h0, c0, {.reverse = false, .relu = attrs.relu});
+    const Value y = attrs.reverse ? reverse_sequence(scanned.h, lengths) : scanned.h;
+    return {mask_sequence(y, lengths), one_step(last_of_sequence(scanned.h, lengths)),
+            scanned.c ? one_step(last_of_sequence(scanned.c, lengths)) : Value()};
+  }
+};
 
 Value joined(const std::vector<Value>& parts, int64_t axis) {
   return parts.size() == 1 ? parts[0] : concat(parts, {.axis = axis});
@@ -133,8 +170,9 @@ Value project(Value x, const RecurrentWeights& weights, bool with_hidden_bias) {
 }
 
 RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
-                                 const RecurrentOptions& options) {
+                                 Value lengths, const RecurrentOptions& options) {
   check_layers(kind.type, x, h0, c0, options);
+  check_lengths(kind.type, x, lengths);
   const ir::LayerScope layer(x.graph(), kind.type, options.name);
   const int64_t directions = directions_of(options);
   std::vector<Value> h;
@@ -147,11 +185,11 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
       const std::string suffix = fmt::format("_l{}{}", level, reverse ? "_reverse" : "");
       const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, suffix);
       const int64_t state = level * directions + direction;
-      const Scanned scanned = kind.scan(x, weights, state_of(h0, state), state_of(c0, state),
-                                        {.reverse = reverse, .relu = options.relu});
-      results.push_back(scanned.h);
-      h.push_back(last_step(scanned.h, reverse));
-      if (scanned.c) c.push_back(last_step(scanned.c, reverse));
+      const ScanOfLengths scan{kind, lengths, {.reverse = reverse, .relu = options.relu}};
+      const ScanResult scanned = scan(x, weights, state_of(h0, state), state_of(c0, state));
+      results.push_back(scanned.y);
+      h.push_back(scanned.last_h);
+      if (scanned.last_c) c.push_back(scanned.last_c);
     }
     x = joined(results, 2);
   }

@@ -88,9 +88,11 @@ struct RecurrentResult {
   Value h;  // [N, layers * directions, width of the hidden state]
   Value c;  // [N, layers * directions, units], or none
 };
-// h0, c0: of the shapes of h and c, or none. Throws Error.
+// h0, c0: of the shapes of h and c, or none. lengths: [N], i32, the steps of each sequence that
+// count; none: all. Then y is 0 in the others, h and c are those after the last that counts, and
+// reverse scans begin there. Throws Error.
 RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
-                                 const RecurrentOptions& options);
+                                 Value lengths, const RecurrentOptions& options);
 
 // One step of a layer. x: [N, features]; h, c: [N, units] or none. Returns [N, units].
 Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,

@@ -1,0 +1,1 @@
+BINARY_REF(atan2, atan2(a, b))

@@ -1,0 +1,62 @@
+#include "ops/families/conv/volume.h"
+
+#include <fmt/format.h>
+#include <thimble/error.h>
+#include <thimble/ops/reshape.h>
+
+namespace thimble::ops {
+namespace {
+
+constexpr int64_t kMostCells = int64_t{1} << 20;
+
+void check_numbers(const char* op, const char* setting, const std::vector<int64_t>& given,
+                   int64_t least) {
+  for (const int64_t number : given) {
+    if (number >= least && number <= kMostCells) continue;
+    throw Error(op, fmt::format("expected {} of at least {} and at most {}, got {}", setting, least,
+                                kMostCells, number));
+  }
+}
+
+}  // namespace
+
+Triple triple(const char* op, const char* setting, const std::vector<int64_t>& given,
+              int64_t least) {
+  check_numbers(op, setting, given, least);
+  if (given.size() == 1) return {given[0], given[0], given[0]};
+  if (given.size() == 3) return {given[0], given[1], given[2]};
+  throw Error(op,
+              fmt::format("expected {} as one number, or three for depth, height and width, got "
+                          "{} numbers",
+                          setting, given.size()));
+}
+
+VolumePadding volume_padding(const char* op, const std::vector<int64_t>& given) {
+  check_numbers(op, "padding", given, 0);
+  if (given.size() == 6) return {given[0], given[1], {given[2], given[3], given[4], given[5]}};
+  if (given.size() != 1 && given.size() != 3) {
+    throw Error(op,
+                fmt::format("expected padding as one number, three for depth, height and width, "
+                            "or six (front, back, top, bottom, left, right), got {} numbers",
+                            given.size()));
+  }
+  const Triple all = triple(op, "padding", given, 0);
+  return {all.d, all.d, {all.h, all.w}};
+}
+
+void check_volume(const char* op, Value x) {
+  if (x.shape().rank() == 5 && x.shape()[4] >= 1) return;
+  throw Error(op, fmt::format("expected volumes [N, D, H, W, C], got {}", to_string(x.shape())));
+}
+
+Value planes_of(Value volume) {
+  const Shape& s = volume.shape();
+  return reshape(volume, {-1, s[2], s[3], s[4]});
+}
+
+Value volume_of(Value planes, int64_t depth) {
+  const Shape& s = planes.shape();
+  return reshape(planes, {-1, depth, s[1], s[2], s[3]});
+}
+
+}  // namespace thimble::ops

@@ -1,0 +1,39 @@
+// Volumes [N, D, H, W, C]: what 3-D convolution and pooling share. Their settings are one number
+// for all axes, or three for depth, height and width.
+#pragma once
+
+#include <thimble/attributes.h>
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace thimble::ops {
+
+struct Triple {
+  int64_t d = 1;
+  int64_t h = 1;
+  int64_t w = 1;
+  [[nodiscard]] Pair plane() const { return {h, w}; }
+};
+
+// The numbers of a setting, each of at least `least`. Throws Error naming op and setting.
+[[nodiscard]] Triple triple(const char* op, const char* setting, const std::vector<int64_t>& given,
+                            int64_t least);
+
+struct VolumePadding {
+  int64_t front = 0;
+  int64_t back = 0;
+  Padding plane;
+};
+// Of 1, 3 or 6 numbers: front, back, top, bottom, left, right. Throws Error.
+[[nodiscard]] VolumePadding volume_padding(const char* op, const std::vector<int64_t>& given);
+
+// Throws Error unless x is [N, D, H, W, C].
+void check_volume(const char* op, Value x);
+
+// [N, D, H, W, C] as images [N * D, H, W, C], and the reverse for D = depth.
+[[nodiscard]] Value planes_of(Value volume);
+[[nodiscard]] Value volume_of(Value planes, int64_t depth);
+
+}  // namespace thimble::ops

@@ -1,0 +1,20 @@
+import torch
+
+MODES = ["bilinear", "nearest", "bicubic"]
+PADDINGS = ["zeros", "border", "reflection"]
+
+
+def case(mode, padding, align_corners):
+    def run(x, grid):
+        grid = grid.detach() if mode == "nearest" else grid  # its gradient is 0
+        y = torch.nn.functional.grid_sample(x.movedim(-1, 1), grid, mode, padding, align_corners)
+        return y.movedim(1, -1)
+
+    name = f"{mode}_{padding}" + ("_aligned" if align_corners else "")
+    return dict(name=name, attrs=dict(mode=mode, padding=padding, align_corners=align_corners),
+                inputs=[{"shape": [1, 3, 4, 2]}, {"shape": [1, 2, 3, 2], "low": -1.5, "high": 1.5}],
+                torch=run)
+
+
+CASES = [case(*rest) for mode in MODES for padding in PADDINGS
+         for rest in [(mode, padding, False), (mode, padding, True)]]

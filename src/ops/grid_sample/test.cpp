@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "harness/op_cases.h"
+#include "harness/op_run.h"
+
+namespace thimble::test::grid_sample_test {
+namespace {
+
+// Float and double round a point in different ways: what is close to a pixel's border is compared
+// with this tolerance.
+constexpr double kPointTolerance = 2e-5;
+
+OpCase of(const std::string& name, const Shape& x, Pair points, const GridSampleOptions& options) {
+  return {
+      .name = name,
+      .inputs = {{.shape = x}, {.shape = {x[0], points.h, points.w, 2}, .low = -1.7, .high = 1.6}},
+      .attrs = ir::Attrs::of(options),
+      .expect = {{x[0], points.h, points.w, x[3]}},
+      .tolerance = kPointTolerance};
+}
+
+}  // namespace
+
+THIMBLE_OP_CASES(grid_sample) {
+  std::vector<OpCase> cases;
+  const char* const modes[] = {"bilinear", "nearest", "bicubic"};
+  const char* const paddings[] = {"zeros", "border", "reflection"};
+  for (int mode = 0; mode < 3; ++mode) {
+    for (int padding = 0; padding < 3; ++padding) {
+      for (const bool align : {false, true}) {
+        const GridSampleOptions options{static_cast<GridMode>(mode),
+                                        static_cast<GridPadding>(padding), align};
+        const std::string name =
+            std::string(modes[mode]) + "_" + paddings[padding] + (align ? "_aligned" : "");
+        cases.push_back(of(name, {2, 4, 5, 3}, {3, 4}, options));
+      }
+    }
+  }
+  const GridSampleOptions reflection{.padding = GridPadding::reflection, .align_corners = true};
+  // Of so many points some cross to another pixel between two finite differences.
+  cases.push_back(of("many_points", {3, 9, 8, 20}, {70, 50}, {}));
+  cases.back().no_grad = {1};
+  cases.push_back(of("one_pixel", {1, 1, 1, 2}, {3, 3}, reflection));
+  cases.push_back(of("no_images", {0, 4, 5, 3}, {3, 4}, {}));
+  const TensorSpec x{.shape = {2, 4, 5, 3}};
+  const ir::Attrs attrs = ir::Attrs::of(GridSampleOptions{});
+  return {
+      .cases = cases,
+      .rejects = {
+          {"other_batch", {x, {.shape = {3, 2, 2, 2}}}, attrs, "a grid for each image"},
+          {"three_coordinates", {x, {.shape = {2, 2, 2, 3}}}, attrs, "[N, P, Q, 2]"},
+          {"sequences", {{.shape = {2, 4, 5}}, {.shape = {2, 2, 2, 2}}}, attrs, "images"},
+          {"empty", {{.shape = {2, 0, 5, 3}}, {.shape = {2, 2, 2, 2}}}, attrs, "at least 1 by 1"}}};
+}
+
+TEST(grid_sample, takes_no_number_and_infinity_for_far_outside) {
+  const Tensor x = tensor({1, 2, 2, 1}, {1, 2, 3, 4});
+  const Tensor grid = tensor({1, 1, 3, 2}, {NAN, 0, INFINITY, 0, 0, -INFINITY});
+  const auto run = [&](GridPadding padding) {
+    return values_of<float>(run_op("grid_sample",
+                                   ir::Attrs::of(GridSampleOptions{.padding = padding}), {x, grid},
+                                   Kernel::fast)[0]);
+  };
+  EXPECT_EQ(run(GridPadding::zeros), (std::vector<float>{0, 0, 0}));
+  for (const float value : run(GridPadding::reflection)) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(grid_sample, leaves_an_image_as_it_is_at_its_own_pixels) {
+  const std::vector<float> pixels = {1, 2, 3, 4, 5, 6};
+  const Tensor grid = tensor({1, 2, 3, 2}, {-1, -1, 0, -1, 1, -1, -1, 1, 0, 1, 1, 1});
+  for (const GridMode mode : {GridMode::bilinear, GridMode::nearest, GridMode::bicubic}) {
+    const ir::Attrs attrs = ir::Attrs::of(GridSampleOptions{.mode = mode, .align_corners = true});
+    EXPECT_EQ(values_of<float>(run_op("grid_sample", attrs, {tensor({1, 2, 3, 1}, pixels), grid},
+                                      Kernel::fast)[0]),
+              pixels);
+  }
+}
+
+}  // namespace thimble::test::grid_sample_test

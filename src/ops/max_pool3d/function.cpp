@@ -1,0 +1,31 @@
+#include <thimble/ops/max_pool3d.h>
+
+#include "ir/function_def.h"
+
+namespace thimble {
+
+void describe(MaxPool3dOptions& o, ir::FieldVisitor& v) {
+  v.field("kernel", o.kernel, "size of the window: one number, or depth, height and width");
+  v.field("stride", o.stride, "places the window moves at a time; none: its size");
+  v.field("padding", o.padding, "cells around the volume that are never the largest");
+  v.field("dilation", o.dilation, "from one cell of the window to the next");
+  v.field("ceil_mode", o.ceil_mode, "a last window that reaches beyond the padding counts, too");
+}
+
+}  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(max_pool3d) {
+  static const FunctionDef def{
+      .name = "max_pool3d",
+      .doc = "The largest value of every window of volumes.",
+      .example = "auto y = max_pool3d(x, {.kernel = {2}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
+      .options = ir::OptionSchema::of<MaxPool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {max_pool3d(in[0], options_as<MaxPool3dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

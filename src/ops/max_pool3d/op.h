@@ -1,0 +1,31 @@
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace thimble::ir {
+class FieldVisitor;
+}
+
+namespace thimble {
+
+// Lists are one number for all axes, or three for depth, height and width.
+struct MaxPool3dOptions {
+  std::vector<int64_t> kernel = {2};
+  std::vector<int64_t> stride;         // none: as large as the kernel
+  std::vector<int64_t> padding = {0};  // cells around the volume that are never the largest
+  std::vector<int64_t> dilation = {1};
+  bool ceil_mode = false;  // a last window that reaches beyond the padding counts, too
+};
+void describe(MaxPool3dOptions& options, ir::FieldVisitor& visitor);
+
+// The largest value of every window of volumes; NaN where the window holds one. It is max_pool2d of
+// every plane, then along the depth. x: [N, D, H, W, C], f32; y: [N, O, P, Q, C] with O =
+// floor((D + 2 padding - dilation * (kernel - 1) - 1) / stride) + 1, P and Q alike, or rounded up
+// with ceil_mode. Of equal values the first gets the gradient. Equal to
+// torch.nn.functional.max_pool3d. Errors: Error where sizes do not fit.
+Value max_pool3d(Value x, const MaxPool3dOptions& options = {});
+
+}  // namespace thimble

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+#include <thimble/ops/roll.h>
+
+#include "ir/graph.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/move/copy.h"
+#include "ops/families/reduction/axes.h"
+#include "ops/roll/dims.h"
+
+#define THIMBLE_OP roll
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::roll_impl {
+namespace {
+
+void fast(unsigned char* y, const unsigned char* x, const roll_dims* d,
+          parallel::ThreadPool& pool) {
+  const int64_t row_elements = int64_t{d->size[d->count - 1]} * d->run;
+  for_each_row(pool, d->rows, row_elements,
+               [&](int64_t row) { f32::roll_part(y, x, static_cast<int>(row), d); });
+}
+
+// Shifts of all axes, or of the whole tensor as a vector.
+std::vector<int64_t> shifts_of(const RollOptions& options, int rank) {
+  if (options.axes.empty()) return options.shifts;
+  std::vector<int64_t> shifts(static_cast<size_t>(rank), 0);
+  for (size_t i = 0; i < options.axes.size(); ++i) {
+    const int64_t axis = options.axes[i] < 0 ? options.axes[i] + rank : options.axes[i];
+    shifts[static_cast<size_t>(axis)] += options.shifts[i];
+  }
+  return shifts;
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& options = c.attrs.as<RollOptions>();
+  const Shape& x = c.in(0);
+  const std::vector<int64_t> shifts = shifts_of(options, x.rank());
+  const std::vector<int64_t> sizes =
+      options.axes.empty() ? std::vector<int64_t>{x.elements()} : x.dims();
+  roll_dims d{};
+  d.element = copy_element_of(c.outputs[0].dtype);
+  d.run = 1;
+  d.rows = x.elements() == 0 ? 0 : 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int size = static_cast<int>(sizes[i]);
+    const int64_t whole = std::max<int64_t>(1, size);
+    const int shift = static_cast<int>((shifts[i] % whole + whole) % whole);
+    if (shift == 0 && d.count > 0 && d.shift[d.count - 1] == 0) {
+      d.size[d.count - 1] *= size;
+    } else {
+      d.size[d.count] = size;
+      d.shift[d.count] = shift;
+      ++d.count;
+    }
+  }
+  if (d.count > 1 && d.shift[d.count - 1] == 0) d.run = d.size[--d.count];
+  if (d.count == 0) d.size[d.count++] = 1;
+  for (int axis = 0; axis + 1 < d.count; ++axis) d.rows *= d.size[axis];
+  return d;
+}
+
+void check(const ir::InferContext& c, const RollOptions& options) {
+  require_addressable(c, 0);
+  const int rank = c.shape(0).rank();
+  c.require(rank <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
+  if (options.axes.empty()) {
+    c.require(options.shifts.size() == 1,
+              fmt::format("expected one shift where there are no axes, got {}; name an axis for "
+                          "each",
+                          options.shifts.size()));
+    return;
+  }
+  c.require(options.shifts.size() == options.axes.size(),
+            fmt::format("expected a shift for each axis, got {} shifts and {} axes",
+                        options.shifts.size(), options.axes.size()));
+  for (const int64_t axis : options.axes) checked_axis(c, axis, rank);
+}
+
+const OpDef& roll_op() {
+  static const OpDef def{
+      .name = "roll",
+      .signature{
+          .doc = "x with its elements moved along axes; those that leave at one end come in at the "
+                 "other.",
+          .example = "auto y = roll(x, {.shifts = {1}, .axes = {0}});",
+          .inputs = {{"x", "at most 8 dimensions, any type"}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<RollOptions>(),
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        check(c, c.attrs.as<RollOptions>());
+        return {c.input(0)};
+      },
+      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        RollOptions back = c.attrs.as<RollOptions>();
+        for (int64_t& shift : back.shifts) shift = -shift;
+        return {roll(c.grad(), back)};
+      }},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::roll_ref>(),
+          .ref64 = ir::kernel_fn<&f64::roll_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+          .any_type = true,
+      },
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  const auto& options = c.attrs.as<RollOptions>();
+                  const bool first =
+                      options.axes.empty() || shifts_of(options, c.in(0).rank())[0] != 0;
+                  return first ? ir::Samples::mixed : ir::Samples::apart;
+                }},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::roll_impl
+
+THIMBLE_OP_FOLDER(roll) {
+  static const OpDef* const defs[] = {&roll_op()};
+  return defs;
+}
+
+namespace thimble {
+
+void describe(RollOptions& options, ir::FieldVisitor& visitor) {
+  visitor.field("shifts", options.shifts, "places that elements move up an axis; below 0: down");
+  visitor.field("axes", options.axes, "one for each shift; none: x is taken as one long vector");
+}
+
+Value roll(Value x, const RollOptions& options) {
+  return x.graph().add1(ops::roll_impl::roll_op(), ir::Attrs::of(options), {x});
+}
+
+Value roll(Value x, int64_t shift, int64_t axis) {
+  return roll(x, {.shifts = {shift}, .axes = {axis}});
+}
+
+}  // namespace thimble

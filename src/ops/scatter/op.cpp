@@ -1,0 +1,106 @@
+#include <thimble/ops/gather.h>
+#include <thimble/ops/scatter.h>
+
+#include "ir/graph.h"
+#include "ops/families/conv/row_tasks.h"
+#include "ops/families/indexed/indexed.h"
+#include "ops/families/reduction/axes.h"
+
+#define THIMBLE_OP scatter
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::scatter_impl {
+namespace {
+
+// Where every run of the index has a line of y of its own, lines are shared out among threads.
+void fast(float* y, const float* x, const int32_t* index, const float* source,
+          const indexed_dims* d, parallel::ThreadPool& pool) {
+  const int inner = d->walk.size[0];
+  const int64_t lines = d->walk.n / inner;
+  const bool own_lines = d->walk.stride[0] == 0 && d->step == 1 && lines * d->size == d->walk.other;
+  if (!own_lines) {
+    f32::scatter_ref(y, x, index, source, d);
+    return;
+  }
+  for_each_row(pool, lines, inner + d->size, [&](int64_t line) {
+    indexed_dims one = *d;
+    one.walk.n = inner;
+    one.walk.other = d->size;
+    const int64_t at = line * d->size;
+    f32::scatter_ref(y + at, x + at, index + line * inner,
+                     source == nullptr ? nullptr : source + line * inner, &one);
+  });
+}
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const int64_t axis = c.attrs.as<ScatterOptions>().axis;
+  std::vector<Value> grads(3);
+  if (c.need(0)) grads[0] = scatter(c.grad(), c.input(1), Value(), {.axis = axis, .value = 0.0});
+  if (c.need(2)) grads[2] = gather(c.grad(), c.input(1), {.axis = axis});
+  return grads;
+}
+
+const OpDef& scatter_op() {
+  static const OpDef def{
+      .name = "scatter",
+      .signature{
+          .doc = "x with elements replaced where an index says: y = x, then y[i, index[i, j, k], "
+                 "k] = source[i, j, k] for axis 1, or a number where there is no source.",
+          .example = "auto y = scatter(x, index, source, {.axis = 1});",
+          .inputs = {{"x", "f32, any shape"},
+                     {"index", "i32, as many dimensions, no larger but along the axis"},
+                     {"source", "f32, the shape of index", true}},
+          .outputs = {{"y", "the shape of x"}},
+          .attrs = ir::Attrs::schema_of<ScatterOptions>(),
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        check_indexed(c, c.shape(0), 1, c.attrs.as<ScatterOptions>().axis);
+        if (c.has(2)) {
+          c.require_dtype(2, DType::f32);
+          c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
+        }
+        return {c.input(0)};
+      },
+      .gradient{.vjp = vjp},
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& options = c.attrs.as<ScatterOptions>();
+            indexed_dims d = indexed_dims_of(c.out(), c.in(1), options.axis, DType::f32);
+            d.walk.fill = options.value;
+            return d;
+          },
+          .ref = ir::kernel_fn<&f32::scatter_ref>(),
+          .ref64 = ir::kernel_fn<&f64::scatter_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
+      },
+      .memory{.in_place = {{0, 0}}},
+      .flow{.samples =
+                [](const ir::SamplesContext& c) {
+                  return samples_along(c, c.attrs.as<ScatterOptions>().axis);
+                }},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::scatter_impl
+
+THIMBLE_OP_FOLDER(scatter) {
+  static const OpDef* const defs[] = {&scatter_op()};
+  return defs;
+}
+
+namespace thimble {
+
+void describe(ScatterOptions& options, ir::FieldVisitor& visitor) {
+  visitor.field("axis", options.axis, "along which indices count; negative counts from the last");
+  visitor.field("value", options.value, "what is written where there is no source");
+}
+
+Value scatter(Value x, Value index, Value source, const ScatterOptions& options) {
+  return index.graph().add1(ops::scatter_impl::scatter_op(), ir::Attrs::of(options),
+                            {x, index, source});
+}
+
+}  // namespace thimble

@@ -1,0 +1,28 @@
+/* Row number `row` of all matrices: y = x in the columns [begin, end), else 0. y may be x. */
+static void tril_row(unsigned char* y, const unsigned char* x, ptrdiff_t row, int begin, int end,
+                     const tril_dims* d) {
+  const size_t bytes = COPY_BYTES(d->element);
+  unsigned char* to = y + (size_t)row * (size_t)d->columns * bytes;
+  const unsigned char* from = x + (size_t)row * (size_t)d->columns * bytes;
+  memset(to, 0, (size_t)begin * bytes);
+  if (to != from && end > begin) {
+    memcpy(to + (size_t)begin * bytes, from + (size_t)begin * bytes, (size_t)(end - begin) * bytes);
+  }
+  memset(to + (size_t)end * bytes, 0, (size_t)(d->columns - end) * bytes);
+}
+
+/* The rows of tril and triu. row: of all matrices. */
+static void tril_part(unsigned char* y, const unsigned char* x, ptrdiff_t row, const tril_dims* d) {
+  tril_row(y, x, row, 0, tril_bound((int)(row % d->rows), d->diagonal + 1, d), d);
+}
+static void triu_part(unsigned char* y, const unsigned char* x, ptrdiff_t row, const tril_dims* d) {
+  tril_row(y, x, row, tril_bound((int)(row % d->rows), d->diagonal, d), d->columns, d);
+}
+
+/* x, y: [count, rows, columns]; y may be x. */
+static void tril_ref(unsigned char* y, const unsigned char* x, const tril_dims* d) {
+  for (ptrdiff_t row = 0; row < (ptrdiff_t)d->count * d->rows; ++row) tril_part(y, x, row, d);
+}
+static void triu_ref(unsigned char* y, const unsigned char* x, const tril_dims* d) {
+  for (ptrdiff_t row = 0; row < (ptrdiff_t)d->count * d->rows; ++row) triu_part(y, x, row, d);
+}
