@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/ops/<op>/golden.json: what PyTorch computes, for our ops to equal.
+"""Writes tests/goldens/<op>.json: what PyTorch computes, for our ops to equal.
 
-Usage: python scripts/goldens.py [op ...]     all ops that have a golden.py, or these
+Usage: python scripts/goldens.py [op ...]     all ops that say what PyTorch computes, or these
 Needs PyTorch (the files were made with 2.13, on the CPU). Deterministic.
 
 src/ops/<op>/golden.py declares CASES, a list of
@@ -14,18 +14,23 @@ inputs  {"shape": [2, 3], "low": -1, "high": 1}   random numbers, or integers wi
 torch   a function of the inputs, in our layout; returns one tensor or a tuple. An output or input
         through which no gradient flows gets none in the file.
 
+An op of one tensor needs no golden.py where its op.cpp names PyTorch's function (.torch = "...") and its
+.domain: then the points are those of the file, or some of the domain where there is no file yet.
+
 Everything is computed in double precision from numbers that float32 holds exactly.
 """
 import importlib.util
 import json
 import math
 import pathlib
+import re
 import sys
 import zlib
 
 import torch
 
-OPS = pathlib.Path(__file__).parent.parent / "src/ops"
+ROOT = pathlib.Path(__file__).parent.parent
+OPS, GOLDENS = ROOT / "src/ops", ROOT / "tests/goldens"
 DTYPES = {"f32": torch.float64, "i32": torch.int32, "u32": torch.int64, "u8": torch.uint8,
           "i8": torch.int8}
 NAMES = {torch.float64: "f32", torch.int32: "i32", torch.int64: "i32", torch.uint8: "u8",
@@ -96,6 +101,31 @@ def run(op, case):
             "gradients": [optional(grads.get(id(x))) for x in inputs]}
 
 
+def defined(op):
+    """The cases of an op whose definition names PyTorch's function; None where it does not."""
+    text = (OPS / op / "op.cpp").read_text()
+    name = re.search(r'\.torch = "([a-z0-9_.]+)"', text)
+    domain = re.search(r"\.domain = \{\.low = ([-+.e\d]+), \.high = ([-+.e\d]+)", text)
+    if not name or not domain:
+        return None
+    function = torch
+    for part in name[1].split("."):
+        function = getattr(function, part)
+    before = GOLDENS / f"{op}.json"
+    if before.exists():
+        points = json.loads(before.read_text())[0]["inputs"][0]["values"]
+    else:
+        low, high = float(domain[1]), float(domain[2])
+        points = [round((low + (high - low) * i / 12) * 64) / 64 for i in range(13)]
+
+    def run(x):
+        y = function(x)
+        slope = torch.autograd.grad(y.sum(), x, retain_graph=True)[0]
+        return y if slope.any() else y.detach()  # a gradient of 0 is none
+
+    return [dict(name="points", attrs={}, inputs=[{"values": points}], torch=run)]
+
+
 def load(path):
     spec = importlib.util.spec_from_file_location("golden", path)
     module = importlib.util.module_from_spec(spec)
@@ -106,14 +136,17 @@ def load(path):
 def main():
     sys.dont_write_bytecode = True
     torch.set_default_dtype(torch.float64)
-    wanted = sys.argv[1:] or sorted(p.parent.name for p in OPS.glob("*/golden.py"))
+    wanted = sys.argv[1:] or sorted(p.parent.name for p in OPS.glob("*/op.cpp"))
     for op in wanted:
         source = OPS / op / "golden.py"
-        if not source.exists():
-            sys.exit(f"{source}: no such file")
-        cases = [json.dumps(run(op, case), allow_nan=False) for case in load(source)]
+        declared = load(source) if source.exists() else defined(op)
+        if declared is None:
+            if sys.argv[1:]:
+                sys.exit(f"{op}: has neither a golden.py nor PyTorch's function in its op.cpp")
+            continue
+        cases = [json.dumps(run(op, case), allow_nan=False) for case in declared]
         text = "[\n" + ",\n".join(cases) + "\n]\n"
-        (OPS / op / "golden.json").write_text(text)
+        (GOLDENS / f"{op}.json").write_text(text)
         print(f"{op}: {len(cases)} cases, {len(text)} bytes")
 
 

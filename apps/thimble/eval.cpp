@@ -2,7 +2,10 @@
 #include <thimble/thimble.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "class_scores.h"
 #include "commands.h"
 #include "console.h"
 #include "options.h"
@@ -16,6 +19,7 @@ struct EvalArguments {
   DataOptions data;
   int64_t batch = 0;
   int threads = 0;
+  std::vector<std::string> scores;
   bool json = false;
 };
 
@@ -24,11 +28,14 @@ int run_eval(const EvalArguments& options) {
   const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
   DataSource source(recipe, options.data);
   const data::Dataset samples = source.test();
-  Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
-                                   .batch = options.batch > 0 ? options.batch : recipe.batch,
-                                   .threads = options.threads});
+  Graph model = recipe.build();
+  add_class_scores(model, options.scores);
+  Trainer trainer(std::move(model), {.optimizer = recipe.optimizer(),
+                                     .batch = options.batch > 0 ? options.batch : recipe.batch,
+                                     .threads = options.threads});
   trainer.load_weights(checkpoint);
-  const Evaluation test = trainer.evaluate(samples);
+  Evaluation test = trainer.evaluate(samples);
+  finish_class_scores(options.scores, trainer, samples, test.metrics);
   if (options.json) {
     print_json({{"recipe", recipe.name},
                 {"samples", test.samples},
@@ -53,6 +60,13 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--batch", options->batch, "samples in one step [the recipe's]")
       ->check(whole_number(1))
       ->type_name("N");
+  command
+      ->add_option("--scores", options->scores,
+                   "of a classifier, over all samples: precision, recall, f1 (means over the "
+                   "classes), top5, roc_auc")
+      ->delimiter(',')
+      ->check(CLI::IsMember(class_score_names()))
+      ->type_name("LIST");
   add_threads(*command, options->threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer("Example:\n  thimble eval lenet5 --checkpoint out/lenet5/checkpoint.safetensors");

@@ -66,3 +66,18 @@ def test_top_k_accuracy_ranks_equal_scores_by_index():
 def test_metrics_refuse_what_does_not_fit(call, message):
     with pytest.raises(ValueError, match=message.replace("[", r"\[")):
         call()
+
+
+def test_metrics_of_a_graph_hold_for_the_whole_epoch(rng):
+    scores = rng.normal(size=(23, 3)).astype(np.float32)
+    labels = np.where(np.arange(23) % 9 == 4, 1, np.arange(23) % 2 * 2).astype(np.int32)
+    g = tb.Graph()
+    x, label = g.input("x", (3,)), g.label("label")
+    logits = x * g.parameter("scale", (3,), tb.init.constant(1.0))
+    g.minimize(tb.softmax_cross_entropy(logits, label))
+    g.metric("f1", tb.f1_score(logits, label))
+    g.metric("recall", tb.recall_score(logits, label, average="binary"))
+    found = tb.Trainer(g, batch=4).evaluate({"x": scores, "label": labels}).metrics
+    matrix = metrics.confusion_matrix(labels, scores)
+    assert found["f1"] == pytest.approx(metrics.f1(matrix))
+    assert found["recall"] == pytest.approx(metrics.recall(matrix, "binary"))

@@ -11,6 +11,13 @@
 
 namespace thimble::ir {
 
+// Where an op of one tensor is defined, finite and smooth: tests draw their numbers there.
+struct Domain {
+  double low = 0.0;
+  double high = 0.0;  // not above low: the op does not say
+  double gap = 0.0;   // numbers stay this far from 0, where the op may have a kink
+};
+
 // The signature that users and importers see.
 struct Signature {
   const char* doc = "";      // one paragraph, with the formula
@@ -19,6 +26,10 @@ struct Signature {
   std::vector<ArgDoc> outputs;
   const AttrSchema* attrs = nullptr;  // Attrs::schema_of<T>(), or null for none
   bool variadic_inputs = false;       // the last declared input may repeat
+  // PyTorch's function of the same values, below torch: "nn.functional.relu"; empty: not said. It
+  // gives the numbers that tests compare with.
+  const char* torch = "";
+  Domain domain;
 };
 
 // For the gradient of an op that chooses elements (see Choice): sends each element of one input to
@@ -176,6 +187,9 @@ struct DataFlow {
   Samples (*samples)(const SamplesContext&) = nullptr;  // null: apart, or mixed if it updates
   Choice choice;
   GivenRows given_rows;  // for outputs that are zero except for some rows
+  // The output over many batches is what the op makes of the mean over all their samples of its one
+  // input, which is a mean over samples (Samples::mean); not the mean of the batches' outputs.
+  bool of_means = false;
   // The input of rank 2 whose rows (axis 0) the output's rows (last axis) are copies of, chosen by
   // the other inputs; -1 or null: none.
   int (*gathers)(const Attrs&) = nullptr;

@@ -56,6 +56,29 @@ double real(const io::Safetensors& file, const std::string& key) {
   return value;
 }
 
+// Several numbers, with spaces between them.
+std::string exact(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : " ") + exact(value);
+  return text;
+}
+
+std::vector<double> reals(const io::Safetensors& file, const std::string& key, int64_t count) {
+  const std::string& text = file.meta(key);
+  std::vector<double> values;
+  const char* at = text.c_str();
+  while (*at != '\0') {
+    char* end = nullptr;
+    values.push_back(std::strtod(at, &end));
+    if (end == at || (*end != ' ' && *end != '\0')) break;
+    at = *end == ' ' ? end + 1 : end;
+  }
+  if (*at != '\0' || static_cast<int64_t>(values.size()) != count) {
+    throw Error(file.name(), fmt::format("metadata {}: expected {} number(s)", key, count));
+  }
+  return values;
+}
+
 int64_t integer(const io::Safetensors& file, const std::string& key) {
   const std::string& text = file.meta(key);
   char* end = nullptr;
@@ -204,7 +227,8 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
   progress.sums.loss = real(file, "sum_loss");
   for (const auto& [name, id] : state.model.metrics) {
     const std::string key = kMetricPrefix + name;
-    if (file.metadata().count(key) > 0) progress.sums.metrics[name] = real(file, key);
+    if (file.metadata().count(key) == 0) continue;
+    progress.sums.metrics[name] = reals(file, key, state.model.type(id).shape.elements());
   }
   return progress;
 }

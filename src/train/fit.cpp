@@ -142,7 +142,7 @@ class Fitting {
     require_finite_weights();
     EpochReport report;
     report.epoch = progress.epoch;
-    report.train = progress.sums.mean();
+    report.train = progress.sums.mean(state_.finishes);
     if (validate_) {
       stream_.release();  // validation uses this memory for its samples
       report.validation = validate_();

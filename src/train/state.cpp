@@ -28,7 +28,8 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
 }  // namespace
 
 State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
-    : model(std::move(graph)),
+    : finishes(take_finishes(graph)),
+      model(std::move(graph)),
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exec/accounting.h"
 #include "exec/rehearsal.h"
@@ -17,6 +18,7 @@
 #include "ir/graph.h"
 #include "plan/swap/stall_curve.h"
 #include "train/batch_stream.h"
+#include "train/epoch_metrics.h"
 #include "train/feed.h"
 #include "train/micro_batches.h"
 #include "train/runner.h"
@@ -26,13 +28,13 @@ namespace thimble::train {
 // Sums over samples, from which means are made.
 struct Sums {
   double loss = 0.0;
-  std::map<std::string, double> metrics;
+  std::map<std::string, std::vector<double>> metrics;  // elements of each
   int64_t samples = 0;
 
   void add(const exec::Session& session, int64_t count);
   void add(const Sums& more);
   void clear();  // sets all to zero, keeps the memory
-  [[nodiscard]] Evaluation mean() const;
+  [[nodiscard]] Evaluation mean(const Finishes& finishes) const;
 };
 
 // The progress of a training: everything that a checkpoint holds beside the store.
@@ -93,6 +95,7 @@ struct State {
 
   // Counts all memory held: programs, parameters, and buffers for reading while training.
   std::shared_ptr<exec::Account> account = std::make_shared<exec::Account>();
+  Finishes finishes;  // of the model's metrics
   ir::Graph model;
   TrainerOptions options;
   Schedule schedule;

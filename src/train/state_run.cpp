@@ -24,30 +24,48 @@ void Sums::add(const exec::Session& session, int64_t count) {
   const double weight = static_cast<double>(count);
   loss += weight * number(session.loss());
   for (const auto& [name, id] : session.program().graph().metrics) {
-    metrics[name] += weight * number(session.metric(name));
+    const std::span<const std::byte> bytes = session.metric(name);
+    std::vector<double>& sum = metrics[name];
+    sum.resize(bytes.size() / sizeof(float));
+    for (size_t i = 0; i < sum.size(); ++i) {
+      sum[i] += weight * number(bytes.subspan(i * sizeof(float), sizeof(float)));
+    }
   }
   samples += count;
 }
 
 void Sums::add(const Sums& more) {
   loss += more.loss;
-  for (const auto& [name, sum] : more.metrics) metrics[name] += sum;
+  for (const auto& [name, added] : more.metrics) {
+    std::vector<double>& sum = metrics[name];
+    sum.resize(added.size());
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += added[i];
+  }
   samples += more.samples;
 }
 
 void Sums::clear() {
   loss = 0.0;
-  for (auto& [name, sum] : metrics) sum = 0.0;
+  for (auto& [name, sum] : metrics) std::fill(sum.begin(), sum.end(), 0.0);
   samples = 0;
 }
 
-Evaluation Sums::mean() const {
+Evaluation Sums::mean(const Finishes& finishes) const {
   Evaluation result;
   result.samples = samples;
   if (samples == 0) return result;
   const double weight = 1.0 / static_cast<double>(samples);
   result.loss = weight * loss;
-  for (const auto& [name, sum] : metrics) result.metrics[name] = weight * sum;
+  for (const auto& [name, sum] : metrics) {
+    std::vector<double> mean(sum);
+    for (double& element : mean) element *= weight;
+    const auto finish = finishes.find(name);
+    if (finish != finishes.end()) {
+      result.metrics[name] = finished(finish->second, mean);
+    } else if (!mean.empty()) {
+      result.metrics[name] = mean[0];
+    }
+  }
   return result;
 }
 
@@ -210,7 +228,7 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
       evaluate_part(*batch, part, feed, while_training, sums);
     });
   }
-  return sums.mean();
+  return sums.mean(finishes);
 }
 
 void State::predict(BatchStream& stream,

@@ -4,6 +4,7 @@
 #include <thimble/ops.h>
 #include <thimble/types.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,12 +51,13 @@ struct OpCases {
   std::vector<RejectCase> rejects;
 };
 
-using OpCasesFn = OpCases (*)();
+using OpCasesFn = std::function<OpCases()>;
 
 // Remembers the table of an op; returns true.
-bool add_op_cases(const char* op, OpCasesFn cases);
+bool add_op_cases(const char* op, const OpCasesFn& cases);
 
-// The tables remembered, by op.
+// The tables remembered, by op; and those of ops of one tensor without one, which follow from their
+// definitions (ir::Domain).
 const std::map<std::string, OpCasesFn>& op_tables();
 
 }  // namespace thimble::test

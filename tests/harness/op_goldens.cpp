@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
 
 #include "autodiff/autodiff.h"
 #include "harness/op_data.h"
@@ -253,22 +254,29 @@ std::string compare(const GoldenGraph& made, Precision precision, double toleran
 
 }  // namespace
 
-std::vector<json> find_goldens(const std::string& ops_folder) {
+std::vector<json> find_goldens(const std::string& source_folder) {
   namespace fs = std::filesystem;
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(ops_folder)) folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
+  const fs::path folder = fs::path(source_folder) / "tests/goldens";
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(fs::path(source_folder) / "src/ops")) {
+    if (fs::exists(entry.path() / "golden.py")) names.insert(entry.path().filename().string());
+  }
+  for (const ir::OpDef* const op : ir::all_ops()) {
+    if (*op->signature.torch != '\0') names.insert(op->name);
+  }
   std::vector<json> goldens;
-  for (const fs::path& folder : folders) {
-    const fs::path file = folder / "golden.json";
-    if (!fs::exists(folder / "golden.py")) continue;
+  for (const std::string& name : names) {
+    const fs::path file = folder / (name + ".json");
     if (!fs::exists(file)) {
-      throw Error(file.string(),
-                  "is missing; run scripts/goldens.py " + folder.filename().string());
+      throw Error(file.string(), "is missing; run scripts/goldens.py " + name);
     }
     const json cases = json::parse(std::ifstream(file), nullptr, false);
     if (!cases.is_array()) throw Error(file.string(), "is no list of cases");
     goldens.insert(goldens.end(), cases.begin(), cases.end());
+  }
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (names.count(entry.path().stem().string()) > 0) continue;
+    throw Error(entry.path().string(), "belongs to no op; remove it");
   }
   return goldens;
 }

@@ -1,4 +1,4 @@
-// What PyTorch computes, from src/ops/<op>/golden.json (written by scripts/goldens.py).
+// What PyTorch computes, from tests/goldens/<op>.json (written by scripts/goldens.py).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 
 namespace thimble::test {
 
-// Every case of every op's file below a folder. Throws Error for a file that cannot be read, and
-// for a golden.py that has none.
-std::vector<nlohmann::json> find_goldens(const std::string& ops_folder);
+// Every case of every op's file. Throws Error for a file that cannot be read, for one that belongs
+// to no op, and for a golden.py or an op that names PyTorch's function (ir::Signature) without one.
+std::vector<nlohmann::json> find_goldens(const std::string& source_folder);
 
 // Compares an op's outputs and gradients with PyTorch's, in both precisions. Returns what is wrong,
 // or an empty string.

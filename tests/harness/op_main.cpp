@@ -82,9 +82,8 @@ void add_tests(const std::string& name, const OpCases& table) {
 }
 
 void add_golden_tests() {
-  const std::string folder = std::string(THIMBLE_SOURCE_DIR) + "/src/ops";
   try {
-    for (const nlohmann::json& golden : find_goldens(folder)) {
+    for (const nlohmann::json& golden : find_goldens(THIMBLE_SOURCE_DIR)) {
       add_test(golden.at("op"), "golden_" + golden.at("name").get<std::string>(),
                [golden] { return check_golden(golden); });
     }

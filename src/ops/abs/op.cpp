@@ -19,6 +19,8 @@ constexpr UnaryInfo kAbs{
     .example = "auto y = abs(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(abs),
+    .torch = "abs",
+    .domain = {.low = -3, .high = 3, .gap = 0.01},
     .typed = [] { return INTEGER_KERNELS(abs); },
 };
 

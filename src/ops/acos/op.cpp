@@ -17,6 +17,8 @@ constexpr UnaryInfo kAcos{
     .example = "auto y = acos(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(acos),
+    .torch = "acos",
+    .domain = {.low = -0.9, .high = 0.9},
 };
 
 }  // namespace

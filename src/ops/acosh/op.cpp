@@ -17,6 +17,8 @@ constexpr UnaryInfo kAcosh{
     .example = "auto y = acosh(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(acosh),
+    .torch = "acosh",
+    .domain = {.low = 1.1, .high = 6},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kAsin{
     .example = "auto y = asin(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(asin),
+    .torch = "asin",
+    .domain = {.low = -0.9, .high = 0.9},
 };
 
 }  // namespace

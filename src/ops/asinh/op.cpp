@@ -17,6 +17,8 @@ constexpr UnaryInfo kAsinh{
     .example = "auto y = asinh(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(asinh),
+    .torch = "asinh",
+    .domain = {.low = -5, .high = 5},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kAtan{
     .example = "auto y = atan(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(atan),
+    .torch = "atan",
+    .domain = {.low = -5, .high = 5},
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ constexpr UnaryInfo kAtanh{
     .example = "auto y = atanh(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(atanh),
+    .torch = "atanh",
+    .domain = {.low = -0.9, .high = 0.9},
 };
 
 }  // namespace

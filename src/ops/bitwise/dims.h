@@ -37,21 +37,21 @@ static inline int64_t bitwise_right(int64_t a, int64_t b, int bits) {
     for (; begin < end; begin += w->size[0]) {                                                   \
       ptrdiff_t at[NARY_MAX_INPUTS];                                                             \
       nary_offsets(at, begin, w);                                                                \
-      switch (d->type) {                                                                 \
-        case ELEMENT_I64:                                                                \
-          BITWISE_RUN(int64_t, value) break;                                             \
-        case ELEMENT_I16:                                                                \
-          BITWISE_RUN(int16_t, value) break;                                             \
-        case ELEMENT_I8:                                                                 \
-          BITWISE_RUN(int8_t, value) break;                                              \
-        case ELEMENT_U32:                                                                \
-          BITWISE_RUN(uint32_t, value) break;                                            \
-        case ELEMENT_U8:                                                                 \
-          BITWISE_RUN(uint8_t, value) break;                                             \
-        default:                                                                         \
-          BITWISE_RUN(int32_t, value) break;                                             \
-      }                                                                                  \
-    }                                                                                    \
+      switch (d->type) {                                                                         \
+        case ELEMENT_I64:                                                                        \
+          BITWISE_RUN(int64_t, value) break;                                                     \
+        case ELEMENT_I16:                                                                        \
+          BITWISE_RUN(int16_t, value) break;                                                     \
+        case ELEMENT_I8:                                                                         \
+          BITWISE_RUN(int8_t, value) break;                                                      \
+        case ELEMENT_U32:                                                                        \
+          BITWISE_RUN(uint32_t, value) break;                                                    \
+        case ELEMENT_U8:                                                                         \
+          BITWISE_RUN(uint8_t, value) break;                                                     \
+        default:                                                                                 \
+          BITWISE_RUN(int32_t, value) break;                                                     \
+      }                                                                                          \
+    }                                                                                            \
   }
 
 /* Defines <op>_part and <op>_ref, all elements, for an op of two inputs. */

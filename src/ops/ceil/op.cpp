@@ -16,6 +16,8 @@ const OpDef& ceil_op() {
       .signature{
           .doc = "The smallest whole number that is not below x; its gradient is 0.",
           .example = "auto y = ceil(x);",
+          .torch = "ceil",
+          .domain = {.low = 0.1, .high = 0.4},
       },
       .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
       .kernels{

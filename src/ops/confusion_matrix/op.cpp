@@ -11,7 +11,7 @@ namespace thimble::ops::confusion_matrix_impl {
 namespace {
 
 // A matrix of more classes takes more memory than a metric is worth.
-constexpr int64_t kMostClasses = 4096;
+constexpr int64_t kMostClasses = 1024;
 constexpr const char* kAverages[] = {"binary", "micro", "macro", "weighted"};
 constexpr const char* kScores[] = {"precision", "recall", "f1"};
 
@@ -66,6 +66,7 @@ const OpDef& confusion_matrix_op() {
           },
           .ref = ir::kernel_fn<&f32::confusion_matrix_ref>(),
           .ref64 = ir::kernel_fn<&f64::confusion_matrix_ref>(),
+          .stay_f32 = {0},
       },
       .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mean; }},
   };
@@ -101,8 +102,10 @@ const OpDef& class_score_op() {
           },
           .ref = ir::kernel_fn<&f32::class_score_ref>(),
           .ref64 = ir::kernel_fn<&f64::class_score_ref>(),
+          .stay_f32 = {0},
       },
-      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; },
+            .of_means = true},
   };
   return def;
 }

@@ -17,6 +17,8 @@ constexpr UnaryInfo kCos{
     .example = "auto y = cos(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(cos),
+    .torch = "cos",
+    .domain = {.low = -5, .high = 5},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kCosh{
     .example = "auto y = cosh(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(cosh),
+    .torch = "cosh",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

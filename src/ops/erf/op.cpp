@@ -17,6 +17,8 @@ constexpr UnaryInfo kErf{
     .example = "auto y = erf(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(erf),
+    .torch = "erf",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

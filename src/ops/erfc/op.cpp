@@ -18,6 +18,8 @@ constexpr UnaryInfo kErfc{
     .example = "auto y = erfc(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(erfc),
+    .torch = "erfc",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kExp{
     .example = "auto y = exp(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(exp),
+    .torch = "exp",
+    .domain = {.low = -5, .high = 5},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kExp2{
     .example = "auto y = exp2(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(exp2),
+    .torch = "exp2",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

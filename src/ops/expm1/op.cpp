@@ -17,6 +17,8 @@ constexpr UnaryInfo kExpm1{
     .example = "auto y = expm1(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(expm1),
+    .torch = "expm1",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

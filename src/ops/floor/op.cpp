@@ -16,6 +16,8 @@ const OpDef& floor_op() {
       .signature{
           .doc = "The largest whole number that is not above x; its gradient is 0.",
           .example = "auto y = floor(x);",
+          .torch = "floor",
+          .domain = {.low = 0.1, .high = 0.4},
       },
       .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
       .kernels{

@@ -16,6 +16,8 @@ const OpDef& frac_op() {
       .signature{
           .doc = "The fraction of x, with its sign: y = x - trunc(x); its gradient is that of x.",
           .example = "auto y = frac(x);",
+          .torch = "frac",
+          .domain = {.low = 0.1, .high = 0.9},
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; }},
       .kernels{

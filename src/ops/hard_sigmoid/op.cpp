@@ -17,6 +17,8 @@ constexpr UnaryInfo kHardSigmoid{
     .example = "auto y = hard_sigmoid(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(hard_sigmoid),
+    .torch = "nn.functional.hardsigmoid",
+    .domain = {.low = -2.9, .high = 2.9},
 };
 
 }  // namespace

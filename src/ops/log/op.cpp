@@ -17,6 +17,8 @@ constexpr UnaryInfo kLog{
     .example = "auto y = log(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(log),
+    .torch = "log",
+    .domain = {.low = 0.1, .high = 9},
 };
 
 }  // namespace

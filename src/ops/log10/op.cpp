@@ -17,6 +17,8 @@ constexpr UnaryInfo kLog10{
     .example = "auto y = log10(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(log10),
+    .torch = "log10",
+    .domain = {.low = 0.2, .high = 5},
 };
 
 }  // namespace

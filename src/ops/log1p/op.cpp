@@ -17,6 +17,8 @@ constexpr UnaryInfo kLog1p{
     .example = "auto y = log1p(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(log1p),
+    .torch = "log1p",
+    .domain = {.low = -0.8, .high = 5},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kLog2{
     .example = "auto y = log2(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(log2),
+    .torch = "log2",
+    .domain = {.low = 0.2, .high = 5},
 };
 
 }  // namespace

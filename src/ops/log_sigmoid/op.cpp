@@ -17,6 +17,8 @@ constexpr UnaryInfo kLogSigmoid{
     .example = "auto y = log_sigmoid(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(log_sigmoid),
+    .torch = "nn.functional.logsigmoid",
+    .domain = {.low = -5, .high = 5},
 };
 
 }  // namespace

@@ -26,6 +26,21 @@ THIMBLE_FUNCTION_FOLDER(max_pool3d) {
         return {max_pool3d(in[0], options_as<MaxPool3dOptions>(options))};
       },
   };
-  static const FunctionDef* const defs[] = {&def};
+  static const FunctionDef with_indices{
+      .name = "max_pool3d_with_indices",
+      .doc = "max_pool3d, and where in the volume the largest values stood.",
+      .example = "auto [y, index] = max_pool3d_with_indices(x, {.kernel = {2}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5},
+                  {.name = "index",
+                   .doc = "[N, O, P, Q, C], i32: (depth * H + row) * W + column",
+                   .batch_rank = 5}},
+      .options = ir::OptionSchema::of<MaxPool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled = max_pool3d_with_indices(in[0], options_as<MaxPool3dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def, &with_indices};
   return defs;
 }

@@ -28,4 +28,12 @@ void describe(MaxPool3dOptions& options, ir::FieldVisitor& visitor);
 // torch.nn.functional.max_pool3d. Errors: Error where sizes do not fit.
 Value max_pool3d(Value x, const MaxPool3dOptions& options = {});
 
+struct MaxPool3dResult {
+  Value y;
+  Value index;  // the cells of the largest values, (depth * H + row) * W + column, i32
+};
+
+// max_pool3d and where in the volume the largest values stood, both [N, O, P, Q, C].
+MaxPool3dResult max_pool3d_with_indices(Value x, const MaxPool3dOptions& options = {});
+
 }  // namespace thimble

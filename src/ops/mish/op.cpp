@@ -17,6 +17,8 @@ constexpr UnaryInfo kMish{
     .example = "auto y = mish(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(mish),
+    .torch = "nn.functional.mish",
+    .domain = {.low = -6, .high = 6},
 };
 
 }  // namespace

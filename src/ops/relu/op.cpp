@@ -20,6 +20,8 @@ constexpr UnaryInfo kRelu{
     .example = "auto y = relu(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(relu),
+    .torch = "nn.functional.relu",
+    .domain = {.low = -3, .high = 3, .gap = 0.01},
     .activation = Activation::relu,
     .selects = true,
     .mask = mask,

@@ -34,25 +34,24 @@ static inline int64_t remainder_floor_int(int64_t a, int64_t b) {
 /* Defines <op>_part: y = real_value or int_value, expressions in a and b, for the elements of the
    result from `begin` to `end`, both multiples of the innermost axis; and <op>_ref for all of them.
    a, b: see nary_dims; y: [n]. */
-#define REMAINDER_REF(op, real_value, int_value)                                          \
-  static void op##_part(void* y, const void* a_, const void* b_, const remainder_dims* d, \
-                        int begin, int end) {                                             \
-    const nary_dims* w = &d->walk;                                                        \
-    for (; begin < end; begin += w->size[0]) {                                            \
-      ptrdiff_t at[NARY_MAX_INPUTS];                                                      \
-      nary_offsets(at, begin, w);                                                         \
-      if (d->type == ELEMENT_F32) {                                                       \
-        REMAINDER_RUN(real, real, real_value)                                             \
-      } else if (d->type == ELEMENT_I32) {                                                \
-        REMAINDER_RUN(int32_t, int64_t, int_value)                                        \
-      } else {                                                                            \
-        REMAINDER_RUN(int64_t, int64_t, int_value)                                        \
-      }                                                                                   \
-    }                                                                                     \
-  }                                                                                       \
-  static void op##_ref(unsigned char* y, const void* a, const void* b,                    \
-                       const remainder_dims* d) {                                         \
-    op##_part(y, a, b, d, 0, d->walk.n);                                                  \
+#define REMAINDER_REF(op, real_value, int_value)                                                  \
+  static void op##_part(void* y, const void* a_, const void* b_, const remainder_dims* d,         \
+                        int begin, int end) {                                                     \
+    const nary_dims* w = &d->walk;                                                                \
+    for (; begin < end; begin += w->size[0]) {                                                    \
+      ptrdiff_t at[NARY_MAX_INPUTS];                                                              \
+      nary_offsets(at, begin, w);                                                                 \
+      if (d->type == ELEMENT_F32) {                                                               \
+        REMAINDER_RUN(real, real, real_value)                                                     \
+      } else if (d->type == ELEMENT_I32) {                                                        \
+        REMAINDER_RUN(int32_t, int64_t, int_value)                                                \
+      } else {                                                                                    \
+        REMAINDER_RUN(int64_t, int64_t, int_value)                                                \
+      }                                                                                           \
+    }                                                                                             \
+  }                                                                                               \
+  static void op##_ref(unsigned char* y, const void* a, const void* b, const remainder_dims* d) { \
+    op##_part(y, a, b, d, 0, d->walk.n);                                                          \
   }
 
 #endif

@@ -5,8 +5,8 @@
 namespace thimble {
 
 // Division with a remainder, element by element. a, b: both f32, i32 or i64, shapes that
-// broadcast as in NumPy, at most 8 dimensions; y: their type. Throw Error where types or shapes do not fit.
-// By 0: NaN (floor_divide: a / 0), in integers 0.
+// broadcast as in NumPy, at most 8 dimensions; y: their type. Throw Error where types or shapes do
+// not fit. By 0: NaN (floor_divide: a / 0), in integers 0.
 
 // a - b * floor(a / b): of the sign of b. Gradients: 1 and -floor(a / b). Equal to torch.remainder
 // and Python's %.

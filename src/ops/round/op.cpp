@@ -17,6 +17,8 @@ const OpDef& round_op() {
           .doc = "The nearest whole number, halves to even; its gradient is 0 (see "
                  "straight_through_round).",
           .example = "auto y = round(x);",
+          .torch = "round",
+          .domain = {.low = 0.1, .high = 0.4},
       },
       .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
       .kernels{

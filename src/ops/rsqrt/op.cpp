@@ -17,6 +17,8 @@ constexpr UnaryInfo kRsqrt{
     .example = "auto y = rsqrt(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(rsqrt),
+    .torch = "rsqrt",
+    .domain = {.low = 0.1, .high = 3},
 };
 
 }  // namespace

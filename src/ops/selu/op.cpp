@@ -23,6 +23,8 @@ constexpr UnaryInfo kSelu{
     .example = "auto y = selu(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(selu),
+    .torch = "nn.functional.selu",
+    .domain = {.low = -3, .high = 3, .gap = 0.01},
     .constants = constants,
 };
 

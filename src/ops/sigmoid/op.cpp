@@ -17,6 +17,8 @@ constexpr UnaryInfo kSigmoid{
     .example = "auto y = sigmoid(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(sigmoid),
+    .torch = "sigmoid",
+    .domain = {.low = -6, .high = 6},
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ const OpDef& sign_op() {
       .signature{
           .doc = "-1, 0 or 1, the sign of x, and NaN of NaN; its gradient is 0.",
           .example = "auto y = sign(x);",
+          .torch = "sign",
+          .domain = {.low = 0.1, .high = 0.4},
       },
       .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
       .kernels{

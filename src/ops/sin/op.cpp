@@ -17,6 +17,8 @@ constexpr UnaryInfo kSin{
     .example = "auto y = sin(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(sin),
+    .torch = "sin",
+    .domain = {.low = -5, .high = 5},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kSinh{
     .example = "auto y = sinh(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(sinh),
+    .torch = "sinh",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kSoftsign{
     .example = "auto y = softsign(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(softsign),
+    .torch = "nn.functional.softsign",
+    .domain = {.low = -5, .high = 5, .gap = 0.01},
 };
 
 }  // namespace

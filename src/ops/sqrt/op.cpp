@@ -17,6 +17,8 @@ constexpr UnaryInfo kSqrt{
     .example = "auto y = sqrt(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(sqrt),
+    .torch = "sqrt",
+    .domain = {.low = 0.1, .high = 3},
 };
 
 }  // namespace

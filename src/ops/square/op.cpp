@@ -17,6 +17,8 @@ constexpr UnaryInfo kSquare{
     .example = "auto y = square(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(square),
+    .torch = "square",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

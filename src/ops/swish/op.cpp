@@ -17,6 +17,8 @@ constexpr UnaryInfo kSwish{
     .example = "auto y = swish(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(swish),
+    .torch = "nn.functional.silu",
+    .domain = {.low = -6, .high = 6},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kTan{
     .example = "auto y = tan(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(tan),
+    .torch = "tan",
+    .domain = {.low = -1.4, .high = 1.4},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr UnaryInfo kTanh{
     .example = "auto y = tanh(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(tanh),
+    .torch = "tanh",
+    .domain = {.low = -3, .high = 3},
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ const OpDef& trunc_op() {
       .signature{
           .doc = "x without its fraction: rounded towards 0; its gradient is 0.",
           .example = "auto y = trunc(x);",
+          .torch = "trunc",
+          .domain = {.low = 0.1, .high = 0.4},
       },
       .gradient{.vjp = [](const ir::VjpContext&) -> std::vector<Value> { return {Value()}; }},
       .kernels{

@@ -25,6 +25,10 @@ struct UnaryInfo {
   const char* example;
   Reads reads;
   UnaryKernels kernels;
+  // See ir::Signature. With both of them, the tests of an op without attributes follow from its
+  // definition.
+  const char* torch = "";
+  ir::Domain domain;
   // For ops with attributes: &ir::Attrs::schema_of<T>, the constants of the formula, and a check
   // that throws Error on values that make no sense.
   const ir::AttrSchema* (*attrs)() = nullptr;
@@ -58,6 +62,8 @@ struct Unary {
             .doc = info.doc,
             .example = info.example,
             .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
+            .torch = info.torch,
+            .domain = info.domain,
         },
         .infer = infer,
         .gradient{.vjp = vjp},

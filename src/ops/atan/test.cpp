@@ -1,9 +1,0 @@
-#include "ops/families/unary/unary_cases.h"
-
-namespace thimble::test::atan_test {
-
-THIMBLE_OP_CASES(atan) {
-  return {.cases = unary_cases({.low = -5, .high = 5}), .rejects = unary_rejects()};
-}
-
-}  // namespace thimble::test::atan_test

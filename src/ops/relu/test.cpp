@@ -1,9 +1,0 @@
-#include "ops/families/unary/unary_cases.h"
-
-namespace thimble::test::relu_test {
-
-THIMBLE_OP_CASES(relu) {
-  return {.cases = unary_cases({.low = -3, .high = 3, .gap = 0.01}), .rejects = unary_rejects()};
-}
-
-}  // namespace thimble::test::relu_test

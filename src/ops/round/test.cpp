@@ -1,9 +1,0 @@
-#include "ops/families/unary/unary_cases.h"
-
-namespace thimble::test::round_test {
-
-THIMBLE_OP_CASES(round) {
-  return {.cases = unary_cases({.low = 0.1, .high = 0.4}), .rejects = unary_rejects()};
-}
-
-}  // namespace thimble::test::round_test
