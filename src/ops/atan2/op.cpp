@@ -1,5 +1,6 @@
 #include <thimble/ops/add.h>
 #include <thimble/ops/atan2.h>
+#include <thimble/ops/cast.h>
 #include <thimble/ops/compare.h>
 #include <thimble/ops/div.h>
 #include <thimble/ops/mul.h>
@@ -22,7 +23,7 @@ std::vector<Value> atan2_vjp(const ir::VjpContext& c) {
   const Value a = c.input(0);
   const Value b = c.input(1);
   const Value squares = a * a + b * b;
-  const Value zero = number(a, 0.0);
+  const Value zero = cast(number(a, 0.0), squares.dtype());
   const Value share = where(eq(squares, zero), zero, c.grad() / squares);
   std::vector<Value> grads(2);
   if (c.need(0)) grads[0] = sum_to(share * b, a.shape());
