@@ -22,6 +22,9 @@ Params widened_params(const OpDef& op, const KernelContext& c) {
                                      "{}: cast to f32 first",
                                      kMostWidened, count));
   }
+  if (find_op(op.name) != &op) {
+    throw Error(op.name, "takes f16 and bf16 only where it is an op of the library: cast to f32");
+  }
   WidenedHeader header{};
   std::memcpy(header.op, op.name, std::strlen(op.name));
   header.inputs = static_cast<int32_t>(c.inputs.size());

@@ -43,7 +43,7 @@ ir::OpDef definition(const char* name, const char* doc, std::vector<ir::ArgDoc> 
           .attrs = ir::Attrs::schema_of<SwapAttrs>(),
       },
       .infer = nothing,
-      .kernels{.params = params, .ref = kernel},
+      .kernels{.params = params, .ref = kernel, .any_type = true},
   };
 }
 

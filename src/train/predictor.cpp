@@ -53,9 +53,8 @@ Given given_for(const ir::ValueData& source, const Array& values) {
   const Shape sample(std::vector<int64_t>(dims.begin() + 1, dims.end()));
   const auto fail = [&](const std::string& what) {
     throw Error(source.name,
-                fmt::format("expected {}[count{}{}], got {}{}: {}", to_string(source.type.dtype),
-                            sample.rank() == 0 ? "" : ", ",
-                            sample.rank() == 0 ? "" : to_string(sample).substr(1),
+                fmt::format("expected {}[count{}, got {}{}: {}", to_string(source.type.dtype),
+                            sample.rank() == 0 ? "]" : ", " + to_string(sample).substr(1),
                             to_string(values.dtype()), to_string(values.shape()), what));
   };
   if (values.dtype() != source.type.dtype) fail("convert it with Array::cast");

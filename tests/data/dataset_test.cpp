@@ -137,7 +137,8 @@ TEST(in_memory, reads_every_field_in_its_type) {
 TEST(in_memory, takes_every_type_and_reads_views_where_they_lie) {
   const std::vector<int64_t> wide = {int64_t{1} << 40, -5};
   for (const DType dtype : kDTypes) {
-    const Array values = Array::view(std::span<const int64_t>(wide), {2}).cast(dtype);
+    const thimble::Array values =
+        thimble::Array::view(std::span<const int64_t>(wide), {2}).cast(dtype);
     if (is_packed(dtype)) continue;
     const Dataset set = in_memory({{"x", {}, dtype}}, {values});
     std::vector<std::byte> read(static_cast<size_t>(size_bytes(dtype, {})));
@@ -147,7 +148,7 @@ TEST(in_memory, takes_every_type_and_reads_views_where_they_lie) {
                            values.bytes().begin() + static_cast<std::ptrdiff_t>(read.size())))
         << to_string(dtype);
   }
-  const Array bits(DType::boolean, {2, 8});
+  const thimble::Array bits(DType::boolean, {2, 8});
   EXPECT_EQ(in_memory({{"x", {8}, DType::boolean}}, {bits}).size(), 2);
 }
 
@@ -165,7 +166,7 @@ TEST(in_memory, refuses_values_that_do_not_fit_the_fields) {
       {{{"x", {2}}, {"y", {1}}}, {four, four}, "\"y\"] holds 4 samples, but \"x\" holds 2"},
       {{{"x", {2}, DType::i32}}, {four}, "is i32, but its values are f32"},
       {{{"x", {2}}}, {std::vector<float>{}}, "holds no samples"},
-      {{{"x", {2}}}, {Array(four, {1, 4})}, "but its values are [1, 4]: give [2, 2]"},
+      {{{"x", {2}}}, {thimble::Array(four, {1, 4})}, "but its values are [1, 4]: give [2, 2]"},
   };
   for (const Case& c : cases) {
     EXPECT_THAT(error_of([&] { (void)in_memory(c.fields, c.values); }), HasSubstr(c.message));
