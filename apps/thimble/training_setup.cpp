@@ -22,6 +22,8 @@ constexpr std::pair<const char*, Swap> kSwaps[] = {
     {"never", Swap::never}, {"auto", Swap::automatic}, {"always", Swap::always}};
 constexpr std::pair<const char*, DType> kSavedActivations[] = {
     {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
+constexpr std::pair<const char*, DType> kPrecisions[] = {{"f32", DType::f32},
+                                                         {"bf16", DType::bf16}};
 
 CLI::Validator parts() {
   return CLI::Validator(
@@ -112,6 +114,9 @@ void SetupOptions::add_memory_to(CLI::App& command) {
       ->type_name("N|auto");
   command.add_flag("--split-batch-norm", split_batch_norm,
                    "let batch norms use statistics of each micro-batch, which is another training");
+  choice(command, "--precision", precision, kPrecisions,
+         "type of activations and gradients; bf16 takes half their memory and changes the results, "
+         "parameters, optimizer state, sums and the loss stay f32 [f32]");
   choice(command, "--saved-activations", saved_activations, kSavedActivations,
          "type in which activations are stored for the backward pass; bf16 and f16 take half the "
          "memory and change the results [f32]");
@@ -165,6 +170,7 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   trainer.swap_dir = options.swap_dir;
   trainer.micro_batches = options.micro_batches;
   trainer.split_batch_norm = options.split_batch_norm;
+  trainer.precision = options.precision;
   trainer.saved_activations = options.saved_activations;
   for (const std::string& pattern : options.freeze) {
     trainer.groups.push_back({.pattern = pattern, .frozen = true});

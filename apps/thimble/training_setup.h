@@ -29,6 +29,7 @@ struct SetupOptions {
   std::string swap_dir;
   int64_t micro_batches = 1;  // 0: as many as the budget needs
   bool split_batch_norm = false;
+  DType precision = DType::f32;
   DType saved_activations = DType::f32;
 
   // The positional recipe and the options.

@@ -64,6 +64,13 @@ Swap swap_from(const std::string& name) {
   throw Error("swap", "must be \"never\", \"auto\" or \"always\", got \"" + name + "\"");
 }
 
+DType precision_from(const std::string& name) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    if (name == to_string(dtype)) return dtype;
+  }
+  throw Error("precision", "must be \"f32\" or \"bf16\", got \"" + name + "\"");
+}
+
 DType saved_from(const std::string& name) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (name == to_string(dtype)) return dtype;
@@ -76,8 +83,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::string& clip, double clip_limit, double ema_decay, int64_t batch,
                   int64_t accumulate, int64_t memory_budget, const std::string& swap,
                   const std::string& swap_dir, int64_t micro_batches, bool split_batch_norm,
-                  const std::string& saved_activations, int64_t input_pipeline_bytes, uint64_t seed,
-                  int threads) {
+                  const std::string& precision, const std::string& saved_activations,
+                  int64_t input_pipeline_bytes, uint64_t seed, int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
                          .clip = clip_from(clip, clip_limit),
@@ -89,6 +96,7 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .swap_dir = swap_dir,
                          .micro_batches = micro_batches,
                          .split_batch_norm = split_batch_norm,
+                         .precision = precision_from(precision),
                          .saved_activations = saved_from(saved_activations),
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
@@ -217,8 +225,8 @@ void bind_trainer(nb::module_& m) {
            nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"), nb::arg("ema_decay"),
            nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"), nb::arg("swap"),
            nb::arg("swap_dir"), nb::arg("micro_batches"), nb::arg("split_batch_norm"),
-           nb::arg("saved_activations"), nb::arg("input_pipeline_bytes"), nb::arg("seed"),
-           nb::arg("threads"));
+           nb::arg("precision"), nb::arg("saved_activations"), nb::arg("input_pipeline_bytes"),
+           nb::arg("seed"), nb::arg("threads"));
   m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
         nb::call_guard<nb::gil_scoped_release>());
   nb::class_<PyTrainer>(m, "Trainer")

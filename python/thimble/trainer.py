@@ -88,6 +88,7 @@ def _options(
     swap_dir: str | os.PathLike[str] | None = None,
     micro_batches: int | str = 1,
     split_batch_norm: bool = False,
+    precision: str = "f32",
     saved_activations: str = "f32",
     input_pipeline_bytes: int | str | None = None,
     seed: int = 0,
@@ -97,7 +98,8 @@ def _options(
     require(
         "Trainer", graph=(graph, GRAPH), ema_decay=(ema_decay, NUMBER), batch=(batch, WHOLE),
         accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
-        swap=(swap, TEXT), saved_activations=(saved_activations, TEXT),
+        swap=(swap, TEXT), precision=(precision, TEXT),
+        saved_activations=(saved_activations, TEXT),
         split_batch_norm=(split_batch_norm, (bool, "True or False")),
     )
     require(
@@ -137,6 +139,7 @@ def _options(
         swap_dir=folder,
         micro_batches=_parts(micro_batches, budget),
         split_batch_norm=split_batch_norm,
+        precision=precision,
         saved_activations=saved_activations,
         input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
         seed=_whole("seed", seed, 0, 64),
@@ -208,6 +211,8 @@ class Trainer(Weights):
             as many as the memory_budget needs
         split_batch_norm: let batch norms use statistics of each micro-batch, which is another
             training
+        precision: type of activations and gradients: "f32", or "bf16" in half their memory, which
+            changes the results; parameters, optimizer state, sums and the loss are float32 always
         saved_activations: type in which activations are stored for the backward pass: "f32", or
             "bf16" or "f16" in half the memory, which change the results
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
@@ -231,6 +236,7 @@ class Trainer(Weights):
         swap_dir: str | os.PathLike[str] | None = None,
         micro_batches: int | str = 1,
         split_batch_norm: bool = False,
+        precision: str = "f32",
         saved_activations: str = "f32",
         input_pipeline_bytes: int | str | None = None,
         seed: int = 0,
@@ -250,6 +256,7 @@ class Trainer(Weights):
             swap_dir=swap_dir,
             micro_batches=micro_batches,
             split_batch_norm=split_batch_norm,
+            precision=precision,
             saved_activations=saved_activations,
             input_pipeline_bytes=input_pipeline_bytes,
             seed=seed,

@@ -130,6 +130,7 @@ io::Metadata settings_of(const State& state) {
           {"ema_decay", exact(options.ema_decay)},
           {"clip", text_of(options.clip)},
           {"groups", text_of(options.groups)},
+          {"precision", to_string(options.precision)},
           {"saved_activations", to_string(options.saved_activations)},
           {"split_batch_norm",
            splits ? fmt::format("micro-batches of {}", state.part()) : std::string("off")}};
@@ -137,7 +138,7 @@ io::Metadata settings_of(const State& state) {
 
 // Old checkpoints do not have these settings.
 bool is_optional(const std::string& key) {
-  return key == "clip" || key == "groups" || key == "saved_activations" ||
+  return key == "clip" || key == "groups" || key == "precision" || key == "saved_activations" ||
          key == "split_batch_norm";
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "passes/passes.h"
 #include "train/compile.h"
 #include "train/update.h"
 
@@ -25,11 +26,21 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
                                       metric));
 }
 
+DType checked_precision(const TrainerOptions& options) {
+  if (options.precision == DType::f32 || options.precision == DType::bf16) return options.precision;
+  throw Error("precision",
+              fmt::format("expected f32 or bf16, got {}; of f16, gradients are too small for the "
+                          "type: store activations so with saved_activations",
+                          to_string(options.precision)));
+}
+
 }  // namespace
 
 State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
     : finishes(take_finishes(graph)),
-      model(std::move(graph)),
+      model(checked_precision(wanted) == DType::f32
+                ? std::move(graph)
+                : passes::mixed_precision(graph, wanted.precision)),
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),

@@ -1,0 +1,138 @@
+// Training in 16 bits: what stays f32, how much memory it takes, and that it is deterministic.
+#include <gmock/gmock.h>
+#include <thimble/ops.h>
+#include <thimble/recipes.h>
+#include <thimble/trainer.h>
+
+#include <cmath>
+
+#include "harness/error_of.h"
+#include "io/temporary_folder.h"
+#include "models/small_models.h"
+#include "passes/passes.h"
+#include "train/compile.h"
+
+namespace thimble::mixed_precision_test {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+
+Graph deep() {
+  Graph g;
+  const Value target = g.label("wanted", {3}, DType::f32);
+  Value x = g.input("image", {8, 8, 2});
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    x = gelu(batch_norm(conv2d(x, {.channels = 8, .kernel = 3, .padding = 1, .name = "conv" + n}),
+                        {.name = "norm" + n}));
+  }
+  x = dense(flatten(x), {.units = 3, .name = "dense"});
+  g.minimize(mse(x, target));
+  g.metric("mean", mean(x));
+  g.output("guess", x);
+  return g;
+}
+
+TrainerOptions options(DType precision, int threads = 1, int64_t budget = 0) {
+  return {.optimizer = Adam{.lr = 1e-3F},
+          .batch = 16,
+          .memory_budget = budget,
+          .precision = precision,
+          .seed = 3,
+          .threads = threads};
+}
+
+TEST(mixed_precision, keeps_parameters_states_and_the_loss_in_f32) {
+  const Graph g = deep();
+  const ir::Graph mixed = passes::mixed_precision(g.ir(), DType::bf16);
+  EXPECT_NO_THROW(ir::verify(mixed));
+  EXPECT_EQ(mixed.type(*mixed.loss).dtype, DType::f32);
+  EXPECT_EQ(mixed.type(mixed.outputs[0].second).dtype, DType::f32);
+  EXPECT_EQ(mixed.type(mixed.metrics[0].second).dtype, DType::f32);
+  int narrow = 0;
+  for (const ir::Node& node : mixed.nodes) {
+    const std::string op = node.op->name;
+    if (op == "conv2d" || op == "gelu" || op == "batch_norm") {
+      EXPECT_EQ(mixed.type(node.outputs[0]).dtype, DType::bf16) << op;
+      ++narrow;
+    }
+  }
+  EXPECT_EQ(narrow, 18);
+  const ir::Graph step =
+      train::training_graph(mixed, options(DType::bf16), 16, train::StepKind::update);
+  EXPECT_NO_THROW(ir::verify(step));
+  for (const ir::ValueData& data : step.values) {
+    if (ir::is_persistent(data.role)) EXPECT_TRUE(data.type.dtype != DType::bf16) << *data.name;
+  }
+  EXPECT_EQ(passes::mixed_precision(g.ir(), DType::f32).nodes.size(), g.ir().nodes.size());
+}
+
+TEST(mixed_precision, takes_less_memory) {
+  const auto arena = [](DType precision) {
+    Graph g;
+    Value x = g.input("x", {128});
+    for (int i = 0; i < 24; ++i) x = gelu(dense(x, {.units = 128}));
+    g.minimize(mean(square(x)));
+    return plan_training(g,
+                         {.batch = 256, .swap = Swap::never, .precision = precision, .threads = 1})
+        .arena_bytes;
+  };
+  // Half of what waits, and what an op widens while it runs.
+  EXPECT_LT(arena(DType::bf16), 7 * arena(DType::f32) / 8) << arena(DType::f32);
+}
+
+TEST(mixed_precision, is_the_same_on_any_number_of_threads_and_within_any_budget) {
+  const data::Dataset data = test::small_data(40);
+  const auto trained = [&](int threads, int64_t budget) {
+    Trainer trainer(deep(), options(DType::bf16, threads, budget));
+    trainer.fit(data, {.epochs = 2});
+    return trainer.weights_sha256();
+  };
+  const std::string one = trained(1, 0);
+  EXPECT_EQ(trained(3, 0), one);
+  const Plan least = plan_training(deep(), options(DType::bf16, 1, 1));
+  EXPECT_EQ(trained(1, least.nearest_feasible_bytes), one);
+}
+
+// Each activation is rounded to 8 bits of mantissa, by at most 2^-9 of itself.
+TEST(mixed_precision, learns_as_f32_does_to_rounding) {
+  const data::Dataset data = test::small_data(64);
+  const auto losses = [&](DType precision) {
+    Trainer trainer(test::small_network(), options(precision));
+    std::vector<double> all;
+    FitOptions fit{.epochs = 5};
+    fit.on_epoch = [&](const EpochReport& report) { all.push_back(report.train.loss); };
+    trainer.fit(data, fit);
+    return all;
+  };
+  const std::vector<double> full = losses(DType::f32);
+  const std::vector<double> half = losses(DType::bf16);
+  EXPECT_LT(half.back(), half.front());
+  EXPECT_NE(half, full);
+  for (size_t i = 0; i < full.size(); ++i) EXPECT_NEAR(half[i], full[i], 0.02 * full[i]) << i;
+}
+
+TEST(mixed_precision, is_a_setting_of_a_checkpoint) {
+  const test::TemporaryFolder folder;
+  Trainer trainer(test::small_network(), options(DType::bf16));
+  trainer.save(folder / "c");
+  Trainer other(test::small_network(), options(DType::f32));
+  EXPECT_THAT(error_of([&] { other.resume(folder / "c"); }), HasSubstr("precision"));
+  EXPECT_NO_THROW(other.load_weights(folder / "c"));
+  EXPECT_THAT(error_of([&] { Trainer(test::small_network(), options(DType::f16)); }),
+              HasSubstr("expected f32 or bf16, got f16"));
+}
+
+// All recipes can be compiled so.
+TEST(mixed_precision, is_offered_for_every_recipe) {
+  for (const Recipe& recipe : recipes()) {
+    const Plan plan = plan_training(
+        recipe.build(),
+        {.optimizer = recipe.optimizer(), .batch = 4, .precision = DType::bf16, .threads = 1});
+    EXPECT_GT(plan.planned_peak_bytes, 0) << recipe.name;
+  }
+}
+
+}  // namespace
+}  // namespace thimble::mixed_precision_test
