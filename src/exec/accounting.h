@@ -1,4 +1,4 @@
-// Counts the working memory that the library holds: blocks of tensors and what loaders read into.
+// Counts the working memory of the library: memory blocks of tensors, and read buffers of loaders.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@
 
 namespace thimble::exec {
 
-// Bytes held now, and at most so far. Thread-safe.
+// Counts bytes in use: now, and at the peak. Thread-safe.
 class Account {
  public:
-  // bytes: below zero where they are given back.
+  // bytes: negative when memory is freed.
   void add(int64_t bytes);
   [[nodiscard]] int64_t held() const { return held_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
-  // What was held at most counts from now on.
+  // Restarts the peak from what is held now.
   void forget_peak() { peak_.store(held(), std::memory_order_relaxed); }
 
  private:
@@ -22,7 +22,8 @@ class Account {
   std::atomic<int64_t> peak_{0};
 };
 
-// While it stands, what this thread takes is counted in the account; of two the inner one counts.
+// While the object lives, allocations of this thread are counted in the account. Nested objects:
+// the innermost one counts.
 class Counting {
  public:
   explicit Counting(std::shared_ptr<Account> account);
@@ -34,8 +35,8 @@ class Counting {
   std::shared_ptr<Account> outer_;
 };
 
-// So many bytes, counted until it goes in the account that was open on this thread when it was
-// made; where none was, nowhere. Make it before the memory is taken.
+// Counts some bytes while the object lives, in the account that was open on this thread at
+// construction; in none if none was open. Construct it before the memory is allocated.
 class Held {
  public:
   Held() = default;

@@ -1,4 +1,4 @@
-// The clock that steps and transfers are timed with.
+// The clock that times steps and transfers.
 #pragma once
 
 #include <chrono>

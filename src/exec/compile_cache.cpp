@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{2} << 20;
 
-// Feeds a hash with values whose ends are clear, so that no two contents look the same.
+// Feeds a hash with values and their lengths, so that different contents never look the same.
 class Content {
  public:
   template <class T>
@@ -102,7 +102,7 @@ void add_graph(Content& content, const ir::Graph& graph) {
   content.add(graph.metrics);
 }
 
-// Named one by one, so that a new option cannot be forgotten: it would not compile.
+// Every option is named: a new option that is forgotten here does not compile.
 void add_options(Content& content, const CompileOptions& options) {
   const auto& [threads, fast, optimize, budget] = options;
   content.add(threads);
@@ -110,7 +110,7 @@ void add_options(Content& content, const CompileOptions& options) {
   content.add(optimize);
   const auto& [bytes, swap, smallest, device, staging, in_file, times, saved, parts, explain,
                memo] = budget;
-  static_cast<void>(memo);  // says nothing new
+  static_cast<void>(memo);  // does not change the result
   content.add(bytes);
   content.add(swap);
   content.add(smallest);
@@ -138,7 +138,8 @@ std::string content_hash(const ir::Graph& graph, const CompileOptions& options) 
 
 int64_t memory_bytes(const Compiled& compiled) {
   const plan::Fitted& step = compiled.step;
-  constexpr int64_t kAttributes = 64;  // of a node; often shared with other graphs
+  constexpr int64_t kAttributes =
+      64;  // estimated bytes of a node's attributes; often shared with other graphs
   int64_t bytes = 0;
   for (const ir::ValueData& data : step.graph.values) {
     bytes += static_cast<int64_t>(sizeof(data)) + memory_bytes(*data.name) +
@@ -162,7 +163,7 @@ int64_t memory_bytes(const Compiled& compiled) {
          memory_bytes(step.arena.workspace_of_node) + memory_bytes(step.slot_bytes);
 }
 
-// asked: with the answer to what a plan may have asked; null: not known yet.
+// rates: what a plan was told when it asked for the speed of the swap file; null: not known yet.
 std::shared_ptr<const Compiled> CompileCache::find(const std::string& key, const Known* asked) {
   const auto dead = [](const Known& known) { return known.step.expired(); };
   known_.erase(std::remove_if(known_.begin(), known_.end(), dead), known_.end());
@@ -179,7 +180,7 @@ bool CompileCache::must_ask(const std::string& key) const {
                      [&](const Known& known) { return known.rates && known.key == key; });
 }
 
-// Puts one in front, and lets go of the last ones where all together are too large.
+// Puts one in front and drops the last ones while the total exceeds the bound.
 void CompileCache::hold(const std::shared_ptr<const Compiled>& step) {
   const auto same =
       std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.step == step; });
@@ -200,7 +201,7 @@ void CompileCache::hold(const std::shared_ptr<const Compiled>& step) {
 std::shared_ptr<const Compiled> CompileCache::get(const std::string& key, const Rates& rates,
                                                   const Make& make) {
   Known known{key, std::nullopt, {}};
-  // Asked once: whoever measures the swap file may take long, or fail.
+  // Asked at most once: measuring the swap file may take long or fail.
   const Rates ask = [&] {
     if (!known.rates) known.rates = rates();
     return *known.rates;

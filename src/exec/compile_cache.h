@@ -1,4 +1,4 @@
-// Compiled steps by the content of what they were compiled from.
+// Cache of compiled steps, keyed by the content they were compiled from.
 #pragma once
 
 #include <cstdint>
@@ -18,46 +18,50 @@ namespace thimble::exec {
 
 struct CompileOptions;
 
-// SHA-256 of all that a graph and the options say, but for the speed of the swap file: equal for
-// equal contents, whatever they were built by.
+// SHA-256 of everything that a graph and the options contain, except the speed of the swap file.
+// Equal contents have equal hashes, however they were built.
 [[nodiscard]] std::string content_hash(const ir::Graph& graph, const CompileOptions& options);
 
-// What compiling makes. The graph's constants have no data: their contents stand once, beside it.
+// The result of compiling. The graph's constants have no data here: their contents are in
+// `constants`.
 struct Compiled {
   plan::Fitted step;
-  std::vector<std::shared_ptr<const Block>> constants;  // by value; null where it is no constant
+  std::vector<std::shared_ptr<const Block>>
+      constants;  // by value; null where the value is no constant
 };
 
-// Memory that a compiled step takes, about.
+// Estimated memory of a compiled step in bytes.
 [[nodiscard]] int64_t memory_bytes(const Compiled& compiled);
 
-// Compiled steps by a key. One is found as long as anybody holds it, and the cache itself holds the
-// last ones, as many as fit into its bound. Thread-safe: what two threads miss at once both make.
+// Compiled steps by key. A step is found as long as anyone holds it. The cache itself holds the
+// steps used last, as many as fit into its bound. Thread-safe: if two threads miss the same key at
+// once, both compile.
 class CompileCache {
  public:
   explicit CompileCache(int64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // The speed of the swap file, which a plan may ask for or not. Empty: nominal.
+  // Returns the speed of the swap file, which a plan may or may not need. Empty: nominal rates.
   using Rates = std::function<plan::SwapRates()>;
   using Make = std::function<Compiled(const Rates& rates)>;
-  // What was made under that key, at the same speed if it asked for it; else what make returns.
+  // The step compiled under that key, if its plan did not ask for rates or asked and got the same
+  // ones; else the result of make, which is cached.
   [[nodiscard]] std::shared_ptr<const Compiled> get(const std::string& key, const Rates& rates,
                                                     const Make& make);
 
-  // Holds a step no longer: it is found only while somebody else holds it.
+  // Drops the cache's own reference: the step is found only while someone else holds it.
   void let_go(const Compiled& compiled);
 
   struct Counts {
     int64_t hits = 0;
     int64_t misses = 0;
-    int64_t held_bytes = 0;  // by the cache; some of it may be in use by programs as well
+    int64_t held_bytes = 0;  // by the cache; programs may share some of it
   };
   [[nodiscard]] Counts counts() const;
 
  private:
   struct Known {
     std::string key;
-    std::optional<plan::SwapRates> rates;  // of the swap file; none: it did not ask for them
+    std::optional<plan::SwapRates> rates;  // of the swap file; none: the plan did not ask
     std::weak_ptr<const Compiled> step;
   };
   struct Held {
@@ -70,13 +74,13 @@ class CompileCache {
 
   mutable std::mutex mutex_;
   std::vector<Known> known_;
-  std::deque<Held> held_;  // the last used one in front
+  std::deque<Held> held_;  // most recently used in front
   int64_t most_bytes_;
   Counts counts_;
 };
 
-// That of the process. It holds 2 MiB at most: some dozens of small models' steps, or the last few
-// of a large one.
+// The cache of the process. It holds at most 2 MiB: some dozens of small models' steps, or the last
+// few steps of a large one.
 [[nodiscard]] CompileCache& compile_cache();
 
 }  // namespace thimble::exec

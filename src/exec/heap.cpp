@@ -16,8 +16,8 @@ void trim_heap() {
 
 void hold_heap() {
 #ifdef __GLIBC__
-  // Otherwise the sizes that malloc keeps to itself grow with the largest block ever freed, and
-  // every further arena reserves 64 MiB of addresses.
+  // Without fixed thresholds malloc keeps blocks as large as the largest ever freed, and every
+  // further arena reserves 64 MiB of addresses.
   constexpr int kThreshold = 128 << 10;
   static_cast<void>(::mallopt(M_ARENA_MAX, 1));
   static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kThreshold));

@@ -9,18 +9,18 @@
 namespace thimble::exec {
 namespace {
 
-// Random numbers for one parameter.
+// The random numbers of one parameter.
 class Stream {
  public:
   Stream(uint64_t seed, const std::string& name)
       : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)} {
-    uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+    uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a hash of the name
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     hash_[0] = static_cast<uint32_t>(hash);
     hash_[1] = static_cast<uint32_t>(hash >> 32);
   }
 
-  // In [0, 1).
+  // Uniform in [0, 1).
   double uniform() {
     if (used_ == 4) {
       const uint32_t counter[4] = {block_++, 0, hash_[0], hash_[1]};
@@ -30,7 +30,7 @@ class Stream {
     return static_cast<double>(philox_unit(words_.v[used_++]));
   }
 
-  // Standard normal. Box and Muller 1958.
+  // Standard normal, by Box and Muller 1958.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());

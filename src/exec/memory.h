@@ -1,4 +1,4 @@
-// Aligned memory blocks and the store of everything that outlives a step.
+// Aligned memory blocks, and the store of all values that outlive a step.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace thimble::exec {
 
 class SwapFile;
 
-// A zeroed, 64-byte aligned block. Counted in the open account.
+// A zeroed, 64-byte aligned block. Counted in the account that is open on the thread.
 class Block {
  public:
   Block() = default;
@@ -34,10 +34,10 @@ class Block {
 };
 
 // Parameters and state of a model by name, shared by all its programs. Constants belong to each
-// program: two of them may fold different ones under one name.
+// program, because two programs may fold different constants under one name.
 //
-// Some may lie in a swap file between the steps. Then read and change need memory to pass them
-// through, and throw Error where the file fails.
+// Some entries may lie in a swap file between steps. Reading or changing them needs a bounce
+// buffer, and throws Error where the file fails.
 class Store {
  public:
   struct Entry {
@@ -45,9 +45,9 @@ class Store {
     ir::Role role;
     ir::TensorType type;
     Initializer init;
-    std::byte* data;              // null: in the swap file
-    int slot;                     // of the swap file
-    bool sums_gradients = false;  // as ir::ValueData says
+    std::byte* data;              // null if in the swap file
+    int slot;                     // in the swap file
+    bool sums_gradients = false;  // see ir::ValueData
 
     [[nodiscard]] size_t bytes() const {
       return static_cast<size_t>(size_bytes(type.dtype, type.shape));
@@ -55,49 +55,50 @@ class Store {
   };
 
   // Holds every parameter and state of the graphs, zero until initialize; equal names must have
-  // equal types. in_file: names that lie in the swap file, in the order of its slots.
+  // equal types. in_file: names of entries in the swap file, in the order of its slots.
   explicit Store(const std::vector<const ir::Graph*>& graphs,
                  const std::set<std::string>& in_file = {});
 
-  // bounce: the bounce buffer, as large as the largest entry in the file. Both must outlive their
-  // use; every read and change of such an entry overwrites it.
+  // bounce: the bounce buffer, as large as the largest entry in the file. Both must outlive the
+  // store's use of them; every read and change of such an entry overwrites the buffer.
   void attach(SwapFile* file, std::span<std::byte> bounce);
 
   // The contents of an entry, valid until the next read or change.
   [[nodiscard]] std::span<const std::byte> read(const Entry& entry) const;
-  // Overwrites all of them: write(std::span<std::byte>) must fill what it is given.
+  // Overwrites an entry: write(std::span<std::byte>) must fill the whole span.
   template <class F>
   void overwrite(const Entry& entry, F&& write) {
     write(room(entry));
     put(entry);
   }
 
-  // First values by each entry's rule. Depends on the seed and the names alone.
+  // Sets initial values by each entry's initializer. They depend on the seed and the names alone.
   void initialize(uint64_t seed);
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-  // Null where there is none of that name.
+  // Null if there is no entry of that name.
   [[nodiscard]] const Entry* find(const std::string& name) const;
   [[nodiscard]] int64_t bytes() const { return block_.bytes(); }
 
  private:
-  // Where an entry's contents lie, or are to pass through.
+  // Memory of an entry: its own, or the bounce buffer for an entry in the swap file.
   [[nodiscard]] std::span<std::byte> room(const Entry& entry) const;
-  // Brings an entry whose contents are in its room to where they belong.
+  // Stores an entry after its memory was changed: writes it to the swap file if it lies there.
   void put(const Entry& entry);
   void require_done(const Entry& entry) const;
 
   std::vector<Entry> entries_;
-  std::vector<uint32_t> by_name_;  // numbers of entries in the order of their names
+  std::vector<uint32_t> by_name_;  // indices of entries in the order of their names
   SwapFile* file_ = nullptr;
   std::span<std::byte> bounce_;
   Block block_;
 };
 
-// Writes a number into all elements of whatever type, by the rules of cast.
+// Writes a number into all elements of a tensor of any type, converted as by cast.
 void fill_constant(const ir::TensorType& type, double value, std::span<std::byte> out);
 
-// Writes first values of shape by the rule. out: [elements]. Philox keyed by seed and name.
+// Writes initial values of the shape by the initializer. out: [elements]. Philox keyed by seed and
+// name.
 void fill_initial(const Initializer& init, const std::string& name, uint64_t seed,
                   const Shape& shape, float* out);
 

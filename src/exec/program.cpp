@@ -19,7 +19,7 @@ bool holds(const Block& block, std::span<const std::byte> bytes) {
   return std::equal(bytes.begin(), bytes.end(), block.data());
 }
 
-// What programs have already of these contents; null: nothing.
+// A block of equal contents that a program already holds; null: none.
 std::shared_ptr<const Block> known_block(const std::vector<const Constants*>& known,
                                          std::span<const std::byte> bytes) {
   const int64_t size = plan::aligned(static_cast<int64_t>(bytes.size()));
@@ -40,8 +40,8 @@ std::shared_ptr<const Block> block_of(const ir::TensorType& type,
   return block;
 }
 
-// Takes the contents of constants out of a graph: what becomes of it is not to hold them beside
-// their blocks.
+// Moves the contents of constants out of a graph, so that the compiled graph does not hold them
+// beside their blocks.
 class Contents {
  public:
   explicit Contents(ir::Graph& graph) {
@@ -50,8 +50,8 @@ class Contents {
     }
   }
 
-  // As blocks, by the values of what became of the graph. What a program holds of them is counted
-  // there; the cache may hold them longer.
+  // The contents as blocks, by the values of the compiled graph. What a program holds is counted in
+  // its account; the cache may hold them longer.
   [[nodiscard]] Constants blocks(const ir::Graph& graph,
                                  const std::vector<const Constants*>& known) const {
     const Counting nowhere(nullptr);
@@ -68,14 +68,14 @@ class Contents {
   std::map<std::string, ir::Shared<Array>> by_name_;
 };
 
-// Vectors have room to grow, which is of no use any more.
+// Frees spare capacity of vectors that no longer grow.
 void shrink(plan::Fitted& step) {
   step.graph.nodes.shrink_to_fit();
   step.arena.plan.buffers.shrink_to_fit();
   step.arena.plan.steps.shrink_to_fit();
 }
 
-// Asks for rates through the cache.
+// Asks for the swap rates through the cache.
 class CachedDevice final : public plan::SwapDevice {
  public:
   explicit CachedDevice(CompileCache::Rates rates) : rates_(std::move(rates)) {}
@@ -85,7 +85,7 @@ class CachedDevice final : public plan::SwapDevice {
   CompileCache::Rates rates_;
 };
 
-// A block that counts where it is in use.
+// A block that is counted in the account of the program that uses it.
 struct Counted {
   Held held;
   std::shared_ptr<const Block> block;
@@ -107,7 +107,7 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
     for (const Program* const sibling : siblings) known.push_back(&sibling->compiled_->constants);
     const plan::ArenaOptions arena{options.threads, options.fast, options.optimize};
     ir::Graph step = options.optimize ? passes::optimize(graph) : std::move(graph);
-    graph = {};  // planning takes memory enough
+    graph = {};  // frees memory before planning needs it
     const Contents contents(step);
     plan::Budget budget = options.budget;
     if (rates) budget.device = std::make_shared<CachedDevice>(rates);
@@ -130,7 +130,7 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
 Program::Program(ir::Graph graph, const CompileOptions& options,
                  const std::vector<const Program*>& siblings)
     : options_(options), compiled_(compile(std::move(graph), options, siblings)) {
-  options_.budget = {};  // what it holds for planning is of no use any more
+  options_.budget = {};  // frees what was held for planning
   const ir::Graph& step = compiled_->step.graph;
   params_.reserve(step.nodes.size());
   for (const ir::Node& node : step.nodes) {

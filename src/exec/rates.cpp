@@ -13,10 +13,10 @@ namespace thimble::exec {
 namespace {
 
 constexpr int kRounds = 20;
-// Small enough to take little memory, large enough to keep some threads busy.
+// Small enough to need little memory, large enough to keep several threads busy.
 constexpr int kSide = 96;
 constexpr int64_t kNumbers = int64_t{kSide} * kSide;
-constexpr double kLeastMs = 1e-6;  // a clock may be coarse
+constexpr double kLeastMs = 1e-6;  // the clock's resolution may be coarse
 
 template <class Run>
 double shortest_ms(const Run& run) {

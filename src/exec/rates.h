@@ -6,8 +6,9 @@
 
 namespace thimble::exec {
 
-// Times nodes by their flops and bytes, at the rates of a small product of matrices and a sum of
-// two arrays, measured in some milliseconds once for every number of threads. Thread-safe.
+// Estimates times of nodes from their flops and bytes. The rates come from a small matrix product
+// and a sum of two arrays, measured once for every number of threads in some milliseconds.
+// Thread-safe.
 [[nodiscard]] plan::NodeTimes measured_rates(parallel::ThreadPool& pool);
 
 }  // namespace thimble::exec

@@ -13,12 +13,12 @@
 namespace thimble::exec {
 namespace {
 
-// As many as there is time for: disks are less steady than ops.
+// Beyond the minimum, as many as time allows: disks are less steady than kernels.
 constexpr size_t kLeastSteps = 3;
 constexpr size_t kMostSteps = 64;
-constexpr size_t kMostRounds = 9;  // in which ops are timed
+constexpr size_t kMostRounds = 9;  // rounds in which nodes are timed, at most
 constexpr double kSeconds = 2.0;
-constexpr size_t kEnough = 8;  // steps, that half of them may be left out
+constexpr size_t kEnough = 8;  // enough steps to leave out half of them
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -26,7 +26,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Of the later half, where that is enough: many disks are faster for a moment than they stay.
+// Median of the later half if there are enough values: many disks are fast at first and then slow
+// down.
 double settled(std::vector<double> values) {
   if (values.size() >= kEnough) {
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
@@ -37,7 +38,7 @@ double settled(std::vector<double> values) {
 }  // namespace
 
 Rehearsal rehearse(Session& session, const SwapFile& file) {
-  // The first write of a place in the file is slower than all later ones.
+  // The first write to a place in the file is slower than later ones.
   const Clock::time_point start = Clock::now();
   static_cast<void>(session.measure());
   const size_t least = seconds_since(start) > kSeconds ? 1 : kLeastSteps;

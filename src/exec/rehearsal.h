@@ -1,4 +1,4 @@
-// A step is run before training starts, to see how long it takes.
+// Runs a step before training starts to measure its time.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,21 @@
 
 namespace thimble::exec {
 
-// Medians of some steps, of their later half but for the nodes; milliseconds.
+// Medians of several steps in milliseconds; all but node times are of the later half of the steps.
 struct Rehearsal {
   std::vector<double> node_ms;
   double step_ms = 0.0;
-  double busy_ms = 0.0;   // while the file had transfers under way
-  double stall_ms = 0.0;  // while the step waited for it
+  double busy_ms = 0.0;   // while transfers were in progress
+  double stall_ms = 0.0;  // while the step waited for transfers
 };
 
-// Runs a step with all its transfers some times, fewer where it takes long, on inputs of zeros and
-// whatever else the memory holds, which is lost. What the step fetches must be in the file. Throws
-// Error where the file fails.
+// Runs a step with all its transfers several times, fewer if it takes long, with inputs of zeros
+// and arbitrary contents in other memory, which are lost. Values that the step fetches must be in
+// the file. Throws Error if the file fails.
 [[nodiscard]] Rehearsal rehearse(Session& session, const SwapFile& file);
 
-// times: gets that of every node but the transfers. rates: by which the program was planned, scaled
-// to how long the file was busy with its staging.
+// times: receives the times of all nodes except transfers. rates: the rates the program was planned
+// with, scaled to the measured time of the file with its staging buffers.
 void learn(const Rehearsal& rehearsal, const Program& program, plan::NodeTimes& times,
            plan::SwapRates& rates);
 

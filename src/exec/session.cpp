@@ -26,7 +26,7 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ir::ValueData& data = graph.values[id];
     if (data.role == ir::Role::constant) {
-      // Kernels read it and nothing else: the verifier lets no op update a constant.
+      // Kernels only read it: the verifier lets no op update a constant.
       value_data_[id] = const_cast<std::byte*>(program.constant(static_cast<int>(id)));
     } else if (ir::is_persistent(data.role)) {
       const Store::Entry* entry = store.find(data.name);
@@ -36,7 +36,7 @@ Session::Session(const Program& program, const Store& store, std::span<std::byte
       value_data_[id] = arena.data() + plan.buffers[static_cast<size_t>(buffer)].offset;
     }
   }
-  // Calls hold pointers into pointers_: it must not grow once they are made.
+  // Calls point into pointers_, so it must not be reallocated once they are made.
   size_t pointers = 0;
   for (const ir::Node& node : graph.nodes) {
     pointers += node.outputs.size() + node.inputs.size() + node.op->signature.inputs.size();
@@ -136,14 +136,14 @@ bool Session::run() {
   return true;
 }
 
-// What is under way must not reach into the memory of whatever runs next.
+// Transfers in progress must not touch the memory of whatever runs next.
 bool Session::stop_early() {
   const auto slots = static_cast<int>(program_.slot_bytes().size());
   for (int slot = 0; slot < slots; ++slot) static_cast<void>(swap_->wait(slot));
   return false;
 }
 
-// Ops take another time on indices that are none.
+// Ops may run longer on invalid indices.
 void Session::clear_sources() {
   const ir::Graph& graph = program_.graph();
   for (size_t id = 0; id < graph.values.size(); ++id) {
@@ -209,7 +209,7 @@ std::string Session::forward_non_finite() {
   for (size_t n = 0; n < calls_.size(); ++n) {
     run_call(calls_[n]);
     if (calls_[n].waits && !swap_->error().empty()) return "";
-    // What is being read is nobody's to look at.
+    // Memory that a transfer is still writing must not be read.
     if (plan::is_transfer(*graph.nodes[n].op) && !calls_[n].waits) continue;
     for (int id : graph.nodes[n].outputs) {
       if (!is_finite(id)) return described(id);

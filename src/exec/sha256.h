@@ -12,7 +12,7 @@ namespace thimble::exec {
 class Sha256 {
  public:
   void update(std::span<const std::byte> bytes);
-  // The digest of everything so far, 64 hex digits; the object may go on afterwards.
+  // The digest of all bytes so far, 64 hex digits; more may be added afterwards.
   [[nodiscard]] std::string hex() const;
 
  private:
@@ -22,7 +22,7 @@ class Sha256 {
                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<uint8_t, 64> buffer_{};
   size_t buffered_ = 0;
-  uint64_t length_ = 0;  // bytes
+  uint64_t length_ = 0;  // in bytes
 };
 
 }  // namespace thimble::exec

@@ -1,4 +1,4 @@
-// What a folder's disk gives a swap file.
+// Measures the bandwidth of a swap file in a folder.
 #include <thimble/error.h>
 
 #include <algorithm>
@@ -14,35 +14,35 @@
 namespace thimble::exec {
 namespace {
 
-constexpr int64_t kFileBytes = int64_t{8} << 20;  // less where the disk has no room for it
+constexpr int64_t kFileBytes = int64_t{8} << 20;  // smaller if the disk lacks the space
 constexpr int64_t kLeastSlots = 2;
-// Of a transfer, which goes in chunks of which some are under way at once.
+// Size of a transfer; it is cut into chunks, several of which are in progress at once.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int kChunks = 4;
-constexpr double kProbeSeconds = 0.04;  // for each part
-constexpr int64_t kSmallBytes = 1;      // next to nothing: one block of the disk
+constexpr double kProbeSeconds = 0.04;  // for each part of the measurement
+constexpr int64_t kSmallBytes = 1;      // a minimal transfer: one block of the disk
 
 class Measurement {
  public:
-  // block_bytes: of a transfer.
+  // block_bytes: the size of a transfer.
   Measurement(const std::string& folder, const SwapOptions& options, int64_t block_bytes, int slots)
       : slots_(slots),
         block_(block_bytes),
         file_(folder, std::vector<int64_t>(static_cast<size_t>(slots), block_bytes), options) {}
 
-  // Bytes a second.
+  // Bytes per second.
   double rate(bool write) {
     return static_cast<double>(block_.bytes()) / seconds_each(write, block_.bytes());
   }
 
-  // Seconds that a small transfer adds to those before it.
+  // Seconds that a small transfer adds to the time of earlier transfers.
   double small() {
     return (seconds_each(true, kSmallBytes) + seconds_each(false, kSmallBytes)) / 2;
   }
 
  private:
-  // Of transfers of the first slots, as many as there is time for, and for reading as many as were
-  // written. The next one is queued while one runs, as in a training step.
+  // Seconds of each transfer of the first slots: as many as time allows, and for reads as many as
+  // were written. The next transfer is queued while one runs, as in a training step.
   double seconds_each(bool write, int64_t bytes) {
     const Clock::time_point start = Clock::now();
     const int most = write ? slots_ : written_;
@@ -69,8 +69,8 @@ class Measurement {
 
   int slots_;
   Block block_;
-  SwapFile file_;    // ends before the block does
-  int written_ = 0;  // slots, last
+  SwapFile file_;    // destroyed before the block
+  int written_ = 0;  // slots written by the last measurement
 };
 
 int64_t block_bytes(const SwapOptions& options) {
@@ -98,7 +98,7 @@ Bandwidth measure_bandwidth(const std::string& folder, SwapOptions options) {
   options.capacity = std::max(options.capacity, 2);
   const std::unique_ptr<Measurement> file = largest(folder, options);
   Measurement& measurement = *file;
-  // The first write of a place is slower than those of all later steps.
+  // The first write to a place in the file is slower than later ones.
   static_cast<void>(measurement.rate(true));
   Bandwidth bandwidth;
   bandwidth.write_bytes_per_second = measurement.rate(true);

@@ -1,4 +1,4 @@
-// The checksum of chunks of a swap file.
+// The checksum of the chunks of a swap file.
 #pragma once
 
 #include <array>
@@ -9,13 +9,14 @@
 
 namespace thimble::exec {
 
-// Copies bytes from src to dst and returns a 64-bit checksum of them. A change within eight aligned
-// bytes shows for certain, any other all but surely. seed: where the bytes belong, so that equal
-// bytes elsewhere do not pass. The ranges may not overlap.
+// Copies bytes from src to dst and returns their 64-bit checksum. Any change within eight aligned
+// bytes is detected for certain, other changes with near certainty. seed: identifies the place of
+// the bytes, so that equal bytes from another place fail the check. The ranges must not overlap.
 //
-// Eight sums side by side, each sum = rotate(sum + word * odd) * odd: reversible, so that a word's
-// change never gets lost. A word is multiplied too, or flips of two bits in words of one sum could
-// cancel out: a product only carries upwards, and leaves a flipped highest bit as it was.
+// Keeps eight independent sums, each sum = rotate(sum + word * odd) * odd. Each step is reversible,
+// so the change of one word never gets lost. Words are multiplied before the addition, because else
+// two flipped bits in words of one sum could cancel: a product carries only upwards and leaves a
+// flipped highest bit in place.
 inline uint64_t copy_with_checksum(std::byte* dst, const std::byte* src, int64_t bytes,
                                    uint64_t seed) {
   constexpr size_t kLanes = 8;

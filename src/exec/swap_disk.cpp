@@ -28,7 +28,7 @@ bool is_memory(const struct statfs& system) {
          static_cast<uint32_t>(system.f_type) == kRamfs;
 }
 
-// An open file without a name. -1: errno says why not.
+// Opens a file without a name. -1: see errno.
 int open_nameless(const std::string& folder) {
   constexpr mode_t kOwnerOnly = 0600;
 #ifdef O_TMPFILE
@@ -36,7 +36,7 @@ int open_nameless(const std::string& folder) {
   if (nameless >= 0) return nameless;
 #endif
   std::string path = folder + "/thimble-swap-XXXXXX";
-  const int named = ::mkostemp(path.data(), O_CLOEXEC);  // of mode 0600
+  const int named = ::mkostemp(path.data(), O_CLOEXEC);  // permissions 0600
   if (named >= 0) ::unlink(path.c_str());
   return named;
 }
@@ -48,7 +48,7 @@ std::string refusal(const std::string& folder, int error) {
       folder, std::strerror(error));
 }
 
-// -1: the file system does not say.
+// -1: unknown to the file system.
 int64_t free_bytes(int descriptor) {
   struct statvfs system {};
   if (::fstatvfs(descriptor, &system) != 0) return -1;
@@ -62,7 +62,7 @@ std::string no_space(const std::string& folder, int descriptor, int64_t bytes, i
       bytes, folder, std::max<int64_t>(free_bytes(descriptor), 0), std::strerror(error));
 }
 
-// Why a file cannot become so large, as far as the system says before it is tried; empty: it can.
+// Why a file cannot have this size, as far as the system tells in advance; empty: it can.
 std::string why_no_room(const std::string& folder, int descriptor, int64_t bytes) {
   // Beyond this limit the system would end the process by a signal.
   struct rlimit limit {};
@@ -94,7 +94,7 @@ SwapDisk::SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::b
 SwapDisk::~SwapDisk() { ::close(descriptor_); }
 
 void SwapDisk::allocate() {
-  // Asked first: where the system has to write every block to allocate it, that takes long.
+  // Checked first, because allocating is slow where the system must write every block.
   const std::string why = why_no_room(folder_, descriptor_, bytes_);
   if (!why.empty()) throw Error(kWhere, why);
   int error = EINTR;
@@ -102,7 +102,7 @@ void SwapDisk::allocate() {
   if (error != 0) throw Error(kWhere, no_space(folder_, descriptor_, bytes_, error));
 }
 
-// Some file systems accept the flag and refuse the transfers, or want larger blocks.
+// Some file systems accept the flag but refuse the transfers, or need larger blocks.
 void SwapDisk::make_direct(std::byte* block) {
 #ifdef O_DIRECT
   const int flags = ::fcntl(descriptor_, F_GETFL);

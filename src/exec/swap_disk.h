@@ -1,4 +1,4 @@
-// The file below a swap file: how it is made, and what the file system lets us do with it.
+// The file on disk below a swap file: how it is created, and what its file system supports.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,19 @@
 
 namespace thimble::exec {
 
-// Offsets and sizes of direct transfers are multiples of this, addresses too.
+// Offsets, sizes and addresses of direct transfers are multiples of this.
 inline constexpr int64_t kSwapBlock = 4096;
 
 [[nodiscard]] constexpr int64_t whole_blocks(int64_t bytes) {
   return (bytes + kSwapBlock - 1) / kSwapBlock * kSwapBlock;
 }
 
-// An open file without a name, readable by its user alone, its whole size taken on the disk.
+// An open file without a name, readable by its user alone, with its whole size allocated on the
+// disk.
 class SwapDisk {
  public:
-  // bytes: at least kSwapBlock. block: kSwapBlock aligned bytes of scratch, written to find out
-  // whether the file takes direct transfers. Throws Error.
+  // bytes: at least kSwapBlock. block: kSwapBlock aligned bytes of scratch, written to test whether
+  // the file supports direct transfers. Throws Error.
   SwapDisk(const std::string& folder, int64_t bytes, bool direct, std::byte* block);
   ~SwapDisk();
   SwapDisk(const SwapDisk&) = delete;
@@ -29,8 +30,8 @@ class SwapDisk {
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
 
-  // Of a file that is not direct: brings written bytes to the disk, and frees the page cache of
-  // them, which would be memory nobody has planned. Returns 0 or an errno.
+  // For a file that is not direct: flushes written bytes to the disk and drops them from the page
+  // cache, which would be unplanned memory. Returns 0 or an errno.
   [[nodiscard]] int settle(bool write, int64_t offset, int64_t bytes) const;
 
  private:

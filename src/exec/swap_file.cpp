@@ -58,7 +58,7 @@ std::unique_ptr<SwapIo> make_io(const SwapDisk& disk, const SwapOptions& options
 
 struct Queued {
   SwapTransfer transfer;
-  int64_t begin;  // of the next chunk
+  int64_t begin;  // where the next chunk begins
 };
 
 }  // namespace
@@ -72,7 +72,7 @@ struct SwapFile::State {
   void fail(const SwapFailure& why);
   [[nodiscard]] bool wait(int slot);
 
-  // The thread: until told to stop, or something fails.
+  // The body of the thread: runs until stopped or until something fails.
   void work();
   [[nodiscard]] bool take(Queued* next);
   void done(const SwapTransfer& transfer);
@@ -86,13 +86,13 @@ struct SwapFile::State {
 
   const size_t capacity;
   mutable std::mutex mutex;
-  std::condition_variable added;     // for the thread
-  std::condition_variable finished;  // for wait()
+  std::condition_variable added;     // signals the thread
+  std::condition_variable finished;  // signals wait()
   // Guarded by the mutex.
-  std::vector<Queued> queue;  // in the order of their starts; never longer than capacity
-  std::vector<int> pending;   // transfers not done, by slot
+  std::vector<Queued> queue;  // by start time; never longer than capacity
+  std::vector<int> pending;   // unfinished transfers, by slot
   SwapFailure failure;
-  bool has_ended = false;  // the thread: it touches no memory of the caller's any more
+  bool has_ended = false;  // the thread has ended and touches no memory of the caller any more
   bool is_busy = false;
   Clock::time_point busy_since;
   SwapCounters counters;
@@ -151,7 +151,7 @@ void SwapFile::State::add(const SwapTransfer& transfer) {
   added.notify_one();
 }
 
-// With the mutex held. The first failure is the one to tell of.
+// Call with the mutex held. Only the first failure is reported.
 void SwapFile::State::fail(const SwapFailure& why) {
   if (failure.kind == Kind::none) failure = why;
   stop.store(true, std::memory_order_relaxed);
@@ -174,13 +174,13 @@ bool SwapFile::State::wait(int slot) {
   return failure.kind == Kind::none;
 }
 
-// The next chunk of the most urgent transfer; meanwhile ends those under way. False: stopped, or
-// failed.
+// Takes the next chunk of the most urgent transfer; meanwhile finishes those in progress. False:
+// stopped, or failed.
 bool SwapFile::State::take(Queued* next) {
   std::unique_lock lock(mutex);
   for (;;) {
     if (stop.load(std::memory_order_relaxed)) return false;
-    // What is urgent is told when there is a buffer for it.
+    // The most urgent transfer is chosen when a buffer is free for it.
     if (!queue.empty() && !pipe.full()) break;
     if (pipe.idle()) {
       if (is_busy) counters.busy_ms += ms_since(busy_since);

@@ -7,7 +7,7 @@
 namespace thimble::exec {
 namespace {
 
-// Interrupted calls and the like are asked again, but not for ever.
+// Interrupted calls are repeated, but only so often.
 constexpr int kMostVain = 100;
 
 class BlockingIo : public SwapIo {
@@ -48,7 +48,8 @@ bool SwapIo::note(Work& work, int64_t answer) const {
     work.outcome = {SwapEnd::refused, static_cast<int>(-answer)};
     return false;
   }
-  // A direct transfer can only go on at a whole block: what lies beyond the last is moved again.
+  // A direct transfer can only continue at a whole block: bytes beyond the last one are moved
+  // again.
   int64_t moved = answer < 0 ? 0 : answer;
   if (moved < work.rest.bytes && disk_.direct()) moved -= moved % kSwapBlock;
   if (moved == 0 && answer >= 0 && !work.rest.write) {

@@ -1,4 +1,4 @@
-// The system's side of a swap file: whole chunks between staging buffers and the disk.
+// The system's side of a swap file: moves whole chunks between staging buffers and the disk.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace thimble::exec {
 
-// How a chunk's transfer has ended.
+// How the transfer of a chunk ended.
 enum class SwapEnd : uint8_t {
   whole,
-  refused,      // by the system: an errno
+  refused,      // the system returned an errno
   cut_off,      // the file ends before the chunk does
-  no_progress,  // asked again and again, the system moves nothing
+  no_progress,  // repeated calls move no bytes
 };
 
 struct SwapOutcome {
   SwapEnd end = SwapEnd::whole;
-  int error = 0;  // errno, of refused
+  int error = 0;  // errno if refused
 };
 
-// One transfer per staging buffer at a time. Calls from one thread.
+// At most one transfer per staging buffer at a time. Calls from one thread.
 class SwapIo {
  public:
   SwapIo(const SwapDisk& disk, const SwapOptions& options);
@@ -32,21 +32,21 @@ class SwapIo {
   SwapIo(const SwapIo&) = delete;
   SwapIo& operator=(const SwapIo&) = delete;
 
-  // Starts a transfer for a buffer that has none.
+  // Starts a transfer of a buffer that has none in progress.
   virtual void start(int buffer, const SwapRequest& request) = 0;
   // Waits for the transfer of a buffer.
   [[nodiscard]] virtual SwapOutcome finish(int buffer) = 0;
   [[nodiscard]] virtual bool is_uring() const { return false; }
 
  protected:
-  // What is left of a chunk's transfer.
+  // The rest of a chunk's transfer.
   struct Work {
     SwapRequest rest;
     SwapOutcome outcome;
-    int vain = 0;  // answers in a row that moved nothing
+    int vain = 0;  // consecutive results that moved nothing
   };
-  // Notes the system's answer to the request for work.rest: bytes moved, or -errno. True: the rest
-  // of it has to be asked for.
+  // Records the result of the request work.rest: bytes moved, or -errno. True: the rest must be
+  // requested.
   [[nodiscard]] bool note(Work& work, int64_t answer) const;
 
   const SwapDisk& disk_;
@@ -56,10 +56,10 @@ class SwapIo {
   std::function<int64_t(const SwapRequest&, int64_t)> answer_;
 };
 
-// By pread and pwrite: a start is the whole transfer.
+// By pread and pwrite: start() does the whole transfer.
 [[nodiscard]] std::unique_ptr<SwapIo> make_blocking_io(const SwapDisk& disk,
                                                        const SwapOptions& options);
-// By io_uring. Null where this build or the running kernel has none.
+// By io_uring. Null if this build or the running kernel does not support it.
 [[nodiscard]] std::unique_ptr<SwapIo> make_uring_io(const SwapDisk& disk,
                                                     const SwapOptions& options);
 

@@ -62,7 +62,7 @@ bool SwapPipe::enter(const SwapTransfer& transfer) {
   } else if (written != transfer.bytes) {
     return fail({SwapFailure::Kind::other_size, transfer, {}, offset, written});
   }
-  // Chunks under way may overtake each other on the disk; those of one slot must not.
+  // Chunks in progress may finish in any order on the disk, except those of one slot.
   while (is_under_way(transfer.slot)) {
     if (!finish_oldest()) return false;
   }

@@ -7,7 +7,7 @@
 namespace thimble::exec {
 namespace {
 
-constexpr int64_t kBuffersInBudget = 32;  // a sixteenth for two of them
+constexpr int64_t kBuffersInBudget = 32;  // two buffers take a sixteenth of the budget
 
 plan::SwapRates rates_of(const std::string& folder, const SwapOptions& options) {
   const Bandwidth measured = measure_bandwidth(folder, options);
@@ -46,7 +46,7 @@ plan::SwapRates SwapProbe::measured(const SwapOptions& file) {
     return rates;
   } catch (const Error& error) {
     error_ = error.message();
-    return {};  // a plan by nominal rates tells how large a file would have to be
+    return {};  // a plan with nominal rates tells how large the file would have to be
   }
 }
 

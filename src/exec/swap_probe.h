@@ -1,4 +1,4 @@
-// How fast the disk of a folder takes a swap file.
+// Measures how fast a swap file in a folder is.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,26 @@ namespace thimble::exec {
 
 inline constexpr int64_t kMostStagingBuffer = int64_t{256} << 10;
 
-// Rates that are measured when they are first asked for; nominal where that fails or has no memory.
+// Rates measured when they are first asked for; nominal rates if that fails or there is no memory
+// for it.
 class SwapProbe final : public plan::SwapDevice {
  public:
-  // smallest: a file with the least staging. free_bytes: memory that measuring may take.
+  // smallest: the options of a file with the smallest staging buffers. free_bytes: returns the
+  // memory that measuring may use.
   SwapProbe(std::string folder, const SwapOptions& smallest, std::function<int64_t()> free_bytes)
       : folder_(std::move(folder)), smallest_(smallest), free_bytes_(std::move(free_bytes)) {}
 
-  // Staging takes a sixteenth of these bytes, within reason. is_nominal: nothing is measured.
+  // Staging buffers take a sixteenth of these bytes, within limits. is_nominal: nothing is
+  // measured.
   void set_budget(int64_t bytes, bool is_nominal);
 
   [[nodiscard]] plan::SwapRates rates() override;
-  // Of a file with so much staging, as far as they are known.
+  // Rates of a file with that many bytes of staging buffers, as far as known.
   [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const;
-  // Without what depends on staging; to be set where a step was measured.
+  // Rates without the part that depends on staging buffers; updated after a step was measured.
   [[nodiscard]] plan::SwapRates known() const { return known_.value_or(plan::SwapRates()); }
   void set(const plan::SwapRates& rates) { known_ = rates; }
-  // Why nothing could be measured; empty: nothing failed.
+  // Why measuring failed; empty: it did not.
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:

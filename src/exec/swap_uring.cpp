@@ -1,4 +1,4 @@
-// The one file that knows io_uring.
+// The only file that uses io_uring.
 #include "exec/swap_io.h"
 
 #ifdef THIMBLE_HAS_URING
@@ -36,11 +36,11 @@ class UringIo : public SwapIo {
   }
 
  private:
-  // Vectored calls: kernels from 5.1 on have them, the plain ones came with 5.6.
+  // Vectored calls, because kernels have them from 5.1 on; the plain ones came with 5.6.
   void submit(size_t index) {
     const SwapRequest& rest = work_[index].rest;
     vectors_[index] = {rest.data, static_cast<size_t>(rest.bytes)};
-    // There is room: as many entries as buffers, each handed over at once.
+    // There is always room: as many entries as buffers, each submitted at once.
     io_uring_sqe* const entry = ::io_uring_get_sqe(&ring_);
     const auto offset = static_cast<uint64_t>(rest.offset);
     if (rest.write) {
@@ -57,14 +57,14 @@ class UringIo : public SwapIo {
     if (submitted < 0) work_[index].outcome = {SwapEnd::refused, -submitted};
   }
 
-  // Waits for one answer, whichever comes first.
+  // Waits for one completion of any transfer.
   void take_one() {
     io_uring_cqe* completion = nullptr;
     int error = 0;
     do {
       error = ::io_uring_wait_cqe(&ring_, &completion);
     } while (error == -EINTR || error == -EAGAIN);
-    if (error != 0) {  // the ring itself is broken: none of its answers will come
+    if (error != 0) {  // the ring itself is broken: none of its transfers will complete
       for (size_t i = 0; i < work_.size(); ++i) {
         if (under_way_[i]) work_[i].outcome = {SwapEnd::refused, -error};
         under_way_[i] = false;
@@ -87,7 +87,7 @@ class UringIo : public SwapIo {
 
 }  // namespace
 
-// Without direct transfers the ring would only hand the work to threads of the kernel.
+// Without direct transfers the ring would only move the work to threads of the kernel.
 std::unique_ptr<SwapIo> make_uring_io(const SwapDisk& disk, const SwapOptions& options) {
   auto io = std::make_unique<UringIo>(disk, options);
   if (!disk.direct() || !io->is_open()) return nullptr;

@@ -9,7 +9,7 @@
 namespace thimble::exec {
 namespace {
 
-// Parameters of a kernel that may be changed for a tile.
+// Parameters of a kernel that are changed for each tile.
 struct OpenParams {
   alignas(16) std::byte bytes[plan::kMostTiledParams];
 
@@ -23,7 +23,7 @@ struct Tile {
   int64_t rows;
 };
 
-// What a thread computes a tile with that shares it with nobody.
+// A pool without worker threads, because each thread computes its tiles alone.
 parallel::ThreadPool& alone() {
   static parallel::ThreadPool pool(1);
   return pool;

@@ -1,4 +1,4 @@
-// Runs a tiled update: the kernels of a gradient and of the optimizer's rule, tile by tile.
+// Runs a tiled update: the kernels of the gradient and of the optimizer's rule, tile by tile.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ struct TiledCall {
   const plan::TiledLoop* loop = nullptr;
   const ir::OpDef* gradient = nullptr;
   const ir::OpDef* update = nullptr;
-  // Of the update for the whole parameter; its input of the gradient is null. The workspace has
-  // plan::workspace_bytes, the pool is that of the session.
+  // The update of the whole parameter; its gradient input is null. The workspace has
+  // plan::workspace_bytes, the pool is the session's.
   ir::KernelCall call{};
-  // What the gradient is computed from, filled up with nulls to what its op declares.
+  // The inputs of the gradient, padded with nulls to the number that its op declares.
   const void* const* gradient_inputs = nullptr;
   int gradient_input_count = 0;
 
-  // Allocates nothing once prepare was called.
+  // Allocates what running needs: running allocates nothing after prepare.
   static void prepare();
   void run() const;
 };
