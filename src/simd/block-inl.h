@@ -1,5 +1,5 @@
-// Products of small matrices by one thread, operands anywhere in memory: what attention and
-// recurrent layers are made of. Included once per vector target.
+// Products of small matrices on one thread, with operands anywhere in memory, as attention and
+// recurrent layers need them. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_BLOCK_INL_H_
@@ -15,8 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// to[i * to_pitch + j] (+)= sum_l a[i * a_row + l * a_column] b[l * b_pitch + j]. Of b whole
-// vectors are read: up to column round_up(columns, lanes()).
+// to[i * to_pitch + j] (+)= sum_l a[i * a_row + l * a_column] b[l * b_pitch + j]. Reads whole
+// vectors of b: up to column round_up(columns, lanes()).
 struct BlockProduct {
   float* to;
   ptrdiff_t to_pitch;
@@ -26,7 +26,7 @@ struct BlockProduct {
   ptrdiff_t b_pitch;
   int rows, columns;
   int64_t depth;
-  bool add;  // to what `to` holds
+  bool add;  // whether to add to the contents of `to`
 };
 
 inline void multiply_block(const BlockProduct& p) {
@@ -49,7 +49,8 @@ inline void multiply_block(const BlockProduct& p) {
     for (int row = 0; row < p.rows; row += most) {
       job.rows = std::min(most, p.rows - row);
       for (int i = 0; i < most; ++i) {
-        const ptrdiff_t at = row + std::min(i, job.rows - 1);  // surplus rows repeat the last one
+        const ptrdiff_t at =
+            row + std::min(i, job.rows - 1);  // extra rows of the tile repeat the last one
         row_pointers[i] = p.a + at * p.a_row;
         out[i] = p.to + at * p.to_pitch + column;
       }

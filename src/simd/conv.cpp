@@ -1,4 +1,4 @@
-// Chooses how to run a convolution or its adjoint.
+// Chooses the algorithm for a convolution or its adjoint.
 
 #include "simd/conv.h"
 
@@ -27,10 +27,11 @@ inline bool is_depthwise(const ConvPlan& plan) {
   return plan.groups > 1 && plan.group_in == 1 && plan.group_out == 1;
 }
 
-// Compares cycles per output pixel, roughly, of 16-lane vectors: with few output channels, lanes
-// filled with channels would be empty for the most part, and finding the input pixels takes as long
-// as adding a few of them; but planes compute what straddles rows, and cutting images into planes
-// and joining them takes about half a cycle per value.
+// Whether planes are faster; compares rough costs in cycles per output pixel for 16-lane vectors.
+// With few output channels, lanes filled with channels would be mostly empty, and computing the
+// address of an input pixel takes as long as adding a few of them. Planes, however, compute results
+// that straddle rows, and cutting images into planes and joining them takes about half a cycle per
+// value.
 inline bool prefers_planes(const ConvPlan& plan) {
   if (plan.group_out >= 32) return false;
   const double taps = static_cast<double>(plan.tap_count) / std::max(1, plan.phase_count);

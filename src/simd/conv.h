@@ -1,7 +1,7 @@
-// 2-D convolution and its two gradients on the best vector target of this machine.
-// Images are NHWC, weights [k, r, s, c/groups], as in ops/families/conv/conv_dims.h. Outputs alias
-// nothing. Results do not depend on the number of threads. Nothing here throws or allocates: the
-// workspace holds the stated number of bytes, at any alignment, uninitialised.
+// 2-D convolution and its two gradients on the best vector target of this machine. Images are NHWC,
+// weights [k, r, s, c/groups], as in ops/families/conv/conv_dims.h. Outputs alias no input. Results
+// do not depend on the number of threads. Nothing here throws or allocates: the workspace has the
+// stated number of bytes, at any alignment, uninitialized.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias,
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace, const conv_dims& d,
                   parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_weights_workspace_bytes(const conv_dims& d, int threads);
-// Output channels whose weights can be computed by a call of their own (conv_dims::k_first), or a
-// multiple, to the same bits; 0: none.
+// Number of output channels whose weight gradient one call can compute (conv_dims::k_first) with
+// unchanged bits; multiples are valid, too. 0: only all channels at once.
 [[nodiscard]] int64_t conv_weights_part_rows(const conv_dims& d);
 
 }  // namespace thimble::simd

@@ -22,9 +22,9 @@ ptrdiff_t tap_weight(const conv_dims& d, int r, int s) {
   return (static_cast<ptrdiff_t>(r) * d.s + s) * (d.c / d.groups);
 }
 
-// Output row h of the adjoint meets input row p at tap r where p * stride + r * dilation - pad = h.
-// In the phase of h = phase + i * stride that is p = i + (phase + pad - r * dilation) / stride, if
-// exact: one phase, or none, for each r.
+// Output row h of the adjoint uses input row p at tap r where p * stride + r * dilation - pad = h.
+// In the phase of h = phase + i * stride that is p = i + (phase + pad - r * dilation) / stride if
+// the division is exact: each r belongs to one phase or to none.
 TapRange adjoint_range(int window, int dilation, int pad, int stride, int phases) {
   TapRange range{};
   bool any = false;
@@ -114,7 +114,7 @@ ConvPlan plan_adjoint(const conv_dims& d, Workspace& workspace) {
       for (int r = 0; r < d.r; ++r) {
         const int from_row = row + d.pad_top - r * d.dilation_h;
         if (from_row % d.stride_h != 0) continue;
-        for (int s = d.s - 1; s >= 0; --s) {  // columns ascend
+        for (int s = d.s - 1; s >= 0; --s) {  // columns in ascending order
           const int from_column = column + d.pad_left - s * d.dilation_w;
           if (from_column % d.stride_w != 0) continue;
           *next++ = {from_row / d.stride_h, from_column / d.stride_w, tap_weight(d, r, s)};

@@ -1,7 +1,7 @@
-// A convolution or its adjoint, seen as a gather: every output pixel is a sum over taps, each of
-// which reads one input pixel. The adjoint of a strided convolution falls into phases (output
-// pixels with equal remainders modulo the stride), each with only the taps that reach it: no
-// arithmetic is spent on the zeros between the strides.
+// A convolution or its adjoint as a gather: every output pixel is a sum over taps, and each tap
+// reads one input pixel. The adjoint of a strided convolution is split into phases (output pixels
+// with equal remainders modulo the stride), each with only the taps that reach it, so that no
+// arithmetic is spent on the zeros between strides.
 #pragma once
 
 #include <cstddef>
@@ -45,30 +45,31 @@ struct ConvPlan {
   ptrdiff_t weight_out_step, weight_in_step, group_weights;
   const ConvPhase* phases;
   int phase_count;
-  int tap_count;  // of all phases together
+  int tap_count;  // taps of all phases
   TapRange tap_rows, tap_columns;
-  // Taps come in groups of this many that read neighbouring pixels, left to right: within a group,
-  // taps and channels of an image without channel groups are one run of memory.
+  // Taps come in groups of this size that read neighbouring pixels, left to right: within a group,
+  // taps and channels of an image without channel groups are contiguous in memory.
   int tap_group;
   int activation;  // one of kernel_activation
   bool add_previous;
 
-  // Of the largest phase, which is the first.
+  // Rows of the largest phase, which is the first.
   [[nodiscard]] int phase_rows() const { return (out_h + out_row_step - 1) / out_row_step; }
   [[nodiscard]] int phase_columns() const {
     return (out_w + out_column_step - 1) / out_column_step;
   }
 };
 
-// d with nothing changed but the shape of its images: a 1 x 1 window without stride and padding
-// treats all pixels alike, so they become one long row.
+// The same convolution with images of another shape: a 1 x 1 window without stride and padding
+// treats all pixels alike, so they are seen as one long row.
 [[nodiscard]] conv_dims flattened(conv_dims d);
 
-// out = conv(in, w): in is d's input. Taps and phases are taken from the workspace; while the
-// workspace is counting, they are null.
+// The plan of out = conv(in, w): in has the shape of d's input. Taps and phases are allocated in
+// the workspace; they are null while the workspace only counts.
 [[nodiscard]] ConvPlan plan_forward(const conv_dims& d, Workspace& workspace);
 
-// out = adjoint of conv(., w) at in: in is shaped like d's output, out like d's input.
+// The plan of out = adjoint of conv(., w) at in: in has the shape of d's output, out that of d's
+// input.
 [[nodiscard]] ConvPlan plan_adjoint(const conv_dims& d, Workspace& workspace);
 
 }  // namespace thimble::simd

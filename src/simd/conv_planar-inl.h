@@ -79,7 +79,7 @@ HWY_NOINLINE void planar_tile(const PlanarTile& tile, const PlanarShape& shape) 
   }
 }
 
-// Output channels computed together: at most four or eight, as registers allow, and evenly split.
+// Output channels computed together: at most four or eight, as registers allow, split evenly.
 inline int planar_channels(int group_out) {
 #if THIMBLE_MANY_REGISTERS
   constexpr int kMost = 8;
@@ -109,12 +109,12 @@ inline void planar_tile(const PlanarTile& tile, int channels, const PlanarShape&
 #endif
 }
 
-// Weights of a group for each output channel.
+// Weights of one group for each output channel.
 inline int64_t group_entries(const ConvPlan& plan) {
   return static_cast<int64_t>(plan.tap_count) * plan.group_in;
 }
 
-// Fills the tables. The weights of a phase lie together: for each run of `channels` output
+// Fills the tables. The weights of a phase are contiguous: for each run of `channels` output
 // channels, [tap, input channel, channels].
 inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int channels,
                         const float* w, const float* bias, const PlanarTables& tables) {
@@ -151,7 +151,7 @@ inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int chan
   }
 }
 
-// All output rows of one row phase, from the planes of results of its column phases.
+// All output rows of one row phase, joined from the planes of results of its column phases.
 inline void join_rows(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
                       const PlanarTables& tables, const ConvPhase& phase, const float* results,
                       float* y) {
@@ -204,8 +204,8 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
   }
 }
 
-// y, x, w, bias: see conv(); the tables come first in the workspace, which starts at base, then
-// carve_planar_scratch() per thread.
+// y, x, w, bias: see conv(). The workspace starts at base: the tables, then carve_planar_scratch()
+// per thread.
 inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const float* w,
                         const float* bias, Workspace& workspace, char* base,
                         parallel::ThreadPool& pool) {

@@ -1,4 +1,4 @@
-// Scratch of conv_planar-inl.h.
+// Scratch memory of conv_planar-inl.h.
 #pragma once
 
 #include <algorithm>
@@ -8,21 +8,23 @@
 
 namespace thimble::simd {
 
-// Shared by all threads: the weights in the order they are read, and where each of them reads.
+// Shared by all threads: the weights in reading order, and the offset of the input that each one
+// multiplies.
 struct PlanarTables {
-  float* weights;    // per group, output channels rounded up, [phases' taps, input channel]
+  float* weights;    // per group, output channels rounded up, [taps of all phases, input channel]
   float* bias;       // per group, output channels rounded up
-  int32_t* offsets;  // [phases' taps, input channel]
+  int32_t* offsets;  // [taps of all phases, input channel]
   PlanarCopies loads, stores;
 };
 
-// Of one thread.
+// Scratch of one thread.
 struct PlanarScratch {
   float* planes;
   float* results;  // [column phase, output channel rounded up, out_floats]
 };
 
-// Output channels are computed a few at a time, for which no target rounds them up further.
+// Output channels are computed a few at a time; this is the largest rounded-up count of any vector
+// target.
 inline int planar_out_channels(const ConvPlan& plan) {
   return plan.group_out <= 4 ? plan.group_out : static_cast<int>(round_up(plan.group_out, 8));
 }

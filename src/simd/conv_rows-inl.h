@@ -1,6 +1,6 @@
-// Convolution with output channels in the vector lanes: the register tile's rows are output pixels,
-// whose input pixels are read in place through pointers (no im2col), its columns are a packed panel
-// of weights. For 16 and more output channels. Included once per vector target.
+// Convolution with output channels in the vector lanes, for 16 and more of them. The register
+// tile's rows are output pixels, whose input pixels are read in place through pointers (no im2col);
+// its columns are a packed panel of weights. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_CONV_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_CONV_ROWS_INL_H_
@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// A slice of the contraction small enough for one packed panel: some taps times some channels.
+// A part of the contraction that fits one packed panel: some taps times some channels.
 struct ConvSlice {
   int first_tap, taps;
   int first_channel, channels;
@@ -32,9 +32,9 @@ struct ConvRowsJob {
   const float* x;
   const float* w;     // of the group
   const float* bias;  // of the group, or null
-  int in_channel;     // the group's first
-  int out_channel;    // the panel's first, among all
-  int column;         // the same within the group
+  int in_channel;     // the first one of the group
+  int out_channel;    // the first one of the panel, counted among all
+  int column;         // the same, counted within the group
   int columns, vectors;
 };
 
@@ -57,7 +57,8 @@ inline void pack_weights(const ConvRowsJob& job, const ConvSlice& slice, float* 
   }
 }
 
-// Where output pixel `pixel` of the phase (counted over all images) lies and what it reads.
+// The position of output pixel `pixel` of the phase (counted over all images), and the input it
+// reads.
 struct ConvPixel {
   int image, i, j;
 };
@@ -86,7 +87,8 @@ HWY_INLINE float* output_pointer(const ConvRowsJob& job, const ConvPixel& at) {
          job.out_channel;
 }
 
-// offsets[t]: floats from the pixel at (i * row_step, j * column_step) to what tap t reads.
+// offsets[t]: floats from the pixel at (i * row_step, j * column_step) to the pixel that tap t
+// reads.
 inline void fill_offsets(const ConvRowsJob& job, const ConvSlice& slice, ptrdiff_t* offsets) {
   const ConvTap* taps = job.phase.taps + slice.first_tap;
   for (int t = 0; t < slice.taps; ++t) {
@@ -95,7 +97,7 @@ inline void fill_offsets(const ConvRowsJob& job, const ConvSlice& slice, ptrdiff
   }
 }
 
-// Whether every tap of every phase lies inside the image.
+// Whether every tap of the pixel lies inside the image.
 HWY_INLINE bool is_inside(const ConvPlan& plan, const ConvPixel& at) {
   const int h = at.i * plan.row_step;
   const int w = at.j * plan.column_step;
@@ -103,8 +105,8 @@ HWY_INLINE bool is_inside(const ConvPlan& plan, const ConvPixel& at) {
          w + plan.tap_columns.first >= 0 && w + plan.tap_columns.last < plan.in_w;
 }
 
-// Fills entry `row` of the pointers of every group_taps-th tap: the input pixel it reads, or zeros
-// outside the image.
+// Fills entry `row` of the pointers of every group_taps-th tap with the input pixel that it reads,
+// or with zeros outside the image.
 HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, const ConvPixel& at,
                                bool inside, int group_taps, const ConvRowsScratch& scratch,
                                int row) {
@@ -129,7 +131,7 @@ HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, c
   }
 }
 
-// All tiles of pixels [first, first + count) over one slice of the contraction.
+// Computes all tiles of pixels [first, first + count) over one slice of the contraction.
 inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t first, int64_t count,
                       const ConvRowsScratch& scratch, const Epilogue& end) {
   pack_weights(job, slice, scratch.panel);
@@ -144,7 +146,7 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
   tile.out = out;
   tile.columns = job.columns;
   tile.end = end;
-  // Inside the image, a group of taps is one long segment.
+  // Inside the image, a group of taps is one contiguous segment.
   const bool groups = slice.channels == job.plan.in_c && slice.taps % job.plan.tap_group == 0;
   const int group_taps = groups ? job.plan.tap_group : 1;
   ConvPixel at = locate(job.phase, first);
@@ -156,7 +158,8 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
       pixels[i] = at;
       all_inside = all_inside && is_inside(job.plan, at);
       out[i] = output_pointer(job, at);
-      if (i + 1 < tile.rows) advance(job.phase, at);  // surplus rows repeat the last pixel
+      if (i + 1 < tile.rows)
+        advance(job.phase, at);  // extra rows of the tile repeat the last pixel
     }
     advance(job.phase, at);
     const int together = all_inside ? group_taps : 1;
@@ -174,7 +177,7 @@ inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
                        const ConvRowsScratch& scratch) {
   const ConvPlan& plan = job.plan;
   const ConvSlices slices = slice_contraction(plan.group_in, job.phase.tap_count, plan.tap_group);
-  // A phase that no tap reaches still gets its bias.
+  // A phase without taps still gets its bias.
   const int channel_slices = static_cast<int>(divide_up(plan.group_in, slices.channels));
   const int tap_slices = std::max(1, static_cast<int>(divide_up(job.phase.tap_count, slices.taps)));
   const int total = channel_slices * tap_slices;

@@ -1,4 +1,4 @@
-// How conv_rows-inl.h cuts its work and its scratch memory: by the sizes alone.
+// How conv_rows-inl.h splits its work and its scratch memory. Depends on sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 
 namespace thimble::simd {
 
-inline constexpr int kConvDepth = 640;  // of a packed panel: 160 KB when 64 columns wide
+inline constexpr int kConvDepth = 640;  // depth of a packed panel: 160 KB if it is 64 columns wide
 
-// Scratch of one thread.
+// Scratch memory of one thread.
 struct ConvRowsScratch {
   float* panel;            // [taps, channels, panel width]
   float* zeros;            // stands in for pixels outside the image
-  ptrdiff_t* offsets;      // [taps], in floats, from a pixel to what the tap reads
+  ptrdiff_t* offsets;      // [taps], in floats, from a pixel to the pixel that the tap reads
   const float** pointers;  // [taps, kMostTileRows]
 };
 
-// The largest slice of the contraction that is packed at once.
+// The largest slices of the contraction that are packed at once.
 struct ConvSlices {
   int channels, taps;
 };
 
-// tap_group: see ConvPlan; groups stay whole where they fit.
+// tap_group: see ConvPlan; groups are not split where they fit.
 inline ConvSlices slice_contraction(int channels, int taps, int tap_group) {
   const int channel_slices = static_cast<int>(divide_up(std::max(channels, 1), kConvDepth));
   const int each = static_cast<int>(divide_up(std::max(channels, 1), channel_slices));
@@ -57,9 +57,9 @@ inline int64_t conv_rows_scratch_bytes(const ConvPlan& plan) {
   return counter.bytes();
 }
 
-// Pixels per task, of `pixels` in all: many, so that packing the weights costs little beside them,
-// but few enough for the images to stay in the second-level cache while the contraction is sliced,
-// and for the tasks (`others` for each chunk of pixels) to be shared among threads.
+// Pixels per task, out of `pixels`: enough for the cost of packing weights to be small, but few
+// enough for the images to stay in the second-level cache while the contraction is sliced, and for
+// the tasks (`others` for each chunk of pixels) to be shared among threads.
 inline int64_t conv_rows_chunk(int64_t pixels, int64_t others) {
   constexpr int64_t kWantedTasks = 16;
   constexpr int64_t kLeast = 288;

@@ -1,6 +1,6 @@
-// Weight gradient with input channels in the vector lanes: the register tile's rows are output
+// Weight gradient with input channels in the vector lanes. The register tile's rows are output
 // channels (values of dy, broadcast), its columns input channels (rows of x, read in place), and
-// the contraction runs along output pixels. Included once per vector target.
+// the contraction runs over output pixels. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_CONV_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_CONV_WEIGHTS_INL_H_
@@ -17,25 +17,26 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// What one task sums: output channels [out, out + outs) of a group over output rows [first, last),
-// counted over all images; of their weight_units() every `slices`th, from `slice` on.
+// The work of one task: output channels [out, out + outs) of a group, summed over output rows
+// [first, last), counted over all images. Of their weight_units() it takes every `slices`th one,
+// starting at `slice`.
 struct WeightJob {
   const conv_dims& d;
-  float* dw;  // the partial sum, whole
+  float* dw;  // the whole partial sum
   const float* x;
   const float* dy;
   int group, out, outs;
-  int first_out;  // the output channel that dw begins with
+  int first_out;  // the output channel at which dw begins
   int64_t first, last;
   int slice, slices;
 };
 
-// One tap's columns of one tile.
+// The columns of one tap in one tile.
 struct WeightTile {
   int r, s;
-  int first_q, last_q;    // output columns whose tap lies inside the image
-  int channel, channels;  // columns: input channels within the group, and further taps'
-  int out, outs;          // output channels, among all
+  int first_q, last_q;    // output columns for which the tap lies inside the image
+  int channel, channels;  // columns: input channels within the group, and those of further taps
+  int out, outs;          // output channels, counted among all
 };
 
 // Output columns q with 0 <= q * stride + offset < width.
@@ -46,7 +47,7 @@ inline void valid_columns(int offset, int stride, int width, int columns, int& f
   last = std::max(first, last);
 }
 
-// Sums output rows [first, last) into the tile, which continues what dw holds if `resume`.
+// Sums output rows [first, last) into the tile; `resume`: adds to the contents of dw.
 template <int kVectors>
 HWY_NOINLINE void run_weight_tile(const WeightJob& job, const WeightTile& tile, int64_t first,
                                   int64_t last, bool resume) {
@@ -107,24 +108,24 @@ inline void run_weight_tile(const WeightJob& job, const WeightTile& tile, int64_
 #endif
 }
 
-// Weights that share no sums with others: panels of one tap's input channels or, where sums of
-// several taps continue each other, window rows.
+// Number of units of weights that have independent sums: panels of one tap's input channels or,
+// where several taps are summed together, window rows.
 inline int weight_units(const conv_dims& d) {
   return merges_taps(d) ? d.r : d.r * d.s * split_columns(d.c / d.groups).count;
 }
 
-// Which of them a panel of tap (r, s) belongs to.
+// The unit to which a panel of tap (r, s) belongs.
 inline int weight_unit(const conv_dims& d, int r, int s, int panel) {
   return merges_taps(d) ? r : (r * d.s + s) * split_columns(d.c / d.groups).count + panel;
 }
 
-// Adds output columns [first_q, last_q) of rows [first, last) to `columns` neighbouring weights,
-// those of tap (r, s) and, where they exceed the input channels, of the taps right of it.
+// Adds output columns [first_q, last_q) of rows [first, last) to `columns` contiguous weights:
+// those of tap (r, s) and, beyond its input channels, those of the taps to its right.
 inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, int first_q,
                                int last_q, int64_t first, int64_t last, bool resume) {
   if (first_q >= last_q) {
     if (resume) return;
-    last = first;  // no pixel, but the sums start here
+    last = first;  // no pixel contributes, but the sums must be initialized
   }
   const Panels panels = split_columns(columns);
   WeightTile tile{};
@@ -144,13 +145,14 @@ inline void add_weight_columns(const WeightJob& job, int r, int s, int columns, 
   }
 }
 
-// Every tile of the task over a run of rows short enough for x and dy to stay in the cache.
+// Computes every tile of the task over a range of rows short enough for x and dy to stay in the
+// cache.
 inline void run_weight_rows(const WeightJob& job, int64_t first, int64_t last, bool resume) {
   const conv_dims& d = job.d;
   const int group_c = d.c / d.groups;
   for (int r = 0; r < d.r; ++r) {
-    // Where all taps of the row are inside they are one run of memory; [first_q, last_q) is empty
-    // otherwise.
+    // Where all taps of the row are inside the image they are contiguous in memory; else [first_q,
+    // last_q) is empty.
     int first_q = 0;
     int last_q = 0;
     if (merges_taps(d)) {
@@ -175,7 +177,8 @@ inline void run_weight_rows(const WeightJob& job, int64_t first, int64_t last, b
   }
 }
 
-// Slices per task: as many as give every thread a few worth handing out. No sum depends on it.
+// Slices per task: enough to give every thread several tasks of a useful size. No sum depends on
+// it.
 inline int weight_slices(const conv_dims& d, int64_t tasks, int threads) {
   constexpr int64_t kTasksPerThread = 4;
   if (threads == 1) return 1;
@@ -215,7 +218,7 @@ inline void conv_weights_wide(float* dw, const float* x, const float* dy, float*
                   slices};
     bool resume = partial == 0 && d.accumulate;
     int64_t first = job.first;
-    do {  // once even without rows: the gradient is then zero
+    do {  // runs once even without rows, to set the gradient to zero
       const int64_t last = std::min(job.last, first + run);
       run_weight_rows(job, first, last, resume);
       resume = true;

@@ -1,4 +1,4 @@
-// Chooses how to compute the weight gradient of a convolution, and adds its partial sums.
+// Chooses the algorithm for the weight gradient of a convolution, and adds its partial sums.
 
 #include "simd/conv_weights.h"
 
@@ -23,9 +23,10 @@
 #define THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
 namespace thimble::simd {
 
-// Compares cycles per output pixel and group, roughly, of 16-lane vectors: with few input channels,
-// lanes filled with channels would be empty for the most part; but planes compute what straddles
-// rows, and cutting images into planes takes about half a cycle per value.
+// Whether planes are faster; compares rough costs in cycles per output pixel and group for 16-lane
+// vectors. With few input channels, lanes filled with channels would be mostly empty. Planes,
+// however, compute results that straddle rows, and cutting images into planes takes about half a
+// cycle per value.
 inline bool prefers_planar_weights(const conv_dims& d) {
   if (d.c / d.groups >= 16) return false;
   const double c = d.c / d.groups;
@@ -44,7 +45,7 @@ inline bool prefers_planar_weights(const conv_dims& d) {
   return planar < wide;
 }
 
-// What the workspace holds, beside the scratch of each thread in the planar case.
+// Contents of the workspace, except the scratch of each thread in the planar case.
 struct WeightWorkspace {
   ConvPlan plan;
   PlanarShape shape;
@@ -58,7 +59,8 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
   WeightWorkspace all{};
   if (prefers_planar_weights(d)) {
     all.plan = plan_forward(d, workspace);
-    // Longer dot products repay the summing of lanes at their end; the second-level cache will do.
+    // Longer dot products spread the cost of summing lanes at their end; data in the second-level
+    // cache is fast enough.
     constexpr int64_t kBatchFloats = 40 * 1024;
     all.shape = planar_shape(all.plan, all.plan.group_out, kBatchFloats);
     all.copies = plan_loads(all.plan, all.shape, workspace);
@@ -77,7 +79,7 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// dw[i] += the partial sums, in their order. partial_sums: [count, weights]
+// dw[i] += the partial sums, in order. partial_sums: [count, weights]
 void add_partial_sums(float* dw, const float* partial_sums, int count, int64_t weights,
                       parallel::ThreadPool& pool) {
   constexpr int64_t kPerTask = 8192;

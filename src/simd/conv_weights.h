@@ -1,4 +1,5 @@
-// How the weight gradient is cut into partial sums and tasks: the former by the sizes alone.
+// How the weight gradient is split into partial sums and tasks. The partial sums depend on sizes
+// alone.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 namespace thimble::simd {
 
-// The rows of all output images are cut into `partials` runs. Each run sums its own gradient: the
-// first one in dw itself, the others in the workspace; they are added in order at the end.
+// The rows of all output images are split into `partials` ranges. Each range has a gradient of its
+// own: the first one in dw itself, the others in the workspace; they are added in order at the end.
 struct WeightSplit {
   int partials;
   int64_t rows;      // of output images per partial sum
@@ -22,16 +23,16 @@ inline int64_t conv_weight_count(const conv_dims& d) {
   return static_cast<int64_t>(d.k) * d.r * d.s * (d.c / d.groups);
 }
 
-// Output channels whose weights a call computes.
+// Output channels whose weight gradient a call computes.
 inline int part_channels(const conv_dims& d) { return d.k_count > 0 ? d.k_count : d.k; }
 
-// Their weights.
+// Number of weights of these channels.
 inline int64_t part_weight_count(const conv_dims& d) {
   return conv_weight_count(d) / std::max(1, d.k) * part_channels(d);
 }
 
 // Whether the taps of one window row are computed together, as if they were more input channels:
-// they are one run of memory in x and in dw, which fills vectors better than few channels do.
+// they are contiguous in x and in dw, and fill vectors better than few channels do.
 inline bool merges_taps(const conv_dims& d) {
   constexpr int64_t kLanes = 16;
   return d.groups == 1 && d.dilation_w == 1 &&
@@ -40,10 +41,10 @@ inline bool merges_taps(const conv_dims& d) {
 
 inline constexpr int64_t kLeastTaskMultiplyAdds = int64_t{1} << 15;
 
-// tasks: how many tasks the output channels alone give.
+// tasks: the number of tasks that the output channels alone give.
 inline int weight_partials(const conv_dims& d, int64_t tasks, int64_t units) {
   constexpr int64_t kWantedTasks = 16;
-  constexpr int64_t kMostFloats = int64_t{1} << 19;  // 2 MB of partial sums
+  constexpr int64_t kMostFloats = int64_t{1} << 19;  // limit of 2 MB for the partial sums
   const int64_t weights = conv_weight_count(d);
   const int64_t work = weights * d.n * d.p * d.q / std::max<int64_t>(1, tasks);
   const int64_t partials = std::min({divide_up(kWantedTasks, tasks), kMostFloats / weights + 1,

@@ -1,5 +1,5 @@
 // Depthwise convolution and its adjoint, with channels in the vector lanes: a tile of output pixels
-// is summed in registers, reading the image in place. Included once per vector target.
+// is summed in registers, and the image is read in place. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_DEPTHWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_DEPTHWISE_INL_H_
@@ -48,7 +48,7 @@ HWY_INLINE void finish_pixel(const Vec (&sums)[kVectors], const DepthwiseRow& ro
   }
 }
 
-// kPixels neighbouring output pixels whose taps all lie inside the image.
+// kPixels consecutive output pixels whose taps all lie inside the image.
 template <bool kPartial, int kPixels, int kVectors>
 HWY_INLINE void depthwise_inside(const DepthwiseRow& row, int column) {
   const F32 d;
@@ -83,7 +83,7 @@ HWY_INLINE void depthwise_inside(const DepthwiseRow& row, int column) {
   for (int i = 0; i < kPixels; ++i) finish_pixel(sums[i], row, column + i);
 }
 
-// One output pixel near the border: only taps inside the image count.
+// One output pixel near the border: only taps inside the image are added.
 template <int kVectors>
 HWY_INLINE void depthwise_border(const DepthwiseRow& row, const ConvPlan& plan, int column) {
   const F32 d;
@@ -159,12 +159,12 @@ inline void inside_columns(const ConvPlan& plan, const DepthwiseTap* taps, int c
   last = std::max(first, last);
 }
 
-// Panels of channels [first, last).
+// The work of one task: panels of channels [first, last).
 struct DepthwisePanels {
   int first, last;
 };
 
-// Row i of a phase of one image.
+// Computes row i of a phase of one image.
 inline void run_depthwise_row(const ConvPlan& plan, const ConvPhase& phase, const float* weights,
                               const float* bias, DepthwiseTap* taps, int image, int i,
                               const DepthwisePanels& part, const float* x, float* y) {
@@ -227,7 +227,8 @@ inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const
   carve_depthwise_scratch(counter, plan);
   const int rows = depthwise_rows(plan);
   const int panels = split_columns(plan.out_c).count;
-  // An input row serves several output rows: with few channels at a time it is still in the cache.
+  // An input row is used by several output rows: with few channels at a time it is still in the
+  // cache.
   const int64_t window_rows = plan.tap_rows.last - plan.tap_rows.first + 1;
   const bool panel_by_panel =
       plan.row_step == 1 && exceeds_first_cache(window_rows * plan.in_w * plan.in_c);

@@ -13,10 +13,10 @@ inline bool is_depthwise(const conv_dims& d) {
   return d.groups > 1 && d.groups == d.c && d.c == d.k;
 }
 
-// Channels with room for whole vectors.
+// Channels, rounded up to whole vectors.
 inline int64_t padded_channels(int channels) { return round_up(channels, 16); }
 
-// Weights as the lanes read them. Shared by all threads.
+// Weights in the order in which lanes read them. Shared by all threads.
 struct DepthwiseTables {
   float* weights;  // [taps of all phases, padded channels]
   float* bias;     // [padded channels]
@@ -31,17 +31,17 @@ inline DepthwiseTables carve_depthwise_tables(Workspace& workspace, const ConvPl
 
 // A tap that lies inside the image for a given output row.
 struct DepthwiseTap {
-  const float* row;      // of the input, at the column the tap adds
+  const float* row;      // the input row, at the column that the tap adds to the pixel's
   const float* weights;  // [padded channels]
   int column;
 };
 
-// Of one thread: the taps of one output row.
+// Scratch of one thread: the taps of one output row.
 inline DepthwiseTap* carve_depthwise_scratch(Workspace& workspace, const ConvPlan& plan) {
   return workspace.take<DepthwiseTap>(plan.tap_count);
 }
 
-// Whether so many floats, with what else is in use, leave the first-level cache.
+// Whether that many floats, with other data in use, exceed the first-level cache.
 inline bool exceeds_first_cache(int64_t floats) {
   constexpr int64_t kFloats = (24 << 10) / 4;
   return floats > kFloats;
@@ -55,7 +55,7 @@ inline int depthwise_rows(const ConvPlan& plan) {
   return static_cast<int>(std::clamp<int64_t>(kTaskMultiplyAdds / per_row, 1, plan.phase_rows()));
 }
 
-// The weight gradient: output rows of all images are dealt to `partials` sums.
+// Split of the weight gradient: output rows of all images are divided among `partials` sums.
 struct DepthwiseWeightSplit {
   int partials;
   int64_t rows;  // per partial sum

@@ -17,13 +17,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-inline constexpr int kDepthwiseTaps = 9;  // summed together, times this many vectors:
+inline constexpr int kDepthwiseTaps = 9;  // taps summed together, times this many vectors:
 inline constexpr int kDepthwiseVectors = THIMBLE_MANY_REGISTERS ? 2 : 1;
 
-// Some taps over one row of output pixels, for the channels of one or two vectors.
+// Several taps over one row of output pixels, for the channels of one or two vectors.
 struct DepthwiseDots {
-  const float* x[kDepthwiseTaps];  // what each tap reads for the first output pixel
-  float* sums[kDepthwiseTaps];     // at the first channel
+  const float* x[kDepthwiseTaps];  // the input that each tap reads for the first output pixel
+  float* sums[kDepthwiseTaps];     // the sums of each tap, at the first channel
   const float* dy;                 // at the first output pixel
   ptrdiff_t x_step, dy_step;       // floats from one output pixel to the next
   int pixels;
@@ -90,8 +90,8 @@ struct DepthwiseWeightRow {
   int first_channel, last_channel;
 };
 
-// Taps [first, first + count) of the window, in columns [first_q, last_q) of the output, where all
-// of them lie inside the image; count is 1, 3 or kDepthwiseTaps.
+// Adds taps [first, first + count) of the window for output columns [first_q, last_q), where all of
+// them lie inside the image; count is 1, 3 or kDepthwiseTaps.
 inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int count, int first_q,
                                int last_q) {
   if (first_q >= last_q) return;
@@ -124,7 +124,7 @@ inline void add_depthwise_taps(const DepthwiseWeightRow& row, int first, int cou
   }
 }
 
-// Output columns whose taps in window columns [first_s, last_s] all lie inside the image.
+// Output columns for which the taps in window columns [first_s, last_s] all lie inside the image.
 inline void common_columns(const conv_dims& d, int first_s, int last_s, int& first_q, int& last_q) {
   const int left = first_s * d.dilation_w - d.pad_left;
   const int right = last_s * d.dilation_w - d.pad_left;
@@ -134,7 +134,8 @@ inline void common_columns(const conv_dims& d, int first_s, int last_s, int& fir
   last_q = std::max(first_q, last_q);
 }
 
-// Nine or three taps run together where all of them are inside; the borders run tap by tap.
+// Nine or three taps are added together where all are inside the image; at the borders one tap at a
+// time.
 inline void add_depthwise_row(const DepthwiseWeightRow& row) {
   const conv_dims& d = row.d;
   const int taps = d.r * d.s;
@@ -175,7 +176,8 @@ inline void conv_weights_depthwise(float* dw, const float* x, const float* dy, f
   const DepthwiseWeightSplit split = split_depthwise_weights(d);
   const int64_t pitch = padded_channels(d.c);
   const int64_t floats = static_cast<int64_t>(d.r) * d.s * pitch;
-  // An image row serves several output rows: with few channels at a time it is still in the cache.
+  // An image row is used by several output rows: with few channels at a time it is still in the
+  // cache.
   const int64_t window_rows = int64_t{d.r - 1} * d.dilation_h + 1;
   const bool panel_by_panel =
       d.stride_h == 1 && exceeds_first_cache((window_rows * d.w + d.q) * d.c);

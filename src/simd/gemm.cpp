@@ -1,9 +1,9 @@
-// Packed GEMM. A task computes a block of at most kBlockRows x kBlockColumns of one result, alone:
-// for each slice of the contraction it packs one panel of b at a time (kept in the first-level
-// cache) and runs the register tiles of the block's rows over it. Rows of a are read in place
-// unless a is transposed; then the block's slice is copied first, because a column of a large
-// matrix falls into few cache sets. Repacking b for every block of rows costs about one vector
-// copy per kBlockRows / 2 multiply-adds, and in return tasks share nothing.
+// Packed GEMM. A task computes one block of at most kBlockRows x kBlockColumns of one result. For
+// each slice of the contraction it packs one panel of b at a time (kept in the first-level cache)
+// and runs the register tiles of the block's rows over it. Rows of a are read in place unless a is
+// transposed; then the block's slice is copied first, because a column of a large matrix maps to
+// few cache sets. Repacking b for every block of rows costs about one vector copy per kBlockRows /
+// 2 multiply-adds; in return tasks share nothing.
 
 #include "simd/gemm.h"
 
@@ -26,10 +26,10 @@
 namespace thimble::simd {
 
 inline constexpr int kBlockRows = 288;
-inline constexpr int kBlockColumns = 256;  // a multiple of every target's panel
+inline constexpr int kBlockColumns = 256;  // a multiple of every target's panel width
 inline constexpr int kBlockDepth = 256;
 
-// Scratch of one thread.
+// Scratch memory of one thread.
 struct GemmScratch {
   float* panel;  // [depth, panel width] of b
   float* rows;   // [depth, block rows] of a transposed a
@@ -61,11 +61,11 @@ struct GemmBlock {
   int row, rows, column, columns;
 };
 
-// A slice of a block's work: one panel of columns times one run of the contraction.
+// A part of a block's work: one panel of columns times one range of the contraction.
 struct GemmSlice {
   int first_depth, depth;
   int column, columns, vectors;
-  // What the panel is packed from: `rows` runs of `floats` floats, `pitch` apart.
+  // The source of the panel: `rows` runs of `floats` floats, at a distance of `pitch`.
   const float* from;
   ptrdiff_t pitch;
   int rows, floats;
@@ -96,8 +96,8 @@ void pack_panel(const GemmSizes& sizes, const GemmSlice& slice, int width, float
   }
 }
 
-// Brings part `part` of `parts` of what the slice is packed from near: its rows may lie in
-// different pages, where the processor's own prefetching stops.
+// Prefetches part `part` of `parts` of the slice's source. Its rows may lie in different pages, at
+// which the processor's own prefetching stops.
 void prefetch_part(const GemmSlice& slice, int part, int parts) {
   constexpr int kLineFloats = 16;
   const int64_t last = int64_t{slice.rows} * (part + 1) / parts;
@@ -107,7 +107,7 @@ void prefetch_part(const GemmSlice& slice, int part, int parts) {
   }
 }
 
-// The tiles of all rows of the block over one packed panel. next: the slice that will follow.
+// Computes the tiles of all rows of the block over one packed panel. next: the slice that follows.
 void run_slice(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch& scratch,
                const GemmSlice& slice, const GemmSlice* next) {
   const bool first = slice.first_depth == 0;
@@ -132,7 +132,7 @@ void run_slice(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
     const int row = tile * rows;
     job.rows = std::min(rows, block.rows - row);
     for (int i = 0; i < rows; ++i) {
-      const int at = row + std::min(i, job.rows - 1);  // surplus rows repeat the last one
+      const int at = row + std::min(i, job.rows - 1);  // extra rows of the tile repeat the last one
       row_pointers[i] =
           sizes.transpose_a
               ? scratch.rows + at
@@ -149,7 +149,7 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   // At least one run even if k is zero: the result is then the epilogue of zeros.
   const int runs = std::max(1, static_cast<int>(divide_up(sizes.k, kBlockDepth)));
   const int slices = runs * panels.count;
-  constexpr int64_t kLargeFloats = int64_t{1} << 17;  // b does not stay in the second-level cache
+  constexpr int64_t kLargeFloats = int64_t{1} << 17;  // b exceeds the second-level cache
   const bool large = static_cast<int64_t>(sizes.n) * sizes.k >= kLargeFloats;
   GemmSlice slice = slice_at(sizes, block, panels, 0);
   for (int s = 0; s < slices; ++s) {
@@ -165,7 +165,7 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   }
 }
 
-// How the results are cut into blocks. No element's sum depends on it.
+// How the results are split into blocks. No element's sum depends on it.
 struct GemmSplit {
   int rows, columns;  // per block
   int row_blocks, column_blocks;
@@ -176,8 +176,8 @@ GemmSplit split_gemm(const GemmSizes& sizes, int threads) {
   split.row_blocks = static_cast<int>(divide_up(sizes.m, kBlockRows));
   split.rows = static_cast<int>(round_up(divide_up(sizes.m, split.row_blocks), kAllTileRows));
   split.row_blocks = static_cast<int>(divide_up(sizes.m, split.rows));
-  // Wide blocks read a less often, but there must be enough of them to share among threads, each
-  // worth the handing out.
+  // Wide blocks read a less often, but there must be enough blocks to share among threads, each
+  // large enough to be worth a task.
   const int64_t kWantedBlocks = threads > 1 || sizes.a_rows == 0 ? 16 : 1;
   constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;
   const int64_t per_column = static_cast<int64_t>(split.rows) * std::max(1, sizes.k);

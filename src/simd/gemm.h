@@ -18,16 +18,17 @@ struct GemmSizes {
   int64_t a_distance = 0, b_distance = 0;
   int activation = KERNEL_ACTIVATION_NONE;
   bool add_previous = false;
-  int a_rows = 0;  // transposed a: the distance of its rows, where it has more columns than m; 0: m
+  int a_rows = 0;  // for transposed a: the pitch of its rows, if it has more columns than m; 0: m
 };
 
-// Rows of y that are best computed by a call of their own, or a multiple: whole register tiles.
+// The number of rows of y of one partial call is best a multiple of this, so that register tiles
+// are full.
 inline constexpr int kGemmPartRows = 48;
 
 // Bytes of workspace for gemm(), the same for every vector target.
 [[nodiscard]] int64_t gemm_workspace_bytes(const GemmSizes& sizes, int threads);
 
-// bias: [n] or null. y aliases nothing. The result does not depend on the number of threads.
+// bias: [n] or null. y aliases no input. The result does not depend on the number of threads.
 void gemm(float* y, const float* a, const float* b, const float* bias, void* workspace,
           const GemmSizes& sizes, parallel::ThreadPool& pool);
 

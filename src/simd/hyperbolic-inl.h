@@ -1,6 +1,6 @@
-// Relatives of the exponential and the logarithm on vectors of floats: right for every float. The
-// worst errors that tests/simd/elementwise_test.cpp finds stand with each function, in units in the
-// last place. Included once per vector target.
+// Functions related to the exponential and the logarithm, on vectors of floats, valid for every
+// float. The largest errors that tests/simd/elementwise_test.cpp measures are given with each
+// function, in units in the last place. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_HYPERBOLIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_HYPERBOLIC_INL_H_
@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// x where e^x / 2 is already infinite, and where e^x - 1 is already -1.
+// Clamps x to [-30, 89.5]: below it e^x - 1 is -1 in float, above it e^x / 2 is infinite.
 HWY_INLINE Vec limited_exponent(Vec x) {
   const F32 f;
   return at_most(hn::Set(f, 89.5F), at_least(hn::Set(f, -30.0F), x));
@@ -41,7 +41,7 @@ HWY_INLINE Vec exp2(Vec x) {
   return scale(hn::Add(expm1_small(r), hn::Set(f, 1.0F)), n);
 }
 
-// log(1 + x); 2 ulp. The rounding of u = 1 + x is made good by the factor x / (u - 1). Source:
+// log(1 + x); 2 ulp. The factor x / (u - 1) corrects the rounding error of u = 1 + x. Source:
 // Goldberg, "What every computer scientist should know about floating-point arithmetic", 1991.
 HWY_INLINE Vec log1p(Vec x) {
   const F32 f;
@@ -61,7 +61,7 @@ HWY_INLINE Vec sinh(Vec x) {
   const F32 f;
   const Vec one = hn::Set(f, 1.0F);
   const Vec half = hn::Mul(quarter_of_expm1(hn::Abs(x)), hn::Set(f, 2.0F));
-  // half / (2 half + 1), at most 1 / 2: the division may not see two infinities.
+  // half / (2 half + 1), at most 1 / 2; bounded so that infinity is not divided by infinity.
   const Vec bounded = at_most(hn::Set(f, 1e30F), half);
   const Vec rest = hn::Div(bounded, hn::MulAdd(bounded, hn::Set(f, 2.0F), one));
   return hn::CopySign(hn::Add(half, rest), x);

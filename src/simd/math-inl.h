@@ -1,9 +1,9 @@
-// Functions of vectors of floats: right for every float, denormals, infinities and NaN included.
-// The worst errors that tests/simd/elementwise_test.cpp allows stand with each function, in units
-// in the last place. Included once per vector target.
+// Functions on vectors of floats, valid for every float, including denormals, infinities and NaN.
+// The largest errors that tests/simd/elementwise_test.cpp allows are given with each function, in
+// units in the last place. Included once per vector target.
 //
-// Coefficients are polynomials of least relative error (Remez exchange in 40 digits) for the
-// functions and intervals named beside them, unless another source is given.
+// Coefficients are those of polynomials with the least relative error (Remez exchange in 40 digits)
+// for the functions and intervals named beside them, unless another source is given.
 
 #if defined(THIMBLE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_MATH_INL_H_
@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using I32 = hn::RebindToSigned<F32>;
 using IntVec = hn::Vec<I32>;
 
-// The maximum and minimum instructions of x86 give their second operand where one is NaN.
+// The maximum and minimum instructions of x86 return their second operand if one is NaN.
 #undef THIMBLE_SECOND_IF_NAN
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 #define THIMBLE_SECOND_IF_NAN 1
@@ -34,7 +34,7 @@ using IntVec = hn::Vec<I32>;
 #define THIMBLE_SECOND_IF_NAN 0
 #endif
 
-// x, but at least `least` or NaN.
+// max(x, least); NaN stays NaN.
 HWY_INLINE Vec at_least(Vec least, Vec x) {
 #if THIMBLE_SECOND_IF_NAN
   return hn::Max(least, x);
@@ -43,7 +43,7 @@ HWY_INLINE Vec at_least(Vec least, Vec x) {
 #endif
 }
 
-// x, but at most `most` or NaN.
+// min(x, most); NaN stays NaN.
 HWY_INLINE Vec at_most(Vec most, Vec x) {
 #if THIMBLE_SECOND_IF_NAN
   return hn::Min(most, x);
@@ -57,17 +57,17 @@ HWY_INLINE Vec power_of_two(IntVec n) {
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(I32(), 127))));
 }
 
-// A whole number of either kind.
+// An integer in both representations.
 struct Whole {
   Vec number;
   IntVec integer;
 };
 
-// x to the nearest whole number, |x| < 2^22.
+// Rounds x to the nearest integer, |x| < 2^22.
 HWY_INLINE Whole round_to_whole(Vec x) {
   const F32 f;
   const I32 i;
-  // Adding 1.5 * 2^23 rounds and leaves the number in the lowest bits.
+  // Adding 1.5 * 2^23 rounds x and leaves the integer in the lowest bits.
   const Vec shift = hn::Set(f, 12582912.0F);
   const Vec rounded = hn::Add(x, shift);
   return {hn::Sub(rounded, shift), hn::Sub(hn::BitCast(i, rounded), hn::BitCast(i, shift))};
@@ -78,7 +78,7 @@ HWY_INLINE Vec scale(Vec v, Whole n) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   return Vec{_mm512_scalef_ps(v.raw, n.number.raw)};
 #else
-  // In two steps, because 2^n itself may be too large or too small for a float.
+  // Two factors, because 2^n itself may overflow or underflow.
   const IntVec half = hn::ShiftRight<1>(n.integer);
   return hn::Mul(hn::Mul(v, power_of_two(half)), power_of_two(hn::Sub(n.integer, half)));
 #endif
@@ -106,7 +106,7 @@ struct Reduced {
 HWY_INLINE Reduced reduce_exp(Vec x) {
   const F32 f;
   const Whole n = round_to_whole(hn::Mul(x, hn::Set(f, 1.44269504F)));
-  // ln 2 in two parts; a product with the first is exact.
+  // ln 2 as a sum of two numbers; the product with the first is exact.
   const Vec r = hn::NegMulAdd(n.number, hn::Set(f, 0.693145751953125F), x);
   return {n, hn::NegMulAdd(n.number, hn::Set(f, 1.42860677e-6F), r)};
 }
@@ -120,7 +120,7 @@ HWY_INLINE Vec exp_below(Vec x) {
 
 // e^x; 1 ulp.
 HWY_INLINE Vec exp(Vec x) {
-  const Vec most = hn::Set(F32(), 104.0F);  // already infinite
+  const Vec most = hn::Set(F32(), 104.0F);  // the result is already infinite
   return exp_below(at_most(most, x));
 }
 
@@ -143,8 +143,8 @@ HWY_INLINE Vec log(Vec x) {
   return hn::IfThenElse(hn::Ge(x, hn::Zero(f)), finite, hn::NaN(f));
 }
 
-// log(1 + x) for 0 <= x <= 1 or NaN; 2 ulp. Twice the inverse hyperbolic tangent of z = x / (2 +
-// x), which is z + z^3 P(z^2): relative error 4e-9 on [0, 1/3].
+// log(1 + x) for 0 <= x <= 1 or NaN; 2 ulp. Computed as twice the inverse hyperbolic tangent of z =
+// x / (2 + x), which is z + z^3 P(z^2): relative error 4e-9 on [0, 1/3].
 HWY_INLINE Vec log1p_unit(Vec x) {
   const F32 f;
   const Vec z = hn::Div(x, hn::Add(x, hn::Set(f, 2.0F)));
@@ -156,7 +156,7 @@ HWY_INLINE Vec log1p_unit(Vec x) {
   return hn::MulAdd(hn::Mul(s, p), twice, twice);
 }
 
-// 1 / (1 + e^-x) and 1 / (1 + e^x), whose sum is 1; 3 ulp. From the exponential of -|x|, which
+// 1 / (1 + e^-x) and 1 / (1 + e^x), whose sum is 1; 3 ulp. Uses the exponential of -|x|, which
 // cannot overflow.
 struct Sigmoid {
   Vec value;
@@ -195,16 +195,17 @@ HWY_INLINE Vec tanh(Vec x) {
   return hn::CopySign(hn::Div(m, hn::Add(m, hn::Set(f, 2.0F))), x);
 }
 
-// e^(-k z^2), and the product of it with t P(t), t = 1 / (1 + slope z).
+// e^(-k z^2), and its product with t P(t), t = 1 / (1 + slope z).
 struct Tail {
   Vec bell;
   Vec integral;
 };
 
-// z >= 0 or NaN, at most `most`, beyond which both are 0 or denormal. For k = 1/2 and slope 0.35
-// the second is the integral of the normal density up to -z: relative error 3e-8 on [0, 15]. z^2 is
-// split so that its rounding is not blown up by the exponential: z = h + l, where h has few enough
-// bits that its square is exact; the rest, at most 0.08, joins the reduced argument.
+// z >= 0 or NaN, at most `most`, beyond which both results are 0 or denormal. For k = 1/2 and slope
+// 0.35 the second result is the integral of the normal density up to -z: relative error 3e-8 on [0,
+// 15]. The rounding error of z^2 would be amplified by the exponential, so z is split: z = h + l,
+// where h has few enough bits for an exact square; the rest, at most 0.08, is added to the reduced
+// argument.
 HWY_INLINE Tail normal_tail(Vec size, float most, float k, float slope) {
   const F32 f;
   const hn::RebindToUnsigned<F32> u;
@@ -247,7 +248,8 @@ HWY_INLINE Vec erfc_of_size(Vec size) {
   return hn::Add(tail, tail);
 }
 
-// That integral from x: the complement of the error function; 6 ulp.
+// 2 / sqrt(pi) times the integral of e^(-t^2) from x to infinity: the complementary error function;
+// 6 ulp.
 HWY_INLINE Vec erfc(Vec x) {
   const F32 f;
   const Vec above = erfc_of_size(hn::Abs(x));
@@ -270,7 +272,7 @@ HWY_INLINE Vec erf(Vec x) {
 }
 
 #if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR
-// e log2(2^k m) in double precision, as the nearest whole number and the rest.
+// e log2(2^k m) in double precision, split into the nearest integer and the rest.
 template <class Half>
 struct Power {
   hn::Vec<Half> whole;
@@ -290,13 +292,13 @@ HWY_INLINE Power<Half> log2_times(Half half, hn::Vec<Half> m, hn::Vec<Half> k, h
   p = hn::MulAdd(q, p, hn::Set(d, 0.961796673341797493));
   p = hn::MulAdd(q, p, hn::Set(d, 2.88539008179008616));
   const auto power = hn::Mul(hn::PromoteTo(d, e), hn::MulAdd(s, p, hn::PromoteTo(d, k)));
-  // Beyond these the result is infinite or 0.
+  // Outside this range the result is infinite or 0.
   const auto limited = hn::Max(hn::Min(power, hn::Set(d, 250.0)), hn::Set(d, -250.0));
   const auto whole = hn::Round(limited);
   return {hn::DemoteTo(half, whole), hn::DemoteTo(half, hn::Sub(limited, whole))};
 }
 
-// size^e for a size above 0 and both finite.
+// size^e for size > 0, both finite.
 HWY_INLINE Vec pow_magnitude(Vec size, Vec e) {
   const F32 f;
   const I32 i;
@@ -328,7 +330,7 @@ HWY_INLINE Vec pow_magnitude(Vec size, Vec e) {
 }
 #endif
 
-// x^e with all the special values of C99's pow (annex F.9.4.4); 2 ulp.
+// x^e with all special cases of C99's pow (annex F.9.4.4); 2 ulp.
 HWY_INLINE Vec pow(Vec x, Vec e) {
   const F32 f;
   const Vec zero = hn::Zero(f);
@@ -339,13 +341,13 @@ HWY_INLINE Vec pow(Vec x, Vec e) {
   const auto grows = hn::Gt(size, one);
   const auto extreme =
       hn::Or(hn::Or(hn::Eq(size, zero), hn::Eq(size, infinity)), hn::Eq(hn::Abs(e), infinity));
-  // 0 and infinity, and anything to the power of infinity: one of the two again.
+  // A base of 0 or infinity, or an exponent of infinity, gives 0 or infinity.
   const auto up = hn::Xor(grows, hn::Lt(e, zero));
   const Vec ordinary = pow_magnitude(hn::IfThenElse(hn::Or(unit, extreme), hn::Set(f, 2.0F), size),
                                      hn::IfThenElse(extreme, one, e));
   Vec y = hn::IfThenElse(extreme, hn::IfThenElseZero(up, infinity), ordinary);
   y = hn::IfThenElse(unit, one, y);
-  // The sign of x is that of the power for odd exponents; others take no negative numbers.
+  // An odd exponent keeps the sign of x; a negative x with a fractional exponent gives NaN.
   const Vec half = hn::Mul(e, hn::Set(f, 0.5F));
   const auto whole = hn::Eq(hn::Trunc(e), e);
   const auto odd = hn::And(whole, hn::Ne(hn::Trunc(half), half));

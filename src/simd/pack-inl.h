@@ -1,4 +1,5 @@
-// Copies that bring operands into the order the register tiles read. Included once per target.
+// Copies that pack operands in the order in which the register tiles read them. Included once per
+// vector target.
 
 #if defined(THIMBLE_SIMD_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_PACK_INL_H_
@@ -39,7 +40,7 @@ HWY_INLINE void transpose_4x4(float* to, ptrdiff_t to_pitch, const float* from,
 #endif
 }
 
-// to[i] = from[2 i] for i < count; reads nothing behind the last of them.
+// to[i] = from[2 i] for i < count; reads nothing after the last of them.
 inline void copy_every_second(float* HWY_RESTRICT to, const float* HWY_RESTRICT from,
                               int64_t count) {
   int64_t i = 0;
@@ -74,8 +75,8 @@ HWY_INLINE void join_pairs_4(float* to, const float* from, ptrdiff_t from_pitch)
 #endif
 }
 
-// Where the block of four behind the one at `at` starts, the last one overlapping its neighbour;
-// `count` when there is none.
+// Start of the block of four after the one at `at`. The last block may overlap the one before it.
+// Returns `count` if there is no further block.
 HWY_INLINE int64_t next_four(int64_t at, int64_t count) {
   return at + 4 >= count ? count : std::min(at + 4, count - 4);
 }
@@ -86,7 +87,7 @@ inline void transpose_copy(float* HWY_RESTRICT to, ptrdiff_t to_pitch,
                            int64_t columns) {
   if (rows >= 4 && columns >= 4) {
     for (int64_t c = 0; c < columns; c = next_four(c, columns)) {
-      for (int64_t r = 0; r < rows; r = next_four(r, rows)) {  // fills whole lines of `to`
+      for (int64_t r = 0; r < rows; r = next_four(r, rows)) {  // fills whole cache lines of `to`
         transpose_4x4(to + c * to_pitch + r, to_pitch, from + r * from_pitch + c, from_pitch);
       }
     }
@@ -107,7 +108,7 @@ inline void transpose_copy(float* HWY_RESTRICT to, ptrdiff_t to_pitch,
   }
 }
 
-// panel[l * width + j] = from[l * pitch + j]; columns beyond `columns` become zero.
+// panel[l * width + j] = from[l * pitch + j]; columns from `columns` on are zero.
 inline void pack_rows(float* HWY_RESTRICT panel, int width, const float* HWY_RESTRICT from,
                       ptrdiff_t pitch, int64_t depth, int columns) {
   const F32 d;
@@ -119,7 +120,7 @@ inline void pack_rows(float* HWY_RESTRICT panel, int width, const float* HWY_RES
   }
 }
 
-// panel[l * width + j] = from[j * pitch + l]; columns beyond `columns` become zero.
+// panel[l * width + j] = from[j * pitch + l]; columns from `columns` on are zero.
 inline void pack_transposed(float* HWY_RESTRICT panel, int width, const float* HWY_RESTRICT from,
                             ptrdiff_t pitch, int64_t depth, int columns) {
   transpose_copy(panel, width, from, pitch, columns, depth);

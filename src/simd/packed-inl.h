@@ -1,4 +1,4 @@
-// A matrix packed once and multiplied by a few rows at a time, many times: the weights of a
+// A matrix that is packed once and multiplied by a few rows many times, such as the weights of a
 // recurrent layer. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_PACKED_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -18,10 +18,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// Vectors of a panel: with three, a tile takes eight rows and fills the registers.
+// Vectors per panel: with three, a tile has eight rows and fills the registers.
 inline constexpr int kPackedVectors = kMaxVectors > 2 ? 3 : kMaxVectors;
 inline constexpr int kPackedWidth = kPackedVectors * lanes();
-// Rows that fill a tile, at most kMostPackedRows.
+// Rows of a full tile, at most kMostPackedRows.
 inline constexpr int kPackedRows = tile_rows(kPackedVectors);
 static_assert(kPackedRows <= kMostPackedRows && kPackedWidth <= kWidestPanel);
 
@@ -47,14 +47,14 @@ inline void pack_matrix(const PackedMatrix& b, const float* from, bool transpose
   });
 }
 
-// to (+)= a b. a: [rows, depth], to: [rows, columns], rows their pitches apart; rows is at most
-// kPackedRows.
+// to (+)= a b. a: [rows, depth], to: [rows, columns], each with a pitch between rows; rows is at
+// most kPackedRows.
 inline void multiply_packed(float* to, ptrdiff_t to_pitch, const float* a, ptrdiff_t a_pitch,
                             int rows, const PackedMatrix& b, bool add) {
   const float* row_pointers[kMostTileRows];
   float* out[kMostTileRows];
   for (int i = 0; i < kPackedRows; ++i) {
-    const int at = std::min(i, rows - 1);  // surplus rows repeat the last one
+    const int at = std::min(i, rows - 1);  // extra rows of the tile repeat the last one
     row_pointers[i] = a + at * a_pitch;
     out[i] = to + at * to_pitch;
   }

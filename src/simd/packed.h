@@ -1,4 +1,4 @@
-// What does not depend on the vector target in packed-inl.h.
+// The part of packed-inl.h that does not depend on the vector target.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace thimble::simd {
 
 inline constexpr int kMostPackedRows = 8;
 
-// Floats that the panels of a matrix take at most.
+// Most floats that the panels of a matrix take on any target.
 [[nodiscard]] constexpr int64_t packed_floats(int64_t depth, int64_t columns) {
   return depth * (columns + kWidestPanel);
 }

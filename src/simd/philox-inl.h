@@ -1,5 +1,5 @@
-// Philox, one block per lane: the same words as philox_at, whatever the vector's width. Included
-// once per vector target.
+// Philox with one block per lane. Returns the same words as philox_at for every vector width.
+// Included once per vector target.
 
 #if defined(THIMBLE_SIMD_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_PHILOX_INL_H_
@@ -21,15 +21,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 using U32 = hn::ScalableTag<uint32_t>;
 using Words = hn::Vec<U32>;
 
-// Elements drawn at a time: a whole number of blocks for vectors of any width.
+// Elements drawn at a time: a whole number of blocks for every vector width.
 inline constexpr int kDrawElements = 256;
-// Room for that many where they are read in whole vectors from any place in the first block on.
+// Buffer size for that many elements if whole vectors are read from any element of the first block
+// on.
 inline constexpr int kDrawRoom = kDrawElements + 4;
 
 #if HWY_TARGET == HWY_SCALAR
 
-// words: those that follow from block `index` on, in the order of elements; a multiple of 64 of
-// them.
+// words: those from block `index` on, in the order of elements; their number is a multiple of 64.
 HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, uint32_t stream,
                            uint32_t index, int elements = kDrawElements) {
   for (int i = 0; i < elements; i += 4) {
@@ -40,7 +40,7 @@ HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, ui
 
 #else
 
-// The high and the low 32 bits of the 64-bit products of all lanes.
+// The high and low 32 bits of the 64-bit products of all lanes.
 HWY_INLINE void multiply_wide(Words a, Words b, Words& high, Words& low) {
   const U32 d;
   const hn::RepartitionToWide<U32> wide;
@@ -50,8 +50,7 @@ HWY_INLINE void multiply_wide(Words a, Words b, Words& high, Words& low) {
   low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
 }
 
-// words: those that follow from block `index` on, in the order of elements; a multiple of 64 of
-// them.
+// words: those from block `index` on, in the order of elements; their number is a multiple of 64.
 HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, uint32_t stream,
                            uint32_t index, int elements = kDrawElements) {
   const U32 d;
@@ -85,7 +84,7 @@ HWY_INLINE void draw_words(uint32_t* HWY_RESTRICT words, const uint32_t* rng, ui
 
 #endif  // HWY_SCALAR
 
-// Words as numbers in [0, 1) of 24 bits, as philox_unit.
+// Converts words to numbers in [0, 1) with 24 bits, as philox_unit does.
 HWY_INLINE hn::Vec<hn::ScalableTag<float>> units(Words words) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<U32> integers;
@@ -93,15 +92,16 @@ HWY_INLINE hn::Vec<hn::ScalableTag<float>> units(Words words) {
                  hn::Set(d, 0x1p-24F));
 }
 
-// Calls use(words, at, begin, count) for pieces of at most kDrawElements elements that make up
-// [0, n), in tiles that do not depend on the number of threads. All kDrawElements words are drawn,
-// from the start of a block; those of the elements from `begin` on follow from words + at.
+// Calls use(words, at, begin, count) for pieces of at most kDrawElements elements that together
+// cover [0, n), in tiles that do not depend on the number of threads. All kDrawElements words are
+// drawn, from the start of a block; the words of elements from `begin` on start at words + at.
 template <class Use>
 HWY_INLINE void over_words(int64_t n, const uint32_t* rng, uint32_t stream,
                            parallel::ThreadPool& pool, const Use& use) {
   constexpr int64_t kTile = 32 * kDrawElements;
   const uint64_t first = philox_first(rng, static_cast<int>(n));
-  const auto before = static_cast<int64_t>(first % 4);  // words of the first block for others
+  const auto before =
+      static_cast<int64_t>(first % 4);  // words of the first block that belong to other elements
   const int64_t all = before + n;
   pool.run((all + kTile - 1) / kTile, [&](int64_t tile) HWY_ATTR {
     HWY_ALIGN uint32_t words[kDrawRoom];

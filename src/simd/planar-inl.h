@@ -1,5 +1,5 @@
-// Cuts NHWC images into planes and joins planes of results to NHWC images; see planar.h. Included
-// once per vector target.
+// Splits NHWC images into planes, and joins planes of results into NHWC images; see planar.h.
+// Included once per vector target.
 
 #if defined(THIMBLE_SIMD_PLANAR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_PLANAR_INL_H_
@@ -17,8 +17,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// What one task covers: images [image, image + images), rows [row, row + rows) and columns
-// [column, column + columns) of every phase.
+// The part of the images that one task covers: images [image, image + images), rows [row, row +
+// rows) and columns [column, column + columns) of every phase.
 struct PlanarTask {
   int group;
   int image, images;
@@ -40,7 +40,7 @@ inline PlanarTask planar_task(const ConvPlan& plan, const PlanarShape& shape, in
   return t;
 }
 
-// planes: [row phase, column phase, channel, image, plane row, pitch], padded with zeros.
+// Loads planes: [row phase, column phase, channel, image, plane row, pitch], padded with zeros.
 inline void load_planes(const ConvPlan& plan, const PlanarShape& shape, const PlanarCopies& copies,
                         const PlanarTask& task, const float* x, float* planes) {
   std::memset(planes, 0, static_cast<size_t>(shape.planes * shape.plane_floats) * sizeof(float));

@@ -6,11 +6,11 @@ namespace thimble::simd {
 namespace {
 
 constexpr int kWidestVector = 16;
-constexpr int64_t kMostFloats = 48 * 1024;  // of one image or a band of it
-constexpr int kLeastImageRuns = 8;          // tasks that a batch is cut into at least
-constexpr int kStripColumns = 48;           // strips have a multiple: whole steps of most tiles
+constexpr int64_t kMostFloats = 48 * 1024;  // limit for one image or a band of it
+constexpr int kLeastImageRuns = 8;          // least number of tasks that a batch is split into
+constexpr int kStripColumns = 48;  // strips are a multiple of this: whole iterations of most tiles
 
-// Sets what depends on the number of images, rows and columns per task.
+// Sets the sizes that depend on the number of images, rows and columns per task.
 void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows, int columns) {
   shape.images = images;
   shape.rows = rows;
@@ -27,14 +27,14 @@ void resize(PlanarShape& shape, const ConvPlan& plan, int images, int rows, int 
   shape.runs = skips ? images : 1;
   shape.run_length = skips ? in_image : in_all;
   shape.run_pitch = image_pitch;
-  // The last vector of a run may reach beyond it.
+  // The last vector of a run may extend beyond it.
   shape.out_floats = round_up(in_all + kWidestVector - 1, kWidestVector);
   shape.plane_floats = round_up(
       shape.out_floats + static_cast<int64_t>(shape.shift_rows) * shape.pitch + shape.shift_columns,
       kWidestVector);
 }
 
-// The u for which columns offset + u * step lie in the image and are read.
+// The range of u for which columns offset + u * step lie in the image and are read.
 struct Columns {
   int first, last;
 };
@@ -60,8 +60,9 @@ PlanarCopies plan_loads(const ConvPlan& plan, const PlanarShape& shape, Workspac
         static_cast<ptrdiff_t>(shape.first_column + phase) * plan.in_c + first * step,
         phase * plan.group_in * shape.plane_floats + first, first, last - first, channels};
   };
-  // Fewer than four channels cannot be copied in vectors, unless by taking every second of a single
-  // one. But where the pixels of all phases are inside, their channels form one run.
+  // Fewer than four channels cannot be copied as vectors, except as every second channel of a
+  // single one. But where the pixels of all phases are inside the image, their channels are
+  // contiguous.
   const bool few = plan.group_in < 4 && !(step == 2 && plan.group_in == 1);
   Columns whole = inside_columns(plan, shape, shape.first_column);
   whole.last = inside_columns(plan, shape, shape.first_column + phases - 1).last;
@@ -87,7 +88,7 @@ PlanarCopies plan_stores(const ConvPlan& plan, const PlanarShape& shape, int pad
         static_cast<ptrdiff_t>(plan.phases[phase].column) * plan.out_c + first * step,
         phase * padded_channels * shape.out_floats + first, first, last - first, channels};
   };
-  // Neighbouring columns that belong to different phases are written together.
+  // Adjacent columns that belong to different phases are written together.
   const bool together = plan.groups == 1 && padded_channels == plan.group_out && phases > 1 &&
                         phases == plan.out_column_step;
   const int whole = together ? plan.phases[phases - 1].columns : 0;
@@ -113,7 +114,8 @@ PlanarShape planar_shape(const ConvPlan& plan, int extra_planes, int64_t batch_f
   const int rows = std::max(1, plan.phase_rows());
   const int columns = std::max(1, plan.phase_columns());
   resize(shape, plan, 1, rows, columns);
-  // Where no tap reads a neighbour, strips cost nothing, so they are as short as those of batches.
+  // Where no tap reads a neighbouring pixel, strips cost nothing, so they are as short as those of
+  // batches.
   const bool alone = row_span == 0 && column_span == 0 && rows == 1;
   const int64_t most = alone ? batch_floats : kMostFloats;
   if (floats() > most) {

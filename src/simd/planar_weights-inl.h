@@ -1,4 +1,4 @@
-// Weight gradient of images of few channels: x and dy are cut into planes (planar.h), where each
+// Weight gradient of images with few channels. x and dy are split into planes (planar.h); each
 // weight's gradient is the dot product of one plane of dy and one shifted plane of x, with pixels
 // in the vector lanes. Included once per vector target.
 
@@ -28,7 +28,7 @@ inline constexpr int kDotColumns = 4;
 #endif
 
 #if HWY_TARGET != HWY_SCALAR
-// Folds a vector to four lanes with the same sum.
+// Reduces a vector to four lanes with the same sum.
 template <class V>
 HWY_INLINE auto fold_to_four(V v) {
   using D = hn::DFromV<V>;
@@ -69,7 +69,7 @@ struct DotTile {
   const float* b[kDotColumns];
   float* sums;
   ptrdiff_t pitch;
-  int rows, columns;  // to store
+  int rows, columns;  // rows and columns to store
 };
 
 template <int kRows>
@@ -108,7 +108,8 @@ HWY_NOINLINE void dot_tile(const DotTile& tile, const PlanarShape& shape) {
   }
 }
 
-// grads: [output channel, image, plane row, pitch]; whatever is no valid result is zero.
+// Loads planes of dy: [output channel, image, plane row, pitch]; positions that are no valid result
+// are zero.
 inline void load_grads(const ConvPlan& plan, const PlanarShape& shape, const PlanarTask& task,
                        const float* dy, float* grads) {
   std::memset(grads, 0, static_cast<size_t>(plan.group_out * shape.out_floats) * sizeof(float));
@@ -124,7 +125,7 @@ inline void load_grads(const ConvPlan& plan, const PlanarShape& shape, const Pla
   }
 }
 
-// Adds the gradient of the planes to dw: [output channel, entries].
+// Adds the dot products of the planes to dw: [output channel, entries].
 inline void add_dots(const ConvPlan& plan, const PlanarShape& shape,
                      const PlanarWeightScratch& scratch, const int32_t* offsets, float* dw) {
   const int entries = plan.tap_count * plan.group_in;

@@ -1,4 +1,4 @@
-// How the planar weight gradient is cut, and its scratch; see planar_weights-inl.h.
+// How the planar weight gradient is split, and its scratch memory; see planar_weights-inl.h.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace thimble::simd {
 
-// The tasks of the shape (runs of images, bands of rows, strips) are dealt to `partials` sums.
+// The tasks of the shape (runs of images, bands of rows, strips) are divided among `partials` sums.
 struct PlanarWeightSplit {
   int partials;
   int64_t tasks;  // per partial sum
@@ -21,7 +21,7 @@ inline PlanarWeightSplit split_planar_weights(const conv_dims& d, const PlanarSh
   return {partials, divide_up(tasks, partials)};
 }
 
-// Scratch of one thread.
+// Scratch memory of one thread.
 struct PlanarWeightScratch {
   float* planes;  // of x
   float* grads;   // of dy: [output channel, out_floats]

@@ -1,11 +1,11 @@
-// Which vector targets this build holds; tests run every one of them.
+// The vector targets of this build; tests run all of them.
 #pragma once
 
 #include <cstdint>
 
 namespace thimble::simd {
 
-// Bits as hwy::SupportedTargets() returns them, of the targets compiled into the library.
+// Targets compiled into the library, as bits like those of hwy::SupportedTargets().
 [[nodiscard]] int64_t compiled_targets();
 
 }  // namespace thimble::simd

@@ -17,7 +17,8 @@
 #include "simd/activation.h"
 #include "simd/tile.h"
 
-// The accumulators must live in registers, so their loops must vanish. Clang does this by itself.
+// The accumulators must stay in registers, so their loops must be unrolled completely. Clang does
+// this without a pragma.
 #undef THIMBLE_UNROLL
 #if HWY_COMPILER_GCC_ACTUAL
 #define THIMBLE_UNROLL _Pragma("GCC unroll 16")
@@ -45,8 +46,8 @@ inline constexpr int kMaxVectors = 2;
 inline constexpr int kMaxColumns = kMaxVectors * lanes();
 
 // Rows of the largest tile with that many vectors. 8 x 3 and 6 x 4 accumulators fill 32 registers,
-// 6 x 2 fill 16, with room for the operands; eight are the least that hide the latency of a
-// multiply-add, and more rows would not find registers for their pointers.
+// 6 x 2 fill 16, with room for the operands. Eight accumulators are the least that hide the latency
+// of a multiply-add; with more rows their pointers would not fit registers.
 constexpr int tile_rows(int vectors) {
 #if THIMBLE_MANY_REGISTERS
   return vectors <= 3 ? 8 : 6;
@@ -87,15 +88,15 @@ HWY_INLINE Vec activate(Vec v, int activation) {
   return activation == KERNEL_ACTIVATION_RELU6 ? hn::IfThenElse(hn::Gt(v, six), six, v) : v;
 }
 
-// What becomes of a finished tile before it is stored.
+// Applied to a finished tile before it is stored.
 struct Epilogue {
   const float* bias = nullptr;  // one value per column of the tile, or null
-  bool add_previous = false;    // add what the output holds
+  bool add_previous = false;    // add the previous contents of the output
   int activation = KERNEL_ACTIVATION_NONE;
 };
 
-// sums[i][v] += sum_{l < depth} a[i][l * a_step] * b[l * b_pitch + v * lanes()]. Of the last vector
-// only the first `last_count` columns are read if kPartial; then the others keep their sums.
+// sums[i][v] += sum_{l < depth} a[i][l * a_step] * b[l * b_pitch + v * lanes()]. If kPartial, only
+// the first `last_count` columns of the last vector are read, and the others keep their sums.
 template <bool kPartial, int kRows, int kVectors>
 HWY_INLINE void multiply_add(Vec (&sums)[kRows][kVectors], const float* const* HWY_RESTRICT a,
                              ptrdiff_t a_step, const float* HWY_RESTRICT b, ptrdiff_t b_pitch,
@@ -140,9 +141,9 @@ HWY_INLINE void finish_vector(Vec sum, float* out, int count, int column, const 
   }
 }
 
-// One tile of a product whose contraction falls into segments of equal depth (the taps of a window,
-// or just one). Row i of segment s starts at a[s * kMostTileRows + i]; the packed columns of
-// segment s start at b + s * depth * b_pitch.
+// One tile of a product whose contraction consists of segments of equal depth (the taps of a
+// window, or a single one). Row i of segment s starts at a[s * kMostTileRows + i]; the packed
+// columns of segment s start at b + s * depth * b_pitch.
 struct TileJob {
   const float* const* a;
   ptrdiff_t a_step;
@@ -205,7 +206,7 @@ inline TileFunction tile_function(int rows, int vectors) {
 #endif
 }
 
-// Splits `columns` into panels of equally many vectors: 96 columns are 48 + 48, not 64 + 32.
+// Splits `columns` into panels with equal numbers of vectors: 96 columns are 48 + 48, not 64 + 32.
 struct Panels {
   int vectors;  // per panel
   int width;    // columns per panel; the last one may hold fewer

@@ -1,6 +1,6 @@
-// Sine, cosine, tangent and their inverses on vectors of floats: right for every float, however
-// large. The worst errors that tests/simd/elementwise_test.cpp finds stand with each function, in
-// units in the last place. Included once per vector target.
+// Sine, cosine, tangent and their inverses on vectors of floats, valid for every float, however
+// large. The largest errors that tests/simd/elementwise_test.cpp measures are given with each
+// function, in units in the last place. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_TRIGONOMETRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_TRIGONOMETRY_INL_H_
@@ -14,14 +14,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// x = n pi / 2 + r with |r| <= pi / 4; n counts modulo 4.
+// x = n pi / 2 + r with |r| <= pi / 4; n is taken modulo 4.
 struct Quarters {
   IntVec n;
   Vec r;
 };
 
-// Any x >= 0: infinity and NaN give NaN. The C library reduces large numbers rightly; the smaller
-// one of sine and cosine tells r to all its digits.
+// Reduces any x >= 0; infinity and NaN give NaN. The C library reduces large arguments correctly; r
+// follows with full precision from the smaller one of sine and cosine.
 inline Quarters reduce_any_quarters(Vec x) {
   alignas(64) float r[HWY_LANES(float)];
   alignas(64) int32_t n[HWY_LANES(float)];
@@ -41,8 +41,9 @@ inline Quarters reduce_any_quarters(Vec x) {
 }
 
 #if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR
-// 0 <= x <= 1e6, half a vector: n as a number, and r. pi / 2 in two parts; a product with the first
-// is exact. Source: Cody and Waite, "Software manual for the elementary functions", 1980.
+// Reduces 0 <= x <= 1e6 in half vectors: n as a number, and r. pi / 2 is a sum of two numbers; the
+// product with the first is exact. Source: Cody and Waite, "Software manual for the elementary
+// functions", 1980.
 template <class Half>
 struct HalfQuarters {
   hn::Vec<Half> n;
@@ -89,14 +90,14 @@ HWY_INLINE Vec cos_small(Vec r) {
   return hn::MulAdd(hn::Mul(s, s), p, half);
 }
 
-// Bit `bit` of n, as a mask.
+// Whether bit `bit` of n is set, as a mask.
 HWY_INLINE auto has_bit(IntVec n, int bit) {
   const I32 i;
   const IntVec mask = hn::Set(i, bit);
   return hn::RebindMask(F32(), hn::Eq(hn::And(n, mask), mask));
 }
 
-// sin x for n = 0, cos x for n = 1, and their negatives for 2 and 3, at r.
+// sin r for n = 0, cos r for n = 1, and their negatives for 2 and 3.
 HWY_INLINE Vec quarter_wave(Quarters q) {
   const Vec y = hn::IfThenElse(has_bit(q.n, 1), cos_small(q.r), sin_small(q.r));
   return hn::IfThenElse(has_bit(q.n, 2), hn::Neg(y), y);

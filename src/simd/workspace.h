@@ -1,4 +1,4 @@
-// Splits a kernel's workspace into typed, aligned pieces.
+// Divides a kernel's workspace into typed, aligned arrays.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace thimble::simd {
 
-// A cache line, and the widest vector that is compiled.
+// A cache line, and the size of the widest vector that is compiled.
 inline constexpr int64_t kAlignment = 64;
 
-// Takes pieces from the front. Over a null base nothing is handed out and only the size is counted,
-// so the same function that lays a workspace out also tells how large it must be.
+// Takes arrays from the front. Over a null base it only counts bytes and returns null, so the
+// function that lays out a workspace also computes its size.
 class Workspace {
  public:
   explicit Workspace(void* base) : base_(static_cast<char*>(base)) {
@@ -27,10 +27,10 @@ class Workspace {
     return piece;
   }
 
-  // Bytes taken so far, padding included.
+  // Bytes taken so far, including padding.
   [[nodiscard]] int64_t used() const { return used_; }
 
-  // Bytes to ask for so that a base of any alignment will do; meaningful while counting.
+  // Bytes needed if the base may have any alignment; meaningful while counting.
   [[nodiscard]] int64_t bytes() const { return used_ == 0 ? 0 : used_ + kAlignment; }
 
  private:

@@ -24,14 +24,14 @@ namespace thimble::ops::HWY_NAMESPACE {
 // One operand along the innermost axis.
 class PairOperand {
  public:
-  // end: of the tensor. step: 0 repeats its one element, 1 walks.
+  // end: the end of the tensor. step: 0 repeats one element, 1 reads consecutive ones.
   HWY_INLINE PairOperand(const float* from, const float* end, int step)
       : from_(from), end_(end), step_(step), same_(hn::Set(F32(), *from)) {}
-  // The elements from i on.
+  // The vector of elements from i on.
   [[nodiscard]] HWY_INLINE Vec whole(int64_t i) const {
     return step_ == 0 ? same_ : hn::LoadU(F32(), from_ + i);
   }
-  // The last `count` of them; the other lanes may hold anything.
+  // The last `count` elements; the other lanes are arbitrary.
   [[nodiscard]] HWY_INLINE Vec last(int64_t i, int count) const {
     if (step_ == 0 || end_ - (from_ + i) >= lanes()) return whole(i);
     return simd::HWY_NAMESPACE::load_first(from_ + i, count);
@@ -44,8 +44,8 @@ class PairOperand {
   Vec same_;
 };
 
-// n elements along the innermost axis. y may be rewritten, unchanged, up to y_end: masked
-// stores to memory outside the caches are several times slower than whole ones.
+// Computes n elements along the innermost axis. Values from y to y_end may be rewritten unchanged,
+// because masked stores to memory outside the caches are several times slower than whole ones.
 template <class Formula>
 HWY_INLINE void pair_row(float* y, const float* y_end, const PairOperand a, const PairOperand b,
                          int64_t n, const Formula formula) {
@@ -63,7 +63,7 @@ HWY_INLINE void pair_row(float* y, const float* y_end, const PairOperand a, cons
   }
 }
 
-// Elements from the first to the last that an operand walks over, both included.
+// Number of elements from the first to the last that an operand reads.
 HWY_INLINE int64_t extent(const int* stride, const binary_dims& d) {
   int64_t last = 0;
   for (int axis = 0; axis < d.count; ++axis) {
@@ -72,7 +72,7 @@ HWY_INLINE int64_t extent(const int* stride, const binary_dims& d) {
   return last + 1;
 }
 
-// Walks over rows of the innermost axis in order, without a division for each.
+// Iterates over rows of the innermost axis in order, without a division for each row.
 class PairRows {
  public:
   PairRows(const binary_dims& d, int64_t row) : d_(d) {
@@ -83,7 +83,7 @@ class PairRows {
       b_ += static_cast<ptrdiff_t>(at_[axis]) * d.stride_b[axis];
     }
   }
-  // Where the operands of the row start.
+  // Where the row starts in each operand.
   [[nodiscard]] ptrdiff_t a() const { return a_; }
   [[nodiscard]] ptrdiff_t b() const { return b_; }
   void next() {
@@ -104,17 +104,18 @@ class PairRows {
   ptrdiff_t b_ = 0;
 };
 
-// Longest row that is repeated through a copy of itself.
+// Longest row that is repeated through a periodic copy.
 inline constexpr int kMaxPeriod = 64;
 
-// Whether one operand is whole and the other one a short row, the same for all: a bias.
+// Whether one operand is read whole and the other is one short row, the same for all rows, as a
+// bias is.
 HWY_INLINE bool repeats_short_row(const int* whole, const int* row, const binary_dims& d) {
   return d.count == 2 && d.size[0] <= kMaxPeriod && d.size[0] % lanes() != 0 && whole[0] == 1 &&
          whole[1] == d.size[0] && row[0] == 1 && row[1] == 0;
 }
 
-// formula(whole[i], row[i % period]) for [begin, end), from a copy of the row that goes on with
-// itself, so that a vector may start anywhere in it.
+// formula(whole[i], row[i % period]) for i in [begin, end). Reads the row from a periodic copy, so
+// that a vector may start at any place in it.
 template <class Formula>
 HWY_INLINE void over_repeated_row(float* y, const float* whole, const float* row, int period,
                                   int64_t begin, int64_t end, const Formula formula) {
@@ -135,21 +136,21 @@ HWY_INLINE void over_repeated_row(float* y, const float* whole, const float* row
   }
 }
 
-// Whether one operand is whole and the other one has one element for each short row.
+// Whether one operand is read whole and the other has one element for each short row.
 HWY_INLINE bool repeats_elements(const int* whole, const int* column, const binary_dims& d) {
   return d.count == 2 && d.size[0] <= lanes() && whole[0] == 1 && whole[1] == d.size[0] &&
          column[0] == 0 && column[1] == 1;
 }
 
-// formula(whole[i], column[i / period]) for [begin, end), 1 < period <= lanes(): a vector's
-// elements of the column are picked from the neighbours of the first. column_end: of the tensor.
+// formula(whole[i], column[i / period]) for i in [begin, end), 1 < period <= lanes(). The column's
+// elements for a vector are permuted from one load. column_end: the end of the tensor.
 template <class Formula>
 HWY_INLINE void over_repeated_elements(float* y, const float* whole, const float* column,
                                        const float* column_end, int period, int64_t begin,
                                        int64_t end, const Formula formula) {
   const F32 f;
   const hn::RebindToSigned<F32> integers;
-  // Which neighbour each lane takes, by where in a row the vector starts.
+  // The permutation for each position in a row at which a vector may start.
   HWY_ALIGN int32_t picks[HWY_LANES(float)][HWY_LANES(float)];
   for (int start = 0; start < period; ++start) {
     for (int lane = 0, at = start, pick = 0; lane < lanes(); ++lane) {
@@ -191,7 +192,7 @@ HWY_INLINE void over_pairs(float* y, const float* a, const float* b, const binar
   if (d.n == 0) return;
   const float* const a_end = a + extent(d.stride_a, d);
   const float* const b_end = b + extent(d.stride_b, d);
-  // The same formula with the operands in the other order.
+  // The same formula with swapped operands.
   const auto swapped = [=](Vec whole, Vec other) HWY_ATTR { return formula(other, whole); };
   const auto over_tiles = [&](const auto& tile_of) HWY_ATTR {
     pool.run(simd::divide_up(d.n, kTileElements), [&](int64_t tile) HWY_ATTR {
@@ -217,7 +218,7 @@ HWY_INLINE void over_pairs(float* y, const float* a, const float* b, const binar
       over_repeated_elements(y, b, a, a_end, d.size[0], begin, end, swapped);
     });
   }
-  // Long rows fall into several tasks, short ones share a task.
+  // A long row is split into several tasks; short rows share one.
   const int64_t rows = d.n / inner;
   const int64_t rows_each = std::max<int64_t>(1, kTileElements / inner);
   const int64_t pieces = simd::divide_up(inner, kTileElements);
@@ -226,7 +227,7 @@ HWY_INLINE void over_pairs(float* y, const float* a, const float* b, const binar
     const int64_t last = std::min(rows, first + rows_each);
     const int64_t begin = task % pieces * kTileElements;
     const int64_t count = std::min<int64_t>(inner - begin, kTileElements);
-    // Other tasks write what follows, so this one keeps to its own.
+    // Values after the row belong to another task, so stores stay within this one's.
     const float* const y_end = y + (last - 1) * inner + begin + count;
     PairRows at(d, first);
     for (int64_t row = first; row < last; ++row, at.next()) {

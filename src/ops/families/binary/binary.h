@@ -7,12 +7,13 @@
 
 namespace thimble::ops {
 
-// How the kernels walk over operands of these shapes; y is their broadcast shape.
+// Sizes and strides with which the kernels read operands of these shapes; y is their broadcast
+// shape.
 binary_dims binary_dims_of(const Shape& a, const Shape& b, const Shape& y);
 
-// A definition of the family: given name, doc, example, vjp and the kernels
-//   (real* y, const real* a, const real* b, const binary_dims*)
-// it sets the rest. Gradients have the shape of the result until sum_to brings them down.
+// Completes the definition of an op of the family. The caller sets name, doc, example, vjp and the
+// kernels (real* y, const real* a, const real* b, const binary_dims*). Gradients have the shape of
+// the result until sum_to reduces them.
 OpDef binary_op(OpDef def);
 
 }  // namespace thimble::ops

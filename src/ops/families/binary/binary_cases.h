@@ -1,5 +1,5 @@
-// The cases that every binary op is tested on: every way in which operands broadcast, and sizes
-// beyond a task.
+// The cases on which every binary op is tested: all kinds of broadcasting, and sizes larger than a
+// task.
 #pragma once
 
 #include <vector>

@@ -39,7 +39,7 @@ broadcast_dims broadcast_dims_of(const Shape& small, const Shape& large, int div
     const bool repeated = axis < -small.rank() || small[axis] == 1;
     const int step = repeated ? 0 : stride;
     if (!repeated) stride *= size;
-    // An axis that continues the one before it is merged with it.
+    // An axis is merged with the previous one where both are contiguous.
     if (d.count > 0) {
       const int before = d.count - 1;
       const int continued = d.stride[before] * d.size[before];

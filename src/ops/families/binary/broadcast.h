@@ -9,16 +9,16 @@
 
 namespace thimble::ops {
 
-// Whether a tensor of the small shape can be repeated to fill the large one.
+// Whether a tensor of shape small broadcasts to shape large.
 bool broadcasts_to(const Shape& small, const Shape& large);
 
-// The smallest shape that tensors of both shapes can be repeated to fill, if there is one.
+// The broadcast shape of both; none if they do not broadcast.
 std::optional<Shape> common_shape(const Shape& a, const Shape& b);
 
 // The size of an axis counted from the last (-1); axes beyond the first are of size 1.
 int64_t size_from_last(const Shape& shape, int axis);
 
-// How small is repeated to fill large; the shapes must fit and have at most 8 dimensions.
+// How kernels repeat small to fill large; the shapes must broadcast and have at most 8 dimensions.
 broadcast_dims broadcast_dims_of(const Shape& small, const Shape& large, int divisor);
 
 // As BROADCAST_REF.

@@ -7,7 +7,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// The divisor is a second operand, repeated along all axes.
+// The divisor is handled as a second operand, broadcast along all axes.
 void broadcast_target(float* y, const float* x, const broadcast_dims& d,
                       parallel::ThreadPool& pool) {
   binary_dims pairs{};

@@ -1,4 +1,4 @@
-// Shared by builder functions that are composed of other ops.
+// Helpers of builder functions that are composed of other ops.
 #pragma once
 
 #include <thimble/attributes.h>
@@ -6,13 +6,13 @@
 
 namespace thimble::ops {
 
-// A number as a constant of x's graph, f32, without dimensions; one constant for each number.
+// A number as an f32 constant without dimensions in x's graph; equal numbers share one constant.
 Value number(Value x, double value);
 
-// The terms of a loss as one number, or as they are.
+// Reduces the terms of a loss by sum or mean, or returns them unreduced.
 Value reduce_loss(Value terms, Reduction reduction);
 
-// Throws Error of that op unless the shapes are equal.
+// Throws Error of that op if the shapes differ.
 void require_same_shape(const char* op, Value x, Value t);
 
 }  // namespace thimble::ops

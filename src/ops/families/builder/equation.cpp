@@ -15,14 +15,15 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The names of that many axes of "...", the last of which is 1 in all operands.
+// Labels of that many axes of "...". The last label is 1 in all operands.
 std::string dots(int count) {
   std::string labels;
   for (int i = count; i >= 1; --i) labels += static_cast<char>(i);
   return labels;
 }
 
-// One operand or the result. `rest`: the axes that "..." stands for, found from the letters.
+// Parses one operand, or the result. `rest`: gives the number of axes of "..." from the number of
+// letters.
 template <class Rest>
 std::string labels_of(const std::string& equation, const std::string& term, bool repeats,
                       const Rest& rest) {
@@ -40,7 +41,8 @@ std::string labels_of(const std::string& equation, const std::string& term, bool
   return letters;
 }
 
-// Without "->": the axes of "...", then the letters that occur once, sorted.
+// The result of an equation without "->": the axes of "...", then the letters that occur once,
+// sorted.
 std::string implied(const std::vector<std::string>& operands, int most_dots) {
   std::map<char, int> counts;
   for (const std::string& operand : operands) {

@@ -6,14 +6,14 @@
 
 namespace thimble::ops {
 
-// One character an axis: a letter, or for the axes of "..." numbers from 1 at the last. An operand
-// may have a letter twice, for its diagonal.
+// A label for each axis: a letter, or for axes of "..." a number counted from the last axis, which
+// is 1. An operand may repeat a letter, which means its diagonal.
 struct Equation {
   std::vector<std::string> operands;
   std::string result;
 };
 
-// ranks: of the operands. Throws Error naming what does not fit.
+// ranks: of the operands. Throws Error that says what does not match.
 Equation parse_equation(const std::string& text, const std::vector<int>& ranks);
 
 }  // namespace thimble::ops

@@ -1,11 +1,11 @@
-// Errors of functions that are composed of other ops.
+// Names the outer op in errors of functions that are composed of other ops.
 #pragma once
 
 #include <thimble/error.h>
 
 namespace thimble::ops {
 
-// Returns what build returns. An Error that build throws names this op instead of the inner one.
+// Returns the result of build. An Error that build throws names this op instead of the inner one.
 template <class Build>
 auto named_op(const char* op, const Build& build) {
   try {

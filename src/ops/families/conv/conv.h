@@ -12,7 +12,7 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-// The window of a convolution with these attributes and weights of this height and width.
+// The window of a convolution with these attributes, for weights of this height and width.
 template <class T>
 [[nodiscard]] Convolution convolution_of(const T& attrs, Pair kernel) {
   return {{kernel, attrs.stride, attrs.dilation, attrs.padding}, attrs.groups};
@@ -21,25 +21,26 @@ template <class T>
 // Fails unless input i is an f32 image [N, H, W, C].
 void check_image(const ir::InferContext& c, int i);
 
-// Fails unless input 1 is f32 weights [outer, kh, kw, inner / groups], where the convolution turns
-// inner channels into outer ones, and the groups divide both. The names are those of the message.
+// Fails unless input 1 is f32 weights [outer, kh, kw, inner / groups] and the groups divide both
+// channel counts. The convolution maps inner channels to outer ones. The names are those used in
+// the message.
 void check_weights(const ir::InferContext& c, int64_t groups, int64_t outer, int64_t inner,
                    const char* outer_name, const char* inner_name);
 
-// Fails unless the bias (input 2) is left out or has one f32 value a channel.
+// Fails unless the bias (input 2) is left out or has one f32 value per channel.
 void check_bias(const ir::InferContext& c, int64_t channels);
 
-// Throws Error unless a layer with these settings has weights: x is images, channels and kernel are
+// Throws Error unless a layer with these settings is valid: x is images, channels and kernel are
 // positive, and groups divide the channels of both sides.
 void check_layer(const char* op, const Shape& x, int64_t channels, Pair kernel, int64_t groups);
 
 // Kernel sizes for an op from `input` to `output`, both NHWC images; `padded` is the size of the
-// image that the padding belongs to.
+// image to which the padding applies.
 [[nodiscard]] conv_dims conv_sizes(const Convolution& convolution, const Shape& input,
                                    const Shape& output, Pair padded);
 
-// Floating-point operations of a convolution and of its gradients, and of its transpose, whose
-// parameters are conv_dims.
+// Floating-point operations of a convolution, of each of its gradients, and of its transpose;
+// params are conv_dims.
 [[nodiscard]] double conv_flops(const ir::Params& params);
 [[nodiscard]] double conv_transpose_flops(const ir::Params& params);
 

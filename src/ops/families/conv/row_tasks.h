@@ -9,8 +9,8 @@
 
 namespace thimble::ops {
 
-// Calls row(i) for every row, some rows in one task, as their size alone decides. values: that a
-// row reads or writes.
+// Calls row(i) for every row. A task takes several rows; how many depends on sizes alone. values:
+// the number of values that a row reads or writes.
 template <class F>
 void for_each_row(parallel::ThreadPool& pool, int64_t rows, int64_t values, const F& row) {
   constexpr int64_t kTaskValues = 1 << 14;

@@ -1,4 +1,4 @@
-// Sequences [N, L, C] as images [N, 1, L, C], so that 1-D ops are 2-D ones; both are views.
+// Views of sequences [N, L, C] as images [N, 1, L, C], so that 1-D ops are computed by 2-D ones.
 #pragma once
 
 #include <thimble/attributes.h>
@@ -30,14 +30,14 @@ inline Value as_sequence(Value x) {
   return reshape(x, {s[0], s[2], s[3]});
 }
 
-// The padding of a sequence's ends.
+// The padding at the ends of a sequence.
 inline Padding end_padding(const Padding& padding) {
   if (padding.automatic) return padding;
   return {0, 0, padding.left, padding.right};
 }
 
-// Throws Error unless x is [N, L, C] and weights are [K, k, C / groups], or [C, k, K / groups] of a
-// transposed convolution.
+// Throws Error unless x is [N, L, C] and weights are [K, k, C / groups], or [C, k, K / groups] for
+// a transposed convolution.
 inline void check_sequence_weights(const char* op, Value x, Value weight, int64_t groups,
                                    bool transposed) {
   check_sequence(op, x);
@@ -55,8 +55,8 @@ inline void check_sequence_weights(const char* op, Value x, Value weight, int64_
   }
 }
 
-// The sequence that a 2-D op makes of images one row high. Its errors name this op and the shapes
-// as they were given.
+// Applies a 2-D op to a sequence seen as an image of height 1. Its errors name this op and the
+// shapes of the sequence.
 template <class Build>
 Value sequence_op(const char* op, Value x, Value weight, const Build& build) {
   try {

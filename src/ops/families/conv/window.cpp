@@ -13,7 +13,7 @@ bool in_range(int64_t value, int64_t least) { return value >= least && value <= 
 
 bool in_range(Pair pair) { return in_range(pair.h, 1) && in_range(pair.w, 1); }
 
-// Zeros before and after that give ceil(size / stride) outputs; the odd one comes after.
+// Padding before and after that gives ceil(size / stride) outputs; an odd zero comes after.
 std::pair<int64_t, int64_t> same(int64_t size, int64_t extent, int64_t stride) {
   const int64_t places = (size + stride - 1) / stride;
   const int64_t total = std::max<int64_t>(0, (places - 1) * stride + extent - size);

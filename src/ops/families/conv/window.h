@@ -14,18 +14,18 @@ struct Window {
   Padding padding;
 };
 
-// Fails unless kernel, stride and dilation are positive, padding is not negative, and all are small
-// enough for kernels, which count in int.
+// Fails unless kernel, stride and dilation are positive, padding is not negative, and all fit the
+// kernels' int.
 void check_window(const ir::InferContext& c, const Window& window);
 
-// Cells the window covers, the gaps of its dilation counted in: dilation * (kernel - 1) + 1.
+// The extent of a dilated window: dilation * (kernel - 1) + 1.
 [[nodiscard]] Pair window_extent(const Window& window);
 
-// The padding in numbers, for an image of this height and width.
+// The padding as numbers, for an image of this height and width.
 [[nodiscard]] Padding settled_padding(const Window& window, Pair image);
 
-// Places of the window: floor((image + padding - extent) / stride) + 1 a side. Fails where the
-// window fits nowhere.
+// Number of window positions: floor((image + padding - extent) / stride) + 1 along each side. Fails
+// where the window fits nowhere.
 [[nodiscard]] Pair window_places(const ir::InferContext& c, const Window& window, Pair image);
 
 // Height and width of an image [N, H, W, C].

@@ -1,5 +1,5 @@
-// Shared by max and min, argmax and argmin, maximum and minimum. Each pair has one driver, which
-// gets the comparison as a parameter.
+// Shared by max and min, argmax and argmin, maximum and minimum. Each pair has one driver that is
+// parameterized by the comparison.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace thimble::ops {
 
-// The fast kernels; as in extremum_ref.h. These are for dims that matrices_of calls regular.
+// The fast kernels; see extremum_ref.h. They need dims that matrices_of calls regular.
 void largest_simd(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool);
 void smallest_simd(float* y, const float* x, const reduce_dims* d, parallel::ThreadPool& pool);
-// Of either. dx may be x.
+// The gradient of both. dx may be x.
 void extremum_grad_simd(float* dx, const float* dy, const float* x, const float* y,
                         const reduce_dims* d, parallel::ThreadPool& pool);
 
-// These are for elements that lie side by side (inner = 1).
+// These need contiguous elements (inner = 1).
 void place_of_largest_simd(int32_t* y, const float* x, const axis_dims* d,
                            parallel::ThreadPool& pool);
 void place_of_smallest_simd(int32_t* y, const float* x, const axis_dims* d,
@@ -32,14 +32,14 @@ void minimum_simd(float* y, const float* a, const float* b, const nary_dims* d,
 void minimum_grad_simd(float* dx, const float* dy, const float* a, const float* b,
                        const nary_dims* d, parallel::ThreadPool& pool);
 
-// The definition of such an op, but for name, doc, example, kernels and vjp.
-ir::OpDef extremum_op(ir::OpDef def);              // over axes: attributes ReduceOptions
+// Completes the definition of such an op; the caller sets name, doc, example, kernels and vjp.
+ir::OpDef extremum_op(ir::OpDef def);              // reductions over axes: attributes ReduceOptions
 ir::OpDef extremum_grad_op(ir::OpDef def);         // dx of (dy, x, y)
 ir::OpDef extremum_place_op(ir::OpDef def);        // attributes ArgmaxOptions
-ir::OpDef extremum_of_two_op(ir::OpDef def);       // of (a, b)
+ir::OpDef extremum_of_two_op(ir::OpDef def);       // two operands (a, b)
 ir::OpDef extremum_of_two_grad_op(ir::OpDef def);  // dx of (dy, a, b)
 
-// The gradients of an op of two; grad: its gradient op.
+// The gradients of an op of two operands; grad: its gradient op.
 std::vector<Value> extremum_of_two_vjp(const ir::VjpContext& c, const ir::OpDef& grad);
 
 }  // namespace thimble::ops

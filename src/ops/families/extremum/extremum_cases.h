@@ -1,4 +1,4 @@
-// The tables that max and min, argmax and argmin, maximum and minimum are tested on.
+// The test cases of max and min, argmax and argmin, maximum and minimum.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline ir::Attrs of_all(bool keepdims = false) {
   return ir::Attrs::of(ArgmaxOptions{.keepdims = keepdims, .flat = true});
 }
 
-// Over axes.
+// Reductions over axes.
 inline OpCases extremum_cases() {
   const auto of = [](const char* name, const Shape& shape, const ir::Attrs& attrs, const Shape& y) {
     return OpCase{.name = name,
@@ -61,7 +61,7 @@ inline void expect_nan_counts_as_extreme(const char* op) {
   }
 }
 
-// Places.
+// Positions of extrema.
 inline OpCases extremum_place_cases() {
   return {
       .cases =
@@ -85,7 +85,7 @@ inline OpCases extremum_place_cases() {
   };
 }
 
-// The first of equals and of NaN. x: [3, 3].
+// Checks that the first of equal elements is chosen, and the first NaN. x: [3, 3].
 inline void expect_places(const char* op, const std::vector<float>& x,
                           const std::vector<int32_t>& places) {
   for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
@@ -93,7 +93,7 @@ inline void expect_places(const char* op, const std::vector<float>& x,
   }
 }
 
-// Of two tensors.
+// Two operands.
 inline OpCases extremum_of_two_cases() {
   const auto of = [](const char* name, const Shape& a, const Shape& b, const Shape& y) {
     return OpCase{.name = name,
@@ -101,7 +101,7 @@ inline OpCases extremum_of_two_cases() {
                              {.shape = b, .low = -0.97, .high = 0.97, .distinct = true}},
                   .expect = {y}};
   };
-  // Some of so many pairs lie too close for finite differences.
+  // Among so many pairs some are too close for finite differences.
   OpCase long_vectors = of("long_vectors", {40001}, {40001}, {40001});
   long_vectors.no_grad = {0, 1};
   return {

@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// Which of two values is looked for, and the extreme lane of a vector.
+// The comparison, and the extreme lane of a vector.
 struct Largest {
   static HWY_INLINE auto comes_before(Vec a, Vec b) { return hn::Gt(a, b); }
   static HWY_INLINE Vec of(Vec a, Vec b) { return hn::Max(a, b); }
@@ -23,18 +23,18 @@ struct Smallest {
   static HWY_INLINE Vec of_lanes(Vec v) { return hn::MinOfLanes(F32(), v); }
 };
 
-// The better of what was found so far and what comes next; NaN stays.
+// The better of the value found so far and the next one; NaN propagates.
 template <class E>
 HWY_INLINE Vec better(Vec so_far, Vec next) {
   return hn::IfThenElse(hn::Or(E::comes_before(next, so_far), hn::IsNaN(next)), next, so_far);
 }
 
-// The best of n >= 1 neighbours, NaN where one of them is.
+// The best of n >= 1 contiguous values; NaN if any is NaN.
 template <class E>
 float best_of_row(const float* x, int n) {
   const F32 f;
   const Vec first = hn::Set(f, x[0]);
-  // Four at a time hide the time that a comparison takes.
+  // Four accumulators hide the latency of the comparison.
   Vec found[4] = {first, first, first, first};
   int i = 0;
   for (; i + 4 * lanes() <= n; i += 4 * lanes()) {
@@ -49,7 +49,7 @@ float best_of_row(const float* x, int n) {
   return hn::GetLane(E::of_lanes(best));
 }
 
-// Columns [begin, end) of one matrix: the best of every column.
+// The best of every column in [begin, end) of one matrix.
 template <class E>
 void best_of_columns(float* y, const float* x, const Matrices& m, int64_t begin, int64_t end) {
   over_vectors(begin, end, [&](auto io, int64_t c) HWY_ATTR {
@@ -74,7 +74,7 @@ void share_of_row(float* dx, float dy, const float* x, float y, int n) {
   });
 }
 
-// Columns [begin, end) of one matrix of dx.
+// dx of columns [begin, end) of one matrix.
 void share_of_columns(float* dx, const float* dy, const float* x, const float* y, const Matrices& m,
                       int64_t begin, int64_t end) {
   const F32 f;
@@ -124,7 +124,7 @@ void extremum_grad_target(float* dx, const float* dy, const float* x, const floa
   });
 }
 
-// The first i < n for which matches(vector of x[i...]) holds; n where there is none.
+// The first i < n for which matches(vector of x[i...]) holds; n if there is none.
 template <class Matches>
 HWY_INLINE int first_match(const float* x, int n, const Matches& matches) {
   const F32 f;
@@ -134,7 +134,7 @@ HWY_INLINE int first_match(const float* x, int n, const Matches& matches) {
     if (lane >= 0) return i + static_cast<int>(lane);
   }
   if (i == n) return n;
-  // The lanes behind the last element repeat the first, which did not match.
+  // Lanes after the last element repeat the first element, which did not match.
   const LastVector io(n - i);
   const Vec rest = io.present(io.load(x, i), hn::Set(f, x[0]));
   const intptr_t lane = hn::FindFirstTrue(f, matches(rest));
@@ -148,7 +148,7 @@ int place_of_best(const float* x, int n) {
   Vec any_nan = hn::Zero(f);
   over_vectors(0, n, [&](auto io, int64_t i) HWY_ATTR {
     const Vec value = io.load(x, i);
-    any_nan = hn::Or(any_nan, hn::Sub(value, value));  // 0, or NaN for NaN and the infinite
+    any_nan = hn::Or(any_nan, hn::Sub(value, value));  // 0, or NaN for NaN and infinities
   });
   if (!hn::AllTrue(f, hn::Eq(any_nan, any_nan))) {
     const int nan = first_match(x, n, [](Vec v) HWY_ATTR { return hn::IsNaN(v); });

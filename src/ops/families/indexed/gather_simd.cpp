@@ -12,18 +12,18 @@
 #define THIMBLE_OPS_COMMON_GATHER_ONCE_
 namespace thimble::ops {
 
-// Elements of one task where rows are copied as they are.
+// Elements per task where rows are copied unchanged.
 inline constexpr int kGatherTask = 16384;
-// A matrix is transposed in squares of this side: as many lines of the one as of the other tensor
-// stay in the first-level cache.
+// A matrix is transposed in squares with this side, so that the cache lines of both tensors stay in
+// the first-level cache.
 inline constexpr int kSquare = 64;
 
-// y as matrices of which the rows of x are the columns, among other axes of y.
+// Sees y as matrices whose columns are contiguous in x.
 struct GatherPlan {
-  int axis = 0;  // of y, along which x is contiguous; 0: rows are copied as they are
+  int axis = 0;  // the axis of y along which x is contiguous; 0: rows are copied unchanged
   int row_squares = 1, column_squares = 1;
-  int64_t matrices = 1;  // one for each index of the other axes
-  int64_t pitch = 1;     // elements of y from one index of the axis to the next
+  int64_t matrices = 1;  // one for each combination of indices of the other axes
+  int64_t pitch = 1;     // distance in y between indices of the axis, in elements
 };
 
 inline GatherPlan plan_gather(const strided_dims& d) {
@@ -40,7 +40,7 @@ inline GatherPlan plan_gather(const strided_dims& d) {
   return plan;
 }
 
-// Where a matrix begins.
+// Where a matrix begins in x and in y.
 struct MatrixStart {
   ptrdiff_t x, y;
 };
@@ -89,7 +89,7 @@ void transpose_squares(float* y, const float* x, const strided_dims& d, const Ga
   });
 }
 
-// Rows that lie in x as they lie in y, or with other elements between theirs.
+// Copies rows that are contiguous, or strided, in x.
 void copy_rows(float* y, const float* x, const strided_dims& d, parallel::ThreadPool& pool) {
   const int inner = d.size[0];
   const ptrdiff_t step = d.stride[0];

@@ -1,4 +1,4 @@
-// Shared by ops that find elements along an axis by indices.
+// Checks of ops that look up elements along an axis by indices.
 #pragma once
 
 #include "ir/op_def.h"
@@ -6,8 +6,8 @@
 
 namespace thimble::ops {
 
-// Fails unless the inputs x (or a shape) and index fit: an i32 index of as many dimensions as x, no
-// larger but along the axis, which exists.
+// Fails unless x (or a shape) and the index input match: an i32 index of as many dimensions as x,
+// no larger than x in any other axis; the axis must exist.
 void check_indexed(const ir::InferContext& c, const Shape& x, int index, int64_t axis);
 
 indexed_dims indexed_dims_of(const Shape& x, const Shape& index, int64_t axis, DType dtype);

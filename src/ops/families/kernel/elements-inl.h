@@ -1,5 +1,5 @@
-// One pass over tensors of equal size, a vector at a time, in tiles over the thread pool. Included
-// once per vector target.
+// Elementwise loops over tensors of equal size, a vector at a time, in tiles over the thread pool.
+// Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_ELEMENTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_ELEMENTS_INL_H_
@@ -21,22 +21,22 @@ using simd::HWY_NAMESPACE::F32;
 using simd::HWY_NAMESPACE::lanes;
 using simd::HWY_NAMESPACE::Vec;
 
-// Elements of a tile: small enough to share the work of a medium-sized tensor, large enough that
-// handing out a task costs nothing beside it. A multiple of every vector's lanes.
+// Elements of a tile: small enough to share a medium-sized tensor among threads, large enough that
+// the cost of a task does not matter. A multiple of every target's lanes.
 inline constexpr int64_t kTileElements = 16384;
 
-// How a formula reaches whole vectors at an index.
+// Loads and stores whole vectors for a formula.
 class WholeVectors {
  public:
   [[nodiscard]] HWY_INLINE Vec load(const float* from, int64_t i) const {
     return hn::LoadU(F32(), from + i);
   }
   HWY_INLINE void store(Vec v, float* to, int64_t i) const { hn::StoreU(v, F32(), to + i); }
-  // v where there are elements, `other` beyond them: for sums and maxima.
+  // v in lanes that hold elements, `other` elsewhere: for sums and maxima.
   [[nodiscard]] HWY_INLINE Vec present(Vec v, Vec /*other*/) const { return v; }
 };
 
-// The same for the last few elements, touching nothing beyond them.
+// Loads and stores the last few elements, touching nothing beyond them.
 class LastVector {
  public:
   explicit LastVector(int count) : count_(count) {}
@@ -55,8 +55,8 @@ class LastVector {
 };
 
 // Calls formula(io, i) for the elements [begin, end), a vector at a time; io loads and stores. A
-// formula captures by value and is copied here, so that its constants stay in registers: seen
-// through a reference, each store might change them.
+// formula captures by value and is copied here, so that its constants stay in registers: through a
+// reference each store might alias them.
 template <class Formula>
 HWY_INLINE void over_vectors(int64_t begin, int64_t end, const Formula formula) {
   int64_t i = begin;

@@ -1,4 +1,4 @@
-// The integer kernels of an op, which its ref.h gives for all of them
+// The integer kernels of an op, instantiated from its ref.h for every type
 // (families/builder/both_precisions.h, THIMBLE_INTEGERS).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace thimble::ops {
 
-// All inputs but the first `others`, which have the given types, are of the kernel's type.
+// All inputs but the first `others`, which have the given types, have the kernel's type.
 inline std::vector<ir::TypedKernels> typed_kernels(
     const std::vector<DType>& others,
     std::initializer_list<std::pair<DType, ir::KernelFn>> kernels) {
@@ -23,12 +23,12 @@ inline std::vector<ir::TypedKernels> typed_kernels(
   return all;
 }
 
-// Throws Error where an integer type cannot hold a number that an attribute names.
+// Throws Error if an integer type cannot represent the number of an attribute.
 void require_holds(const ir::InferContext& c, DType dtype, double number);
 
 }  // namespace thimble::ops
 
-// <op>_ref of every integer type; after inputs of the given types.
+// <op>_ref of every integer type; the first inputs have the given types.
 #define INTEGER_KERNELS_AFTER(others, op)                                               \
   ::thimble::ops::typed_kernels(others, {{DType::i8, ir::kernel_fn<&i8::op##_ref>()},   \
                                          {DType::i16, ir::kernel_fn<&i16::op##_ref>()}, \
@@ -37,7 +37,7 @@ void require_holds(const ir::InferContext& c, DType dtype, double number);
                                          {DType::u8, ir::kernel_fn<&u8::op##_ref>()},   \
                                          {DType::u32, ir::kernel_fn<&u32::op##_ref>()}})
 #define INTEGER_KERNELS(op) INTEGER_KERNELS_AFTER({}, op)
-// Of i32 and i64 alone, for sums.
+// Kernels of i32 and i64 alone, for sums.
 #define SUM_KERNELS(op)                                                             \
   ::thimble::ops::typed_kernels({}, {{DType::i32, ir::kernel_fn<&i32::op##_ref>()}, \
                                      {DType::i64, ir::kernel_fn<&i64::op##_ref>()}})

@@ -1,4 +1,5 @@
-// Vectors whose last lanes may lie beyond the data. Included once per vector target.
+// Loads and stores of vectors whose last lanes may lie beyond the data. Included once per vector
+// target.
 
 #if defined(THIMBLE_OPS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_LANES_INL_H_
@@ -20,13 +21,14 @@ using simd::HWY_NAMESPACE::load_first;
 using simd::HWY_NAMESPACE::store_first;
 using simd::HWY_NAMESPACE::Vec;
 
-// Loads `count` lanes, 1 <= count <= lanes(), and lets the others hold whatever follows in memory
-// before `end`, so that most loads are whole vectors however few lanes matter.
+// Loads `count` lanes, 1 <= count <= lanes(); the other lanes hold whatever memory before `end`
+// contains. Most loads are then whole vectors even if few lanes are needed.
 HWY_INLINE Vec load_within(const float* from, int count, const float* end) {
   return end - from >= lanes() ? hn::LoadU(F32(), from) : load_first(from, count);
 }
 
-// Stores `count` lanes and spoils what follows before `end`: for results written front to back.
+// Stores `count` lanes and may overwrite memory after them up to `end`: for results that are
+// written front to back.
 HWY_INLINE void store_within(Vec v, float* to, int count, const float* end) {
   if (end - to >= lanes()) {
     hn::StoreU(v, F32(), to);

@@ -1,4 +1,4 @@
-// What reference kernels may use, included before they are: C99's math under its generic names.
+// Names that reference kernels use; include it before them. C99's math under its generic names.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,8 @@
 
 namespace thimble::ops {
 
-// Found before the library's builders of the same names, for float and double.
+// Declared here so that they are found before the library's builders of the same names, for float
+// and double.
 using std::acos;
 using std::acosh;
 using std::asin;

@@ -1,5 +1,5 @@
-// Maxima, sums and exponentials of rows, and columns cut into tasks. Included once per vector
-// target.
+// Maxima, sums and exponentials of rows, and splitting of columns into tasks. Included once per
+// vector target.
 
 #if defined(THIMBLE_OPS_COMMON_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_ROWS_INL_H_
@@ -18,10 +18,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// exp(x) for x <= 0 or NaN, which Highway's own takes for 0.
+// exp(x) for x <= 0 or NaN; Highway's own returns 0 for NaN.
 HWY_INLINE Vec exp_of_negative(Vec x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(F32(), x)); }
 
-// The largest of n >= 1 elements; NaN may be overlooked.
+// The maximum of n >= 1 elements; NaN may be ignored.
 HWY_INLINE float row_max(const float* x, int n) {
   const F32 f;
   const Vec least = hn::Set(f, -std::numeric_limits<float>::infinity());
@@ -54,8 +54,8 @@ HWY_INLINE void over_rows(int rows, int elements_per_row, parallel::ThreadPool& 
   });
 }
 
-// Calls run(matrix, begin, end) for runs of columns of every matrix, in tasks that do not depend on
-// the number of threads.
+// Calls run(matrix, begin, end) for ranges of columns of every matrix, in tasks that do not depend
+// on the number of threads.
 template <class Run>
 HWY_INLINE void over_columns(int64_t matrices, int64_t columns, parallel::ThreadPool& pool,
                              const Run& run) {

@@ -1,4 +1,4 @@
-// What ops share that compare rows of class scores with labels.
+// Shared by ops that compare class scores with labels.
 #pragma once
 
 #include "ir/op_def.h"
@@ -6,8 +6,8 @@
 
 namespace thimble::ops {
 
-// Refuses anything but scores [..., classes] of f32 and labels that are class indices [...] of i32
-// or probabilities [..., classes] of f32.
+// Fails unless scores are f32 [..., classes] and labels are class indices [...] of i32 or
+// probabilities [..., classes] of f32.
 void require_classes(const ir::InferContext& c, int scores, int labels);
 
 // Sizes with divisor 1 and k 1.

@@ -1,4 +1,4 @@
-// The sum of a loss's terms, in tiles over the thread pool. Included once per vector target.
+// Sums of a loss's terms, in tiles over the thread pool. Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_LOSS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_LOSS_INL_H_
@@ -16,10 +16,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// The sum of term(io, i) over [begin, end); a term of lanes past the end may be anything.
+// The sum of term(io, i) over [begin, end); a term's lanes beyond the end are ignored.
 template <class Term>
 HWY_INLINE float sum_terms(int64_t begin, int64_t end, const Term& term) {
-  constexpr int64_t kBlock = 1024;  // keeps the rounding of long sums small
+  constexpr int64_t kBlock = 1024;  // limits the rounding error of long sums
   const F32 d;
   Vec total = hn::Zero(d);
   int64_t i = begin;
@@ -36,8 +36,8 @@ HWY_INLINE float sum_terms(int64_t begin, int64_t end, const Term& term) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// *y = the sum of term(io, i) over [0, n), / divisor, or y[i] = term(io, i). parts: one float a
-// tile, where there are several (loss_workspace).
+// *y = (the sum of term(io, i) over [0, n)) / divisor, or y[i] = term(io, i) without reduction.
+// parts: one float per tile if there are several (loss_workspace).
 template <class Term>
 HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, parallel::ThreadPool& pool,
                              const Term& term) {
@@ -57,9 +57,9 @@ HWY_INLINE void reduce_terms(float* y, void* parts, const loss_dims& d, parallel
   *y = static_cast<float>(total / d.divisor);
 }
 
-// The factors of the terms' derivatives: dy / divisor, or each term's own dy.
+// Factors of the terms' derivatives: dy / divisor, or the dy of each term.
 struct LossScale {
-  const float* each;  // null for the same
+  const float* each;  // null if all terms share one
   float same;
 
   LossScale(const float* dy, const loss_dims& d)
@@ -75,7 +75,7 @@ struct LossScale {
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// The kernels of a loss and its gradient, from op_target and op_grad_target.
+// Defines the kernels of a loss and its gradient from op_target and op_grad_target.
 #undef LOSS_SIMD_EXPORT
 #if HWY_ONCE
 #define LOSS_SIMD_EXPORT(op)                                                                      \

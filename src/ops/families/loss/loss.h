@@ -1,4 +1,4 @@
-// Shared by losses, and the family of losses that are sums over pairs of elements.
+// Shared by losses; the family of losses that sum over pairs of elements.
 #pragma once
 
 #include "ir/graph.h"
@@ -13,30 +13,31 @@ inline void describe(LossOptions& a, ir::FieldVisitor& v) {
 
 namespace ops {
 
-// The divisor of a sum of `terms` numbers over a tensor of that shape; LOSS_TERMS for no sum.
+// The divisor of a sum of `terms` numbers over a tensor of that shape; LOSS_TERMS if the terms are
+// not summed.
 int loss_divisor(Reduction reduction, const Shape& shape, int64_t terms);
 
-// The value of DataFlow::samples for a loss whose terms each belong to a sample.
+// The value of DataFlow::samples for a loss whose terms each depend on one sample.
 ir::Samples samples_of(Reduction reduction);
 
-// The shape of a loss whose terms have that one.
+// The shape of a loss whose terms have this shape.
 inline Shape loss_shape(Reduction reduction, const Shape& terms) {
   return reduction == Reduction::none ? terms : Shape{};
 }
 
-// The shape without its last dimension: of one number a row.
+// The shape without its last dimension: one number per row.
 Shape rows_of(const Shape& shape);
 
-// Refuses batch_mean where there is no batch.
+// Fails for batch_mean if there is no batch dimension.
 void require_reducible(const ir::InferContext& c, Reduction reduction, const Shape& shape);
 
-// Refuses an input 0 that is no gradient of a loss whose terms have that shape.
+// Fails unless input 0 has the shape of the gradient of a loss whose terms have that shape.
 void require_loss_grad(const ir::InferContext& c, Reduction reduction, const Shape& terms);
 
-// Throws Error unless no gradient by that input is wanted.
+// Throws Error if a gradient by that input is wanted.
 void refuse_gradient(const ir::VjpContext& c, int input, const OpDef& op);
 
-// Workspace of reduce_terms (loss-inl.h); params hold loss_dims.
+// Workspace of reduce_terms (loss-inl.h) in bytes; params hold loss_dims.
 int64_t loss_workspace(const ir::Params& params, int threads);
 
 // The definitions of a loss y = reduce of f(x_i, t_i), described by a type T with the members
@@ -101,7 +102,7 @@ struct ElementLoss {
     return def;
   }
 
-  // By t.
+  // The gradient op by t.
   static const OpDef& target_grad() requires(!T::symmetric) {
     static const OpDef def = grad_op({
         .name = T::target_grad_name,
@@ -117,7 +118,7 @@ struct ElementLoss {
     return x.graph().add1(op(), ir::Attrs::of(options), {x, t});
   }
 
-  // The return value of op_folder_...
+  // The ops of the folder, returned by op_folder_...
   static std::span<const OpDef* const> folder() {
     if constexpr (T::symmetric) {
       static const OpDef* const defs[] = {&op(), &grad()};
@@ -129,7 +130,7 @@ struct ElementLoss {
   }
 
  private:
-  // The rest of a gradient op.
+  // Completes the definition of a gradient op.
   static OpDef grad_op(OpDef def) {
     def.signature.doc = "The gradient of the loss it is named after by one of its inputs.";
     def.signature.inputs = {
@@ -172,7 +173,7 @@ struct ElementLoss {
   }
 };
 
-// Defaults that most of these losses use.
+// Default members for most of these losses.
 struct PlainLoss {
   static constexpr const char* x = "prediction";
   static constexpr const char* t = "target";

@@ -1,17 +1,17 @@
-// Cases of the losses that are sums over pairs of elements.
+// Test cases of the losses that sum over pairs of elements.
 #pragma once
 
 #include "harness/op_cases.h"
 
 namespace thimble::test {
 
-// What the values of prediction and target are drawn from; their shapes are not looked at.
+// Ranges of predictions and targets; the shapes of the specs are ignored.
 struct LossRanges {
   TensorSpec x;
   TensorSpec t;
 };
 
-// by: the attributes for a Reduction.
+// by: returns the attributes for a Reduction.
 template <class By>
 OpCase loss_case(const char* name, const Shape& shape, Reduction reduction, const By& by,
                  const LossRanges& ranges) {
@@ -23,7 +23,7 @@ OpCase loss_case(const char* name, const Shape& shape, Reduction reduction, cons
   return test;
 }
 
-// Every reduction, empty and single inputs, whole tiles of terms and many of them.
+// Every reduction, empty and single inputs, and one or many whole tiles.
 template <class By>
 OpCases loss_cases(const By& by, const LossRanges& ranges) {
   const auto of = [&](const char* name, const Shape& shape, Reduction reduction) {

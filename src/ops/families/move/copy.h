@@ -1,4 +1,4 @@
-// For ops that move elements of any type unchanged.
+// Helpers of ops that copy elements of any type unchanged.
 #pragma once
 
 #include "ir/op_def.h"
@@ -6,7 +6,7 @@
 
 namespace thimble::ops {
 
-// The element of a type that is not packed into bits.
+// The kernels' element for a type that is not packed.
 inline copy_element copy_element_of(DType dtype) {
   return {dtype == DType::f32, static_cast<int>(size_bytes(dtype, {}))};
 }
@@ -19,7 +19,7 @@ inline copy_dims copy_dims_of(const ir::TensorType& type) {
   return {static_cast<int>(type.shape.elements()), copy_element_of(type.dtype)};
 }
 
-// Refuses packed types, whose elements have no address.
+// Fails for packed types, whose elements have no address of their own.
 inline void require_addressable(const ir::InferContext& c, int i) {
   c.require(!is_packed(c.input(i).dtype), "cannot move the elements of packed bits");
 }

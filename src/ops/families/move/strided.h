@@ -1,4 +1,4 @@
-// Regular selections of a tensor's elements, for ops that move elements between axes.
+// Strided selections of a tensor's elements, for ops that permute or copy elements.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,11 @@ struct StridedAxis {
   int64_t stride;  // in the other tensor
 };
 
-// Elements from one index to the next, for every axis of a row-major tensor.
+// The stride of every axis of a row-major tensor, in elements.
 std::vector<int64_t> row_major_strides(const Shape& shape);
 
-// Axes of size 1 are left out and neighbours merged. other: elements of the other tensor.
+// Drops axes of size 1 and merges neighbouring axes where possible. other: number of elements of
+// the other tensor.
 strided_dims strided_dims_of(const std::vector<StridedAxis>& axes, int64_t offset, int64_t other,
                              DType dtype);
 

@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// Calls run(i, at, count) for runs of elements of the result: the first is i, the inputs' first
-// ones at[0], at[1], ...
+// Calls run(i, at, count) for runs of result elements: the run starts at i in the result and at
+// at[0], at[1], ... in the inputs.
 template <class Run>
 HWY_INLINE void over_runs(const nary_dims& d, parallel::ThreadPool& pool, const Run& run) {
   if (d.n == 0) return;
@@ -43,10 +43,10 @@ HWY_INLINE void over_runs(const nary_dims& d, parallel::ThreadPool& pool, const 
   });
 }
 
-// An input along one run: its elements, or one repeated.
+// An input along one run: its consecutive elements, or one repeated element.
 class Along {
  public:
-  // from: null for an input left out, which is `missing`.
+  // from: null for an input that is left out; its value is then `missing`.
   HWY_INLINE Along(const float* from, ptrdiff_t at, int stride, float missing = 0.0F)
       : from_(from == nullptr ? nullptr : from + at),
         moves_(from != nullptr && stride == 1),

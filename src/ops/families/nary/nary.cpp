@@ -7,7 +7,7 @@
 namespace thimble::ops {
 namespace {
 
-// Whether the axis being added continues the one added last for every input.
+// Whether the axis being added can be merged with the one added last, for every input.
 bool continues(const nary_dims& d, const int* strides) {
   const int last = d.count - 1;
   for (int i = 0; i < NARY_MAX_INPUTS; ++i) {

@@ -6,11 +6,11 @@
 
 namespace thimble::ops {
 
-// The shape that inputs first to last (those given) broadcast to, as in NumPy. Fails where they do
-// not, and for more than 8 dimensions.
+// The broadcast shape of the given ones of inputs first to last, as in NumPy. Fails if they do not
+// broadcast, and for more than 8 dimensions.
 Shape broadcast_shape(const ir::InferContext& c, int first, int last);
 
-// How kernels walk over the given inputs of these shapes; null: left out.
+// Sizes and strides with which kernels read inputs of these shapes; null: the input is left out.
 nary_dims nary_dims_of(const std::vector<const Shape*>& inputs, const Shape& y, int choice = 0);
 
 // The same for the inputs of a node.

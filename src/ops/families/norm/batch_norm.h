@@ -1,4 +1,4 @@
-// Shared by batch normalisation in training, at inference and in the backward part.
+// Shared by batch normalization in training, at inference and in backward.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace thimble::ops {
 
-// Values of one channel in a tensor [..., C].
+// Values per channel in a tensor [..., C].
 inline int64_t values_per_channel(const Shape& x) { return x.elements() / x[-1]; }
 
 // Fails unless input i is an f32 tensor [N, ..., C].
@@ -18,7 +18,8 @@ inline void check_channels_last(const ir::InferContext& c, int i) {
             "expected x [N, ..., C] with the channels last");
 }
 
-// Fails unless inputs first to last are f32 [C] or left out, C being the channels of input 0.
+// Fails unless inputs first to last are left out or f32 [C], where C is the number of channels of
+// input 0.
 inline void check_channel_values(const ir::InferContext& c, int first, int last) {
   const int64_t channels = c.shape(0)[-1];
   for (int i = first; i <= last; ++i) {
@@ -39,7 +40,7 @@ inline batch_norm_dims batch_norm_sizes(const Shape& x, double epsilon) {
   return d;
 }
 
-// With the running statistics, or those of a batch that are known already.
+// Normalizes with running statistics, or with batch statistics computed before.
 [[nodiscard]] const OpDef& batch_norm_inference_op();
 
 inline constexpr const char* kOneValue =

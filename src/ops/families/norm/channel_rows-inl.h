@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// How a column of vectors is read: whole, or its first lanes alone, the others being zero.
+// Loads a column of vectors: all lanes, or only the first lanes and zeros elsewhere.
 struct LoadAll {
   HWY_INLINE Vec operator()(const float* from) const { return hn::LoadU(F32(), from); }
 };
@@ -23,8 +23,8 @@ struct LoadFirst {
   HWY_INLINE Vec operator()(const float* from) const { return load_first(from, count); }
 };
 
-// The sum over the rows of a block of one column of vectors. term(load, at) is the value to add for
-// the place `at`, counted from the block's start.
+// The sum over the rows of a block of one column of vectors. term(load, at) is the value to add at
+// position `at`, counted from the start of the block.
 template <class Load, class Term>
 HWY_INLINE Vec sum_column(const Load& load, const Term& term, int column, const ChannelBlock& block,
                           int width) {
@@ -50,12 +50,12 @@ HWY_INLINE Vec sum_column(const Load& load, const Term& term, int column, const 
   return hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
 }
 
-// From this width on rows are read from front to back, some at a time; narrow ones column by
+// Rows of at least this width are read front to back, several at a time; narrower ones column by
 // column, with the sums in registers.
 inline constexpr int kWideRow = 256;
 inline constexpr int kRowsAtATime = 4;
 
-// Calls body(load, column) for every column of vectors of a row that is `width` wide.
+// Calls body(load, column) for every column of vectors in a row of `width` values.
 template <class Body>
 HWY_INLINE void for_each_column(int width, const Body& body) {
   int column = 0;
@@ -68,7 +68,7 @@ HWY_INLINE void store_with(const LoadFirst& load, Vec v, float* to) {
   store_first(v, to, load.count);
 }
 
-// sums[i] = the sum of term over the rows of a block, for every place i of a wide row.
+// sums[i] = the sum of term over the rows of a block, for every position i of a wide row.
 // make_term(load, column) returns the term of a column.
 template <class MakeTerm>
 HWY_INLINE void sum_rows(float* sums, const MakeTerm& make_term, const ChannelBlock& block,
@@ -99,7 +99,7 @@ HWY_INLINE void sum_rows(float* sums, const MakeTerm& make_term, const ChannelBl
   if (block.tail > 0) add_rows(row, {.tail = block.tail});
 }
 
-// out[at] = term(load, at) for every place of a block; make_term as above.
+// out[at] = term(load, at) for every position of a block; make_term as above.
 template <class MakeTerm>
 HWY_INLINE void map_rows(float* out, const MakeTerm& make_term, const ChannelBlock& block,
                          int width) {
@@ -120,7 +120,8 @@ HWY_INLINE void map_rows(float* out, const MakeTerm& make_term, const ChannelBlo
   });
 }
 
-// y = act((x - mean) * scale + shift), the last three given for a wide row. y may alias x.
+// y = act((x - mean) * scale + shift); mean, scale and shift are given for a wide row. y may alias
+// x.
 struct Affine {
   const float* x;
   const float* mean;
@@ -139,7 +140,7 @@ struct Affine {
   }
 };
 
-// The same of all rows, block by block. wide: mean, scale and shift.
+// Applies it to all rows, block by block. wide: mean, scale and shift.
 HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], int activation,
                            const ChannelRows& r, parallel::ThreadPool& pool) {
   pool.run(r.blocks, [&](int64_t i) {
@@ -149,8 +150,8 @@ HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[
   });
 }
 
-// Mean and squared deviations from it of one block, for every channel. wide_sums, wide_mean: wide
-// rows of scratch.
+// Mean and sum of squared deviations from it over one block, for every channel. wide_sums,
+// wide_mean: scratch of one wide row each.
 HWY_INLINE void block_statistics(float* mean, float* squares, const float* x, float* wide_sums,
                                  float* wide_mean, const ChannelRows& r,
                                  const ChannelBlock& block) {
@@ -176,7 +177,7 @@ HWY_INLINE void block_statistics(float* mean, float* squares, const float* x, fl
   fold_wide(squares, wide_sums, r);
 }
 
-// Constants of a gradient by x, along a wide row.
+// Constants of the gradient by x, along a wide row.
 struct WideSlopes {
   const float* mean;
   const float* scale;
@@ -184,8 +185,8 @@ struct WideSlopes {
   const float* offset;
 };
 
-// Sums of dy and of dy * (x - mean) over one block, for every channel. wide_mean: along a wide row;
-// wide_sums: a wide row of scratch.
+// Sums of dy and of dy * (x - mean) over one block, for every channel. wide_mean: the mean along a
+// wide row; wide_sums: scratch of one wide row.
 HWY_INLINE void block_sums(float* sums, float* products, const float* dy, const float* x,
                            const float* wide_mean, float* wide_sums, const ChannelRows& r,
                            const ChannelBlock& block) {

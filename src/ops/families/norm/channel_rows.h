@@ -1,7 +1,7 @@
 // A tensor [rows, channels] cut into blocks, for kernels that reduce or scale every channel.
 //
-// Several rows are read as one wide row, so that vectors stay full however few channels there are:
-// with 3 channels, 16 rows make a wide row of 48 values in which value i belongs to channel i % 3.
+// Several rows are read as one wide row, so that vectors are full even if there are few channels:
+// with 3 channels, 16 rows form a wide row of 48 values in which value i belongs to channel i % 3.
 // Sizes and blocks depend on the shape alone, so results do not depend on the number of threads.
 #pragma once
 
@@ -18,17 +18,17 @@ struct ChannelRows {
   int channels = 0;
   int fold = 1;           // rows in a wide row
   int width = 0;          // values in a wide row
-  int64_t wide_rows = 0;  // whole ones
-  int tail = 0;           // values after them
+  int64_t wide_rows = 0;  // whole wide rows
+  int tail = 0;           // values after the last whole wide row
   int64_t block_rows = 1;
   int64_t blocks = 0;
 };
 
 inline ChannelRows channel_rows(int rows, int channels) {
   constexpr int kLanes = 16;          // the widest vector
-  constexpr int kManyChannels = 128;  // from here on a part of the last vector may idle
+  constexpr int kManyChannels = 128;  // from here on idle lanes of the last vector cost little
   constexpr int64_t kBlockValues = 1 << 14;
-  constexpr int64_t kLeastBlockRows = 64;  // so that the sums of blocks stay few
+  constexpr int64_t kLeastBlockRows = 64;  // keeps the number of block sums small
   ChannelRows r;
   r.channels = channels;
   r.fold = channels >= kManyChannels ? 1 : kLanes / std::gcd(std::max(channels, 1), kLanes);
@@ -42,9 +42,9 @@ inline ChannelRows channel_rows(int rows, int channels) {
 }
 
 struct ChannelBlock {
-  ptrdiff_t first = 0;  // value
-  int64_t rows = 0;     // wide ones
-  int tail = 0;         // values after them; the last block alone has any
+  ptrdiff_t first = 0;  // index of the first value
+  int64_t rows = 0;     // whole wide rows
+  int tail = 0;         // values after them; only the last block has any
   int64_t per_channel = 0;
 };
 
@@ -66,7 +66,7 @@ inline void fold_wide(float* sums, const float* wide, const ChannelRows& r) {
   }
 }
 
-// Repeats the values of the channels along a wide row.
+// Repeats the channels' values along a wide row.
 inline void widen(float* wide, const float* values, const ChannelRows& r) {
   for (int at = 0; at < r.width; at += r.channels) {
     std::copy(values, values + r.channels, wide + at);

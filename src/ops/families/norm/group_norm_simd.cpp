@@ -1,6 +1,6 @@
-// An image is read as batch_norm reads a whole batch; then the statistics of a group's channels are
-// merged. Small images are one task each and stay in the cache from the statistics to the result;
-// large ones are cut into blocks that all threads share.
+// An image is processed as batch_norm processes a batch; then the statistics of a group's channels
+// are merged. A small image is one task and stays in the cache from the statistics to the result; a
+// large one is cut into blocks that all threads share.
 
 #include "ops/families/norm/group_norm.h"
 
@@ -19,14 +19,14 @@ namespace thimble::ops {
 struct ImageScratch {
   float* first;    // [blocks, channels]: means, or sums of dy
   float* second;   // [blocks, channels]: squared deviations, or sums of dy * (x - mean)
-  float* wide[4];  // constants along a wide row
-  float* own[2];   // wide rows of the first thread
+  float* wide[4];  // per-channel constants along a wide row
+  float* own[2];   // wide rows for the first thread
 };
 
 struct GroupScratch {
-  ImageScratch of_thread;  // of the first thread
-  int64_t distance;        // floats from one thread's to the next's
-  float* channels[2];      // [images, channels]: gradients by beta and gamma, one image's share
+  ImageScratch of_thread;  // the scratch of the first thread
+  int64_t distance;        // floats between the scratch of one thread and the next
+  float* channels[2];      // [images, channels]: each image's gradients by beta and gamma
 };
 
 inline int64_t image_scratch_floats(const ChannelRows& r) {
@@ -66,7 +66,7 @@ inline ImageScratch scratch_of(const GroupScratch& s, int thread) {
   return t;
 }
 
-// Mean and variance of a group from the statistics of its channels' blocks; see batch_norm.
+// Mean and variance of a group, merged from the statistics of its channels' blocks; see batch_norm.
 inline void merge_group(float* mean, float* variance, const ImageScratch& s, const ChannelRows& r,
                         int first, int width, int positions) {
   const double count = static_cast<double>(positions) * width;
@@ -89,14 +89,14 @@ inline void merge_group(float* mean, float* variance, const ImageScratch& s, con
   *variance = static_cast<float>(squares / count);
 }
 
-// How the images' work is shared out: whole images where there are many or they are small.
+// Whether each image is one task: when there are many images or they are small.
 inline bool whole_images(const ChannelRows& r, const group_norm_dims& d) {
   constexpr int kManyImages = 16;
   return r.blocks == 1 || d.images >= kManyImages;
 }
 
-// Calls image(n, scratch, blocks) for every image; blocks(f) calls f(block, thread) for each of its
-// blocks, on all threads unless images are shared out whole.
+// Calls image(n, scratch, blocks) for every image. blocks(f) calls f(block, thread) for each block
+// of the image, on all threads unless each image is one task.
 template <class Image>
 void for_each_image(const ChannelRows& r, const group_norm_dims& d, const GroupScratch& s,
                     parallel::ThreadPool& pool, const Image& image) {

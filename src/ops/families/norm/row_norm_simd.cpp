@@ -13,8 +13,8 @@
 #define THIMBLE_OPS_COMMON_ROW_NORM_ONCE_
 namespace thimble::ops {
 
-// Rows of one block of the gradient and how many blocks there are: few, so that their sums cost
-// little, and as the sizes alone decide.
+// Rows per block of the gradient, and the number of blocks. Blocks are few, so that adding their
+// sums costs little; both depend on sizes alone.
 struct RowBlocks {
   int64_t rows;
   int64_t count;
@@ -27,7 +27,7 @@ inline RowBlocks row_blocks(const row_norm_dims& d) {
   return {rows, simd::divide_up(d.rows, rows)};
 }
 
-// Columns of a task that adds the sums of blocks up.
+// Columns per task that adds the sums of blocks.
 inline constexpr int kColumns = 256;
 
 }  // namespace thimble::ops
@@ -74,7 +74,7 @@ HWY_INLINE void scale_row(float* y, const float* x, float center, float rstd, co
   });
 }
 
-// kCentered: the mean is subtracted (layer_norm), else not (rms_norm).
+// kCentered: whether the mean is subtracted (layer_norm) or not (rms_norm).
 template <bool kCentered>
 void row_norm(float* y, float* mean, float* rstd, const float* x, const float* gamma,
               const float* beta, const row_norm_dims& d, parallel::ThreadPool& pool) {
@@ -99,7 +99,7 @@ void row_norm(float* y, float* mean, float* rstd, const float* x, const float* g
   });
 }
 
-// Recomputes y from the statistics; mean may be null for 0.
+// Recomputes y from the statistics; a null mean stands for 0.
 void scale_rows_target(float* y, const float* x, const float* gamma, const float* beta,
                        const float* mean, const float* rstd, const row_norm_dims& d,
                        parallel::ThreadPool& pool) {

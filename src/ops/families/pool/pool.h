@@ -6,7 +6,7 @@
 
 namespace thimble::ops {
 
-// The window of pooling attributes; a stride of 0 is that of the kernel.
+// The window of pooling attributes; a stride of 0 means the size of the kernel.
 template <class T>
 [[nodiscard]] Window pool_window(const T& attrs) {
   const Pair stride = attrs.stride == Pair(0) ? attrs.kernel : attrs.stride;
@@ -15,15 +15,16 @@ template <class T>
   return window;
 }
 
-// Places along one side where the last may reach beyond the padding (ceil_mode), but must begin
-// inside the image or the padding before it, as in PyTorch.
+// Number of positions along one side in ceil_mode: the last window may extend beyond the padding,
+// but must start inside the image or the padding before it, as in PyTorch.
 [[nodiscard]] inline int64_t ceil_places(int64_t free, int64_t stride, int64_t size, int64_t pad) {
   if (free <= -stride) return 0;
   const int64_t places = (free + stride - 1) / stride + 1;
   return (places - 1) * stride >= size + pad ? places - 1 : places;
 }
 
-// Whether every window along one side holds a cell of the image: dilated ones may step over it.
+// Whether every window along one side contains a pixel of the image; dilated windows may step over
+// it.
 [[nodiscard]] inline bool holds_cells(int64_t places, int64_t stride, int64_t pad, int64_t dilation,
                                       int64_t window, int64_t size) {
   for (int64_t place = 0; place < places; ++place) {
@@ -35,8 +36,8 @@ template <class T>
   return true;
 }
 
-// Places of the window over an image of this size. Fails where a window could lie in the padding
-// alone or fits nowhere.
+// Number of window positions in an image of this size. Fails if a window could lie in the padding
+// alone, or if it fits nowhere.
 [[nodiscard]] inline Pair pool_places(const ir::InferContext& c, const Window& window, Pair image,
                                       bool ceil_mode) {
   check_window(c, window);

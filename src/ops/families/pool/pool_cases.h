@@ -1,4 +1,4 @@
-// Cases of the poolings with windows.
+// Test cases of pooling with windows.
 #pragma once
 
 #include "harness/op_cases.h"
@@ -39,7 +39,7 @@ OpCases pool_cases(const Of& of, const Refused& refused) {
   };
 }
 
-// What one pooling is tested on beyond these.
+// Appends the cases of one op to the shared ones.
 inline OpCases operator+(OpCases shared, const OpCases& own) {
   shared.cases.insert(shared.cases.end(), own.cases.begin(), own.cases.end());
   shared.rejects.insert(shared.rejects.end(), own.rejects.begin(), own.rejects.end());

@@ -1,4 +1,4 @@
-// Shared by the ops that draw random numbers.
+// Shared by ops that draw random numbers.
 #pragma once
 
 #include "ir/graph.h"
@@ -6,22 +6,23 @@
 
 namespace thimble::ops {
 
-// Words of the random state: the seed's low and high, the step's low and high, the number of the
-// batch's first sample and of its samples. With the last two, part of a batch draws what the whole
-// would for these samples, where a tensor's first dimension counts them; both 0: it is the whole.
+// Words of the random state: the seed's low and high word, the step's low and high word, the index
+// of the first sample, and the number of samples. With the last two, a part of a batch draws the
+// numbers that the whole batch would draw for these samples, in tensors whose first dimension is
+// the batch. Both are 0 for a whole batch.
 inline constexpr int64_t kRngWords = 6;
 
-// The random state that every such op reads as its first input.
+// The random state, which is the first input of every such op.
 inline Value rng_of(ir::Graph& graph) {
   return graph.scalar(ir::kRngName, DType::u32, {kRngWords});
 }
 
-// A stream that no other node of the graph draws from.
+// The number of a stream that no other node of the graph uses.
 inline int64_t new_stream(const ir::Graph& graph) {
   return static_cast<int64_t>(graph.nodes.size());
 }
 
-// The first input is such a state, and the stream fits its 32 bits.
+// Fails unless the first input is a random state and the stream fits 32 bits.
 inline void require_rng(const ir::InferContext& c, int64_t stream) {
   c.require_dtype(0, DType::u32);
   c.require(c.shape(0) == Shape{kRngWords}, "expected a random state of 6 words");

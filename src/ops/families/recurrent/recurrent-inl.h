@@ -1,5 +1,5 @@
-// Shared by the kernels of recurrent ops. A task runs some sequences through all their steps, so no
-// step waits for another task. Included once per vector target.
+// Shared by the kernels of recurrent ops. A task runs several sequences through all their steps, so
+// no step waits for another task. Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_RECURRENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_RECURRENT_INL_H_
@@ -23,7 +23,7 @@ using simd::HWY_NAMESPACE::multiply_packed;
 using simd::HWY_NAMESPACE::pack_matrix;
 using simd::HWY_NAMESPACE::PackedMatrix;
 
-// Rows of a state or of one step of a sequence: row i starts at first + i * pitch; none where first
+// Rows of a state or of one step of a sequence: row i starts at first + i * pitch; no rows if first
 // is null.
 template <class T>
 struct StateRows {
@@ -34,8 +34,8 @@ struct StateRows {
 using Rows = StateRows<const float>;
 using MutableRows = StateRows<float>;
 
-// The step `done` of sequence `n` and those after it, of [batch, steps, width]; `initial`,
-// [batch, width] or null, stands before the first.
+// Rows of step `done` for sequence `n` and those after it, in [batch, steps, width]. `initial`,
+// [batch, width] or null, is the state before the first step.
 inline MutableRows step_rows(float* sequence, const recurrent_dims& d, int n, int done, int width) {
   const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.steps) * width;
   return {sequence + n * pitch + static_cast<ptrdiff_t>(recurrent_step(&d, done)) * width, pitch};
@@ -58,7 +58,7 @@ void over_sequences(const recurrent_dims& d, parallel::ThreadPool& pool, const F
   });
 }
 
-// Loads of what may not be there, then zeros.
+// Loads from memory that may be absent; then zeros.
 template <class Io>
 HWY_INLINE Vec load_or_zero(const Io& io, const float* from, int64_t i) {
   return from ? io.load(from, i) : hn::Zero(F32());

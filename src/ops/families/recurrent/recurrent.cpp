@@ -52,7 +52,7 @@ void check_layers(const char* type, Value x, Value h0, Value c0, const Recurrent
   check_state(type, c0, {shape[0], o.layers * directions_of(o), o.units});
 }
 
-// The state of layer and direction i, [N, units].
+// The state of index i (layer and direction), [N, units].
 Value state_of(Value states, int64_t i) {
   if (!states) return {};
   return reshape(slice(states, 1, i, i + 1), {-1, states.shape()[-1]});

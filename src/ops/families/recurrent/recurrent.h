@@ -1,4 +1,4 @@
-// What recurrent layers share: parameters, layers, directions.
+// Shared by recurrent layers: parameters, layers, directions.
 #pragma once
 
 #include <thimble/ops/rnn.h>
@@ -8,7 +8,7 @@
 
 namespace thimble::ops {
 
-// Attributes of the ops that take one layer through the steps.
+// Attributes of the ops that run one layer over all steps.
 struct ScanAttrs {
   bool reverse = false;
   bool relu = false;
@@ -18,20 +18,21 @@ inline void describe(ScanAttrs& a, ir::FieldVisitor& v) {
   v.field("relu", a.relu, "relu in place of tanh; rnn alone");
 }
 
-// Checks x, [N, T, gates * units], the weights of the hidden state, [gates * units, units], and
-// optional states, [N, units], at inputs 2 and on but for `skip`. Returns [N, T, units].
+// Checks x, [N, T, gates * units], the hidden state's weights, [gates * units, units], and optional
+// states, [N, units], at input 2 and after it, except input `skip`. Returns [N, T, units].
 Shape check_scan(const ir::InferContext& c, int64_t gates, int skip = -1);
 
-// The sizes of a scan whose hidden states are of that shape.
+// Sizes of a scan whose hidden states have that shape.
 recurrent_dims scan_sizes(const ScanAttrs& attrs, const Shape& h);
 
-// The hidden state before each step: h, [N, T, units], moved by one step, h0 or zeros at its start.
+// The hidden state before each step: h, [N, T, units], shifted by one step; the first is h0 or
+// zeros.
 Value states_before(Value h, Value h0, bool reverse);
 
 // [N, T, width] as [N * T, width].
 Value all_steps(Value sequence);
 
-// The parameters of one layer in one direction, as PyTorch has them.
+// The parameters of one layer in one direction, in PyTorch's layout.
 struct RecurrentWeights {
   Value ih;       // [gates * units, features]
   Value hh;       // [gates * units, units], or [.., projection]
@@ -40,12 +41,12 @@ struct RecurrentWeights {
   Value hr;  // [projection, units], or none
 };
 
-// x times the weights, [N, T, gates * units]. with_hidden_bias: adds both biases.
+// x times the input weights, [N, T, gates * units]. with_hidden_bias: adds both biases.
 Value project(Value x, const RecurrentWeights& weights, bool with_hidden_bias);
 
 struct Scanned {
   Value h;  // [N, T, units]
-  Value c;  // the cell state of an LSTM, likewise
+  Value c;  // the cell state of an LSTM, of the same shape
 };
 struct RecurrentOptions {
   int64_t units;
@@ -55,11 +56,11 @@ struct RecurrentOptions {
   bool bias = true;
   bool relu = false;
   std::string name;
-  int64_t projection = 0;  // width of the hidden state where it is not that of the cell
+  int64_t projection = 0;  // width of the hidden state if it differs from the cell's
 };
 
-// Floating-point operations of the products with weight_hh, for cells of so many gates; the same in
-// the backward part.
+// Floating-point operations of the products with weight_hh, for cells with that many gates; equal
+// in backward.
 template <int gates>
 double scan_flops(const ir::Params& params) {
   const auto d = params.as<recurrent_dims>();
@@ -88,8 +89,8 @@ struct RecurrentResult {
   Value h;  // [N, layers * directions, width of the hidden state]
   Value c;  // [N, layers * directions, units], or none
 };
-// h0, c0: of the shapes of h and c, or none. lengths: [N], i32, the steps of each sequence that
-// count; none: all. Then y is 0 in the others, h and c are those after the last that counts, and
+// h0, c0: of the shapes of h and c, or none for zeros. lengths: [N], i32, the valid steps of each
+// sequence; none: all. In the other steps y is 0; h and c are those after the last valid step, and
 // reverse scans begin there. Throws Error.
 RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
                                  Value lengths, const RecurrentOptions& options);
@@ -98,12 +99,12 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
 Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
                        const RecurrentOptions& options);
 
-// Zoneout (Krueger et al., 2017): the next state where in training each element stays as it was
-// with this probability; at inference, when dropout does nothing, the expectation. before: none for
-// zeros.
+// Zoneout (Krueger et al., 2017). In training each element keeps its previous state with this
+// probability; at inference, when dropout does nothing, the result is the expectation. before: none
+// for zeros.
 Value zoned_out(Value before, Value next, double share);
 
-// Throws Error naming the option unless it lies in 0 to 1.
+// Throws Error naming the option unless it lies in [0, 1].
 void check_share(const char* type, const char* option, double share);
 
 }  // namespace thimble::ops

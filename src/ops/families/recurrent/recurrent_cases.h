@@ -1,4 +1,4 @@
-// Cases of the ops that take a recurrent layer through the steps.
+// Test cases of the ops that run a recurrent layer over all steps.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct ScanSizes {
   int64_t n, t, units;
 };
 
-// The inputs of a scan: x and the weights of a state, then two that may be left out.
+// The inputs of a scan: x and the state's weights, then two optional ones.
 inline std::vector<TensorSpec> scan_inputs(const ScanSizes& z, int64_t gates, const Shape& third,
                                            bool has_third, bool has_fourth) {
   return {{.shape = {z.n, z.t, gates * z.units}},
@@ -25,7 +25,7 @@ inline std::vector<TensorSpec> scan_inputs(const ScanSizes& z, int64_t gates, co
           {.shape = {z.n, z.units}, .absent = !has_fourth}};
 }
 
-// Every scan's cases: sizes, directions, and with which of the two inputs.
+// The cases of every scan: sizes, directions, and combinations of the two optional inputs.
 template <class Scan>
 std::vector<OpCase> scan_cases(const Scan& scan) {
   const auto named = [&](const char* name, const ScanSizes& z, bool reverse, bool third,
@@ -48,8 +48,8 @@ std::vector<OpCase> scan_cases(const Scan& scan) {
           named("many_sequences", {19, 3, 70}, false, true, true)};
 }
 
-// Zoneout of a half: makes the next state from x, [1, 1], and a state of 64 elements of 0.7, all
-// weights 0; about half of its elements are `next`, the others stay.
+// Checks zoneout with probability 1/2. The cell gets x, [1, 1], a state of 64 elements of 0.7, and
+// weights 0; about half of the elements must be `next`, the others unchanged.
 inline void check_zoneout(const std::function<Value(Value x, Value h)>& cell, float next) {
   Graph g;
   const Value x = g.constant("x", {1, 1}, {1.0F});

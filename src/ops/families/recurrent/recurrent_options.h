@@ -1,4 +1,4 @@
-// Options that rnn, gru and lstm, and their cells, have in common.
+// Options shared by rnn, gru and lstm and their cells.
 #pragma once
 
 #include "ir/function_def.h"

@@ -51,13 +51,13 @@ reduce_dims reduce_dims_of(const Shape& shape, const std::vector<char>& chosen, 
   d.reduced = 1;
   d.divisor = divisor;
   if (shape.elements() == 0) {
-    // Nothing to walk over, and the other sizes may be too large to multiply.
+    // There are no elements, and the other sizes may overflow when multiplied.
     d.reduced = 0;
     d.outputs = static_cast<int>(reduced_shape(shape, chosen, false).elements());
     return d;
   }
   int stride = 1;
-  int previous = -1;  // whether the axis merged last was chosen
+  int previous = -1;  // whether the last merged axis was chosen
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     const int size = static_cast<int>(shape[axis]);
     const bool reduced = chosen[static_cast<size_t>(axis)] != 0;
@@ -65,7 +65,7 @@ reduce_dims reduce_dims_of(const Shape& shape, const std::vector<char>& chosen, 
     if (size == 1) continue;
     reduce_axes& list = reduced ? d.over : d.kept;
     if (previous == static_cast<int>(reduced)) {
-      list.size[list.count - 1] *= size;  // neighbours of one kind are one axis
+      list.size[list.count - 1] *= size;  // consecutive axes of one kind are merged
     } else {
       list.size[list.count] = size;
       list.stride[list.count] = stride;

@@ -1,4 +1,4 @@
-// Reductions over neighbouring axes, which fast kernels see as reductions of matrices.
+// Reductions over adjacent axes, which fast kernels treat as reductions of matrices.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace thimble::ops {
 
-// A tensor seen as [outer, rows, columns], of which the rows vanish.
+// A tensor seen as [outer, rows, columns]; the rows are reduced.
 struct Matrices {
-  bool regular = false;  // false: kept and vanishing axes are interleaved in another way
+  bool regular = false;  // false: kept and reduced axes are interleaved in another way
   int outer = 1, rows = 1, columns = 1;
 };
 

@@ -1,5 +1,6 @@
-// The family of reductions over axes whose derivative reads input and result: an op is two formulas
-// for one element of the result in plain C (ref.h, see reduction_ref.h) and a ReductionInfo.
+// The family of reductions over axes whose derivative uses input and result. An op consists of two
+// formulas for one element of the result in plain C (ref.h, see reduction_ref.h) and a
+// ReductionInfo.
 #pragma once
 
 #include "ir/graph.h"
@@ -18,7 +19,7 @@ struct ReductionInfo {
   ir::KernelFn grad_ref, grad_ref64, grad_fast;
 };
 
-// A fast kernel: the elements of the result shared out.
+// A fast kernel, which splits the elements of the result among threads.
 using ReductionAt = void (*)(float*, const float*, int, const reduction_dims*);
 template <ReductionAt at>
 void reduction_fast(float* y, const float* x, const reduction_dims* d, parallel::ThreadPool& pool) {
@@ -34,7 +35,7 @@ void reduction_grad_fast(float* dx, const float* dy, const float* x, const float
                [&](int64_t o) { at(dx, dy, x, y, static_cast<int>(o), d); });
 }
 
-// Options: a struct with axes and keepdims; constant: the number `a` of the formula.
+// Options: a struct with axes and keepdims; constant: returns the number `a` of the formula.
 template <const ReductionInfo& info, class Options, double (*constant)(const Options&)>
 struct AxesReduction {
   static const OpDef& op() {
@@ -107,7 +108,7 @@ struct AxesReduction {
 
 }  // namespace thimble::ops
 
-// The kernels of a ReductionInfo from the folder's ref.h.
+// The kernels from the folder's ref.h as part of a ReductionInfo.
 #define REDUCTION_KERNELS(op)                                                       \
   .ref = ir::kernel_fn<&f32::op##_ref>(), .ref64 = ir::kernel_fn<&f64::op##_ref>(), \
   .fast = ir::kernel_fn<&reduction_fast<&f32::op##_at>>(),                          \

@@ -1,11 +1,11 @@
-// Cases of the reductions of reduction.h.
+// Test cases of the reductions of reduction.h.
 #pragma once
 
 #include "harness/op_cases.h"
 
 namespace thimble::test {
 
-// gap: how far inputs keep from 0.
+// gap: the least distance of inputs from 0.
 template <class Options>
 OpCase reduction_case(const char* name, const Shape& x, const Options& options, const Shape& y,
                       double gap) {

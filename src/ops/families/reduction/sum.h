@@ -12,9 +12,9 @@ namespace thimble::ops {
 // Bytes of workspace for sum_simd; params hold reduce_dims.
 int64_t sum_workspace(const ir::Params& params, int threads);
 
-// As sum_ref. Blocks of fixed size are summed each by itself and then in their order: the bits do
-// not depend on the number of threads. Source on the rounding of blocked sums: Higham, "The
-// Accuracy of Floating Point Summation", 1993.
+// As sum_ref. Blocks of fixed size are summed independently, then added in order: the bits do not
+// depend on the number of threads. Source on the rounding of blocked sums: Higham, "The Accuracy of
+// Floating Point Summation", 1993.
 void sum_simd(float* y, const float* x, void* workspace, const reduce_dims* d,
               parallel::ThreadPool& pool);
 

@@ -12,14 +12,14 @@
 #define THIMBLE_OPS_COMMON_SUM_ONCE_
 namespace thimble::ops {
 
-// Elements of one task: large enough to hide the start of a task, small enough to share out.
+// Elements per task: large enough to outweigh the cost of a task, small enough to share the work.
 inline constexpr int kSumTask = 16384;
 // Wider matrices are cut into panels of columns, narrower ones into blocks of rows.
 inline constexpr int kPanelColumns = 128;
 
-// How the work is cut up.
+// How the work is split.
 struct SumPlan : Matrices {
-  int row_blocks = 1, block_rows = 1;  // each block leaves partial sums
+  int row_blocks = 1, block_rows = 1;  // each block has partial sums of its own
   int panels = 1;
 };
 
@@ -48,9 +48,9 @@ using simd::HWY_NAMESPACE::load_first;
 using simd::HWY_NAMESPACE::store_first;
 using simd::HWY_NAMESPACE::Vec;
 
-// The sum of n neighbours. x_end: up to where memory may be read.
+// The sum of n contiguous values. x_end: the end of readable memory.
 float sum_run(const float* x, int n, const float* x_end) {
-  constexpr int kBlock = 1024;  // keeps the rounding of long sums small
+  constexpr int kBlock = 1024;  // limits the rounding error of long sums
   const F32 d;
   Vec total = hn::Zero(d);
   int i = 0;
@@ -70,7 +70,7 @@ float sum_run(const float* x, int n, const float* x_end) {
     total = hn::Add(total, hn::Add(hn::Add(a, b), hn::Add(c, e)));
   }
   if (i < n) {
-    // Whole loads are faster outside the caches.
+    // Full loads are faster than masked ones outside the caches.
     const Vec last =
         x_end - (x + i) >= lanes()
             ? hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(n - i)), hn::LoadU(d, x + i))
@@ -80,7 +80,7 @@ float sum_run(const float* x, int n, const float* x_end) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// out[c] = sum over rows of x[r * pitch + c] for kVectors vectors, of which the last may be part.
+// out[c] = sum over rows of x[r * pitch + c] for kVectors vectors; the last vector may be partial.
 template <int kVectors>
 void sum_column_vectors(float* out, const float* x, int rows, ptrdiff_t pitch, int columns) {
   constexpr int kBlock = 256;
@@ -107,7 +107,7 @@ void sum_column_vectors(float* out, const float* x, int rows, ptrdiff_t pitch, i
   store_first(totals[kVectors - 1], out + (kVectors - 1) * lanes(), part);
 }
 
-// out[c] = sum over rows of x[r * pitch + c]; out apart from x.
+// out[c] = sum over rows of x[r * pitch + c]; out does not alias x.
 void sum_wide_columns(float* out, const float* x, int rows, ptrdiff_t pitch, int columns) {
   int c = 0;
   for (; columns - c >= 4 * lanes(); c += 4 * lanes()) {
@@ -118,7 +118,7 @@ void sum_wide_columns(float* out, const float* x, int rows, ptrdiff_t pitch, int
   }
 }
 
-// The same where the rows lie one after the other. Few columns: several rows are taken as one.
+// The same for contiguous rows. With few columns several rows are treated as one.
 void sum_columns(float* out, const float* x, int rows, int columns) {
   constexpr int kWide = 64;
   const int together = columns >= kWide ? 1 : kWide / columns;
@@ -200,7 +200,7 @@ void sum_matrices(float* y, const float* x, const SumPlan& plan, int divisor,
   });
 }
 
-// Kept and vanishing axes interleaved: as the reference does it, in tasks of whole outputs.
+// Kept and reduced axes interleaved: computes as the reference does, with tasks of whole outputs.
 void sum_interleaved(float* y, const float* x, const reduce_dims& d, parallel::ThreadPool& pool) {
   const int64_t group = std::max(1, kSumTask / std::max(1, d.reduced));
   const int inner = d.over.size[0];

@@ -1,4 +1,4 @@
-// How softmax and log_softmax walk over their classes. Included once per vector target.
+// How softmax and log_softmax iterate over classes. Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_SOFTMAX_INL_H_
@@ -13,8 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
-// Classes that lie side by side: row(at) for each row of them, which begins at element `at`.
-// Otherwise columns(at, begin, end) for runs of columns of each matrix that begins there.
+// For contiguous classes, calls row(at) for each row, which begins at element `at`. Otherwise calls
+// columns(at, begin, end) for ranges of columns of each matrix, which begins at `at`.
 template <class Columns, class Row>
 HWY_INLINE void over_classes(const axis_dims& d, parallel::ThreadPool& pool, const Columns& columns,
                              const Row& row) {
@@ -30,7 +30,7 @@ HWY_INLINE void over_classes(const axis_dims& d, parallel::ThreadPool& pool, con
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// The kernels of such an op and its gradient, from op_target and op_grad_target.
+// Defines the kernels of such an op and its gradient from op_target and op_grad_target.
 #undef SOFTMAX_SIMD_EXPORT
 #if HWY_ONCE
 #define SOFTMAX_SIMD_EXPORT(op)                                                                \

@@ -5,7 +5,7 @@
 namespace thimble::ops {
 namespace {
 
-// One shape and f32 throughout; the axis must be there.
+// All tensors have one shape and type f32; the axis must exist.
 ir::OpDef over_axis(ir::OpDef def) {
   def.signature.attrs = ir::Attrs::schema_of<SoftmaxOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

@@ -1,4 +1,4 @@
-// What softmax and log_softmax share.
+// Shared by softmax and log_softmax.
 #pragma once
 
 #include <thimble/ops/softmax.h>
@@ -15,7 +15,7 @@ inline void describe(SoftmaxOptions& a, ir::FieldVisitor& v) {
 
 namespace ops {
 
-// The definitions, but for name, doc, example, kernels and, of the op, vjp.
+// Complete the definitions; the caller sets name, doc, example, kernels and, for the op, vjp.
 ir::OpDef softmax_family_op(ir::OpDef def);       // y of x
 ir::OpDef softmax_family_grad_op(ir::OpDef def);  // dx of (dy, y)
 
@@ -23,7 +23,7 @@ ir::OpDef softmax_family_grad_op(ir::OpDef def);  // dx of (dy, y)
 }  // namespace thimble
 
 // Declares the fast kernels that SOFTMAX_SIMD_EXPORT defines in the folder's simd.cpp; as in ref.h,
-// to rounding.
+// up to rounding.
 #define SOFTMAX_SIMD_DECLARE(op)                                                              \
   namespace thimble::ops::op##_impl {                                                         \
     void op##_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool); \

@@ -1,4 +1,4 @@
-// Cases of softmax and its logarithm.
+// Test cases of softmax and log_softmax.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ inline void expect_neither_overflow_nor_lost_nan(const char* op, float first, fl
     EXPECT_EQ(large[0], first);
     EXPECT_EQ(large[1], second);
     for (const float y : run({3}, {1.0F, NAN, 2.0F}, -1)) EXPECT_TRUE(std::isnan(y));
-    // One column goes bad, its neighbour does not.
+    // A column with NaN does not affect the next column.
     const auto columns = run({2, 2}, {1.0F, 1.0F, NAN, 2.0F}, 0);
     EXPECT_TRUE(std::isnan(columns[0]) && std::isnan(columns[2]));
     EXPECT_FALSE(std::isnan(columns[1]) || std::isnan(columns[3]));

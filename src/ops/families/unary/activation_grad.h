@@ -1,4 +1,4 @@
-// Ops that apply an activation while they store their result.
+// For ops that apply an activation to the result they store.
 #pragma once
 
 #include <thimble/attributes.h>
@@ -23,7 +23,7 @@ inline int kernel_activation_of(Activation activation) {
   return KERNEL_ACTIVATION_NONE;
 }
 
-// The gradient before the activation, from the one after it and the op's output.
+// The gradient before the activation, from the gradient after it and the op's output.
 inline Value activation_grad(Activation activation, Value dy, Value y) {
   switch (activation) {
     case Activation::none:

@@ -7,8 +7,8 @@
 
 namespace thimble::ops {
 
-// For a gradient op of the inputs {dy, kept} that is dy where `kept` passes the test, else
-// slope * dy, and 0 where the slope is 0.
+// The mask rule of a gradient op with inputs {dy, kept} whose result is dy where `kept` passes the
+// test, else slope * dy, and 0 where the slope is 0.
 [[nodiscard]] ir::MaskRule activation_mask(const ActivationBitsAttrs& test, double slope = 0.0);
 
 }  // namespace thimble::ops

@@ -19,7 +19,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
-// Formulas are written in these names.
+// The formulas use these names.
 namespace math = thimble::simd::HWY_NAMESPACE;
 }  // namespace thimble::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,5 +1,5 @@
-// The family of ops y = f(x), element by element. An op is its formula and its derivative, each in
-// plain C (ref.h) and in vectors (simd.cpp), and a UnaryInfo (op.cpp).
+// The family of ops y = f(x), element by element. An op consists of its formula and its derivative,
+// each in plain C (ref.h) and in vectors (simd.cpp), and a UnaryInfo (op.cpp).
 #pragma once
 
 #include "ir/graph.h"
@@ -9,7 +9,8 @@
 
 namespace thimble::ops {
 
-// Which tensor the derivative is computed from; the other one need not be kept.
+// Whether the derivative is computed from the input or from the output; the other one need not be
+// kept.
 enum class Reads : uint8_t { input, output };
 
 // See UNARY_KERNELS.
@@ -30,29 +31,33 @@ struct UnaryInfo {
   const char* torch = "";
   ir::Domain domain;
   // For ops with attributes: &ir::Attrs::schema_of<T>, the constants of the formula, and a check
-  // that throws Error on values that make no sense.
+  // that throws Error for invalid values.
   const ir::AttrSchema* (*attrs)() = nullptr;
   unary_dims (*constants)(const ir::Attrs&) = nullptr;
   void (*check)(const ir::InferContext&) = nullptr;
-  // With these attributes the output does not tell the derivative, so that it reads the input.
+  // Whether with these attributes the derivative does not follow from the output and must read the
+  // input.
   bool (*reads_input)(const ir::Attrs&) = nullptr;
-  Activation activation = Activation::none;  // a matrix op may apply it while storing
-  // The gradient is that of the output or 0, element by element, as the output says.
+  Activation activation =
+      Activation::none;  // the activation that a matrix op may fuse; none: not fusible
+  // The gradient is dy or 0, element by element, as the output decides.
   bool selects = false;
-  // Of the gradient op, where it looks at one bit of what is kept; null: it reads it whole.
+  // The mask rule of the gradient op if it needs one bit of each kept element; null: it needs the
+  // whole element.
   ir::MaskRule (*mask)(const ir::Attrs&) = nullptr;
-  std::vector<ir::TypedKernels> (*typed)() = nullptr;  // of further types, without gradient
+  std::vector<ir::TypedKernels> (*typed)() =
+      nullptr;  // kernels of further types, which have no gradient
 };
 
-// Given name, doc, example, attrs, vjp and kernels it sets the rest of an op; params and infer only
-// where they are missing. Kernels: (real* y, const real* x, const unary_dims*).
+// Completes the definition of an op. The caller sets name, doc, example, attrs, vjp and kernels;
+// params and infer are set only if missing. Kernels: (real* y, const real* x, const unary_dims*).
 OpDef unary_op(OpDef def);
 
-// The same for its gradient. Kernels: (real* dx, const real* dy, const real* kept,
-// const unary_dims*) where kept is x or y.
+// Completes the definition of its gradient op. Kernels: (real* dx, const real* dy, const real*
+// kept, const unary_dims*), where kept is x or y.
 OpDef unary_grad_op(OpDef def, Reads reads);
 
-// The two ops that a UnaryInfo describes.
+// The op and its gradient op, as a UnaryInfo describes them.
 template <const UnaryInfo& info>
 struct Unary {
   static const OpDef& op() {
@@ -104,7 +109,7 @@ struct Unary {
     return dy.graph().add1(grad(), std::move(attrs), {dy, kept});
   }
 
-  // What op_folder_... returns.
+  // The ops of the folder, returned by op_folder_...
   static std::span<const OpDef* const> folder() {
     static const OpDef* const defs[] = {&op(), &grad()};
     return defs;

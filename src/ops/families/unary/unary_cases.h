@@ -1,4 +1,4 @@
-// The cases that every unary op is tested on.
+// The cases on which every unary op is tested.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace thimble::test {
 
-// values: the range of x; attrs: none for the defaults; suffix: tells one set of attributes from
-// another.
+// values: the range of x; attrs: none for the defaults; suffix: distinguishes cases with different
+// attributes.
 inline std::vector<OpCase> unary_cases(const TensorSpec& values, const ir::Attrs& attrs = {},
                                        const std::string& suffix = "") {
   const std::pair<const char*, Shape> shapes[] = {
@@ -29,7 +29,7 @@ inline std::vector<OpCase> operator+(std::vector<OpCase> cases, const std::vecto
   return cases;
 }
 
-// What no unary op takes, and attributes that one of them refuses with a message.
+// Inputs that every unary op refuses, and attributes that this op refuses with a message.
 inline std::vector<RejectCase> unary_rejects() {
   return {
       {.name = "doubles", .inputs = {{.shape = {2}, .dtype = DType::f64}}, .error = "cast first"}};

@@ -1,4 +1,4 @@
-// Shared by Adam and AdamW, which differ only in the place of the weight decay.
+// Shared by Adam and AdamW, which differ only in how weight decay is applied.
 #pragma once
 
 #include "ops/families/kernel/ref.h"
@@ -21,8 +21,8 @@ using real = double;
 #include "ops/families/update/adam_ref.h"
 }  // namespace f64
 
-// A base for the types that Update takes. S: the settings; T: the type itself, with
-// bool decoupled(const S&) and rows_name.
+// Base of types for Update. S: the settings; T: the type itself, with bool decoupled(const S&) and
+// rows_name.
 template <class S, class T>
 struct AdamFamily {
   using Settings = S;
@@ -43,7 +43,7 @@ struct AdamFamily {
         {"fourth", "exp_avg_sq_scale, [blocks], with state_bits 8", true}};
     return docs;
   }
-  // Of quantized moments; 0: they are kept as they are.
+  // Number of blocks of quantized moments; 0: the moments are not quantized.
   static int64_t blocks(const S& s, const Shape& param) {
     const int64_t n = param.elements();
     if (s.state_bits == 32 || n < s.min_8bit_size) return 0;

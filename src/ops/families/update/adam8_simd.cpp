@@ -14,22 +14,22 @@ using I32 = hn::Rebind<int32_t, F32>;
 using U8 = hn::Rebind<uint8_t, F32>;
 using I8 = hn::Rebind<int8_t, F32>;
 
-// Blocks of one task.
+// Blocks per task.
 constexpr int kTaskBlocks = static_cast<int>(kTileElements) / BLOCK_ELEMENTS;
 
-// A block of one moment, opened.
+// A block of one moment, decoded.
 struct Moment {
   alignas(64) float values[BLOCK_ELEMENTS];
   alignas(64) uint8_t codes[BLOCK_ELEMENTS];
 };
 
-// The factor where the condition holds, else x.
+// x times the factor where the condition holds, else x.
 template <class Mask>
 HWY_INLINE Vec times_where(Mask condition, Vec x, float factor) {
   return hn::IfThenElse(condition, hn::Mul(x, hn::Set(F32(), factor)), x);
 }
 
-// Values of codes: block_code_value for vectors, in the same operations.
+// Values of codes: block_code_value for vectors, with the same operations.
 template <bool kHasSign>
 HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
   const F32 f;
@@ -55,7 +55,7 @@ HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
   decade = times_where(more, decade, 10.0F);
   const Vec part = hn::Mul(hn::Set(f, 0.9F), hn::Sub(place, hn::Set(f, 1.0F)));
   Vec value = hn::Mul(decade, hn::Add(hn::Set(f, 0.1F), part));
-  // As a signed byte the code of 1 is -128.
+  // The code of 1 is -128 as a signed byte.
   value = hn::IfThenElse(hn::Eq(size, hn::Set(f, book.one)), hn::Set(f, 1.0F), value);
   value = hn::IfThenZeroElse(hn::Eq(size, hn::Zero(f)), value);
   if constexpr (!kHasSign) return value;
@@ -63,7 +63,7 @@ HWY_INLINE Vec meaning(const uint8_t* codes, const block_book& book) {
   return hn::IfThenElse(negative, hn::Neg(value), value);
 }
 
-// values = scale * values of the codes; writes nothing past the last element.
+// values = scale * values of the codes; writes nothing after the last element.
 template <bool kHasSign>
 void open_block(Moment& moment, const uint8_t* codes, int count, float scale_of,
                 const block_book& book) {
@@ -76,7 +76,7 @@ void open_block(Moment& moment, const uint8_t* codes, int count, float scale_of,
   }
 }
 
-// block_encode for vectors, in the same operations.
+// block_encode for vectors, with the same operations.
 template <bool kHasSign>
 HWY_INLINE void encode(Vec x, uint8_t* codes, const block_book& book) {
   const F32 f;
@@ -107,7 +107,7 @@ HWY_INLINE void encode(Vec x, uint8_t* codes, const block_book& book) {
   hn::Store(hn::DemoteTo(U8(), bytes), U8(), codes);
 }
 
-// Finds the codes of the values; returns their scale.
+// Encodes the values and returns their scale.
 template <bool kHasSign>
 float close_block(Moment& moment, uint8_t* codes, int count, const block_book& book) {
   const F32 f;
@@ -144,7 +144,8 @@ class Adam8Step {
     const Adam8Step s = *this;
     over_vectors(0, count, [=](const auto& io, int64_t i) HWY_ATTR {
       const Vec p = io.load(param, i);
-      // No fused multiply-adds in the stored moments: codes must not depend on the vector target.
+      // Stored moments use no fused multiply-add, because codes must not depend on the vector
+      // target.
       Vec g = io.load(grad, i);
       if (s.maximize_) g = hn::Neg(g);
       if (s.decays_) g = hn::Add(g, hn::Mul(s.decay_, p));

@@ -1,4 +1,4 @@
-// Cases of the updates of Adam and AdamW.
+// Test cases of the updates of Adam and AdamW.
 #pragma once
 
 #include "harness/update_cases.h"
@@ -20,7 +20,7 @@ inline std::vector<TensorSpec> adam_inputs(const Shape& shape, bool amsgrad, dou
 
 template <class Settings>
 OpCase adam_quantized(const char* name, const Shape& shape, Settings settings, double step = 5) {
-  // Codes of any kind, scales above 0.
+  // Arbitrary codes, and scales above 0.
   const StateRanges states = {{0, 255}, {0, 255}, {0.1, 1.0}, {0.1, 1.0}};
   settings.state_bits = 8;
   settings.min_8bit_size = 1;

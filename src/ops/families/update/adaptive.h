@@ -1,4 +1,4 @@
-// What adaptive average and max pooling share.
+// Shared by adaptive average and max pooling.
 #pragma once
 
 #include <thimble/attributes.h>
@@ -10,8 +10,8 @@
 
 namespace thimble::ops {
 
-// The size of the result: that of the image where it is 0. Fails for other sizes below 1 and for
-// empty images.
+// The size of the result; a 0 stands for the size of the image. Fails for other sizes below 1 and
+// for empty images.
 inline Pair adaptive_size(const ir::InferContext& c, Pair size, Pair image) {
   constexpr int64_t kLargest = 1 << 20;
   c.require(size.h >= 0 && size.w >= 0 && size.h <= kLargest && size.w <= kLargest,
@@ -31,7 +31,7 @@ inline adaptive_dims adaptive_dims_of(const Shape& image, const Shape& pooled) {
   return d;
 }
 
-// Elements of one image and of its result.
+// Elements of one image plus those of its result.
 inline int64_t adaptive_image(const adaptive_dims& d) { return int64_t{d.h} * d.w * d.c; }
 inline int64_t adaptive_result(const adaptive_dims& d) { return int64_t{d.p} * d.q * d.c; }
 

@@ -1,11 +1,11 @@
-// Cases of the poolings to a given size.
+// Test cases of pooling to a given size.
 #pragma once
 
 #include "harness/op_cases.h"
 
 namespace thimble::test {
 
-// to: the attributes for a size; outputs: of the op, all of one shape.
+// to: returns the attributes for a size; outputs: the number of outputs, all of one shape.
 template <class To>
 OpCases adaptive_cases(const To& to, size_t outputs) {
   const auto of = [&](const char* name, const Shape& x, Pair size, const Shape& y) {

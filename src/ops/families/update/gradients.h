@@ -1,5 +1,5 @@
-// Changes of gradients in a training step beside the optimizer's rule. They are composed of ops, so
-// that the trainer names none.
+// Modifications of gradients in a training step besides the optimizer's rule. They are composed of
+// ops, so that the trainer names no op.
 #pragma once
 
 #include <thimble/graph.h>
@@ -13,18 +13,18 @@ namespace thimble::ops {
 // x * factor. factor: one number.
 [[nodiscard]] Value times(Value x, Value factor);
 
-// The sum of gradients that are given by some of their rows, itself given so. rows: of the whole
-// gradient.
+// The sum of sparse gradients, each given by some of its rows; the sum is sparse, too. rows: of the
+// whole gradient.
 [[nodiscard]] RowGradient sum_of_rows(std::span<const RowGradient> parts, int64_t rows);
 
 // grad + l1 * sign(param) + l2 * param.
 [[nodiscard]] Value with_penalties(Value grad, Value param, double l1, double l2);
 
-// The sum of squares of the elements, plus `previous` where given.
+// The sum of squares of the elements, plus `previous` if given.
 [[nodiscard]] Value squared_norm(Value grad, Value previous = {});
-// grad scaled down to a norm of at most max_norm. squares: the square of the norm.
+// grad scaled down to a norm of at most max_norm. squares: the squared norm.
 [[nodiscard]] Value within_norm(Value grad, Value squares, double max_norm);
-// Every element brought into [-limit, limit].
+// Every element clamped to [-limit, limit].
 [[nodiscard]] Value within_limit(Value grad, double limit);
 
 // sum += weight * grad, in place.

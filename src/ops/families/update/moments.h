@@ -1,19 +1,19 @@
-// Optimizers of two moments, whose settings are lr, beta1, beta2, epsilon, weight_decay and
-// maximize, some with more.
+// Optimizers with two moments. Their settings are lr, beta1, beta2, epsilon, weight_decay and
+// maximize, some have more.
 #pragma once
 
 #include "ops/families/update/update.h"
 
 namespace thimble::ops {
 
-// Meanings of settings that differ between optimizers.
+// Descriptions of settings that differ between optimizers.
 struct MomentDocs {
   const char* beta2 = "share of the second moment that is kept";
   const char* epsilon = "added to the root of the second moment";
   const char* weight_decay = "added to the gradient, times the parameter";
 };
 
-// All but maximize, which stands last.
+// Describes all settings except maximize, which comes last.
 template <class S>
 void describe_moments(S& a, ir::FieldVisitor& v, const MomentDocs& docs = {}) {
   v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
@@ -29,7 +29,7 @@ void check_moments(const S& s, const SettingChecks& checks) {
   checks.below_one({{"beta1", s.beta1}, {"beta2", s.beta2}});
 }
 
-// The kernels' sizes and constants.
+// The sizes and constants of the kernels.
 template <class Dims, class S>
 Dims moment_dims(const S& s) {
   Dims d{};

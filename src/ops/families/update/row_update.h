@@ -1,5 +1,5 @@
-// An optimizer's rule applied to some rows of a parameter and of its states: for gradients that are
-// zero but for these (ir::GivenRows). It calls the rule's own kernels.
+// Applies an optimizer's rule to some rows of a parameter and its states, for gradients that are
+// zero in all other rows (ir::GivenRows). It calls the rule's own kernels.
 #pragma once
 
 #include <algorithm>
@@ -25,19 +25,19 @@ struct RowUpdate {
   }
 
  private:
-  static constexpr int kRows = 2;  // among the inputs: the rows' numbers
+  static constexpr int kRows = 2;  // index of the input that holds row numbers
   static constexpr int kRate = 3;
   static constexpr int kFirstState = 5;
   static constexpr int kRuleFirstState = 4;
   static constexpr int kMaxStates = 4;
-  // Elements that the rule's fast kernel is called with: enough to outweigh what a call computes
-  // for all of them alike, and one task for every rule.
+  // Elements per call of the rule's fast kernel: enough to outweigh the fixed cost of a call, and
+  // one task for every rule.
   static constexpr int64_t kChunk = 2048;
 
   struct Params {
-    int count;   // rows with a gradient, at most
-    int width;   // of a row
-    int states;  // that the rule keeps
+    int count;   // most rows with a gradient
+    int width;   // width of a row
+    int states;  // states that the rule keeps
     RuleParams rule;
   };
 
@@ -105,7 +105,8 @@ struct RowUpdate {
     return (1 + p.states) * kChunk * static_cast<int64_t>(sizeof(float));
   }
 
-  // The rule's call for elements of its own: grad, and the parameter's and states' memory.
+  // Calls the rule's kernel for single elements: grad, and the memory of the parameter and its
+  // states.
   template <class Real>
   struct RuleCall {
     RuleCall(const ir::KernelCall& call, const Params& p) : rule(p.rule), outer(call) {
@@ -142,8 +143,8 @@ struct RowUpdate {
     }
   }
 
-  // Copies rows together, runs the rule on them, and copies them back. A chunk is some rows, or a
-  // part of a long one.
+  // Gathers rows, runs the rule on them, and scatters the results. A chunk is several rows, or a
+  // part of a long row.
   static void in_chunks(const ir::KernelCall& call) {
     const auto& p = *static_cast<const Params*>(call.params);
     if (p.width == 0) return;

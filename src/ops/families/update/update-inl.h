@@ -1,4 +1,4 @@
-// Shared by the vector kernels of the optimizers. Included once per vector target.
+// Shared by the vector kernels of optimizers. Included once per vector target.
 
 #if defined(THIMBLE_OPS_COMMON_UPDATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_COMMON_UPDATE_INL_H_
@@ -16,7 +16,7 @@ constexpr int64_t element_tiles(int64_t n) { return (n + kTileElements - 1) / kT
 
 HWY_INLINE Vec set(double value) { return hn::Set(F32(), static_cast<float>(value)); }
 
-// The gradient as the formulas take it: negated to maximize, weight decay added.
+// The gradient as formulas use it: negated to maximize, with weight decay added.
 class GradientRule {
  public:
   GradientRule(bool maximize, double weight_decay)
@@ -42,15 +42,15 @@ HWY_INLINE Vec moved_square(Vec average, Vec keep, Vec share, Vec x) {
   return hn::MulAdd(keep, average, hn::Mul(hn::Mul(share, x), x));
 }
 
-// -1, 0 or 1; NaN stays.
+// The sign: -1, 0 or 1; NaN for NaN.
 HWY_INLINE Vec sign_of(Vec x) {
   const Vec zero = hn::Zero(F32());
   const Vec one = set(1.0);
   return hn::IfThenElse(hn::Gt(x, zero), one, hn::IfThenElse(hn::Lt(x, zero), hn::Neg(one), x));
 }
 
-// Calls formula(io, i, sums) for the elements [begin, end); it adds to both sums what the vectors
-// at i contribute. Their totals go to out: [2].
+// Calls formula(io, i, sums) for the elements [begin, end); it adds the contribution of the vectors
+// at i to both sums. Writes the totals to out: [2].
 template <class Formula>
 HWY_INLINE void sum_vectors(int64_t begin, int64_t end, double* out, const Formula formula) {
   const F32 f;
@@ -72,7 +72,7 @@ HWY_INLINE void sum_elements(int64_t n, parallel::ThreadPool& pool, double* tile
     const int64_t begin = tile * kTileElements;
     sum_vectors(begin, std::min(n, begin + kTileElements), tile_sums + 2 * tile, formula);
   });
-  // In order, so that the bits do not depend on which thread was first.
+  // Added in order, so that the bits do not depend on the order in which threads finish.
   totals[0] = totals[1] = 0.0;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     totals[0] += tile_sums[2 * tile];

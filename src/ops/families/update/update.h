@@ -1,5 +1,5 @@
-// The family of ops that change a parameter in place: an optimizer's rule is its settings, its
-// formula and the tensors it keeps.
+// The family of ops that update a parameter in place. An optimizer's rule consists of its settings,
+// its formula and the states it keeps.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace thimble::ops {
 
-// Checks of an optimizer's settings. Each throws Error(optimizer, ...) naming the setting.
+// Checks of an optimizer's settings. Each throws Error(optimizer, ...) that names the setting.
 class SettingChecks {
  public:
   explicit SettingChecks(const char* optimizer) : optimizer_(optimizer) {}
@@ -30,7 +30,7 @@ class SettingChecks {
               fmt::format("{} must not be negative", name).c_str(), value);
     }
   }
-  // How much of an average is kept.
+  // Decay factors of averages, in [0, 1).
   void below_one(std::initializer_list<std::pair<const char*, double>> settings) const {
     for (const auto& [name, value] : settings) {
       require(value >= 0.0 && value < 1.0,
@@ -69,7 +69,7 @@ struct Update {
     return def;
   }
 
-  // The settings as a value of any optimizer. Throws Error where one is out of its range.
+  // The settings as an Optimizer. Throws Error if one is out of its range.
   static Optimizer optimizer(const Settings& settings) {
     ir::Attrs attrs = ir::Attrs::of(settings);
     check(attrs);
@@ -77,7 +77,7 @@ struct Update {
         std::make_shared<const ir::OptimizerValue>(ir::OptimizerValue{&op(), std::move(attrs)}));
   }
 
-  // What op_folder_... returns.
+  // The ops of the folder, returned by op_folder_...
   static std::span<const OpDef* const> folder() {
     if constexpr (requires { T::by_rows(); }) {
       static const OpDef* const defs[] = {&op(), &T::by_rows()};
@@ -88,7 +88,7 @@ struct Update {
     }
   }
 
-  // The types of the parameter and of its states, which are checked: the inputs from `first` on.
+  // The checked types of the parameter and of its states: the inputs from `first` on.
   static std::vector<ir::TensorType> state_types(const ir::InferContext& c, int first) {
     const std::vector<ir::StateSpec> wanted = states(c.attrs, c.shape(0));
     const int end = first + static_cast<int>(T::state_docs().size());
@@ -165,7 +165,7 @@ struct Update {
 
   static constexpr bool kCycles = requires { T::momentum_name; };
 
-  // The kernel with the constant from its last input, where that is given.
+  // Calls the kernel with the scheduled constant, if given as the last input.
   template <class Real, int which>
   static void with_momentum(const ir::KernelCall& call) {
     constexpr ir::KernelFn kKernel = which == 0 ? T::ref : which == 1 ? T::ref64 : T::fast;
@@ -209,7 +209,7 @@ struct Update {
   }
 };
 
-// States named in order, each of the parameter's shape and zero at first.
+// Specs of named states, each of the parameter's shape and initially zero.
 inline std::vector<ir::StateSpec> like_param(const Shape& param,
                                              std::initializer_list<const char*> names) {
   std::vector<ir::StateSpec> specs;
