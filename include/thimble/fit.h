@@ -20,6 +20,12 @@ struct Evaluation {
   int64_t samples = 0;
 };
 
+// Of the loss of a batch, by parameter.
+struct Gradients {
+  Evaluation batch;                                  // its loss and metrics
+  std::map<std::string, std::vector<float>> values;  // row-major, of each parameter's shape
+};
+
 struct StepReport {
   int64_t epoch = 0;           // of the whole training, from 0
   int64_t batch = 0;           // in its epoch, from 0

@@ -53,6 +53,13 @@ class Trainer {
 
   FitResult fit(const data::Dataset& dataset, const FitOptions& options = {});
   [[nodiscard]] Evaluation evaluate(const data::Dataset& dataset);
+  // One training step on all samples of a data set as they lie: loss and metrics before it. Counts
+  // steps, and no epochs. Throws Error where it has more samples than the batch.
+  Evaluation step(const data::Dataset& samples);
+  // The gradients that step would use, of every trained parameter that the loss depends on: those
+  // of the loss alone, without penalties, limits and what was accumulated. The trainer stays as it
+  // was, random numbers and running statistics as well.
+  [[nodiscard]] Gradients gradients(const data::Dataset& samples);
   // The named output of every sample, [samples, ...] of its type. Throws Error if its program does
   // not fit into the budget.
   [[nodiscard]] Array predict(const data::Dataset& dataset, const std::string& output);

@@ -13,14 +13,28 @@
 
 namespace thimble {
 
+// One of several losses of a training, for the parameters whose names match its pattern: a
+// generative adversarial network has one for "generator.*" and one for "discriminator.*".
+struct Objective {
+  std::string loss;        // a metric of the graph, f32
+  std::string parameters;  // pattern of names; * stands for any characters
+  // Instead of the trainer's. A schedule changes its learning rate in proportion; a momentum that
+  // is scheduled is that of every optimizer that has one.
+  std::optional<Optimizer> optimizer = {};
+  bool operator==(const Objective&) const = default;
+};
+
 struct TrainerOptions {
   Optimizer optimizer = AdamW{};
   std::optional<Schedule> schedule;  // of the learning rate; none: the optimizer's own, constant
   std::vector<ParamGroup> groups;    // first match wins; the rest follows the optimizer
-  GradientClip clip;                 // none by default
-  double ema_decay = 0.0;            // share kept in a running average of the weights; 0: none
-  int64_t batch = 32;                // samples in one step
-  int64_t accumulate = 1;            // steps whose gradients make one update
+  // First match wins; the rest follows the graph's loss. A step changes the parameters of all, by
+  // gradients at what they were before it.
+  std::vector<Objective> objectives;
+  GradientClip clip;       // none by default
+  double ema_decay = 0.0;  // share kept in a running average of the weights; 0: none
+  int64_t batch = 32;      // samples in one step
+  int64_t accumulate = 1;  // steps whose gradients make one update
   // The most bytes training may take in all; an ample budget avoids recomputation. 0: no limit, but
   // what is little work and saves memory is recomputed.
   int64_t memory_budget = 0;

@@ -110,18 +110,39 @@ void move_updates_last(ir::Graph& graph, size_t first) {
   }
 }
 
+// As append_gradients, of a graph whose first nodes are those of the forward part; leaves updates
+// where rules put them.
+std::vector<Gradient> append_reverse(ir::Graph& graph, size_t forward_nodes,
+                                     std::span<const Cotangent> seeds,
+                                     std::span<const int> wanted) {
+  Reverse reverse(graph, wanted);
+  for (const Cotangent& seed : seeds) reverse.accumulate(seed.output.id(), seed.cotangent);
+  for (size_t n = forward_nodes; n-- > 0;) reverse.visit(n);
+  std::vector<Gradient> gradients;
+  for (int id : wanted) gradients.push_back({id, reverse.gradient_of(id)});
+  return gradients;
+}
+
 }  // namespace
 
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
                                        std::span<const int> wanted) {
-  Reverse reverse(graph, wanted);
   const size_t forward_nodes = graph.nodes.size();
-  for (const Cotangent& seed : seeds) reverse.accumulate(seed.output.id(), seed.cotangent);
-  for (size_t n = forward_nodes; n-- > 0;) reverse.visit(n);
+  std::vector<Gradient> gradients = append_reverse(graph, forward_nodes, seeds, wanted);
   move_updates_last(graph, forward_nodes);
-  std::vector<Gradient> gradients;
-  for (int id : wanted) gradients.push_back({id, reverse.gradient_of(id)});
   return gradients;
+}
+
+std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets) {
+  const size_t forward_nodes = graph.nodes.size();
+  std::vector<Gradient> all;
+  for (const Target& target : targets) {
+    const std::vector<Gradient> own =
+        append_reverse(graph, forward_nodes, {&target.seed, 1}, target.wanted);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  move_updates_last(graph, forward_nodes);
+  return all;
 }
 
 std::vector<Gradient> append_loss_gradients(ir::Graph& graph) {

@@ -26,6 +26,14 @@ struct Cotangent {
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
                                        std::span<const int> wanted);
 
+// Sources whose gradients are those of one of several targets.
+struct Target {
+  Cotangent seed;
+  std::vector<int> wanted;
+};
+// The gradients of all targets, one after another.
+std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets);
+
 // The same for the graph's loss (cotangent 1) and all trainable parameters.
 std::vector<Gradient> append_loss_gradients(ir::Graph& graph);
 

@@ -117,6 +117,16 @@ std::string text_of(const std::vector<ParamGroup>& groups) {
   return text.empty() ? "none" : text;
 }
 
+std::string text_of(const std::vector<Objective>& objectives) {
+  std::string text;
+  for (const Objective& objective : objectives) {
+    text +=
+        fmt::format("{}{} by {}", text.empty() ? "" : "; ", objective.parameters, objective.loss);
+    if (objective.optimizer) text += " with " + objective.optimizer->text();
+  }
+  return text.empty() ? "none" : text;
+}
+
 // Settings on which results depend; a resumed run must have the same. The number of micro-batches
 // only changes the rounding of sums, except with split batch norms.
 io::Metadata settings_of(const State& state) {
@@ -131,6 +141,7 @@ io::Metadata settings_of(const State& state) {
           {"clip", text_of(options.clip)},
           {"groups", text_of(options.groups)},
           {"precision", to_string(options.precision)},
+          {"objectives", text_of(options.objectives)},
           {"saved_activations", to_string(options.saved_activations)},
           {"split_batch_norm",
            splits ? fmt::format("micro-batches of {}", state.part()) : std::string("off")}};
@@ -138,8 +149,8 @@ io::Metadata settings_of(const State& state) {
 
 // Old checkpoints do not have these settings.
 bool is_optional(const std::string& key) {
-  return key == "clip" || key == "groups" || key == "precision" || key == "saved_activations" ||
-         key == "split_batch_norm";
+  return key == "clip" || key == "groups" || key == "objectives" || key == "precision" ||
+         key == "saved_activations" || key == "split_batch_norm";
 }
 
 // The name that users know.

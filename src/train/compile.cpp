@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "autodiff/autodiff.h"
+#include "ir/wildcard.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
 #include "train/update.h"
@@ -23,17 +25,84 @@ double micro_batch_weight(const TrainerOptions& options, int64_t batch) {
   return static_cast<double>(batch) / static_cast<double>(options.batch);
 }
 
+const Objective* objective_of(const std::vector<Objective>& objectives, const std::string& name) {
+  for (const Objective& objective : objectives) {
+    if (ir::matches(objective.parameters, name)) return &objective;
+  }
+  return nullptr;
+}
+
+int loss_of(const ir::Graph& graph, const Objective& objective) {
+  std::string names;
+  for (const auto& [name, id] : graph.metrics) {
+    if (name == objective.loss) return id;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  throw Error("objective of " + objective.parameters,
+              fmt::format("its loss is a metric of the graph, and there is no \"{}\"; name it with "
+                          "Graph::metric. Metrics are: {}",
+                          objective.loss, names.empty() ? "none" : names));
+}
+
+namespace {
+
+void check_objectives(const ir::Graph& graph, const std::vector<Objective>& objectives) {
+  for (const Objective& objective : objectives) {
+    const ir::TensorType& type = graph.type(loss_of(graph, objective));
+    const std::string where = "objective of " + objective.parameters;
+    if (type != ir::TensorType{DType::f32, {}}) {
+      throw Error(where, fmt::format("its loss {} must be one f32 number, got {}", objective.loss,
+                                     ir::to_string(type)));
+    }
+    const bool matches =
+        std::any_of(graph.values.begin(), graph.values.end(), [&](const ir::ValueData& data) {
+          return data.role == ir::Role::parameter &&
+                 objective_of(objectives, data.name) == &objective;
+        });
+    if (!matches)
+      throw Error(where, "matches no parameter, or none that no objective before it has");
+  }
+}
+
+// The gradients of the trained parameters by the losses that they follow.
+std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
+                                                 const std::vector<Objective>& objectives) {
+  if (objectives.empty() || !graph.loss) return autodiff::append_loss_gradients(graph);
+  check_objectives(graph, objectives);
+  std::map<const Objective*, std::vector<int>> followers;
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const ir::ValueData& data = graph.values[id];
+    if (data.role != ir::Role::parameter || !data.trainable || data.producer >= 0) continue;
+    followers[objective_of(objectives, data.name)].push_back(static_cast<int>(id));
+  }
+  const Value one = graph.constant("one", Array(std::vector{1.0F}, {}));
+  std::vector<autodiff::Target> targets;
+  const auto add = [&](const Objective* objective, int loss) {
+    if (followers.count(objective) == 0) return;
+    targets.push_back({{graph.value(loss), one}, followers.at(objective)});
+  };
+  for (const Objective& objective : objectives) add(&objective, loss_of(graph, objective));
+  add(nullptr, *graph.loss);
+  return autodiff::append_gradients(graph, targets);
+}
+
+}  // namespace
+
 ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, int64_t batch,
                          StepKind kind) {
   ir::Graph graph = forward_graph(model, batch, ir::Phase::training);
   graph.outputs.clear();  // predictions are of no use to the step
   freeze_groups(graph, options.groups);
-  const std::vector<autodiff::Gradient> gradients = autodiff::append_loss_gradients(graph);
+  const std::vector<autodiff::Gradient> gradients = append_gradients(graph, options.objectives);
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");
   }
-  const UpdateOptions update{options.optimizer, options.groups, options.clip, options.ema_decay,
-                             options.schedule && options.schedule->cycles_momentum()};
+  const UpdateOptions update{options.optimizer,
+                             options.groups,
+                             options.clip,
+                             options.ema_decay,
+                             options.schedule && options.schedule->cycles_momentum(),
+                             options.objectives};
   const double weight = micro_batch_weight(options, batch);
   switch (kind) {
     case StepKind::update:
@@ -44,6 +113,12 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       break;
     case StepKind::finish:
       append_accumulated_updates(graph, gradients, update, weight);
+      break;
+    case StepKind::report:
+      for (const autodiff::Gradient& gradient : gradients) {
+        if (gradient.gradient < 0) continue;
+        graph.outputs.emplace_back(graph.data(gradient.value).name, gradient.gradient);
+      }
       break;
   }
   return graph;

@@ -13,7 +13,14 @@ enum class StepKind : uint8_t {
   update,      // updates the parameters at once
   accumulate,  // adds the gradients to their sums
   finish,      // adds them, updates by the mean of the sums, and clears the sums
+  report,      // has them as outputs, each by its parameter's name, and updates none
 };
+
+// The objective that a parameter follows, the first that matches; null: the graph's loss.
+[[nodiscard]] const Objective* objective_of(const std::vector<Objective>& objectives,
+                                            const std::string& name);
+// Its loss, a value of the graph. Throws Error where the graph has no metric of that name.
+[[nodiscard]] int loss_of(const ir::Graph& graph, const Objective& objective);
 
 // The whole step as one graph, the batch fixed. Throws Error.
 [[nodiscard]] ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options,

@@ -119,6 +119,7 @@ class Fitting {
       const exec::SwapCounters before = state_.swapped_by_steps;
       const double ran_before = state_.ran_ms;
       const double loss = state_.step(*batch, feed_);
+      progress.sums.add(state_.step_sums());
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
       ++progress.batch;

@@ -19,8 +19,21 @@ std::string source_of(const ir::Graph& graph, int value) {
   return graph.data(value).name;
 }
 
-std::string why_not(const ir::Graph& forward, bool split_statistics) {
-  const SampleFlow flow = follow_samples(forward, split_statistics);
+// Why a loss is no mean over samples; empty where it is.
+std::string why_no_mean(const ir::Graph& forward, const SampleFlow& flow, int loss) {
+  const auto at = static_cast<size_t>(loss);
+  if (flow.holds[at] == Holds::nothing || flow.holds[at] == Holds::mean) return "";
+  if (flow.culprit[at] < 0) return "the loss is no mean over samples";
+  const ir::Node& node = forward.nodes[static_cast<size_t>(flow.culprit[at])];
+  return fmt::format("{} computes from several samples what is no mean over them{}",
+                     name_of(forward, node),
+                     forward.data(loss).producer == flow.culprit[at]
+                         ? "; let the loss be a mean, without weights of classes"
+                         : "");
+}
+
+std::string why_not(const ir::Graph& forward, const TrainerOptions& options) {
+  const SampleFlow flow = follow_samples(forward, options.split_batch_norm);
   for (const LeftOut& left_out : flow.left_out) {
     if (!source_of(forward, left_out.value).empty()) continue;
     return fmt::format("{} leaves labels of {} out of its mean, and they are computed by the model",
@@ -28,22 +41,22 @@ std::string why_not(const ir::Graph& forward, bool split_statistics) {
                        left_out.label);
   }
   if (!flow.refused.empty() || !forward.loss) return flow.refused;
-  const auto loss = static_cast<size_t>(*forward.loss);
-  if (flow.holds[loss] == Holds::nothing || flow.holds[loss] == Holds::mean) return "";
-  if (flow.culprit[loss] < 0) return "the loss is no mean over samples";
-  const ir::Node& node = forward.nodes[static_cast<size_t>(flow.culprit[loss])];
-  return fmt::format("{} computes from several samples what is no mean over them{}",
-                     name_of(forward, node),
-                     forward.data(*forward.loss).producer == flow.culprit[loss]
-                         ? "; let the loss be a mean, without weights of classes"
-                         : "");
+  std::vector<int> losses{*forward.loss};
+  for (const Objective& objective : options.objectives) {
+    losses.push_back(loss_of(forward, objective));
+  }
+  for (const int loss : losses) {
+    const std::string why = why_no_mean(forward, flow, loss);
+    if (!why.empty()) return why;
+  }
+  return "";
 }
 
 }  // namespace
 
 std::string why_not_micro_batches(const ir::Graph& model, const TrainerOptions& options) {
   const ir::Graph forward = passes::specialize(model, ir::Phase::training);
-  std::string why = why_not(forward, options.split_batch_norm);
+  std::string why = why_not(forward, options);
   if (!why.empty()) return why;
   // Building the accumulating graph throws for what accumulation cannot do, such as sparse
   // gradients.

@@ -169,6 +169,8 @@ ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {
       return inference(batch, false);
     case ProgramKind::update:
       break;
+    case ProgramKind::gradients:
+      return training_graph(model, options, batch, StepKind::report);
     case ProgramKind::accumulate:
       return training_graph(model, options, batch, StepKind::accumulate);
     case ProgramKind::finish:

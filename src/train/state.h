@@ -50,7 +50,7 @@ struct Progress {
 };
 
 // Kinds of programs.
-enum class ProgramKind : int { update, accumulate, finish, evaluate, predict };
+enum class ProgramKind : int { update, accumulate, finish, evaluate, predict, gradients };
 
 struct State {
   // For each program, what plans for different budgets share.
@@ -69,8 +69,16 @@ struct State {
   // The wait in milliseconds that the plan gives for an updating step which ran for ran_ms, with
   // the file as busy as it was. 0 if the step was not rehearsed.
   [[nodiscard]] double expected_stall_ms(double ran_ms, const exec::SwapCounters& swapped) const;
-  // Runs one training step on a batch. Throws Error where the loss is not finite.
+  // Runs one training step on a batch; its loss. Throws Error where that is not finite.
   double step(const data::Batch& batch, Feed& feed);
+  // Loss and metrics of the last step or gradients, summed over its samples.
+  [[nodiscard]] const Sums& step_sums() const { return step_sums_; }
+  // Computes the gradients that a step on a batch would, before penalties and limits; nothing of
+  // the state changes. sink: called with the program of each part of the batch, whose outputs are
+  // gradients by name, and the part's share of the samples. Throws Error where the loss is not
+  // finite.
+  void gradients(const data::Batch& batch, Feed& feed,
+                 const std::function<void(const exec::Session&, double share)>& sink);
   // The program for one kind and batch size, compiled at first use.
   Runnable& program(ProgramKind kind, int64_t batch);
   // Limits a new stream to the memory that the budget leaves for it. Throws Error.

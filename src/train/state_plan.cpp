@@ -25,6 +25,13 @@ bool is_swap_asked_for(const TrainerOptions& options) {
   return options.swap == Swap::always || !options.swap_dir.empty();
 }
 
+// The same that keeps its state as f32.
+Optimizer with_whole_state(const Optimizer& optimizer) {
+  const ir::OptimizerRule& rule = optimizer.value().op->optimizer;
+  if (rule.state_bits == nullptr) return optimizer;
+  return Optimizer::parse(fmt::format("{}:{}=32", rule.name, rule.state_bits), optimizer);
+}
+
 }  // namespace
 
 void State::split(int64_t parts) {
@@ -206,9 +213,10 @@ int64_t State::needed_bytes() const {
 void State::require_room(ProgramKind kind, int64_t batch) const {
   const int64_t needed = needed_bytes();
   if (options.memory_budget <= 0 || needed <= options.memory_budget) return;
-  const std::string what = kind == ProgramKind::predict    ? "predicting"
-                           : kind == ProgramKind::evaluate ? "evaluating"
-                                                           : "training";
+  const std::string what = kind == ProgramKind::predict     ? "predicting"
+                           : kind == ProgramKind::evaluate  ? "evaluating"
+                           : kind == ProgramKind::gradients ? "computing gradients"
+                                                            : "training";
   // With more memory other parameters may lie in the file and staging is larger; the budget has
   // room for both.
   const Plan main = runner.plan(update_key());
@@ -377,9 +385,10 @@ void State::add_asked_for(Plan& plan) const {
         !splits_statistics);
   }
   if (plan.saved_state_bytes > 0) {
-    const ir::OptimizerRule& rule = options.optimizer.value().op->optimizer;
-    without.optimizer =
-        Optimizer::parse(fmt::format("{}:{}=32", rule.name, rule.state_bits), options.optimizer);
+    without.optimizer = with_whole_state(options.optimizer);
+    for (Objective& objective : without.objectives) {
+      if (objective.optimizer) objective.optimizer = with_whole_state(*objective.optimizer);
+    }
     add("optimizer state in 8 bits", {}, false);
   }
   std::string frozen;

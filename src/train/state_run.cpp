@@ -186,8 +186,61 @@ double State::step(const data::Batch& batch, Feed& feed) {
   });
   ++progress.step;
   progress.weight = kind == ProgramKind::accumulate ? weight : 0.0;
-  progress.sums.add(step_sums_);
   return step_sums_.loss / static_cast<double>(step_sums_.samples);
+}
+
+namespace {
+
+// Puts back what the forward part of a program changes, such as running statistics.
+class Restored {
+ public:
+  Restored(exec::Store& store, const ir::Graph& graph) : store_(store) {
+    for (const ir::Node& node : graph.nodes) {
+      for (const ir::Alias& update : node.op->memory.updates) {
+        const exec::Store::Entry* const entry = store.find(graph.data(node.input(update.in)).name);
+        if (entry == nullptr) continue;
+        const std::span<const std::byte> bytes = store.read(*entry);
+        kept_.emplace_back(entry, std::vector<std::byte>(bytes.begin(), bytes.end()));
+      }
+    }
+  }
+  void put_back() {
+    for (const auto& [entry, bytes] : kept_) {
+      store_.overwrite(*entry, [&](std::span<std::byte> to) {
+        std::copy(bytes.begin(), bytes.end(), to.begin());
+      });
+    }
+  }
+
+ private:
+  exec::Store& store_;
+  std::vector<std::pair<const exec::Store::Entry*, std::vector<std::byte>>> kept_;
+};
+
+}  // namespace
+
+void State::gradients(const data::Batch& batch, Feed& feed,
+                      const std::function<void(const exec::Session&, double share)>& sink) {
+  check_count(batch);
+  step_sums_.clear();
+  for_each_part(batch.count, part_, [&](const Part& part) {
+    exec::Session& session = *program(ProgramKind::gradients, part.count).session;
+    Restored restored(runner.store(), session.program().graph());
+    set_sources(session, batch, part, feed, 0.0);
+    if (part.count < batch.count) feed.require_counted(ignored_labels_, batch, part, session);
+    const bool is_finite = session.run();
+    if (!is_finite) require_swap_file();
+    restored.put_back();
+    if (!is_finite) {
+      feed.require_indices(model, batch, "So the loss is not finite, and there are no gradients");
+      set_sources(session, batch, part, feed, 0.0);
+      throw Error("gradients",
+                  fmt::format("the loss is not finite; the first value that went bad is {}",
+                              named(session.first_non_finite())));
+    }
+    step_sums_.add(session, part.count);
+    sink(session, static_cast<double>(part.count) / static_cast<double>(batch.count));
+  });
 }
 
 void State::evaluate_part(const data::Batch& batch, const Part& part, Feed& feed,

@@ -8,6 +8,7 @@
 #include "exec/sha256.h"
 #include "train/checkpoint.h"
 #include "train/compile.h"
+#include "train/single_step.h"
 #include "train/state.h"
 #include "train/update.h"
 
@@ -50,6 +51,31 @@ Evaluation Trainer::evaluate(const data::Dataset& dataset) {
       dataset,
       {.batch = state_->options.batch, .shuffle = false, .training = false, .prefetch = 1});
   return state_->evaluate(stream);
+}
+
+namespace {
+
+// The samples as they lie, in one batch.
+train::LoaderStream given(const data::Dataset& samples, const TrainerOptions& options) {
+  return {samples, {.batch = options.batch, .shuffle = false, .training = false, .prefetch = 0}};
+}
+
+}  // namespace
+
+Evaluation Trainer::step(const data::Dataset& samples) {
+  train::LoaderStream stream = given(samples, state_->options);
+  return train::single_step(*state_, stream);
+}
+
+Gradients Trainer::gradients(const data::Dataset& samples) {
+  train::LoaderStream stream = given(samples, state_->options);
+  Gradients result;
+  result.batch =
+      train::single_gradients(*state_, stream, [&](const std::string& name, const Shape& shape) {
+        return result.values.try_emplace(name, static_cast<size_t>(shape.elements()))
+            .first->second.data();
+      });
+  return result;
 }
 
 Array Trainer::predict(const data::Dataset& dataset, const std::string& output) {

@@ -9,6 +9,7 @@
 #include "ir/optimizer_value.h"
 #include "ir/wildcard.h"
 #include "ops/families/update/gradients.h"
+#include "train/compile.h"
 
 namespace thimble::train {
 namespace {
@@ -186,6 +187,17 @@ class Rates {
   std::map<double, Value> scaled_;
 };
 
+// What the learning rate of an objective's optimizer is of the trainer's.
+double own_scale(const Objective& objective, const Optimizer& optimizer) {
+  if (optimizer.learning_rate() > 0.0) {
+    return objective.optimizer->learning_rate() / optimizer.learning_rate();
+  }
+  throw Error(
+      "objective of " + objective.parameters,
+      "has an optimizer, whose learning rate is kept in proportion to that of the trainer's "
+      "optimizer; give that one a rate above 0");
+}
+
 // Names of the optimizers of a kind: "adagrad, adam, ...".
 std::string names_of(bool (*wanted)(const ir::OptimizerRule&)) {
   std::vector<std::string> names;
@@ -253,14 +265,20 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
   Rates rates(graph);
   for (const Trained& t : all) {
     const ParamGroup* group = group_of(options.groups, t.param.name());
+    const Objective* const objective = objective_of(options.objectives, t.param.name());
     Optimizer optimizer = options.optimizer;
+    double lr_scale = 1.0;
+    if (objective != nullptr && objective->optimizer) {
+      optimizer = *objective->optimizer;
+      lr_scale = own_scale(*objective, options.optimizer);
+    }
+    if (group != nullptr) lr_scale *= group->lr_scale;
     if (group != nullptr && group->weight_decay) {
       optimizer = optimizer.with_weight_decay(*group->weight_decay);
     }
     const GradientScope scope(graph, t.layer);
-    const Value lr = rates.scaled(group == nullptr ? 1.0 : group->lr_scale);
-    const Value updated =
-        append_update(graph, t, optimizer.value(), lr, options.scheduled_momentum);
+    const Value updated = append_update(graph, t, optimizer.value(), rates.scaled(lr_scale),
+                                        options.scheduled_momentum && optimizer.momentum() != 0.0);
     if (options.ema_decay == 0.0) continue;
     ops::update_average(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}),
                         updated, graph.scalar(kUpdateNumberName, DType::i32), options.ema_decay);

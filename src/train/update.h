@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thimble/optimizers.h>
+#include <thimble/trainer_options.h>
 
 #include <span>
 #include <string_view>
@@ -23,8 +24,9 @@ struct UpdateOptions {
   Optimizer optimizer = AdamW{};
   std::vector<ParamGroup> groups;  // the first match counts
   GradientClip clip;
-  double ema_decay = 0.0;           // 0: no averages
-  bool scheduled_momentum = false;  // the momentum is also a scalar source
+  double ema_decay = 0.0;             // 0: no averages
+  bool scheduled_momentum = false;    // the momentum is also a scalar source
+  std::vector<Objective> objectives;  // the first whose pattern matches may have an optimizer
 };
 
 // The average of a parameter is the state "<parameter>.ema".

@@ -38,7 +38,7 @@ void check(Value query, Value key, Value value) {
 }  // namespace
 
 Value additive_attention_of(Value query, Value key, Value value, Value mask,
-                            const AdditiveWeights& weights) {
+                            const AdditiveAttentionWeights& weights) {
   check(query, key, value);
   const int64_t queries = query.shape()[1];
   const int64_t keys = key.shape()[1];
@@ -67,7 +67,7 @@ Value additive_attention(Value query, Value key, Value value, Value mask,
   const auto weight = [&](const char* name, int64_t rows, int64_t columns) {
     return ops::layer_parameter(layer, query, name, {rows, columns}, init::torch_default());
   };
-  ops::additive_attention_impl::AdditiveWeights weights;
+  AdditiveAttentionWeights weights;
   weights.query = weight("query_weight", options.units, query.shape()[2]);
   weights.key = weight("key_weight", options.units, key.shape()[2]);
   if (options.bias) {
@@ -81,6 +81,17 @@ Value additive_attention(Value query, Value key, Value value, Value mask,
 Value additive_attention(Value query, Value key, Value value,
                          const AdditiveAttentionOptions& options) {
   return additive_attention(query, key, value, Value(), options);
+}
+
+Value additive_attention(Value query, Value key, Value value, Value mask,
+                         const AdditiveAttentionWeights& weights, const std::string& name) {
+  const auto is_matrix = [](const Value& w) { return w && w.shape().rank() == 2; };
+  if (!is_matrix(weights.query) || !is_matrix(weights.key) || !is_matrix(weights.score)) {
+    throw Error("additive_attention",
+                "given weights are query [units, Q], key [units, K] and score [1, units]");
+  }
+  const ir::LayerScope layer(query.graph(), "additive_attention", name);
+  return ops::additive_attention_impl::additive_attention_of(query, key, value, mask, weights);
 }
 
 }  // namespace thimble

@@ -26,4 +26,14 @@ Value additive_attention(Value query, Value key, Value value, Value mask,
 Value additive_attention(Value query, Value key, Value value,
                          const AdditiveAttentionOptions& options);
 
+// The same with given weights, which creates no parameters. mask: as above, or none.
+struct AdditiveAttentionWeights {
+  Value query;  // [units, Q]
+  Value key;    // [units, K]
+  Value bias;   // [units], or none
+  Value score;  // [1, units]
+};
+Value additive_attention(Value query, Value key, Value value, Value mask,
+                         const AdditiveAttentionWeights& weights, const std::string& name = {});
+
 }  // namespace thimble

@@ -27,6 +27,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<BatchNormAttrs>();
   check_channels_last(c, 0);
   check_channel_values(c, 1, 4);
+  c.require(c.has(3) == c.has(4), "expected both running statistics or none");
   check_attrs(c, attrs.momentum, attrs.epsilon);
   const ir::TensorType statistic{DType::f32, {c.shape(0)[-1]}};
   return {c.input(0), statistic, statistic};
@@ -47,11 +48,12 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return {grads.dx, grads.dgamma, grads.dbeta};
 }
 
-// At inference the running statistics take the place of the batch's.
+// At inference the running statistics, where there are any, take the place of the batch's.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   const auto& attrs = c.attrs.as<BatchNormAttrs>();
   const Value x = c.input(0);
-  if (phase == ir::Phase::training) {
+  const bool has_running = bool(c.input(3));
+  if (phase == ir::Phase::training || !has_running) {
     if (values_per_channel(x.shape()) == 1) {
       throw Error("batch_norm", fmt::format("{}; got {}", kOneValue, to_string(x.shape())));
     }
@@ -78,13 +80,13 @@ const OpDef& batch_norm_op() {
           .doc = "Batch normalisation with the statistics of the batch: y = act((x - mean) / "
                  "sqrt(variance + epsilon) * gamma + beta), channel by channel. No gradient flows "
                  "through the statistics as outputs. At inference: batch_norm_inference with the "
-                 "running statistics.",
+                 "running statistics, where there are any.",
           .example = "auto y = batch_norm(x);",
           .inputs = {{"x", "[N, ..., C]"},
                      {"gamma", "[C]", true},
                      {"beta", "[C]", true},
-                     {"running_mean", "[C], read at inference"},
-                     {"running_var", "[C], read at inference"}},
+                     {"running_mean", "[C], read at inference", true},
+                     {"running_var", "[C], read at inference", true}},
           .outputs = {{"y", "[N, ..., C]"},
                       {"mean", "[C], of the batch"},
                       {"variance", "[C], of the batch, biased"}},
@@ -165,11 +167,71 @@ const OpDef& batch_norm_update_op() {
   return def;
 }
 
+std::vector<ir::TensorType> infer_cumulative(const ir::InferContext& c) {
+  c.require_rank(0, 1);
+  check_channel_values(c, 0, 1);
+  check_channel_values(c, 3, 4);
+  c.require_dtype(2, DType::f32);
+  c.require(c.shape(2).rank() == 0, "expected one number as the count");
+  return {c.input(0), c.input(1), c.input(2)};
+}
+
+const OpDef& batch_norm_cumulative_update_op() {
+  static const OpDef def{
+      .name = "batch_norm_cumulative_update",
+      .signature{
+          .doc = "Makes running statistics the means over all batches so far: running = running + "
+                 "(batch - running) / (count + 1), the variance made unbiased, and counts the "
+                 "batch. Nothing at inference.",
+          .inputs = {{"running_mean", "[C]"},
+                     {"running_var", "[C]"},
+                     {"count", "one number: batches so far"},
+                     {"mean", "[C], of the batch"},
+                     {"variance", "[C], of the batch, biased"}},
+          .outputs = {{"new_mean", "[C]"}, {"new_var", "[C]"}, {"new_count", "one number"}},
+          .attrs = ir::Attrs::schema_of<BatchNormUpdateAttrs>(),
+      },
+      .infer = infer_cumulative,
+      .rewrite{
+          .specialize = [](const ir::RewriteContext& c, ir::Phase phase) -> std::vector<Value> {
+            if (phase == ir::Phase::training) return {};
+            return {c.input(0), c.input(1), c.input(2)};
+          }},
+      .kernels{
+          .params = update_params,
+          .ref = ir::kernel_fn<&f32::batch_norm_cumulative_update_ref>(),
+          .ref64 = ir::kernel_fn<&f64::batch_norm_cumulative_update_ref>(),
+      },
+      .memory{.updates = {{0, 0}, {1, 1}, {2, 2}}},
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},
+  };
+  return def;
+}
+
+// Appends what moves running statistics, given with the batch's, where the layer keeps any.
+void append_update(const ir::LayerScope& layer, const std::vector<Value>& batch,
+                   const BatchNormOptions& options, const Value& running_mean,
+                   const Value& running_var) {
+  ir::Graph& graph = batch[0].graph();
+  const ir::Attrs attrs = ir::Attrs::of(BatchNormUpdateAttrs{
+      .momentum = options.momentum, .values = values_per_channel(batch[0].shape())});
+  if (!options.cumulative) {
+    const Value statistics[] = {running_mean, running_var, batch[1], batch[2]};
+    graph.add(batch_norm_update_op(), attrs, statistics);
+    return;
+  }
+  const Value count = graph.source(layer.name() + ".num_batches_tracked", {DType::f32, {}},
+                                   ir::Role::state, init::zeros());
+  const Value statistics[] = {running_mean, running_var, count, batch[1], batch[2]};
+  graph.add(batch_norm_cumulative_update_op(), attrs, statistics);
+}
+
 }  // namespace
 }  // namespace thimble::ops::batch_norm_impl
 
 THIMBLE_OP_FOLDER(batch_norm) {
-  static const OpDef* const defs[] = {&batch_norm_op(), &batch_norm_update_op()};
+  static const OpDef* const defs[] = {&batch_norm_op(), &batch_norm_update_op(),
+                                      &batch_norm_cumulative_update_op()};
   return defs;
 }
 
@@ -191,17 +253,21 @@ Value batch_norm(Value x, const BatchNormOptions& options) {
   const auto state = [&](const char* name, const Initializer& init) {
     return graph.source(layer.name() + "." + name, {DType::f32, channels}, ir::Role::state, init);
   };
-  const Value running_mean = state("running_mean", init::zeros());
-  const Value running_var = state("running_var", init::ones());
+  Value running_mean;
+  Value running_var;
+  if (options.track_running_stats) {
+    running_mean = state("running_mean", init::zeros());
+    running_var = state("running_var", init::ones());
+  } else if (options.cumulative) {
+    throw Error("batch_norm", "cumulative needs running statistics: leave track_running_stats on");
+  }
   const BatchNormAttrs attrs{.momentum = options.momentum, .epsilon = options.epsilon};
   const Value inputs[] = {x, gamma, beta, running_mean, running_var};
   const std::vector<Value> out =
       graph.add(ops::batch_norm_impl::batch_norm_op(), ir::Attrs::of(attrs), inputs);
-  const Value statistics[] = {running_mean, running_var, out[1], out[2]};
-  graph.add(ops::batch_norm_impl::batch_norm_update_op(),
-            ir::Attrs::of(ops::BatchNormUpdateAttrs{.momentum = options.momentum,
-                                                    .values = ops::values_per_channel(x.shape())}),
-            statistics);
+  if (options.track_running_stats) {
+    ops::batch_norm_impl::append_update(layer, out, options, running_mean, running_var);
+  }
   return out[0];
 }
 

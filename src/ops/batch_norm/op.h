@@ -16,8 +16,12 @@ struct BatchNormAttrs {
 struct BatchNormOptions {
   double momentum = 0.1;
   double epsilon = 1e-5;
-  bool affine = true;  // with a trained scale and shift
-  std::string name;    // of the layer; empty: batch_norm_1, batch_norm_2, ...
+  bool affine = true;               // with a trained scale and shift
+  bool track_running_stats = true;  // false: inference, too, uses the statistics of its batch
+  // Running statistics are the means over all batches so far, whatever momentum is: PyTorch's
+  // momentum=None.
+  bool cumulative = false;
+  std::string name;  // of the layer; empty: batch_norm_1, batch_norm_2, ...
 };
 
 // A batch normalisation layer over the last dimension, the channels.
@@ -27,7 +31,8 @@ struct BatchNormOptions {
 // Inference: the same with the running statistics.
 // x: [N, ..., C], f32; y: the shape of x. Adds the parameters <name>.weight [C], first 1, and
 // <name>.bias [C], first 0, and the state <name>.running_mean [C], first 0, and
-// <name>.running_var [C], first 1.
+// <name>.running_var [C], first 1; where they are cumulative <name>.num_batches_tracked, a number,
+// first 0; none where track_running_stats is false.
 // Source: Ioffe and Szegedy, "Batch normalization", 2015. Errors: Error where x has fewer than two
 // dimensions; when compiling a training step in which a channel has one value only.
 Value batch_norm(Value x, const BatchNormOptions& options = {});

@@ -42,3 +42,18 @@ static void batch_norm_update_ref(real* new_mean, real* new_var, const real* run
     new_var[c] = (1 - momentum) * running_var[c] + momentum * (variance[c] * unbiased);
   }
 }
+
+/* The same where running statistics are means over `count` batches before this one.
+   count: one number; the new one lies on the old. */
+static void batch_norm_cumulative_update_ref(real* new_mean, real* new_var, real* new_count,
+                                             const real* running_mean, const real* running_var,
+                                             const real* count, const real* mean,
+                                             const real* variance, const batch_norm_dims* d) {
+  const real momentum = 1 / (*count + 1);
+  const real unbiased = d->rows > 1 ? (real)d->rows / (real)(d->rows - 1) : 1;
+  for (int c = 0; c < d->channels; ++c) {
+    new_mean[c] = (1 - momentum) * running_mean[c] + momentum * mean[c];
+    new_var[c] = (1 - momentum) * running_var[c] + momentum * (variance[c] * unbiased);
+  }
+  *new_count = *count + 1;
+}

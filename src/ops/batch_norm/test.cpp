@@ -76,6 +76,14 @@ THIMBLE_OP_CASES(batch_norm) {
               refused("a_vector", {3}, {3}, "expected x [N, ..., C]"),
               refused("a_gamma_of_another_size", {4, 3}, {4}, "expected gamma of shape [3]"),
               refused("a_momentum_above_1", {4, 3}, {3}, "momentum of 0 to 1", {.momentum = 1.5}),
+              {"one_running_statistic",
+               {{.shape = {4, 3}},
+                {.shape = {3}},
+                {.shape = {3}},
+                {.shape = {3}},
+                {.shape = {3}, .absent = true}},
+               ir::Attrs::of(BatchNormAttrs{}),
+               "expected both running statistics or none"},
               refused("a_negative_epsilon", {4, 3}, {3}, "epsilon of at least 0",
                       {.epsilon = -1.0}),
           },
@@ -95,6 +103,21 @@ THIMBLE_OP_CASES(batch_norm_update) {
           .rejects = {{.name = "statistics_of_other_channels",
                        .inputs = {{.shape = {5}}, {.shape = {5}}, {.shape = {4}}, {.shape = {5}}},
                        .error = "expected mean of shape [5]"}}};
+}
+
+THIMBLE_OP_CASES(batch_norm_cumulative_update) {
+  const TensorSpec state{.shape = {5}, .low = 0.5, .state = true};
+  const TensorSpec count{.shape = {}, .low = 3.0, .high = 9.0, .state = true};
+  const TensorSpec statistic{.shape = {5}, .low = 0.5};
+  return {.cases = {{.name = "means_over_batches",
+                     .inputs = {state, state, count, statistic, statistic},
+                     .attrs = ir::Attrs::of(ops::BatchNormUpdateAttrs{.values = 8}),
+                     .expect = {{5}, {5}, {}}}},
+          .rejects = {
+              {.name = "a_count_of_several_numbers",
+               .inputs =
+                   {{.shape = {5}}, {.shape = {5}}, {.shape = {2}}, {.shape = {5}}, {.shape = {5}}},
+               .error = "expected one number as the count"}}};
 }
 
 namespace {
@@ -160,6 +183,19 @@ TEST(batch_norm, reads_the_running_statistics_at_inference_and_changes_nothing) 
       passes::remove_dead_code(passes::specialize(ir::with_batch(g.ir(), 1), ir::Phase::inference));
   ASSERT_EQ(graph.nodes.size(), 1U);
   EXPECT_STREQ(graph.nodes[0].op->name, "batch_norm_inference");
+}
+
+TEST(batch_norm, uses_the_statistics_of_the_batch_where_it_tracks_none) {
+  Graph g;
+  g.output("y", batch_norm(g.input("x", {4, 4, 6}), {.track_running_stats = false}));
+  const ir::Graph graph =
+      passes::remove_dead_code(passes::specialize(ir::with_batch(g.ir(), 2), ir::Phase::inference));
+  ASSERT_EQ(graph.nodes.size(), 1U);
+  EXPECT_STREQ(graph.nodes[0].op->name, "batch_norm");
+  EXPECT_FALSE(g.ir().find_source("batch_norm_1.running_mean"));
+  EXPECT_THAT(
+      [&] { batch_norm(g.input("z", {6}), {.track_running_stats = false, .cumulative = true}); },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("leave track_running_stats on")));
 }
 
 TEST(batch_norm, refuses_to_train_on_one_value_a_channel) {

@@ -59,4 +59,17 @@ Value depthwise_conv1d(Value x, Conv1dOptions options) {
   return conv1d(x, options);
 }
 
+Value depthwise_conv1d(Value x, Value weight, Value bias, Conv1dAttrs attrs,
+                       const std::string& name) {
+  ops::check_sequence("depthwise_conv1d", x);
+  attrs.groups = x.shape()[2];
+  if (!weight || weight.shape().rank() != 3 || weight.shape()[2] != 1) {
+    throw Error("depthwise_conv1d",
+                fmt::format("expected a weight [channels, k, 1], got {}",
+                            weight ? to_string(weight.shape()) : std::string("none")));
+  }
+  const ir::LayerScope layer(x.graph(), "depthwise_conv1d", name);
+  return conv1d(x, weight, bias, attrs);
+}
+
 }  // namespace thimble

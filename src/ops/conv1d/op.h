@@ -45,5 +45,9 @@ Value conv1d(Value x, const Conv1dOptions& options);
 // The same with every channel having its own window: options.groups is found; options.channels may
 // be 0 (as many as x has) or a multiple of that number. The layer's name is depthwise_conv1d_1, ...
 Value depthwise_conv1d(Value x, Conv1dOptions options);
+// The same with given weights, which creates no parameters. weight: [channels, k, 1], channels a
+// multiple of those of x; bias: [channels], or none; attrs.groups is found.
+Value depthwise_conv1d(Value x, Value weight, Value bias, Conv1dAttrs attrs = {},
+                       const std::string& name = {});
 
 }  // namespace thimble

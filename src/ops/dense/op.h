@@ -22,4 +22,9 @@ struct DenseOptions {
 // Errors: Error where x has fewer than two dimensions or units is not positive.
 Value dense(Value x, const DenseOptions& options);
 
+// The same with given weights, which creates no parameters: those of another layer, or what a
+// graph computes. weight: [units, features]; bias: [units], or none. Weights that several layers
+// share get the sum of their gradients.
+Value dense(Value x, Value weight, Value bias, const std::string& name = {});
+
 }  // namespace thimble

@@ -27,4 +27,20 @@ Value depthwise_conv2d(Value x, Conv2dOptions options) {
   return conv2d(x, options);
 }
 
+Value depthwise_conv2d(Value x, Value weight, Value bias, Conv2dAttrs attrs,
+                       const std::string& name) {
+  if (x.shape().rank() != 4) {
+    throw Error("depthwise_conv2d",
+                fmt::format("expected x to be images [N, H, W, C], got {}", to_string(x.shape())));
+  }
+  attrs.groups = x.shape()[3];
+  if (!weight || weight.shape().rank() != 4 || weight.shape()[3] != 1) {
+    throw Error("depthwise_conv2d",
+                fmt::format("expected a weight [channels, kh, kw, 1], got {}",
+                            weight ? to_string(weight.shape()) : std::string("none")));
+  }
+  const ir::LayerScope layer(x.graph(), "depthwise_conv2d", name);
+  return conv2d(x, weight, bias, attrs);
+}
+
 }  // namespace thimble

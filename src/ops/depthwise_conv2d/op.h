@@ -10,4 +10,9 @@ namespace thimble {
 // depthwise_conv2d_1, ...
 Value depthwise_conv2d(Value x, Conv2dOptions options);
 
+// The same with given weights, which creates no parameters. weight: [channels, kh, kw, 1], channels
+// a multiple of those of x; bias: [channels], or none; attrs.groups is found.
+Value depthwise_conv2d(Value x, Value weight, Value bias, Conv2dAttrs attrs = {},
+                       const std::string& name = {});
+
 }  // namespace thimble

@@ -124,6 +124,13 @@ RnnResult gru(Value x, Value h0, Value lengths, const GruOptions& options) {
 
 RnnResult gru(Value x, Value h0, const GruOptions& options) { return gru(x, h0, Value(), options); }
 
+RnnResult gru(Value x, Value h0, const std::vector<RecurrentWeights>& weights,
+              const GruOptions& options) {
+  const auto result = ops::recurrent_layers({"gru", 3, ops::gru_impl::scan}, x, h0, {}, weights,
+                                            ops::recurrent_options(options));
+  return {result.y, result.h};
+}
+
 RnnResult gru(Value x, const GruOptions& options) { return gru(x, Value(), options); }
 
 Value gru_cell(Value x, Value h, const GruCellOptions& options) {
@@ -131,6 +138,13 @@ Value gru_cell(Value x, Value h, const GruCellOptions& options) {
   const auto next =
       ops::recurrent_cell({"gru_cell", 3, ops::gru_impl::scan}, x, h, {},
                           {.units = options.units, .bias = options.bias, .name = options.name});
+  return ops::zoned_out(h, next.h, options.zoneout);
+}
+
+Value gru_cell(Value x, Value h, const RecurrentWeights& weights, const GruCellOptions& options) {
+  ops::check_share("gru_cell", "zoneout", options.zoneout);
+  const auto next = ops::recurrent_cell({"gru_cell", 3, ops::gru_impl::scan}, x, h, {}, weights,
+                                        {.units = options.units, .name = options.name});
   return ops::zoned_out(h, next.h, options.zoneout);
 }
 

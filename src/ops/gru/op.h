@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thimble {
 
@@ -32,6 +33,10 @@ RnnResult gru(Value x, Value h0, const GruOptions& options);
 // beyond them, h is that after the last step that counts, and reverse scans begin there: what
 // PyTorch does with pack_padded_sequence.
 RnnResult gru(Value x, Value h0, Value lengths, const GruOptions& options);
+// With given weights, in the order that rnn has them; of the options bidirectional, dropout and
+// name count, the others follow from weights.
+RnnResult gru(Value x, Value h0, const std::vector<RecurrentWeights>& weights,
+              const GruOptions& options = {});
 
 struct GruCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
@@ -45,5 +50,8 @@ struct GruCellOptions {
 // One step of gru. x: [N, features]; h: [N, units], or none for zeros; returns the next h. Adds the
 // parameters <name>.weight_ih, .weight_hh, .bias_ih and .bias_hh.
 Value gru_cell(Value x, Value h, const GruCellOptions& options);
+// With given weights; units and bias follow from them.
+Value gru_cell(Value x, Value h, const RecurrentWeights& weights,
+               const GruCellOptions& options = {});
 
 }  // namespace thimble

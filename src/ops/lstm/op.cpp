@@ -137,6 +137,18 @@ THIMBLE_OP_FOLDER(lstm) {
   return defs;
 }
 
+namespace thimble::ops::lstm_impl {
+namespace {
+
+LstmState next_state(const Scanned& next, Value h, Value c, const LstmCellOptions& options) {
+  check_share("lstm_cell", "zoneout_h", options.zoneout_h);
+  check_share("lstm_cell", "zoneout_c", options.zoneout_c);
+  return {zoned_out(h, next.h, options.zoneout_h), zoned_out(c, next.c, options.zoneout_c)};
+}
+
+}  // namespace
+}  // namespace thimble::ops::lstm_impl
+
 namespace thimble {
 
 LstmResult lstm(Value x, Value h0, Value c0, Value lengths, const LstmOptions& options) {
@@ -151,16 +163,27 @@ LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options) {
   return lstm(x, h0, c0, Value(), options);
 }
 
+LstmResult lstm(Value x, Value h0, Value c0, const std::vector<RecurrentWeights>& weights,
+                const LstmOptions& options) {
+  const auto result = ops::recurrent_layers({"lstm", 4, ops::lstm_impl::scan}, x, h0, c0, weights,
+                                            ops::recurrent_options(options));
+  return {result.y, result.h, result.c};
+}
+
 LstmResult lstm(Value x, const LstmOptions& options) { return lstm(x, Value(), Value(), options); }
 
 LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options) {
-  ops::check_share("lstm_cell", "zoneout_h", options.zoneout_h);
-  ops::check_share("lstm_cell", "zoneout_c", options.zoneout_c);
   const auto next =
       ops::recurrent_cell({"lstm_cell", 4, ops::lstm_impl::scan}, x, h, c,
                           {.units = options.units, .bias = options.bias, .name = options.name});
-  return {ops::zoned_out(h, next.h, options.zoneout_h),
-          ops::zoned_out(c, next.c, options.zoneout_c)};
+  return ops::lstm_impl::next_state(next, h, c, options);
+}
+
+LstmState lstm_cell(Value x, Value h, Value c, const RecurrentWeights& weights,
+                    const LstmCellOptions& options) {
+  const auto next = ops::recurrent_cell({"lstm_cell", 4, ops::lstm_impl::scan}, x, h, c, weights,
+                                        {.units = options.units, .name = options.name});
+  return ops::lstm_impl::next_state(next, h, c, options);
 }
 
 }  // namespace thimble

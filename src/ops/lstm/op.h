@@ -1,9 +1,11 @@
 #pragma once
 
 #include <thimble/graph.h>
+#include <thimble/ops/rnn.h>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thimble {
 
@@ -41,6 +43,10 @@ LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options);
 // beyond them, h and c are those after the last step that counts, and reverse scans begin there:
 // what PyTorch does with pack_padded_sequence.
 LstmResult lstm(Value x, Value h0, Value c0, Value lengths, const LstmOptions& options);
+// With given weights, in the order that rnn has them; of the options bidirectional, dropout and
+// name count, the others follow from weights.
+LstmResult lstm(Value x, Value h0, Value c0, const std::vector<RecurrentWeights>& weights,
+                const LstmOptions& options = {});
 
 struct LstmCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
@@ -60,5 +66,8 @@ struct LstmState {
 // One step of lstm. x: [N, features]; h, c: [N, units], or none for zeros; returns the next ones.
 // Adds the parameters <name>.weight_ih, .weight_hh, .bias_ih and .bias_hh.
 LstmState lstm_cell(Value x, Value h, Value c, const LstmCellOptions& options);
+// With given weights; units and bias follow from them.
+LstmState lstm_cell(Value x, Value h, Value c, const RecurrentWeights& weights,
+                    const LstmCellOptions& options = {});
 
 }  // namespace thimble

@@ -56,7 +56,7 @@ TEST(multi_head_attention, refuses_heads_that_do_not_fit) {
 
 TEST(multi_head_attention, refuses_a_part_of_the_weights) {
   Graph g;
-  std::vector<Value> inputs(8);
+  std::vector<Value> inputs(13);
   inputs[0] = g.input("x", {5, 12});
   inputs[6] = g.parameter("w", {12, 12}, init::zeros());
   const MultiHeadAttentionOptions options{.heads = 3};

@@ -110,12 +110,26 @@ RnnResult rnn(Value x, Value h0, Value lengths, const RnnOptions& options) {
 
 RnnResult rnn(Value x, Value h0, const RnnOptions& options) { return rnn(x, h0, Value(), options); }
 
+RnnResult rnn(Value x, Value h0, const std::vector<RecurrentWeights>& weights,
+              const RnnOptions& options) {
+  const auto result = ops::recurrent_layers({"rnn", 1, ops::rnn_impl::scan}, x, h0, {}, weights,
+                                            ops::recurrent_options(options, options.relu));
+  return {result.y, result.h};
+}
+
 RnnResult rnn(Value x, const RnnOptions& options) { return rnn(x, Value(), options); }
 
 Value rnn_cell(Value x, Value h, const RnnCellOptions& options) {
   const auto next = ops::recurrent_cell(
       {"rnn_cell", 1, ops::rnn_impl::scan}, x, h, {},
       {.units = options.units, .bias = options.bias, .relu = options.relu, .name = options.name});
+  return ops::zoned_out(h, next.h, options.zoneout);
+}
+
+Value rnn_cell(Value x, Value h, const RecurrentWeights& weights, const RnnCellOptions& options) {
+  const auto next =
+      ops::recurrent_cell({"rnn_cell", 1, ops::rnn_impl::scan}, x, h, {}, weights,
+                          {.units = options.units, .relu = options.relu, .name = options.name});
   return ops::zoned_out(h, next.h, options.zoneout);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace thimble {
 
@@ -35,6 +36,21 @@ RnnResult rnn(Value x, Value h0, const RnnOptions& options);
 // PyTorch does with pack_padded_sequence.
 RnnResult rnn(Value x, Value h0, Value lengths, const RnnOptions& options);
 
+// The weights of one layer in one direction, of rnn, gru and lstm and of their cells (gates: 1, 3
+// and 4), given instead of created: those of another layer, or what a graph computes. Weights that
+// several layers or the steps of an unrolled cell share get the sum of their gradients.
+struct RecurrentWeights {
+  Value ih;       // [gates * units, features]
+  Value hh;       // [gates * units, units], or [gates * units, projection]
+  Value bias_ih;  // [gates * units], or none
+  Value bias_hh;  // likewise; both or neither
+  Value hr;       // [projection, units] of an lstm that projects, or none
+};
+// weights: of the first layer (forward, then backward where it is bidirectional), the second and so
+// on. Of the options bidirectional, dropout, relu and name count; the others follow from weights.
+RnnResult rnn(Value x, Value h0, const std::vector<RecurrentWeights>& weights,
+              const RnnOptions& options = {});
+
 struct RnnCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
   bool bias = true;
@@ -48,5 +64,8 @@ struct RnnCellOptions {
 // One step of rnn. x: [N, features]; h: [N, units], or none for zeros; returns the next h. Adds the
 // parameters <name>.weight_ih, .weight_hh, .bias_ih and .bias_hh.
 Value rnn_cell(Value x, Value h, const RnnCellOptions& options);
+// With given weights; units and bias follow from them.
+Value rnn_cell(Value x, Value h, const RecurrentWeights& weights,
+               const RnnCellOptions& options = {});
 
 }  // namespace thimble

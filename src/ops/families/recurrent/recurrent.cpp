@@ -169,8 +169,42 @@ Value project(Value x, const RecurrentWeights& weights, bool with_hidden_bias) {
   return matmul(x, weights.ih, bias, {.transpose_b = true});
 }
 
-RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
-                                 Value lengths, const RecurrentOptions& options) {
+namespace {
+
+// Units and projection by the weights of a layer; throws Error where there are none.
+void take_sizes(const RecurrentKind& kind, const RecurrentWeights& weights,
+                RecurrentOptions& options) {
+  if (!weights.ih || !weights.hh || weights.hh.shape().rank() != 2) {
+    throw Error(kind.type,
+                "given weights are at least ih [gates * units, features] and hh [gates "
+                "* units, units]");
+  }
+  options.units = weights.hh.shape()[0] / kind.gates;
+  options.projection = weights.hr ? weights.hr.shape()[0] : 0;
+}
+
+// Throws Error unless given weights are those of a layer of these options for so many features.
+void check_given(const RecurrentKind& kind, const RecurrentWeights& w, int64_t features,
+                 const RecurrentOptions& options) {
+  const auto check = [&](const char* name, const Value& value, const Shape& wanted, bool optional) {
+    if ((!value && optional) || (value && value.shape() == wanted)) return;
+    throw Error(kind.type,
+                fmt::format("expected a given weight {} {}, got {}", name, to_string(wanted),
+                            value ? to_string(value.shape()) : std::string("none")));
+  };
+  const int64_t rows = kind.gates * options.units;
+  check("ih", w.ih, {rows, features}, false);
+  check("hh", w.hh, {rows, hidden_width(options)}, false);
+  check("bias_ih", w.bias_ih, {rows}, true);
+  check("bias_hh", w.bias_hh, {rows}, !w.bias_ih);
+  if (w.bias_hh) check("bias_ih", w.bias_ih, {rows}, false);
+  if (options.projection > 0) check("hr", w.hr, {options.projection, options.units}, false);
+}
+
+// given: of every layer and direction, or empty.
+RecurrentResult all_layers(const RecurrentKind& kind, Value x, Value h0, Value c0, Value lengths,
+                           const std::vector<RecurrentWeights>& given,
+                           const RecurrentOptions& options) {
   check_layers(kind.type, x, h0, c0, options);
   check_lengths(kind.type, x, lengths);
   const ir::LayerScope layer(x.graph(), kind.type, options.name);
@@ -183,8 +217,11 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
     for (int64_t direction = 0; direction < directions; ++direction) {
       const bool reverse = direction == 1;
       const std::string suffix = fmt::format("_l{}{}", level, reverse ? "_reverse" : "");
-      const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, suffix);
       const int64_t state = level * directions + direction;
+      const RecurrentWeights weights =
+          given.empty() ? recurrent_weights(layer, x, kind.gates, options, suffix)
+                        : given[static_cast<size_t>(state)];
+      if (!given.empty()) check_given(kind, weights, x.shape()[-1], options);
       const ScanOfLengths scan{kind, lengths, {.reverse = reverse, .relu = options.relu}};
       const ScanResult scanned = scan(x, weights, state_of(h0, state), state_of(c0, state));
       results.push_back(scanned.y);
@@ -196,8 +233,9 @@ RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, V
   return {x, joined(h, 1), c.empty() ? Value() : joined(c, 1)};
 }
 
-Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
-                       const RecurrentOptions& options) {
+// given: null for parameters of the layer's own.
+Scanned one_cell(const RecurrentKind& kind, Value x, Value h, Value c,
+                 const RecurrentWeights* given, const RecurrentOptions& options) {
   const Shape& shape = x.shape();
   const int64_t units = options.units;
   if (shape.rank() != 2 || shape[1] < 1 || units < 1) {
@@ -206,9 +244,45 @@ Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
                                        to_string(shape), units));
   }
   const ir::LayerScope layer(x.graph(), kind.type, options.name);
-  const RecurrentWeights weights = recurrent_weights(layer, x, kind.gates, options, "");
+  if (given != nullptr) check_given(kind, *given, shape[1], options);
+  const RecurrentWeights weights =
+      given != nullptr ? *given : recurrent_weights(layer, x, kind.gates, options, "");
   const Scanned next = kind.scan(one_step(x), weights, h, c, {.relu = options.relu});
   return {reshape(next.h, {-1, units}), next.c ? reshape(next.c, {-1, units}) : Value()};
+}
+
+}  // namespace
+
+RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
+                                 Value lengths, const RecurrentOptions& options) {
+  return all_layers(kind, x, h0, c0, lengths, {}, options);
+}
+
+RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
+                                 const std::vector<RecurrentWeights>& weights,
+                                 RecurrentOptions options) {
+  const auto count = static_cast<int64_t>(weights.size());
+  const int64_t directions = directions_of(options);
+  if (count == 0 || count % directions != 0) {
+    throw Error(kind.type,
+                fmt::format("expected the weights of every layer{}, got {} of them",
+                            directions == 2 ? ", forward and then backward" : "", count));
+  }
+  options.layers = count / directions;
+  take_sizes(kind, weights.front(), options);
+  return all_layers(kind, x, h0, c0, Value(), weights, options);
+}
+
+Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
+                       const RecurrentOptions& options) {
+  return one_cell(kind, x, h, c, nullptr, options);
+}
+
+Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
+                       const RecurrentWeights& weights, RecurrentOptions options) {
+  take_sizes(kind, weights, options);
+  if (options.projection != 0) throw Error(kind.type, "a cell has no projection: leave hr out");
+  return one_cell(kind, x, h, c, &weights, options);
 }
 
 void check_share(const char* type, const char* option, double share) {

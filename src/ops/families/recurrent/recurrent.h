@@ -32,15 +32,6 @@ Value states_before(Value h, Value h0, bool reverse);
 // [N, T, width] as [N * T, width].
 Value all_steps(Value sequence);
 
-// The parameters of one layer in one direction, in PyTorch's layout.
-struct RecurrentWeights {
-  Value ih;       // [gates * units, features]
-  Value hh;       // [gates * units, units], or [.., projection]
-  Value bias_ih;  // [gates * units], or none
-  Value bias_hh;
-  Value hr;  // [projection, units], or none
-};
-
 // x times the input weights, [N, T, gates * units]. with_hidden_bias: adds both biases.
 Value project(Value x, const RecurrentWeights& weights, bool with_hidden_bias);
 
@@ -94,10 +85,17 @@ struct RecurrentResult {
 // reverse scans begin there. Throws Error.
 RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
                                  Value lengths, const RecurrentOptions& options);
+// The same with given weights, from which units, layers, bias and projection follow.
+RecurrentResult recurrent_layers(const RecurrentKind& kind, Value x, Value h0, Value c0,
+                                 const std::vector<RecurrentWeights>& weights,
+                                 RecurrentOptions options);
 
 // One step of a layer. x: [N, features]; h, c: [N, units] or none. Returns [N, units].
 Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
                        const RecurrentOptions& options);
+// The same with given weights, from which units and bias follow.
+Scanned recurrent_cell(const RecurrentKind& kind, Value x, Value h, Value c,
+                       const RecurrentWeights& weights, RecurrentOptions options);
 
 // Zoneout (Krueger et al., 2017). In training each element keeps its previous state with this
 // probability; at inference, when dropout does nothing, the result is the expectation. before: none

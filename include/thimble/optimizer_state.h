@@ -1,0 +1,50 @@
+// Optimizers as functions of parameters, gradients and what they keep: for training loops of one's
+// own, where a Trainer does not serve.
+#pragma once
+
+#include <thimble/optimizer.h>
+#include <thimble/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace thimble {
+
+// What an optimizer keeps for some parameters, such as moments; zero updates at first.
+//
+//   tb::OptimizerState state(tb::AdamW{.lr = 1e-3}, {{"weight", {10, 784}}, {"bias", {10}}});
+//   state.update(parameters, trainer.gradients(samples).values);
+//
+// Thread safety: none. Errors: thimble::Error naming the parameter at fault, before any changes.
+class OptimizerState {
+ public:
+  using Values = std::map<std::string, std::vector<float>>;  // row-major, by name
+
+  // shapes: of the parameters. threads: 0 means one per processor.
+  OptimizerState(const Optimizer& optimizer, const std::map<std::string, Shape>& shapes,
+                 int threads = 1);
+  ~OptimizerState();
+  OptimizerState(OptimizerState&&) noexcept;
+  OptimizerState& operator=(OptimizerState&&) noexcept;
+
+  // One update of every parameter that has a gradient, in place: the same bits as a Trainer's.
+  // learning_rate: none for the optimizer's own.
+  void update(Values& parameters, const Values& gradients,
+              std::optional<double> learning_rate = {});
+
+  // Updates so far.
+  [[nodiscard]] int64_t updates() const;
+  // What is kept as f32 for a parameter: "exp_avg", ... as the guide lists them. Throws Error.
+  [[nodiscard]] std::vector<float> value(const std::string& parameter,
+                                         const std::string& state) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace thimble

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+#include <thimble/error.h>
+#include <thimble/optimizer_state.h>
+
+#include <cstring>
+
+#include "train/update_function.h"
+
+namespace thimble {
+namespace {
+
+// What is kept for one parameter.
+struct Kept {
+  train::UpdateFunction update;
+  int64_t elements;
+  std::vector<std::vector<std::byte>> states;
+};
+
+}  // namespace
+
+struct OptimizerState::State {
+  State(const Optimizer& wanted, int threads) : optimizer(wanted), pool(threads) {}
+
+  Kept& kept(const std::string& name) {
+    const auto found = parameters.find(name);
+    if (found != parameters.end()) return found->second;
+    throw Error(name, "the optimizer's state was made without a parameter of this name");
+  }
+  static void check(const std::string& name, const char* what, size_t size, const Kept& kept) {
+    if (static_cast<int64_t>(size) == kept.elements) return;
+    throw Error(name,
+                fmt::format("expected a {} of {} elements, got {}", what, kept.elements, size));
+  }
+
+  Optimizer optimizer;
+  parallel::ThreadPool pool;
+  std::map<std::string, Kept> parameters;
+  int64_t updates = 0;
+};
+
+OptimizerState::OptimizerState(const Optimizer& optimizer,
+                               const std::map<std::string, Shape>& shapes, int threads) {
+  if (threads < 0) {
+    throw Error("threads",
+                fmt::format("expected 1 or more, or 0 for one a processor, got {}", threads));
+  }
+  state_ = std::make_unique<State>(optimizer, threads);
+  threads = state_->pool.threads();
+  for (const auto& [name, shape] : shapes) {
+    Kept& kept =
+        state_->parameters
+            .try_emplace(
+                name, Kept{train::UpdateFunction(optimizer, shape, threads), shape.elements(), {}})
+            .first->second;
+    for (const ir::StateSpec& spec : kept.update.states()) {
+      const int64_t bytes = size_bytes(spec.type.dtype, spec.type.shape);
+      train::fill_first(spec, kept.states.emplace_back(static_cast<size_t>(bytes)));
+    }
+  }
+}
+OptimizerState::~OptimizerState() = default;
+OptimizerState::OptimizerState(OptimizerState&&) noexcept = default;
+OptimizerState& OptimizerState::operator=(OptimizerState&&) noexcept = default;
+
+void OptimizerState::update(Values& parameters, const Values& gradients,
+                            std::optional<double> learning_rate) {
+  for (const auto& [name, gradient] : gradients) {
+    const Kept& kept = state_->kept(name);
+    const auto parameter = parameters.find(name);
+    if (parameter == parameters.end()) throw Error(name, "has a gradient, but is no parameter");
+    State::check(name, "gradient", gradient.size(), kept);
+    State::check(name, "parameter", parameter->second.size(), kept);
+  }
+  ++state_->updates;
+  const double lr = learning_rate.value_or(state_->optimizer.learning_rate());
+  for (const auto& [name, gradient] : gradients) {
+    Kept& kept = state_->kept(name);
+    const std::vector<std::span<std::byte>> states(kept.states.begin(), kept.states.end());
+    kept.update.run(parameters.at(name), gradient, states, lr, state_->updates, state_->pool);
+  }
+}
+
+int64_t OptimizerState::updates() const { return state_->updates; }
+
+std::vector<float> OptimizerState::value(const std::string& parameter,
+                                         const std::string& state) const {
+  const Kept& kept = state_->kept(parameter);
+  for (size_t i = 0; i < kept.states.size(); ++i) {
+    const ir::StateSpec& spec = kept.update.states()[i];
+    if (spec.name != state || spec.type.dtype != DType::f32) continue;
+    std::vector<float> values(kept.states[i].size() / sizeof(float));
+    std::memcpy(values.data(), kept.states[i].data(), kept.states[i].size());
+    return values;
+  }
+  throw Error(parameter, "the optimizer keeps no f32 state \"" + state + "\"");
+}
+
+}  // namespace thimble

@@ -1,0 +1,220 @@
+// Layers as functions of given weights: shared, and unrolled.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/trainer.h>
+
+#include <cmath>
+
+#include "harness/error_of.h"
+
+namespace thimble::given_weights_test {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+using Values = std::map<std::string, std::vector<float>>;
+
+constexpr int64_t kBatch = 4;
+// Sums in another order.
+constexpr double kRounding = 2e-6;
+
+Initializer some() { return init::uniform(-0.5, 0.5); }
+
+data::Dataset samples(const Shape& shape) {
+  std::vector<float> x;
+  for (int64_t i = 0; i < kBatch * shape.elements(); ++i) {
+    x.push_back(std::sin(0.61F * static_cast<float>(i * i % 97)));
+  }
+  return data::in_memory({{"x", shape}}, {x});
+}
+
+// Of the loss mean(y^2), by parameter.
+Values gradients_of(Graph& g, Value y, const Shape& sample) {
+  g.minimize(mean(y * y));
+  return Trainer(g, {.batch = kBatch, .seed = 3, .threads = 1}).gradients(samples(sample)).values;
+}
+
+void expect_same(const Values& have, const Values& want) {
+  ASSERT_EQ(have.size(), want.size());
+  for (const auto& [name, values] : want) {
+    ASSERT_EQ(have.count(name), 1U) << name;
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(have.at(name)[i], values[i], kRounding) << name << " " << i;
+    }
+  }
+}
+
+TEST(given_weights, of_a_shared_dense_layer_get_the_sum_of_gradients) {
+  const auto layer = [](bool first, bool second) {
+    Graph g;
+    const Value x = g.input("x", {6});
+    const Value w = g.parameter("w", {6, 6}, some());
+    const Value b = g.parameter("b", {6}, some());
+    // What is not to be differentiated is a constant of the same value.
+    const auto weight = [&](bool counts) { return counts ? w : stop_gradient(w); };
+    const auto bias = [&](bool counts) { return counts ? b : stop_gradient(b); };
+    const Value h = tanh(dense(x, weight(first), bias(first)));
+    return gradients_of(g, dense(h, weight(second), bias(second)), {6});
+  };
+  Values sum = layer(true, false);
+  for (const auto& [name, values] : layer(false, true)) {
+    for (size_t i = 0; i < values.size(); ++i) sum[name][i] += values[i];
+  }
+  expect_same(layer(true, true), sum);
+}
+
+RecurrentWeights weights(Graph& g, int64_t gates, int64_t features, int64_t units,
+                         const std::string& suffix) {
+  const int64_t rows = gates * units;
+  return {.ih = g.parameter("ih" + suffix, {rows, features}, some()),
+          .hh = g.parameter("hh" + suffix, {rows, units}, some()),
+          .bias_ih = g.parameter("bias_ih" + suffix, {rows}, some()),
+          .bias_hh = g.parameter("bias_hh" + suffix, {rows}, some())};
+}
+
+// Step t of [N, T, features].
+Value step_of(Value x, int64_t t) { return reshape(slice(x, 1, t, t + 1), {-1, x.shape()[2]}); }
+
+TEST(given_weights, an_unrolled_lstm_cell_is_the_sequence_layer) {
+  const auto run = [](bool unrolled) {
+    Graph g;
+    const Value x = g.input("x", {5, 3});
+    const RecurrentWeights w = weights(g, 4, 3, 4, "");
+    if (!unrolled) return gradients_of(g, lstm(x, {}, {}, {w}).h, {5, 3});
+    LstmState state;
+    for (int64_t t = 0; t < 5; ++t) state = lstm_cell(step_of(x, t), state.h, state.c, w);
+    return gradients_of(g, state.h, {5, 3});
+  };
+  expect_same(run(true), run(false));
+}
+
+TEST(given_weights, unrolled_gru_and_rnn_cells_are_the_sequence_layers) {
+  for (const int64_t gates : {3, 1}) {
+    const auto run = [&](bool unrolled) {
+      Graph g;
+      const Value x = g.input("x", {4, 3});
+      const RecurrentWeights w = weights(g, gates, 3, 4, "");
+      if (!unrolled) {
+        const RnnResult r = gates == 3 ? gru(x, {}, std::vector{w}) : rnn(x, {}, std::vector{w});
+        return gradients_of(g, r.h, {4, 3});
+      }
+      Value h;
+      for (int64_t t = 0; t < 4; ++t) {
+        h = gates == 3 ? gru_cell(step_of(x, t), h, w) : rnn_cell(step_of(x, t), h, w);
+      }
+      return gradients_of(g, h, {4, 3});
+    };
+    expect_same(run(true), run(false));
+  }
+}
+
+// Layers and directions, named as the layer names its own parameters.
+TEST(given_weights, of_layers_and_directions_stand_in_pytorchs_order) {
+  const auto run = [](bool given) {
+    Graph g;
+    const Value x = g.input("x", {5, 3});
+    if (!given) {
+      return gradients_of(
+          g, gru(x, {.units = 2, .layers = 2, .bidirectional = true, .name = "r"}).y, {5, 3});
+    }
+    std::vector<RecurrentWeights> all;
+    for (const char* suffix : {"_l0", "_l0_reverse", "_l1", "_l1_reverse"}) {
+      const bool first = std::string(suffix).find("_l0") == 0;
+      const auto own = [&](const char* name, const Shape& shape) {
+        const double bound = 1.0 / std::sqrt(2.0);
+        return g.parameter(std::string("r.") + name + suffix, shape, init::uniform(-bound, bound));
+      };
+      all.push_back({own("weight_ih", {6, first ? 3 : 4}), own("weight_hh", {6, 2}),
+                     own("bias_ih", {6}), own("bias_hh", {6})});
+    }
+    return gradients_of(g, gru(x, {}, all, {.bidirectional = true}).y, {5, 3});
+  };
+  expect_same(run(true), run(false));
+}
+
+TEST(given_weights, of_attention_are_those_of_the_layer) {
+  const auto run = [](bool given) {
+    Graph g;
+    const Value x = g.input("x", {5, 6});
+    if (!given) {
+      return gradients_of(
+          g, multi_head_attention(x, x, x, {}, {.heads = 2, .add_bias_kv = true, .name = "a"}),
+          {5, 6});
+    }
+    MultiHeadAttentionWeights w;
+    w.in_proj_weight = g.parameter("a.in_proj_weight", {18, 6}, init::xavier_uniform());
+    w.in_proj_bias = g.parameter("a.in_proj_bias", {18}, init::zeros());
+    w.out_proj_weight = g.parameter("a.out_proj.weight", {6, 6}, init::torch_default());
+    w.out_proj_bias = g.parameter("a.out_proj.bias", {6}, init::zeros());
+    w.bias_k = g.parameter("a.bias_k", {1, 1, 6}, init::normal(0.0, 1.0 / std::sqrt(6.0)));
+    w.bias_v = g.parameter("a.bias_v", {1, 1, 6}, init::normal(0.0, 1.0 / std::sqrt(6.0)));
+    return gradients_of(g, multi_head_attention(x, x, x, {}, w, {.heads = 2}), {5, 6});
+  };
+  expect_same(run(true), run(false));
+}
+
+TEST(given_weights, of_additive_attention_are_those_of_the_layer) {
+  const auto run = [](bool given) {
+    Graph g;
+    const Value x = g.input("x", {5, 6});
+    if (!given) {
+      return gradients_of(g, additive_attention(x, x, x, {.units = 3, .name = "a"}), {5, 6});
+    }
+    const double bound = 1.0 / std::sqrt(6.0);
+    const AdditiveAttentionWeights w{
+        .query = g.parameter("a.query_weight", {3, 6}, init::torch_default()),
+        .key = g.parameter("a.key_weight", {3, 6}, init::torch_default()),
+        .bias = g.parameter("a.bias", {3}, init::uniform(-bound, bound)),
+        .score = g.parameter("a.score_weight", {1, 3}, init::torch_default())};
+    return gradients_of(g, additive_attention(x, x, x, {}, w), {5, 6});
+  };
+  expect_same(run(true), run(false));
+}
+
+TEST(given_weights, of_depthwise_convolutions_are_those_of_the_layer) {
+  const auto run = [](bool given) {
+    Graph g;
+    const Value x = g.input("x", {6, 6, 3});
+    if (!given) {
+      return gradients_of(g, depthwise_conv2d(x, {.kernel = 3, .bias = false, .name = "d"}),
+                          {6, 6, 3});
+    }
+    const Value w = g.parameter("d.weight", {3, 3, 3, 1}, init::torch_default());
+    return gradients_of(g, depthwise_conv2d(x, w, {}), {6, 6, 3});
+  };
+  expect_same(run(true), run(false));
+}
+
+TEST(given_weights, that_do_not_fit_are_refused) {
+  Graph g;
+  const Value x = g.input("x", {5, 6});
+  const Value wrong = g.parameter("wrong", {7, 7}, some());
+  const auto message = [](auto build) { return error_of([&] { static_cast<void>(build()); }); };
+  EXPECT_THAT(message([&] { return dense(x, wrong, {}); }),
+              HasSubstr("[dense] expected a weight [units, 6], got [7, 7]"));
+  RecurrentWeights w = weights(g, 4, 6, 3, "");
+  EXPECT_THAT(message([&] {
+                return lstm(x, {}, {}, {w, w}).y;
+              }),
+              HasSubstr("expected a given weight ih [12, 3], got [12, 6]"));
+  w.bias_hh = {};
+  EXPECT_THAT(message([&] { return lstm(x, {}, {}, {w}).y; }), HasSubstr("bias_hh [12], got none"));
+  EXPECT_THAT(message([&] {
+                return gru(x, {}, std::vector{w, w, w}, {.bidirectional = true}).y;
+              }),
+              HasSubstr("forward and then backward, got 3 of them"));
+  EXPECT_THAT(message([&] { return rnn(x, {}, std::vector<RecurrentWeights>(1)).y; }),
+              HasSubstr("given weights are at least ih"));
+  EXPECT_THAT(message([&] {
+                return multi_head_attention(x, x, x, {}, MultiHeadAttentionWeights{}, {.heads = 2});
+              }),
+              HasSubstr("expected a given weight in_proj_weight [18, 6], got none"));
+  EXPECT_THAT(message([&] {
+                return depthwise_conv2d(g.input("image", {4, 4, 2}), wrong, {});
+              }),
+              HasSubstr("expected a weight [channels, kh, kw, 1], got [7, 7]"));
+}
+
+}  // namespace
+}  // namespace thimble::given_weights_test

@@ -1,0 +1,75 @@
+// Optimizers as functions give the bits of a Trainer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/ops.h>
+#include <thimble/optimizer_state.h>
+#include <thimble/trainer.h>
+
+#include <cmath>
+
+#include "harness/error_of.h"
+#include "models/small_models.h"
+
+namespace thimble::optimizer_state_test {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+
+TrainerOptions options(const Optimizer& optimizer) {
+  return {.optimizer = optimizer, .batch = 8, .threads = 1};
+}
+
+// Every optimizer: a Trainer that updates, beside one whose gradients are applied by hand.
+TEST(optimizer_state, updates_as_a_trainer_does) {
+  const data::Dataset data = test::small_data(8);
+  for (const std::string& name : Optimizer::names()) {
+    if (name == "sparse_adam") continue;  // of gradients given by rows, which a Trainer has alone
+    const Optimizer optimizer = Optimizer::parse(name + ":lr=0.01");
+    Trainer trainer(test::small_network(), options(optimizer));
+    Trainer by_hand(test::small_network(), options(optimizer));
+    std::map<std::string, Shape> shapes{{"conv.weight", {5, 3, 3, 2}}, {"conv.bias", {5}},
+                                        {"norm.weight", {5}},          {"norm.bias", {5}},
+                                        {"dense.weight", {3, 80}},     {"dense.bias", {3}}};
+    OptimizerState state(optimizer, shapes);
+    OptimizerState::Values parameters;
+    for (const auto& [key, shape] : shapes) parameters[key] = by_hand.parameter(key).floats();
+    for (int step = 0; step < 3; ++step) {
+      trainer.step(data);
+      state.update(parameters, by_hand.gradients(data).values);
+      for (const auto& [key, values] : parameters) by_hand.set_parameter(key, values);
+      for (const auto& [key, values] : parameters) {
+        EXPECT_EQ(trainer.parameter(key).floats(), values)
+            << name << " " << key << ", step " << step;
+      }
+    }
+    EXPECT_EQ(state.updates(), 3);
+  }
+}
+
+TEST(optimizer_state, takes_another_learning_rate_and_leaves_what_has_no_gradient) {
+  OptimizerState state(SGD{.lr = 1.0, .momentum = 0.9}, {{"a", {2}}, {"b", {1}}});
+  OptimizerState::Values values{{"a", {1.0F, 2.0F}}, {"b", {3.0F}}};
+  state.update(values, {{"a", {1.0F, -1.0F}}}, 0.5);
+  EXPECT_EQ(values["a"], (std::vector<float>{0.5F, 2.5F}));
+  EXPECT_EQ(values["b"], (std::vector<float>{3.0F}));
+  EXPECT_EQ(state.value("a", "momentum_buffer"), (std::vector<float>{1.0F, -1.0F}));
+}
+
+TEST(optimizer_state, refuses_what_does_not_fit_and_changes_nothing) {
+  OptimizerState state(Adam{}, {{"a", {2}}});
+  OptimizerState::Values values{{"a", {1.0F, 2.0F}}};
+  const auto message = [&](const OptimizerState::Values& gradients) {
+    return error_of([&] { state.update(values, gradients); });
+  };
+  EXPECT_THAT(message({{"b", {1.0F}}}), HasSubstr("[b] the optimizer's state was made without"));
+  EXPECT_THAT(message({{"a", {1.0F}}}), HasSubstr("expected a gradient of 2 elements, got 1"));
+  EXPECT_EQ(state.updates(), 0);
+  EXPECT_EQ(values["a"], (std::vector<float>{1.0F, 2.0F}));
+  EXPECT_THAT(error_of([&] { static_cast<void>(state.value("a", "no")); }),
+              HasSubstr("no f32 state"));
+  EXPECT_THAT(error_of([] { OptimizerState(Adam{}, {}, -1); }), HasSubstr("[threads]"));
+}
+
+}  // namespace
+}  // namespace thimble::optimizer_state_test
