@@ -95,6 +95,7 @@ void bind_data(nb::module_& m);
 void bind_data_open(nb::module_& m);
 void bind_reports(nb::module_& m);
 void bind_trainer(nb::module_& m);
+void bind_optimizers(nb::module_& m);
 void bind_predictor(nb::module_& m);
 void bind_recipes(nb::module_& m);
 void bind_files(nb::module_& m);

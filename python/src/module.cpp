@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   bind_data_open(m);
   bind_reports(m);
   bind_trainer(m);
+  bind_optimizers(m);
   bind_predictor(m);
   bind_recipes(m);
   bind_files(m);

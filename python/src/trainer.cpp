@@ -2,10 +2,12 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <thimble/trainer.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -13,6 +15,7 @@
 #include "bindings.h"
 #include "model.h"
 #include "train/fit.h"
+#include "train/single_step.h"
 
 namespace thimble::python {
 namespace {
@@ -56,6 +59,8 @@ GradientClip clip_from(const std::string& kind, double limit) {
 }
 
 using Group = std::tuple<std::string, double, std::optional<double>, double, double, bool>;
+// Loss, pattern, and the text of the optimizer; empty for the trainer's.
+using GivenObjective = std::tuple<std::string, std::string, std::string>;
 
 Swap swap_from(const std::string& name) {
   if (name == "never") return Swap::never;
@@ -80,11 +85,12 @@ DType saved_from(const std::string& name) {
 
 void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::optional<Schedule>& schedule, const std::vector<Group>& groups,
-                  const std::string& clip, double clip_limit, double ema_decay, int64_t batch,
-                  int64_t accumulate, int64_t memory_budget, const std::string& swap,
-                  const std::string& swap_dir, int64_t micro_batches, bool split_batch_norm,
-                  const std::string& precision, const std::string& saved_activations,
-                  int64_t input_pipeline_bytes, uint64_t seed, int threads) {
+                  const std::vector<GivenObjective>& objectives, const std::string& clip,
+                  double clip_limit, double ema_decay, int64_t batch, int64_t accumulate,
+                  int64_t memory_budget, const std::string& swap, const std::string& swap_dir,
+                  int64_t micro_batches, bool split_batch_norm, const std::string& precision,
+                  const std::string& saved_activations, int64_t input_pipeline_bytes, uint64_t seed,
+                  int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
                          .clip = clip_from(clip, clip_limit),
@@ -103,6 +109,10 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .threads = threads};
   for (const auto& [pattern, lr_scale, weight_decay, l1, l2, frozen] : groups) {
     options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2, frozen});
+  }
+  for (const auto& [loss, parameters, own] : objectives) {
+    options.objectives.push_back({loss, parameters});
+    if (!own.empty()) options.objectives.back().optimizer = Optimizer::parse(own);
   }
   new (self) TrainerOptions(std::move(options));
 }
@@ -208,6 +218,44 @@ nb::dict predict(PyTrainer& self, const nb::object& data) {
   return std::move(rows).finish();
 }
 
+// The samples of a call that takes one batch.
+std::unique_ptr<train::BatchStream> one_batch(const train::State& state, const nb::object& data) {
+  return stream_from(
+      data, {.batch = state.options.batch, .shuffle = false, .training = false, .prefetch = 0},
+      true);
+}
+
+Evaluation step(PyTrainer& self, const nb::object& data) {
+  const Use use(self);
+  if (self.fitting) throw std::runtime_error("step was called from a callback of fit");
+  train::State& state = self.trainer.state();
+  const auto stream = one_batch(state, data);
+  const nb::gil_scoped_release release;
+  return train::single_step(state, *stream);
+}
+
+// Loss and metrics, and the gradients by name.
+std::pair<Evaluation, nb::dict> gradients(PyTrainer& self, const nb::object& data) {
+  const Use use(self);
+  if (self.fitting) throw std::runtime_error("gradients was called from a callback of fit");
+  train::State& state = self.trainer.state();
+  const auto stream = one_batch(state, data);
+  nb::dict arrays;
+  const auto room = [&](const std::string& name, const Shape& shape) {
+    const nb::gil_scoped_acquire acquire;
+    std::byte* data = nullptr;
+    arrays[name.c_str()] = new_array(DType::f32, shape, &data);
+    const auto bytes = static_cast<size_t>(size_bytes(DType::f32, shape));
+    std::fill_n(data, bytes, std::byte{0});
+    return reinterpret_cast<float*>(data);
+  };
+  const Evaluation batch = [&] {
+    const nb::gil_scoped_release release;
+    return train::single_gradients(state, *stream, room);
+  }();
+  return {batch, arrays};
+}
+
 nb::dict tensors(const nb::handle_t<PyTrainer>& self) {
   train::State& state = nb::cast<PyTrainer&>(self).trainer.state();
   return model_tensors(state.model, state.runner.store(), self);
@@ -222,11 +270,11 @@ nb::dict sources(PyTrainer& self, ir::Role role) {
 void bind_trainer(nb::module_& m) {
   nb::class_<TrainerOptions>(m, "TrainerOptions")
       .def("__init__", &make_options, nb::arg("optimizer"), nb::arg("schedule").none(),
-           nb::arg("groups"), nb::arg("clip"), nb::arg("clip_limit"), nb::arg("ema_decay"),
-           nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"), nb::arg("swap"),
-           nb::arg("swap_dir"), nb::arg("micro_batches"), nb::arg("split_batch_norm"),
-           nb::arg("precision"), nb::arg("saved_activations"), nb::arg("input_pipeline_bytes"),
-           nb::arg("seed"), nb::arg("threads"));
+           nb::arg("groups"), nb::arg("objectives"), nb::arg("clip"), nb::arg("clip_limit"),
+           nb::arg("ema_decay"), nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"),
+           nb::arg("swap"), nb::arg("swap_dir"), nb::arg("micro_batches"),
+           nb::arg("split_batch_norm"), nb::arg("precision"), nb::arg("saved_activations"),
+           nb::arg("input_pipeline_bytes"), nb::arg("seed"), nb::arg("threads"));
   m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
         nb::call_guard<nb::gil_scoped_release>());
   nb::class_<PyTrainer>(m, "Trainer")
@@ -240,6 +288,10 @@ void bind_trainer(nb::module_& m) {
       .def(
           "predict", &predict, nb::arg("data"),
           nb::sig("def predict(self, data: object) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
+      .def("step", &step, nb::arg("data"))
+      .def("gradients", &gradients, nb::arg("data"),
+           nb::sig("def gradients(self, data: object) -> tuple[Evaluation, dict[str, "
+                   "numpy.typing.NDArray[numpy.float32]]]"))
       .def("plan", [](PyTrainer& t) { return t.trainer.plan(); })
       .def("save",
            [](PyTrainer& t, const std::string& path) {

@@ -30,14 +30,15 @@ from ._core import (
     set_num_threads,
 )
 from ._core import version as __version__
-from ._optimizer import GradientClip, Optimizer, ParamGroup
+from ._optimizer import GradientClip, Objective, Optimizer, OptimizerState, ParamGroup
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
+from .lbfgs import LBFGS
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
-from .trainer import Trainer, plan_training
+from .trainer import Gradients, Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
 
 __all__ = [
@@ -47,9 +48,13 @@ __all__ = [
     "Evaluation",
     "FitResult",
     "GradientClip",
+    "Gradients",
     "Graph",
     "Initializer",
+    "LBFGS",
+    "Objective",
     "Optimizer",
+    "OptimizerState",
     "ParamGroup",
     "Plan",
     "Predictor",

@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+import functools
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, as_array, to_dtype
+from ._tree import flatten, unflatten
+
+
+@dataclasses.dataclass(frozen=True)
+class OptimizerState:
+    """What an optimizer keeps for some parameters: Optimizer.init makes it, Optimizer.update returns
+    the next one. Immutable.
+
+    Args:
+        updates: how many were made
+        leaves: for each parameter, in the order of a flattened tree, arrays by name: "exp_avg", ...
+    """
+
+    updates: int
+    leaves: tuple[dict[str, Array], ...]
+
+
+@functools.lru_cache(maxsize=256)
+def _rule(text: str, shape: tuple[int, ...]) -> _core.Update:
+    return _core.Update(text, list(shape))
+
+
+def _parameter(x: Any) -> Array:
+    return to_dtype(as_array(x), "f32", "update")
 
 
 @dataclasses.dataclass(frozen=True)
 class Optimizer:
-    """Settings of an optimizer, which a Trainer takes. lr: the learning rate."""
+    """Settings of an optimizer, which a Trainer takes. lr: the learning rate.
+
+    For a training loop of one's own, init and update are functions of arrays:
+
+        optimizer = tb.AdamW(lr=1e-3)
+        state = optimizer.init(params)
+        loss, grads = tb.value_and_grad(loss_of)(params, batch)
+        params, state = optimizer.update(params, grads, state)
+    """
 
     _name: ClassVar[str] = ""
     _pairs: ClassVar[dict[str, tuple[str, str]]] = {}
@@ -30,6 +68,48 @@ class Optimizer:
                 settings.append(f"{name}={value}")
         return f"{self._name}:{','.join(settings)}"
 
+    def init(self, params: Any) -> OptimizerState:
+        """What the optimizer keeps for these parameters before the first update. params: an array,
+        or nested dictionaries, lists and tuples of them."""
+        rules = [_rule(self._text(), np.shape(_parameter(p))) for p in flatten(params)[0]]
+        return OptimizerState(0, tuple(dict(rule.first()) for rule in rules))
+
+    def update(
+        self, params: Any, grads: Any, state: OptimizerState, lr: float | None = None
+    ) -> tuple[Any, OptimizerState]:
+        """The parameters after an update, and the next state; what is given stays as it is. The same
+        bits as a Trainer's.
+
+        Args:
+            params: as init takes them
+            grads: the gradients, of the same structure; None in the place of one leaves its
+                parameter as it is
+            state: of init or of the update before
+            lr: instead of the optimizer's, such as a schedule's
+        """
+        leaves, structure = flatten(params)
+        gradients = flatten(grads)[0]
+        if not len(leaves) == len(gradients) == len(state.leaves):
+            raise ValueError(
+                f"[update] {len(leaves)} parameters, {len(gradients)} gradients and a state of "
+                f"{len(state.leaves)} do not fit together"
+            )
+        number = state.updates + 1
+        after: list[Any] = []
+        kept: list[dict[str, Array]] = []
+        for param, grad, own in zip(leaves, gradients, state.leaves):
+            if grad is None:
+                after.append(param)
+                kept.append(own)
+                continue
+            array = _parameter(param)
+            changed, *arrays = _rule(self._text(), array.shape).run(
+                array, _parameter(grad), list(own.values()), self.lr if lr is None else lr, number
+            )
+            after.append(changed)
+            kept.append(dict(zip(own, arrays)))
+        return unflatten(structure, iter(after)), OptimizerState(number, tuple(kept))
+
 
 @dataclasses.dataclass(frozen=True)
 class ParamGroup:
@@ -49,6 +129,22 @@ class ParamGroup:
     l1: float = 0.0
     l2: float = 0.0
     frozen: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Objective:
+    """One of several losses of a training, for the parameters whose names match its pattern: a
+    generative adversarial network has one for "generator.*" and one for "discriminator.*".
+
+    Args:
+        loss: a metric of the graph
+        parameters: pattern of names, such as "generator.*"; * stands for any characters
+        optimizer: instead of the trainer's; a schedule changes its learning rate in proportion
+    """
+
+    loss: str
+    parameters: str
+    optimizer: Optimizer | str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,9 +13,10 @@ from . import _core
 from ._batches import Feeder
 from ._check import GRAPH, NUMBER, TEXT, WHOLE, listed, require
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
-from ._optimizer import GradientClip, Optimizer, ParamGroup
+from ._optimizer import GradientClip, Objective, Optimizer, ParamGroup
 from .callbacks import Callback, CallbackLike
 from .optimizers import AdamW
+from ._arrays import Array
 from ._weights import Weights, chosen
 from .plan import Plan
 from .progress import ProgressBar, is_wanted
@@ -73,12 +74,18 @@ def _folder(swap_dir: str | os.PathLike[str] | None) -> str:
     return "" if swap_dir is None else os.fsdecode(swap_dir)
 
 
+def _text(optimizer: Optimizer | str) -> str:
+    """An optimizer in the command line's spelling."""
+    return optimizer if isinstance(optimizer, str) else optimizer._text()
+
+
 def _options(
     graph: Graph,
     *,
     optimizer: Optimizer | str = AdamW(),
     schedule: Schedule | Callable[[int], float] | None = None,
     groups: Sequence[ParamGroup] = (),
+    objectives: Sequence[Objective] = (),
     clip: GradientClip | float | None = None,
     ema_decay: float = 0.0,
     batch: int = 32,
@@ -110,7 +117,7 @@ def _options(
     if threads < 0:
         raise ValueError(f"[Trainer] threads must be 0 (one per processor) or more, got {threads}")
     groups = listed("Trainer", "groups", groups, ParamGroup, "thimble.ParamGroup")
-    text = optimizer if isinstance(optimizer, str) else optimizer._text()
+    objectives = listed("Trainer", "objectives", objectives, Objective, "thimble.Objective")
     if schedule is not None and not isinstance(schedule, Schedule):
         if not callable(schedule):
             raise TypeError(
@@ -126,9 +133,10 @@ def _options(
         idle = "swap_dir" if folder else "swap"
         raise ValueError(f"[{idle}] does nothing without a memory_budget; give one, or leave it out")
     return _core.TrainerOptions(
-        optimizer=text,
+        optimizer=_text(optimizer),
         schedule=schedule,
         groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2, g.frozen) for g in groups],
+        objectives=[(o.loss, o.parameters, _text(o.optimizer or "")) for o in objectives],
         clip="none" if clip is None else clip.kind,
         clip_limit=0.0 if clip is None else clip.limit,
         batch=_whole("batch", batch, 1),
@@ -178,6 +186,15 @@ class _Told:
         return any(answer is True for answer in answers)
 
 
+class Gradients(dict[str, Array]):
+    """Gradients of a batch's loss, by parameter name. loss, metrics: of that batch."""
+
+    def __init__(self, arrays: Mapping[str, Array], batch: Evaluation) -> None:
+        super().__init__(arrays)
+        self.loss = batch.loss
+        self.metrics = batch.metrics
+
+
 class Trainer(Weights):
     """A graph compiled for training.
 
@@ -193,6 +210,9 @@ class Trainer(Weights):
         schedule: of the learning rate: a thimble.Schedule or a function of the step; None: the
             optimizer's own, constant
         groups: parameters with settings of their own; the first group that matches counts
+        objectives: several losses, each for some of the parameters; the first that matches counts,
+            and the rest follows the graph's loss. A step changes the parameters of all, by gradients
+            at what they were before it
         clip: a limit on gradients; a number limits the norm of all of them together
         ema_decay: share kept in a running average of the weights, which evaluate and predict then
             use; 0: no average
@@ -227,6 +247,7 @@ class Trainer(Weights):
         optimizer: Optimizer | str = AdamW(),
         schedule: Schedule | Callable[[int], float] | None = None,
         groups: Sequence[ParamGroup] = (),
+        objectives: Sequence[Objective] = (),
         clip: GradientClip | float | None = None,
         ema_decay: float = 0.0,
         batch: int = 32,
@@ -247,6 +268,7 @@ class Trainer(Weights):
             optimizer=optimizer,
             schedule=schedule,
             groups=groups,
+            objectives=objectives,
             clip=clip,
             ema_decay=ema_decay,
             batch=batch,
@@ -348,6 +370,23 @@ class Trainer(Weights):
         """The graph's outputs for every sample, [samples, ...]: one array if the graph has one output
         or `output` names one, else a dictionary by name. The data needs no labels."""
         return chosen(self._core.predict(self._source(data, False)), output)
+
+    def step(self, data: Any) -> Evaluation:
+        """One training step on all samples of some arrays or of a Dataset, at most a batch: their
+        loss and metrics before it. Counts steps, and no epochs."""
+        return self._core.step(self._batch(data))
+
+    def gradients(self, data: Any) -> Gradients:
+        """The gradients that step would use, by the names of the parameters that the loss depends
+        on: those of the loss alone, without penalties, limits and what was accumulated. The trainer
+        stays as it was, random numbers and running statistics as well."""
+        batch, arrays = self._core.gradients(self._batch(data))
+        return Gradients(arrays, batch)
+
+    def _batch(self, data: Any) -> Any:
+        if isinstance(data, _core.Dataset):
+            return data
+        return Feeder(self._core.inputs(), self._core.labels(), True).table(data)
 
     def plan(self) -> Plan:
         """The memory plan of a step."""

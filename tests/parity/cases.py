@@ -31,15 +31,20 @@ def _seed() -> None:
 
 
 def of_op(adapter: Adapter) -> Iterator[Case]:
+    """Its samples; those of an op with gradients once more without, as at inference: PyTorch has
+    others for it, of ops that have no gradient, too."""
     entry = OP_ENTRIES[adapter.name]
-    _seed()
     # Ops of whole numbers alone have no float32 samples.
     whole = torch.int64 in entry.dtypes and torch.float32 not in entry.dtypes
     dtype = torch.int64 if whole else torch.float32
     gradients = adapter.gradients and entry.supports_autograd and not whole
-    for sample in entry.sample_inputs("cpu", dtype, requires_grad=gradients):
-        yield Case(entry.op, (sample.input, *sample.args), sample.kwargs,
-                   adapter.training)
+    for wanted in (True, False) if gradients else (False,):
+        _seed()
+        for sample in entry.sample_inputs("cpu", dtype, requires_grad=wanted):
+            args, kwargs = sample.args, sample.kwargs
+            if adapter.sample:
+                args, kwargs = adapter.sample(args, kwargs)
+            yield Case(entry.op, (sample.input, *args), kwargs, adapter.training)
 
 
 def _module_case(entry: Any, sample: Any, training: bool) -> Case:

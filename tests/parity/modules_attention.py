@@ -4,15 +4,10 @@ import torch
 import ops_attention  # noqa: F401  the functions' adapters
 import thimble as tb
 from layouts import moved
-from registry import OPS, module
+from registry import OPS, module, op
 
 # Sums over the keys, several times one after the other.
 _TIMES = 10
-
-
-def _first(result):
-    """PyTorch's result without the weights, which thimble never stores."""
-    return result[0]
 
 
 def part(w, name):
@@ -27,7 +22,7 @@ def _added(mask):
     return tb.where(mask, float("-inf"), 0.0)
 
 
-def _mask(hidden_keys, mask, batch, heads):
+def masks(hidden_keys, mask, batch, heads):
     """[N or 1, heads or 1, T or 1, S] of PyTorch's two masks, or None."""
     hidden_keys, mask = _added(hidden_keys), _added(mask)
     if mask is not None:
@@ -39,52 +34,37 @@ def _mask(hidden_keys, mask, batch, heads):
     return hidden_keys if mask is None else hidden_keys + mask
 
 
-def attention(m, w, query, key, value, hidden_keys=None, mask=None):
-    """torch.nn.MultiheadAttention's first result."""
+def attend(query, key, value, mask, weights, heads, add_zero_attn, need_weights, average):
+    """multi_head_attention of batches [N, T, E]; with the attention weights where they are needed."""
+    options = {"heads": heads, "add_zero_attn": add_zero_attn, **weights}
+    if not need_weights:
+        return [tb.multi_head_attention(query, key, value, mask, **options)]
+    return list(tb.multi_head_attention_with_weights(
+        query, key, value, mask, per_head=not average, **options))
+
+
+def attention(m, w, query, key, value, hidden_keys=None, mask=None, need_weights=False, average=True):
+    """torch.nn.MultiheadAttention's results."""
     bare = query.ndim == 2
     if bare:
         query, key, value = (tb.reshape(x, (1, *x.shape)) for x in (query, key, value))
     elif not m.batch_first:
         query, key, value = (moved(x, 1, 0) for x in (query, key, value))
-    mask = _mask(hidden_keys, mask, query.shape[0], m.num_heads)
-    own = part(w, "out_proj")
-    if m.bias_k is None and not m.add_zero_attn:
-        y = tb.multi_head_attention(query, key, value, mask, w["in_proj_weight"], w.get("in_proj_bias"),
-                                    own["weight"], own.get("bias"), heads=m.num_heads)
-    else:
-        y = _with_more_keys(m, w, query, key, value, mask)
-        y = tb.dense(y, own["weight"], own.get("bias"))
+    mask = masks(hidden_keys, mask, query.shape[0], m.num_heads)
+    weights = {name.replace(".", "_"): each for name, each in w.items()}
+    results = attend(query, key, value, mask, weights, m.num_heads, m.add_zero_attn, need_weights,
+                     average)
     if bare:
-        return tb.reshape(y, y.shape[1:])
-    return y if m.batch_first else moved(y, 0, 1)
+        return [tb.reshape(x, x.shape[1:]) for x in results]
+    return [results[0] if m.batch_first else moved(results[0], 0, 1), *results[1:]]
 
 
-def _with_more_keys(m, w, query, key, value, mask):
-    """Attention to keys that stand for no step: a trained one, and one of zeros."""
-    width, n = m.embed_dim, query.shape[0]
-    rows = [slice(k * width, (k + 1) * width) for k in range(3)]
-    bias = w.get("in_proj_bias")
-    q, k, v = (tb.dense(x, w["in_proj_weight"][r], None if bias is None else bias[r])
-               for x, r in zip((query, key, value), rows))
-    more = 0
-    if m.bias_k is not None:
-        k, v = (tb.concat([x, tb.broadcast_to(w[name], (n, 1, width))], axis=1)
-                for x, name in ((k, "bias_k"), (v, "bias_v")))
-        more += 1
-    if m.add_zero_attn:
-        k, v = (tb.pad(x, before=(0, 0, 0), after=(0, 1, 0)) for x in (k, v))
-        more += 1
-    if mask is not None:  # hides none of these
-        mask = tb.pad(mask, before=(0,) * 4, after=(0, 0, 0, more))
-    q, k, v = (tb.reshape(x, (n, x.shape[1], m.num_heads, -1)) for x in (q, k, v))
-    y = tb.scaled_dot_product_attention(q, k, v, mask)
-    return tb.reshape(y, (n, y.shape[1], width))
-
-
-@module("nn.MultiheadAttention", "multi_head_attention scaled_dot_product_attention", times=_TIMES,
-        outputs=_first)
-def multihead_attention(m, w, query, key, value, key_padding_mask=None, attn_mask=None):
-    return attention(m, w, query, key, value, key_padding_mask, attn_mask)
+@module("nn.MultiheadAttention", "multi_head_attention multi_head_attention_with_weights",
+        times=_TIMES)
+def multihead_attention(m, w, query, key, value, key_padding_mask=None, attn_mask=None,
+                        need_weights=True, average_attn_weights=True):
+    return attention(m, w, query, key, value, key_padding_mask, attn_mask, need_weights,
+                     average_attn_weights)
 
 
 def _dense(w, x):
@@ -110,15 +90,15 @@ def _blocks(m, w, x, blocks):
 
 def encoder_layer(m, w, x, mask=None, hidden_keys=None):
     own = part(w, "self_attn")
-    return _blocks(m, w, x, [lambda y: attention(m.self_attn, own, y, y, y, hidden_keys, mask),
+    return _blocks(m, w, x, [lambda y: attention(m.self_attn, own, y, y, y, hidden_keys, mask)[0],
                              lambda y: _feed_forward(m, w, y)])
 
 
 def decoder_layer(m, w, x, memory, mask=None, memory_mask=None, hidden_keys=None, hidden_memory=None):
     own, other = part(w, "self_attn"), part(w, "multihead_attn")
     return _blocks(m, w, x, [
-        lambda y: attention(m.self_attn, own, y, y, y, hidden_keys, mask),
-        lambda y: attention(m.multihead_attn, other, y, memory, memory, hidden_memory, memory_mask),
+        lambda y: attention(m.self_attn, own, y, y, y, hidden_keys, mask)[0],
+        lambda y: attention(m.multihead_attn, other, y, memory, memory, hidden_memory, memory_mask)[0],
         lambda y: _feed_forward(m, w, y)])
 
 
@@ -154,3 +134,32 @@ def transformer(m, w, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None,
     memory = _stack(encoder_layer, m.encoder, part(w, "encoder"), src, src_mask, src_key_padding_mask)
     return _stack(decoder_layer, m.decoder, part(w, "decoder"), tgt, memory, tgt_mask, memory_mask,
                   tgt_key_padding_mask, memory_key_padding_mask)
+
+
+def _without_dropout(args, kwargs):
+    """PyTorch's sample drops 6 of 10 weights, and thimble's generator draws others."""
+    return args, {**kwargs, "dropout_p": 0.0}
+
+
+@op("nn.functional.multi_head_attention_forward",
+    "multi_head_attention multi_head_attention_with_weights", times=_TIMES, sample=_without_dropout)
+def multi_head_attention_forward(
+    query, key, value, embed_dim, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+    add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
+    need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
+    k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True,
+    is_causal=False,
+):
+    query, key, value = (moved(x, 1, 0) for x in (query, key, value))
+    given = {"in_proj_bias": in_proj_bias, "out_proj_weight": out_proj_weight,
+             "out_proj_bias": out_proj_bias, "bias_k": bias_k, "bias_v": bias_v}
+    if use_separate_proj_weight:
+        given |= {"q_proj_weight": q_proj_weight, "k_proj_weight": k_proj_weight,
+                  "v_proj_weight": v_proj_weight}
+    else:
+        given["in_proj_weight"] = in_proj_weight
+    weights = {name: each for name, each in given.items() if each is not None}
+    mask = masks(key_padding_mask, attn_mask, query.shape[0], num_heads)
+    results = attend(query, key, value, mask, weights, num_heads, add_zero_attn, need_weights,
+                     average_attn_weights)
+    return [moved(results[0], 0, 1), *results[1:]]

@@ -21,19 +21,12 @@ def group_norm(m, w, x):
     return OPS["nn.functional.group_norm"].call(x, m.num_groups, w.get("weight"), w.get("bias"), m.eps)
 
 
-def _by_the_batch(m, w, x):
-    """Without running statistics the batch's serve in evaluation, too: rows of one channel each."""
-    y = channels_last(x)
-    rows = tb.transpose(tb.reshape(y, (-1, y.shape[-1])))
-    y = tb.reshape(tb.transpose(tb.layer_norm(rows, affine=False, epsilon=m.eps)), y.shape)
-    return channels_first(y * w["weight"] + w["bias"] if "weight" in w else y)
-
-
-@module(["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"],
-        "batch_norm batch_norm_inference layer_norm", times=4)
+@module(["nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"], "batch_norm batch_norm_inference",
+        times=4)
 def batch_norm(m, w, x):
-    if not m.training and "running_mean" not in w:
-        return _by_the_batch(m, w, x)
+    if "running_mean" not in w:  # then the batch's statistics serve in evaluation, too
+        return channels_first(
+            tb.batch_norm(channels_last(x), w.get("weight"), w.get("bias"), epsilon=m.eps))
     return OPS["nn.functional.batch_norm"].call(
         x, w.get("running_mean"), w.get("running_var"), w.get("weight"), w.get("bias"), m.training,
         m.momentum, m.eps)

@@ -29,14 +29,3 @@ def scaled_dot_product_attention(q, k, v, attn_mask=None, dropout_p=0.0, is_caus
     return tb.reshape(y, y.shape[1:]) if bare else y
 
 
-@op("nn.functional.multi_head_attention_forward", "multi_head_attention", times=10)
-def multi_head_attention_forward(
-    query, key, value, embed_dim, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
-    add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
-    need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
-    k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True,
-    is_causal=False,
-):
-    if dropout_p > 0 and training:
-        raise Refused(RANDOM)
-    raise NotImplementedError("bias_k, bias_v")

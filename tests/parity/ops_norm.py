@@ -63,8 +63,6 @@ def _batch_norm(x, mean, variance, weight, bias, training, eps):
     x = channels_last(x)
     if not training:
         return channels_first(tb.batch_norm_inference(x, weight, bias, mean, variance, epsilon=eps))
-    if mean is None:
-        mean = variance = np.zeros(x.shape[-1], np.float32)  # not read in training
     return channels_first(tb.batch_norm(x, weight, bias, mean, variance, epsilon=eps))
 
 

@@ -43,6 +43,8 @@ class Adapter:
     training: bool  # whether dropout drops and batch_norm takes the statistics of the batch
     outputs: Callable[[Any], Any] | None  # what of PyTorch's result is compared; None: all
     gradients: bool  # whether gradients are compared, too
+    # Changes what PyTorch and thimble are given: (args, kwargs) after the first argument.
+    sample: Callable[[Any, Any], tuple[Any, Any]] | None = None
 
 
 OPS: dict[str, Adapter] = {}
@@ -65,15 +67,16 @@ def _register(table: dict[str, Adapter], names: Any, ours: str, **settings: Any)
 
 
 def op(names: str | list[str], ours: str, *, times: float = 1, training: bool = True,
-       outputs: Callable[[Any], Any] | None = None, gradients: bool = True) -> Any:
+       outputs: Callable[[Any], Any] | None = None, gradients: bool = True,
+       sample: Callable[[Any, Any], tuple[Any, Any]] | None = None) -> Any:
     """Registers call(input, *args, **kwargs) for entries of op_db.
 
     ours: names of thimble's functions, separated by spaces. times: see Adapter.
     outputs: picks from PyTorch's result what is compared. gradients: False where PyTorch's gradient is
-        arbitrary; say why beside it.
+        arbitrary; say why beside it. sample: see Adapter; say why beside it.
     """
     return _register(OPS, names, ours, times=times, training=training, outputs=outputs,
-                     gradients=gradients)
+                     gradients=gradients, sample=sample)
 
 
 def module(names: str | list[str], ours: str, *, times: float = 1,
