@@ -11,6 +11,7 @@
 #include <thimble/initializer.h>  // IWYU pragma: export
 #include <thimble/literals.h>     // IWYU pragma: export
 #include <thimble/metrics.h>      // IWYU pragma: export
+#include <thimble/model_file.h>   // IWYU pragma: export
 #include <thimble/ops.h>          // IWYU pragma: export
 #include <thimble/optimizers.h>   // IWYU pragma: export
 #include <thimble/plan.h>         // IWYU pragma: export

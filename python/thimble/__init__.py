@@ -33,6 +33,7 @@ from ._core import version as __version__
 from ._optimizer import GradientClip, Optimizer, ParamGroup
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
+from .model_files import load_model, save_model
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
@@ -62,6 +63,7 @@ __all__ = [
     "functional_call",
     "init",
     "jit",
+    "load_model",
     "load_safetensors",
     "metrics",
     "ops",
@@ -69,6 +71,7 @@ __all__ = [
     "plan_training",
     "recipes",
     "safetensors_metadata",
+    "save_model",
     "save_safetensors",
     "seed",
     "set_num_threads",
