@@ -90,7 +90,7 @@ ops optimizer optimizers: ops
 metrics: eval
 plan swap: plan
 data data_loader data_open data_text: data
-fit lbfgs optimizer_state predictor schedule schedule_settings trainer trainer_options: train
+fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
 recipes: recipes
 thimble: apps
 '

@@ -41,6 +41,8 @@ using AddCommand = void (*)(CLI::App& app, Action& action);
 
 void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_save(CLI::App& app, Action& action);
 void add_sample(CLI::App& app, Action& action);
 void add_summary(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);

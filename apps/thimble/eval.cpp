@@ -8,13 +8,16 @@
 #include "class_scores.h"
 #include "commands.h"
 #include "console.h"
+#include "data_source.h"
+#include "ir/graph.h"
+#include "model.h"
 #include "options.h"
 
 namespace thimble::cli {
 namespace {
 
 struct EvalArguments {
-  std::string recipe;
+  std::string model;
   std::string checkpoint;
   DataOptions data;
   int64_t batch = 0;
@@ -24,20 +27,22 @@ struct EvalArguments {
 };
 
 int run_eval(const EvalArguments& options) {
-  const Recipe& recipe = chosen_recipe(options.recipe);
-  const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
-  DataSource source(recipe, options.data);
+  const Model model(options.model);
+  const Recipe& settings = model.settings();
+  const std::string weights = model.weights(options.checkpoint);
+  DataSource source(model, options.data);
   const data::Dataset samples = source.test();
-  Graph model = recipe.build();
-  add_class_scores(model, options.scores);
-  Trainer trainer(std::move(model), {.optimizer = recipe.optimizer(),
-                                     .batch = options.batch > 0 ? options.batch : recipe.batch,
+  Graph graph;
+  graph.ir() = model.graph().ir();
+  add_class_scores(graph, options.scores);
+  Trainer trainer(std::move(graph), {.optimizer = settings.optimizer(),
+                                     .batch = options.batch > 0 ? options.batch : settings.batch,
                                      .threads = options.threads});
-  trainer.load_weights(checkpoint);
+  trainer.load_weights(weights);
   Evaluation test = trainer.evaluate(samples);
   finish_class_scores(options.scores, trainer, samples, test.metrics);
   if (options.json) {
-    print_json({{"recipe", recipe.name},
+    print_json({{"recipe", model.name()},
                 {"samples", test.samples},
                 {"test_loss", test.loss},
                 {"metrics", test.metrics}});
@@ -53,11 +58,14 @@ int run_eval(const EvalArguments& options) {
 
 void add_eval(CLI::App& app, Action& action) {
   auto options = std::make_shared<EvalArguments>();
-  CLI::App* command = app.add_subcommand("eval", "Evaluate a checkpoint on the test data");
-  add_recipe(*command, options->recipe);
+  CLI::App* command =
+      app.add_subcommand("eval", "Evaluate a model file or checkpoint on the test data");
+  add_model(*command, options->model);
   add_checkpoint(*command, options->checkpoint);
   options->data.add_to(*command);
-  command->add_option("--batch", options->batch, "samples in one step [the recipe's]")
+  command
+      ->add_option("--batch", options->batch,
+                   "samples in one step [the recipe's; of other models 32]")
       ->check(whole_number(1))
       ->type_name("N");
   command

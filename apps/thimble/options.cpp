@@ -7,24 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 
 #include "commands.h"
-#include "console.h"
-#include "data/file.h"
 #include "open_options.h"
 
 namespace thimble::cli {
 namespace {
 
-constexpr const char* kDataVariable = "THIMBLE_DATA";
-
-data::Dataset limited(const data::Dataset& dataset, int64_t limit) {
-  return limit > 0 ? dataset.take(limit) : dataset;
-}
-
-// Help text of --data; recipes that take the same data share a line.
 std::string data_help(Offered offered) {
   std::vector<std::pair<std::string, std::string>> lines;  // description, and the names
   for (const Recipe& recipe : recipes()) {
@@ -67,114 +56,6 @@ void DataOptions::add_limit_train_to(CLI::App& command) {
   command.add_option("--limit-train", limit_train, "use the first N training samples only")
       ->check(whole_number(1))
       ->type_name("N");
-}
-
-DataSource::DataSource(const Recipe& recipe, const DataOptions& options)
-    : recipe_(recipe), options_(options), path_(options.path) {
-  const char* const named = std::getenv(kDataVariable);
-  if (!path_.empty() || named == nullptr) return;
-  path_ = named;
-  from_environment_ = !path_.empty();
-}
-
-data::Dataset DataSource::train() {
-  const data::Dataset all = load(data::Split::train);
-  data::Dataset taken = limited(all, options_.limit_train);
-  left_out_training_ = taken.size() < all.size();
-  return taken;
-}
-
-data::Dataset DataSource::test() { return limited(load(data::Split::test), options_.limit_test); }
-
-const char* DataSource::name() const {
-  if (!of_recipe_) return path_.c_str();
-  return path_.empty() ? recipe_.built_in_name : recipe_.real_name;
-}
-
-data::Dataset DataSource::at_path(data::Split split) const {
-  const auto open = [&] {
-    data::OpenOptions options = options_.open;
-    options.split = split;
-    data::Dataset found = data::open(path_, recipe_.build(), options);
-    of_recipe_ = false;
-    return found;
-  };
-  // No text is a file of arrays, but a recipe of texts takes any file as one.
-  for (const char* const ending : {".npz", ".npy", ".safetensors"}) {
-    if (std::string_view(path_).ends_with(ending)) return open();
-  }
-  try {
-    return recipe_.data(path_, split);
-  } catch (const data::NotFound&) {
-    if (from_environment_ || path_.empty()) throw;
-    try {
-      return open();
-    } catch (const data::NotFound&) {
-    }
-    throw;  // what the recipe looks for
-  }
-}
-
-bool DataSource::has(data::Split split) const {
-  try {
-    static_cast<void>(at_path(split));
-  } catch (const data::NotFound&) {
-    return false;
-  } catch (const Error&) {
-    return true;
-  }
-  return true;
-}
-
-data::Dataset DataSource::load(data::Split split) {
-  try {
-    return at_path(split);
-  } catch (const data::NotFound& error) {
-    // One of the two data sets is there and the other is missing.
-    const bool lacking = from_environment_ && !has(data::Split::train) && !has(data::Split::test);
-    if (!lacking) {
-      throw Error(error.where(),
-                  fmt::format("{}; name other data with --data, or give neither it "
-                              "nor {} to use the {}",
-                              error.message(), kDataVariable, recipe_.built_in_name));
-    }
-  }
-  note(fmt::format("{}={} has no data for {}; the {} are taken", kDataVariable, path_, recipe_.name,
-                   recipe_.built_in_name));
-  path_.clear();
-  from_environment_ = false;
-  return recipe_.data(path_, split);
-}
-
-void add_recipe(CLI::App& command, std::string& recipe, Offered offered) {
-  size_t width = 0;
-  for (const Recipe& known : recipes()) width = std::max(width, std::strlen(known.name));
-  std::string help = "the model, one of";
-  for (const Recipe& known : recipes()) {
-    if (offered(known)) help += fmt::format("\n{:<{}} {}", known.name, width + 1, known.doc);
-  }
-  command.add_option("RECIPE", recipe, help)->required();
-}
-
-const Recipe& chosen_recipe(const std::string& name) {
-  return *from_command_line([&] { return &find_recipe(name); });
-}
-
-void add_checkpoint(CLI::App& command, std::string& checkpoint) {
-  command
-      .add_option("--checkpoint", checkpoint, "trained weights [out/RECIPE/checkpoint.safetensors]")
-      ->type_name("FILE");
-}
-
-std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe) {
-  std::string path =
-      checkpoint.empty() ? fmt::format("out/{}/checkpoint.safetensors", recipe.name) : checkpoint;
-  if (!std::filesystem::exists(path)) {
-    throw Error(path, fmt::format("no such file; name a checkpoint with --checkpoint, or make one "
-                                  "with thimble train {}",
-                                  recipe.name));
-  }
-  return path;
 }
 
 void add_threads(CLI::App& command, int& threads) {

@@ -28,46 +28,6 @@ struct DataOptions {
   void add_limit_train_to(CLI::App& command);
 };
 
-// The source of a recipe's samples: --data; else THIMBLE_DATA, if it has data for this recipe; else
-// the built-in data.
-class DataSource {
- public:
-  DataSource(const Recipe& recipe, const DataOptions& options);
-
-  // Throw Error if --data has no such data, or the data are broken. If THIMBLE_DATA has none for
-  // the recipe, a line on standard error says so.
-  [[nodiscard]] data::Dataset train();
-  [[nodiscard]] data::Dataset test();
-  // Whether --limit-train left out anything of train().
-  [[nodiscard]] bool left_out_training() const { return left_out_training_; }
-  // For reports: "MNIST" or "built-in digits". Known once something was loaded.
-  [[nodiscard]] const char* name() const;
-
- private:
-  [[nodiscard]] data::Dataset load(data::Split split);
-  // Data of the recipe's own kind, else whatever --data holds for the model's inputs.
-  [[nodiscard]] data::Dataset at_path(data::Split split) const;
-  // Whether there are such data at the path, whole or broken.
-  [[nodiscard]] bool has(data::Split split) const;
-
-  const Recipe& recipe_;
-  const DataOptions& options_;
-  std::string path_;  // empty: built in
-  bool from_environment_ = false;
-  mutable bool of_recipe_ = true;  // of its own kind
-  bool left_out_training_ = false;
-};
-
-// Adds the positional argument RECIPE; its help names those that the command offers.
-void add_recipe(CLI::App& command, std::string& recipe, Offered offered = any_recipe);
-// The recipe of that name. Throws UsageError that lists the known ones.
-[[nodiscard]] const Recipe& chosen_recipe(const std::string& name);
-
-// Adds --checkpoint FILE, by default the one that train writes.
-void add_checkpoint(CLI::App& command, std::string& checkpoint);
-// The given file, or the one that train writes. Throws Error if it does not exist.
-[[nodiscard]] std::string checkpoint_of(const std::string& checkpoint, const Recipe& recipe);
-
 // Adds --threads N.
 void add_threads(CLI::App& command, int& threads);
 

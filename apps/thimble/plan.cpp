@@ -6,8 +6,10 @@
 
 #include "commands.h"
 #include "console.h"
+#include "data_source.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
+#include "model.h"
 #include "options.h"
 #include "plan/binding.h"
 #include "plan/text_parts.h"
@@ -153,24 +155,24 @@ json to_json(const Plan& plan, const Reading& reading) {
 }
 
 int run_plan(const PlanArguments& options) {
-  const Recipe& recipe = chosen_recipe(options.setup.recipe);
+  const Model model(options.setup.model);
   // A path that cannot be written fails before the plan is made; an existing file is kept.
   std::optional<io::AtomicFile> report;
   if (options.report) report.emplace(*options.report);
   // One step is enough: the schedule changes no buffer.
-  TrainerOptions wanted = trainer_options(options.setup, recipe, 1);
-  DataSource source(recipe, options.data);
+  TrainerOptions wanted = trainer_options(options.setup, model.settings(), 1);
+  DataSource source(model, options.data);
   const data::Dataset samples = source.train();
   const Reading reading{source.name(), samples.size()};
   wanted = with_pipeline(std::move(wanted), samples);
-  const Graph graph = recipe.build();
+  const Graph& graph = model.graph();
   // The text names the nearest budget only where the one asked for cannot be kept, and then the
   // plan has it anyway: looking for it takes as long as the plan.
   const Plan plan =
       options.json ? plan_training(graph, wanted) : train::State(graph.ir(), wanted).plan();
   if (report) {
     report->write(io::training_report_html(
-        {.title = fmt::format("{}, batch {}", recipe.name, plan.batch), .plan = plan}));
+        {.title = fmt::format("{}, batch {}", model.name(), plan.batch), .plan = plan}));
     report->commit();
   }
   if (options.json) {

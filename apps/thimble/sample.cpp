@@ -8,9 +8,11 @@
 
 #include "commands.h"
 #include "console.h"
+#include "data_source.h"
 #include "generated.h"
 #include "io/base64.h"
 #include "judge.h"
+#include "model.h"
 #include "options.h"
 #include "recipes/sample_options.h"
 #include "text_printer.h"
@@ -19,7 +21,7 @@ namespace thimble::cli {
 namespace {
 
 struct SampleArguments {
-  std::string recipe;
+  std::string model;
   std::string checkpoint;
   std::string out;
   std::string classifier;
@@ -48,8 +50,9 @@ std::string counted(int64_t count, const char* one, const char* more) {
 
 // Scores samples by the given classifier, or the one that train wrote beside the checkpoint;
 // returns none if there is neither.
-std::optional<Verdict> judged(const SampleArguments& options, const Recipe& recipe,
+std::optional<Verdict> judged(const SampleArguments& options, const Model& model,
                               const std::string& checkpoint, const Samples& samples) {
+  const Recipe& recipe = *model.recipe();
   if (recipe.judge == nullptr) return std::nullopt;
   std::string file = options.classifier;
   if (file.empty()) {
@@ -59,7 +62,7 @@ std::optional<Verdict> judged(const SampleArguments& options, const Recipe& reci
       return std::nullopt;
     }
   }
-  DataSource source(recipe, options.data);
+  DataSource source(model, options.data);
   const data::Dataset train = source.train();
   if (const std::string doubt = Judge::doubt(recipe, file, train.size()); !doubt.empty()) {
     note(doubt);
@@ -68,14 +71,14 @@ std::optional<Verdict> judged(const SampleArguments& options, const Recipe& reci
   return judge.judge(samples, source.test());
 }
 
-int report_images(const SampleArguments& options, const Recipe& recipe,
-                  const std::string& checkpoint, const Samples& samples) {
+int report_images(const SampleArguments& options, const Model& model, const std::string& checkpoint,
+                  const Samples& samples) {
   const std::string out = options.out.empty() ? "samples.png" : options.out;
   const int64_t count = options.samples.count;
   write_file(out, picture(samples, count, options.columns));
-  const std::optional<Verdict> verdict = judged(options, recipe, checkpoint, samples);
+  const std::optional<Verdict> verdict = judged(options, model, checkpoint, samples);
   if (options.json) {
-    print_json({{"recipe", recipe.name},
+    print_json({{"recipe", model.name()},
                 {"count", count},
                 {"file", out},
                 {"recognition", verdict ? to_json(*verdict) : nlohmann::ordered_json()}});
@@ -132,12 +135,22 @@ int report_texts(const SampleArguments& options, const Recipe& recipe, const Sam
   return kOk;
 }
 
+// Only recipes know how to sample. Throws UsageError for other graphs.
+const Recipe& recipe_of(const Model& model) {
+  if (model.recipe() != nullptr) return *model.recipe();
+  throw UsageError(Error("sample", fmt::format("the graph of {} is that of no recipe; only recipes "
+                                               "say how samples are drawn. To run it forward, use "
+                                               "thimble predict",
+                                               model.file())));
+}
+
 int run_sample(SampleArguments options, const CLI::App& command) {
-  const Recipe& recipe = chosen_recipe(options.recipe);
+  const Model model(options.model);
+  const Recipe& recipe = recipe_of(model);
   const bool images = recipe.makes == SampleKind::images;
   options.samples.count = options.count.value_or(images ? 100 : 1);
   check(command, recipe, options.samples);
-  const std::string checkpoint = checkpoint_of(options.checkpoint, recipe);
+  const std::string checkpoint = model.weights(options.checkpoint);
   catch_interrupt();
   const bool print = !images && !options.json && options.out.empty();
   const Samples samples = print ? print_texts(recipe, checkpoint, options.samples)
@@ -146,7 +159,7 @@ int run_sample(SampleArguments options, const CLI::App& command) {
     note(print ? "stopped" : "stopped; nothing is written");
     return kStopped;
   }
-  return images ? report_images(options, recipe, checkpoint, samples)
+  return images ? report_images(options, model, checkpoint, samples)
                 : report_texts(options, recipe, samples);
 }
 
@@ -188,8 +201,8 @@ void add_sample(CLI::App& app, Action& action) {
   auto options = std::make_shared<SampleArguments>();
   CLI::App* command =
       app.add_subcommand("sample", "Draw new images, or write new texts, with a trained recipe");
-  add_recipe(*command, options->recipe,
-             [](const Recipe& recipe) { return recipe.makes != SampleKind::none; });
+  add_model(*command, options->model,
+            [](const Recipe& recipe) { return recipe.makes != SampleKind::none; });
   add_checkpoint(*command, options->checkpoint);
   command
       ->add_option(

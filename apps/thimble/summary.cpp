@@ -6,19 +6,20 @@
 #include "commands.h"
 #include "console.h"
 #include "ir/summary.h"
+#include "model.h"
 #include "options.h"
 
 namespace thimble::cli {
 namespace {
 
 struct SummaryArguments {
-  std::string recipe;
+  std::string model;
   bool json = false;
 };
 
 int run_summary(const SummaryArguments& options) {
-  const Recipe& recipe = chosen_recipe(options.recipe);
-  const Graph graph = recipe.build();
+  const Model model(options.model);
+  const Graph& graph = model.graph();
   if (!options.json) {
     fmt::print("{}", graph.summary());
     return kOk;
@@ -34,7 +35,7 @@ int run_summary(const SummaryArguments& options) {
                       {"parameters", own},
                       {"inputs", layer.inputs}});
   }
-  print_json({{"recipe", recipe.name}, {"parameters", parameters}, {"layers", layers}});
+  print_json({{"recipe", model.name()}, {"parameters", parameters}, {"layers", layers}});
   return kOk;
 }
 
@@ -43,8 +44,8 @@ int run_summary(const SummaryArguments& options) {
 void add_summary(CLI::App& app, Action& action) {
   auto options = std::make_shared<SummaryArguments>();
   CLI::App* command = app.add_subcommand(
-      "summary", "Print a recipe's layers: name, type, output shape, parameters, inputs");
-  add_recipe(*command, options->recipe);
+      "summary", "Print a model's layers: name, type, output shape, parameters, inputs");
+  add_model(*command, options->model);
   command->add_flag("--json", options->json, "print one JSON object instead of a table");
   command->callback([&action, options] { action = [options] { return run_summary(*options); }; });
 }

@@ -6,9 +6,11 @@
 
 #include "commands.h"
 #include "console.h"
+#include "data_source.h"
 #include "generated.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
+#include "model.h"
 #include "options.h"
 #include "text_printer.h"
 #include "training_setup.h"
@@ -31,22 +33,23 @@ class Training {
  public:
   explicit Training(const TrainArguments& options)
       : options_(options),
-        recipe_(chosen_recipe(options.setup.recipe)),
+        model_(options.setup.model),
+        recipe_(model_.settings()),
         epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
         out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
-        source_(recipe_, options.data),
+        source_(model_, options.data),
         train_(source_.train()),
         test_(source_.test()),
-        graph_(recipe_.build()),
-        trainer_(graph_, announced(with_pipeline(trainer_options(options.setup, recipe_, updates()),
-                                                 train_))),
+        trainer_(model_.graph(), announced(with_pipeline(
+                                     trainer_options(options.setup, recipe_, updates()), train_))),
         plan_(trainer_.plan()) {}
 
   int run() {
     io::make_directories(out_);
     { const io::AtomicFile probe(checkpoint()); }  // fails now if the folder cannot be written
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
-    if (!options_.weights.empty()) trainer_.load_weights(options_.weights);
+    const std::string& weights = options_.weights.empty() ? model_.file() : options_.weights;
+    if (options_.resume.empty() && !weights.empty()) trainer_.load_weights(weights);
     if (trainer_.epochs() > epochs_) {
       throw Error("epochs",
                   fmt::format("{} in all are asked for, but {} are done already; ask for more, or "
@@ -86,7 +89,7 @@ class Training {
   // Tables are for people: with --json they go to standard error.
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
-    fmt::print(stream, "{}\n{}\n", graph_.summary(), plan_.text());
+    fmt::print(stream, "{}\n{}\n", model_.graph().summary(), plan_.text());
     fmt::print(stream, "{}: {} training and {} test samples\n", source_.name(), train_.size(),
                test_.size());
     std::fflush(stream);
@@ -318,13 +321,13 @@ class Training {
   }
 
   const TrainArguments& options_;
-  const Recipe& recipe_;
+  Model model_;
+  const Recipe& recipe_;  // its settings
   int64_t epochs_;
   std::string out_;
   DataSource source_;
   data::Dataset train_;
   data::Dataset test_;
-  Graph graph_;
   Trainer trainer_;
   Plan plan_;  // of a training step, as the command plan prints it
   ProgressBar bar_;
@@ -338,17 +341,19 @@ class Training {
 void add_train(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainArguments>();
   CLI::App* command =
-      app.add_subcommand("train", "Train a recipe and write checkpoint, report and pictures");
+      app.add_subcommand("train", "Train a model and write checkpoint, report and pictures");
   options->setup.add_to(*command);
   options->data.add_to(*command);
   options->data.add_limit_train_to(*command);
   command
       ->add_option("--epochs", options->epochs,
                    "passes over the training data in all, those of a resumed run counted in "
-                   "[the recipe's]")
+                   "[the recipe's; of other models 10]")
       ->check(whole_number(1))
       ->type_name("N");
-  command->add_option("--out", options->out, "folder for what is written [out/RECIPE]")
+  command
+      ->add_option("--out", options->out,
+                   "folder for what is written [out/NAME of the recipe or file]")
       ->type_name("DIR");
   CLI::Option* const resume =
       command
@@ -359,7 +364,7 @@ void add_train(CLI::App& app, Action& action) {
   command
       ->add_option("--weights", options->weights,
                    "checkpoint whose weights alone a new training begins with, with any options "
-                   "[new weights]")
+                   "[those of the model file; of a recipe new weights]")
       ->type_name("FILE")
       ->excludes(resume);
   command->add_flag(

@@ -6,6 +6,7 @@
 
 #include "choice.h"
 #include "commands.h"
+#include "model.h"
 #include "options.h"
 #include "train/batch_stream.h"
 
@@ -37,8 +38,8 @@ CLI::Validator parts() {
 }  // namespace
 
 void SetupOptions::add_to(CLI::App& command) {
-  add_recipe(command, recipe);
-  command.add_option("--batch", batch, "samples in one step [the recipe's]")
+  add_model(command, model);
+  command.add_option("--batch", batch, "samples in one step [the recipe's; of other models 32]")
       ->check(whole_number(1))
       ->type_name("N");
   command.add_option("--lr", lr, "learning rate, the peak of the schedule [the optimizer's]")
@@ -48,7 +49,8 @@ void SetupOptions::add_to(CLI::App& command) {
       .add_option("--optimizer", optimizer,
                   "one of " + joined(Optimizer::names()) +
                       "; with settings for example adamw:beta2=0.99,amsgrad; what is left out is "
-                      "as in the recipe's optimizer, where the name is the same [the recipe's]")
+                      "as in the recipe's optimizer, where the name is the same [the recipe's; of "
+                      "other models adamw]")
       ->type_name("NAME[:SETTINGS]");
   command
       .add_option("--schedule", schedule,

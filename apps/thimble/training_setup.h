@@ -13,7 +13,7 @@ namespace thimble::cli {
 
 // Zero and empty mean the recipe's own setting.
 struct SetupOptions {
-  std::string recipe;
+  std::string model;
   int64_t batch = 0;
   double lr = 0.0;
   std::optional<std::string> optimizer;
@@ -32,7 +32,7 @@ struct SetupOptions {
   DType precision = DType::f32;
   DType saved_activations = DType::f32;
 
-  // The positional recipe and the options.
+  // The positional model and the options.
   void add_to(CLI::App& command);
 
  private:

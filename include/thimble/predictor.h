@@ -12,13 +12,17 @@
 
 namespace thimble {
 
-// A graph compiled for inference, with parameters from a checkpoint. The graph may be a part of
-// the model that was trained: parameters are found by their names.
+// A graph compiled for inference, with parameters from a file. The graph may be a part of the model
+// that was trained: parameters are found by their names.
 // Thread safety: none. Errors: thimble::Error.
 class Predictor {
  public:
   // threads: 0 means one per processor.
   Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch = 1, int threads = 1);
+  // Graph and parameters of a model file or checkpoint.
+  explicit Predictor(const std::string& model_file, int64_t batch = 1, int threads = 1);
+  // With the values that the graph has (load_model, load_weights). Throws Error where one has none.
+  explicit Predictor(const Graph& graph, int64_t batch = 1, int threads = 1);
   ~Predictor();
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;

@@ -12,6 +12,7 @@
 #include <thimble/lbfgs.h>            // IWYU pragma: export
 #include <thimble/literals.h>         // IWYU pragma: export
 #include <thimble/metrics.h>          // IWYU pragma: export
+#include <thimble/model_file.h>       // IWYU pragma: export
 #include <thimble/ops.h>              // IWYU pragma: export
 #include <thimble/optimizer_state.h>  // IWYU pragma: export
 #include <thimble/optimizers.h>       // IWYU pragma: export

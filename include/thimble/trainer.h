@@ -67,6 +67,9 @@ class Trainer {
   // Writes weights, optimizer state, step, seed and data position as safetensors: to a file beside
   // the old one, which is then renamed, so that the checkpoint is whole at any moment.
   void save(const std::string& path) const;
+  // Writes the model alone, of averaged weights the averages: see thimble/model_file.h. The file of
+  // save holds the model as well.
+  void save_model(const std::string& path) const;
   // Continues exactly where save left off: the same bits as never having stopped. Throws Error
   // where names, shapes or settings that change the result differ.
   void resume(const std::string& path);

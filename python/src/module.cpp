@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   bind_predictor(m);
   bind_recipes(m);
   bind_files(m);
+  bind_model_files(m);
 }

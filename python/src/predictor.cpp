@@ -2,10 +2,12 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <mutex>
+#include <optional>
 
 #include "model.h"
 #include "train/compile.h"
 #include "train/feed.h"
+#include "train/given_values.h"
 #include "train/runner.h"
 
 namespace thimble::python {
@@ -15,10 +17,17 @@ class PyPredictor {
  public:
   PyPredictor(const Graph& graph, int64_t batch, int threads)
       : model_(graph.ir()), batch_(batch), runner_(threads) {
+    const train::GivenValues given(model_);
     if (batch < 1) throw Error("batch", "expected 1 or more, got " + std::to_string(batch));
     runner_.add({0, batch_}, train::inference_graph(model_, batch_, false));
     runner_.seal();
     runner_.store().initialize(0);
+    given.write_to(runner_.store());
+    try {
+      given.require_all(model_);
+    } catch (const Error& error) {
+      lacking_ = error;
+    }
   }
 
   nb::dict predict(const nb::object& data) {
@@ -33,6 +42,10 @@ class PyPredictor {
     return std::move(rows).finish();
   }
 
+  // Throws Error where the graph has no values for a parameter or state.
+  void require_values() const {
+    if (lacking_) throw *lacking_;
+  }
   [[nodiscard]] const ir::Graph& model() const { return model_; }
   [[nodiscard]] const exec::Store& store() const { return runner_.store(); }
   [[nodiscard]] exec::Store& store() { return runner_.store(); }
@@ -58,6 +71,7 @@ class PyPredictor {
   int64_t batch_;
   train::Runner runner_;
   std::mutex running_;
+  std::optional<Error> lacking_;
 };
 
 }  // namespace
@@ -70,6 +84,7 @@ void bind_predictor(nb::module_& m) {
           "predict", &PyPredictor::predict, nb::arg("data"),
           nb::sig("def predict(self, data: object) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def("plan", &PyPredictor::plan)
+      .def("require_values", &PyPredictor::require_values)
       .def(
           "tensors",
           [](const nb::handle_t<PyPredictor>& self) {

@@ -298,6 +298,11 @@ void bind_trainer(nb::module_& m) {
              const Use use(t);
              to_file(path, [&] { t.trainer.save(path); });
            })
+      .def("save_model",
+           [](PyTrainer& t, const std::string& path) {
+             const Use use(t);
+             to_file(path, [&] { t.trainer.save_model(path); });
+           })
       .def("resume",
            [](PyTrainer& t, const std::string& path) {
              const Use use(t);

@@ -46,6 +46,10 @@ def test_the_guide_runs(tmp_path, monkeypatch):
     assert (tmp_path / "plan.svg").exists()
 
 
+def test_the_page_of_model_files_runs(tmp_path, monkeypatch):
+    assert run("docs/guide/model-files.md", tmp_path, monkeypatch)["scores"].shape == (5, 3)
+
+
 def test_the_page_for_pytorch_users_names_what_there_is(tmp_path, monkeypatch):
     names = run("docs/guide/from-pytorch.md", tmp_path, monkeypatch)
     assert names["first"][-1].train.loss < names["first"][0].train.loss

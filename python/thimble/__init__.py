@@ -34,6 +34,7 @@ from ._optimizer import GradientClip, Objective, Optimizer, OptimizerState, Para
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
+from .model_files import load_model, save_model
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
@@ -67,6 +68,7 @@ __all__ = [
     "functional_call",
     "init",
     "jit",
+    "load_model",
     "load_safetensors",
     "metrics",
     "ops",
@@ -74,6 +76,7 @@ __all__ = [
     "plan_training",
     "recipes",
     "safetensors_metadata",
+    "save_model",
     "save_safetensors",
     "seed",
     "set_num_threads",

@@ -20,7 +20,8 @@ class Predictor(Weights):
 
     Args:
         weights: its parameters and running statistics by name: a safetensors file (a checkpoint,
-            too), a dictionary, or a Trainer; names that the graph lacks are ignored
+            too), a dictionary, or a Trainer; names that the graph lacks are ignored; None: those
+            that load_model gave the graph
         batch: samples computed at once
         threads: 0 for one per processor
     """
@@ -28,13 +29,16 @@ class Predictor(Weights):
     def __init__(
         self,
         graph: Graph,
-        weights: str | os.PathLike[str] | Mapping[str, Any] | Weights,
+        weights: str | os.PathLike[str] | Mapping[str, Any] | Weights | None = None,
         *,
         batch: int = 32,
         threads: int = 0,
     ) -> None:
         require("Predictor", graph=(graph, GRAPH), batch=(batch, WHOLE), threads=(threads, WHOLE))
         self._core: _core.Predictor = _core.Predictor(graph, batch, threads)
+        if weights is None:
+            self._core.require_values()
+            return
         if isinstance(weights, Weights):
             state: Mapping[str, Any] = weights.parameters
         elif isinstance(weights, Mapping):

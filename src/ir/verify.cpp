@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <set>
+#include <string>
+#include <vector>
 
 #include "ir/graph.h"
 #include "ir/tiling.h"
@@ -59,24 +60,6 @@ std::string has_a_kernel(const Graph&, const Node& node, int) {
                                                                                    : "";
 }
 
-// An update writes its input's storage, so it must be the last reader of that input.
-std::string updates_come_last(const Graph& graph, const Node& node, int node_id) {
-  for (const Alias& update : node.op->memory.updates) {
-    const int id = node.input(update.in);
-    if (id < 0) continue;
-    if (!is_persistent(graph.data(id).role) || graph.data(id).role == Role::constant) {
-      return fmt::format("updates %{}, which is neither parameter nor state", id);
-    }
-    for (size_t later = static_cast<size_t>(node_id) + 1; later < graph.nodes.size(); ++later) {
-      for (int read : graph.nodes[later].inputs) {
-        if (read == id)
-          return fmt::format("changes %{}, which {} reads later", id, graph.nodes[later].op->name);
-      }
-    }
-  }
-  return "";
-}
-
 std::string attributes_fit(const Graph&, const Node& node, int) {
   return node.attrs.schema() != node.op->signature.attrs ? "carries another op's attributes" : "";
 }
@@ -96,8 +79,50 @@ constexpr struct {
     {"tiled by rows", is_tiled_by_rows},
     {"types follow the shape rule", types_follow_the_shape_rule},
     {"has a kernel", has_a_kernel},
-    {"updates come last", updates_come_last},
 };
+
+// The last node that reads each value, or -1.
+std::vector<int> last_readers(const Graph& graph) {
+  std::vector<int> last(graph.values.size(), -1);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const int id : graph.nodes[n].inputs) {
+      if (id >= 0) last[static_cast<size_t>(id)] = static_cast<int>(n);
+    }
+  }
+  return last;
+}
+
+// An update writes its input's storage, so it must be the last reader of that input.
+std::string updates_come_last(const Graph& graph, const std::vector<int>& last, int node_id) {
+  const Node& node = graph.nodes[static_cast<size_t>(node_id)];
+  for (const Alias& update : node.op->memory.updates) {
+    const int id = node.input(update.in);
+    if (id < 0) continue;
+    if (!is_persistent(graph.data(id).role) || graph.data(id).role == Role::constant) {
+      return fmt::format("updates %{}, which is neither parameter nor state", id);
+    }
+    const int reader = last[static_cast<size_t>(id)];
+    if (reader > node_id) {
+      return fmt::format("changes %{}, which {} reads later", id,
+                         graph.nodes[static_cast<size_t>(reader)].op->name);
+    }
+  }
+  return "";
+}
+
+[[noreturn]] void refuse(const Graph& graph, size_t node, const std::string& broken,
+                         const char* rule) {
+  throw Error("verify", fmt::format("node {} ({}) {} (rule: {})", node, graph.nodes[node].op->name,
+                                    broken, rule));
+}
+
+void verify_updates(const Graph& graph) {
+  const std::vector<int> last = last_readers(graph);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const std::string broken = updates_come_last(graph, last, static_cast<int>(n));
+    if (!broken.empty()) refuse(graph, n, broken, "updates come last");
+  }
+}
 
 void verify_sources(const Graph& graph) {
   for (const ValueData& data : graph.values) {
@@ -137,12 +162,10 @@ void verify(const Graph& graph) {
     const Node& node = graph.nodes[n];
     for (const auto& [name, rule] : kRules) {
       const std::string broken = rule(graph, node, static_cast<int>(n));
-      if (!broken.empty()) {
-        throw Error("verify",
-                    fmt::format("node {} ({}) {} (rule: {})", n, node.op->name, broken, name));
-      }
+      if (!broken.empty()) refuse(graph, n, broken, name);
     }
   }
+  verify_updates(graph);
   verify_sources(graph);
   verify_results(graph);
 }

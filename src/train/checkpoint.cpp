@@ -12,8 +12,10 @@
 #include <set>
 #include <utility>
 
+#include "io/model/model.h"
 #include "io/safetensors/safetensors.h"
-#include "train/update.h"
+#include "train/checked_tensors.h"
+#include "train/stored_tensor.h"
 
 namespace thimble::train {
 namespace {
@@ -26,22 +28,6 @@ constexpr const char* kMetricPrefix = "sum.";
 bool is_saved(const State& state, const exec::Store::Entry& entry) {
   if (entry.role == ir::Role::constant) return false;
   return state.options.accumulate > 1 || !entry.sums_gradients;
-}
-
-io::TensorView view_of(const exec::Store& store, const exec::Store::Entry& entry) {
-  io::TensorView view{.name = entry.name,
-                      .dtype = io::file_dtype(entry.type.dtype),
-                      .shape = entry.type.shape,
-                      .bytes = {},
-                      .fetch = [&] { return store.read(entry); }};
-  if (is_packed(entry.type.dtype)) {
-    const auto held = std::make_shared<std::vector<std::byte>>();
-    view.fetch = [&store, &entry, held] {
-      *held = io::unpacked(entry.type.dtype, entry.type.shape, store.read(entry));
-      return std::span<const std::byte>(*held);
-    };
-  }
-  return view;
 }
 
 std::string exact(double value) { return fmt::format("{:a}", value); }
@@ -161,65 +147,16 @@ std::string name_of_setting(const std::string& key) {
   return key;
 }
 
-// Compares the checksum, and rejects weights that are not finite: training must not continue from
-// them.
-void check_contents(const io::Safetensors& file, const io::TensorView& tensor) {
-  std::optional<std::pair<size_t, float>> bad;  // the first element, and what it holds
-  file.scan(tensor, [&](size_t offset, std::span<const std::byte> part) {
-    if (tensor.dtype != DType::f32 || bad) return;
-    for (size_t at = 0; at < part.size(); at += sizeof(float)) {
-      float value = 0.0F;
-      std::memcpy(&value, part.data() + at, sizeof value);
-      if (std::isfinite(value)) continue;
-      bad.emplace((offset + at) / sizeof(float), value);
-      return;
-    }
-  });
-  if (!bad) return;
-  throw Error(file.name(),
-              fmt::format("the tensor {} holds {} at element {}; take an earlier checkpoint",
-                          tensor.name, bad->second, bad->first));
-}
-
-// Checks the tensors that were not asked for: a file that is damaged in one place may be damaged in
-// others.
-void check_others(const io::Safetensors& file, const std::set<std::string>& checked) {
-  for (const io::TensorView& tensor : file.tensors()) {
-    if (checked.count(tensor.name) == 0) file.scan(tensor);
-  }
-}
-
-// name: of the tensor in the file.
-void check_tensor(const io::Safetensors& file, const exec::Store::Entry& entry,
-                  const std::string& name) {
-  const io::TensorView* tensor = file.find(name);
-  if (tensor == nullptr) {
-    throw Error(file.name(), "the tensor " + name +
-                                 " is missing; the checkpoint is of another model or optimizer, "
-                                 "or was made with other parameters frozen");
-  }
-  if (tensor->dtype != io::file_dtype(entry.type.dtype) || tensor->shape != entry.type.shape) {
-    throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", name,
-                                         to_string(tensor->dtype), to_string(tensor->shape),
-                                         ir::to_string(entry.type)));
-  }
-  check_contents(file, *tensor);
-}
-
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
                  const std::string& name) {
-  const io::TensorView& tensor = *file.find(name);
-  if (is_packed(entry.type.dtype)) {
-    std::vector<std::byte> held(
-        static_cast<size_t>(io::file_bytes(entry.type.dtype, entry.type.shape)));
-    file.load(tensor, 0, held);
-    const std::vector<std::byte> bytes =
-        io::packed(file.name() + ": " + name, entry.type.dtype, entry.type.shape, held);
-    store.overwrite(
-        entry, [&](std::span<std::byte> to) { std::copy(bytes.begin(), bytes.end(), to.begin()); });
+  if (!is_packed(entry.type.dtype)) {
+    store.overwrite(entry,
+                    [&](std::span<std::byte> bytes) { file.load(*file.find(name), 0, bytes); });
     return;
   }
-  store.overwrite(entry, [&](std::span<std::byte> bytes) { file.load(tensor, 0, bytes); });
+  const std::vector<std::byte> bytes = read_tensor(file, entry.type, name);
+  store.overwrite(
+      entry, [&](std::span<std::byte> to) { std::copy(bytes.begin(), bytes.end(), to.begin()); });
 }
 
 Progress progress_of(const State& state, const io::Safetensors& file) {
@@ -266,11 +203,11 @@ void save_checkpoint(const State& state, const std::string& path) {
   std::vector<io::TensorView> tensors;
   const exec::Store& store = state.runner.store();
   for (const exec::Store::Entry& entry : store.entries()) {
-    if (is_saved(state, entry)) tensors.push_back(view_of(store, entry));
+    if (is_saved(state, entry)) tensors.push_back(stored_tensor(store, entry));
   }
   const Progress& progress = state.progress;
   io::Metadata metadata = settings_of(state);
-  metadata["format"] = kFormat;
+  metadata[io::kFormatKey] = kFormat;
   metadata["step"] = std::to_string(progress.step);
   metadata["epoch"] = std::to_string(progress.epoch);
   metadata["batch"] = std::to_string(progress.batch);
@@ -285,18 +222,24 @@ void save_checkpoint(const State& state, const std::string& path) {
   metadata["accumulated_weight"] = exact(progress.weight);
   metadata["sum_loss"] = exact(progress.sums.loss);
   for (const auto& [name, sum] : progress.sums.metrics) metadata[kMetricPrefix + name] = exact(sum);
+  io::add_model(state.described(), metadata, tensors);
   io::write_safetensors(path, tensors, metadata);
 }
 
 void load_checkpoint(State& state, const std::string& path) {
   const io::Safetensors file = io::Safetensors::open(path);
-  if (file.meta("format") != kFormat) {
-    throw Error(path, "has format " + file.meta("format") + ", expected " + kFormat);
+  if (file.meta(io::kFormatKey) == io::kModelFormat) {
+    throw Error(path,
+                "is a model file and holds no state of a training; begin a new one with its "
+                "weights (load_model, load_weights; on the command line thimble train FILE)");
+  }
+  if (file.meta(io::kFormatKey) != kFormat) {
+    throw Error(path, "has format " + file.meta(io::kFormatKey) + ", expected " + kFormat);
   }
   const auto& entries = state.runner.store().entries();
   // Tensors are checked first: the settings of another model mean nothing.
   for (const exec::Store::Entry& entry : entries) {
-    if (entry.role == ir::Role::parameter) check_tensor(file, entry, entry.name);
+    if (entry.role == ir::Role::parameter) check_tensor(file, entry.type, entry.name);
   }
   for (const auto& [key, value] : settings_of(state)) {
     if (is_optional(key) && file.metadata().count(key) == 0) continue;
@@ -305,7 +248,7 @@ void load_checkpoint(State& state, const std::string& path) {
   const Progress progress = progress_of(state, file);
   for (const exec::Store::Entry& entry : entries) {
     const bool is_checked = entry.role == ir::Role::parameter;
-    if (is_saved(state, entry) && !is_checked) check_tensor(file, entry, entry.name);
+    if (is_saved(state, entry) && !is_checked) check_tensor(file, entry.type, entry.name);
   }
   std::set<std::string> checked;
   for (const exec::Store::Entry& entry : entries) {
@@ -327,12 +270,11 @@ void load_weights(exec::Store& store, const ir::Graph& model, const std::string&
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
     const exec::Store::Entry* entry = store.find(data.name);
     if (entry == nullptr) continue;
-    const std::string average = data.name + kAverageSuffix;
-    wanted.emplace_back(entry, file.find(average) == nullptr ? *data.name : average);
+    wanted.emplace_back(entry, name_in_file(file, data.name));
   }
   std::set<std::string> checked;
   for (const auto& [entry, name] : wanted) {
-    check_tensor(file, *entry, name);
+    check_tensor(file, entry->type, name);
     checked.insert(name);
   }
   check_others(file, checked);

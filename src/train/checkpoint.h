@@ -8,7 +8,8 @@
 
 namespace thimble::train {
 
-// Tensors: every parameter and state by name. Metadata: format, step, epoch, batch, seed, settings
+// Tensors: every parameter and state by name, and the constants of the model. Metadata: format, the
+// model's graph (io/model), step, epoch, batch, seed, settings
 // that change results, the sums of the running epoch (as exact hexadecimal floats).
 void save_checkpoint(const State& state, const std::string& path);
 

@@ -1,19 +1,22 @@
 #include <fmt/format.h>
+#include <thimble/model_file.h>
 #include <thimble/predictor.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "ir/element.h"
 #include "train/checkpoint.h"
 #include "train/compile.h"
+#include "train/given_values.h"
 #include "train/runner.h"
 
 namespace thimble {
 
 struct Predictor::State {
-  State(const Graph& graph, int64_t wanted_batch, int threads)
-      : model(graph.ir()), batch(wanted_batch), runner(threads) {
+  State(ir::Graph graph, int64_t wanted_batch, int threads)
+      : model(std::move(graph)), given(model), batch(wanted_batch), runner(threads) {
     for (const auto& [name, id] : model.outputs) train::require_parts_of_samples(model, name);
     runner.add({0, batch}, train::inference_graph(model, batch, false));
     runner.seal();
@@ -25,13 +28,22 @@ struct Predictor::State {
   }
 
   ir::Graph model;
+  train::GivenValues given;  // of the model's parameters and states, until the store has them
   int64_t batch;
   train::Runner runner;
 };
 
 Predictor::Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch, int threads)
-    : state_(std::make_unique<State>(graph, batch, threads)) {
+    : state_(std::make_unique<State>(graph.ir(), batch, threads)) {
   train::load_weights(state_->runner.store(), state_->model, checkpoint);
+}
+Predictor::Predictor(const std::string& model_file, int64_t batch, int threads)
+    : Predictor(load_graph(model_file), model_file, batch, threads) {}
+Predictor::Predictor(const Graph& graph, int64_t batch, int threads)
+    : state_(std::make_unique<State>(graph.ir(), batch, threads)) {
+  state_->given.require_all(state_->model);
+  state_->given.write_to(state_->runner.store());
+  state_->given = {};
 }
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;

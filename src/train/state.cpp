@@ -37,16 +37,23 @@ DType checked_precision(const TrainerOptions& options) {
 }  // namespace
 
 State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
-    : finishes(take_finishes(graph)),
+    : original(graph),
+      finishes(take_finishes(graph)),
       model(checked_precision(wanted) == DType::f32
                 ? std::move(graph)
                 : passes::mixed_precision(graph, wanted.precision)),
+      given(model),
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
       runner(wanted.threads),
       own_momentum(wanted.optimizer.momentum()),
       memos_(memos != nullptr || wanted.memory_budget <= 0 ? memos : &own_memos_) {
+  if (finishes.empty() && options.precision == DType::f32) {
+    original.reset();
+  } else {
+    static_cast<void>(GivenValues(*original));
+  }
   if (options.batch < 1)
     throw Error("batch", fmt::format("expected 1 or more, got {}", options.batch));
   if (options.accumulate < 1) {
@@ -83,6 +90,7 @@ void State::allocate() {
   seal();
   if (swaps()) compile_by_measured_times();
   runner.store().initialize(options.seed);
+  std::exchange(given, {}).write_to(runner.store());
   start_averages();
 }
 

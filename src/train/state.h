@@ -20,6 +20,7 @@
 #include "train/batch_stream.h"
 #include "train/epoch_metrics.h"
 #include "train/feed.h"
+#include "train/given_values.h"
 #include "train/micro_batches.h"
 #include "train/runner.h"
 
@@ -98,13 +99,18 @@ struct State {
   // Compile the programs for this many samples in advance, so that none is compiled in the middle.
   void prepare_training(int64_t samples);
   void prepare(int64_t samples, ProgramKind kind);
+  // The graph as its author described it: what model files hold.
+  [[nodiscard]] const ir::Graph& described() const { return original ? *original : model; }
   // Samples of a micro-batch; options.batch without micro-batches.
   [[nodiscard]] int64_t part() const { return part_; }
 
   // Counts all memory held: programs, parameters, and buffers for reading while training.
   std::shared_ptr<exec::Account> account = std::make_shared<exec::Account>();
+  std::optional<ir::Graph>
+      original;       // where the model below is another: mixed precision, finished metrics
   Finishes finishes;  // of the model's metrics
   ir::Graph model;
+  GivenValues given;  // of the model's parameters and states, until there is a store for them
   TrainerOptions options;
   Schedule schedule;
   Runner runner;

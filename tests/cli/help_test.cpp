@@ -87,7 +87,7 @@ struct BadLine {
 const BadLine kBadLines[] = {
     {"nothing", {}, {"command", "--help"}},
     {"unknown_command", {"tarin"}, {"\"tarin\"", "--help"}},
-    {"missing_recipe", {"train"}, {"RECIPE", "thimble train --help"}},
+    {"missing_recipe", {"train"}, {"MODEL", "thimble train --help"}},
     {"unknown_recipe", {"summary", "vea"}, {"\"vea\"", "vae", "lenet5", "mlp"}},
     {"unknown_option", {"plan", "vae", "--bach", "3"}, {"--bach", "thimble plan --help"}},
     {"missing_value", {"plan", "vae", "--batch"}, {"--batch"}},

@@ -3,21 +3,90 @@
 #include <fmt/format.h>
 #include <thimble/error.h>
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
+
+#include "io/json/parse.h"
 
 namespace thimble::io {
 namespace {
 
 using nlohmann::json;
 
+// Whole numbers that files hold; see attrs.h.
+bool is_in_range(int64_t number) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const int64_t of_one = ir::with_batch(number, 1);
+  return (of_one >= -kMost && of_one <= kMost) || number == std::numeric_limits<int64_t>::max();
+}
+
+bool is_of_batch(int64_t number) { return ir::with_batch(number, 1) != number; }
+
+json whole(const char* name, int64_t number) {
+  if (!is_in_range(number)) {
+    throw Error(name, fmt::format("{} is out of the range of numbers that files hold", number));
+  }
+  if (!is_of_batch(number)) return number;
+  const int64_t times = number / kBatch;
+  return times == 1 ? std::string("N") : fmt::format("{}N", times);
+}
+
+json whole(const char* name, const std::vector<int64_t>& numbers) {
+  json list = json::array();
+  for (const int64_t number : numbers) list.push_back(whole(name, number));
+  return list;
+}
+
+[[noreturn]] void fail(const std::string& where, const char* name, const std::string& wanted,
+                       const json& got) {
+  throw Error(where, fmt::format("{} must be {}, got {}", name, wanted, printable(got)));
+}
+
+// The number of "49N" in batches; 0 where the text is none.
+int64_t batches_of(const std::string& text) {
+  if (text == "N") return 1;
+  if (text.empty() || text.back() != 'N') return 0;
+  int32_t times = 0;
+  const char* const end = text.data() + text.size() - 1;
+  const auto [rest, error] = std::from_chars(text.data(), end, times);
+  return error == std::errc() && rest == end ? times : 0;
+}
+
+int64_t integer(const std::string& where, const char* name, const json& given) {
+  constexpr const char* kWanted = "a whole number";
+  if (given.is_string()) {
+    const int64_t times = batches_of(given.get<std::string>());
+    if (times == 0) fail(where, name, kWanted, given);
+    return times * kBatch;
+  }
+  const bool is_huge =
+      given.is_number_unsigned() &&
+      given.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (!given.is_number_integer() || is_huge) fail(where, name, kWanted, given);
+  const int64_t number = given.get<int64_t>();
+  if (!is_in_range(number) || is_of_batch(number)) {
+    fail(where, name, "a whole number of 31 bits and a sign", given);
+  }
+  return number;
+}
+
+std::vector<int64_t> integers(const std::string& where, const char* name, const json& given) {
+  if (!given.is_array()) fail(where, name, "a list of whole numbers", given);
+  std::vector<int64_t> numbers;
+  for (const json& number : given) numbers.push_back(integer(where, name, number));
+  return numbers;
+}
+
 class Writer final : public ir::FieldVisitor {
  public:
   json object = json::object();
 
   void field(const char* name, bool& value, const char*) override { object[name] = value; }
-  void field(const char* name, int64_t& value, const char*) override { object[name] = value; }
+  void field(const char* name, int64_t& value, const char*) override {
+    object[name] = whole(name, value);
+  }
   void field(const char* name, double& value, const char*) override {
     if (std::isfinite(value)) {
       object[name] = value;
@@ -26,19 +95,21 @@ class Writer final : public ir::FieldVisitor {
     }
   }
   void field(const char* name, Pair& value, const char*) override {
-    object[name] = {value.h, value.w};
+    object[name] = whole(name, {value.h, value.w});
   }
   void field(const char* name, Padding& p, const char*) override {
     if (p.automatic) {
       object[name] = "same";
     } else {
-      object[name] = {p.top, p.bottom, p.left, p.right};
+      object[name] = whole(name, {p.top, p.bottom, p.left, p.right});
     }
   }
   void field(const char* name, std::vector<int64_t>& value, const char*) override {
-    object[name] = value;
+    object[name] = whole(name, value);
   }
-  void field(const char* name, Shape& value, const char*) override { object[name] = value.dims(); }
+  void field(const char* name, Shape& value, const char*) override {
+    object[name] = whole(name, value.dims());
+  }
   void field(const char* name, DType& value, const char*) override {
     object[name] = to_string(value);
   }
@@ -111,15 +182,7 @@ class Reader final : public ir::FieldVisitor {
     if (const json* given = find(name)) value = Shape(integers(name, *given));
   }
   void field(const char* name, DType& value, const char*) override {
-    const json* given = find(name);
-    if (given == nullptr) return;
-    for (const DType dtype : kDTypes) {
-      if (*given == to_string(dtype)) {
-        value = dtype;
-        return;
-      }
-    }
-    fail(name, "an element type such as \"f32\"", *given);
+    if (const json* given = find(name)) value = dtype_from_json(where_, name, *given);
   }
   void choice(const char* name, int& value, std::span<const char* const> names,
               const char*) override {
@@ -143,22 +206,13 @@ class Reader final : public ir::FieldVisitor {
     return found == object_.end() ? nullptr : &*found;
   }
   [[noreturn]] void fail(const char* name, const std::string& wanted, const json& got) const {
-    throw Error(where_, fmt::format("{} must be {}, got {}", name, wanted,
-                                    got.dump(-1, ' ', false, json::error_handler_t::replace)));
+    io::fail(where_, name, wanted, got);
   }
   [[nodiscard]] int64_t integer(const char* name, const json& given) const {
-    if (!given.is_number_integer() ||
-        (given.is_number_unsigned() &&
-         given.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))) {
-      fail(name, "a whole number", given);
-    }
-    return given.get<int64_t>();
+    return io::integer(where_, name, given);
   }
   [[nodiscard]] std::vector<int64_t> integers(const char* name, const json& given) const {
-    if (!given.is_array()) fail(name, "a list of whole numbers", given);
-    std::vector<int64_t> numbers;
-    for (const json& number : given) numbers.push_back(integer(name, number));
-    return numbers;
+    return io::integers(where_, name, given);
   }
 
   const json& object_;
@@ -166,6 +220,19 @@ class Reader final : public ir::FieldVisitor {
 };
 
 }  // namespace
+
+json sizes_to_json(const std::vector<int64_t>& sizes) { return whole("shape", sizes); }
+
+std::vector<int64_t> sizes_from_json(const std::string& where, const json& sizes) {
+  return integers(where, "shape", sizes);
+}
+
+DType dtype_from_json(const std::string& where, const char* name, const json& given) {
+  for (const DType dtype : kDTypes) {
+    if (given == to_string(dtype)) return dtype;
+  }
+  fail(where, name, "an element type such as \"f32\"", given);
+}
 
 json attrs_to_json(const ir::Attrs& attrs) {
   Writer writer;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "ir/attrs.h"
 
@@ -16,8 +17,18 @@ namespace thimble::io {
 // The attributes that an object describes; fields left out keep their defaults. A pair or padding
 // may also be one number. schema: null for an op without attributes, which takes an empty object.
 // Throws Error(where, ...) naming the field for one that is unknown, of the wrong kind or out of
-// range.
+// range: whole numbers have 31 bits and a sign, times the batch or not, or are the largest of 64
+// bits, which stands for "to the end".
 [[nodiscard]] ir::Attrs attrs_from_json(const ir::AttrSchema* schema, const nlohmann::json& object,
                                         const std::string& where);
+
+// Sizes of a shape as such numbers, and back. Throws Error(where, ...).
+[[nodiscard]] nlohmann::json sizes_to_json(const std::vector<int64_t>& sizes);
+[[nodiscard]] std::vector<int64_t> sizes_from_json(const std::string& where,
+                                                   const nlohmann::json& sizes);
+
+// The element type that a text names. Throws Error(where, ...).
+[[nodiscard]] DType dtype_from_json(const std::string& where, const char* name,
+                                    const nlohmann::json& given);
 
 }  // namespace thimble::io

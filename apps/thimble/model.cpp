@@ -1,0 +1,105 @@
+#include "model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "commands.h"
+
+namespace thimble::cli {
+namespace {
+
+constexpr int64_t kBatchOfFiles = 32;
+constexpr int64_t kEpochsOfFiles = 10;
+
+const Recipe* recipe_named(const std::string& name) {
+  for (const Recipe& recipe : recipes()) {
+    if (recipe.name == name) return &recipe;
+  }
+  return nullptr;
+}
+
+const Recipe* recipe_of(const Graph& graph) {
+  const std::string text = graph.text();
+  for (const Recipe& recipe : recipes()) {
+    if (recipe.build().text() == text) return &recipe;
+  }
+  return nullptr;
+}
+
+Recipe settings_of(const Recipe* recipe, const std::string& name) {
+  Recipe settings{};
+  if (recipe != nullptr) {
+    settings = *recipe;
+  } else {
+    settings.doc = "a model file";
+    settings.batch = kBatchOfFiles;
+    settings.epochs = kEpochsOfFiles;
+    settings.optimizer = []() -> Optimizer { return AdamW{}; };
+  }
+  settings.name = name.c_str();
+  return settings;
+}
+
+// What is no recipe must be a file.
+void check_file(const std::string& argument) {
+  std::error_code error;
+  if (std::filesystem::exists(argument, error)) return;
+  std::string known;
+  for (const Recipe& recipe : recipes())
+    known += (known.empty() ? "" : ", ") + std::string(recipe.name);
+  throw UsageError(Error(
+      "model",
+      fmt::format("there is no recipe and no model file \"{}\"; recipes: {}", argument, known)));
+}
+
+}  // namespace
+
+Model::Model(const std::string& argument) : recipe_(recipe_named(argument)) {
+  if (recipe_ != nullptr) {
+    name_ = argument;
+    graph_ = recipe_->build();
+  } else {
+    check_file(argument);
+    name_ = std::filesystem::path(argument).stem().string();
+    file_ = argument;
+    graph_ = load_graph(argument);
+    recipe_ = recipe_of(graph_);
+  }
+  settings_ = settings_of(recipe_, name_);
+}
+
+std::string Model::weights(const std::string& checkpoint) const {
+  if (checkpoint.empty() && !file_.empty()) return file_;
+  std::string path =
+      checkpoint.empty() ? fmt::format("out/{}/checkpoint.safetensors", name_) : checkpoint;
+  if (!std::filesystem::exists(path)) {
+    throw Error(path, fmt::format("no such file; name a checkpoint with --checkpoint, or make one "
+                                  "with thimble train {}",
+                                  file_.empty() ? name_ : file_));
+  }
+  return path;
+}
+
+void add_model(CLI::App& command, std::string& model, Offered offered) {
+  size_t width = 0;
+  for (const Recipe& known : recipes()) width = std::max(width, std::strlen(known.name));
+  std::string help = "a model file or checkpoint, or a recipe, one of";
+  for (const Recipe& known : recipes()) {
+    if (offered(known)) help += fmt::format("\n{:<{}} {}", known.name, width + 1, known.doc);
+  }
+  command.add_option("MODEL", model, help)->required();
+}
+
+void add_checkpoint(CLI::App& command, std::string& checkpoint) {
+  command
+      .add_option("--checkpoint", checkpoint,
+                  "trained weights [those of the model file; of a recipe "
+                  "out/RECIPE/checkpoint.safetensors]")
+      ->type_name("FILE");
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,51 @@
+// The argument MODEL of the commands: a recipe or a model file.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "options.h"
+
+namespace thimble::cli {
+
+// A recipe by its name, or a model file or checkpoint by its path. The one place that tells them
+// apart: a recipe's name comes first, so that a file of the same name is written ./NAME.
+class Model {
+ public:
+  // Throws UsageError where the text is neither, and Error where the file is no model file.
+  explicit Model(const std::string& argument);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // Of the recipe, or of the file without folder and ending.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // Empty where a recipe was named.
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  // The recipe, or the one whose graph the file has: its data and settings are the defaults. Null
+  // where there is none.
+  [[nodiscard]] const Recipe* recipe() const { return recipe_; }
+  // The recipe's settings under name(); without one a batch of 32, AdamW and 10 epochs, and nothing
+  // to build or to sample.
+  [[nodiscard]] const Recipe& settings() const { return settings_; }
+  // The file with the weights: the one given, else the model file, else what train writes for the
+  // recipe. Throws Error where there is none.
+  [[nodiscard]] std::string weights(const std::string& checkpoint) const;
+
+ private:
+  std::string name_;
+  std::string file_;
+  Graph graph_;
+  const Recipe* recipe_ = nullptr;
+  Recipe settings_;
+};
+
+// Adds the positional argument MODEL; its help names the recipes that the command offers.
+void add_model(CLI::App& command, std::string& model, Offered offered = any_recipe);
+
+// Adds --checkpoint FILE, by default the model file, or the one that train writes.
+void add_checkpoint(CLI::App& command, std::string& checkpoint);
+
+}  // namespace thimble::cli

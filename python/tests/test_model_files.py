@@ -1,0 +1,95 @@
+"""Graphs with their weights in files."""
+
+import json
+
+import numpy as np
+import pytest
+
+import thimble as tb
+
+from conftest import classifier
+
+
+def losses(trainer, digits, epochs=1):
+    seen = []
+
+    class Watch(tb.Callback):
+        def on_step(self, report):
+            seen.append(report.loss)
+
+    trainer.fit(digits, epochs=epochs, callbacks=[Watch()])
+    return seen
+
+
+def test_a_trainer_comes_back_from_a_file(tmp_path, digits):
+    trainer = tb.Trainer(classifier(), batch=50, seed=4)
+    trainer.fit(digits, epochs=1)
+    tb.save_model(trainer, tmp_path / "m.safetensors")
+    graph = tb.load_model(tmp_path / "m.safetensors")
+    assert graph.text() == classifier().text() and graph.summary() == classifier().summary()
+    again = tb.Trainer(graph, batch=50, seed=4)
+    assert again.weights_sha256() == trainer.weights_sha256()
+    other = tb.Trainer(classifier(), batch=50, seed=4)
+    other.load_state_dict(trainer.state_dict())
+    assert losses(again, digits) == losses(other, digits)
+
+
+def test_a_checkpoint_is_a_model_file(tmp_path, digits):
+    trainer = tb.Trainer(classifier(), batch=50)
+    trainer.fit(digits, epochs=1)
+    trainer.save(tmp_path / "c.safetensors")
+    resumed = tb.Trainer(tb.load_model(tmp_path / "c.safetensors"), batch=50)
+    resumed.resume(tmp_path / "c.safetensors")
+    assert losses(resumed, digits) == losses(trainer, digits)
+
+
+def test_predictors_take_the_weights_of_a_graph(tmp_path, digits):
+    trainer = tb.Trainer(classifier(), batch=50)
+    tb.save_model(trainer, tmp_path / "m.safetensors")
+    images = digits.arrays()["image"][:7]
+    predicted = tb.Predictor(tb.load_model(tmp_path / "m.safetensors"), batch=3).predict(images)
+    np.testing.assert_array_equal(predicted, trainer.predict(images))
+    with pytest.raises(ValueError, match="the graph has no values for it"):
+        tb.Predictor(classifier())
+
+
+def test_a_graph_is_saved_with_the_first_weights_of_a_seed(tmp_path):
+    tb.save_model(classifier(), tmp_path / "m.safetensors", seed=9)
+    loaded = tb.Trainer(tb.load_model(tmp_path / "m.safetensors"), seed=1)
+    assert loaded.weights_sha256() == tb.Trainer(classifier(), seed=9).weights_sha256()
+    weights = tb.load_safetensors(tmp_path / "m.safetensors")
+    assert weights.keys() == loaded.parameters.keys()
+    for name, array in weights.items():
+        np.testing.assert_array_equal(array, loaded.parameters[name])
+
+
+def test_the_graph_is_json_that_others_can_read(tmp_path):
+    tb.save_model(classifier(frozen="conv.*"), tmp_path / "m.safetensors")
+    metadata = tb.safetensors_metadata(tmp_path / "m.safetensors")
+    assert metadata["format"] == "thimble-model-1"
+    graph = json.loads(metadata["graph"])
+    assert graph["version"] == 1
+    values = {value["name"]: value for value in graph["values"] if value["role"] != "activation"}
+    assert values["image"] == {
+        "name": "image", "role": "input", "dtype": "f32", "shape": ["N", 28, 28, 1],
+    }
+    assert values["conv.weight"]["frozen"] is True
+    assert "frozen" not in values["dense.weight"]
+    assert graph["outputs"][0]["name"] == "logits" and graph["metrics"][0]["name"] == "accuracy"
+
+
+def test_wrong_files_are_errors(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        tb.load_model(tmp_path / "none.safetensors")
+    tb.save_safetensors(tmp_path / "w.safetensors", {"a": np.zeros(3, np.float32)})
+    with pytest.raises(RuntimeError, match="holds weights and no graph"):
+        tb.load_model(tmp_path / "w.safetensors")
+    tb.save_safetensors(tmp_path / "v.safetensors", {}, {"graph": '{"version": 2}'})
+    with pytest.raises(RuntimeError, match="its version is 2, this thimble reads version 1"):
+        tb.load_model(tmp_path / "v.safetensors")
+    with pytest.raises(TypeError, match="model must be a thimble.Trainer or thimble.Graph"):
+        tb.save_model("m", tmp_path / "m.safetensors")
+    with pytest.raises(ValueError, match="seed"):
+        tb.save_model(classifier(), tmp_path / "m.safetensors", seed=-1)
+    with pytest.raises(FileNotFoundError):
+        tb.save_model(classifier(), tmp_path / "none" / "m.safetensors")
