@@ -71,7 +71,7 @@ void add_eval(CLI::App& app, Action& action) {
   command
       ->add_option("--scores", options->scores,
                    "of a classifier, over all samples: precision, recall, f1 (means over the "
-                   "classes), top5, roc_auc")
+                   "classes), top5, roc_auc [none]")
       ->delimiter(',')
       ->check(CLI::IsMember(class_score_names()))
       ->type_name("LIST");

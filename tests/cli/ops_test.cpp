@@ -63,7 +63,7 @@ TEST(cli_ops, describes_a_layer_with_its_options_and_parameters) {
   const auto lstm = listed().at("lstm");
   EXPECT_EQ(lstm["kind"], "function");
   EXPECT_THAT(lstm["doc"], HasSubstr("Long short-term memory"));
-  EXPECT_THAT(names_of(lstm["inputs"]), ::testing::ElementsAre("x", "h0", "c0"));
+  EXPECT_THAT(names_of(lstm["inputs"]), ::testing::ElementsAre("x", "h0", "c0", "lengths"));
   EXPECT_THAT(names_of(lstm["outputs"]), ::testing::ElementsAre("y", "h", "c"));
   EXPECT_THAT(names_of(lstm["parameters"]), ::testing::Contains("weight_hh_l0"));
   const auto& options = lstm["attributes"];

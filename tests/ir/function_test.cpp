@@ -33,7 +33,7 @@ class Setter final : public OptionVisitor {
   void field(const char* name, Padding&, const char*) override { names.insert(name); }
   void field(const char* name, std::vector<int64_t>& value, const char*) override {
     names.insert(name);
-    value = {1, 3};
+    if (value.empty()) value = {1, 3};
   }
   void field(const char* name, Shape&, const char*) override { names.insert(name); }
   void field(const char* name, DType&, const char*) override { names.insert(name); }
