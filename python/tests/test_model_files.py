@@ -46,7 +46,7 @@ def test_a_checkpoint_is_a_model_file(tmp_path, digits):
 def test_predictors_take_the_weights_of_a_graph(tmp_path, digits):
     trainer = tb.Trainer(classifier(), batch=50)
     tb.save_model(trainer, tmp_path / "m.safetensors")
-    images = digits.arrays()["image"][:7]
+    images = digits["image"][:7]
     predicted = tb.Predictor(tb.load_model(tmp_path / "m.safetensors"), batch=3).predict(images)
     np.testing.assert_array_equal(predicted, trainer.predict(images))
     with pytest.raises(ValueError, match="the graph has no values for it"):
