@@ -73,7 +73,7 @@ void add_eval(CLI::App& app, Action& action) {
                    "of a classifier, over all samples: precision, recall, f1 (means over the "
                    "classes), top5, roc_auc [none]")
       ->delimiter(',')
-      ->check(CLI::IsMember(class_score_names()))
+      ->check(CLI::Validator(CLI::IsMember(class_score_names())).description(""))
       ->type_name("LIST");
   add_threads(*command, options->threads);
   command->add_flag("--json", options->json, "print one JSON object instead");
