@@ -6,28 +6,28 @@
 
 namespace thimble {
 
-// The test of an element x that a bit records.
+// The test whose result a bit records, for an element x.
 enum class BitTest : uint8_t {
   above,         // x > low
-  above_or_nan,  // not x <= low
-  inside,        // neither x <= low nor x >= high; NaN counts
-  within,        // neither x < low nor x > high; NaN counts
-  outside,       // not low <= x <= high; NaN counts
+  above_or_nan,  // not x <= low (true for NaN)
+  inside,        // neither x <= low nor x >= high (true for NaN)
+  within,        // neither x < low nor x > high (true for NaN)
+  outside,       // not low <= x <= high (true for NaN)
 };
 
 struct ActivationBitsAttrs {
   BitTest test = BitTest::above;
   double low = 0.0;
-  double high = 0.0;  // of the tests that name it
+  double high = 0.0;  // used by the tests that name it
 };
 
-// One bit an element: whether it passes the test. x: any shape, f32; returns its shape, boolean,
-// the first element in the lowest bit of the first byte. A bit mask for the gradients of relu and
-// its like, in a thirty-second of the memory.
+// One bit per element: whether it passes the test. x: any shape, f32; the result has its shape and
+// type boolean, with the first element in the lowest bit of the first byte. It is a bit mask for
+// the gradients of activations such as relu, and takes 1/32 of the memory of x.
 Value activation_bits(Value x, const ActivationBitsAttrs& attrs);
 
 struct GradByBitsAttrs {
-  double slope = 0.0;  // where the bit is not set; 0: no gradient passes there
+  double slope = 0.0;  // factor where the bit is not set; 0: no gradient there
 };
 
 // dx = dy where the bit is set, else slope * dy. dy: f32; bits: boolean; of one shape.

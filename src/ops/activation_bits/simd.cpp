@@ -11,17 +11,17 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::activation_bits_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// Elements that are worked on together: whole bytes of bits, and whole vectors.
+// Elements per iteration: whole bytes of bits and whole vectors.
 inline constexpr int kGroup = lanes() < 8 ? 8 : lanes();
 inline constexpr int kGroupBytes = kGroup / 8;
 static_assert(kTileElements % kGroup == 0, "tiles must not share bytes");
 
-// Highway reads and writes up to 8 bytes where it needs fewer.
+// Highway reads and writes up to 8 bytes even if it needs fewer.
 struct BitBuffer {
   uint8_t bytes[kGroupBytes < 8 ? 8 : kGroupBytes] = {};
 };
 
-// test(vector) -> mask. io: see elements-inl.h; of a group's `count` elements.
+// test(vector) returns a mask. io: accesses the `count` elements of a group, see elements-inl.h.
 template <class Test>
 HWY_INLINE BitBuffer bits_of_group(const float* x, int count, const Test& test) {
   const F32 f;
@@ -53,7 +53,7 @@ HWY_INLINE void make_bits(uint8_t* bits, const float* x, int64_t n, parallel::Th
     const int64_t end = std::min(n, begin + kTileElements);
     int64_t i = begin;
     if constexpr (lanes() >= 8) {
-      // As long as the 8 bytes that Highway may write are this tile's own.
+      // Stops while the 8 bytes that Highway may write still belong to this tile.
       for (; i + 64 <= end; i += lanes()) {
         hn::StoreMaskBits(F32(), test(hn::LoadU(F32(), x + i)), bits + i / 8);
       }
@@ -89,7 +89,7 @@ void activation_bits_target(uint8_t* bits, const float* x, const bits_dims& d,
   }
 }
 
-// The vector at an element of a group whose bits are given.
+// The vector of elements of a group whose bits are given.
 template <class Io>
 HWY_INLINE void pass_gradient(const Io& io, float* dx, const float* dy, int64_t i,
                               const uint8_t* bits, Vec slope, bool sloped) {

@@ -11,7 +11,7 @@
 namespace thimble::ops::adafactor_update_impl {
 namespace {
 
-// A shape with its last dimension, or its last but one, reduced to 1.
+// The shape with its last dimension, or the one before it, reduced to 1.
 Shape reduced(const Shape& shape, int axis) {
   std::vector<int64_t> dims = shape.dims();
   dims[dims.size() - static_cast<size_t>(axis)] = 1;

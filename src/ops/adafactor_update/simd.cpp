@@ -8,10 +8,10 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::adafactor_update_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// Columns whose sums one task holds on its stack.
+// Columns whose sums one task keeps on its stack.
 constexpr int kColumnBlock = 512;
 
-// Rows of one task: about as many elements as a tile, whatever the number of threads.
+// Rows per task: about as many elements as a tile, independent of the number of threads.
 int64_t rows_of_task(const adafactor_dims* d) {
   return std::max<int64_t>(1, kTileElements / std::max(d->columns, 1));
 }
@@ -20,7 +20,7 @@ int64_t row_tasks(const adafactor_dims* d) {
   return (rows + rows_of_task(d) - 1) / rows_of_task(d);
 }
 
-// Calls row(r) for each row of a task, counted through all matrices.
+// Calls row(r) for each row of a task; rows are counted over all matrices.
 template <class Row>
 HWY_INLINE void over_rows(int64_t task, const adafactor_dims* d, const Row& row) {
   const int64_t begin = task * rows_of_task(d);
@@ -78,7 +78,7 @@ void move_column_moments(float* col, const float* col_, const float* grad, float
   });
 }
 
-// The factor of each row's moment: 1 / the mean of its matrix's moments. scales: [matrices].
+// The factor of the moments of each matrix: 1 / their mean. scales: [matrices].
 void find_scales(float* scales, const float* row, const adafactor_dims* d) {
   for (int m = 0; m < d->matrices; ++m) {
     float sum = 0.0F;
@@ -87,7 +87,7 @@ void find_scales(float* scales, const float* row, const adafactor_dims* d) {
   }
 }
 
-// The sum of the squares of the step, over rows of matrices. task_sums: [2 * row_tasks].
+// The sum of squares of the step over rows of matrices. task_sums: [2 * row_tasks].
 double matrix_step_squares(const float* grad, const float* row, const float* col,
                            const float* scales, double* task_sums, const adafactor_dims* d,
                            parallel::ThreadPool& pool) {
@@ -133,7 +133,7 @@ void apply_matrices(float* out, const float* param, const float* grad, const flo
   });
 }
 
-// Vectors keep their second moment whole.
+// Vectors keep the whole second moment.
 double vector_step_squares(float* variance, const float* variance_, const float* grad,
                            double share_of, double* tile_sums, const adafactor_dims* d,
                            parallel::ThreadPool& pool) {
@@ -163,7 +163,7 @@ void apply_vector(float* out, const float* param, const float* grad, const float
   });
 }
 
-// Sums of tasks or tiles, then one scale a matrix.
+// Scratch floats: sums of tasks or tiles, then one scale per matrix.
 int64_t sum_count(const adafactor_dims* d) {
   return std::max(2 * element_tiles(d->n), row_tasks(d));
 }

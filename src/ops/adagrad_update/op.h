@@ -10,7 +10,7 @@ struct Adagrad {
   double lr = 1e-2;
   double lr_decay = 0.0;                   // the rate of step t is lr / (1 + (t - 1) * lr_decay)
   double weight_decay = 0.0;               // added to the gradient, times the parameter
-  double initial_accumulator_value = 0.0;  // where the sum of squares starts
+  double initial_accumulator_value = 0.0;  // initial value of the sum of squares
   double epsilon = 1e-10;                  // added to the root of the sum of squares
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design

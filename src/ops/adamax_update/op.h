@@ -8,8 +8,8 @@ namespace thimble {
 // algorithm 2.
 struct Adamax {
   double lr = 2e-3;
-  double beta1 = 0.9;         // share of the first moment that is kept
-  double beta2 = 0.999;       // share of the largest magnitude that is kept
+  double beta1 = 0.9;         // decay factor of the first moment
+  double beta2 = 0.999;       // decay factor of the largest magnitude
   double epsilon = 1e-8;      // added to the gradient's magnitude
   double weight_decay = 0.0;  // added to the gradient, times the parameter
   bool maximize = false;

@@ -8,7 +8,7 @@
 #define THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_
 namespace thimble::ops::adaptive_average_pool2d_impl {
 
-// Calls place(pixel, rows, columns, 1 / cells) for every pixel of one result.
+// Calls place(pixel, rows, columns, 1 / window pixels) for every pixel of one result.
 template <class Place>
 void for_each_place(const adaptive_dims& d, const Place& place) {
   for (int p = 0; p < d.p; ++p) {

@@ -16,7 +16,7 @@ THIMBLE_OP_FOLDER(additive_attention) { return {}; }
 namespace thimble::ops::additive_attention_impl {
 namespace {
 
-// The score of a hidden key: its share is 0 beside any other.
+// The score of a hidden key. It is so low that its weight is 0 beside any other key.
 Value hidden_score(ir::Graph& graph) {
   constexpr const char* kName = "hidden_score";
   if (const Value known = graph.find_source(kName)) return known;

@@ -9,11 +9,12 @@ struct AffineAttrs {
   double shift = 0.0;
 };
 
-// y = scale * x + shift, two numbers and a tensor, element by element. x: any shape, f32. The
-// numbers are rounded to float.
+// y = scale * x + shift with two numbers, element by element. x: any shape, f32. The numbers are
+// rounded to float.
 Value affine(Value x, const AffineAttrs& attrs);
 
-// Tensors and numbers. x / c multiplies with 1 / c, rounded: the last bit of a quotient may differ.
+// Operators of tensors and numbers. x / c multiplies by 1 / c, rounded: the last bit may differ
+// from that of a quotient.
 inline Value operator+(Value x, double c) { return affine(x, {.shift = c}); }
 inline Value operator+(double c, Value x) { return affine(x, {.shift = c}); }
 inline Value operator-(Value x, double c) { return affine(x, {.shift = -c}); }

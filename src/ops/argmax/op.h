@@ -9,12 +9,12 @@ namespace thimble {
 struct ArgmaxOptions {
   int64_t axis = -1;      // negative counts from the last
   bool keepdims = false;  // keep the axis with size 1
-  bool flat = false;      // of all elements in their order, whatever the axis
+  bool flat = false;      // index into all elements in order; axis is ignored
 };
 
-// The index of the largest element along an axis, i32; of equal ones the first, and NaN counts as
-// the largest. x: f32. No gradient flows through it.
-// Throws Error for an axis that does not exist or is empty.
+// The index of the largest element along an axis, i32. Of equal elements the first counts; NaN
+// counts as the largest. x: f32. It has no gradient. Throws Error for an axis that does not exist
+// or is empty.
 Value argmax(Value x, const ArgmaxOptions& options = {});
 
 }  // namespace thimble

@@ -7,7 +7,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::atan2_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// The angle of the first octant, which the signs and the larger coordinate turn into its place.
+// The angle in the first octant, mapped to its octant by the signs and the larger coordinate.
 HWY_INLINE Vec angle(Vec a, Vec b) {
   const F32 f;
   const Vec rise = hn::Abs(a);
@@ -15,7 +15,8 @@ HWY_INLINE Vec angle(Vec a, Vec b) {
   const auto steep = hn::Gt(rise, run);
   const Vec large = hn::IfThenElse(steep, rise, run);
   const Vec small = hn::IfThenElse(steep, run, rise);
-  // Equal ones, also zeros and infinities, whose quotient is none: their angle is that of 1, or 0.
+  // Equal coordinates, including zeros and infinities, whose quotient would be NaN: the angle of 1,
+  // or 0.
   const Vec one = hn::Set(f, 1.0F);
   const Vec zero = hn::Zero(f);
   const Vec of_equals = hn::IfThenElse(hn::Eq(large, zero), zero, one);

@@ -9,7 +9,7 @@ namespace thimble {
 
 struct AveragePool2dAttrs {
   Pair kernel = 2;
-  Pair stride = Pair(0);          // 0: as large as the kernel
+  Pair stride = Pair(0);          // 0: the size of the kernel
   Padding padding;                // zeros around the image; below the kernel
   bool count_include_pad = true;  // divide by the whole window, else by its cells in the image
   bool ceil_mode = false;  // a last window that reaches beyond the padding counts, too; what lies
@@ -26,7 +26,7 @@ Value average_pool2d(Value x, const AveragePool2dAttrs& attrs = {});
 // The mean of every channel of an image. x: [N, H, W, C]; y: [N, C].
 Value global_average_pool2d(Value x);
 
-// Of the average_pool2d whose gradient is taken.
+// Attributes of the average_pool2d whose gradient is computed.
 struct AveragePool2dGradAttrs {
   Pair size;  // height and width of its input
   Pair kernel = 2;

@@ -1,4 +1,4 @@
-// Channels lie in the vector lanes; a row of the result is a unit of work.
+// Channels are in the vector lanes; a task computes rows of the result.
 
 #include "ops/average_pool2d/simd.h"
 
@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::average_pool2d_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// The tensor that a row reads, x or dy, and its end.
+// The tensor that a row reads (x or dy), and its end.
 struct Source {
   const float* data;
   const float* end;
@@ -30,7 +30,7 @@ class Factor {
 
  private:
   static int whole(const pool_dims& d) { return d.divisor != 0 ? d.divisor : d.r * d.s; }
-  // Whether it is so for all windows.
+  // Whether all windows have the same divisor.
   static bool is_same(const pool_dims& d) {
     if (d.divisor != 0) return true;
     return d.count_include_pad != 0 &&
@@ -69,7 +69,7 @@ void pool_row(float* y, Source x, int64_t row, const pool_dims& d) {
   }
 }
 
-// A row of dx, from front to back, where windows do not overlap: each of its cells takes the
+// Computes a row of dx, front to back, for windows that do not overlap: each pixel gets the
 // gradient of at most one window. dy: the row of windows that covers it.
 void spread_row(float* out, const float* dy, const float* dy_end, int p, pool_range rows,
                 const pool_dims& d) {

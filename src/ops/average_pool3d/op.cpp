@@ -30,8 +30,9 @@ Value average_pool3d(Value x, const AveragePool3dOptions& options) {
     const int64_t p = planes.shape()[1];
     const int64_t q = planes.shape()[2];
     const int64_t c = planes.shape()[3];
-    // The depth as the height of images as wide as a plane has pixels. The cells of a window are
-    // those of its plane times those along the depth, so that means of means are right.
+    // Pools along the depth, as the height of images whose width is the pixels of a plane. The
+    // count of a window is the count of its plane times the count along the depth, so means of
+    // means are correct.
     const Value pooled = average_pool2d(reshape(planes, {-1, depth, p * q, c}),
                                         {.kernel = {kernel.d, 1},
                                          .stride = {stride.d, 1},

@@ -11,14 +11,15 @@ class FieldVisitor;
 
 namespace thimble {
 
-// Lists are one number for all axes, or three for depth, height and width.
+// Lists have one number for all axes, or three for depth, height and width.
 struct AveragePool3dOptions {
   std::vector<int64_t> kernel = {2};
-  std::vector<int64_t> stride;         // none: as large as the kernel
+  std::vector<int64_t> stride;         // none: the size of the kernel
   std::vector<int64_t> padding = {0};  // zeros around the volume
-  bool count_include_pad = true;  // divide by the whole window, else by its cells in the volume
-  bool ceil_mode = false;         // a last window that reaches beyond the padding counts, too
-  int64_t divisor = 0;            // divide by this; 0: by the cells
+  bool count_include_pad =
+      true;  // divide by the size of the window, else by its elements inside the volume
+  bool ceil_mode = false;  // keep a last window that reaches beyond the padding
+  int64_t divisor = 0;     // divide by this; 0: by the cells
 };
 void describe(AveragePool3dOptions& options, ir::FieldVisitor& visitor);
 

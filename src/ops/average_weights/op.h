@@ -5,7 +5,7 @@
 namespace thimble {
 
 struct AverageWeightsOptions {
-  double decay = 0.999;  // share of the average that is kept, below 1
+  double decay = 0.999;  // decay factor of the average, below 1
 };
 
 // average = decay * average + (1 - decay) * param, in place; the first step copies param. average:

@@ -17,7 +17,7 @@ namespace ops {
 
 struct BatchNormUpdateAttrs {
   double momentum = 0.1;
-  int64_t values = 2;  // that each channel's statistics were computed from
+  int64_t values = 2;  // number of values from which each channel's statistics were computed
 };
 
 inline void describe(BatchNormUpdateAttrs& a, ir::FieldVisitor& v) {

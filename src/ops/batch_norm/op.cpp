@@ -48,7 +48,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return {grads.dx, grads.dgamma, grads.dbeta};
 }
 
-// At inference the running statistics, where there are any, take the place of the batch's.
+// At inference the running statistics, if there are any, replace those of the batch.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   const auto& attrs = c.attrs.as<BatchNormAttrs>();
   const Value x = c.input(0);
@@ -64,7 +64,7 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   return {y, c.input(3), c.input(4)};
 }
 
-// With the statistics at hand every value is scaled and shifted as it was.
+// With known statistics every value is scaled and shifted on its own.
 ir::RebuildRule rebuild(const ir::Attrs& node) {
   const auto& attrs = node.as<BatchNormAttrs>();
   return {&batch_norm_inference_op(),
@@ -135,8 +135,8 @@ ir::Params update_params(const ir::KernelContext& c) {
   return d;
 }
 
-// An op of its own, so that batch_norm has no side effect and may be recomputed, and so that a
-// step whose loss is not finite leaves the running statistics alone.
+// A separate op, so that batch_norm has no side effect and may be recomputed, and so that a step
+// whose loss is not finite does not change the running statistics.
 const OpDef& batch_norm_update_op() {
   static const OpDef def{
       .name = "batch_norm_update",

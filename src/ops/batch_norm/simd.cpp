@@ -1,7 +1,7 @@
-// Reads the tensor twice. A task finds the mean of its block and then the squared deviations from
-// it, while the block is in the cache; the blocks' statistics are merged in double precision
+// Reads the tensor twice. A task computes the mean of its block and then the squared deviations
+// from it, while the block is in the cache; the blocks' statistics are merged in double precision
 // (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
-// variances", 1979). That never subtracts large squares, so a mean far from 0 costs no accuracy.
+// variances", 1979). Large squares are never subtracted, so a mean far from 0 costs no accuracy.
 
 #include "ops/batch_norm/simd.h"
 
@@ -19,7 +19,7 @@ struct BatchNormScratch {
   float* mean;     // [blocks, channels]
   float* squares;  // [blocks, channels]: sums of squared deviations from the block's mean
   float* wide[3];  // mean, scale and shift along a wide row
-  float* own[2];   // of the first thread: sums and mean along a wide row
+  float* own[2];   // for the first thread: sums and mean along a wide row
   int64_t own_distance;
 };
 

@@ -14,8 +14,8 @@ struct BatchNormGrads {
   Value dbeta;   // [C]
 };
 
-// The gradients of batch_norm in training, through the statistics too. dy, x: [N, ..., C];
-// mean, variance: [C], the statistics of x; gamma: [C] or none. Errors: Error where shapes differ
+// The gradients of batch_norm in training, including those through the statistics. dy, x: [N, ...,
+// C]; mean, variance: [C], the statistics of x; gamma: [C] or none. Errors: Error if shapes differ
 // or a channel has one value only.
 BatchNormGrads batch_norm_grad(Value dy, Value x, Value mean, Value variance, Value gamma,
                                const BatchNormGradAttrs& attrs = {});

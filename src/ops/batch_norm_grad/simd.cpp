@@ -1,5 +1,5 @@
-// Reads dy and x twice: once for the sums of every channel, once for
-// dx = scale * dy + slope * (x - mean) + offset, whose constants follow from the sums.
+// Reads dy and x twice: once for the sums of every channel, once for dx = scale * dy + slope * (x -
+// mean) + offset, whose constants follow from the sums.
 
 #include "ops/batch_norm_grad/simd.h"
 
@@ -14,13 +14,13 @@
 namespace thimble::ops::batch_norm_grad_impl {
 
 struct BatchNormGradScratch {
-  float* sums;      // [blocks, channels]: of dy
-  float* products;  // [blocks, channels]: of dy * (x - mean)
-  float* mean;      // these along a wide row
+  float* sums;      // [blocks, channels]: sums of dy
+  float* products;  // [blocks, channels]: sums of dy * (x - mean)
+  float* mean;      // mean and constants along a wide row
   float* scale;
   float* slope;
   float* offset;
-  float* own;  // of the first thread: sums along a wide row
+  float* own;  // for the first thread: sums along a wide row
   int64_t own_distance;
 };
 

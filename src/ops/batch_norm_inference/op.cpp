@@ -33,7 +33,7 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
-// With the statistics given, every value is scaled and shifted on its own.
+// With given statistics every value is scaled and shifted on its own.
 std::vector<Value> vjp(const ir::VjpContext& c) {
   const auto& attrs = c.attrs.as<BatchNormInferenceAttrs>();
   const Value x = c.input(0);

@@ -15,7 +15,8 @@ void binary_cross_entropy_with_logits_target(float* y, const float* x, const flo
   const F32 f;
   reduce_terms(y, workspace, d, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec logit = io.load(x, i);
-    // log(1 + e^x) - x t: the large terms first, so that the small one is not lost between them.
+    // log(1 + e^x) - x t: the large terms are combined first, so that the small one keeps its
+    // digits.
     const Vec linear = hn::NegMulAdd(logit, io.load(t, i), hn::Max(logit, hn::Zero(f)));
     return hn::Add(linear, vm::log1p_unit(vm::exp_below(hn::Neg(hn::Abs(logit)))));
   });

@@ -15,7 +15,7 @@ namespace {
 
 using Part = void (*)(unsigned char*, const void*, const void*, const bitwise_dims*, int, int);
 
-// Shares the runs of the innermost axis among threads.
+// Divides the runs of the innermost axis among threads.
 template <Part part>
 void fast(unsigned char* y, const void* a, const void* b, const bitwise_dims* d,
           parallel::ThreadPool& pool) {
@@ -35,7 +35,7 @@ void fast_of_one(unsigned char* y, const void* a, const bitwise_dims* d,
   fast<part>(y, a, nullptr, d, pool);
 }
 
-// The definition, given name, doc, example and kernels.
+// Completes the definition; the caller sets name, doc, example and kernels.
 OpDef bits(OpDef def, bool two) {
   def.signature.inputs = {{"a", "any shape of whole numbers"}};
   if (two) def.signature.inputs.push_back({"b", "a shape that broadcasts; the type of a"});

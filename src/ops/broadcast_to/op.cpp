@@ -31,7 +31,7 @@ ir::Params params(const ir::KernelContext& c) {
                            copy_element_of(c.outputs[0].dtype)};
 }
 
-// Numbers in vectors and threads; indices are few.
+// Floats use vectors and threads; other types are small index tensors.
 void fast(unsigned char* y, const unsigned char* x, const broadcast_to_dims* d,
           parallel::ThreadPool& pool) {
   if (d->element.is_real) {

@@ -4,8 +4,8 @@
 
 namespace thimble {
 
-// One value in training, another at inference: the one that is not used is not computed.
-// Both: the same type and shape. Throws Error where they differ.
+// One value in training, another at inference; the unused one is not computed. Both must have the
+// same type and shape. Throws Error if they differ.
 Value by_phase(Value training, Value inference);
 
 }  // namespace thimble

@@ -16,9 +16,9 @@
 namespace thimble::ops::cast_impl {
 namespace {
 
-constexpr int kTile = 16384;  // elements; whole bytes of packed types
+constexpr int kTile = 16384;  // in elements; whole bytes of packed types
 
-// The nearest number that the type can hold, as element_convert says.
+// The nearest number that the type can hold, as in element_convert.
 template <class To, class From>
 To cast_one(From value) {
   if constexpr (std::is_floating_point_v<To>) {
@@ -37,7 +37,7 @@ To cast_one(From value) {
   }
 }
 
-// One loop for each pair of the usual types, which compilers make vectors of.
+// One loop for each pair of the usual types, which compilers vectorize.
 template <class To, class From>
 void cast_tile(void* y, const void* x, int64_t begin, int64_t end) {
   To* const to = static_cast<To*>(y);
@@ -65,7 +65,7 @@ Tile tile_from(int from) {
   }
 }
 
-// Null for the others.
+// Null for other pairs.
 Tile usual_tile(int to, int from) {
   switch (to) {
     case ELEMENT_F32:
@@ -126,7 +126,7 @@ const OpDef& cast_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{c.attrs.as<CastAttrs>().dtype, c.shape(0)}};
       },
-      // Rounding counts as if it were not there.
+      // The gradient ignores rounding.
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
                   if (!is_floating(c.input(0).dtype())) return {Value()};
                   return {c.grad()};  // brought to the type of x by whoever asks

@@ -4,10 +4,11 @@
 
 namespace thimble {
 
-// x with elements of another type, of any to any. To integers: towards 0, then the nearest number
-// that the type can hold; NaN becomes 0. To floating point: to the nearest, ties to even; what is
-// too large becomes infinite. To boolean: whether x differs from 0 (NaN does), and 0 or 1 back.
-// Gradients flow between floating-point types, as if nothing were rounded.
+// x converted to another element type; every pair of types is supported. To integers: truncated
+// towards 0, then clamped to the range of the type; NaN becomes 0. To floating point: rounded to
+// nearest, ties to even; numbers too large become infinite. To boolean: whether x differs from 0
+// (true for NaN); from boolean: 0 or 1. Gradients flow between floating-point types and ignore
+// rounding.
 Value cast(Value x, DType dtype);
 
 }  // namespace thimble

@@ -7,7 +7,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::celu_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// -0 is kept by the first branch.
+// The first branch keeps -0.
 HWY_INLINE Vec celu_value(Vec x, Vec a) {
   const F32 f;
   return hn::IfThenElse(hn::Ge(x, hn::Zero(f)), x, hn::Mul(a, math::expm1(hn::Div(x, a))));

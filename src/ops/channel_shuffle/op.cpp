@@ -19,7 +19,7 @@ Value channel_shuffle(Value x, const ChannelShuffleOptions& options) {
                 fmt::format("expected x [N, ..., C] and groups that divide C, got {} and {}",
                             to_string(s), groups));
   }
-  // All places of one image are one axis; the batch is an axis of its own because it is open.
+  // The pixels of one image form one axis; the batch keeps its own axis because its size is open.
   int64_t places = 1;
   for (int axis = 1; axis + 1 < s.rank(); ++axis) places *= s[axis];
   const Value apart = reshape(x, {s[0], places, groups, s[-1] / groups});

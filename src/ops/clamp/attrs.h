@@ -7,7 +7,7 @@
 namespace thimble::ops {
 
 struct ClampGradAttrs {
-  int64_t input = 0;  // whose gradient is taken: 0 x, 1 low, 2 high
+  int64_t input = 0;  // the input whose gradient is computed: 0 x, 1 low, 2 high
 };
 
 inline void describe(ClampGradAttrs& a, ir::FieldVisitor& v) {

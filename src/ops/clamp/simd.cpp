@@ -28,7 +28,7 @@ void clamp_target(float* y, const float* x, const float* low, const float* high,
   });
 }
 
-// kInput: whose gradient is taken, 0 x, 1 low, 2 high.
+// kInput: the input whose gradient is computed: 0 x, 1 low, 2 high.
 template <int kInput>
 void grad_by(float* dx, const float* dy, const float* x, const float* low, const float* high,
              const nary_dims& d, parallel::ThreadPool& pool) {

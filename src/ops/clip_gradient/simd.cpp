@@ -35,7 +35,7 @@ void sum_squares_target(float* y, const float* x, const float* previous, double*
     const int64_t begin = tile * kTileElements;
     tile_sums[tile] = sum_of_tile(x + begin, std::min<int64_t>(kTileElements, d->n - begin));
   });
-  // In order, so that the bits do not depend on which thread was first.
+  // Added in order, so that the bits do not depend on the order in which threads finish.
   double sum = previous == nullptr ? 0.0 : static_cast<double>(*previous);
   for (int64_t tile = 0; tile < tiles; ++tile) sum += tile_sums[tile];
   *y = static_cast<float>(sum);
@@ -56,7 +56,7 @@ void clip_by_value_target(float* y, const float* grad, const clip_dims* d,
   const Vec high = hn::Set(F32(), static_cast<float>(d->limit));
   const Vec low = hn::Neg(high);
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
-    // Comparisons, not Min and Max: those may lose a NaN.
+    // Uses comparisons, because Min and Max may lose a NaN.
     const Vec g = io.load(grad, i);
     const Vec above = hn::IfThenElse(hn::Gt(g, high), high, g);
     io.store(hn::IfThenElse(hn::Lt(g, low), low, above), y, i);

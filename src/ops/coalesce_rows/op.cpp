@@ -15,16 +15,16 @@
 namespace thimble::ops::coalesce_rows_impl {
 namespace {
 
-// Columns of a task: no two tasks write to one number.
+// Columns per task: no two tasks write the same element.
 constexpr int kTaskColumns = 32;
 
-// At most half full.
+// Size of the hash table, which is at most half full.
 int64_t table_size(int count) {
   return static_cast<int64_t>(std::bit_ceil(2 * static_cast<uint64_t>(std::max(1, count))));
 }
 
-// The scratch memory: which sum every given row belongs to, how many belong to each sum, and a hash
-// table from indices to sums.
+// Scratch memory: the sum to which each given row belongs, the number of rows of each sum, and a
+// hash table from indices to sums.
 struct Slots {
   Slots(void* workspace, int count)
       : of_row(static_cast<int32_t*>(workspace)), times(of_row + count), table(times + count) {}
@@ -36,7 +36,7 @@ struct Slots {
   int32_t* table;
 };
 
-// Fills the slots and the list of rows; returns how many there are.
+// Fills the slots and the list of rows; returns the number of different rows.
 int find_slots(const Slots& slots, int32_t* rows, const int32_t* indices, const coalesce_dims* d) {
   const auto mask = static_cast<uint32_t>(table_size(d->count) - 1);
   std::fill(slots.table, slots.table + mask + 1, -1);
@@ -44,7 +44,8 @@ int find_slots(const Slots& slots, int32_t* rows, const int32_t* indices, const 
   for (int i = 0; i < d->count; ++i) {
     slots.of_row[i] = -1;
     if (!coalesce_counts(d, indices[i])) continue;
-    // Multiplication by 2^32 over the golden ratio spreads neighbours (Knuth, volume 3, 6.4).
+    // Multiplication by 2^32 over the golden ratio spreads consecutive indices (Knuth, volume 3,
+    // 6.4).
     uint32_t at = (static_cast<uint32_t>(indices[i]) * 2654435769U >> 7U) & mask;
     while (slots.table[at] >= 0 && rows[slots.table[at]] != indices[i]) at = (at + 1) & mask;
     if (slots.table[at] < 0) {
@@ -59,7 +60,7 @@ int find_slots(const Slots& slots, int32_t* rows, const int32_t* indices, const 
   return used;
 }
 
-// The columns [begin, end) of the sums; see ref.h for why they may lie over dy.
+// Columns [begin, end) of the sums; ref.h says why they may overwrite dy.
 void sum_columns(float* sums, const float* dy, const Slots& slots, int used, int begin, int end,
                  const coalesce_dims* d) {
   const ptrdiff_t width = d->width;

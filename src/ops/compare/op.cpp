@@ -15,7 +15,7 @@ namespace {
 
 using Part = void (*)(uint8_t*, const void*, const void*, const compare_dims*, int, int);
 
-// Shares the runs of the innermost axis among threads.
+// Divides the runs of the innermost axis among threads.
 template <Part part>
 void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d,
           parallel::ThreadPool& pool) {
@@ -29,7 +29,7 @@ void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d,
   });
 }
 
-// The definition, given name, doc, example and kernels.
+// Completes the definition; the caller sets name, doc, example and kernels.
 OpDef comparison(OpDef def) {
   def.signature.inputs = {{"a", "any shape and type"},
                           {"b", "a shape that broadcasts; the type of a"}};

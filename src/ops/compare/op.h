@@ -4,10 +4,9 @@
 
 namespace thimble {
 
-// Comparisons, element by element: 1 where it holds, else 0, of type u8 (cast gives f32, where
-// takes it as it is). a, b: of one type, whichever; shapes that broadcast as in NumPy, at most 8
-// dimensions. NaN equals nothing. No gradient flows through them. Throw Error where the shapes do
-// not fit.
+// Comparisons, element by element: 1 where true, else 0, of type u8 (`where` takes it directly,
+// cast converts it to f32). a, b: of one type; shapes that broadcast as in NumPy, at most 8
+// dimensions. NaN equals nothing. They have no gradient. Throw Error if the shapes do not match.
 Value eq(Value a, Value b);  // a == b
 Value ne(Value a, Value b);  // a != b
 Value lt(Value a, Value b);  // a < b

@@ -10,14 +10,14 @@
 namespace thimble::ops::confusion_matrix_impl {
 namespace {
 
-// A matrix of more classes takes more memory than a metric is worth.
+// A matrix of more classes takes too much memory for a metric.
 constexpr int64_t kMostClasses = 1024;
 constexpr const char* kAverages[] = {"binary", "micro", "macro", "weighted"};
 constexpr const char* kScores[] = {"precision", "recall", "f1"};
 
 enum class Score : uint8_t { precision, recall, f1 };
 
-// Of class_score.
+// Attributes of class_score.
 struct MatrixScoreAttrs {
   Score score = Score::f1;
   ClassAverage average = ClassAverage::macro;

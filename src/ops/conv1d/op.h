@@ -17,16 +17,15 @@ struct Conv1dAttrs {
   int64_t groups = 1;    // divides both numbers of channels
 };
 
-// 1-D convolution of sequences: y[n, q, k] = sum over s, c of x[n, q*stride + s*dilation -
-// padding, c] w[k, s, c] + bias[k]; with groups, output channels read their own run of input
-// channels. It is conv2d on images one row high: views alone are added.
-// x: [N, L, C], weight: [K, size, C / groups], bias: [K] or none; y: [N, Q, K] with
-// Q = floor((L + padding - dilation * (size - 1) - 1) / stride) + 1; f32.
-// Errors: Error where sizes do not fit.
+// 1-D convolution of sequences: y[n, q, k] = sum over s, c of x[n, q*stride + s*dilation - padding,
+// c] w[k, s, c] + bias[k]; with groups, each group of output channels reads its own group of input
+// channels. Computed as conv2d of images of height 1; the reshapes are views. x: [N, L, C], weight:
+// [K, size, C / groups], bias: [K] or none; y: [N, Q, K] with Q = floor((L + padding - dilation *
+// (size - 1) - 1) / stride) + 1; f32. Errors: Error if sizes do not match.
 Value conv1d(Value x, Value weight, Value bias, const Conv1dAttrs& attrs = {});
 
 struct Conv1dOptions {
-  int64_t channels = 0;  // of the result; must be set
+  int64_t channels = 0;  // number of output channels; must be set
   int64_t kernel = 1;    // size of the window
   int64_t stride = 1;
   Padding padding;  // at the ends, as above
@@ -42,8 +41,9 @@ struct Conv1dOptions {
 // [channels, kernel, C / groups] and <name>.bias [channels].
 Value conv1d(Value x, const Conv1dOptions& options);
 
-// The same with every channel having its own window: options.groups is found; options.channels may
-// be 0 (as many as x has) or a multiple of that number. The layer's name is depthwise_conv1d_1, ...
+// A depthwise convolution layer: every channel has its own window. options.groups is set by the
+// layer; options.channels may be 0 (as many as x has) or a multiple of that number. The layer's
+// name is depthwise_conv1d_1, ...
 Value depthwise_conv1d(Value x, Conv1dOptions options);
 // The same with given weights, which creates no parameters. weight: [channels, k, 1], channels a
 // multiple of those of x; bias: [channels], or none; attrs.groups is found.

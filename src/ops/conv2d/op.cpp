@@ -49,7 +49,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const Value weight = c.input(1);
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   std::vector<Value> grads(3);
-  // The input is of no use any more once the weights have their gradient.
+  // The weight gradient is computed first: the input is not needed after it.
   if (c.need(1)) {
     grads[1] = conv2d_weight_grad(x, dy,
                                   {.kernel = image_size(weight.shape()),

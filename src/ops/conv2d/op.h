@@ -18,16 +18,15 @@ struct Conv2dAttrs {
   Activation activation = Activation::none;  // applied to the result
 };
 
-// 2-D convolution (cross-correlation, as everywhere in deep learning) of images:
-// y[n, p, q, k] = sum over r, s, c of x[n, p*stride + r*dilation - padding, ..., c] w[k, r, s, c]
-//                 + bias[k]. With groups, output channels read their own run of input channels.
-// x: [N, H, W, C], weight: [K, kh, kw, C / groups], bias: [K] or none; y: [N, P, Q, K] with
-// P = floor((H + padding - dilation * (kh - 1) - 1) / stride) + 1; f32.
-// Errors: Error where sizes do not fit.
+// 2-D convolution (cross-correlation, as usual in deep learning) of images: y[n, p, q, k] = sum
+// over r, s, c of x[n, p*stride + r*dilation - padding, ..., c] w[k, r, s, c] + bias[k]. With
+// groups, each group of output channels reads its own group of input channels. x: [N, H, W, C],
+// weight: [K, kh, kw, C / groups], bias: [K] or none; y: [N, P, Q, K] with P = floor((H + padding -
+// dilation * (kh - 1) - 1) / stride) + 1; f32. Errors: Error if sizes do not match.
 Value conv2d(Value x, Value weight, Value bias, const Conv2dAttrs& attrs = {});
 
 struct Conv2dOptions {
-  int64_t channels = 0;  // of the result; must be set
+  int64_t channels = 0;  // number of output channels; must be set
   Pair kernel = 1;
   Pair stride = 1;
   Padding padding;

@@ -29,7 +29,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 
 ir::Params params(const ir::KernelContext& c) {
   const auto& attrs = c.attrs.as<Conv2dInputGradAttrs>();
-  // The sizes of the convolution: its input is the output here.
+  // The sizes of the convolution, whose input has the shape of the output here.
   return conv_sizes(convolution_of(attrs, image_size(c.in(1))), c.out(), c.in(0), attrs.size);
 }
 

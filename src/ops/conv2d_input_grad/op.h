@@ -5,7 +5,7 @@
 
 namespace thimble {
 
-// Of the convolution whose gradient is taken.
+// Attributes of the convolution whose gradient is computed.
 struct Conv2dInputGradAttrs {
   Pair size;  // height and width of its input
   Pair stride = 1;

@@ -5,7 +5,7 @@
 
 namespace thimble {
 
-// Of the convolution whose gradient is taken.
+// Attributes of the convolution whose gradient is computed.
 struct Conv2dWeightGradAttrs {
   Pair kernel;  // height and width of its weights
   Pair stride = 1;

@@ -21,11 +21,11 @@ namespace {
 
 constexpr const char* kName = "conv3d";
 
-// For every place along the depth the planes under the window, side by side as channels: [N, depth,
-// H, W, C] to [N * places, H, W, groups * (kd * C / groups)].
+// For every position along the depth, the planes under the window concatenated as channels: [N,
+// depth, H, W, C] to [N * places, H, W, groups * (kd * C / groups)].
 Value columns(Value x, int64_t places, int64_t kernel, int64_t stride, int64_t dilation,
               int64_t groups) {
-  const std::vector<int64_t> dims = x.shape().dims();  // a copy: the graph grows
+  const std::vector<int64_t> dims = x.shape().dims();  // a copy: adding nodes moves shapes
   const int64_t group = dims[4] / groups;
   std::vector<Value> planes;
   for (int64_t t = 0; t < kernel; ++t) {

@@ -14,7 +14,7 @@ class OptionVisitor;
 
 namespace thimble {
 
-// Lists are one number for all axes, or three for depth, height and width.
+// Lists have one number for all axes, or three for depth, height and width.
 struct Conv3dAttrs {
   std::vector<int64_t> stride = {1};
   std::vector<int64_t> padding = {0};   // zeros; also six: front, back, top, bottom, left, right
@@ -23,16 +23,15 @@ struct Conv3dAttrs {
 };
 
 // 3-D convolution of volumes, such as scans and short films: y[n, o, p, q, k] = sum over t, r, s, c
-// of x[n, o*stride + t*dilation - padding, p.., q.., c] w[k, t, r, s, c] + bias[k]. It is conv2d on
-// the planes that a window covers, side by side as channels; memory for kd copies of x is needed,
-// and a plan may recompute them.
-// x: [N, D, H, W, C], weight: [K, kd, kh, kw, C / groups], bias: [K] or none; y: [N, O, P, Q, K]
-// with O = floor((D + padding - dilation * (kd - 1) - 1) / stride) + 1, P and Q alike; f32. Equal
-// to torch.nn.functional.conv3d. Errors: Error where sizes do not fit.
+// of x[n, o*stride + t*dilation - padding, p.., q.., c] w[k, t, r, s, c] + bias[k]. Computed as
+// conv2d of the planes under a window, concatenated as channels; this takes memory for kd copies of
+// x, which a plan may recompute. x: [N, D, H, W, C], weight: [K, kd, kh, kw, C / groups], bias: [K]
+// or none; y: [N, O, P, Q, K] with O = floor((D + padding - dilation * (kd - 1) - 1) / stride) + 1,
+// P and Q likewise; f32. Equal to torch.nn.functional.conv3d. Errors: Error if sizes do not match.
 Value conv3d(Value x, Value weight, Value bias, const Conv3dAttrs& attrs = {});
 
 struct Conv3dOptions {
-  int64_t channels = 0;               // of the result; must be set
+  int64_t channels = 0;               // number of output channels; must be set
   std::vector<int64_t> kernel = {1};  // one number, or depth, height and width
   std::vector<int64_t> stride = {1};
   std::vector<int64_t> padding = {0};

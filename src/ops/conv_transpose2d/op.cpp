@@ -20,8 +20,8 @@
 namespace thimble::ops::conv_transpose2d_impl {
 namespace {
 
-// Rows added below that padding cut off are cut off no longer: with output_padding of stride and
-// more the convolution would otherwise lead from the result to a larger image than x.
+// Subtracts what output_padding and padding have in common from both: with an output_padding of at
+// least the stride, the adjoint convolution of the result would otherwise be larger than x.
 ConvTranspose2dAttrs canonical(ConvTranspose2dAttrs attrs) {
   const auto move = [](int64_t& extra, int64_t& cut, int64_t stride) {
     if (extra < stride) return;
@@ -39,7 +39,8 @@ Convolution convolution(const ConvTranspose2dAttrs& attrs, const Shape& weight) 
   return convolution_of(attrs, image_size(weight));
 }
 
-// Height and width of the result. The adjoint convolution leads from them back to those of x.
+// Height and width of the result. The adjoint convolution maps an image of this size to the size of
+// x.
 Pair result_size(const ConvTranspose2dAttrs& attrs, const Window& window, Pair x) {
   if (attrs.padding.automatic) return {x.h * attrs.stride.h, x.w * attrs.stride.w};
   const Pair extent = window_extent(window);
@@ -87,15 +88,15 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
-// The adjoint of the adjoint is the convolution itself; its weight gradient is that of the
-// convolution with the two images in each other's place.
+// The adjoint of the adjoint is the convolution itself. The weight gradient is that of the
+// convolution with the two images swapped.
 std::vector<Value> vjp(const ir::VjpContext& c) {
   const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
   const Value x = c.input(0);
   const Value weight = c.input(1);
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   std::vector<Value> grads(3);
-  // The input is of no use any more once the weights have their gradient.
+  // The weight gradient is computed first: the input is not needed after it.
   if (c.need(1)) {
     grads[1] = conv2d_weight_grad(dy, x,
                                   {.kernel = image_size(weight.shape()),

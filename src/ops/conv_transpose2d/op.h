@@ -11,7 +11,7 @@ namespace thimble {
 
 // stride, padding, dilation and groups are those of the convolution whose adjoint this is.
 struct ConvTranspose2dAttrs {
-  Pair stride = 1;  // the result is about this many times as large
+  Pair stride = 1;  // the result is about this many times larger
   Padding padding;  // cells cut off the result: 1, {1, 2}, {top, bottom, left, right}, or
                     // Padding::same() for a result of size * stride
   // Rows and columns added below and to the right; below stride, or by what padding cuts off more.
@@ -30,7 +30,7 @@ struct ConvTranspose2dAttrs {
 Value conv_transpose2d(Value x, Value weight, Value bias, const ConvTranspose2dAttrs& attrs = {});
 
 struct ConvTranspose2dOptions {
-  int64_t channels = 0;  // of the result; must be set
+  int64_t channels = 0;  // number of output channels; must be set
   Pair kernel = 1;
   Pair stride = 1;
   Padding padding;

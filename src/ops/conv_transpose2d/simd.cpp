@@ -8,7 +8,7 @@
 namespace thimble::ops::conv_transpose2d_impl {
 namespace {
 
-// The convolution whose adjoint this is reads y and writes x.
+// Sizes of the convolution whose adjoint this is: it reads y and writes x.
 conv_dims adjoint_dims(const conv_transpose2d_dims& d) {
   conv_dims of = d;
   of.h = d.p, of.w = d.q, of.c = d.k;

@@ -11,7 +11,7 @@
 namespace thimble::ops::cosine_embedding_impl {
 namespace {
 
-// workspace: one float a row.
+// workspace: one float per row.
 void fast(float* y, const float* a, const float* b, const void* target, void* workspace,
           const cosine_embedding_dims* d, parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);

@@ -7,8 +7,8 @@
 namespace thimble {
 
 struct CosineSimilarityOptions {
-  int64_t axis = -1;      // along which vectors lie; negative counts from the last
-  double epsilon = 1e-8;  // the least length
+  int64_t axis = -1;      // the axis of the vectors; negative counts from the last
+  double epsilon = 1e-8;  // lower bound of each length
 };
 
 // The cosine of the angle between vectors along an axis: a b / (max(||a||, epsilon) max(||b||,

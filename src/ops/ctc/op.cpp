@@ -13,7 +13,7 @@
 namespace thimble::ops::ctc_impl {
 namespace {
 
-// The shape of alpha. first: the input that holds the logits, followed by targets and lengths at
+// The shape of alpha. first: the input with the logits; targets and lengths start at input
 // `targets`.
 Shape checked_alpha(const ir::InferContext& c, int logits, int targets) {
   c.require_dtype(logits, DType::f32);
@@ -134,7 +134,7 @@ const OpDef& ctc_op() {
               [](const ir::SamplesContext& c) {
                 return samples_of(c.attrs.as<CtcOptions>().reduction);
               },
-          // Beyond a target's length stands what does not matter: -1, where it is no class.
+          // Entries beyond a target's length may be -1, which is no class; they are ignored.
           .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
             const bool any_length = c.inputs.size() > 3 && c.inputs[3] != nullptr;
             return {.input = 1,

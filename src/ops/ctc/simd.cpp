@@ -12,14 +12,15 @@
 #define THIMBLE_OPS_CTC_ONCE_
 namespace thimble::ops::ctc_impl {
 
-// Around a row of states, so that neighbours that do not exist can be read: they are impossible.
+// Padding on both sides of a row of states, with impossible states, so that neighbours can be read
+// without checks.
 inline constexpr int kCtcMargin = 16;
 inline constexpr float kNever = static_cast<float>(CTC_NEVER);
 
 struct CtcScratch {
-  float* row;       // states of the step before or after, between margins
+  float* row;       // states of the previous or next step, between margins
   float* emission;  // [states]
-  float* skip;      // [states and 2]: 0 where the blank before may be left out, else impossible
+  float* skip;      // [states and 2]: 0 where the preceding blank may be skipped, else impossible
 };
 
 inline int64_t ctc_row(const ctc_dims& d) {
@@ -49,7 +50,7 @@ inline CtcScratch ctc_scratch_of(const CtcScratch& first, int worker, const ctc_
   return s;
 }
 
-// The divisor of a sequence's loss, beside the batch's divisor.
+// The divisor of a sequence's loss, in addition to that of the batch.
 inline float ctc_length(const ctc_sequence& q, const ctc_dims& d) {
   const int labels = q.states / 2;
   return static_cast<float>(d.by_length != 0 && labels > 1 ? labels : 1);

@@ -1,5 +1,5 @@
-// The fast kernels of ctc; as in ref.h, to rounding. A sequence is a task; the states of a step are
-// added a vector at a time.
+// The fast kernels of ctc; as in ref.h, up to rounding. Each sequence is a task; the states of a
+// step are computed a vector at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace thimble::ops::ctc_impl {
 
-// Bytes of workspace of either; params hold ctc_dims.
+// Bytes of workspace of both kernels; params hold ctc_dims.
 int64_t ctc_workspace(const ir::Params& params, int threads);
 
 void ctc_simd(float* y, float* alpha, const float* x, const int32_t* targets,

@@ -20,7 +20,7 @@ void fast(float* values, int32_t* indices, const float* x, const axis_dims* d,
                [&](int64_t line) { part(values, indices, x, line, d); });
 }
 
-// The definition, given name, doc and kernels.
+// Completes the definition; the caller sets name, doc and kernels.
 OpDef cumulative(OpDef def) {
   def.signature.inputs = {{"x", "f32, at least one dimension"}};
   def.signature.outputs = {{"values", "the shape of x"}, {"indices", "the shape of x, i32"}};

@@ -16,7 +16,7 @@
 namespace thimble::ops::cumsum_impl {
 namespace {
 
-// Lines whose elements lie side by side, kLines of them at once to hide the time of an addition.
+// Computes contiguous lines, kLines of them at a time to hide the latency of an addition.
 template <int kLines>
 void side_by_side(float* y, const float* x, const cumsum_dims& d) {
   const int64_t n = d.along.size;
@@ -30,12 +30,12 @@ void side_by_side(float* y, const float* x, const cumsum_dims& d) {
   }
 }
 
-// Shares the lines out, up to 64 neighbours at a time.
+// Divides the lines among threads, up to 64 adjacent ones at a time.
 void fast(float* y, const float* x, const cumsum_dims* d, parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   const int64_t step = d->along.size * inner;
   if (inner == 1) {
-    // More would not find room in one set of the first-level cache where lines lie 4 KB apart.
+    // More lines would not fit one set of the first-level cache if they lie at a distance of 4 KB.
     constexpr int kLines = 4;
     const int64_t whole = d->along.outer / kLines;
     for_each_row(pool, whole, kLines * step, [&](int64_t i) {

@@ -7,7 +7,7 @@
 namespace thimble {
 
 struct CumsumOptions {
-  int64_t axis = -1;     // along which to add up; negative counts from the last
+  int64_t axis = -1;     // the axis of the sums; negative counts from the last
   bool reverse = false;  // from the end to the start
 };
 

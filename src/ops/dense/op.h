@@ -9,7 +9,7 @@
 namespace thimble {
 
 struct DenseOptions {
-  int64_t units = 0;  // outputs; must be set
+  int64_t units = 0;  // number of outputs; must be set
   bool bias = true;
   Initializer weight_init = init::torch_default();
   std::optional<Initializer> bias_init;  // none: U(-1/sqrt(features), 1/sqrt(features))

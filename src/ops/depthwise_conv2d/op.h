@@ -4,10 +4,10 @@
 
 namespace thimble {
 
-// A depthwise convolution layer: every channel has its own window, conv2d with as many groups as x
-// has channels. options.channels may be 0 (as many as x has) or a multiple of that number;
-// options.groups is found. Parameters and errors as for the layer conv2d; the layer's name is
-// depthwise_conv2d_1, ...
+// A depthwise convolution layer: every channel has its own window. It is conv2d with as many groups
+// as x has channels. options.channels may be 0 (as many as x has) or a multiple of that number;
+// options.groups is set by the layer. Parameters and errors as for the layer conv2d; the layer's
+// name is depthwise_conv2d_1, ...
 Value depthwise_conv2d(Value x, Conv2dOptions options);
 
 // The same with given weights, which creates no parameters. weight: [channels, kh, kw, 1], channels

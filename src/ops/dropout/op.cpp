@@ -41,7 +41,7 @@ const OpDef& dropout_op() {
       },
       .infer = infer,
       .gradient{
-          // The same mask over the gradient.
+          // The gradient uses the same mask.
           .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
             return {Value(), c.grad().graph().add1(dropout_op(), c.attrs, {c.input(0), c.grad()})};
           }},

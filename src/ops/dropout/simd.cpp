@@ -22,7 +22,7 @@ void dropout_target(float* y, const uint32_t* rng, const float* x, const random_
   over_words(d.n, rng, d.stream, pool,
              [&](const uint32_t* words, int at, int64_t begin, int count) HWY_ATTR {
                over_vectors(0, count, [&](auto io, int64_t i) HWY_ATTR {
-                 // 24 bits compare alike signed and unsigned.
+                 // Numbers of 24 bits compare equally as signed and unsigned.
                  const Words drawn = hn::ShiftRight<8>(hn::LoadU(U32(), words + at + i));
                  const auto kept = hn::RebindMask(f, hn::Gt(hn::BitCast(integers, drawn), below));
                  io.store(hn::IfThenElseZero(kept, hn::Mul(io.load(x + begin, i), scale)),

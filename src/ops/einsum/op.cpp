@@ -23,7 +23,7 @@ using Sizes = std::map<char, int64_t>;
 
 bool has(const std::string& labels, char label) { return labels.find(label) != std::string::npos; }
 
-// Those of `labels` that are in `other`, or are not.
+// The characters of `labels` that are in `other`, or those that are not.
 std::string chosen(const std::string& labels, const std::string& other, bool in) {
   std::string result;
   for (const char label : labels) {
@@ -32,7 +32,7 @@ std::string chosen(const std::string& labels, const std::string& other, bool in)
   return result;
 }
 
-// A tensor whose axes have names.
+// A tensor with labelled axes.
 struct Named {
   Value value;
   std::string labels;
@@ -44,7 +44,7 @@ int64_t product(const std::string& labels, const Sizes& sizes) {
   return result;
 }
 
-// With an open batch the one size that it is a part of is left to be found.
+// An open batch size is inferred by reshape.
 Value reshaped(Value x, std::vector<int64_t> dims) {
   if (x.shape() == Shape(dims)) return x;
   for (int64_t& dim : dims) {
@@ -63,8 +63,8 @@ Named ordered(const Named& x, const std::string& labels) {
   return {transpose(x.value, axes), labels};
 }
 
-// A letter that occurs twice stands for the diagonal of its two axes: of both as one, of size n *
-// n, every n + 1st element.
+// A repeated letter means a diagonal: merges the two axes into one of size n * n and takes every (n
+// + 1)-th element.
 Named without_repeats(Named x) {
   for (size_t i = 0; i < x.labels.size(); ++i) {
     const size_t again = x.labels.find(x.labels[i], i + 1);
@@ -95,7 +95,7 @@ Named without_repeats(Named x) {
   return x;
 }
 
-// Without the axes of size 1 that are larger elsewhere: one element serves all.
+// Drops axes of size 1 that are larger in other operands: the one element is broadcast.
 Named without_ones(const Named& x, const Sizes& sizes) {
   std::string labels;
   std::vector<int64_t> dims;
@@ -118,7 +118,7 @@ Named summed(const Named& x, const std::string& keep) {
   return {sum(x.value, {.axes = axes}), chosen(x.labels, keep, true)};
 }
 
-// The axes of two operands by what becomes of them.
+// The axes of two operands, grouped by their role in the product.
 struct Roles {
   std::string batch, rows, columns, contracted;
 };
@@ -131,7 +131,7 @@ Roles roles_of(const Named& a, const Named& b, const std::string& keep) {
           .contracted = chosen(both, keep, false)};
 }
 
-// The product element by element, then sums.
+// Multiplies element by element, then sums.
 Named multiplied(const Named& a, const Named& b, const Roles& r, const Sizes& sizes) {
   const std::string all = r.batch + r.rows + r.columns + r.contracted;
   const auto spread = [&](const Named& x) {
@@ -142,10 +142,10 @@ Named multiplied(const Named& a, const Named& b, const Roles& r, const Sizes& si
   return summed({mul(spread(a), spread(b)), all}, r.batch + r.rows + r.columns);
 }
 
-// As products of matrices, one for each index of the batch axes.
+// Computes matrix products, one for each index of the batch axes.
 Named matrices(const Named& a, const Named& b, const Roles& r, const Sizes& sizes) {
   MatmulAttrs attrs;
-  // An operand that lies the other way round needs no transposition.
+  // matmul takes a transposed operand directly.
   attrs.transpose_a = a.labels == r.batch + r.contracted + r.rows;
   attrs.transpose_b = b.labels == r.batch + r.columns + r.contracted;
   const auto matrix = [&](const Named& x, const std::string& first, const std::string& second) {

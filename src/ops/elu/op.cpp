@@ -13,10 +13,10 @@ namespace {
 
 unary_dims constants(const ir::Attrs& attrs) {
   const auto& a = attrs.as<EluAttrs>();
-  return {.a = static_cast<float>(a.alpha)};  // below 0: the gradient reads x
+  return {.a = static_cast<float>(a.alpha)};  // below 0 the gradient reads x
 }
 
-// The output may be positive for either sign of x then.
+// With a negative alpha the output may be positive for both signs of x.
 bool reads_input(const ir::Attrs& attrs) { return attrs.as<EluAttrs>().alpha < 0.0; }
 
 constexpr UnaryInfo kElu{

@@ -6,10 +6,10 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::elu_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// -0 is kept by the first branch.
+// The first branch keeps -0.
 UNARY_SIMD(elu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), x, hn::Mul(a, math::expm1_negative(x))))
 
-// y is x where alpha is negative.
+// With a negative alpha y holds x.
 HWY_INLINE Vec elu_slope(Vec y, Vec a) {
   return hn::GetLane(a) < 0.0F ? hn::Mul(a, math::exp_below(y)) : hn::Add(y, a);
 }

@@ -22,8 +22,8 @@ void fast(float* y, const int32_t* indices, const float* weight, const embedding
                [&](int64_t i) { f32::embedding_row(y, indices, weight, static_cast<int>(i), d); });
 }
 
-// Rows of the weight are divided among tasks, so that no two tasks add to one element. Every task
-// looks at all indices; it has enough rows to make up for that.
+// Rows of the weight are divided among tasks, so that no two tasks add to the same element. Every
+// task reads all indices and has enough rows to make that cheap.
 void grad_fast(float* dw, const float* dy, const int32_t* indices, const embedding_dims* d,
                parallel::ThreadPool& pool) {
   const int64_t values = std::max<int64_t>(int64_t{1} << 16, int64_t{8} * d->count);
@@ -122,9 +122,9 @@ const OpDef& renorm_op() {
   return def;
 }
 
-// Makes the training step renormalise the rows of a parameter that it reads. The forward part
-// scales what it reads and does not change the table, because nothing may change before the loss is
-// known.
+// Makes the training step renormalize the rows of a parameter that it reads. The forward part
+// scales the rows it reads but does not change the table, because nothing may change before the
+// loss is known to be finite.
 void append_renorm(Value weight, Value indices, const EmbeddingAttrs& attrs) {
   ir::Graph& graph = weight.graph();
   const ir::ValueData& data = graph.data(weight.id());
@@ -133,7 +133,7 @@ void append_renorm(Value weight, Value indices, const EmbeddingAttrs& attrs) {
              {graph.value(graph.updated(weight.id())), indices});
 }
 
-// The gradient of the weight: every row it has, or the sums or means of those that were read.
+// The gradient of the weight: dense, or the sums or means of the rows that were read.
 Value weight_gradient(Value dy, Value indices, int64_t rows, const EmbeddingAttrs& attrs) {
   EmbeddingGradAttrs whole{rows, attrs.padding_idx};
   if (!attrs.sparse && !attrs.scale_grad_by_freq) {
@@ -143,7 +143,7 @@ Value weight_gradient(Value dy, Value indices, int64_t rows, const EmbeddingAttr
       dy, indices,
       {.rows = rows, .padding_idx = attrs.padding_idx, .mean = attrs.scale_grad_by_freq});
   if (attrs.sparse) return dense_rows(some, rows);
-  whole.padding_idx = -1;  // left out already
+  whole.padding_idx = -1;  // these rows are already left out
   return dy.graph().add1(embedding_grad_op(), ir::Attrs::of(whole), {some.sums, some.rows});
 }
 
@@ -182,15 +182,15 @@ const OpDef& embedding_op() {
           .fast = ir::kernel_fn<&fast>(),
       },
       .flow{
-          // Rows are shortened as batches read them, and their frequency is that in the batch.
+          // Rows are renormalized when a batch reads them, and frequencies are those of the batch.
           .samples =
               [](const ir::SamplesContext& c) {
                 const auto& a = c.attrs.as<EmbeddingAttrs>();
                 const bool mixed = c.counted[1] || a.max_norm != 0.0 || a.scale_grad_by_freq;
                 return mixed ? ir::Samples::mixed : ir::Samples::apart;
               },
-          // If rows differ from the table's, or not all of their gradient is the table's, the
-          // gather must stay: a row may be read elsewhere, too.
+          // With renormalization, padding or a scaled gradient the gather must stay: a row may be
+          // read elsewhere, too.
           .gathers =
               [](const ir::Attrs& attrs) {
                 const auto& a = attrs.as<EmbeddingAttrs>();

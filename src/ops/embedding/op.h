@@ -9,11 +9,12 @@
 namespace thimble {
 
 struct EmbeddingAttrs {
-  int64_t padding_idx = -1;  // the row of this index gets no gradient; -1: all rows get theirs
-  double max_norm = 0.0;     // longer rows are shortened to this norm where they are read; 0: none
+  int64_t padding_idx = -1;  // the row with this index gets no gradient; -1: all rows do
+  double max_norm = 0.0;     // longer rows are scaled to this norm when they are read; 0: none
   double norm_type = 2.0;    // the p of that norm, above 0
-  bool scale_grad_by_freq = false;  // a row's gradient is the mean over the places it is read
-  bool sparse = false;              // the weight's gradient is kept as rows: see below
+  bool scale_grad_by_freq =
+      false;            // a row's gradient is the mean over its occurrences, not the sum
+  bool sparse = false;  // the weight's gradient is sparse: see below
 };
 
 // Rows of a table by their indices: y[..., :] = weight[indices[...], :].
@@ -31,13 +32,14 @@ struct EmbeddingAttrs {
 Value embedding(Value indices, Value weight, const EmbeddingAttrs& attrs = {});
 
 struct EmbeddingOptions {
-  int64_t embeddings = 0;    // rows of the table, V; must be set
-  int64_t width = 0;         // of a row, D; must be set
-  int64_t padding_idx = -1;  // the row of this index is 0 and not trained; -1: all rows are
-  double max_norm = 0.0;     // longer rows are shortened to this norm where they are read; 0: none
+  int64_t embeddings = 0;    // number of rows of the table, V; must be set
+  int64_t width = 0;         // width of a row, D; must be set
+  int64_t padding_idx = -1;  // the row with this index is 0 and not trained; -1: none
+  double max_norm = 0.0;     // longer rows are scaled to this norm when they are read; 0: none
   double norm_type = 2.0;    // the p of that norm
-  bool scale_grad_by_freq = false;  // a row's gradient is the mean over the places it is read
-  bool sparse = false;              // updates cost what the rows read cost, not what the table does
+  bool scale_grad_by_freq =
+      false;            // a row's gradient is the mean over its occurrences, not the sum
+  bool sparse = false;  // the cost of an update depends on the rows read, not on the table
   Initializer weight_init = init::normal(0.0, 1.0);
   std::string name;  // of the layer; empty: embedding_1, embedding_2, ...
 };

@@ -8,7 +8,7 @@
 namespace thimble {
 
 struct FlipOptions {
-  std::vector<int64_t> axes;  // turned around; negative ones count from the last
+  std::vector<int64_t> axes;  // axes to reverse; negative ones count from the last
 };
 
 // x with the order of some axes reversed. x: any type, at most 8 dimensions; y: the shape of x.

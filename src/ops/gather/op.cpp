@@ -67,7 +67,8 @@ const OpDef& gather_op() {
           .any_type = true,
       },
       .flow{
-          // Each sample looks up its own elements, or rows of a table that has no samples.
+          // Each sample looks up its own elements, or rows of a table that is shared by all
+          // samples.
           .samples =
               [](const ir::SamplesContext& c) {
                 const ir::Samples along = samples_along(c, c.attrs.as<GatherOptions>().axis);

@@ -19,7 +19,7 @@ void gather_words_target(int32_t* y, const int32_t* x, const int32_t* index, int
   int i = 0;
   for (; i < whole; i += lanes) {
     const auto place = hn::LoadU(words, index + i);
-    // A negative place is a large number without its sign.
+    // A negative index becomes a large unsigned number, so one comparison checks both bounds.
     const auto found = hn::RebindMask(words, hn::Lt(hn::BitCast(unsigned_words, place), size));
     auto at = hn::IfThenElseZero(found, d.step == 1 ? place : hn::Mul(place, step));
     if (d.walk.stride[0] != 0) at = hn::Add(at, hn::Mul(hn::Iota(words, i), stride));

@@ -1,4 +1,4 @@
-// The fast part of gather's kernel.
+// The inner loop of gather's fast kernel.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace thimble::ops::gather_impl {
 
-// One run of the innermost axis, elements of 4 bytes whatever they mean: `missing` are the bits of
-// what has no place. x: where the run's elements of index 0 begin.
+// Computes one run of the innermost axis for elements of 4 bytes of any type. missing: the bits
+// written for an invalid index. x: where the run's elements of index 0 begin.
 void gather_words(int32_t* y, const int32_t* x, const int32_t* index, int32_t missing,
                   const indexed_dims& d);
 

@@ -9,7 +9,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::gaussian_kl_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// exp(x) - 1 for any x; Highway's own knows neither large numbers nor NaN.
+// exp(x) - 1 for any x; Highway's own is wrong for large numbers and NaN.
 HWY_INLINE Vec exp_minus_1(Vec x) {
   const F32 f;
   const Vec bounded = hn::Min(x, hn::Set(f, 89.0F));

@@ -7,7 +7,7 @@ namespace thimble {
 
 struct GaussianNllOptions {
   bool full = false;      // with the constant term
-  double epsilon = 1e-6;  // the least variance
+  double epsilon = 1e-6;  // lower bound of the variance
   Reduction reduction = Reduction::mean;
 };
 

@@ -9,7 +9,7 @@ using namespace ops::HWY_NAMESPACE;
 inline constexpr float kRoot2OverPi = 0.7978845608F;
 inline constexpr float kCubic = 0.044715F;
 
-// (1 + tanh(u)) / 2 = sigmoid(2 u): twice that u.
+// Returns 2 u; (1 + tanh(u)) / 2 = sigmoid(2 u).
 HWY_INLINE Vec gelu_twice(Vec x) {
   const F32 f;
   const Vec cubic = hn::MulAdd(hn::Mul(x, x), hn::Set(f, kCubic), hn::Set(f, 1.0F));

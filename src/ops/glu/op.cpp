@@ -26,7 +26,7 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
   return glu_dims{along.outer, along.size / 2 * along.inner};
 }
 
-// The gradient, given name and kernels.
+// Completes the definition of the gradient; the caller sets name and kernels.
 OpDef gate_grad(OpDef def) {
   def.signature.doc = "The gradient of the gated linear unit it is named after.";
   def.signature.inputs = {{"dy", "x with half of the axis"}, {"x", "any shape"}};
@@ -41,7 +41,7 @@ OpDef gate_grad(OpDef def) {
   return def;
 }
 
-// The op, given name, doc, example, vjp and kernels.
+// Completes the definition of the op; the caller sets name, doc, example, vjp and kernels.
 OpDef gate(OpDef def) {
   def.signature.inputs = {{"x", "any shape with an axis of even size"}};
   def.signature.outputs = {{"y", "x with half of the axis"}};

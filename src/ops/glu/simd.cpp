@@ -65,7 +65,7 @@ struct Geglu {
   }
 };
 
-// Calls part(row, begin, end) for parts of all runs.
+// Calls part(row, begin, end) for pieces of all runs.
 template <class Part>
 HWY_INLINE void over_parts(const glu_dims& d, parallel::ThreadPool& pool, const Part& part) {
   constexpr int64_t kMost = 4096;

@@ -32,7 +32,7 @@ void fast(float* y, const float* x, const float* grid, const grid_sample_dims* d
   });
 }
 
-// Points share pixels: a task adds up some channels of a whole image.
+// Points share pixels, so a task computes some channels of a whole image.
 void fast_input_grad(float* dx, const float* dy, const float* grid, const grid_sample_dims* d,
                      parallel::ThreadPool& pool) {
   constexpr int kChannels = 16;
@@ -52,7 +52,7 @@ void fast_grid_grad(float* dgrid, const float* dy, const float* x, const float* 
   });
 }
 
-// Of images and of what the grid makes of them.
+// Sizes of the images and of the result.
 grid_sample_dims dims_of(const Shape& x, const Shape& y, const GridSampleOptions& options) {
   return {.n = static_cast<int>(x[0]),
           .h = static_cast<int>(x[1]),

@@ -78,7 +78,8 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {c.input(0), statistic, statistic};
 }
 
-// The statistics tell the number of groups: instance_norm shares this op.
+// The number of groups follows from the shape of the statistics, because instance_norm shares this
+// op.
 const OpDef& group_norm_apply_op() {
   static const OpDef def{
       .name = "group_norm_apply",

@@ -8,7 +8,7 @@
 namespace thimble {
 
 struct GroupNormAttrs {
-  int64_t groups = 1;     // of neighbouring channels; divides their number
+  int64_t groups = 1;     // number of groups of consecutive channels; divides the channels
   double epsilon = 1e-5;  // added to the variance
 };
 
@@ -20,7 +20,7 @@ struct GroupNormAttrs {
 Value group_norm(Value x, Value gamma, Value beta, const GroupNormAttrs& attrs);
 
 struct GroupNormOptions {
-  int64_t groups = 0;  // of neighbouring channels; must be set
+  int64_t groups = 0;  // number of groups of consecutive channels; must be set
   double epsilon = 1e-5;
   bool affine = true;  // with a trained scale and shift
   std::string name;    // of the layer; empty: group_norm_1, group_norm_2, ...

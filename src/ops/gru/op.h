@@ -11,9 +11,9 @@ namespace thimble {
 
 struct GruOptions {
   int64_t units = 0;           // width of the hidden state; must be set
-  int64_t layers = 1;          // one upon the other
-  bool bidirectional = false;  // a second scan from the last step to the first beside each
-  double dropout = 0.0;        // between layers, 0 to 1; none where there is one layer
+  int64_t layers = 1;          // stacked layers
+  bool bidirectional = false;  // adds a second scan in reverse order to each layer
+  double dropout = 0.0;        // between layers, 0 to 1; no effect with one layer
   bool bias = true;
   std::string name;  // of the layer; empty: gru_1, gru_2, ...
 };
@@ -30,8 +30,8 @@ struct GruOptions {
 RnnResult gru(Value x, const GruOptions& options);
 RnnResult gru(Value x, Value h0, const GruOptions& options);
 // The same for sequences of different lengths, padded to T steps. lengths: [N], i32, 1 to T. y is 0
-// beyond them, h is that after the last step that counts, and reverse scans begin there: what
-// PyTorch does with pack_padded_sequence.
+// in the padding, h is the state after the last valid step, and reverse scans begin there, as with
+// PyTorch's pack_padded_sequence.
 RnnResult gru(Value x, Value h0, Value lengths, const GruOptions& options);
 // With given weights, in the order that rnn has them; of the options bidirectional, dropout and
 // name count, the others follow from weights.
@@ -42,7 +42,7 @@ struct GruCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
   bool bias = true;
   // Zoneout: in training each element of the state keeps its value with this probability; at
-  // inference states move by the expectation. Source: Krueger et al., "Zoneout", 2017.
+  // inference the state is the expectation. Source: Krueger et al., "Zoneout", 2017.
   double zoneout = 0.0;
   std::string name;  // of the layer; empty: gru_cell_1, ...
 };

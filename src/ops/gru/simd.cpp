@@ -10,8 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::gru_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// From the products in `gates` (reset and update, with x) and `inner` to the gates themselves and
-// the hidden state of one sequence.
+// Computes the gates and the hidden state of one sequence from the products in `gates` (reset and
+// update, including x) and `inner`.
 void gru_cell(float* h, float* gates, float* inner, const float* b, const float* h_before,
               int units) {
   over_vectors(0, units, [=](const auto& io, int64_t j) HWY_ATTR {
@@ -35,7 +35,7 @@ void gru_target(float* h, float* gates, float* inner, const float* x, const floa
                 parallel::ThreadPool& pool) {
   simd::Workspace own(workspace);
   const int64_t units = d.units;
-  // Two matrices, because their products go to different places.
+  // Two matrices, because their products are stored in different buffers.
   const PackedMatrix outer{own.take<float>(simd::packed_floats(units, 2 * units)), units,
                            2 * d.units};
   const PackedMatrix fresh{own.take<float>(simd::packed_floats(units, units)), units, d.units};
@@ -64,7 +64,7 @@ void gru_target(float* h, float* gates, float* inner, const float* x, const floa
   });
 }
 
-// One sequence at one step; `carried` comes from the step after it.
+// Gradients of one sequence at one step; `carried` comes from the next step.
 void gru_cell_grad(float* dx, float* du, float* carried, const float* dh, const float* gates,
                    const float* inner, const float* h_before, int units) {
   over_vectors(0, units, [=](const auto& io, int64_t j) HWY_ATTR {

@@ -5,7 +5,7 @@
 namespace thimble {
 
 struct HardshrinkAttrs {
-  double lambd = 0.5;  // half the width of the interval that becomes 0
+  double lambd = 0.5;  // half the width of the interval that is set to 0
 };
 
 // y = x where |x| > lambd, else 0, element by element. x: any shape, f32.

@@ -6,7 +6,7 @@
 namespace thimble {
 
 struct HingeEmbeddingOptions {
-  double margin = 1.0;  // that unlike pairs should keep
+  double margin = 1.0;  // least distance that dissimilar pairs should have
   Reduction reduction = Reduction::mean;
 };
 

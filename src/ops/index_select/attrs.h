@@ -12,7 +12,7 @@ inline void describe(IndexSelectOptions& a, ir::FieldVisitor& v) {
 
 struct IndexSelectGradAttrs {
   int64_t axis = 0;
-  int64_t size = 0;  // of the axis in index_select's input
+  int64_t size = 0;  // size of the axis in index_select's input
 };
 
 inline void describe(IndexSelectGradAttrs& a, ir::FieldVisitor& v) {

@@ -21,7 +21,7 @@ void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
   });
 }
 
-// Columns are divided among tasks for the sums, so that no two tasks add to one element.
+// Columns are divided among tasks, so that no two tasks add to the same element.
 void grad_fast(float* dx, const float* dy, const int32_t* index, const index_select_dims* d,
                parallel::ThreadPool& pool) {
   constexpr int kColumns = 64;
@@ -36,7 +36,7 @@ void grad_fast(float* dx, const float* dy, const int32_t* index, const index_sel
                });
 }
 
-// x with the axis of another size.
+// The shape of x with another size of the axis.
 Shape resized(const ir::InferContext& c, int x, int64_t axis, int64_t size) {
   std::vector<int64_t> dims = c.shape(x).dims();
   dims[static_cast<size_t>(checked_axis(c, axis, c.shape(x).rank()))] = size;
@@ -124,7 +124,7 @@ const OpDef& index_select_op() {
           .any_type = true,
       },
       .flow{
-          // A table that all samples look up has no samples itself.
+          // A table that all samples share has no samples of its own.
           .samples =
               [](const ir::SamplesContext& c) {
                 return c.counted[0] ? samples_along(c, c.attrs.as<IndexSelectOptions>().axis)

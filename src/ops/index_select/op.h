@@ -7,7 +7,7 @@
 namespace thimble {
 
 struct IndexSelectOptions {
-  int64_t axis = 0;  // whose slices are taken; negative counts from the last
+  int64_t axis = 0;  // the axis of the slices; negative counts from the last
 };
 
 // Slices of x along an axis, in the order of their indices: y[.., i, ..] = x[.., index[i], ..].

@@ -15,7 +15,7 @@ namespace ops {
 
 struct InstanceNormUpdateAttrs {
   double momentum = 0.1;
-  int64_t values = 2;  // that each statistic was computed from
+  int64_t values = 2;  // number of values from which each statistic was computed
 };
 
 inline void describe(InstanceNormUpdateAttrs& a, ir::FieldVisitor& v) {

@@ -54,7 +54,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return {grads.dx, grads.dgamma, grads.dbeta};
 }
 
-// At inference the running statistics, where there are any, take the place of the image's.
+// At inference the running statistics, if there are any, replace those of the image.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   const Shape& x = c.input(0).shape();
   if (phase == ir::Phase::inference && c.input(3)) {
@@ -121,7 +121,7 @@ std::vector<ir::TensorType> infer_update(const ir::InferContext& c) {
   return {c.input(0), c.input(1)};
 }
 
-// An op of its own, as batch_norm_update is, and for its reasons.
+// A separate op for the same reasons as batch_norm_update.
 const OpDef& instance_norm_update_op() {
   static const OpDef def{
       .name = "instance_norm_update",

@@ -6,7 +6,7 @@
 namespace thimble {
 
 struct KlDivergenceOptions {
-  bool log_target = false;  // the target is given as logarithms too
+  bool log_target = false;  // the target is given as log probabilities, too
   Reduction reduction = Reduction::mean;
 };
 

@@ -8,7 +8,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::lamb_update_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// Adam's step for a learning rate of 1.
+// Adam's step with a learning rate of 1.
 class LambStep {
  public:
   LambStep(const lamb_dims* d, int step)
@@ -48,7 +48,7 @@ void lamb_update_target(float* const* out, const float* param, const float* grad
                  const Vec v = moved_square(io.load(v_, i), beta2, share2, g);
                  io.store(m, m_out, i);
                  io.store(v, v_out, i);
-                 // Beyond the last element an epsilon of 0 would make it 0 / 0.
+                 // Lanes beyond the last element would be 0 / 0 with an epsilon of 0.
                  const Vec r = io.present(adam(p, m, v), hn::Zero(F32()));
                  sums[0] = hn::MulAdd(p, p, sums[0]);
                  sums[1] = hn::MulAdd(r, r, sums[1]);

@@ -8,7 +8,7 @@
 namespace thimble {
 
 struct LayerNormAttrs {
-  int64_t dims = 1;       // how many of the last dimensions are normalised together
+  int64_t dims = 1;       // number of last dimensions that are normalized together
   double epsilon = 1e-5;  // added to the variance
 };
 

@@ -17,10 +17,10 @@ unary_dims constants(const ir::Attrs& attrs) {
   return {.a = static_cast<float>(a.slope)};
 }
 
-// The output may be positive for either sign of x then.
+// With a negative slope the output may be positive for both signs of x.
 bool reads_input(const ir::Attrs& attrs) { return attrs.as<LeakyReluAttrs>().slope < 0.0; }
 
-// A slope of 0 gives zeros of either sign, which a bit does not tell.
+// A slope of 0 gives zeros of both signs, which one bit cannot tell apart.
 ir::MaskRule mask(const ir::Attrs& attrs) {
   const double slope = attrs.as<LeakyReluAttrs>().slope;
   return static_cast<float>(slope) == 0.0F ? ir::MaskRule{}

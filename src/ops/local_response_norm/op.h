@@ -7,7 +7,7 @@
 namespace thimble {
 
 struct LocalResponseNormOptions {
-  int64_t size = 5;     // neighbouring channels; must be at least 1
+  int64_t size = 5;     // window of neighbouring channels; at least 1
   double alpha = 1e-4;  // weight of their mean square
   double beta = 0.75;   // exponent
   double k = 1.0;       // added to the mean square

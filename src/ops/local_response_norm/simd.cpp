@@ -1,4 +1,5 @@
-// A row's squares stand in scratch between zeros, so that every window is a sum of shifted vectors.
+// A row's squares are stored between zeros in scratch memory, so that every window is a sum of
+// shifted vectors.
 
 #include "ops/local_response_norm/simd.h"
 
@@ -13,9 +14,9 @@
 #define THIMBLE_OPS_LOCAL_RESPONSE_NORM_ONCE_
 namespace thimble::ops::local_response_norm_impl {
 
-inline constexpr int64_t kResponseTask = 8192;  // elements
+inline constexpr int64_t kResponseTask = 8192;  // elements per task
 
-// Floats of a row with `before + after` zeros on either side.
+// Floats of a row including `before + after` zeros.
 inline int64_t padded_row(const local_response_norm_dims& d) {
   return simd::round_up(int64_t{d.channels} + 2 * (int64_t{d.before} + d.after), 16);
 }
@@ -31,7 +32,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::local_response_norm_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// s^-beta for s > 0; the exponent of the paper, 3/4, is two square roots.
+// s^-beta for s > 0; the paper's exponent, 3/4, takes two square roots.
 HWY_INLINE Vec negative_power(Vec s, float beta) {
   const F32 f;
   if (beta == 0.75F) {

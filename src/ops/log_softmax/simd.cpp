@@ -9,7 +9,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::log_softmax_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// Columns [begin, end) of [n, columns].
+// Columns [begin, end) of a matrix [n, columns].
 void log_softmax_columns(float* y, const float* x, int n, int64_t columns, int64_t begin,
                          int64_t end) {
   const F32 f;

@@ -15,7 +15,7 @@ namespace {
 
 using Part = void (*)(uint8_t*, const void*, const void*, const logical_dims*, int, int);
 
-// Shares the runs of the innermost axis among threads.
+// Divides the runs of the innermost axis among threads.
 template <Part part>
 void fast(uint8_t* y, const void* a, const void* b, const logical_dims* d,
           parallel::ThreadPool& pool) {
@@ -34,7 +34,7 @@ void fast_of_one(uint8_t* y, const void* a, const logical_dims* d, parallel::Thr
   fast<part>(y, a, nullptr, d, pool);
 }
 
-// The definition, given name, doc, example and kernels.
+// Completes the definition; the caller sets name, doc, example and kernels.
 OpDef logic(OpDef def, bool two) {
   def.signature.inputs = {{"a", "any shape and type"}};
   if (two) def.signature.inputs.push_back({"b", "a shape that broadcasts, any type"});

@@ -5,11 +5,11 @@
 namespace thimble {
 
 struct LogitAttrs {
-  double eps = -1.0;  // distance from 0 and 1 that x keeps; below 0 for none
+  double eps = -1.0;  // x is clamped to [eps, 1 - eps]; below 0: not clamped
 };
 
-// y = log(x / (1 - x)), of x limited to [eps, 1 - eps] where eps is not negative, else NaN
-// outside [0, 1], element by element. x: any shape, f32. Throws Error unless eps <= 0.5.
+// y = log(x / (1 - x)), element by element; x is first clamped to [eps, 1 - eps] if eps is not
+// negative, else y is NaN outside [0, 1]. x: any shape, f32. Throws Error unless eps <= 0.5.
 Value logit(Value x, const LogitAttrs& attrs = {});
 
 }  // namespace thimble

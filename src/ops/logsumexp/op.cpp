@@ -17,7 +17,7 @@ THIMBLE_OP_FOLDER(logsumexp) { return {}; }
 namespace thimble {
 
 Value logsumexp(Value x, const ReduceOptions& options) {
-  // Finite, so that infinite elements are not taken from themselves.
+  // Finite, so that infinity is never subtracted from infinity.
   constexpr double kMost = std::numeric_limits<float>::max();
   const Value largest = max(stop_gradient(x), {.axes = options.axes, .keepdims = true});
   const Value level = clip(largest, {.low = -kMost, .high = kMost});

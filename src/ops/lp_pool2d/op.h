@@ -6,10 +6,10 @@
 namespace thimble {
 
 struct LpPool2dOptions {
-  double p = 2.0;          // of the norm; not 0
+  double p = 2.0;          // exponent of the norm; not 0
   Pair kernel = 2;         // size of the window
-  Pair stride = Pair(0);   // places the window moves at a time; 0: its size
-  bool ceil_mode = false;  // a last window that reaches beyond the image counts, too
+  Pair stride = Pair(0);   // 0: the size of the kernel
+  bool ceil_mode = false;  // keep a last window that reaches beyond the image
 };
 
 // Power-average pooling: y[n, p, q, c] = (sum over the window of x^p)^(1/p). x: [N, H, W, C],

@@ -104,7 +104,7 @@ const OpDef& lstm_op() {
   return def;
 }
 
-// [N, width] at the first of so many steps, zeros at the others.
+// [N, width] at the first of `steps` steps, zeros at the others.
 Value at_first_step(Value x, int64_t steps, bool reverse) {
   const int64_t others = steps - 1;
   return pad(reshape(x, {-1, 1, x.shape()[1]}),
@@ -115,8 +115,8 @@ Scanned scan(Value x, const RecurrentWeights& weights, Value h0, Value c0, const
   Value gates = project(x, weights, true);
   Value hh = weights.hh;
   if (weights.hr) {
-    // weight_hh (weight_hr h) is (weight_hh weight_hr) h for all steps but the first, whose hidden
-    // state is given as the projection has it.
+    // weight_hh (weight_hr h) is (weight_hh weight_hr) h for all steps except the first, whose
+    // hidden state is given after projection.
     hh = matmul(weights.hh, weights.hr);
     if (h0)
       gates = add(gates, at_first_step(matmul(h0, weights.hh, {.transpose_b = true}), x.shape()[1],

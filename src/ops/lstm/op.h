@@ -11,9 +11,9 @@ namespace thimble {
 
 struct LstmOptions {
   int64_t units = 0;           // width of the hidden state; must be set
-  int64_t layers = 1;          // one upon the other
-  bool bidirectional = false;  // a second scan from the last step to the first beside each
-  double dropout = 0.0;        // between layers, 0 to 1; none where there is one layer
+  int64_t layers = 1;          // stacked layers
+  bool bidirectional = false;  // adds a second scan in reverse order to each layer
+  double dropout = 0.0;        // between layers, 0 to 1; no effect with one layer
   bool bias = true;
   // Width of the hidden state where it is a projection weight_hr h of fewer than `units` numbers;
   // 0: there is none. Source: Sak, Senior and Beaufays, "Long short-term memory based recurrent
@@ -40,8 +40,8 @@ struct LstmResult {
 LstmResult lstm(Value x, const LstmOptions& options);
 LstmResult lstm(Value x, Value h0, Value c0, const LstmOptions& options);
 // The same for sequences of different lengths, padded to T steps. lengths: [N], i32, 1 to T. y is 0
-// beyond them, h and c are those after the last step that counts, and reverse scans begin there:
-// what PyTorch does with pack_padded_sequence.
+// in the padding, h and c are the states after the last valid step, and reverse scans begin there,
+// as with PyTorch's pack_padded_sequence.
 LstmResult lstm(Value x, Value h0, Value c0, Value lengths, const LstmOptions& options);
 // With given weights, in the order that rnn has them; of the options bidirectional, dropout and
 // name count, the others follow from weights.
@@ -52,7 +52,7 @@ struct LstmCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
   bool bias = true;
   // Zoneout: in training each element of a state keeps its value with this probability; at
-  // inference states move by the expectation. Source: Krueger et al., "Zoneout", 2017.
+  // inference states are the expectation. Source: Krueger et al., "Zoneout", 2017.
   double zoneout_h = 0.0;
   double zoneout_c = 0.0;
   std::string name;  // of the layer; empty: lstm_cell_1, ...

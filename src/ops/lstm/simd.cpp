@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::lstm_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// From the sums in `gates` to the gates themselves, the cell and the hidden state of one sequence.
+// Computes the gates, the cell and the hidden state of one sequence from the sums in `gates`.
 void lstm_cell(float* h, float* c, float* gates, const float* c_before, int units) {
   over_vectors(0, units, [=](const auto& io, int64_t j) HWY_ATTR {
     const Vec in = math::sigmoid(io.load(gates, j));
@@ -56,8 +56,8 @@ void lstm_target(float* h, float* c, float* gates, const float* x, const float* 
   });
 }
 
-// One sequence at one step; dh_carried and dc_carried come from the step after it. h: gets the
-// hidden state, unless null.
+// Gradients of one sequence at one step; dh_carried and dc_carried come from the next step. h:
+// receives the hidden state, unless null.
 void lstm_cell_grad(float* dx, float* dc_carried, float* h, const float* dh_carried,
                     const float* dh, const float* dc, const float* gates, const float* c,
                     const float* c_before, int units) {
@@ -100,7 +100,7 @@ void lstm_grad_target(float* dx, float* dh0, float* dc0, float* h_before, const 
       const Rows dc_now = step_rows(dc, nullptr, d, n, done, d.units);
       const Rows c_now = step_rows(c, nullptr, d, n, done, d.units);
       const Rows c_before = step_rows(c, c0, d, n, done - 1, d.units);
-      // h_before may be c, whose next step has been read by now.
+      // h_before may alias c, whose next step was read before.
       const bool last = done + 1 == d.steps;
       const MutableRows h_now = last ? MutableRows{} : step_rows(h_before, d, n, done + 1, d.units);
       for (int i = 0; i < count; ++i) {

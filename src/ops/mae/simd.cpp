@@ -20,7 +20,7 @@ void mae_grad_target(float* dx, const float* dy, const float* x, const float* t,
   over_elements(d.n, pool, [&](auto io, int64_t i) HWY_ATTR {
     const Vec a = io.load(x, i);
     const Vec b = io.load(t, i);
-    // 0 where they are equal, be they infinite; NaN where one is.
+    // 0 where they are equal, even if infinite; NaN where one is NaN.
     const Vec other = hn::IfThenZeroElse(hn::Eq(a, b), hn::Sub(a, b));
     const Vec above = hn::IfThenElse(hn::Gt(a, b), hn::Set(f, 1.0F), other);
     io.store(hn::Mul(scale(io, i), hn::IfThenElse(hn::Lt(a, b), hn::Set(f, -1.0F), above)), dx, i);

@@ -6,7 +6,7 @@
 namespace thimble {
 
 struct MarginRankingOptions {
-  double margin = 0.0;  // by which they must differ
+  double margin = 0.0;  // the difference they should have
   Reduction reduction = Reduction::mean;
 };
 

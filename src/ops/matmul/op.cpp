@@ -16,7 +16,7 @@
 namespace thimble::ops::matmul_impl {
 namespace {
 
-// The dimensions before the last two.
+// All dimensions except the last two.
 std::vector<int64_t> batch_dims(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end() - 2};
 }
@@ -55,7 +55,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   return {{DType::f32, Shape(std::move(dims))}};
 }
 
-// Many matrices times one are a single, taller matrix times it.
+// Whether many matrices times one matrix are a single, taller matrix times it.
 bool is_one_product(const Shape& a, const Shape& b, const MatmulAttrs& attrs) {
   return b.rank() == 2 && !attrs.transpose_a && a.rank() >= 2;
 }
@@ -91,7 +91,7 @@ int64_t rows_of(const Shape& x) {
   return rows;
 }
 
-// [..., rows, columns] as one matrix of all rows.
+// [..., rows, columns] reshaped to one matrix of all rows.
 Value all_rows(Value x) {
   return x.shape().rank() == 2 ? x : reshape(x, {rows_of(x.shape()), x.shape()[-1]});
 }
@@ -118,7 +118,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const auto& attrs = c.attrs.as<MatmulAttrs>();
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
   std::vector<Value> grads(3);
-  // The input is of no use any more once the weights have their gradient.
+  // The weight gradient is computed first: the input is not needed after it.
   if (c.need(1)) grads[1] = gradient_of_b(attrs, c.input(0), c.input(1), dy);
   if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
   if (c.need(0)) grads[0] = gradient_of_a(attrs, c.input(0), c.input(1), dy);
@@ -127,7 +127,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 
 bool is_empty(const matmul_dims& d) { return d.batch == 0 || d.m == 0 || d.n == 0 || d.k == 0; }
 
-// Empty sums leave the bias; the fast kernel shares out work, of which there is none.
+// With k = 0 only the bias remains; the fast kernel would have no work to divide.
 void fast(float* y, const float* a, const float* b, const float* bias, void* workspace,
           const matmul_dims* d, parallel::ThreadPool& pool) {
   is_empty(*d) ? f32::matmul_ref(y, a, b, bias, d) : matmul_simd(y, a, b, bias, workspace, d, pool);
@@ -138,7 +138,8 @@ int64_t workspace(const ir::Params& params, int threads) {
   return is_empty(d) ? 0 : matmul_workspace_bytes(d, threads);
 }
 
-// Rows of the one matrix y: every element is summed in the same order whatever stands beside it.
+// Rows of y that can be computed on their own: every element is summed in the same order in any
+// split.
 int64_t part_rows(const ir::Params& params) {
   const auto d = params.as<matmul_dims>();
   return d.batch == 1 && d.is_matrix && !is_empty(d) ? simd::kGemmPartRows : 0;
@@ -184,8 +185,8 @@ const OpDef& matmul_op() {
   return def;
 }
 
-// Repeats a and b until their dimensions before the last two are equal, as in NumPy; leaves to the
-// op what it can do itself, and what does not fit.
+// Broadcasts a and b until their dimensions before the last two are equal, as in NumPy. Cases that
+// the op supports itself, and errors, are left to the op.
 void same_batches(Value& a, Value& b) {
   if (a.shape().rank() <= 2 || b.shape().rank() <= 2) return;
   const Shape of_a(batch_dims(a.shape()));

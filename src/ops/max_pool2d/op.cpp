@@ -13,7 +13,7 @@
 namespace thimble::ops::max_pool2d_impl {
 namespace {
 
-// One byte can number the cells of windows up to this size.
+// One byte can number the pixels of windows up to this size.
 constexpr int64_t kMaxByteCells = 255;
 
 bool has_wide_index(const Window& window) {
@@ -66,7 +66,7 @@ const OpDef& inference_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::f32, pooled_shape(c)}};
       },
-      // Finds the places after all.
+      // Recomputes the positions.
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Value x = c.input(0);
         return gradient(c, x.graph().add(with_places_op(), c.attrs, {&x, 1})[1]);
@@ -83,7 +83,7 @@ const OpDef& inference_op() {
 
 std::vector<Value> vjp(const ir::VjpContext& c) { return gradient(c, c.output(1)); }
 
-// Nothing reads the places at inference.
+// At inference nothing reads the positions.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   if (phase == ir::Phase::training) return {};
   return {c.graph.add1(inference_op(), c.attrs, {c.input(0)}), Value()};
@@ -128,7 +128,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
   return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
 }
 
-// Bits that number the cells of a small window, less than a byte; 0: there are too many cells.
+// Bits that number the pixels of a small window, less than a byte; 0: too many pixels.
 int place_bits(const Window& window) {
   const int64_t cells = window.kernel.h * window.kernel.w;
   return cells <= 2 ? 1 : cells <= 4 ? 2 : cells <= 16 ? 4 : 0;
@@ -204,7 +204,7 @@ const OpDef& packed_grad_op() {
   return def;
 }
 
-// Places wait in as few bits as their window needs.
+// Positions are stored in as few bits as their window needs.
 ir::MaskRule mask(const ir::Attrs& attrs) {
   if (place_bits(pool_window(attrs.as<MaxPool2dGradAttrs>())) == 0) return {};
   return {1, &pack_op(), attrs, &packed_grad_op(), attrs};
@@ -238,7 +238,7 @@ const OpDef& grad_op() {
   return def;
 }
 
-// The places stay at inference, too.
+// Keeps the positions at inference, too.
 const OpDef& with_places_op() {
   static const OpDef def = [] {
     OpDef copy = max_pool2d_op();

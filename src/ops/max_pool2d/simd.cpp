@@ -1,5 +1,5 @@
-// Forward, channels lie in the vector lanes and a row of the result is a unit of work; backward, an
-// image is.
+// In forward, channels are in the vector lanes and a task computes rows of the result; in backward
+// a task computes an image.
 
 #include "ops/max_pool2d/simd.h"
 
@@ -20,7 +20,7 @@ using namespace ops::HWY_NAMESPACE;
 using I32 = hn::RebindToSigned<F32>;
 using Places = hn::Vec<I32>;
 
-// Places of maxima lie in memory as bytes, or as int32 for wide windows.
+// Positions of maxima are stored as bytes, or as int32 for large windows.
 template <class T>
 HWY_INLINE void store_places(Places places, T* to, int count, const T* end) {
   const hn::Rebind<T, I32> d;
@@ -116,15 +116,16 @@ HWY_EXPORT(max_pool2d_target);
 
 namespace {
 
-// Scatters the gradient of one image. With one maximum a window that is less work than asking every
-// cell whether it was the one. offset(place): of a cell of the window, in values.
+// Scatters the gradient of one image. With one maximum per window this is less work than checking
+// for every pixel whether it was the maximum. offset(place): the offset of a pixel of the window,
+// in values.
 template <class T, class Offset>
 void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& d,
                    const Offset& offset) {
   std::fill(dx, dx + static_cast<ptrdiff_t>(d.h) * d.w * d.c, 0.0F);
   for (int p = 0; p < d.p; ++p) {
     for (int q = 0; q < d.q; ++q, dy += d.c, index += d.c) {
-      // The window may begin outside the image; its largest cell never lies there.
+      // The window may begin outside the image; its maximum is always inside.
       const ptrdiff_t row = static_cast<ptrdiff_t>(p) * d.stride_h - d.pad_top;
       const ptrdiff_t begin = (row * d.w + q * d.stride_w - d.pad_left) * d.c;
       for (int c = 0; c < d.c; ++c) dx[begin + offset(index[c]) + c] += dy[c];
@@ -132,13 +133,13 @@ void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& 
   }
 }
 
-// Offset of a cell of a window from its first cell, in values.
+// Offset of a pixel of a window from its first pixel, in values.
 ptrdiff_t cell_offset(const pool_dims& d, int place) {
   const ptrdiff_t row = static_cast<ptrdiff_t>(place / d.s) * d.dilation_h;
   return (row * d.w + place % d.s * d.dilation_w) * d.c;
 }
 
-// Eight places, one a byte, become places of kWidth bits next to one another; and back.
+// Packs eight positions of a byte each into positions of kWidth bits, and back.
 template <int kWidth>
 uint64_t packed(uint64_t places) {
   if constexpr (kWidth == 1) places |= places >> 7;
@@ -170,7 +171,7 @@ uint64_t unpacked(uint64_t bits) {
   return (bits | bits << (8 - kWidth)) & (0x0101010101010101 * kEach);
 }
 
-// The bytes of a number, the lowest first whatever the machine's order.
+// Loads a number from its bytes, lowest first on every machine.
 uint64_t load_bytes(const uint8_t* from, int count) {
   uint64_t value = 0;
   if constexpr (std::endian::native == std::endian::little) {
@@ -189,7 +190,7 @@ void store_bytes(uint64_t value, uint8_t* to, int count) {
   }
 }
 
-// Packs in places of one width, known when compiling.
+// Packs positions of a width that is known at compile time.
 template <int kWidth>
 void pack_places(uint8_t* bits, const uint8_t* index, int64_t n, parallel::ThreadPool& pool) {
   constexpr int kPerByte = 8 / kWidth;
@@ -209,7 +210,8 @@ void pack_places(uint8_t* bits, const uint8_t* index, int64_t n, parallel::Threa
   });
 }
 
-// Places first to first + count, one a byte; returns where in `places` the first of them lies.
+// Unpacks positions first to first + count to a byte each; returns where the first of them lies in
+// `places`.
 template <int kWidth>
 const uint8_t* unpack_places(uint8_t* places, const uint8_t* bits, int64_t first, int64_t count) {
   constexpr int kPerByte = 8 / kWidth;
@@ -226,8 +228,8 @@ const uint8_t* unpack_places(uint8_t* places, const uint8_t* bits, int64_t first
   return places + first % kPerByte;
 }
 
-// Bytes of one image's unpacked places, whose first and last packed bytes may be shared with
-// neighbours.
+// Bytes of one image's unpacked positions. Neighbouring images may share its first and last packed
+// byte.
 int64_t unpacked_bytes(const pool_dims& d) { return int64_t{d.p} * d.q * d.c + 64; }
 
 template <int kWidth>

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kName = "max_pool3d";
 
-// max_pool2d twice: of every plane, and along the depth.
+// max_pool2d of every plane, then along the depth.
 struct Poolings {
   MaxPool2dAttrs plane;
   MaxPool2dAttrs depth;
@@ -45,7 +45,7 @@ Poolings poolings_of(Value x, const MaxPool3dOptions& options) {
                     .ceil_mode = options.ceil_mode}};
 }
 
-// Pooled planes as images as high as the volume is deep and as wide as a plane has pixels.
+// Pooled planes as images whose height is the depth and whose width is the pixels of a plane.
 Value as_columns(Value planes, int64_t depth) {
   const Shape& s = planes.shape();
   return reshape(planes, {-1, depth, s[1] * s[2], s[3]});
@@ -84,7 +84,8 @@ MaxPool3dResult max_pool3d_with_indices(Value x, const MaxPool3dOptions& options
     const int64_t pixels = plane[1] * plane[2];
     const MaxPool2dResult columns = max_pool2d_with_indices(
         ops::max_pool3d_impl::as_columns(planes.y, volume[1]), poolings.depth);
-    // Of a column the index counts pooled pixels of all planes: where the plane's own index stands.
+    // The index along the depth counts pooled pixels of all planes, which locates the plane's own
+    // index.
     const Value at = reshape(columns.index, {-1, columns.index.shape()[1] * pixels, plane[3]});
     const Value own =
         gather(reshape(planes.index, {-1, volume[1] * pixels, plane[3]}), at, {.axis = 1});

@@ -11,13 +11,13 @@ class FieldVisitor;
 
 namespace thimble {
 
-// Lists are one number for all axes, or three for depth, height and width.
+// Lists have one number for all axes, or three for depth, height and width.
 struct MaxPool3dOptions {
   std::vector<int64_t> kernel = {2};
-  std::vector<int64_t> stride;         // none: as large as the kernel
-  std::vector<int64_t> padding = {0};  // cells around the volume that are never the largest
+  std::vector<int64_t> stride;         // none: the size of the kernel
+  std::vector<int64_t> padding = {0};  // padding around the volume, which is never the maximum
   std::vector<int64_t> dilation = {1};
-  bool ceil_mode = false;  // a last window that reaches beyond the padding counts, too
+  bool ceil_mode = false;  // keep a last window that reaches beyond the padding
 };
 void describe(MaxPool3dOptions& options, ir::FieldVisitor& visitor);
 
@@ -30,10 +30,10 @@ Value max_pool3d(Value x, const MaxPool3dOptions& options = {});
 
 struct MaxPool3dResult {
   Value y;
-  Value index;  // the cells of the largest values, (depth * H + row) * W + column, i32
+  Value index;  // positions of the maxima: (depth * H + row) * W + column, i32
 };
 
-// max_pool3d and where in the volume the largest values stood, both [N, O, P, Q, C].
+// max_pool3d, and the positions of the maxima in the volume; both [N, O, P, Q, C].
 MaxPool3dResult max_pool3d_with_indices(Value x, const MaxPool3dOptions& options = {});
 
 }  // namespace thimble

@@ -5,8 +5,8 @@
 namespace thimble {
 
 struct MeanGradAttrs {
-  Shape shape;                // of mean's input
-  std::vector<int64_t> axes;  // mean's own
+  Shape shape;                // shape of mean's input
+  std::vector<int64_t> axes;  // axes of mean
 };
 
 inline void describe(MeanGradAttrs& a, ir::FieldVisitor& v) {

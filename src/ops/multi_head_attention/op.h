@@ -9,9 +9,9 @@ namespace thimble {
 
 struct MultiHeadAttentionOptions {
   int64_t heads = 0;     // must be set; divides the width of the query
-  int64_t kv_heads = 0;  // of keys and values, divides heads; 0: as many as heads
-  bool causal = false;   // step t sees the steps 0 to t alone
-  double dropout = 0.0;  // share of the weights that become 0 in training
+  int64_t kv_heads = 0;  // heads of keys and values, divides heads; 0: same as heads
+  bool causal = false;   // step t attends to steps 0 to t only
+  double dropout = 0.0;  // fraction of the weights that become 0 in training
   bool bias = true;
   bool add_bias_kv = false;    // one more key and value, trained, that no mask hides
   bool add_zero_attn = false;  // one more key and value of zeros, that no mask hides

@@ -34,7 +34,7 @@ Value multilabel_margin(Value x, Value labels, const LossOptions& options) {
   // [N, label, class]: 1 for the class of each label.
   const Value own = one_hot(labels, {.classes = classes}) * reshape(counts, {-1, classes, 1});
   const Value others = 1.0 - max(own, {.axes = {1}});
-  // NaN of a label that is no class.
+  // NaN for a label that is no class.
   const Value lead = gather(x, cast(number * counts, DType::i32), {.axis = 1});
   const Value behind = relu(reshape(x, {-1, 1, classes}) - reshape(lead, {-1, classes, 1}) + 1.0);
   const Value pairs =

@@ -46,8 +46,8 @@ void blend(float* y, const float* x, float a, float b, int64_t n, parallel::Thre
   });
 }
 
-// The momentum into out[1] and the direction of the step, not yet orthogonal, into x, [low, high].
-// Returns its norm.
+// Writes the momentum to out[1] and the direction of the step, not yet orthogonal, to x, [low,
+// high]. Returns its norm.
 double start(float* x, float* const* out, const float* grad, const float* buffer,
              const muon_dims& d, parallel::ThreadPool& pool) {
   const auto momentum = static_cast<float>(d.momentum);

@@ -18,13 +18,13 @@ namespace thimble {
 struct Muon {
   double lr = 1e-3;           // of matrices
   double weight_decay = 0.1;  // each step multiplies matrices by 1 - lr * weight_decay
-  double momentum = 0.95;     // share of the average gradient that is kept
+  double momentum = 0.95;     // decay factor of the average gradient
   bool nesterov = true;       // the step looks ahead along the momentum
   double ns_a = 3.4445;       // coefficients of the Newton-Schulz iteration
   double ns_b = -4.7750;      // X = a X + (b A + c A^2) X with A = X X^T
   double ns_c = 2.0315;
-  int64_t ns_steps = 5;          // its steps
-  double epsilon = 1e-7;         // the least norm that the iteration divides by
+  int64_t ns_steps = 5;          // iterations
+  double epsilon = 1e-7;         // lower bound of the norm in the divisor
   bool match_rms_adamw = false;  // rate * 0.2 sqrt(max(rows, columns)), of a size that suits
                                  // AdamW; else rate * sqrt(max(1, rows / columns))
   double adamw_lr = 3e-4;        // of all others, where lr is that of the settings

@@ -8,8 +8,8 @@ namespace thimble {
 // into Adam", 2016.
 struct NAdam {
   double lr = 2e-3;
-  double beta1 = 0.9;            // share of the first moment that is kept
-  double beta2 = 0.999;          // share of the second moment that is kept
+  double beta1 = 0.9;            // decay factor of the first moment
+  double beta2 = 0.999;          // decay factor of the second moment
   double epsilon = 1e-8;         // added to the root of the second moment
   double weight_decay = 0.0;     // added to the gradient, times the parameter
   double momentum_decay = 4e-3;  // of the momentum's warm-up: 1 - 0.96^(t * momentum_decay) / 2

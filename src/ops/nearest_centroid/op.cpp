@@ -19,7 +19,7 @@ void fast(float* y, const float* x, const float* sums, const float* counts,
   });
 }
 
-// x: [N, D], sums: [C, D] and counts: [C] stand at these inputs.
+// Checks x: [N, D], sums: [C, D] and counts: [C] at these inputs.
 void check(const ir::InferContext& c, int x, int sums, int counts) {
   for (const int i : {x, sums, counts}) c.require_dtype(i, DType::f32);
   c.require_rank(x, 2);

@@ -9,7 +9,7 @@ namespace thimble {
 
 struct NllOptions {
   Reduction reduction = Reduction::mean;
-  int64_t ignore_index = -100;  // class index of rows that count nothing
+  int64_t ignore_index = -100;  // rows with this class index are ignored
 };
 
 // Negative log likelihood: reduce over rows of -weight[label] x[label]. x: [N, ..., classes],

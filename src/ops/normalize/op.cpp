@@ -39,7 +39,7 @@ ir::Params params(const ir::KernelContext& c) {
   const auto& options = c.attrs.as<NormalizeOptions>();
   normalize_dims d{};
   d.along = axis_dims_of(c.in(0), options.axis);
-  // Vectors of nothing have norms all the same.
+  // Empty vectors have norms, too.
   if (d.along.size == 0) d.along = {static_cast<int>(c.out(1).elements()), 0, 1};
   d.p = options.p;
   d.epsilon = options.epsilon;

@@ -7,9 +7,9 @@
 namespace thimble {
 
 struct NormalizeOptions {
-  int64_t axis = -1;       // along which norms are taken; negative counts from the last
+  int64_t axis = -1;       // the axis of the vectors; negative counts from the last
   double p = 2.0;          // of the norm, above 0; 2: the length of a vector
-  double epsilon = 1e-12;  // the least divisor
+  double epsilon = 1e-12;  // lower bound of the divisor
 };
 
 // Vectors of length 1: y = x / max(||x||_p, epsilon) with norms along an axis. x: any shape of at

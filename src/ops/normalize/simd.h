@@ -1,4 +1,4 @@
-// The fast kernels of normalize for vectors whose elements lie side by side (inner = 1) and p = 2.
+// The fast kernels of normalize for contiguous vectors (inner = 1) and p = 2.
 #pragma once
 
 #include "ops/normalize/dims.h"

@@ -33,14 +33,15 @@ void check(const ir::InferContext& c) {
   c.require(c.shape(1) == Shape({c.shape(0)[0]}), "expected a length for each sequence, [N]");
 }
 
-// [N, T, ...] without T.
+// The shape [N, T, ...] without T.
 Shape without_steps(const Shape& x) {
   std::vector<int64_t> dims = x.dims();
   dims.erase(dims.begin() + 1);
   return Shape(std::move(dims));
 }
 
-// The definition of an op that keeps the shape, given name, doc, example, gradient and kernels.
+// Completes the definition of an op that keeps the shape; the caller sets name, doc, example,
+// gradient and kernels.
 OpDef steps(OpDef def) {
   def.signature.inputs = {{"x", "[N, T, ...]"}, {"lengths", "[N], i32"}};
   def.signature.outputs = {{"y", "the shape of x"}};
@@ -92,7 +93,7 @@ const OpDef& reverse_sequence_op() {
 }
 
 struct LastGradAttrs {
-  int64_t steps = 0;  // of last_of_sequence's input
+  int64_t steps = 0;  // number of steps of last_of_sequence's input
 };
 void describe(LastGradAttrs& a, ir::FieldVisitor& v) {
   v.field("steps", a.steps, "of last_of_sequence's input");

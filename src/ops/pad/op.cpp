@@ -22,7 +22,7 @@
 namespace thimble::ops::pad_impl {
 namespace {
 
-// More than any dimension may have.
+// Larger than any dimension.
 constexpr int64_t kMostPadding = int64_t{1} << 31;
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -63,7 +63,7 @@ ir::Params params(const ir::KernelContext& c) {
 std::vector<Value> vjp(const ir::VjpContext& c) {
   const auto& options = c.attrs.as<PadOptions>();
   SliceOptions back{.starts = options.before};
-  // Counted from the end, so that it holds for every batch.
+  // Counted from the end, so that it holds for every batch size.
   for (const int64_t after : options.after) back.stops.push_back(after == 0 ? kEnd : -after);
   return {slice(c.grad(), back)};
 }
@@ -105,7 +105,7 @@ THIMBLE_OP_FOLDER(pad) {
 namespace thimble::ops::pad_impl {
 namespace {
 
-// The elements of an axis from `start` on, `count` of them.
+// `count` elements of an axis from `start` on.
 Value part(Value x, int64_t axis, int64_t start, int64_t count) {
   const int64_t stop = start + count;
   return slice(x, axis, start, start < 0 && stop == 0 ? kEnd : stop);
@@ -141,7 +141,7 @@ Value repeated(Value x, int64_t axis, int64_t before, int64_t after, PadMode mod
   return concat(parts, {.axis = axis});
 }
 
-// Cuts off what negative numbers say.
+// Crops the axes with negative numbers.
 Value cut(Value x, const PadOptions& options) {
   SliceOptions inner;
   for (size_t i = 0; i < options.before.size(); ++i) {
@@ -163,8 +163,8 @@ namespace thimble {
 Value pad(Value x, const PadOptions& options) {
   const auto rank = static_cast<size_t>(x.shape().rank());
   const bool fits = options.before.size() == rank && options.after.size() == rank;
-  // As in PyTorch: elements that are cut off do not come back on the other side, but are still
-  // repeated or mirrored.
+  // As in PyTorch: cropped elements do not wrap around to the other side, but are still repeated or
+  // mirrored.
   const bool cut_first = options.mode == PadMode::circular && fits;
   if (cut_first) x = ops::pad_impl::cut(x, options);
   if (options.mode == PadMode::constant || !fits) {

@@ -12,7 +12,7 @@ THIMBLE_OP_FOLDER(pixel_shuffle) { return {}; }
 namespace thimble::ops::pixel_shuffle_impl {
 namespace {
 
-// Throws Error unless x is images and the factor is one.
+// Throws Error unless x is images and the factor is valid.
 void check(const char* op, const Shape& x, int64_t r) {
   constexpr int64_t kLargest = 1 << 15;
   if (x.rank() != 4) {

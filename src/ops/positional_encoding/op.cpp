@@ -12,7 +12,7 @@ THIMBLE_OP_FOLDER(positional_encoding) { return {}; }
 namespace thimble::ops::positional_encoding_impl {
 namespace {
 
-// [steps, width], which the graph may hold already.
+// A constant [steps, width]; reuses an equal one of the graph.
 Value positions(ir::Graph& graph, int64_t steps, int64_t width,
                 const PositionalEncodingOptions& options) {
   const std::string name =

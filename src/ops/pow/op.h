@@ -5,13 +5,13 @@
 namespace thimble {
 
 struct PowAttrs {
-  double exponent = 2.0;  // the same for all elements
+  double exponent = 2.0;  // one number for all elements
 };
 
 // y = x^exponent, element by element. x: any shape, f32.
 Value pow(Value x, const PowAttrs& attrs = {});
 
-// The same with the exponent alone.
+// pow with the exponent as a number.
 inline Value pow(Value x, double exponent) { return pow(x, PowAttrs{.exponent = exponent}); }
 
 // y = x^exponent for two tensors, element by element, with the special values of C99's pow: NaN for

@@ -7,7 +7,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::pow_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// x^exponent, the common exponents without logarithms.
+// x^exponent; common exponents need no logarithm.
 HWY_INLINE Vec power(Vec x, float exponent) {
   const F32 f;
   if (exponent == 1.0F) return x;

@@ -11,7 +11,7 @@ namespace thimble::ops::prelu_impl {
 struct PreluScratch {
   float* wide;  // weights along a wide row
   float* sums;  // [blocks, channels]
-  float* own;   // of the first thread: sums along a wide row
+  float* own;   // for the first thread: sums along a wide row
   int64_t own_distance;
 };
 

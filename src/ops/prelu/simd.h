@@ -1,5 +1,5 @@
-// The fast kernels of prelu; shapes and aliasing as in ref.h. Blocks of rows are summed each by
-// itself and then in their order: results do not depend on the number of threads.
+// The fast kernels of prelu; shapes and aliasing as in ref.h. Blocks of rows are summed
+// independently, then added in order: results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace thimble::ops::prelu_impl {
 
-// Bytes of workspace of either; params hold prelu_dims.
+// Bytes of workspace of both kernels; params hold prelu_dims.
 int64_t prelu_workspace(const ir::Params& params, int threads);
 int64_t prelu_grad_workspace(const ir::Params& params, int threads);
 

@@ -17,7 +17,7 @@ using simd::HWY_NAMESPACE::U32;
 using simd::HWY_NAMESPACE::units;
 using simd::HWY_NAMESPACE::Words;
 
-// kDrawElements standard normal numbers from as many words.
+// Converts kDrawElements words to standard normal numbers.
 HWY_INLINE void to_normal(float* HWY_RESTRICT out, const uint32_t* HWY_RESTRICT words) {
   const F32 f;
   for (int i = 0; i < kDrawElements; i += 2 * lanes()) {
@@ -26,7 +26,7 @@ HWY_INLINE void to_normal(float* HWY_RESTRICT out, const uint32_t* HWY_RESTRICT 
     hn::LoadInterleaved2(U32(), words + i, first, second);
     const Vec u = hn::Sub(hn::Set(f, 1.0F), units(first));
     const Vec angle = hn::Mul(hn::Set(f, 6.283185307179586F), units(second));
-    // log(1) must not come out above 0.
+    // log(1) must not be rounded above 0.
     const Vec square = hn::Max(hn::Mul(hn::Set(f, -2.0F), hn::Log(f, u)), hn::Zero(f));
     const Vec radius = hn::Sqrt(square);
     hn::StoreInterleaved2(hn::Mul(radius, hn::Cos(f, angle)), hn::Mul(radius, hn::Sin(f, angle)), f,

@@ -24,7 +24,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 ir::Params params(const ir::KernelContext& c) {
   const auto& a = c.attrs.as<RandomUniformAttrs>();
   const float low = static_cast<float>(a.low);
-  // Rounding may carry a number up to `high`, which is excluded.
+  // Rounding may give `high`, which is excluded.
   const float below = std::nextafter(static_cast<float>(a.high), low);
   return random_dims{.n = static_cast<int>(c.out().elements()),
                      .stream = static_cast<uint32_t>(a.stream),

@@ -9,10 +9,10 @@ struct RandomUniformOptions {
   double high = 1.0;  // excluded
 };
 
-// Random numbers evenly spread over [low, high), new ones each step, f32. They depend on the seed,
-// the step and the place in the graph alone (Philox 4x32-10), not on threads or vector width.
-// The first form draws a tensor of like's shape. No gradient flows through either.
-// Throws Error unless low <= high, both finite.
+// Uniform random numbers in [low, high), new ones in each step, f32. They depend only on the seed,
+// the step and the node's position in the graph (Philox 4x32-10), not on threads or vector width.
+// The first form draws a tensor of like's shape. They have no gradient. Throws Error unless low <=
+// high, both finite.
 Value random_uniform(Value like, const RandomUniformOptions& options = {});
 Value random_uniform(Graph& graph, const Shape& shape, const RandomUniformOptions& options = {});
 

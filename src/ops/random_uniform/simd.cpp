@@ -22,7 +22,7 @@ void random_uniform_target(float* y, const uint32_t* rng, const random_dims& d,
   over_words(d.n, rng, d.stream, pool,
              [&](const uint32_t* words, int at, int64_t begin, int count) HWY_ATTR {
                over_vectors(0, count, [&](auto io, int64_t i) HWY_ATTR {
-                 // No fused multiply-add: the reference rounds twice.
+                 // No fused multiply-add, because the reference rounds twice.
                  const Vec unit = units(hn::LoadU(U32(), words + at + i));
                  io.store(hn::Min(hn::Add(low, hn::Mul(width, unit)), limit), y + begin, i);
                });

@@ -5,8 +5,8 @@
 namespace thimble {
 
 struct RegularizeGradientOptions {
-  double l1 = 0.0;  // of the sum of magnitudes
-  double l2 = 0.0;  // of half the sum of squares
+  double l1 = 0.0;  // factor of the sum of magnitudes
+  double l2 = 0.0;  // factor of half the sum of squares
 };
 
 // grad + l1 * sign(param) + l2 * param: the gradient of a loss with the penalties l1 * sum(|param|)

@@ -20,8 +20,8 @@ namespace {
 
 using Part = void (*)(void*, const void*, const void*, const remainder_dims*, int, int);
 
-// Shares the runs of the innermost axis among threads. C's fmod is exact for every quotient, which
-// no formula of vectors is; it takes longer than to load and store.
+// Divides the runs of the innermost axis among threads. Uses C's fmod, which is exact for every
+// quotient; no vector formula is.
 template <Part part>
 void fast(unsigned char* y, const void* a, const void* b, const remainder_dims* d,
           parallel::ThreadPool& pool) {
@@ -35,7 +35,7 @@ void fast(unsigned char* y, const void* a, const void* b, const remainder_dims* 
   });
 }
 
-// The gradients of a - b * whole, where whole is constant but for its jumps.
+// The gradients of a - b * whole, where `whole` is piecewise constant.
 template <Value (*whole)(Value, Value)>
 std::vector<Value> vjp(const ir::VjpContext& c) {
   std::vector<Value> grads(2);
@@ -47,7 +47,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
 }
 Value whole_towards_zero(Value a, Value b) { return trunc(a / b); }
 
-// The definition, given name, doc, example, gradient and kernels.
+// Completes the definition; the caller sets name, doc, example, gradient and kernels.
 OpDef division(OpDef def) {
   def.signature.inputs = {{"a", "any shape, f32, i32 or i64"},
                           {"b", "a shape that broadcasts; the type of a"}};

@@ -9,7 +9,7 @@
 namespace thimble {
 
 struct RmsNormAttrs {
-  int64_t dims = 1;  // how many of the last dimensions are normalised together
+  int64_t dims = 1;  // number of last dimensions that are normalized together
   double epsilon = std::numeric_limits<float>::epsilon();  // added to the mean of squares
 };
 

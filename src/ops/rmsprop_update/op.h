@@ -8,8 +8,8 @@ namespace thimble {
 // learning", 2012; centered: Graves, "Generating sequences with recurrent neural networks", 2013.
 struct RMSProp {
   double lr = 1e-2;
-  double alpha = 0.99;    // share of the averages that is kept
-  double epsilon = 1e-8;  // keeps the divisor from 0
+  double alpha = 0.99;    // decay factor of the averages
+  double epsilon = 1e-8;  // keeps the divisor above 0
   double momentum = 0.0;
   bool centered = false;      // divide by the root of the variance, not of the mean square
   double weight_decay = 0.0;  // added to the gradient, times the parameter

@@ -10,11 +10,11 @@ namespace thimble {
 
 struct RnnOptions {
   int64_t units = 0;           // width of the hidden state; must be set
-  int64_t layers = 1;          // one upon the other
-  bool bidirectional = false;  // a second scan from the last step to the first beside each
-  double dropout = 0.0;        // between layers, 0 to 1; none where there is one layer
+  int64_t layers = 1;          // stacked layers
+  bool bidirectional = false;  // adds a second scan in reverse order to each layer
+  double dropout = 0.0;        // between layers, 0 to 1; no effect with one layer
   bool bias = true;
-  bool relu = false;  // in place of tanh
+  bool relu = false;  // relu instead of tanh
   std::string name;   // of the layer; empty: rnn_1, rnn_2, ...
 };
 
@@ -32,8 +32,8 @@ struct RnnResult {
 RnnResult rnn(Value x, const RnnOptions& options);
 RnnResult rnn(Value x, Value h0, const RnnOptions& options);
 // The same for sequences of different lengths, padded to T steps. lengths: [N], i32, 1 to T. y is 0
-// beyond them, h is that after the last step that counts, and reverse scans begin there: what
-// PyTorch does with pack_padded_sequence.
+// in the padding, h is the state after the last valid step, and reverse scans begin there, as with
+// PyTorch's pack_padded_sequence.
 RnnResult rnn(Value x, Value h0, Value lengths, const RnnOptions& options);
 
 // The weights of one layer in one direction, of rnn, gru and lstm and of their cells (gates: 1, 3
@@ -54,9 +54,9 @@ RnnResult rnn(Value x, Value h0, const std::vector<RecurrentWeights>& weights,
 struct RnnCellOptions {
   int64_t units = 0;  // width of the hidden state; must be set
   bool bias = true;
-  bool relu = false;  // in place of tanh
+  bool relu = false;  // relu instead of tanh
   // Zoneout: in training each element of the state keeps its value with this probability; at
-  // inference states move by the expectation. Source: Krueger et al., "Zoneout", 2017.
+  // inference the state is the expectation. Source: Krueger et al., "Zoneout", 2017.
   double zoneout = 0.0;
   std::string name;  // of the layer; empty: rnn_cell_1, ...
 };

@@ -20,7 +20,7 @@ void fast(unsigned char* y, const unsigned char* x, const roll_dims* d,
                [&](int64_t row) { f32::roll_part(y, x, static_cast<int>(row), d); });
 }
 
-// Shifts of all axes, or of the whole tensor as a vector.
+// Shifts of all axes, or of the whole tensor as one vector.
 std::vector<int64_t> shifts_of(const RollOptions& options, int rank) {
   if (options.axes.empty()) return options.shifts;
   std::vector<int64_t> shifts(static_cast<size_t>(rank), 0);

@@ -69,7 +69,7 @@ const OpDef& rotate_pairs_op() {
   return def;
 }
 
-// The table of those angles, which the graph may hold already.
+// The table of these angles; reuses an equal one of the graph.
 Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddingOptions& options) {
   const std::string name =
       fmt::format("rotary_{}_{}_{}_{}", steps, width, options.base, options.offset);

@@ -7,9 +7,9 @@
 namespace thimble {
 
 struct RotaryEmbeddingOptions {
-  bool interleaved = false;  // pairs are neighbours (2i, 2i + 1), not halves (i, i + width / 2)
+  bool interleaved = false;  // pairs are neighbours (2i, 2i + 1) instead of (i, i + width / 2)
   double base = 10000.0;     // pair i rotates by base^(-2i / width) radians a position
-  int64_t width = 0;         // how many of the last dimension's numbers rotate; even; 0: all
+  int64_t width = 0;         // how many numbers of the last dimension rotate; even; 0: all
   int64_t offset = 0;        // of the first position
 };
 

@@ -13,7 +13,7 @@
 namespace thimble::ops::scaled_dot_product_attention_impl {
 namespace {
 
-// Places of the inputs; those of the gradients have dy, y and lse around q, k and v.
+// Indices of the inputs; the gradients also have dy, y and lse.
 struct Places {
   int q, k, v, mask;
 };

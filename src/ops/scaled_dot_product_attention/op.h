@@ -5,9 +5,9 @@
 namespace thimble {
 
 struct AttentionOptions {
-  bool causal = false;   // query t sees the keys 0 to t alone
-  double scale = 0.0;    // of the products; 0: 1 / sqrt(D)
-  double dropout = 0.0;  // share of the weights that become 0 in training
+  bool causal = false;   // query t attends to keys 0 to t only
+  double scale = 0.0;    // factor of the products; 0: 1 / sqrt(D)
+  double dropout = 0.0;  // fraction of the weights that become 0 in training
 };
 
 // Attention: y[n, t, h] = sum over s of softmax over s of (q[n, t, h] . k[n, s, g] * scale + mask)

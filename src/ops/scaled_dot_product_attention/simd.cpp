@@ -1,7 +1,7 @@
-// Attention in blocks of kKeys keys times kQueries queries, which never leave the cache. Queries
-// lie along the vectors: maxima and sums of the softmax then need no work across lanes, and the
-// weights of one product are the operand of the next without any rearrangement. The running maximum
-// and sum follow Dao et al., "FlashAttention", 2022, algorithm 1; the backward pass, algorithm 4.
+// Attention in blocks of kKeys keys times kQueries queries, which stay in the cache. Queries are in
+// the vector lanes: maxima and sums of the softmax then need no operations across lanes, and the
+// weights of one product are the operand of the next without rearrangement. The running maximum and
+// sum follow Dao et al., "FlashAttention", 2022, algorithm 1; the backward pass, algorithm 4.
 
 #include "ops/scaled_dot_product_attention/simd.h"
 
@@ -20,14 +20,14 @@
 #define THIMBLE_OPS_ATTENTION_ONCE_
 namespace thimble::ops::scaled_dot_product_attention_impl {
 
-// A whole number of vectors of any target, of tiles' rows, and of random blocks.
+// A multiple of every target's vectors and tile rows, and of random blocks.
 inline constexpr int kQueries = 64;
 inline constexpr int kKeys = 48;
 inline constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 inline int64_t padded(int width) { return simd::round_up(width, 16); }
 
-// Scratch of one thread. What is transposed has the queries along its rows.
+// Scratch of one thread. Transposed arrays have the queries along their rows.
 struct AttentionScratch {
   float* q;        // [width, kQueries], scaled
   float* scores;   // [kKeys, kQueries], then the weights
@@ -54,7 +54,7 @@ struct AttentionGradScratch {
   float* scores;   // [kKeys, kQueries], then the weights as dropout leaves them
   float* dscores;  // [kKeys, kQueries]
   float* dq;       // [width, kQueries]
-  float* lse;      // [kQueries], infinite where there is no query or it sees nothing
+  float* lse;      // [kQueries]; infinite for missing queries and those that see no key
   float* delta;    // [kQueries]: dy . y
 };
 
@@ -78,12 +78,12 @@ struct AttentionBlock {
   int n, head, query, queries, key, keys;
 };
 
-// Keys that queries before `end` can see.
+// Number of keys that queries before `end` can see.
 inline int visible_keys(const attention_dims& d, int end) {
   return d.causal ? std::min(d.keys, end) : d.keys;
 }
 
-// Start of the vectors of a head, and the distance from one position to the next.
+// Start of a head's vectors, and the distance between positions.
 struct HeadRows {
   int64_t at;
   ptrdiff_t pitch;
@@ -132,7 +132,7 @@ using simd::HWY_NAMESPACE::pack_rows;
 using simd::HWY_NAMESPACE::pack_transposed;
 using simd::HWY_NAMESPACE::transpose_copy;
 
-// The factors that dropout gives the weights of one key, for kQueries queries.
+// Dropout's factors for the weights of one key, for kQueries queries.
 class Dropout {
  public:
   Dropout(const uint32_t* rng, const attention_dims& d)
@@ -175,8 +175,8 @@ void block_scores(float* scores, const float* k, const float* q, const void* mas
   if (mask || d.causal) mask_scores(scores, mask, d, b);
 }
 
-// Turns scores into weights relative to the largest so far, which it updates with the divisor and
-// the sums that were relative to the one before.
+// Turns scores into weights relative to the running maximum. Updates the maximum, the divisor, and
+// the sums, which were relative to the previous maximum.
 void soften(const AttentionScratch& s, const attention_dims& d, int keys) {
   const F32 f;
   const Vec nothing = hn::Set(f, kNothing);
@@ -188,7 +188,7 @@ void soften(const AttentionScratch& s, const attention_dims& d, int keys) {
       largest = hn::Max(largest, hn::Load(f, scores + i * kQueries));
     }
     hn::Store(largest, f, s.largest + column);
-    // A query that has seen nothing yet: any finite number will do.
+    // For a query that has seen no key yet any finite number will do.
     const Vec base = hn::IfThenZeroElse(hn::Eq(largest, nothing), largest);
     Vec sum = hn::Zero(f);
     for (int i = 0; i < keys; ++i) {
@@ -218,7 +218,7 @@ void drop_weights(float* weights, const Dropout& dropout, const AttentionBlock& 
   }
 }
 
-// Divides the sums and writes them out.
+// Divides the sums and stores them.
 void finish_queries(float* y, float* lse, const AttentionScratch& s, const attention_dims& d,
                     const AttentionBlock& b) {
   const F32 f;
@@ -251,7 +251,7 @@ void attention_target(float* y, float* lse, const uint32_t* rng, const float* q,
   pool.run_with_worker(tasks, [&](int64_t task, int worker) HWY_ATTR {
     simd::Workspace own(static_cast<char*>(workspace) + worker * scratch_bytes);
     const AttentionScratch s = carve_attention(own, d);
-    // The last queries see the most keys under a causal mask: they start first.
+    // The last queries see the most keys under a causal mask, so they start first.
     AttentionBlock b{};
     b.query = (blocks - 1 - static_cast<int>(task % blocks)) * kQueries;
     b.queries = std::min(kQueries, d.queries - b.query);
@@ -305,7 +305,8 @@ void load_queries(const AttentionGradScratch& s, const float* dy, const float* q
   std::fill_n(s.dq, int64_t{d.width} * kQueries, 0.0F);
 }
 
-// scores -> weights as dropout leaves them; dscores: dy v^T -> the gradient of the scaled products.
+// Turns scores into weights after dropout, and dscores from dy v^T into the gradient of the scaled
+// products.
 void soften_grad(const AttentionGradScratch& s, const Dropout& dropout, const AttentionBlock& b) {
   const F32 f;
   HWY_ALIGN float factors[kQueries];
@@ -323,7 +324,7 @@ void soften_grad(const AttentionGradScratch& s, const Dropout& dropout, const At
   }
 }
 
-// All queries of one group of heads, whose gradients of keys and values no other task touches.
+// All queries of one group of heads; no other task adds to the gradients of its keys and values.
 void attention_grad_group(float* dq, float* dk, float* dv, const Dropout& dropout, const float* dy,
                           const float* q, const float* k, const float* v, const float* y,
                           const float* lse, const void* mask, const AttentionGradScratch& s,

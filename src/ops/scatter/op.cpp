@@ -12,7 +12,7 @@
 namespace thimble::ops::scatter_impl {
 namespace {
 
-// Where every run of the index has a line of y of its own, lines are shared out among threads.
+// If every run of the index has its own line of y, lines are divided among threads.
 void fast(float* y, const float* x, const int32_t* index, const float* source,
           const indexed_dims* d, parallel::ThreadPool& pool) {
   const int inner = d->walk.size[0];

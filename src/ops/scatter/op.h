@@ -11,8 +11,8 @@ class FieldVisitor;
 namespace thimble {
 
 struct ScatterOptions {
-  int64_t axis = -1;   // along which indices count; negative counts from the last
-  double value = 0.0;  // what is written where there is no source
+  int64_t axis = -1;   // the axis that indices refer to; negative counts from the last
+  double value = 0.0;  // written if there is no source
 };
 void describe(ScatterOptions& options, ir::FieldVisitor& visitor);
 

@@ -13,7 +13,7 @@
 namespace thimble::ops::scatter_add_impl {
 namespace {
 
-// If every run of the index has a line of y of its own, lines are divided among threads, and each
+// If every run of the index has its own line of y, lines are divided among threads, and each line
 // is set and added to while it is in the cache.
 void fast(float* y, const float* x, const int32_t* index, const float* source,
           const indexed_dims* d, parallel::ThreadPool& pool) {

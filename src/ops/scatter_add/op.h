@@ -8,7 +8,7 @@
 namespace thimble {
 
 struct ScatterAddOptions {
-  int64_t axis = -1;  // along which indices count; negative counts from the last
+  int64_t axis = -1;  // the axis that indices refer to; negative counts from the last
 };
 
 // x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += source[i, j, k]
@@ -18,10 +18,10 @@ struct ScatterAddOptions {
 // do not fit.
 Value scatter_add(Value x, Value index, Value source, const ScatterAddOptions& options = {});
 
-// Of the gather whose gradient is taken.
+// Attributes of the gather whose gradient is computed.
 struct GatherGradAttrs {
   int64_t axis = -1;
-  Shape shape;  // of its input
+  Shape shape;  // shape of its input
 };
 
 // The gradient of gather by its input: scatter_add of dy to zeros. dy, index: one shape.

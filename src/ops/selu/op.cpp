@@ -10,7 +10,7 @@ UNARY_SIMD_DECLARE(selu)
 namespace thimble::ops::selu_impl {
 namespace {
 
-// The fast kernel's factors on the two sides of 0.
+// The fast kernel's factors above and below 0.
 unary_dims constants(const ir::Attrs& /*attrs*/) {
   return {.a = 1.0507009874F, .b = 1.0507009874F * 1.6732632424F};
 }

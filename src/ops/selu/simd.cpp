@@ -6,7 +6,7 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::selu_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// -0 is kept by the first branch.
+// The first branch keeps -0.
 UNARY_SIMD(selu, hn::IfThenElse(hn::Ge(x, hn::Zero(f)), hn::Mul(a, x),
                                 hn::Mul(b, math::expm1_negative(x))))
 UNARY_GRAD_SIMD(selu, y,

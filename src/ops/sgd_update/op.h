@@ -8,9 +8,10 @@ namespace thimble {
 // momentum in deep learning", 2013, as torch.optim.SGD has it.
 struct SGD {
   double lr = 1e-3;
-  double momentum = 0.0;   // share of the last change that is kept
-  double dampening = 0.0;  // share of the gradient left out of the momentum; not in the first step
-  bool nesterov = false;   // needs a momentum and no dampening
+  double momentum = 0.0;  // decay factor of the momentum
+  double dampening =
+      0.0;  // fraction of the gradient that is not added to the momentum; not in the first step
+  bool nesterov = false;      // needs momentum > 0 and dampening = 0
   double weight_decay = 0.0;  // added to the gradient, times the parameter
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design

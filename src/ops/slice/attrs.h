@@ -14,7 +14,7 @@ inline void describe(SliceOptions& a, ir::FieldVisitor& v) {
 }
 
 struct SliceGradAttrs {
-  Shape shape;  // of slice's input
+  Shape shape;  // shape of slice's input
   SliceOptions options;
 };
 

@@ -17,7 +17,7 @@
 namespace thimble::ops::slice_impl {
 namespace {
 
-// The range taken of one axis.
+// The selected range of one axis.
 struct Range {
   int64_t start = 0;
   int64_t count = 0;
@@ -40,7 +40,7 @@ std::vector<Range> ranges_of(const Shape& x, const SliceOptions& options) {
     range.step = options.steps.empty() ? 1 : options.steps[i];
     const int64_t length = clamped(options.stops[i], x[axis]) - range.start;
     range.count = length <= 0 ? 0 : (length - 1) / range.step + 1;
-    if (range.count <= 1) range.step = 1;  // a step that is not taken may be of any size
+    if (range.count <= 1) range.step = 1;  // with at most one element the step is irrelevant
   }
   return ranges;
 }
@@ -149,7 +149,7 @@ const OpDef& slice_op() {
 
 // Turns negative steps into positive ones over reversed axes; returns those axes.
 std::vector<int64_t> turned(SliceOptions& options) {
-  // Place i of an axis is place -1 - i of the turned one, counted from the other end.
+  // Index i of an axis is index -1 - i of the reversed one, counted from the other end.
   const auto other_end = [](int64_t place) { return place == kEnd ? kEnd : -1 - place; };
   std::vector<int64_t> axes;
   const size_t given =

@@ -6,7 +6,7 @@
 namespace thimble {
 
 struct SmoothL1Options {
-  double beta = 1.0;  // where the parabola becomes a straight line
+  double beta = 1.0;  // where the loss changes from quadratic to linear
   Reduction reduction = Reduction::mean;
 };
 

@@ -31,7 +31,7 @@ ir::Params params_of(const ir::KernelContext& c, int logits) {
   return params_of(c.attrs, c.in(logits), c.inputs[static_cast<size_t>(logits) + 1]->dtype);
 }
 
-// The logits, followed by labels and perhaps weights of the classes.
+// Checks logits, and the labels and optional class weights after them.
 void check(const ir::InferContext& c, int logits) {
   const auto& options = c.attrs.as<SoftmaxCrossEntropyOptions>();
   require_classes(c, logits, logits + 1);
@@ -51,7 +51,7 @@ void check(const ir::InferContext& c, int logits) {
             "weigh rows with Reduction::none");
 }
 
-// A mean over class indices leaves out those that are ignored, and divides by the weights of all.
+// A mean over class indices excludes ignored ones and divides by the sum of weights.
 ir::Samples samples(const ir::SamplesContext& c) {
   const Reduction reduction = c.attrs.as<SoftmaxCrossEntropyOptions>().reduction;
   if (c.in(0).rank() < 2) return ir::Samples::mixed;

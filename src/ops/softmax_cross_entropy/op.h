@@ -9,8 +9,8 @@ namespace thimble {
 
 struct SoftmaxCrossEntropyOptions {
   Reduction reduction = Reduction::mean;
-  double label_smoothing = 0.0;    // share of each label that is spread over all classes, 0 to 1
-  int64_t ignore_index = -100;     // class index of rows that count nothing
+  double label_smoothing = 0.0;    // fraction of each label that is spread over all classes, 0 to 1
+  int64_t ignore_index = -100;     // rows with this class index are ignored
   bool log_probabilities = false;  // the logits are logarithms of probabilities: no softmax (nll)
 };
 

@@ -48,14 +48,14 @@ HWY_INLINE RowLevel row_level(const float* x, int n, const cross_entropy_dims& d
           })};
 }
 
-// Weights of the classes of a row: `spike` at `label`, and the rest in vectors.
+// Target weights of the classes of a row: `spike` at `label`, and the rest as vectors.
 struct Targets {
   int label;          // -1: none
   float spike;        // extra weight of the label's class
   const float* t;     // probabilities, or null
   const float* each;  // weights of the classes, or null for 1
   float share;        // factor of the probabilities
-  float spread;       // what every class counts
+  float spread;       // base weight of every class
 
   template <class Io>
   HWY_INLINE Vec operator()(const Io& io, int64_t i) const {
@@ -70,7 +70,7 @@ struct Targets {
     const Targets self = *this;
     return row_sum(n, [self](auto io, int64_t i) HWY_ATTR { return self(io, i); });
   }
-  // Whether there is anything but the spike.
+  // Whether any weight besides the spike is nonzero.
   [[nodiscard]] bool in_vectors() const { return t != nullptr || spread != 0.0F; }
 };
 
@@ -84,7 +84,7 @@ HWY_INLINE Targets targets_of(const void* labels, const float* weight, const cro
           spread};
 }
 
-// losses: one a row.
+// losses: one per row.
 void losses_target(float* losses, const float* x, const void* labels, const float* weight,
                    const cross_entropy_dims& d, parallel::ThreadPool& pool) {
   const int n = d.classes;

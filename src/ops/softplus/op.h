@@ -6,7 +6,7 @@ namespace thimble {
 
 struct SoftplusAttrs {
   double beta = 1.0;        // sharpness
-  double threshold = 20.0;  // of beta * x, from where on y = x
+  double threshold = 20.0;  // y = x where beta * x exceeds it
 };
 
 // y = log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold, element by element.

@@ -5,7 +5,7 @@
 namespace thimble {
 
 struct SoftshrinkAttrs {
-  double lambd = 0.5;  // half the width of the interval that becomes 0
+  double lambd = 0.5;  // half the width of the interval that is set to 0
 };
 
 // y = x - lambd for x > lambd, x + lambd for x < -lambd, else 0, element by element. x: any

@@ -5,7 +5,7 @@
 #include "ir/graph.h"
 #include "ops/families/builder/named_op.h"
 
-// The best of all elements, in order: topk with k as large as the axis.
+// Sorts all elements: topk with k equal to the size of the axis.
 THIMBLE_OP_FOLDER(sort) { return {}; }
 
 namespace thimble {

@@ -9,8 +9,8 @@ namespace thimble {
 // whole gradients, which PyTorch refuses here, are updated whole.
 struct SparseAdam {
   double lr = 1e-3;
-  double beta1 = 0.9;     // share of the first moment that is kept
-  double beta2 = 0.999;   // share of the second moment that is kept
+  double beta1 = 0.9;     // decay factor of the first moment
+  double beta2 = 0.999;   // decay factor of the second moment
   double epsilon = 1e-8;  // added to the root of the second moment before its bias is corrected
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design

@@ -4,8 +4,8 @@
 
 namespace thimble {
 
-// x itself, through which no gradient flows (torch.Tensor.detach). x: any type and shape. Takes no
-// memory: the result lies where x lies.
+// x itself, without a gradient (torch.Tensor.detach). x: any type and shape. Takes no memory: the
+// result shares the memory of x.
 Value stop_gradient(Value x);
 
 }  // namespace thimble

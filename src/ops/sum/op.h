@@ -7,7 +7,7 @@
 
 namespace thimble {
 
-// Which axes vanish.
+// The axes to reduce.
 struct ReduceOptions {
   std::vector<int64_t> axes;  // none: all; negative ones count from the last
   bool keepdims = false;      // keep them with size 1

@@ -16,7 +16,7 @@
 namespace thimble::ops::sum_to_impl {
 namespace {
 
-// Whether an axis of x, counted from the last (-1), vanishes in y or is 1 there.
+// Whether an axis of x, counted from the last (-1), is missing in y or has size 1 there.
 bool is_summed(const Shape& y, int axis) { return axis < -y.rank() || y[axis] == 1; }
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {

@@ -5,7 +5,7 @@
 namespace thimble {
 
 struct ThresholdAttrs {
-  double threshold = 0.0;  // what x must exceed
+  double threshold = 0.0;  // elements of x above it are kept
   double value = 0.0;      // value of the other elements
 };
 

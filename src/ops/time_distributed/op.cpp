@@ -10,7 +10,7 @@ THIMBLE_OP_FOLDER(time_distributed) { return {}; }
 namespace thimble {
 
 Value time_distributed(Value x, const std::function<Value(Value)>& function) {
-  const std::vector<int64_t> dims = x.shape().dims();  // a copy: the graph grows
+  const std::vector<int64_t> dims = x.shape().dims();  // a copy: adding nodes moves shapes
   if (dims.size() < 2) {
     throw Error("time_distributed",
                 fmt::format("expected x [N, T, ...], got {}", to_string(x.shape())));

@@ -15,8 +15,8 @@
 namespace thimble::ops::topk_impl {
 namespace {
 
-// An element as a number that sorts as topk_before does: its value's bits, made to grow with the
-// value, above its index.
+// An element as an integer that sorts as topk_before does: the bits of its value, mapped to grow
+// with the value, above the bits of its index.
 uint64_t key_of(float value, int index, bool largest) {
   uint32_t bits = 0;
   const float unsigned_zero = value + 0.0F;
@@ -26,13 +26,13 @@ uint64_t key_of(float value, int index, bool largest) {
   return uint64_t{largest ? ~rising : rising} << 32U | static_cast<uint32_t>(index);
 }
 
-// Whether a value may come before the last one kept.
+// Whether a value may come before the last kept one.
 bool may_enter(float value, float last, bool largest) {
   return largest ? !(value <= last) : value < last || last != last;
 }
 
-// The keys of the first k of a line, in order: few are kept sorted while the line is read; many are
-// parted from the rest and then sorted. keys: room for the whole line.
+// The keys of the first k elements of a line, in order: a few are kept sorted while the line is
+// read; many are partitioned and then sorted. keys: room for the whole line.
 void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bool largest) {
   constexpr int kFew = 32;
   if (k == 0) return;
@@ -56,7 +56,7 @@ void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bo
   }
 }
 
-// workspace: the keys of one line a thread.
+// workspace: the keys of one line per thread.
 void fast(float* values, int32_t* indices, const float* x, void* workspace, const topk_dims* d,
           parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;

@@ -7,14 +7,14 @@
 namespace thimble {
 
 struct TopkOptions {
-  int64_t k = 1;        // how many, at most the size of the axis
-  int64_t axis = -1;    // along which they are chosen; negative counts from the last
-  bool largest = true;  // else the smallest
+  int64_t k = 1;        // number of elements, at most the size of the axis
+  int64_t axis = -1;    // the axis of the elements; negative counts from the last
+  bool largest = true;  // false: the smallest
 };
 
 struct Topk {
-  Value values;   // x with k elements of the axis, the best first
-  Value indices;  // where they stood, i32
+  Value values;   // x with the axis reduced to k elements, the best first
+  Value indices;  // original positions of the values, i32
 };
 
 // The k largest or smallest elements along an axis, chosen without sorting the others; of equal

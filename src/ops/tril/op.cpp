@@ -36,7 +36,7 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
-// The definition, given name, doc, example, gradient and kernels.
+// Completes the definition; the caller sets name, doc, example, gradient and kernels.
 OpDef triangle(OpDef def) {
   def.signature.inputs = {{"x", "[..., rows, columns] of any type"}};
   def.signature.outputs = {{"y", "the shape of x"}};

@@ -11,7 +11,8 @@ class FieldVisitor;
 namespace thimble {
 
 struct TriangleOptions {
-  int64_t diagonal = 0;  // the one that bounds the triangle: 0 the main one, above 0 those above it
+  int64_t diagonal =
+      0;  // the diagonal that bounds the triangle: 0 the main one, above 0 those above it
 };
 void describe(TriangleOptions& options, ir::FieldVisitor& visitor);
 

@@ -11,7 +11,7 @@
 namespace thimble::ops::triplet_margin_impl {
 namespace {
 
-// workspace: one float a row.
+// workspace: one float per row.
 void fast(float* y, const float* a, const float* p, const float* n, void* workspace,
           const triplet_margin_dims* d, parallel::ThreadPool& pool) {
   auto* const losses = d->divisor == LOSS_TERMS ? y : static_cast<float*>(workspace);

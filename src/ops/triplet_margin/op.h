@@ -10,7 +10,8 @@ struct TripletMarginOptions {
   double margin = 1.0;
   double p = 2.0;         // of the norm, at least 1
   double epsilon = 1e-6;  // added to differences
-  bool swap = false;      // the negative's distance to the nearer of anchor and positive
+  bool swap = false;  // replaces the distance of the negative by the smaller one of those to anchor
+                      // and positive
 };
 
 // reduce over rows of max(0, d(anchor, positive) - d(anchor, negative) + margin) with

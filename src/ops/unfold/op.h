@@ -13,14 +13,14 @@ struct UnfoldOptions {
   Pair kernel = 2;
   Pair stride = 1;
   Padding padding;    // zeros around the image
-  Pair dilation = 1;  // from one cell of the window to the next
+  Pair dilation = 1;  // distance between pixels of the window
 };
 void describe(UnfoldOptions& options, ir::FieldVisitor& visitor);
 
-// The windows of images, one a row: y[n, p * Q + q, (r * kw + s) * C + c] = x[n, p*stride +
-// r*dilation - padding, q*stride + s*dilation - padding, c]. x: [N, H, W, C], f32; y: [N, P * Q,
-// kh * kw * C] with P = floor((H + padding - dilation * (kh - 1) - 1) / stride) + 1. As
-// torch.nn.functional.unfold, but that channels are last. Errors: Error where sizes do not fit.
+// The windows of images, one per row: y[n, p * Q + q, (r * kw + s) * C + c] = x[n, p*stride +
+// r*dilation - padding, q*stride + s*dilation - padding, c]. x: [N, H, W, C], f32; y: [N, P * Q, kh
+// * kw * C] with P = floor((H + padding - dilation * (kh - 1) - 1) / stride) + 1. As
+// torch.nn.functional.unfold, but with channels last. Errors: Error if sizes do not match.
 Value unfold(Value x, const UnfoldOptions& options);
 
 struct FoldOptions {
@@ -32,9 +32,9 @@ struct FoldOptions {
 };
 void describe(FoldOptions& options, ir::FieldVisitor& visitor);
 
-// The sums of windows laid over each other, the gradient of unfold: x: [N, P * Q, kh * kw * C],
-// f32; y: [N, size.h, size.w, C]. As torch.nn.functional.fold, but that channels are last. Errors:
-// Error where sizes do not fit.
+// The sum of overlapping windows, which is the gradient of unfold. x: [N, P * Q, kh * kw * C], f32;
+// y: [N, size.h, size.w, C]. As torch.nn.functional.fold, but with channels last. Errors: Error if
+// sizes do not match.
 Value fold(Value x, const FoldOptions& options);
 
 }  // namespace thimble

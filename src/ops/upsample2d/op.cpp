@@ -14,7 +14,7 @@
 namespace thimble::ops::upsample2d_impl {
 namespace {
 
-constexpr double kLargest = 1 << 24;  // cells of a side
+constexpr double kLargest = 1 << 24;  // most pixels along a side
 
 double scale_of_width(const Upsample2dOptions& o) { return o.scale_w > 0.0 ? o.scale_w : o.scale; }
 
@@ -63,7 +63,8 @@ upsample2d_dims dims_of(const Shape& x, const Shape& y, const Upsample2dOptions&
   return d;
 }
 
-// Bicubic: each image is a task, image(where it begins in x, where in y, the sizes of one).
+// Bicubic: each image is a task; calls image(its offset in x, its offset in y, the sizes of one
+// image).
 template <class Image>
 void for_each_image(const upsample2d_dims& d, parallel::ThreadPool& pool, const Image& image) {
   upsample2d_dims one = d;

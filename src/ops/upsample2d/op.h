@@ -7,23 +7,23 @@
 
 namespace thimble {
 
-// nearest: the pixel at floor(i / scale); nearest_exact: the pixel whose middle is nearest,
-// floor((i + 1/2) / scale); bilinear: between the four pixels around (i + 1/2) / scale - 1/2;
-// bicubic: a smooth curve through the sixteen around it (Keys 1981, a = -3/4).
+// nearest: the pixel at floor(i / scale); nearest_exact: the pixel with the nearest center,
+// floor((i + 1/2) / scale); bilinear: interpolates the four pixels around (i + 1/2) / scale - 1/2;
+// bicubic: a cubic through the sixteen pixels around it (Keys 1981, a = -3/4).
 enum class Upsampling : uint8_t { nearest, nearest_exact, bilinear, bicubic };
 
 struct Upsample2dOptions {
-  Pair size = Pair(0);   // height and width of the result; 0: found from scale
-  double scale = 0.0;    // of height and width; 0: result / input
-  double scale_w = 0.0;  // of the width, where it differs
+  Pair size = Pair(0);   // height and width of the result; 0: from scale
+  double scale = 0.0;    // factor of height and width; 0: result / input
+  double scale_w = 0.0;  // factor of the width, if different
   Upsampling mode = Upsampling::nearest;
-  bool align_corners = false;  // of bilinear and bicubic: the middles of the corners stay
+  bool align_corners = false;  // for bilinear and bicubic: align the centers of the corner pixels
 };
 
-// Images of another size, larger or smaller. x: [N, H, W, C], f32; y: [N, P, Q, C] with (P, Q) =
-// size or floor(scale * (H, W)). Where size and scale are both given, the result has that size and
-// pixels lie as the scale says. Equal to torch.nn.functional.interpolate.
-// Errors: Error unless size or scale is given and the images are not empty.
+// Resizes images. x: [N, H, W, C], f32; y: [N, P, Q, C] with (P, Q) = size or floor(scale * (H,
+// W)). If size and scale are both given, size is the size of the result and scale determines the
+// sampling points. Equal to torch.nn.functional.interpolate. Errors: Error unless size or scale is
+// given and the images are not empty.
 Value upsample2d(Value x, const Upsample2dOptions& options);
 
 struct Upsample1dOptions {
@@ -33,7 +33,7 @@ struct Upsample1dOptions {
   bool align_corners = false;
 };
 
-// upsample2d on sequences, seen as images one row high. x: [N, L, C]; y: [N, Q, C].
+// upsample2d on sequences, seen as images of height 1. x: [N, L, C]; y: [N, Q, C].
 Value upsample1d(Value x, const Upsample1dOptions& options);
 
 }  // namespace thimble

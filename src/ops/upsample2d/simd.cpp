@@ -1,6 +1,6 @@
-// A row of the result is first made of two whole rows of the image, which lie in one run however
-// few channels there are, and then pixel by pixel; the gradient goes the other way, for each row of
-// the image over all rows of the result that it is part of.
+// A row of the result is first interpolated from two whole rows of the image, which are contiguous
+// however few channels there are, and then along the row. The gradient reverses this: for each row
+// of the image it adds all rows of the result to which that row contributes.
 
 #include "ops/upsample2d/simd.h"
 
@@ -19,7 +19,7 @@ namespace thimble::ops::upsample2d_impl {
 struct UpsampleScratch {
   upsample_cells* columns;  // [w.to]
   upsample_cells* rows;     // [h.to]
-  float* own;               // of the first thread: one row
+  float* own;               // for the first thread: one row
   int64_t own_distance;
 };
 
@@ -106,7 +106,7 @@ void upsample2d_target(float* y, const float* x, void* workspace, const upsample
   });
 }
 
-// One row of dx: the sum of the rows of dy that it is part of, then over their columns.
+// One row of dx: adds the rows of dy to which it contributes, then sums over their columns.
 void upsample_grad_row(float* to, const float* image, int h, float* own, const UpsampleScratch& s,
                        const upsample2d_dims& d) {
   const int64_t wide = int64_t{d.w.to} * d.c;

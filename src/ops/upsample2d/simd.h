@@ -9,7 +9,7 @@
 
 namespace thimble::ops::upsample2d_impl {
 
-// Bytes of workspace of either; params hold upsample2d_dims.
+// Bytes of workspace of both kernels; params hold upsample2d_dims.
 int64_t upsample2d_workspace(const ir::Params& params, int threads);
 int64_t upsample2d_grad_workspace(const ir::Params& params, int threads);
 

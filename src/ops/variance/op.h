@@ -10,7 +10,8 @@ namespace thimble {
 struct VarianceOptions {
   std::vector<int64_t> axes;  // none: all; negative ones count from the last
   bool keepdims = false;      // keep them with size 1
-  double correction = 1.0;  // taken from the number of elements: 1 for a sample, 0 for all there is
+  double correction =
+      1.0;  // subtracted from the number of elements: 1 for a sample, 0 for a population
 };
 
 // The variance over axes: the sum of (x - mean)^2, divided by the number of elements less the
@@ -18,7 +19,7 @@ struct VarianceOptions {
 // torch.var. Throws Error for axes that do not exist.
 Value variance(Value x, const VarianceOptions& options = {});
 
-// Its square root, whose gradient is 0 where it is 0. Equal to torch.std.
+// The square root of the variance; its gradient is 0 where it is 0. Equal to torch.std.
 Value standard_deviation(Value x, const VarianceOptions& options = {});
 
 }  // namespace thimble

@@ -7,7 +7,7 @@
 namespace thimble::ops {
 
 struct WhereGradAttrs {
-  bool holds = true;  // dy where the condition holds, else where it does not
+  bool holds = true;  // whether dy passes where the condition holds, or where it does not
 };
 
 inline void describe(WhereGradAttrs& a, ir::FieldVisitor& v) {

@@ -12,7 +12,7 @@ using namespace ops::HWY_NAMESPACE;
 
 using Mask = hn::Mask<F32>;
 
-// Which of the next lanes() bytes, of which the first `count` exist, are not 0.
+// Which of the next lanes() bytes are not 0; only the first `count` exist.
 HWY_INLINE Mask load_flags(const uint8_t* from, int64_t count) {
   const hn::Rebind<uint8_t, F32> bytes;
   const hn::RebindToUnsigned<F32> words;
