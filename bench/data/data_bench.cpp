@@ -1,4 +1,4 @@
-// What the input pipeline costs: drawing the built-in digits, and reading batches of them.
+// Cost of the input pipeline: drawing the built-in digits, and reading batches of them.
 #include <benchmark/benchmark.h>
 #include <thimble/data_loader.h>
 
@@ -13,7 +13,8 @@ void draw_digits(benchmark::State& state) {
 }
 BENCHMARK(draw_digits)->Unit(benchmark::kMillisecond);
 
-// One epoch of 10,000 images in shuffled batches of 32, by the given number of batches read ahead.
+// Reads one epoch of 10,000 images in shuffled batches of 32; the argument is the number of
+// prefetched batches.
 void read_epoch(benchmark::State& state) {
   Loader loader(digits(10000, 1), {.prefetch = static_cast<int>(state.range(0))});
   int64_t epoch = 0;

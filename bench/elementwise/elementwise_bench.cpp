@@ -26,7 +26,7 @@ namespace {
 
 using namespace thimble;
 
-// Both tensors of the smaller size fit into a second-level cache, those of the larger into none.
+// Tensors of the smaller size fit the second-level cache, those of the larger size fit no cache.
 constexpr int64_t kSizes[] = {1 << 16, 1 << 24};
 constexpr int64_t kRow = 250;
 
@@ -70,7 +70,7 @@ class Prepared {
 
  private:
   void add_block(const Shape& shape) {
-    // As many numbers of either sign, where the op takes both.
+    // Both signs where the op accepts both, in equal numbers.
     const std::string_view op = op_.name;
     const bool positive = op.starts_with("log") || op.starts_with("sqrt") ||
                           op.starts_with("rsqrt") || op.starts_with("pow");
@@ -94,7 +94,7 @@ class Prepared {
 };
 
 void run(benchmark::State& state, const Case& test) {
-  // Repetitions share it.
+  // Shared by repetitions.
   static std::unique_ptr<Prepared> prepared;
   if (!prepared || prepared->name() != test.name) {
     prepared.reset();
@@ -126,7 +126,7 @@ void add(const std::string& name, auto body) {
       });
 }
 
-// The ops of one tensor with their gradients, found by their definitions.
+// Unary ops and their gradients, found by their definitions.
 void add_unary(std::vector<Case>& cases, int64_t n) {
   for (const ir::OpDef* op : ir::all_ops()) {
     const bool is_grad = std::string_view(op->name).ends_with("_grad");

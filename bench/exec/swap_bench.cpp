@@ -1,5 +1,5 @@
-// How fast tensors go to a swap file and come back, by size of the staging buffers and by engine,
-// beside plain transfers of as many bytes in one call from aligned memory. In TMPDIR, or /tmp.
+// Bandwidth of a swap file by size of the staging buffers and by engine, compared with plain
+// transfers of the same bytes in one call from aligned memory. Uses TMPDIR, or /tmp.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@ void count_bytes(benchmark::State& state, int64_t bytes) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * bytes);
 }
 
-// One round: every slot written and read back in turns, as in a step that swaps tensors of 4 MiB.
-// Arguments: KiB of a staging buffer, buffers, engine.
+// One round writes every slot and reads it back, as a step does that swaps tensors of 4 MiB.
+// Arguments: KiB per staging buffer, buffers, engine.
 void swap_file(benchmark::State& state, bool write) {
   SwapOptions options;
   options.buffer_bytes = state.range(0) << 10;
@@ -68,8 +68,8 @@ void engines(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK(swap_out)->Apply(engines);
 BENCHMARK(swap_in)->Apply(engines);
 
-// The same bytes by direct pwrite or pread in calls of so many KiB, from aligned memory: no copies,
-// no checksums.
+// The same bytes by direct pwrite or pread, in calls of that many KiB, from aligned memory: no
+// copies, no checksums.
 void direct(benchmark::State& state, bool write) {
   const int64_t call_bytes = state.range(0) << 10;
   const Block block(call_bytes + kSwapBlock);

@@ -1,5 +1,5 @@
-// What the benchmarks of kernels share. THIMBLE_BENCH_THREADS sets the threads (default 1); the
-// statistic "min" of --benchmark_repetitions is the figure to compare on a machine with other work.
+// Shared by the benchmarks of kernels. THIMBLE_BENCH_THREADS sets the threads (default 1). On a
+// machine with other load, compare the statistic "min" of --benchmark_repetitions.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -23,7 +23,7 @@ inline parallel::ThreadPool& pool() {
   return the_pool;
 }
 
-// The same ones in [-0.5, 0.5) every time.
+// Values in [-0.5, 0.5), the same ones each time.
 inline std::vector<float> random_values(int64_t count) {
   std::mt19937 random(1);
   std::vector<float> values(static_cast<size_t>(count));
@@ -40,13 +40,13 @@ inline void add(const std::string& name, auto body) {
       });
 }
 
-// The layers that the comparisons with PyTorch run, too.
+// The layers that are also used in the comparisons with PyTorch.
 inline nlohmann::json layers() {
   std::ifstream file(THIMBLE_BENCH_DIR "/kernels/layers.json");
   return nlohmann::json::parse(file);
 }
 
-// The end of main(): runs what was added.
+// The end of main(): runs the registered benchmarks.
 inline int run(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -20,7 +20,7 @@ namespace {
 using namespace thimble;
 using bench::pool;
 
-// As aligned as the buffers of a planned arena, and of PyTorch.
+// Aligned like the buffers of a planned arena and of PyTorch.
 struct Free {
   void operator()(void* p) const { std::free(p); }
 };

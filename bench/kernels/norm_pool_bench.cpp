@@ -1,4 +1,4 @@
-// Times batch normalisation and pooling on the layers of layers.json.
+// Times batch normalization and pooling on the layers of layers.json.
 
 #include <algorithm>
 #include <string>

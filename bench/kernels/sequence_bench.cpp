@@ -1,4 +1,4 @@
-// Times attention and recurrent layers, those of layers.json.
+// Times attention and recurrent layers on those of layers.json.
 #include <thimble/ops.h>
 
 #include <algorithm>
@@ -70,8 +70,8 @@ void add_attention(const nlohmann::json& layer) {
   }
 }
 
-// The result of a recurrent layer, or in training the gradients of all its parameters by the mean
-// of the squares.
+// The result of a recurrent layer, or in training the gradients of the mean square by all its
+// parameters.
 ir::Graph recurrent_step(const nlohmann::json& layer, bool training) {
   Graph g;
   const Value x = g.input("x", {layer.at("t"), layer.at("features")});
@@ -101,7 +101,7 @@ void run_recurrent(benchmark::State& state, const nlohmann::json& layer, bool tr
   const std::span<std::byte> x = session.source("x");
   const auto values = random_values(static_cast<int64_t>(x.size() / sizeof(float)));
   for (auto _ : state) {
-    state.PauseTiming();  // the arena may have reused the input's place
+    state.PauseTiming();  // the arena may have reused the memory of the input
     std::memcpy(x.data(), values.data(), x.size());
     state.ResumeTiming();
     if (!session.run()) state.SkipWithError("the loss is not finite");

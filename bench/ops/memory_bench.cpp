@@ -1,6 +1,6 @@
 // Times every kernel of the ops whose cost is memory traffic, forward and backward, and counts the
-// bytes of inputs and outputs: to be compared with the line "copy", which only moves as many.
-// Environment: THIMBLE_BENCH_THREADS (1).
+// bytes of inputs and outputs. Compare with the line "copy", which only copies the same number of
+// bytes. Environment: THIMBLE_BENCH_THREADS (1).
 #include <benchmark/benchmark.h>
 #include <thimble/ops.h>
 
@@ -81,7 +81,7 @@ void copy(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * 2 * from.bytes());
 }
 
-// Registers what `describe` makes of sources, and its gradients.
+// Registers the values that `describe` builds from sources, and their gradients.
 using Describe = std::function<std::vector<Value>(ir::Graph&)>;
 
 void add(const std::string& name, const Describe& describe) {
@@ -109,13 +109,13 @@ void add(const std::string& name, const Describe& describe) {
   }
 }
 
-// A source whose gradient is wanted, or an integer one.
+// A source with a gradient, or an integer source.
 Value source(ir::Graph& g, const char* name, const Shape& shape, DType dtype = DType::f32) {
   const ir::Role role = dtype == DType::f32 ? ir::Role::parameter : ir::Role::input;
   return g.source(name, {dtype, shape}, role);
 }
 
-// Of one value of a shape.
+// An op of one input of that shape.
 void add_of_one(const std::string& name, const Shape& shape, Value (*op)(Value)) {
   add(name, [=](ir::Graph& g) { return std::vector<Value>{op(source(g, "x", shape))}; });
 }

@@ -1,6 +1,5 @@
-// The training step of an embedding whose table has more and more rows: with a sparse gradient its
-// time and its memory, beside the table itself and its moments, stay as they are. Environment:
-// THIMBLE_BENCH_THREADS (1).
+// The training step of an embedding with growing tables: with a sparse gradient its time, and its
+// memory besides the table and its moments, stay constant. Environment: THIMBLE_BENCH_THREADS (1).
 #include <benchmark/benchmark.h>
 #include <thimble/ops.h>
 
@@ -29,8 +28,8 @@ Graph model(int64_t rows, bool sparse) {
   return g;
 }
 
-// hot_rows: of the table, spread over it, that steps read; 0: any. Few stay in the cache, so that
-// the time tells of the work and not of the distance to memory.
+// hot_rows: the rows of the table that steps read, spread over it; 0: any row. A few rows stay in
+// the cache, so that the time shows the work and not the latency of memory.
 void step(benchmark::State& state, const Optimizer& optimizer, bool sparse, int64_t hot_rows) {
   const char* const threads = std::getenv("THIMBLE_BENCH_THREADS");
   const exec::CompileOptions options{.threads = threads != nullptr ? std::atoi(threads) : 1};
@@ -48,7 +47,7 @@ void step(benchmark::State& state, const Optimizer& optimizer, bool sparse, int6
   const float lr = 1e-3F;
   const int32_t number = 5;
   for (auto _ : state) {
-    state.PauseTiming();  // other rows in every step, as in training
+    state.PauseTiming();  // different rows in every step, as in training
     const std::span<std::byte> tokens = session.source("tokens");
     for (size_t at = 0; at < tokens.size(); at += sizeof(int32_t)) {
       const int64_t choices = hot_rows == 0 ? rows : hot_rows;

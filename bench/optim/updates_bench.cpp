@@ -1,7 +1,6 @@
-// Times the updates of all optimizers on one tensor, in memory as the executor holds it. The
-// argument is its number of elements. THIMBLE_BENCH_THREADS sets the threads (default 1); the
-// statistic "min" of
-// --benchmark_repetitions is the figure to compare on a machine with other work.
+// Times the updates of all optimizers on one tensor, with memory laid out as in the executor. The
+// argument is the number of elements. THIMBLE_BENCH_THREADS sets the threads (default 1). On a
+// machine with other load, compare the statistic "min" of --benchmark_repetitions.
 #include <benchmark/benchmark.h>
 
 #include <thimble/optimizers.h>
@@ -27,7 +26,7 @@ ThreadPool& pool() {
   return the_pool;
 }
 
-// Tensors of a parameter: itself, its gradient and its states.
+// Tensors of a parameter: the parameter, its gradient and its states.
 class Tensors {
  public:
   Tensors(benchmark::State& state, int count) : n_(static_cast<int>(state.range(0))) {
@@ -44,7 +43,7 @@ class Tensors {
   std::vector<Block> blocks_;
 };
 
-// Nanoseconds an element, and bytes moved.
+// Reports nanoseconds per element and bytes moved.
 void report(benchmark::State& state, int n, int64_t bytes) {
   state.counters["ns/element"] = benchmark::Counter(
       1e-9 * n, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);

@@ -58,8 +58,8 @@ void report_minimalloc(const std::string& folder) {
   }
 }
 
-// Times 0 to 100,000; four of five live about 200, the others 5,000; sizes from 64 B to 1 MiB, all
-// magnitudes equally often.
+// Times from 0 to 100,000; four of five buffers live about 200, the others 5,000; sizes from 64 B
+// to 1 MiB, uniform in magnitude.
 std::vector<Buffer> random_buffers(int count) {
   std::mt19937_64 random(1);
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };

@@ -1,5 +1,5 @@
-// thimble's side of the comparison with PyTorch: hands over samples, first weights, order and
-// noise, runs the same training, and judges generated images. bench/pytorch/compare.py calls it.
+// thimble's side of the comparison with PyTorch: exports samples, initial values, order and noise,
+// runs the same training, and scores generated images. Called by bench/pytorch/compare.py.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -66,7 +66,7 @@ nlohmann::ordered_json metrics_of(const Evaluation& evaluation) {
   return json;
 }
 
-// Trains as `thimble train` does; stops after --steps or --seconds for a timing.
+// Trains as `thimble train` does; a timing run stops after --steps or --seconds.
 nlohmann::ordered_json train(const Options& options, bool timing) {
   const Setup setup = setup_of(options);
   const Samples samples = load_samples(setup.recipe, options.data, options.limit);
@@ -76,7 +76,7 @@ nlohmann::ordered_json train(const Options& options, bool timing) {
   FitOptions fit{.epochs = setup.epochs};
   const bool has_rest = samples.train.size() % setup.batch != 0;
   fit.on_step = [&](const StepReport& step) {
-    // A last batch of fewer samples says nothing about a step's time.
+    // A smaller last batch does not count for the time of a step.
     if (!has_rest || step.batch + 1 < step.batches) step_ms.push_back(step.milliseconds);
   };
   if (timing) {
@@ -102,7 +102,7 @@ nlohmann::ordered_json train(const Options& options, bool timing) {
   return json;
 }
 
-// What a training holds and how long its steps take, with any memory budget.
+// Memory and step time of a training, with any memory budget.
 nlohmann::ordered_json memory(const Options& options) {
   const Recipe& recipe = find_recipe(options.recipe);
   return measure_memory({recipe,

@@ -42,12 +42,13 @@ class Exchange {
   std::vector<Entry> entries_;
 };
 
-// The model's own parameters and running statistics, without the optimizer's state.
+// The model's parameters and running statistics, without the optimizer's state.
 void add_weights(Exchange& exchange, const std::string& prefix, const Graph& graph,
                  const Trainer& trainer) {
   for (const ir::ValueData& data : graph.ir().values) {
     const bool is_kept = data.role == ir::Role::parameter || data.role == ir::Role::state;
-    if (!is_kept || data.producer >= 0) continue;  // an update is the same array once more
+    if (!is_kept || data.producer >= 0)
+      continue;  // an update is the same array, listed a second time
     const Array values = trainer.parameter(data.name);
     const std::span<const std::byte> bytes = values.bytes();
     exchange.add(prefix + data.name, values.dtype(), values.shape(),
@@ -55,7 +56,7 @@ void add_weights(Exchange& exchange, const std::string& prefix, const Graph& gra
   }
 }
 
-// One sample at a time, and where its fields lie.
+// Reads one sample at a time, and knows where its fields lie.
 class Reader {
  public:
   explicit Reader(const data::Dataset& dataset) : dataset_(dataset) {
@@ -80,12 +81,12 @@ std::span<const float> floats_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-// Whether a number is one byte's share of 255, as pixels are.
+// Whether a number is a byte divided by 255, as pixels are.
 bool is_pixel(float v) {
   return v >= 0.0F && v <= 1.0F && v == static_cast<float>(std::lround(255.0F * v)) / 255.0F;
 }
 
-// The f32 fields that hold nothing but pixels, in both splits.
+// Marks the f32 fields that contain only pixels, in both splits.
 std::vector<bool> pixel_fields(const Samples& samples) {
   const auto& fields = samples.train.fields();
   std::vector<bool> pixels;
@@ -132,7 +133,7 @@ void add_split(Exchange& exchange, const std::string& split, const data::Dataset
   }
 }
 
-// The names of the fields, those of which `included` says so.
+// The names of the fields that `included` selects.
 std::string names_of(const std::vector<data::Field>& fields, const std::vector<bool>& included) {
   std::string names;
   for (size_t f = 0; f < fields.size(); ++f) {
@@ -145,12 +146,13 @@ std::string names_of(const std::vector<data::Field>& fields) {
   return names_of(fields, std::vector<bool>(fields.size(), true));
 }
 
-// The random nodes of a model alone, one output each: what they draw, or make of ones.
+// The random nodes of a model, with one output each: what they draw, or the factors they apply to
+// ones.
 ir::Graph noise_graph(const ir::Graph& model) {
   ir::Graph graph;
   for (const ir::Node& node : model.nodes) {
     if (!node.op->flow.reads_rng || node.input(0) < 0)
-      continue;  // attention draws with dropout alone
+      continue;  // attention draws only with dropout
     std::vector<Value> inputs{ops::rng_of(graph)};
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       const ir::TensorType& type = model.type(node.inputs[i]);
@@ -165,7 +167,7 @@ ir::Graph noise_graph(const ir::Graph& model) {
   return graph;
 }
 
-// What the model's random ops draw in the first steps.
+// Numbers that the model's random ops draw in the first steps.
 void add_noise(Exchange& exchange, const Graph& model, const Setup& setup, int64_t steps) {
   const ir::Graph graph =
       noise_graph(passes::specialize(ir::with_batch(model.ir(), setup.batch), ir::Phase::training));

@@ -1,4 +1,4 @@
-// What thimble's side of the comparison with PyTorch hands over, and how it trains.
+// The files that thimble exports for the comparison with PyTorch, and how it trains.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -15,7 +15,7 @@ struct Samples {
   std::string name;  // "MNIST", "built-in digits" ...
 };
 
-// As the command line takes them. dir: empty for the recipe's built-in data; limit_train: 0 for
+// Arguments as on the command line. dir: empty for the recipe's built-in data; limit_train: 0 for
 // all.
 [[nodiscard]] Samples load_samples(const Recipe& recipe, const std::string& dir,
                                    int64_t limit_train);
@@ -26,7 +26,8 @@ struct Setup {
   int64_t epochs;
   uint64_t seed;
   int threads;     // 0: one per processor
-  bool plain_sgd;  // of rate 1, instead of the recipe's optimizer: the step is the gradient
+  bool plain_sgd;  // SGD of rate 1 instead of the recipe's optimizer, so that the step is the
+                   // gradient
 };
 
 // A trainer with the recipe's defaults, its schedule stretched over all epochs.

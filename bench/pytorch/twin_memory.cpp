@@ -16,9 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kWarmUpSteps = 50;  // the first steps touch fresh memory; a quarter of few steps
+constexpr int64_t kWarmUpSteps =
+    50;  // the first steps touch fresh memory; if there are few steps, a quarter of them
 
-// What count_malloc.c counts where it is preloaded; else zeros.
+// A counter of count_malloc.c if it is preloaded; else zero.
 int64_t count_malloc(const char* what) {
   using Count = long (*)();
   const auto count = reinterpret_cast<Count>(dlsym(RTLD_DEFAULT, what));
@@ -41,7 +42,7 @@ std::vector<std::string> listed(const std::string& names) {
   return result;
 }
 
-// Bytes that wait for the backward part when the forward part ends.
+// Bytes that are live between forward and backward.
 int64_t saved_bytes(const Trainer& trainer) {
   const train::State& state = const_cast<Trainer&>(trainer).state();
   const exec::Program& program = *state.runner.at(state.update_key()).program;
@@ -85,7 +86,7 @@ nlohmann::ordered_json described(const Plan& plan) {
           {"strategies", strategies_of(plan)}};
 }
 
-// One of each step: those after the first ones, in ascending order.
+// The times of steps after the first ones, in ascending order.
 std::vector<double> settled(std::vector<double> values) {
   const auto few = static_cast<int64_t>(values.size()) / 4;
   values.erase(values.begin(), values.begin() + std::min(kWarmUpSteps, few));
@@ -107,7 +108,7 @@ void add_times(nlohmann::ordered_json& json, std::vector<double> step_ms) {
   json["ms_fastest"] = step_ms.front();
 }
 
-// Not getrusage, whose figure is at least that of the process which started this one.
+// Not from getrusage, whose figure is at least that of the parent process.
 int64_t peak_rss_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -175,7 +176,7 @@ nlohmann::ordered_json measure_memory(const MemoryRun& run) {
     values->reserve(static_cast<size_t>(run.steps));
   }
   const auto end = Clock::now() + std::chrono::duration<double>(run.seconds);
-  FitOptions fit{.epochs = run.steps, .prefetch = 0};  // train.py, too, reads between steps
+  FitOptions fit{.epochs = run.steps, .prefetch = 0};  // train.py, too, reads data between steps
   fit.on_step = [&](const StepReport& step) {
     step_ms.push_back(step.milliseconds);
     busy_ms.push_back(step.swap_busy_ms);

@@ -1,4 +1,4 @@
-// What a training of thimble holds in memory: the counterpart of held.py.
+// Memory that a training of thimble holds; the counterpart of held.py.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -13,7 +13,7 @@ struct MemoryRun {
   std::string samples;  // a file of write_samples
   TrainerOptions options;
   int64_t steps;
-  double seconds;  // ends sooner after so long
+  double seconds;  // stops earlier after that time
   bool plan_only;  // makes the plan and takes no step
 };
 
@@ -24,10 +24,10 @@ struct MemoryRun {
 // The training samples of a file of write_samples; pixels stay bytes until they are read.
 [[nodiscard]] data::Dataset read_samples(const std::string& path, const Recipe& recipe);
 
-// Median and fastest of the steps, in milliseconds, the first ones left out.
+// Median and minimum of the step times in milliseconds, without the first steps.
 void add_times(nlohmann::ordered_json& json, std::vector<double> step_ms);
 
-// The most memory that the process ever had resident.
+// Peak resident memory of the process.
 [[nodiscard]] int64_t peak_rss_bytes();
 
 }  // namespace thimble::bench

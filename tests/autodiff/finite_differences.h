@@ -1,4 +1,4 @@
-// Compares the gradients of a training step with differences of its loss.
+// Compares the gradients of a training step with finite differences of its loss.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@ constexpr double kDifferenceStep = 1e-6;
 // Rounding of the loss, about 1e-16, over the step; the squared step is far below.
 constexpr double kDifferenceTolerance = 1e-7;
 
-// Expects every gradient that is an output, "grad(<parameter>)", to be that of central differences
-// along a random direction, in double precision. The step is small enough that no ReLU or maximum
-// changes sides. Result: the slope along each parameter's direction.
+// Expects every output "grad(<parameter>)" to equal central differences along a random direction,
+// in double precision. The step is so small that no ReLU or maximum changes sides. Returns the
+// slope along each parameter's direction.
 inline std::map<std::string, double> expect_gradients_of_finite_differences(
     const ir::Graph& graph) {
   using ir::Precision;

@@ -1,4 +1,4 @@
-// A small network with every kind of layer, and what it computes, for tests of whole graphs.
+// A small network with all kinds of layers, and its evaluation, for tests of whole graphs.
 #pragma once
 
 #include <thimble/graph.h>
@@ -57,7 +57,7 @@ inline std::map<std::string, std::vector<double>> random_sources(const ir::Graph
   std::map<std::string, std::vector<double>> contents;
   for (const ir::ValueData& data : graph.values) {
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
-    // Running variances are positive; so may everything in the state be.
+    // Running variances are positive; other state may be, too.
     std::uniform_real_distribution<double> uniform(data.role == ir::Role::state ? 0.1 : -0.6, 0.6);
     std::vector<double>& values = contents[data.name];
     values.resize(static_cast<size_t>(data.type.shape.elements()));

@@ -12,7 +12,7 @@ namespace {
 using ir::Precision;
 using Contents = std::map<std::string, std::vector<double>>;
 
-// Results of a run by name: the loss, the outputs and what is left of the state.
+// Results of a run by name: the loss, the outputs and the state after the run.
 using Results = std::map<std::string, std::vector<float>>;
 
 std::vector<float> floats_of(std::span<const std::byte> bytes) {
@@ -125,7 +125,7 @@ TEST_P(Network, gives_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-// Fusion, sharing of buffers and order are arrangements: they must not change the arithmetic.
+// Fusion, shared buffers and order must not change the arithmetic.
 TEST_P(Network, gives_the_same_bits_with_and_without_optimization) {
   const ir::Graph graph = training_step(network_, GetParam());
   const Contents contents = random_sources(graph, 10);

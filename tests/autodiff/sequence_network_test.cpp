@@ -5,8 +5,8 @@ namespace {
 
 using ir::Precision;
 
-// A layer of every kind that works on sequences. The table of tokens is also the last layer's
-// weight: one parameter, used twice.
+// A network with a layer of every kind that works on sequences. The embedding table is also the
+// last layer's weight, so one parameter is used twice.
 void describe_sequence_network(Graph& g) {
   const Value x = g.input("x", {5, 4});
   const Value tokens = g.constant("tokens", {5}, {0, 1, 2, 1, 0});
@@ -29,7 +29,7 @@ TEST(sequence_network, has_the_gradient_of_finite_differences) {
   EXPECT_EQ(expect_gradients_of_finite_differences(training_step(network, 3)).size(), 11U);
 }
 
-// A parameter used by two layers gets the sum of what two parameters of its values would get.
+// The gradient of a shared parameter is the sum of the gradients of two parameters with its values.
 TEST(sequence_network, sums_the_gradients_of_a_shared_weight) {
   const auto gradients = [](bool shared) {
     Graph g;

@@ -26,8 +26,8 @@ TEST(cli_budget, is_kept_by_training_and_changes_no_weight) {
     const auto json = last_line_json(outcome.out);
     EXPECT_LE(json["measured_peak_bytes"].get<int64_t>(), std::stoi(budget) * 1024);
     EXPECT_GE(json["measured_peak_bytes"], json["planned_peak_bytes"]);
-    // Both sides count the same: a step and reading samples; programs for smaller last batches take
-    // a little beside them.
+    // Both sides count the step and the reading of samples; programs for smaller last batches need
+    // a little more.
     constexpr int64_t kSmallerBatches = 8192;
     EXPECT_LE(json["measured_peak_bytes"].get<int64_t>(),
               json["planned_peak_bytes"].get<int64_t>() +

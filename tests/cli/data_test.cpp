@@ -1,4 +1,4 @@
-// What --data takes beside a recipe's own files.
+// Data that --data accepts besides a recipe's own files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// What goes wrong while working: one line that says what, where and what to do, exit code 1, and
-// nothing lost.
+// Errors at run time: one line that says what, where and what to do, exit code 1, and no data lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +78,7 @@ TEST(cli_failure, of_the_environment_to_have_data_for_a_recipe_is_none) {
   const std::string said = "THIMBLE_DATA=" + data.path() + " has no data for lenet5";
   EXPECT_THAT(lacking.err, HasSubstr(said));
   EXPECT_EQ(lacking.err.find(said), lacking.err.rfind(said));
-  // What is there in part, or broken, was meant.
+  // Incomplete or broken data is an error, not replaced by built-in data.
   write_mnist(data, 28, 1000);
   expect_failure(training(), {data / "train-images-idx3-ubyte"});
   std::filesystem::remove(data / "train-images-idx3-ubyte");
@@ -119,7 +118,7 @@ TEST(cli_failure, of_a_broken_checkpoint_says_what_is_wrong_with_it) {
   };
   ASSERT_EQ(eval(checkpoint, "lenet5").code, 0);
   expect_failure(eval(checkpoint, "mlp"), {"dense1.weight"});
-  // Of another model the settings, which differ too, are not what is wrong.
+  // For a checkpoint of another model the error names the model, not the differing settings.
   expect_failure(run(short_training("vae", folder / "vae", {"--resume", checkpoint})),
                  {"encoder.1.conv.weight", "another model"});
   const std::string whole = read_text(checkpoint);
@@ -166,7 +165,7 @@ TEST(cli_failure, of_standard_output_is_no_success) {
   }
 }
 
-// The superuser may write everywhere, so a file stands where a folder is needed.
+// A file stands where a folder is needed, because the superuser may write everywhere.
 TEST(cli_failure, of_an_output_folder_comes_before_any_training) {
   const TemporaryFolder folder;
   write_text(folder / "file", "kept");
@@ -221,7 +220,8 @@ TEST(cli_failure, of_micro_batches_says_why_and_what_to_do) {
                  {"1 to the 8 samples of a batch"});
 }
 
-// The rate blows the weights up: the step, and the value that went bad first, are named.
+// With a rate that makes the weights diverge, the error names the step and the first value that is
+// not finite.
 TEST(cli_failure, of_a_loss_that_is_not_finite_names_step_and_value) {
   const TemporaryFolder folder;
   const Outcome outcome = run(short_training(

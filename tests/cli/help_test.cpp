@@ -40,7 +40,7 @@ TEST(cli_help, of_every_command_tells_options_and_exit_codes_within_the_screen) 
   }
 }
 
-// An option with a value says in brackets what holds without it, unless it limits something.
+// An option with a value shows its default in brackets, unless it is a limit.
 TEST(cli_help, says_the_default_of_every_option_with_a_value) {
   const std::regex option("\n  (--[a-z-]+) [A-Z]");
   for (const std::string& command : kCommands) {
@@ -81,7 +81,7 @@ TEST(cli_help, of_train_names_the_options_of_a_training) {
 struct BadLine {
   const char* name;
   std::vector<std::string> arguments;
-  std::vector<std::string> said;  // what the error must hold
+  std::vector<std::string> said;  // texts that the error must contain
 };
 
 const BadLine kBadLines[] = {

@@ -23,7 +23,7 @@ TEST_P(CliImages, are_planned_and_summarised) {
   EXPECT_EQ(summary["parameters"], GetParam().parameters);
 }
 
-// Pictures, noise of dropout and the order of sums depend on the seed, not on threads.
+// Images, dropout and the order of sums depend on the seed, not on the number of threads.
 TEST_P(CliImages, train_to_the_same_bits_on_one_thread_and_on_three) {
   const TemporaryFolder folder;
   std::string hashes[2];

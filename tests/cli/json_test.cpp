@@ -1,4 +1,4 @@
-// What --json prints: one object, the last line of standard output, with fixed keys.
+// The output of --json: one object, the last line of standard output, with fixed keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,7 +129,7 @@ TEST(cli_json, of_plan_says_whether_a_budget_is_kept) {
   const auto nearest = refused["nearest_feasible_bytes"].get<int64_t>();
   EXPECT_GT(nearest, 1024);
   EXPECT_THAT(tight.err, HasSubstr(std::to_string(nearest)));
-  // What is named is true.
+  // The named budget can be kept.
   const Outcome named = plan(std::to_string(nearest));
   EXPECT_EQ(named.code, 0) << named.err;
   EXPECT_EQ(last_line_json(named.out)["fits"], true);
@@ -160,7 +160,7 @@ TEST(cli_json, of_plan_counts_the_samples_that_will_be_read) {
   EXPECT_GT(all["samples"], 16);
   EXPECT_GT(all["input_pipeline_bytes"], few["input_pipeline_bytes"]);
   EXPECT_GT(all["nearest_feasible_bytes"], few["nearest_feasible_bytes"]);
-  // What a plan names is what training of the same samples takes, and not a byte less.
+  // Training the same samples takes exactly the bytes that a plan names.
   const auto train = [&](int64_t budget) {
     return run(
         words("train", {"--epochs", "1", "--limit-train", "16", "--limit-test", "16",
@@ -175,7 +175,7 @@ TEST(cli_json, of_plan_counts_the_samples_that_will_be_read) {
   EXPECT_THAT(missing.err, HasSubstr(folder / "none"));
 }
 
-// The last batch is smaller, and evaluation is a program too: neither is part of the step.
+// The step's peak excludes the smaller last batch and the program of the evaluation.
 TEST(cli_json, of_train_has_the_peak_of_the_plan) {
   const TemporaryFolder folder;
   const auto trained = last_line_json(
@@ -236,7 +236,7 @@ TEST(cli_json, of_sample_judges_images_where_there_is_a_classifier) {
                                         "--json"};
   const Outcome judged = run(sample);
   const auto with = last_line_json(judged.out);
-  // Of a judge that has seen little it is said.
+  // A warning says that the judge has seen little data.
   EXPECT_THAT(judged.err, HasSubstr("was trained for 9 steps, not the "));
   EXPECT_EQ(keys(with), "recipe count file recognition");
   EXPECT_EQ(keys(with["recognition"]), kRecognitionKeys);

@@ -1,5 +1,5 @@
-// Kills a training at random moments, most of them while it saves: what stands on the disk is
-// always a whole checkpoint that the next run goes on from.
+// Kills a training at random moments, mostly while it saves: the file on disk is always a whole
+// checkpoint from which the next run resumes.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What `thimble ops` lists.
+// The output of `thimble ops`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

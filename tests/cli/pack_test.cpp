@@ -51,7 +51,7 @@ TEST(cli_pack, writes_the_rows_with_valid_offsets) {
     packing.offsets.push_back(std::stoll(text.substr(text.rfind(',', end) + 1)));
   }
   EXPECT_NO_THROW(plan::check(table.buffers, packing));
-  // A packed table is a problem like any other.
+  // A packed table is a valid problem, too.
   EXPECT_EQ(run({"pack", folder / "out.csv", "--json"}).code, 0);
 }
 

@@ -1,4 +1,4 @@
-// README and the other pages: what they name exists, and what they show is what the code says.
+// README and other pages: everything they name exists, and what they show agrees with the code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ TEST(pages, show_command_lines_that_the_program_takes) {
       std::string command;
       words >> command;
       const Outcome help = run({command, "--help"});
-      if (help.code != 0) continue;  // a sentence about thimble
+      if (help.code != 0) continue;  // prose about thimble
       ++lines;
       for (std::string word; words >> word;) {
         if (!word.starts_with("--")) continue;
@@ -127,7 +127,7 @@ TEST(pages, of_guide_and_decisions_stand_in_their_index) {
   }
 }
 
-// The decision records get into the navigation by themselves.
+// Decision records are added to the navigation automatically.
 TEST(pages, of_the_documentation_stand_in_the_navigation_of_the_site) {
   const std::string site = read_text(kRoot / "docs/site/mkdocs.yml");
   for (const fs::path& page : pages()) {

@@ -1,4 +1,4 @@
-// Runs the built command line as a user does: a process of its own, looked at from outside.
+// Runs the command line as a user does, in a process of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -14,14 +14,14 @@ namespace thimble::test {
 
 struct RunOptions {
   std::map<std::string, std::string> environment;  // set in the child
-  std::string standard_output;                     // a file that takes it; empty: collected
-  std::string standard_error;                      // likewise
-  long file_bytes = -1;                            // no file may grow past this; -1: no limit
-  bool output_full = false;  // standard output stands at file_bytes, so that it takes nothing
+  std::string standard_output;  // a file for the output; empty: collected in memory
+  std::string standard_error;   // the same
+  long file_bytes = -1;         // no file may grow past this; -1: no limit
+  bool output_full = false;  // standard output is a file at its size limit, so that writing fails
 };
 
 struct Outcome {
-  int code = -1;  // exit code; 128 + signal where one ended it
+  int code = -1;  // exit code; 128 + signal if a signal ended it
   std::string out;
   std::string err;
 };
@@ -30,13 +30,13 @@ struct Outcome {
 class Process {
  public:
   explicit Process(const std::vector<std::string>& arguments, const RunOptions& options = {});
-  // Kills what still runs.
+  // Kills the process if it still runs.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const;
-  // Returns once the text stands in standard error; false where the process ended without it.
+  // Returns when the text appears in standard error; false if the process ended without it.
   [[nodiscard]] bool says(const std::string& text);
   [[nodiscard]] bool running();
   [[nodiscard]] Outcome wait();
@@ -47,7 +47,7 @@ class Process {
   int status_ = 0;
 };
 
-// A pseudo terminal to be a process's standard output or error.
+// A pseudo terminal as standard output or error of a process.
 class Terminal {
  public:
   explicit Terminal(int columns);
@@ -55,7 +55,7 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // To open; empty where this system gives none.
+  // The path to open; empty where the system provides none.
   [[nodiscard]] const std::string& path() const { return path_; }
   // Everything written to it, until every writer has closed it.
   [[nodiscard]] std::string read() const;

@@ -1,4 +1,4 @@
-// What a person at a terminal sees while training.
+// What a user at a terminal sees during training.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

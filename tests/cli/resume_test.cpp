@@ -1,4 +1,4 @@
-// Stopping, going on, threads: always the same bits.
+// Stopping, resuming and the number of threads never change the bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Long enough to be stopped on the way, on a fast machine too.
+// Long enough to be stopped before the end, even on a fast machine.
 const std::vector<std::string> kLong{"--epochs", "60", "--batch", "32", "--json"};
 
 std::string hash_of(const Outcome& outcome) {
@@ -48,7 +48,7 @@ TEST(cli_resume, ctrl_c_finishes_the_step_saves_and_going_on_gives_the_same_bits
 
 TEST(cli_resume, a_termination_request_is_treated_as_ctrl_c) { expect_stop_and_resume(SIGTERM); }
 
-// A training of the same length that was cut between epochs.
+// A training of the same length that was stopped between epochs.
 TEST(cli_resume, after_a_kill_gives_the_same_bits) {
   const TemporaryFolder folder;
   const std::string straight = hash_of(run(short_training("lenet5", folder / "whole", kLong)));
@@ -81,7 +81,7 @@ TEST(cli_resume, takes_more_epochs_where_the_schedule_does_not_depend_on_them) {
   EXPECT_EQ(hash_of(run(resumed(training("2"), folder / "1/checkpoint.safetensors"))), straight);
 }
 
-// The first steps of a new training do little to weights that have learnt.
+// A new training's first steps change learnt weights only a little.
 TEST(cli_resume, weights_alone_begin_a_new_training) {
   const TemporaryFolder folder;
   ASSERT_EQ(run(short_training("mlp", folder / "old", {"--epochs", "8"})).code, 0);

@@ -57,7 +57,7 @@ TEST(cli_text, sampling_takes_a_prompt_and_is_a_function_of_its_options) {
   EXPECT_EQ(two[0], texts({"--seed", "3", "--top-k", "20", "--threads", "1"})[0]);
   EXPECT_NE(two[0], texts({"--seed", "4", "--top-k", "20"})[0]);
   EXPECT_EQ(texts({"--temperature", "0"}), texts({"--top-k", "1", "--seed", "9"}));
-  // As it streams, and into a file.
+  // Streamed, and into a file.
   const Outcome streamed = sample({"--prompt", "The ", "--length", "30", "--temperature", "0"});
   EXPECT_EQ(streamed.out, texts({"--temperature", "0"})[0].get<std::string>() + "\n");
   ASSERT_EQ(sample({"--length", "7", "--out", folder / "text"}).code, 0);
@@ -66,7 +66,7 @@ TEST(cli_text, sampling_takes_a_prompt_and_is_a_function_of_its_options) {
 
 constexpr const char* kHardPrompt = "\x1b[31m \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xc0\x80";
 
-// A model that has learnt nothing draws every byte.
+// An untrained model draws every byte.
 class Untrained : public testing::Test {
  protected:
   Untrained() { EXPECT_EQ(run(training(folder_ / "out", {"--lr", "1e-9"})).code, 0); }
@@ -94,11 +94,11 @@ TEST_F(CliUntrainedText, reaches_a_terminal_as_utf8_without_control_characters) 
                                "\xef\xbf\xbd\xef\xbf\xbd"));
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
-    // The terminal itself puts a carriage return before the line's end.
+    // The terminal itself adds a carriage return at the end of each line.
     ASSERT_TRUE(byte >= 0x20 || c == '\n' || c == '\t' || c == '\r') << static_cast<int>(byte);
     ASSERT_NE(byte, 0x7f);
   }
-  EXPECT_NO_THROW(static_cast<void>(nlohmann::json(text).dump()));  // throws where no UTF-8 stands
+  EXPECT_NO_THROW(static_cast<void>(nlohmann::json(text).dump()));  // throws for invalid UTF-8
 }
 
 TEST_F(CliUntrainedText, reaches_files_pipes_and_json_byte_for_byte) {

@@ -17,7 +17,7 @@ constexpr int64_t kWidth = 7;
 constexpr int64_t kChannels = 2;
 constexpr int64_t kValues = kHeight * kWidth * kChannels;
 
-// Images whose values are 1, 2, 3 ... so that each tells where it came from.
+// Images with values 1, 2, 3 ..., so that each value shows where it came from.
 Dataset numbered(int64_t count) {
   return generator(count,
                    {{"image", {kHeight, kWidth, kChannels}}, {"label", {}, DType::i32, true}},
@@ -31,7 +31,7 @@ Dataset numbered(int64_t count) {
 
 using Image = std::vector<float>;
 
-// What must come out, made the plain way.
+// The expected result, computed directly.
 Image moved(int64_t dx, int64_t dy, bool flip) {
   Image to(kValues);
   for (int64_t y = 0; y < kHeight; ++y) {

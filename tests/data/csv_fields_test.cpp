@@ -66,7 +66,7 @@ TEST(csv_fields, number_classes_that_are_words) {
   EXPECT_THAT((std::vector{sample_of(set, 0).label, sample_of(set, 1).label,
                            sample_of(set, 2).label, sample_of(set, 3).label}),
               ElementsAre(1, 2, 1, 0));
-  // Of the training part.
+  // Parses a file of the test part with the names of the training part.
   const Dataset test = parsed("6,3,versicolor\n", {kFeatures, kKind}, {"setosa", "versicolor"});
   EXPECT_EQ(sample_of(test, 0).label, 1);
   EXPECT_THAT(error_of([&] {
@@ -118,7 +118,7 @@ TEST(open, reads_csv_in_parts) {
   EXPECT_EQ(open(folder.path("set"), wanted, {.split = Split::train}).size(), 3);
   const Dataset test = open(folder.path("set"), wanted, {.split = Split::test});
   EXPECT_THAT(sample_of(test, 0).features, ElementsAre(7, 8));
-  EXPECT_EQ(sample_of(test, 0).label, 2);  // as the training part numbers it
+  EXPECT_EQ(sample_of(test, 0).label, 2);  // the number that the training part gives it
   folder.write("set/val.csv", "a,b,kind\n7,8,cow\n");
   EXPECT_EQ(open(folder.path("set"), wanted, {.split = Split::test}).size(), 1);
   folder.write("set/test.csv", "a,b,kind\n7,8,cow\n");

@@ -145,7 +145,7 @@ TEST(csv, survives_a_cut_at_any_byte) {
   for (size_t size = 0; size < whole.size(); ++size) {
     try {
       const CsvTable part = parse_csv("t.csv", whole.substr(0, size), {});
-      // A table of text may end anywhere between two rows or inside a number.
+      // A table may end between any two rows or inside a number.
       ASSERT_LE(part.rows, table.rows) << size;
       ASSERT_EQ(part.features.size(), static_cast<size_t>(part.rows * part.columns)) << size;
       ASSERT_EQ(part.classes.size(), static_cast<size_t>(part.rows)) << size;

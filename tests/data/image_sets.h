@@ -1,4 +1,4 @@
-// What the tests of drawn image sets share: a checksum, and two properties of such a set.
+// Shared by the tests of drawn image sets: a checksum, and two properties of such a set.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline uint32_t checksum(const Dataset& set) {
   return static_cast<uint32_t>(sum);
 }
 
-// How many of each of the ten classes there are.
+// Number of samples of each of the ten classes.
 inline std::vector<int> histogram_of(const Dataset& set) {
   std::vector<int> histogram(10);
   for (int64_t i = 0; i < set.size(); ++i) {
@@ -35,7 +35,7 @@ inline std::vector<int> histogram_of(const Dataset& set) {
   return histogram;
 }
 
-// draw(count, seed, split) must give samples that follow from seed, split and index alone.
+// draw(count, seed, split) must return samples that depend on seed, split and index alone.
 template <class Draw>
 void expect_depends_on_seed_split_and_index(const Draw& draw) {
   const Dataset many = draw(100, 7, Split::train);
@@ -50,8 +50,8 @@ void expect_depends_on_seed_split_and_index(const Draw& draw) {
   }
 }
 
-// The share of test's images that lie nearest to the mean image of their own class in train, which
-// holds the ten classes equally.
+// The fraction of test's images that are nearest to the mean image of their own class in train,
+// which has equally many samples of the ten classes.
 inline double recognized_by_mean_images(const Dataset& train, const Dataset& test) {
   const auto elements = static_cast<size_t>(train.fields()[0].shape.elements());
   std::vector<std::vector<double>> mean(10, std::vector<double>(elements));

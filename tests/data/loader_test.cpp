@@ -28,7 +28,7 @@ Dataset counting(int64_t size) {
                    {std::move(x), std::move(y)});
 }
 
-// Everything that a batch holds, in a form to compare.
+// The contents of a batch in a form that can be compared.
 struct Copy {
   int64_t number, first, count;
   std::vector<float> x;
@@ -56,7 +56,7 @@ std::vector<Copy> epoch_of(Loader& loader, int64_t epoch, int64_t first_batch = 
 }
 
 TEST(loader, order_is_a_pinned_permutation) {
-  // The order is part of a run's identity: a change makes old checkpoints resume differently.
+  // Resuming relies on the order of samples: a change breaks the resuming of old checkpoints.
   EXPECT_THAT(epoch_order(10, 1, 0), ElementsAre(9, 1, 5, 4, 6, 7, 2, 3, 0, 8));
   EXPECT_THAT(epoch_order(10, 1, 1), ElementsAre(3, 4, 8, 0, 6, 1, 5, 7, 9, 2));
   EXPECT_THAT(epoch_order(0, 1, 0), ElementsAre());
@@ -86,7 +86,7 @@ TEST(loader, visits_in_the_order_of_the_epoch) {
 TEST(loader, last_batch_has_its_real_count_and_zeros_behind) {
   Loader loader(counting(10), {.batch = 4, .shuffle = false});
   EXPECT_EQ(loader.batches(), 3);
-  // The second epoch finds the buffers used: the zeros must be written again.
+  // The second epoch reuses buffers, so the zeros must be written again.
   (void)epoch_of(loader, 0);
   const std::vector<Copy> batches = epoch_of(loader, 1);
   ASSERT_EQ(batches.size(), 3u);

@@ -74,7 +74,7 @@ TEST(mnist, refuses_images_of_another_size) {
   EXPECT_THAT(error_of([&] { (void)mnist(folder.path()); }), HasSubstr("[32, 32, 1]"));
 }
 
-// The folder with the real data, which the project does not hold.
+// The folder with the real data, which is not part of the project.
 const char* data_folder() { return std::getenv("THIMBLE_DATA"); }
 
 TEST(mnist, reads_the_real_set) {

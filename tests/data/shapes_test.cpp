@@ -55,7 +55,8 @@ TEST(shapes, are_whole_bytes_of_every_brightness) {
   EXPECT_NEAR(sum / (300.0 * 3072), 0.45, 0.1);
 }
 
-// The classes must not show in the mean image or the mean colour: that needs no network.
+// The classes must not be visible in the mean image or the mean colour, because then no network
+// would be needed.
 TEST(shapes, cannot_be_told_apart_by_mean_images) {
   const double right = recognized_by_mean_images(shapes(2000, 1), shapes(500, 1, Split::test));
   EXPECT_LT(right, 0.2);

@@ -20,7 +20,7 @@ using namespace testing;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kMuch = 300'000;  // more than stays in memory
+constexpr int64_t kMuch = 300'000;  // more than is kept in memory
 
 std::string counted(int64_t size) {
   std::string bytes;
@@ -34,7 +34,7 @@ std::string all_of(const Storage& storage) {
   return bytes;
 }
 
-// Sets TMPDIR for a while.
+// Sets TMPDIR while the object lives.
 class TemporaryIn {
  public:
   explicit TemporaryIn(const std::string& folder) {

@@ -125,7 +125,7 @@ TEST(generated_text, is_a_function_of_size_and_seed) {
   EXPECT_GE(text.text.size(), 20000U);
   EXPECT_EQ(generated_text(30000, 3).text.substr(0, 20000), text.text.substr(0, 20000));
   EXPECT_THROW((void)generated_text(0), Error);
-  // A change of the text moves what was measured on it: the figures in the documents too.
+  // A change of the text also changes all figures measured on it, including those in the documents.
   EXPECT_EQ(
       std::accumulate(text.text.begin(), text.text.end(), uint64_t{7},
                       [](uint64_t sum, char c) { return sum * 31 + static_cast<uint8_t>(c); }),

@@ -46,10 +46,11 @@ inline std::string zip_of(const std::vector<ZipEntry>& entries, const std::strin
     const std::string common = little<uint16_t>(0) + little<uint16_t>(entry.deflated ? 8 : 0) +
                                little<uint32_t>(0) + little(crc);
     const auto name_size = static_cast<uint16_t>(entry.name.size());
-    const std::string wide_extra =
-        little<uint16_t>(0x7777) + little<uint16_t>(1) + "x" +  // of another kind, passed over
-        little<uint16_t>(1) + little<uint16_t>(24) + little(uint64_t{size}) +
-        little(uint64_t{packed_size}) + little(uint64_t{offset});
+    const std::string wide_extra = little<uint16_t>(0x7777) + little<uint16_t>(1) +
+                                   "x" +  // an extra field of another kind, which is skipped
+                                   little<uint16_t>(1) + little<uint16_t>(24) +
+                                   little(uint64_t{size}) + little(uint64_t{packed_size}) +
+                                   little(uint64_t{offset});
     const std::string extra = entry.wide ? wide_extra : "";
     const auto shown = [&](uint32_t value) { return entry.wide ? UINT32_MAX : value; };
     file += "PK\3\4" + little<uint16_t>(20) + common + little(packed_size) + little(size) +

@@ -61,7 +61,7 @@ TEST(zip, finds_every_changed_byte_of_the_contents) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
     unnoticed += unzip_error(damaged) == kNoError ? 1 : 0;
   }
-  // A member's own header repeats what the directory says, and only its lengths are read there.
+  // A member's own header repeats the directory's entries; only its lengths are read.
   EXPECT_LE(unnoticed, 2 * (22 + 5 + 3));
   for (const std::string text : {"hello", "abc"}) {
     std::string damaged = whole;

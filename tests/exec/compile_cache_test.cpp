@@ -1,4 +1,4 @@
-// The cache finds compiled steps by their content.
+// The cache finds compiled steps by content.
 #include "exec/compile_cache.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Compiled fitted(int nodes) {
   return compiled;
 }
 
-// Programs that had to be compiled.
+// Number of programs that an action has to compile.
 int64_t misses(const std::function<void()>& action) {
   const int64_t before = compile_cache().counts().misses;
   action();
@@ -42,7 +42,7 @@ TEST(compile_cache, lets_a_second_trainer_of_the_same_content_compile_no_step) {
   int64_t second = 0;
   // The training step and the evaluation, at least.
   EXPECT_GE(misses([&] { first = train(11); }), 2);
-  // The evaluation was let go of.
+  // The evaluation was dropped.
   EXPECT_EQ(misses([&] { second = train(11); }), 1);
   EXPECT_EQ(first, second);
   EXPECT_GE(misses([&] { train(12); }), 2);
@@ -121,7 +121,7 @@ TEST(compile_cache, keeps_to_its_bound_and_finds_what_somebody_holds) {
   EXPECT_EQ(made, 5);
   static_cast<void>(get("e"));
   EXPECT_EQ(made, 5);
-  static_cast<void>(get("b"));  // was let go of
+  static_cast<void>(get("b"));  // was dropped
   EXPECT_EQ(made, 6);
   static_cast<void>(get("too large", 1000));
   EXPECT_LE(cache.counts().held_bytes, 3 * bytes);
@@ -141,7 +141,7 @@ TEST(compile_cache, lets_go_of_what_it_is_told_to) {
   };
   auto held = get();
   cache.let_go(*held);
-  cache.let_go(*held);  // once more is no harm
+  cache.let_go(*held);  // dropping it twice is allowed
   EXPECT_EQ(cache.counts().held_bytes, 0);
   EXPECT_EQ(get(), held);
   cache.let_go(*held);
@@ -151,7 +151,7 @@ TEST(compile_cache, lets_go_of_what_it_is_told_to) {
   EXPECT_EQ(made, 2);
 }
 
-// A plan that asked how fast the swap file is, is another one where it is as fast as then.
+// A plan that asked for the speed of the swap file is found only at the same speed.
 TEST(compile_cache, tells_plans_apart_by_the_speed_that_they_asked_for) {
   CompileCache cache(1 << 20);
   int made = 0;

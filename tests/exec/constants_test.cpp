@@ -58,7 +58,7 @@ TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are
     for (const ir::ValueData& value : a.graph().values) EXPECT_EQ(value.data->elements(), 0);
     EXPECT_EQ(only(a), only(b));
     EXPECT_EQ(first->held(), 64);
-    // Of the same content, but another's: one block, counted by both.
+    // Equal content in another account: one block, counted in both.
     const Counting other(second);
     const Program c(two, {});
     EXPECT_EQ(only(c), only(a));

@@ -1,4 +1,4 @@
-// The heap of a process that is held to what its published sizes assume.
+// The heap settings that the published sizes of a process assume.
 #include "exec/heap.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,7 @@
 namespace thimble::exec::heap_test {
 namespace {
 
-// Whether malloc takes that many bytes from the system, to give them back, and not from what it
-// keeps.
+// Whether malloc takes that many bytes directly from the system instead of from kept memory.
 bool is_own(size_t bytes) {
   const size_t before = ::mallinfo2().hblks;
   void* volatile const block = std::malloc(bytes);
@@ -19,13 +18,14 @@ bool is_own(size_t bytes) {
   return own;
 }
 
-// Malloc by itself keeps blocks up to the size of the largest that was freed. In a process of its
-// own, because such settings stay.
+// By default malloc keeps blocks as large as the largest that was freed. Runs in a process of its
+// own, because the settings are permanent.
 TEST(heap, held_gives_large_blocks_back_after_larger_ones) {
   EXPECT_EXIT(
       {
         hold_heap();
-        const bool counts = is_own(size_t{24} << 20);  // else a sanitizer's malloc, say
+        const bool counts =
+            is_own(size_t{24} << 20);  // false for other allocators, such as a sanitizer's
         std::_Exit(!counts || is_own(size_t{16} << 20) ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");

@@ -1,4 +1,5 @@
-// Steps over a swap file: what ends early leaves nothing under way, a rehearsal tells their time.
+// Steps with a swap file: an early end leaves no transfer in progress, and a rehearsal measures
+// their time.
 #include <gtest/gtest.h>
 #include <thimble/error.h>
 #include <thimble/recipes.h>
@@ -22,7 +23,7 @@
 namespace thimble::exec::session_swap_test {
 namespace {
 
-// A step of mlp within a share of its memory, over a file whose reads take long.
+// A step of mlp within a fraction of its memory, with a file whose reads are slow.
 class SlowStep {
  public:
   explicit SlowStep(double share) {
@@ -51,7 +52,7 @@ class SlowStep {
     session_ = std::make_unique<Session>(*program_, *store_, memory, pool_, file_.get());
   }
 
-  // The pixels' sums are beyond any float.
+  // Pixels so large that their sums overflow.
   void fill() {
     const std::span<std::byte> bytes = session_->source("image");
     std::fill_n(reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float),
@@ -59,9 +60,9 @@ class SlowStep {
   }
   [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] const SwapFile& file() const { return *file_; }
-  // All reads but so many fail.
+  // All reads after that many fail.
   void break_after(int reads) { reads_left_ = reads; }
-  // Whether anything has to be waited for.
+  // Whether transfers are in progress.
   [[nodiscard]] bool is_busy() {
     const double before = file_->counters().stall_ms;
     for (size_t slot = 0; slot < program_->slot_bytes().size(); ++slot) {
@@ -94,7 +95,7 @@ TEST(session, leaves_nothing_under_way_where_the_loss_is_not_finite) {
 }
 
 TEST(session, is_rehearsed_with_its_transfers) {
-  for (const int parts : {1, 2, 4}) {  // the staging of the step is all there is, half or the least
+  for (const int parts : {1, 2, 4}) {  // staging buffers: as planned, half of it, and the least
     SlowStep step(0.6);
     const Program& program = step.session().program();
     const int64_t before = step.file().counters().read_bytes;

@@ -23,7 +23,7 @@ constexpr int64_t kBytes = 10 * kBuffer + 100;
 
 class SwapFaultsTest : public test::SwapTest {
  protected:
-  // The file changes behind the swap file's back.
+  // Changes the file without the swap file's knowledge.
   void tamper(const std::function<void(int)>& change) const {
     const int descriptor = ::open(descriptor_path().c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_GE(descriptor, 0);
@@ -35,7 +35,7 @@ class SwapFaultsTest : public test::SwapTest {
 struct Fault {
   const char* name;
   bool write;      // of writes, else of reads
-  int64_t answer;  // instead of the system's
+  int64_t answer;  // instead of the system's result
   const char* message;
 };
 
@@ -76,7 +76,7 @@ TEST_P(SwapFaultsTest, each_is_told_with_its_place) {
   }
 }
 
-// Half of what was asked for, an interruption now and then: no fault, only more calls.
+// Partial transfers and interruptions are no fault; they only take more calls.
 TEST_P(SwapFaultsTest, short_transfers_go_on) {
   std::atomic<int64_t> calls{0};
   SwapOptions options = this->options();
@@ -140,7 +140,8 @@ TEST_P(SwapFaultsTest, a_file_cut_off_is_found) {
   }
 }
 
-// What is queued behind a failure is dropped, and the caller's memory left alone from wait() on.
+// Transfers queued after a failure are dropped, and the caller's memory is not touched from wait()
+// on.
 TEST_P(SwapFaultsTest, nothing_is_touched_after_a_failure) {
   SwapOptions options = this->options();
   options.answer = [](const SwapRequest& request, int64_t answer) {

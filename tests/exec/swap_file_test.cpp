@@ -70,7 +70,8 @@ TEST_P(SwapFileTest, takes_less_than_a_slot_and_addresses_of_any_alignment) {
   EXPECT_EQ(found[6], std::byte{0});
 }
 
-// Any order of writes and reads, and any deadlines, give what a plain array of byte strings would.
+// Any order of writes and reads, with any deadlines, gives the results of a plain array of byte
+// strings.
 TEST_P(SwapFileTest, agrees_with_a_model_over_random_orders) {
   constexpr int kSlots = 12;
   constexpr int kTransfers = 400;
@@ -114,7 +115,7 @@ TEST_P(SwapFileTest, agrees_with_a_model_over_random_orders) {
   }
 }
 
-// Chunks of slots, as the disk was asked for them while all but the first were queued.
+// The order in which the disk gets chunks of slots, if all but the first are queued.
 TEST_P(SwapFileTest, takes_the_most_urgent_first_and_those_of_a_slot_in_order) {
   constexpr int64_t kChunk = 4096;
   constexpr int kChunks[] = {3, 2, 1, 1};  // by slot
@@ -135,10 +136,10 @@ TEST_P(SwapFileTest, takes_the_most_urgent_first_and_those_of_a_slot_in_order) {
   Bytes data(3 * kChunk);
   SwapFile file(folder(), {3 * kChunk, 2 * kChunk, kChunk, kChunk}, options);
   file.start_write(0, data.data(), 3 * kChunk, 8);
-  while (file.counters().busy_ms == 0.0) std::this_thread::yield();  // its first chunk is begun
+  while (file.counters().busy_ms == 0.0) std::this_thread::yield();  // its first chunk has started
   file.start_write(1, data.data(), 2 * kChunk, 9);
   file.start_write(2, data.data(), kChunk, 5);
-  file.start_read(2, data.data(), kChunk, 1);  // draws the write before it along
+  file.start_read(2, data.data(), kChunk, 1);  // the write before it in the slot must come first
   file.start_write(3, data.data(), kChunk, 5);
   all_queued.set_value();
   for (int slot = 0; slot < 4; ++slot) ASSERT_TRUE(file.wait(slot)) << file.error();
@@ -300,7 +301,7 @@ TEST(swap_file, is_measured_on_a_disk_with_little_room) {
   EXPECT_GT(bandwidth.read_bytes_per_second, 0.0);
 }
 
-// As where a container forbids it.
+// As in a container that forbids io_uring.
 TEST(swap_file, goes_without_io_uring_where_the_kernel_refuses_it) {
   if (THIMBLE_ADDRESS_SANITIZER) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
   struct rlimit limit {};
@@ -308,7 +309,7 @@ TEST(swap_file, goes_without_io_uring_where_the_kernel_refuses_it) {
   const int next = ::dup(0);
   ASSERT_GE(next, 0);
   ::close(next);
-  // Room for the file, none for a ring.
+  // File descriptors for the file, but none for a ring.
   const struct rlimit one_more { static_cast<rlim_t>(next) + 1, limit.rlim_max };
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
   {

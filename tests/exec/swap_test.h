@@ -1,4 +1,4 @@
-// What the tests of the swap file share: ways to run one, and the file behind it.
+// Shared by the tests of the swap file: ways to run one, and access to its file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ inline Bytes random_bytes(int64_t count, uint64_t seed) {
   return bytes;
 }
 
-// How transfers are asked for: each engine past the page cache, and through it.
+// How transfers are requested: each engine, with and without the page cache.
 struct SwapKind {
   const char* name;
   exec::SwapEngine engine;

@@ -1,4 +1,4 @@
-// What the fuzzers of the array readers do with an array once it is parsed.
+// Uses a parsed array as the fuzzers of the array readers do.
 #pragma once
 
 #include <thimble/error.h>

@@ -1,4 +1,4 @@
-// Any bytes as a checkpoint: a trainer that goes on from it, or an Error and a trainer as it was.
+// Any bytes as a checkpoint: the trainer resumes from it, or throws Error and is unchanged.
 #include <sys/mman.h>
 #include <thimble/error.h>
 #include <thimble/ops.h>
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   try {
     static_cast<void>(trainer.fit(samples(), {.epochs = 2, .prefetch = 0}));
-  } catch (const Error&) {  // numbers that are not finite, a position that the data do not have
+  } catch (const Error&) {  // numbers that are not finite, or a position outside of the data
   }
   return 0;
 }

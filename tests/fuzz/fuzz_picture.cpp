@@ -1,5 +1,5 @@
-// Any bytes as a PNG or JPEG file: pixels of the size that the header says, or an Error. Pictures
-// of more than a million pixels are left out: they are slow, not different.
+// Any bytes as a PNG or JPEG file: pixels of the size that the header gives, or an Error. Pictures
+// of more than a million pixels are skipped, because they are slow and test nothing new.
 #include "io/picture/picture.h"
 
 #include <thimble/error.h>

@@ -1,4 +1,4 @@
-// Wrong ops, each of which the harness must catch, and a right one, which it must let pass.
+// Wrong ops, which the harness must catch, and a correct one, which must pass.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ const ir::OpDef& grad_op() {
   return def;
 }
 
-// The op that is right in everything; the canaries change one thing of it.
+// A correct op; each canary changes one thing of it.
 ir::OpDef right_op() {
   return {
       .name = "canary",
@@ -141,7 +141,7 @@ TEST(canary, with_a_shape_rule_too_small_for_its_kernel_is_caught) {
   OpCase test = vector_case();
   test.expect.clear();
   if constexpr (THIMBLE_ADDRESS_SANITIZER) {
-    // It sees the write before the harness can.
+    // The address sanitizer detects the write before the harness can.
     EXPECT_DEATH(static_cast<void>(check_shapes(op, test)), "heap-buffer-overflow");
     return;
   }
@@ -205,7 +205,7 @@ TEST(canary, with_a_wrong_kernel_for_integers_is_caught) {
   expect_caught(check_types(op, vector_case()), "i32: ");
 }
 
-// y: the code 100; the first `apart` of them are off by `by`.
+// y: the code 100; the first `apart` elements differ from it by `by`.
 void codes(uint8_t* y, const CanaryDims* d, int apart, int by) {
   for (int i = 0; i < d->n; ++i) y[i] = static_cast<uint8_t>(i < apart ? 100 + by : 100);
 }
@@ -295,7 +295,7 @@ TEST(canary, that_changes_its_input_is_caught) {
 
 void square_by_threads(float* y, const float* x, const CanaryDims* d, parallel::ThreadPool& pool) {
   square(y, x, d);
-  // Within every tolerance, yet not the same.
+  // Within every tolerance, but not bit-equal.
   if (pool.threads() == 4) y[7] = std::nextafter(y[7], 1.0F);
 }
 
@@ -336,7 +336,7 @@ TEST(canary, that_accepts_what_it_must_refuse_is_caught) {
   expect_caught(check_rejects(op, test), "must be refused");
 }
 
-// Of the last sample it makes 0: nothing that a sample does by itself.
+// Sets the last sample to 0, which depends on its position in the batch.
 template <class Real>
 void square_but_last(Real* y, const Real* x, const CanaryDims* d) {
   square(y, x, d);
@@ -353,7 +353,7 @@ TEST(canary, whose_samples_depend_on_each_other_is_caught_unless_it_says_so) {
   EXPECT_EQ(check_samples(op, test), "");
 }
 
-// y[0] = the sum of x, at best said to be their mean.
+// y[0] = the sum of x, which the op declares as a mean.
 template <class Real>
 void sum_of(Real* y, const Real* x, const CanaryDims* d) {
   y[0] = 0;
@@ -366,7 +366,8 @@ TEST(canary, whose_sum_is_said_to_be_a_mean_is_caught) {
     return {{DType::f32, {}}};
   };
   op.kernels.ref64 = ir::kernel_fn<&sum_of<double>>();
-  EXPECT_EQ(check_samples(op, vector_case()), "");  // an output without samples says nothing
+  EXPECT_EQ(check_samples(op, vector_case()),
+            "");  // an output without a batch dimension makes no claim
   op.flow.samples = [](const ir::SamplesContext&) { return ir::Samples::mean; };
   expect_caught(check_samples(op, vector_case()), "is not the mean of");
 }

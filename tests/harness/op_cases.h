@@ -1,4 +1,4 @@
-// The table an op's test.cpp fills. The harness derives all checks from it.
+// The table that an op's test.cpp fills. The harness derives all checks from it.
 #pragma once
 
 #include <thimble/ops.h>
@@ -19,8 +19,8 @@ struct TensorSpec {
   DType dtype = DType::f32;
   double low = -1.0;
   double high = 1.0;
-  double gap = 0.0;       // values keep this distance from 0, where an op may have a kink
-  bool distinct = false;  // values differ clearly, for maxima; integers: no duplicates
+  double gap = 0.0;       // values keep this distance from 0, where an op may not be differentiable
+  bool distinct = false;  // values differ clearly, as maxima need; integers: no duplicates
   bool absent = false;    // an optional input left out
   bool state = false;     // parameter or state: for ops that update it
   bool any_bits = false;  // f16 and bf16: any bits, NaN and infinities too, and no values
@@ -53,7 +53,7 @@ struct OpCases {
 
 using OpCasesFn = std::function<OpCases()>;
 
-// Remembers the table of an op; returns true.
+// Registers the table of an op; returns true.
 bool add_op_cases(const char* op, const OpCasesFn& cases);
 
 // The tables remembered, by op; and those of ops of one tensor without one, which follow from their

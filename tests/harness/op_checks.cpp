@@ -23,7 +23,7 @@ constexpr unsigned char kPaint = 0xA5;
 constexpr unsigned char kOtherPaint = 0x5A;
 constexpr unsigned char kNanPaint = 0xFF;  // floats of these bytes are NaN
 
-// A buffer with painted margins that no kernel may touch.
+// A buffer with guard bytes on both sides that no kernel may change.
 class Guarded {
  public:
   explicit Guarded(int64_t bytes, unsigned char paint = kPaint)
@@ -108,7 +108,8 @@ KernelRun run_kernel(const ir::Graph& graph, const ir::Node& node, const std::ve
   return run;
 }
 
-// What an output holds must not depend on what lay there before. run: painted with kPaint.
+// The contents of an output must not depend on what its memory held before. run: painted with
+// kPaint.
 std::string find_unwritten(const ir::Graph& graph, const ir::Node& node,
                            const std::vector<Bytes>& values, bool fast, const KernelRun& run) {
   const KernelRun other = run_kernel(graph, node, values, fast, 1, nullptr, kOtherPaint);
@@ -137,8 +138,7 @@ bool same_integers(const OpCase& test, DType dtype, const Bytes& got, const Byte
   return test.codes && dtype == DType::u8 ? same_codes(got, wanted) : got == wanted;
 }
 
-// Two numbers next to each other, of those near 1: what is rounded from sums in another order may
-// be one apart.
+// The distance of adjacent numbers near 1: sums rounded in another order may differ by it.
 double rounding_of(DType dtype) { return dtype == DType::bf16 ? 0x1p-7 : 0x1p-10; }
 
 std::string compare_outputs(const ir::Graph& graph, const ir::Node& node, const OpCase& test,
@@ -305,7 +305,7 @@ std::string check_gradient(const ir::OpDef& op, const OpCase& test) {
   constexpr int kDirections = 3;
   if (op.gradient.vjp == nullptr) return "";
   const CaseGraph with = make_graph(op, test, true);
-  // Steps between numbers of 16 bits are too large for differences; check_types looks at these.
+  // Differences of 16-bit numbers are too coarse for finite differences; check_types tests these.
   for (const ir::ValueData& value : with.graph.values) {
     if (value.type.dtype == DType::f16 || value.type.dtype == DType::bf16) return "";
   }

@@ -20,15 +20,15 @@ std::string check_reference(const ir::OpDef& op, const OpCase& test);
 // the reference, gives the same bits on 1, 2 and 4 threads, and stays inside its buffers.
 std::string check_fast(const ir::OpDef& op, const OpCase& test);
 
-// Where an op says an output may lie on an input, doing so changes no bit.
+// Where an op declares that an output may share an input's buffer, sharing changes no bit.
 std::string check_in_place(const ir::OpDef& op, const OpCase& test);
 
 // The gradient agrees with central differences along random directions in double precision.
 // Source: Griewank and Walther, "Evaluating Derivatives", 2008.
 std::string check_gradient(const ir::OpDef& op, const OpCase& test);
 
-// If the op says that samples are independent, or that it takes their mean, parts of them give that
-// in double precision, whichever of its inputs the samples are in.
+// If the op declares that samples are independent, or that it computes their mean, then parts of
+// the batch satisfy this in double precision, whichever inputs hold the samples.
 std::string check_samples(const ir::OpDef& op, const OpCase& test);
 
 // The attributes are the same after being written as JSON and read again.

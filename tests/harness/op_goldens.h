@@ -1,4 +1,5 @@
-// What PyTorch computes, from tests/goldens/<op>.json (written by scripts/goldens.py).
+// Expected results computed by PyTorch, from tests/goldens/<op>.json (written by
+// scripts/goldens.py).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// Makes tests of the tables of all ops and runs them: <op>.<case>_<check>. With --bits it prints
-// hashes of what they compute instead.
+// Registers and runs the tests of all ops' tables: <op>.<case>_<check>. With --bits it prints
+// hashes of the results instead.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void add_test(const std::string& suite, const std::string& name,
                         [check]() -> testing::Test* { return new CheckTest(check); });
 }
 
-// Whether the case runs an op that can compute rows of its output alone.
+// Whether the case runs an op that can compute parts of its output's rows.
 bool has_parts(const ir::OpDef& op, const OpCase& test) {
   for (const std::string& name : ops_of_case(op, test)) {
     const ir::OpDef* const used = ir::find_op(name);
@@ -133,7 +133,7 @@ std::string untested_types() {
   for (const ir::OpDef* op : ir::all_ops()) {
     std::set<std::string> seen;
     const auto table = op_tables().find(op->name);
-    if (table == op_tables().end()) continue;  // what only gradients run has one type
+    if (table == op_tables().end()) continue;  // ops that only gradients run have one type
     for (const OpCase& test : table->second().cases) {
       for (const TypedCase& typed : typed_cases(*op, test, true)) seen.insert(typed.types);
     }

@@ -23,7 +23,7 @@ class RandomBuilder {
   bool coin() { return between(0, 1) == 1; }
   Pair pair(int64_t low, int64_t high) { return {between(low, high), between(low, high)}; }
 
-  // Later values are likelier, so that graphs are deep as well as wide.
+  // Later values are more likely, so that graphs are deep as well as wide.
   Value any() {
     return values_[values_.size() - 1 - std::min(below(values_.size()), below(values_.size()))];
   }
@@ -34,7 +34,7 @@ class RandomBuilder {
     return fit.empty() ? Value()
                        : fit[fit.size() - 1 - std::min(below(fit.size()), below(fit.size()))];
   }
-  // One whose last dimension a parameter may have and whose first is the batch.
+  // A value whose last dimension may be that of a parameter and whose first is the batch.
   Value rows() {
     return any([](const Value& v) {
       return v.shape().rank() >= 2 && v.shape()[0] == kBatch && !is_open(v.shape()[-1]);
@@ -82,7 +82,8 @@ class RandomBuilder {
   int numbers_ = 0;
 };
 
-// Each adds an op that reads what there is, or says that nothing fits. In op_random_sequences.cpp.
+// Each function adds an op that reads existing values, or returns false if none fits. In
+// op_random_sequences.cpp.
 bool add_attention(RandomBuilder& b);
 bool add_recurrent_layer(RandomBuilder& b);
 bool add_rows_by_index(RandomBuilder& b);

@@ -22,7 +22,7 @@ class Builder : public RandomBuilder {
     } else {
       values_.push_back(g_.input("x", {between(1, 12)}));
     }
-    // Something is trained even where no op adds a parameter.
+    // A parameter is trained even if no op adds one.
     const Value scale = g_.parameter("scale", {values_[0].shape()[-1]}, init::ones());
     values_.push_back(values_[0] * scale);
   }
@@ -48,7 +48,7 @@ class Builder : public RandomBuilder {
       const Value loss = loss_of(v);
       total = total ? total + loss : loss;
     }
-    // What reads the last value may have been too large and dropped.
+    // The op that reads the last value may have been too large and dropped.
     g_.minimize(total ? total : loss_of(values_.back()));
   }
 
@@ -130,13 +130,13 @@ class Builder : public RandomBuilder {
     if (may_be_same && below(4) == 0) return Padding::same();
     return {between(0, most.h), between(0, most.h), between(0, most.w), between(0, most.w)};
   }
-  // Whether a window with this padding has a place in the image.
+  // Whether a window with this padding fits the image.
   static bool fits(const Shape& s, const Pair& kernel, const Padding& p, const Pair& dilation) {
     return p.automatic || (s[1] + p.top + p.bottom > dilation.h * (kernel.h - 1) &&
                            s[2] + p.left + p.right > dilation.w * (kernel.w - 1));
   }
 
-  // What has an activation may apply it to its own result.
+  // Ops with an activation attribute may apply it to their own result.
   void add_activated(const Value& v) {
     const size_t kind = below(5);
     add(kind == 0 ? relu(v) : kind == 1 ? relu6(v) : v);
@@ -206,7 +206,7 @@ class Builder : public RandomBuilder {
 
   void normalise() {
     const Value x = rows();
-    // Of two values one becomes -1 and the other 1: their gradient is nothing but rounding.
+    // Normalizing two values gives -1 and 1, whose gradient is only rounding error.
     if (!x || size_of(x) < 4 * x.shape()[-1]) return unary();
     add_activated(batch_norm(x, {.epsilon = 0.1, .affine = coin()}));
   }
@@ -275,7 +275,7 @@ class Builder : public RandomBuilder {
     const Value x = any([](const Value& v) { return v.shape().rank() > 0; });
     if (!x) return unary();
     const Value y = any([&](const Value& v) { return v.shape() == x.shape(); });
-    // Along the batch it would stand for a batch of another size.
+    // A size along the batch axis would be the batch of another size.
     const int64_t axis = between(1, 8) % x.shape().rank();
     if (is_open(x.shape()[static_cast<int>(axis)])) return unary();
     add(concat({x, y, x}, {axis}));

@@ -1,4 +1,4 @@
-// Whether an op says the truth of how its outputs depend on samples (DataFlow::samples).
+// Checks what an op declares about how its outputs depend on samples (DataFlow::samples).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ using ir::Bytes;
 using ir::Precision;
 
 constexpr double kRounding = 1e-11;
-constexpr size_t kMostInputs = 8;  // of which all subsets are tried
+constexpr size_t kMostInputs = 8;  // all subsets of them are tried
 
 using Counted = std::vector<char>;  // by input: whether its first dimension counts the samples
 
@@ -26,7 +26,7 @@ Shape with_rows(const Shape& shape, int64_t rows) {
   return Shape(std::move(dims));
 }
 
-// The case with some of the samples, or nothing where the op does not take them so.
+// The case with some of the samples; nothing if the op does not accept it.
 std::optional<CaseGraph> graph_of(const ir::OpDef& op, const OpCase& whole, const Counted& counted,
                                   int64_t count) {
   OpCase part = whole;
@@ -77,8 +77,8 @@ class SamplesCheck {
  private:
   enum class Kind { unknown, samples, mean };
 
-  // Which outputs have the samples in their first dimension, and which none. False where a shape
-  // says that the op does something else with them.
+  // Finds which outputs have the samples as their first dimension. False if a shape shows that the
+  // op treats them in another way.
   bool settle_kinds(const CaseGraph& part, int64_t count) {
     kinds_.resize(whole_->outputs.size(), Kind::unknown);
     if (part.outputs.size() != kinds_.size()) return false;
@@ -112,7 +112,7 @@ class SamplesCheck {
     for (const int id : node.outputs) outputs.push_back(whole_->graph.type(id));
     const ir::Samples rule = op_.flow.samples(
         ir::SamplesContext{{node.attrs, inputs, outputs}, {counted.get(), inputs.size()}});
-    // Labels that the mean leaves out make it another.
+    // Ignored labels change the mean.
     if (rule != ir::Samples::labelled_mean) return rule;
     const ir::IndexInput index = op_.flow.indices({node.attrs, inputs, {}});
     const TensorSpec& label = test_.inputs[static_cast<size_t>(index.input)];

@@ -61,7 +61,7 @@ TEST(atomic_file, follows_a_link_and_leaves_it_there) {
   EXPECT_EQ(read_file(folder / "file", kLimit), "new");
 }
 
-// Renaming a file over it would take a device away from everybody.
+// Renaming a file over a device would remove the device for everyone.
 TEST(atomic_file, writes_into_what_is_no_regular_file) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
@@ -75,7 +75,7 @@ TEST(atomic_file, writes_into_what_is_no_regular_file) {
   EXPECT_THROW(AtomicFile{folder.path()}, Error);
 }
 
-// A full disk, played by a limit on the size of files: the child may write 64 KiB.
+// Simulates a full disk by a limit on file sizes: the child may write 64 KiB.
 TEST(atomic_file, keeps_the_old_file_when_the_disk_is_full) {
   const test::TemporaryFolder folder;
   put(folder / "f", "old");
@@ -100,7 +100,7 @@ TEST(atomic_file, keeps_the_old_file_when_the_disk_is_full) {
   EXPECT_FALSE(std::filesystem::exists(folder / "f.partial"));
 }
 
-// Saves checkpoint after checkpoint, each all of one number, until it is killed.
+// Saves checkpoints in a loop, each filled with one number, until it is killed.
 [[noreturn]] void save_for_ever(const std::string& path) {
   std::vector<float> values(200000);
   for (float number = 0;; ++number) {
@@ -117,7 +117,7 @@ TEST(atomic_file, survives_fifty_kills_while_saving) {
   int seen = 0;
   for (int round = 0; round < 50; ++round) {
     const pid_t child = ::fork();
-    ASSERT_GE(child, 0);  // and -1 would be everybody in kill
+    ASSERT_GE(child, 0);  // kill(-1) would signal every process
     if (child == 0) save_for_ever(path);
     ::usleep(2000 + static_cast<useconds_t>(random() % 20000));
     ::kill(child, SIGKILL);

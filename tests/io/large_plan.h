@@ -1,5 +1,5 @@
-// A memory plan of any size, as a deep network's looks: to try pages with more buffers than any
-// recipe has.
+// A memory plan of any size that looks like that of a deep network, to test pages with more buffers
+// than any recipe has.
 #pragma once
 
 #include <thimble/plan.h>

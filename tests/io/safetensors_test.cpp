@@ -75,7 +75,7 @@ TEST(safetensors, holds_what_is_wanted_alone) {
   EXPECT_TRUE(std::ranges::equal(file.find("b")->bytes, std::as_bytes(std::span(values))));
   EXPECT_EQ(file.find("a"), nullptr);
   EXPECT_EQ(file.meta("step"), "12");
-  // What is not wanted is checked, too.
+  // Entries that are not read are checked, too.
   std::filesystem::resize_file(folder / "t", std::filesystem::file_size(folder / "t") - 1);
   EXPECT_NE(error_of([&] {
               static_cast<void>(Safetensors::read(folder / "t", wanted));

@@ -72,7 +72,7 @@ TEST(array, views_memory_until_it_is_to_own_it) {
               HasSubstr("aligned to 4 bytes"));
 }
 
-// What is about to vanish gives a copy, not a view.
+// A temporary array gives a copy, not a view.
 TEST(array, gives_elements_that_outlive_it) {
   const auto make = [] { return Array(std::vector<float>{3, 4}); };
   const std::vector<float> kept = make().as<float>();

@@ -53,7 +53,7 @@ class Setter final : public OptionVisitor {
   bool switches_;  // turn on whatever can be
 };
 
-// A sample of as many dimensions as the text "[N, ...]" of an input has; images where it is open.
+// A sample with as many dimensions as the text "[N, ...]" of an input says; an image if it is open.
 Shape sample_of(const std::string& doc) {
   const std::string shape = doc.substr(0, doc.find(']'));
   std::vector<int64_t> dims(static_cast<size_t>(std::count(shape.begin(), shape.end(), ',')), 6);

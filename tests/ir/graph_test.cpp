@@ -61,7 +61,7 @@ TEST(graph, refuses_a_loss_that_is_no_scalar) {
   EXPECT_THROW(g.minimize(relu(g.input("x", {4}))), Error);
 }
 
-// The batch stands last in what the layers get.
+// Layers get inputs whose last dimension is the batch.
 TEST(graph, refuses_parameters_and_states_that_depend_on_the_batch) {
   const std::function<void(Value)> layers[] = {
       [](Value x) { dense(x, {.units = 2}); },
@@ -118,7 +118,7 @@ TEST(graph, refuses_real_sizes_that_stand_for_the_batch) {
       "cannot depend on the batch");
 }
 
-// Where the batch is fixed a size is a size.
+// With a fixed batch, any size is allowed.
 TEST(graph, takes_any_size_once_the_batch_is_fixed) {
   ir::Graph g;
   g.source("x", {DType::f32, {32, 4}}, ir::Role::input);

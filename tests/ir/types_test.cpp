@@ -140,7 +140,7 @@ TEST(verify, refuses_constants_and_parameters_of_other_types) {
   EXPECT_THAT(error_of([&] { ir::verify(g.ir()); }), HasSubstr("only f32 parameters"));
 }
 
-// Gradients come back through a cast in the type of what was cast.
+// The gradient of a cast has the type of its input.
 TEST(gradient_in_16_bits, reaches_a_parameter_of_f32) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
     Graph g;

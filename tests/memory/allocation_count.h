@@ -1,5 +1,5 @@
-// Counts what goes through operator new in this program. Included by one file of a test alone: it
-// replaces the global operators.
+// Counts allocations through operator new in this program. Include it in exactly one file of a
+// test: it replaces the global operators.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Bytes held now, and at most since the last time somebody asked for that to begin anew.
+// Bytes in use now, and their peak since it was last reset.
 struct Tally {
   std::atomic<int64_t> held{0};
   std::atomic<int64_t> peak{0};
@@ -24,9 +24,9 @@ struct Tally {
 
 std::atomic<int64_t> calls{0};
 Tally all;      // every block
-Tally aligned;  // those with an alignment of their own
+Tally aligned;  // those with an explicit alignment
 
-// The size stands before the block, a whole alignment away.
+// The size is stored before the block, one whole alignment away.
 constexpr size_t kAlign = 64;
 constexpr size_t kPlain = 16;
 
@@ -53,9 +53,9 @@ namespace thimble::test {
 inline int64_t allocations() { return calls.load(); }
 // Bytes now held through operator new.
 inline int64_t bytes_held() { return all.held.load(); }
-// The same of blocks with an alignment: the arenas, stores and batches of the library.
+// The same for blocks with an alignment: the arenas, stores and batches of the library.
 inline int64_t aligned_bytes_held() { return aligned.held.load(); }
-// The most that was held since watch_peak, or since the program began.
+// The peak since watch_peak, or since the start of the program.
 inline int64_t peak_bytes() { return all.peak.load(); }
 inline int64_t peak_aligned_bytes() { return aligned.peak.load(); }
 inline void watch_peak() {
@@ -68,9 +68,9 @@ void* operator new(size_t size) {
   if (void* const block = plain_block(size)) return block;
   throw std::bad_alloc();
 }
-// Sanitizers bring their own of this one, whose blocks are not malloc's.
+// Sanitizers replace this operator by one that does not use malloc.
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return plain_block(size); }
-// Not inlined: the compiler would take the room before a block for an error.
+// Not inlined, because the compiler would report the memory before a block as an error.
 [[gnu::noinline]] void operator delete(void* block) noexcept { free_plain(block); }
 void operator delete(void* block, size_t) noexcept { operator delete(block); }
 void operator delete(void* block, const std::nothrow_t&) noexcept { operator delete(block); }

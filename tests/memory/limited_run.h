@@ -1,4 +1,4 @@
-// Training in a process that may take no more memory than is published.
+// Training in a process that may use no more memory than is published.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace thimble::test {
 
-// What docs/guide/memory-plan.md says that a program takes beside its budget, in bytes.
+// Bytes that a program needs besides its budget, as docs/guide/memory-plan.md publishes them.
 struct PublishedSizes {
   int64_t program = 0;                        // the program and its libraries
   int64_t thread = 0;                         // the stack of one thread
   std::map<std::string, int64_t> structures;  // by recipe
 };
 
-// As the page has it. Fails the test where it has no such tables.
+// Reads the page. Fails the test if it has no such tables.
 [[nodiscard]] PublishedSizes published_sizes();
 
 struct LimitedRun {
@@ -22,8 +22,8 @@ struct LimitedRun {
   int64_t batch = 0;
   int64_t budget = 0;
   int64_t address_limit = 0;  // 0: none
-  int64_t program = 0;        // filled up to so many bytes; 0: as it is
-  int64_t hold = 0;           // held beside the training
+  int64_t program = 0;        // the program is padded to that many bytes; 0: not padded
+  int64_t hold = 0;           // bytes held besides the training
 };
 
 struct LimitedOutcome {

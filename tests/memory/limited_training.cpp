@@ -31,7 +31,7 @@ int64_t status(const char* name) {
   return -1;
 }
 
-// False where the program is larger than it should be.
+// False if the program is larger than that.
 bool fill_up(int64_t program_bytes) {
   const int64_t missing = program_bytes - status("VmSize:");
   if (missing < 0) return false;
@@ -54,7 +54,7 @@ int run(char** argument) {
   }
   const int64_t before = test::bytes_held();
   const Recipe& recipe = find_recipe(recipe_name);
-  // The last batch of an epoch and of the validation is a smaller one.
+  // The last batch of an epoch and of the validation is smaller.
   const int64_t samples = batch * steps - (batch > 1 ? 1 : 0);
   const data::Dataset train = recipe.data("", data::Split::train).take(samples);
   const data::Dataset validation = recipe.data("", data::Split::test).take(batch + 1);

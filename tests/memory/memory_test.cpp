@@ -40,7 +40,7 @@ TEST(memory, a_step_allocates_nothing) {
   EXPECT_EQ(test::allocations(), before);
 }
 
-// A planner holds a dozen of them.
+// Cheap copies matter because a planner holds a dozen of them.
 TEST(memory, copies_of_a_graph_share_names_shapes_and_constants) {
   constexpr int64_t kOfValue = 128;  // bytes: a value itself, and the deque's share
   constexpr int64_t kOfNode = 192;   // and its two lists
@@ -74,7 +74,7 @@ TEST(memory, a_step_of_tiled_updates_allocates_nothing) {
 
 TEST(memory, the_counter_counts) {
   const int64_t before = test::allocations();
-  ::operator delete(::operator new(1));  // a new expression could be left out
+  ::operator delete(::operator new(1));  // the compiler may drop a new expression
   EXPECT_EQ(test::allocations(), before + 1);
 }
 
@@ -95,8 +95,8 @@ TEST(memory, fitting_allocates_nothing_per_step) {
   }
 }
 
-// What a training holds that is no tensor: graphs, plans, calls. The least of vae's runs, and so
-// the strictest measure of what stands beside its plan.
+// Memory of a training besides tensors: graphs, plans, calls. Takes the least of several runs of
+// vae, so the measure is as strict as possible.
 TEST(memory, little_stands_beside_the_plan) {
   constexpr int64_t kMost = 200 << 10;
   const Recipe& recipe = find_recipe("vae");
@@ -118,7 +118,7 @@ TEST(memory, a_graph_that_is_handed_over_is_not_copied) {
     const Trainer trainer = moves ? Trainer(std::move(graph), options) : Trainer(graph, options);
     return test::bytes_held() - graph_held;
   };
-  held_for(false);  // what is compiled once is in the cache
+  held_for(false);  // later programs come from the cache
   EXPECT_LT(held_for(true), held_for(false));
 }
 
@@ -137,7 +137,8 @@ TEST(memory, a_loader_allocates_nothing_once_it_runs) {
   }
 }
 
-// Batches of their own in each case: constants of what was compiled before are in the cache.
+// Each case has its own batch size, because constants of an earlier compilation would be in the
+// cache.
 TEST(memory, the_planned_peak_is_what_a_trainer_holds) {
   int64_t batch = 20;
   for (const int64_t accumulate : {1, 3}) {
@@ -177,9 +178,9 @@ TEST(memory, swapping_allocates_its_staging_and_nothing_later) {
   }
 }
 
-// The library's own count beside what the allocator saw.
+// Compares the library's own count with that of the allocator.
 TEST(memory, the_measured_peak_is_what_was_held_at_once) {
-  // The first one measures how fast the machine is.
+  // The first trainer measures the speed of the machine.
   const Trainer first(test::small_network(), {.batch = 16, .threads = 1});
   const data::Dataset dataset = test::small_data(70);  // its last batches are smaller
   int64_t batch = 26;                                  // see above

@@ -55,9 +55,9 @@ class HandBound {
   int64_t parameters = 0;
   int64_t state = 0;       // moments of the optimizer, running statistics
   int64_t gradients = 0;   // of all parameters
-  int64_t kept = 0;        // when the forward part has ended
+  int64_t kept = 0;        // at the end of the forward part
   int64_t moment = 0;      // kept values, gradients and recomputed values at the peak
-  int64_t everything = 0;  // that the forward part makes
+  int64_t everything = 0;  // that the forward part computes
   std::string binding;     // the forward node whose backward part that is
 
   // Bytes that are kept, by the op that made them; "input": the batch.
@@ -91,7 +91,7 @@ class HandBound {
     return id;
   }
 
-  // The value from which another is recomputed: through norms and activations.
+  // The value from which another one is recomputed through norms and activations.
   [[nodiscard]] int root(int id) const {
     static const std::set<std::string> kRebuilt = {
         "batch_norm", "group_norm", "layer_norm", "relu",    "relu6",

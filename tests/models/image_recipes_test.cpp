@@ -1,4 +1,4 @@
-// The recipes that classify colour images: what they are made of, what they need, that they learn.
+// Recipes that classify colour images: their layers, their memory, and that they learn.
 #include <gmock/gmock.h>
 #include <thimble/thimble.h>
 
@@ -20,7 +20,7 @@ struct Expected {
   int64_t parameters;                // torchvision's model with ten classes has as many
   std::vector<std::string> tensors;  // some of its names
   Shape image;
-  int64_t most_bytes;    // of a step with the recipe's batch: less than PyTorch takes
+  int64_t most_bytes;    // of a step with the recipe's batch: less than PyTorch needs
   int lone_activations;  // of a step
 };
 
@@ -88,7 +88,7 @@ TEST_P(ImageRecipes, read_cifar10) {
   EXPECT_EQ(recipe.data(folder.path(), data::Split::test).size(), 1);
 }
 
-// No pass over memory for them alone.
+// Activations need no pass over memory of their own.
 TEST_P(ImageRecipes, let_other_ops_apply_their_activations) {
   const Recipe& recipe = find_recipe(GetParam().name);
   std::set<std::string> left;  // resnet18: after each block's sum; some are recomputed
@@ -98,7 +98,7 @@ TEST_P(ImageRecipes, let_other_ops_apply_their_activations) {
   EXPECT_EQ(static_cast<int>(left.size()), GetParam().lone_activations);
 }
 
-// A few images by heart: every layer must pass gradients on.
+// Memorizes a few images, so every layer must pass gradients on.
 TEST_P(ImageRecipes, learn_a_few_images_in_seconds) {
   const Recipe& recipe = find_recipe(GetParam().name);
   const data::Dataset few = recipe.data("", data::Split::test).take(8);

@@ -1,4 +1,4 @@
-// The recipes that write texts: byte by byte they compute what they were trained to compute.
+// The text recipes: generating byte by byte computes the same as training.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/data_text.h>

@@ -14,11 +14,12 @@
 namespace thimble::twins_test {
 namespace {
 
-// Of the norm of each array, against PyTorch in double precision. float32 leaves about 1e-5; more
-// in a deep network with batch norm, so there PyTorch's own float32 is the measure.
+// Relative to the norm of each array, against PyTorch in double precision. float32 has an error of
+// about 1e-5, and more in a deep network with batch norm, where PyTorch's own float32 is the
+// measure.
 constexpr double kTolerance = 1e-4;
 constexpr double kOwnShare = 4.0;
-// The first weights are the same numbers, but for the last bits of a platform's logarithm.
+// Initial values are the same numbers, except for the last bits of the platform's logarithm.
 constexpr double kStartTolerance = 1e-6;
 const std::filesystem::path kGoldens = THIMBLE_SOURCE_DIR "/tests/models/twins";
 
@@ -84,7 +85,7 @@ class Twin {
   [[nodiscard]] double tolerance(const std::string& name) const {
     return std::max(kTolerance, kOwnShare * golden_["arrays"][name].value("own", 0.0));
   }
-  // The distance to PyTorch's array, in its norm.
+  // The distance to PyTorch's array, relative to its norm.
   [[nodiscard]] double apart(const std::string& name, const char* when) const {
     const nlohmann::json& array = golden_["arrays"][name];
     return distance(trainer_.parameter(name).as<float>(), array[when].get<std::vector<double>>()) /
@@ -129,7 +130,7 @@ TEST_P(Twins, agree_with_PyTorch_after_some_steps) {
   EXPECT_LE(twin.worst(), 1.0);
 }
 
-// The check can fail: on a small change of any one array, and on a step left out.
+// The check can fail: for a small change of any single array, and for a missing step.
 TEST_P(Twins, are_told_apart_by_four_times_the_tolerance) {
   Twin twin(GetParam());
   twin.train();

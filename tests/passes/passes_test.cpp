@@ -70,7 +70,7 @@ TEST(constant_folding, leaves_what_would_cost_memory) {
   EXPECT_THAT(ops_of(passes::fold_constants(g.ir())), ElementsAre("broadcast_to"));
 }
 
-// Or programs for small batches had more constants than others.
+// Otherwise programs for small batches would have more constants than others.
 TEST(constant_folding, is_the_same_for_every_batch) {
   for (const Shape& shape : {Shape{3}, Shape{1, 3}}) {
     Graph g;

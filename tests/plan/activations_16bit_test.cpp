@@ -1,4 +1,4 @@
-// Values that wait for the backward part in 16 bits: which, what it saves and what it changes.
+// Values stored in 16 bits until backward: which, how much memory it saves, and how results change.
 #include "plan/remat/activations_16bit.h"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ TEST(arena, takes_less_with_buffers_in_place_and_ordered) {
   EXPECT_LT(packed.plan().arena_bytes, plain.plan().arena_bytes);
 }
 
-// Whether the op's result takes over the memory of x, which the op reads as both its inputs.
+// Whether the op's result may take the memory of x, which is both of its inputs.
 bool works_in_place_on_both(const char* op, bool through_a_view) {
   ir::Graph graph;
   const Value source = graph.source("source", {DType::f32, {4, 6}}, ir::Role::input);
@@ -59,7 +59,7 @@ TEST(arena, lets_an_elementwise_op_write_over_a_value_that_it_reads_twice) {
   EXPECT_TRUE(works_in_place_on_both("mul", true));
 }
 
-// softmax_grad sums over a row of both inputs: it may write over either, but not over one that is
+// softmax_grad sums over a row of both inputs: it may overwrite either one, but not a value that is
 // both.
 TEST(arena, keeps_a_value_that_another_op_reads_twice) {
   EXPECT_FALSE(works_in_place_on_both("softmax_grad", false));
@@ -75,7 +75,8 @@ TEST(order, never_makes_the_live_peak_larger) {
 
 TEST(order, keeps_the_graph_valid) { EXPECT_NO_THROW(ir::verify(order_nodes(step_graph(4)))); }
 
-// Parameters change only when the loss is known, so that a bad step can stop in time.
+// Parameters are updated only after the loss, so that a step whose loss is not finite can stop
+// first.
 TEST(order, updates_parameters_after_the_loss) {
   const ir::Graph graph = order_nodes(step_graph(4));
   bool loss_known = false;

@@ -1,4 +1,4 @@
-// Bits in the place of values that wait for the backward part: where, and where not.
+// Bit masks instead of values that wait for backward: where they are used, and where not.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
@@ -24,7 +24,7 @@ ir::Graph step_of(const Graph& model) {
   return order_nodes(passes::optimize(step));
 }
 
-// A convolution whose activation a pooling reads and, of the backward part, its own gradient alone.
+// A convolution whose activation is read by a pooling and, in backward, only by its own gradient.
 Graph pooled(const std::function<Value(Value)>& activation) {
   Graph g;
   Value x = conv2d(g.input("x", {16, 16, 3}), {.channels = 8, .kernel = 3, .name = "a"});

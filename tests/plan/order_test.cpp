@@ -1,4 +1,4 @@
-// Orders of nodes: what they save, that small ones are the best there are, and the rules they keep.
+// Orders of nodes: the memory they save, that small ones are optimal, and the rules they keep.
 #include "plan/order/order.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ Value widened(Value x, int times) {
 }
 Value first_rows(Value x, int64_t size) { return slice(x, 0, 0, size); }
 
-// Each of the branches widens x, and then keeps little of it; all widen first.
+// Each branch widens x and then keeps little of it; the natural order widens all branches first.
 ir::Graph branches(int count, int wide) {
   ir::Graph g;
   const Value x = source(g, "x", 1);
@@ -66,9 +66,9 @@ TEST(order, finishes_one_branch_before_the_next) {
   EXPECT_EQ(live_peak_bytes(order_nodes(graph)), rows(16));
 }
 
-// Two chains that end in one sum: the one rises to 12 rows and falls to 1, the other rises to 7 and
-// stays at 5. Whoever takes the smaller step first has 5 rows beside the 12; who takes the other
-// has x, which the first still reads.
+// Two chains that end in one sum: one rises to 12 rows and falls to 1, the other rises to 7 and
+// stays at 5. Running the chain with the lower peak first keeps 5 rows beside the 12; running the
+// other first keeps only x, which the first chain still reads.
 TEST(order, takes_the_chain_with_the_higher_hill_and_the_deeper_valley_first) {
   ir::Graph g;
   const Value x = source(g, "x", 1);
@@ -81,7 +81,8 @@ TEST(order, takes_the_chain_with_the_higher_hill_and_the_deeper_valley_first) {
   EXPECT_TRUE(order.optimal);
 }
 
-// A tree of sums: of two children the one that needs more goes first (Sethi and Ullman, 1970).
+// A tree of sums: of two children the one that needs more memory goes first (Sethi and Ullman,
+// 1970).
 TEST(order, evaluates_the_larger_part_of_a_tree_first) {
   ir::Graph g;
   int leaves = 0;
@@ -112,7 +113,7 @@ TEST(order, runs_through_diamonds_one_after_the_other) {
   const OrderProblem problem(g, {});
   const NodeOrder order = best_order(problem);
   EXPECT_TRUE(order.optimal);
-  // In a diamond there live the wide value and its two images, one of them in its place.
+  // The wide value and its two images are live in a diamond, one of them in place.
   EXPECT_EQ(order.peak_bytes, rows(16 + 3));
 }
 
@@ -134,7 +135,7 @@ TEST(order, takes_graphs_of_nothing) {
   EXPECT_EQ(order_nodes(g).nodes.size(), 0U);
 }
 
-// A graph of ops that take over their input, are views, or make values of other sizes.
+// A graph of ops that work in place, are views, or produce values of other sizes.
 ir::Graph random_graph(std::mt19937_64& random, int nodes) {
   ir::Graph g;
   std::vector<Value> values;
@@ -300,7 +301,7 @@ TEST(order, by_beams_alone_is_near_the_best) {
   EXPECT_GT(graphs, 200);
   EXPECT_LE(worst, 1.04);
   EXPECT_LE(sum / graphs, 1.0005);
-  EXPECT_GT(natural_sum / graphs, 1.5);  // else it is no test of the search
+  EXPECT_GT(natural_sum / graphs, 1.5);  // otherwise the search is not tested
 }
 
 }  // namespace

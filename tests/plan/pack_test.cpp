@@ -99,8 +99,8 @@ TEST(pack, rejects_what_is_no_problem) {
   EXPECT_THAT(error_of({{-kLargest - 1, kLargest, 1}}), HasSubstr("times exceed 61 bits"));
 }
 
-// Guards against what differs from machine to machine: unstable sorting, hashing of addresses,
-// contracted floating point, clocks. The numbers change only with the method.
+// Guards against differences between machines: unstable sorting, hashed addresses, contracted
+// floating point, clocks. The numbers change only with the algorithm.
 TEST(pack, gives_the_same_offsets_on_every_machine) {
   const std::vector<Buffer> problem = testing::cut_rectangle(150, 3);
   const Packing packing = pack(problem, {.steps = 50'000'000});

@@ -1,4 +1,4 @@
-// Recomputed values: what recomputation saves, what it costs, and where it is not allowed.
+// Recomputed values: the memory saved, the cost, and where recomputation is not allowed.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
@@ -83,7 +83,7 @@ TEST(recompute, recomputes_convolutions_where_it_may) {
   const ir::Graph less = recompute(before, {.target_bytes = target, .any_op = true});
   ir::verify(less);
   EXPECT_LE(live_peak_bytes(less), target);
-  // No more than one more forward part, which is a third of the work.
+  // At most one more forward part, which is a third of the work.
   EXPECT_LT(work_of(less), 1.34 * work_of(before));
   EXPECT_LT(live_peak_bytes(recompute(before, {.any_op = true})), target);
 }
@@ -243,7 +243,7 @@ TEST(recompute, never_reads_a_parameter_after_its_update) {
   const ir::Graph graph = updating_early(step_of(g, 64), "w");
   const ScheduleBuilder builder(graph, {});
   RematSchedule schedule;
-  for (const bool all : {true, false}) {  // in the memory of what is invalid
+  for (const bool all : {true, false}) {  // in memory whose contents are invalid
     schedule.recomputed.assign(graph.nodes.size(), Recompute::no);
     for (int n = 0; n < builder.loss_node(); ++n) {
       if (all) schedule.recomputed[static_cast<size_t>(n)] = Recompute::each;
@@ -296,7 +296,7 @@ Graph residual_blocks(int count) {
   return g;
 }
 
-// For each of both readers of a block's input, all the blocks before it would be recomputed.
+// For both readers of a block's input, all blocks before it would be recomputed.
 TEST(recompute, does_not_try_recomputation_that_doubles_with_every_block) {
   const ir::Graph graph = step_of(residual_blocks(24), 4);
   const ScheduleBuilder builder(graph, {});
@@ -323,7 +323,7 @@ TEST(recompute, halves_what_deep_residual_networks_keep) {
   EXPECT_LE(least.nodes.size(), 9 * orders[0].nodes.size() + 1024);
 }
 
-// Each of them is read behind the loss, and would have all views before it run anew.
+// Each view is read after the loss, and recomputing it would recompute all views before it.
 TEST(recompute, starts_without_views_where_they_would_run_too_often) {
   Graph g;
   Value x = g.input("x", {6});

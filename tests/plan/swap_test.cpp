@@ -1,4 +1,4 @@
-// Values that lie in the swap file: what it frees, and that each is there when it is wanted.
+// Values in the swap file: the memory freed, and that each value is present when it is read.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/recipes.h>
@@ -44,8 +44,8 @@ int64_t peak_of(const ir::Graph& graph, const std::set<std::string>& in_file) {
   return resident_bytes(graph, in_file) + live_peak_bytes(graph);
 }
 
-// Runs a step on the file alone: what is read must have been written, and be waited for before
-// anybody looks at it; what is being written must stay as it is until it has been.
+// Simulates a step and its swap file: what is read must have been written, and waited for before it
+// is used; memory that is being written must not change before the transfer ends.
 class FileCheck {
  public:
   explicit FileCheck(const Swapped& swapped) : graph_(swapped.graph) {
@@ -91,7 +91,7 @@ class FileCheck {
     deadlines_[static_cast<int>(attrs.slot)] = attrs.deadline;
   }
 
-  // What has to be there now comes before what has to be there later.
+  // Earlier deadlines come first.
   void end(int slot) {
     for (const auto& [other, deadline] : deadlines_) {
       EXPECT_LE(deadlines_.at(slot), deadline) << "slot " << slot << " waits for slot " << other;
@@ -100,7 +100,7 @@ class FileCheck {
   }
 
   const ir::Graph& graph_;
-  std::map<int, int64_t> deadlines_;  // of transfers that nobody has waited for, by slot
+  std::map<int, int64_t> deadlines_;  // of transfers not yet waited for, by slot
   std::map<int, int> writing_;
   std::map<int, bool> written_;
   std::map<int, int> raw_;
@@ -120,7 +120,7 @@ TEST_P(swap_of, a_recipe_keeps_its_target_and_finds_everything_in_the_file) {
     EXPECT_LT(swapped.peak_bytes, before);
     EXPECT_TRUE(part == 0.0 || swapped.peak_bytes <= target || swapped.peak_bytes < whole);
     before = swapped.peak_bytes + 1;
-    // The other nodes are what they were.
+    // The other nodes are unchanged.
     size_t next = 0;
     for (const ir::Node& node : swapped.graph.nodes) {
       if (is_transfer(*node.op)) continue;
@@ -275,7 +275,8 @@ TEST(swap, tells_the_file_by_when_it_needs_a_transfer) {
     file.reset_counters();
     holds = true;
     begin(*op, 0, 0, data.data(), file);
-    while (file.counters().busy_ms == 0.0) std::this_thread::yield();  // it is under way
+    while (file.counters().busy_ms == 0.0)
+      std::this_thread::yield();  // the transfer is in progress
     begin(*op, 1, 9, data.data(), file);
     begin(*op, 2, 5, data.data(), file);
     release.set_value();

@@ -1,5 +1,4 @@
-// Gradients that are used up tile by tile: what it saves, where it is done, and that no bit
-// changes.
+// Gradients consumed tile by tile: the memory saved, where it applies, and that no bit changes.
 #include <gmock/gmock.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>

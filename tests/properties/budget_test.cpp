@@ -1,4 +1,4 @@
-// A memory budget is kept without changing a bit, or refused with the nearest that is kept.
+// A memory budget is kept without changing a bit, or refused with the nearest one that can be kept.
 #include <thimble/trainer.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Passes, order and memory are arrangements: they must not change what a step computes.
+// Passes, order and memory must not change what a step computes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
   }
   parallel::ThreadPool pool(options.threads);
   const exec::Block arena(program.plan().arena_bytes);
-  // What lay in the arena before must not matter.
+  // Old contents of the arena must not matter.
   if (arena.bytes() > 0) std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
   exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool,
                         file.get());
@@ -203,7 +203,7 @@ std::vector<std::string> nodes_of(const ir::Graph& graph) {
   return nodes;
 }
 
-// Else the properties here would hold of passes that do nothing.
+// Otherwise these properties would be tested on passes that do nothing.
 TEST(random_models, give_every_pass_something_to_do) {
   if (THIMBLE_ADDRESS_SANITIZER) GTEST_SKIP() << "counts, which a sanitizer does not change";
   constexpr uint32_t kModels = 40;

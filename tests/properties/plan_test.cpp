@@ -1,4 +1,4 @@
-// What a plan lets happen to memory, played through without running a kernel.
+// Simulates the memory of a plan without running kernels.
 #include <algorithm>
 #include <array>
 
@@ -42,7 +42,8 @@ class Lines {
   std::vector<int> owner_;
 };
 
-// Plays the nodes of a program in their order and sees whether what each reads is still there.
+// Simulates the nodes of a program in order and checks that everything a node reads is still
+// intact.
 class Play {
  public:
   Play(const ir::Graph& graph, const plan::Arena& arena)
@@ -76,7 +77,7 @@ class Play {
   [[nodiscard]] int buffer_of(int id) const {
     return arena_.buffer_of_value[static_cast<size_t>(id)];
   }
-  // Views hold what the value they look at holds.
+  // A view holds what the value below it holds.
   [[nodiscard]] int name_of(int id) const { return names_[static_cast<size_t>(id)]; }
   void write(int id) { lines_.write(buffer_of(id), name_of(id)); }
   [[nodiscard]] bool is_there(int id) const {
@@ -88,7 +89,7 @@ class Play {
       return static_cast<size_t>(a.out) == out && node.input(a.in) == in;
     });
   }
-  // Whether the op says that it can write this output over what it reads there.
+  // Whether the op declares that it may write this output over that input.
   [[nodiscard]] bool may_lie_on(const ir::Node& node, size_t out, int in) const {
     // A kernel that is not elementwise may still read another argument after it has written.
     const auto reads = std::count(node.inputs.begin(), node.inputs.end(), in);
