@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the libraries that the build needs, as packages for 64-bit Arm, and unpacks them into
-# build/aarch64-sysroot. apt's lists and packages are kept there too: the machine's own packages stay
-# as they are, and nothing needs root.
+# build/aarch64-sysroot, together with apt's lists. The machine's own packages do not change, and
+# root is not needed.
 # usage: scripts/arm_sysroot.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,10 +25,10 @@ options=(-qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sand
   -o "Dir::Cache=$root/apt/cache" -o Acquire::Languages=none -o Acquire::Retries=2
   -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false)
 
-# A source without packages for Arm is no failure as long as the others have ours.
+# A source without packages for Arm is no failure if the other sources have those we need.
 apt-get "${options[@]}" update || echo "arm_sysroot: a package source could not be read" >&2
 
-# The shared libraries stand in packages of their own, whose names carry versions. The C library
+# The shared libraries are in separate packages, whose names contain versions. The C library
 # comes with the cross-compiler.
 libraries=()
 for package in "${packages[@]}"; do

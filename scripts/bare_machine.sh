@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Proves the README's commands on a machine that has nothing: an empty Debian root, no compiler, no
-# compiler cache, in a mount and process namespace with a /dev of its own. Prints what each took.
+# compiler cache, in a mount and process namespace with a /dev of its own. Prints each one's time.
 # usage: ./run bare [--keep] [COMMAND...]       default: the README's two commands and 'pip install .'
 #   Each COMMAND is a line for sh in a fresh copy of the last commit, for example './run test'.
-#   --keep leaves the root for a look inside. Environment: THIMBLE_DEBIAN, the release (bookworm).
+#   --keep keeps the root for inspection. Environment: THIMBLE_DEBIAN, the release (bookworm).
 # Needs root, debootstrap and the network. The root has this machine's apt sources, certificates and
 # settings of pip; nothing of this machine is mounted in it.
 set -euo pipefail

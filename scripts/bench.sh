@@ -54,12 +54,12 @@ for recipe in "${recipes[@]+"${recipes[@]}"}"; do
     exit 2
   fi
 done
-# A folder is the caller's.
+# A relative folder is relative to the caller's working directory.
 case $data in '' | /*) ;; *) data=$caller/$data ;; esac
 
 out=build/bench
 
-# Prints what another comparison prints, and keeps it for the report.
+# Prints the output of another comparison and keeps it for the report.
 also() { # FILE COMMAND...
   local file=$out/$1
   shift

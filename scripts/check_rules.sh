@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The house rules that a machine can check; prints each break as file:line: rule.
+# Checks the house rules that a script can check; prints each violation as file:line: rule.
 # usage: scripts/check_rules.sh [FOLDER]     FOLDER: the tree to check, the repository by default
 set -euo pipefail
 cd "${1-$(dirname "${BASH_SOURCE[0]}")/..}"
@@ -20,7 +20,7 @@ longer_than() { # LINES FILES...
   [ $# -eq 0 ] || awk -v limit="$limit" 'FNR == limit + 1 { print FILENAME ":" FNR }' "$@"
 }
 
-# Where a pattern stands in files of these kinds, as file:line.
+# Prints the places of a pattern in files of these kinds, as file:line.
 where() { # PATTERN FILES...
   local pattern=$1
   shift
@@ -31,7 +31,7 @@ code=({include,src,apps,examples,bench,tests,python}/**/*.{h,c,cpp,py})
 scripts=(run .ci/run scripts/*.sh tests/**/*.sh **/CMakeLists.txt cmake/*.cmake)
 pages=(*.md docs/**/*.md)
 public=(include/thimble/**/*.h src/ops/*/op.h)
-# Build folders may lie anywhere below the tree.
+# Build folders may be anywhere in the tree.
 for list in code scripts pages; do
   declare -n files=$list
   kept=()
@@ -64,7 +64,7 @@ for kernels in src/ops/*/simd.cpp; do
       cut -d : -f 1 | sed "s|^|$kernels:|" || true)
 done
 
-# Includes go one way only. A layer: the layers that its files may include, beside itself.
+# Includes follow the layers. For each layer: the other layers that its files may include.
 layers='
 base:
 parallel:  base
@@ -133,9 +133,9 @@ breaks "an include against the order of the layers" < <(
       if (to in known && !((layer, to) in allowed)) print FILENAME ":" FNR
     }' "${files[@]}")
 
-# These parts ask an op's definition and never say its name.
+# These folders use an op's definition and never its name.
 nameless=(src/{ir,autodiff,passes,plan,exec,emit}/**/*.{h,cpp})
-# attrs.h spells the values of public enumerations, some of which are called like ops.
+# attrs.h names the values of public enumerations, some of which have names of ops.
 for i in "${!nameless[@]}"; do
   [ "${nameless[i]}" != src/ir/attrs.h ] || unset "nameless[i]"
 done

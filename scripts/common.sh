@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What the project's scripts share. Source it from the repository's root.
+# Functions shared by the project's scripts. Source it from the repository's root.
 
-# CMAKE_BUILD_PARALLEL_LEVEL means here what it means to cmake.
+# CMAKE_BUILD_PARALLEL_LEVEL has the same meaning as for cmake.
 jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
 
-# ccache makes rebuilds cheap where it is installed, in other checkouts, too; nothing needs it.
+# ccache makes rebuilds cheap if it is installed, also in other checkouts. It is optional.
 if command -v ccache >/dev/null; then
   export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
   export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
@@ -16,10 +16,10 @@ die() {
   exit 1
 }
 
-# The LLVM versions we take, best first: 14 is the one the code is formatted with.
+# The LLVM versions that work, best first: 14 formats the code.
 llvm_versions="14 15 16 17 18 19 20 21"
 
-# llvm_version TOOL: the version whose TOOL is installed; fails where none is.
+# llvm_version TOOL: the version whose TOOL is installed; fails if there is none.
 llvm_version() {
   local v
   for v in $llvm_versions; do
@@ -51,10 +51,10 @@ environment() {
     cp "$2" "$1/requirements.txt"
 }
 
-# What the Python tests need, in build/python.
+# The environment of the Python tests, in build/python.
 python_environment() { environment build/python python/tests/requirements.txt; }
 
-# What builds the documentation site, in build/docs.
+# The environment that builds the documentation site, in build/docs.
 site_environment() { environment build/docs docs/site/requirements.txt; }
 
 # build PRESET [targets]
@@ -64,7 +64,7 @@ build() {
   cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
-# The PyTorch that we compare with, and the Python that has it after torch_environment.
+# The version of PyTorch for comparisons, and the Python that has it after torch_environment.
 torch_version=2.13.0
 torch_python=build/torch/bin/python
 

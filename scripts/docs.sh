@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the reference pages from what the built command line says of itself.
+# Writes the reference pages from the built command line's own descriptions.
 # usage: scripts/docs.sh THIMBLE [check]     THIMBLE: the program; check: change nothing, fail where
 #        a page is out of date
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzzer of a build, several at once, and fails where one finds something.
+# Runs every fuzzer of a build, several at once, and fails if one finds an error.
 # usage: scripts/fuzz.sh BUILD-FOLDER SECONDS-PER-FUZZER     last line: "P passed, F failed"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -199,7 +199,7 @@ def lamb(lr, beta1=0.9, beta2=0.999, epsilon=1e-6, weight_decay=0.0, maximize=Fa
     return step
 
 
-# What PyTorch has not, by the papers, in double precision.
+# Optimizers that PyTorch lacks, as in the papers, in double precision.
 PAPERS = [
     ("lion", lion(1e-4)),
     ("lion:lr=0.1,beta1=0.7,beta2=0.8,weight_decay=0.2", lion(0.1, 0.7, 0.8, 0.2)),
@@ -459,7 +459,7 @@ def main():
         "cycles": cycles(start, gradients),
     }
     lines = json.dumps(goldens, indent=1)
-    # One list of numbers a line.
+    # One list of numbers per line.
     lines = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda m: "[" + " ".join(m[1].split()) + "]", lines)
     OUT.write_text(lines + "\n")
 

@@ -26,10 +26,10 @@ import torch  # noqa: E402
 
 DEFAULTS = {"steps": 20, "samples": 1280, "projections": 32, "seeds": 8}
 # Deep networks with batch norm: one step of plain SGD of rate 1, which shows the gradient. Adam makes
-# full steps out of gradients that are nothing but rounding, and rounding grows with every step.
+# full steps from gradients that are only rounding error, and the error grows with every step.
 LARGE = {"steps": 1, "samples": 64, "projections": 8, "seeds": 4, "batch": 8, "plain_sgd": True}
-# No gradient is known to reach the biases of keys but rounding: so plain SGD here too. What needs a
-# few steps to show is shown by the smaller model of text.
+# The biases of keys get only rounding error as gradient, so plain SGD is used here, too. Effects
+# that need several steps are tested with the smaller text model.
 GPT = {**LARGE, "samples": 2, "seeds": 1, "batch": 1}
 LSTM = {"samples": 80, "projections": 16, "seeds": 4, "batch": 4}
 # Its last layers start at zero: it takes a few steps until every weight is reached by a gradient.
@@ -103,7 +103,7 @@ def main():
         for name in sys.argv[2:] or RECIPES:
             result = golden(sys.argv[1], name, {**DEFAULTS, **RECIPES[name]}, folder)
             lines = json.dumps(result, indent=1)
-            # One list of numbers a line.
+            # One list of numbers per line.
             lines = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]",
                            lambda m: "[" + " ".join(m[1].split()) + "]", lines)
             (OUT / f"{name}.json").write_text(lines + "\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what thimble needs from the system's packages (Debian 12, Ubuntu 24.04 and newer).
+# Installs thimble's dependencies from the system's packages (Debian 12, Ubuntu 24.04 and newer).
 # usage: scripts/install_dependencies.sh GROUP...     groups: build python test lint bench arm
-# Does nothing, and asks for no password, where everything is there already.
+# Does nothing, and asks for no password, if everything is installed.
 set -euo pipefail
 
 # shellcheck source=scripts/common.sh
@@ -50,7 +50,7 @@ EOF
       printf '%s\n' '- libbenchmark-dev' 'python3 python3' '- python3-venv'
       ;;
     arm)
-      # The cross-compiler for 64-bit Arm, and what runs its programs here.
+      # The cross-compiler for 64-bit Arm, and the emulator for its programs.
       needs_of build
       printf '%s\n' 'aarch64-linux-gnu-g++ g++-aarch64-linux-gnu' 'qemu-aarch64 qemu-user' \
         'apt-get apt' 'dpkg-deb dpkg'

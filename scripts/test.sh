@@ -9,9 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/common.sh
 . scripts/common.sh
 
-# The suites in which threads meet: what the thread sanitizer watches.
+# The suites that use several threads, run with the thread sanitizer.
 thread_suites="parallel exec simd data train"
-# What runs under qemu-user: two of the forty parts of the op tests. The bits are compared of all ops.
+# Runs under qemu-user: two of the forty parts of the op tests. The bits of all ops are compared.
 arm_op_parts="0|8"
 
 total_passed=0
@@ -28,8 +28,8 @@ record() { # STAGE PASSED FAILED SKIPPED SECONDS
   summary+=("$(printf '%-7s %5d passed %5d failed %5d skipped %5d s' "$@")")
 }
 
-# Some kernels give the sanitizers' shadow memory too little room while addresses are randomised;
-# a fixed layout is also what makes a failure repeat.
+# With randomized addresses some kernels leave too little room for the sanitizers' shadow memory.
+# A fixed layout also makes failures repeatable.
 fixed_layout=()
 if setarch -R true 2>/dev/null; then fixed_layout=(setarch -R); fi
 
@@ -37,7 +37,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
   local stage=$1 start=$SECONDS report=$PWD/build/$1/junit.xml status=0
   shift
   rm -f "$report"
-  # A program that this stage does not build stands there as one test, <program>_NOT_BUILT.
+  # ctest lists a program that this stage does not build as one test, <program>_NOT_BUILT.
   local left_out=_NOT_BUILT\$${RUN_CTEST_LEAVES_OUT+"|$RUN_CTEST_LEAVES_OUT"}
   "${fixed_layout[@]}" ctest --test-dir "build/$stage" --parallel "$jobs" --output-on-failure \
     --exclude-regex "$left_out" --no-tests=error --output-junit "$report" "$@" || status=$?
@@ -57,7 +57,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
 }
 
-# The Python package of the development build. The full run has PyTorch, which some tests want.
+# The Python package of the development build. The full run has PyTorch, which some tests need.
 run_python() { # [quick]
   local start=$SECONDS report=$PWD/build/dev/python.xml text=$PWD/build/dev/python.txt
   local python=build/python/bin/python
@@ -74,7 +74,7 @@ run_python() { # [quick]
   sed -n 's/^SKIPPED \[[0-9]*\] //p' "$text" >>"$reasons"
 }
 
-# thimble beside PyTorch on the samples of PyTorch's own databases.
+# Compares thimble with PyTorch on the samples of PyTorch's own test databases.
 run_parity() {
   local start=$SECONDS counts=$PWD/build/dev/parity.txt passed failed refused
   if ! torch_environment; then
@@ -90,7 +90,7 @@ run_parity() {
   sed -n 's/^refused: /parity refuses /p' "$counts" >>"$reasons"
 }
 
-# The wheel, of the library in build/dev, in an environment that holds NumPy and nothing else.
+# Tests the wheel, linked to the library in build/dev, in an environment with NumPy only.
 run_wheel() {
   local start=$SECONDS passed=0 clean
   clean=$(mktemp -d)
@@ -106,7 +106,7 @@ run_wheel() {
   record wheel "$passed" $((1 - passed)) 0 $((SECONDS - start))
 }
 
-# What keeps this machine from running programs for 64-bit Arm; empty: nothing.
+# Why this machine cannot run programs for 64-bit Arm; empty: it can.
 why_no_arm() {
   if [ "$(uname -m)" != x86_64 ]; then
     echo "only x86-64 has the cross-compiler"
@@ -137,7 +137,7 @@ run_arm() {
 compare_bits() {
   local start=$SECONDS found=build/aarch64/bits.compared counts
   rm -f "$found"
-  # What a program does not print counts as not compared, and so as a failure.
+  # A missing line counts as not compared, and therefore as a failure.
   build/dev/bin/test_ops --bits >build/dev/bits || echo "test_ops --bits failed"
   qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/bin/test_ops --bits >build/aarch64/bits ||
     echo "test_ops --bits failed on 64-bit Arm"

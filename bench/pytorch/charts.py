@@ -86,7 +86,7 @@ ALONE = """<style>svg { --paper: #fcfcfa; --ink: #22262a; --soft: #687078; --lin
 .head { fill: var(--ink); font-size: 14px; }</style>"""
 PANEL_WIDTH, PANEL_HEIGHT, KEY_HEIGHT = 430, 280, 40
 SLOWEST = 8  # shares of time above stand at the upper edge, as numbers
-# The lines of the picture of peaks, and how they look.
+# The lines of the chart of peaks, and their styles.
 LINES = ["thimble, recomputation", "thimble, with a swap file", "PyTorch, checkpoints"]
 LOOKS = [("var(--a)", "circle"), ("var(--c)", "square"), ("var(--b)", "triangle")]
 

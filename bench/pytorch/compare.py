@@ -17,9 +17,9 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 RECIPES = ["vae", "lenet5", "mlp"]
-# Compared where they are named: one seed, trained on all processors. One equal step is taken, of
-# plain SGD of rate 1, which shows the gradient: Adam makes full steps out of gradients that are
-# nothing but rounding, and rounding grows with every step of a deep network with batch norm.
+# Compared only if named: one seed, trained on all processors. One equal step is taken, of
+# plain SGD of rate 1, which shows the gradient: Adam makes full steps from gradients that are only
+# rounding error, and the error grows with every step of a deep network with batch norm.
 LARGE_RECIPES = ["mobilenetv2", "resnet18", "lstm", "gpt", "unet_ddpm"]
 # An allocator that keeps its memory: giving it back every step costs PyTorch time.
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "33554432"}
@@ -144,7 +144,7 @@ class Bench:
                           "--seconds", TIMED_SECONDS[recipe in LARGE_RECIPES]]
                 sides = [("thimble", self.thimble("time", recipe, *self.data, *common))]
                 for variant in variants + (["passive"] if threads > 1 else []):
-                    # Threads that sleep between loops: better where others want the cores.
+                    # Threads sleep between loops, which is better if other programs use the cores.
                     policy = {"OMP_WAIT_POLICY": "passive"} if variant == "passive" else {}
                     sides.append((variant, self.torch(
                         "time", recipe, self.path("samples.st"), self.path("start.st"), *common,

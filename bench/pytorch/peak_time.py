@@ -27,14 +27,14 @@ from memory_table import AMPLE, BATCH_SIZES, BATCHES, COUNTED_STEPS, MIB, mib, m
 
 RECIPES = list(segments.BLOCKS)
 BUDGETS = 8
-# Share of the activations, to two digits, and the time that is allowed for it.
+# Fraction of the activations, to two digits, and the time allowed for it.
 RECOMPUTED = [(0.5, 1.2), (0.25, 1.4)]
 ROUNDING = 0.004
 COMPUTED_AGAIN = {"cheap recomputation", "recomputation"}
 SWAPPED_TO = 1 / 3  # of the whole peak
 STALL_ERROR, HIDDEN = 0.2, 0.7
 UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted
-# Of the process whose steps were timed: each one measures the swap file for itself.
+# From the process whose steps were timed, because each process measures the swap file.
 TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_busy_ms", "predicted_stall_ms",
          "expected_stall_ms", "swap_bytes"]
 

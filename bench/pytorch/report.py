@@ -12,7 +12,7 @@ import sys
 import charts
 
 MIB = 1 << 20
-# What other comparisons of ./run bench printed, and what they are.
+# Outputs of the other comparisons of ./run bench, and their titles.
 OTHERS = {"kernels.txt": "Kernels", "norm_pool.txt": "Batch norm and pooling",
           "updates.txt": "Optimizer updates", "data.txt": "Reading data"}
 
@@ -33,7 +33,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def html(self):
-        # Words stand left, numbers right.
+        # Words are aligned left, numbers right.
         words = [any(row[i][:1].isalpha() for row in self.rows) for i in range(len(self.head))]
 
         def row(cells, tag):
