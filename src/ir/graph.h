@@ -37,9 +37,9 @@ enum class Role : uint8_t {
 // The form in which a planner keeps a value for later.
 enum class Storage : uint8_t {
   full,
-  bits,       // one bit per element
-  half,       // 16 bits per element
-  from_half,  // the original type, converted back from 16 bits
+  bits,         // one bit per element
+  bits16,       // 16 bits per element
+  from_bits16,  // the original type, converted back from 16 bits
 };
 
 struct ValueData {

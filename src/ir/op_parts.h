@@ -146,11 +146,11 @@ struct MemoryTraits {
 
 // How the outputs of an op depend on samples, counted by the first dimension of some inputs.
 enum class Samples : uint8_t {
-  apart,          // one row per sample, which depends on that sample only
+  independent,    // one row per sample, which depends on that sample only
   mean,           // a mean over samples of terms that depend on one sample each
   labelled_mean,  // the same over the samples whose indices (DataFlow::indices) are not ignored
-  statistics,     // apart, but for statistics over all samples, such as those of a batch norm
-  mixed,          // anything else
+  statistics,  // independent, except for statistics over all samples, such as those of a batch norm
+  mixed,       // anything else
 };
 
 struct SamplesContext : KernelContext {
@@ -184,7 +184,7 @@ struct IndexInput {
 struct DataFlow {
   bool elementwise = false;  // every output element depends on the same element of the inputs
   bool reads_rng = false;    // its first input is the graph's random state
-  Samples (*samples)(const SamplesContext&) = nullptr;  // null: apart, or mixed if it updates
+  Samples (*samples)(const SamplesContext&) = nullptr;  // null: independent, or mixed if it updates
   Choice choice;
   GivenRows given_rows;  // for outputs that are zero except for some rows
   // The output over many batches is what the op makes of the mean over all their samples of its one

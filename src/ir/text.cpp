@@ -11,9 +11,9 @@ const char* to_string(Storage storage) {
       return "";
     case Storage::bits:
       return "bits";
-    case Storage::half:
+    case Storage::bits16:
       return "16 bits";
-    case Storage::from_half:
+    case Storage::from_bits16:
       return "from 16 bits";
   }
   return "";

@@ -96,7 +96,7 @@ class Follower {
 
   [[nodiscard]] ir::Samples rule(const ir::Node& node) const {
     if (node.op->flow.samples == nullptr) {
-      return node.op->memory.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
+      return node.op->memory.updates.empty() ? ir::Samples::independent : ir::Samples::mixed;
     }
     std::vector<const ir::TensorType*> inputs;
     std::vector<ir::TensorType> outputs;
@@ -138,7 +138,7 @@ class Follower {
     }
     if (reads_means) return mark(node, number, Holds::mixed, Holds::mixed);
     switch (rule(node)) {
-      case ir::Samples::apart:
+      case ir::Samples::independent:
         return mark(node, number, Holds::samples, Holds::mixed);
       case ir::Samples::labelled_mean:
         note_left_out(node, number);

@@ -67,7 +67,7 @@ class SamplesCheck {
     const Outputs one = results(*part, 0, first);
     const Outputs other = results(*rest, first, samples_ - first);
     for (size_t i = 0; i < kinds_.size(); ++i) {
-      if (kinds_[i] == Kind::mean && rule == ir::Samples::apart) continue;
+      if (kinds_[i] == Kind::mean && rule == ir::Samples::independent) continue;
       std::string error = compare(i, all, one, other, first);
       if (!error.empty()) return error;
     }
@@ -99,7 +99,7 @@ class SamplesCheck {
 
   [[nodiscard]] ir::Samples rule_of() const {
     if (op_.flow.samples == nullptr) {
-      return op_.memory.updates.empty() ? ir::Samples::apart : ir::Samples::mixed;
+      return op_.memory.updates.empty() ? ir::Samples::independent : ir::Samples::mixed;
     }
     const ir::Node& node = whole_->graph.nodes.front();
     std::vector<const ir::TensorType*> inputs;

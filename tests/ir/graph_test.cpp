@@ -36,7 +36,7 @@ TEST(graph, says_what_a_planner_made_of_a_value) {
   ir::Graph graph = g.ir();
   ir::ValueData& data = graph.values[static_cast<size_t>(y.id())];
   EXPECT_EQ(ir::label(data), y.name());
-  data.storage = ir::Storage::half;
+  data.storage = ir::Storage::bits16;
   data.recomputed = true;
   data.fetched = true;
   EXPECT_EQ(ir::label(data), y.name() + " (16 bits) (recomputed) (fetched)");

@@ -67,13 +67,13 @@ TEST(halves, halve_what_waits) {
   for (const DType dtype : {DType::bf16, DType::f16}) {
     const ir::Graph after = store_in_16_bits(before, train::saved_activations(dtype), {});
     ir::verify(after);
-    const Kept kept = kept_as(after, ir::Storage::half);
+    const Kept kept = kept_as(after, ir::Storage::bits16);
     EXPECT_GT(kept.values, 8);
     EXPECT_GT(kept.bytes, 8 * kSamples * 16 * 16 * 8 * 2);
     EXPECT_LT(static_cast<double>(live_peak_bytes(after)),
               0.7 * static_cast<double>(live_peak_bytes(before)));
     for (const ir::ValueData& data : after.values) {
-      EXPECT_TRUE(data.storage != ir::Storage::half || data.type.dtype == dtype);
+      EXPECT_TRUE(data.storage != ir::Storage::bits16 || data.type.dtype == dtype);
     }
   }
 }
@@ -114,15 +114,15 @@ TEST(halves, leave_indices_and_small_values) {
   const ir::Graph after = store_in_16_bits(step_of(g), train::saved_activations(DType::bf16), {});
   for (const ir::Node& node : after.nodes) {
     for (const int id : node.outputs) {
-      if (after.data(id).storage != ir::Storage::half) continue;
+      if (after.data(id).storage != ir::Storage::bits16) continue;
       EXPECT_EQ(after.type(node.inputs[0]).dtype, DType::f32);
       EXPECT_GE(size_bytes(DType::f32, after.type(id).shape), 4096);
     }
   }
   Graph small = chain(2);
-  EXPECT_EQ(
-      kept_as(store_in_16_bits(step_of(small), ActivationStorage{}, {}), ir::Storage::half).values,
-      0);
+  EXPECT_EQ(kept_as(store_in_16_bits(step_of(small), ActivationStorage{}, {}), ir::Storage::bits16)
+                .values,
+            0);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "ops/cast/attrs.h"
 #include "ops/cast/dims.h"
-#include "ops/half_storage/simd.h"
+#include "ops/storage_16bit/simd.h"
 
 #define THIMBLE_OP cast
 #include "ops/families/builder/both_precisions.h"
@@ -88,15 +88,15 @@ bool is_half(int type) { return type == ELEMENT_F16 || type == ELEMENT_BF16; }
 void fast(unsigned char* y, const unsigned char* x, const cast_dims* d,
           parallel::ThreadPool& pool) {
   if (d->from == ELEMENT_F32 && is_half(d->to)) {
-    const half_dims half{d->n, d->to == ELEMENT_BF16 ? 1 : 0};
-    half_storage_impl::to_half_simd(reinterpret_cast<uint16_t*>(y),
-                                    reinterpret_cast<const float*>(x), &half, pool);
+    const bits16_dims half{d->n, d->to == ELEMENT_BF16 ? 1 : 0};
+    storage_16bit_impl::to_16bit_simd(reinterpret_cast<uint16_t*>(y),
+                                      reinterpret_cast<const float*>(x), &half, pool);
     return;
   }
   if (is_half(d->from) && d->to == ELEMENT_F32) {
-    const half_dims half{d->n, d->from == ELEMENT_BF16 ? 1 : 0};
-    half_storage_impl::from_half_simd(reinterpret_cast<float*>(y),
-                                      reinterpret_cast<const uint16_t*>(x), &half, pool);
+    const bits16_dims half{d->n, d->from == ELEMENT_BF16 ? 1 : 0};
+    storage_16bit_impl::from_16bit_simd(reinterpret_cast<float*>(y),
+                                        reinterpret_cast<const uint16_t*>(x), &half, pool);
     return;
   }
   if (d->n > 0 && (d->to == ELEMENT_BOOL || d->to == ELEMENT_I4)) {

@@ -187,7 +187,7 @@ const OpDef& embedding_op() {
               [](const ir::SamplesContext& c) {
                 const auto& a = c.attrs.as<EmbeddingAttrs>();
                 const bool mixed = c.counted[1] || a.max_norm != 0.0 || a.scale_grad_by_freq;
-                return mixed ? ir::Samples::mixed : ir::Samples::apart;
+                return mixed ? ir::Samples::mixed : ir::Samples::independent;
               },
           // With renormalization, padding or a scaled gradient the gather must stay: a row may be
           // read elsewhere, too.

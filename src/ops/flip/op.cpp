@@ -57,7 +57,7 @@ const OpDef& flip_op() {
                 [](const ir::SamplesContext& c) {
                   const bool first =
                       chosen_axes(c.in(0).rank(), c.attrs.as<FlipOptions>().axes)[0] != 0;
-                  return first ? ir::Samples::mixed : ir::Samples::apart;
+                  return first ? ir::Samples::mixed : ir::Samples::independent;
                 }},
   };
   return def;

@@ -73,7 +73,7 @@ const OpDef& gather_op() {
               [](const ir::SamplesContext& c) {
                 const ir::Samples along = samples_along(c, c.attrs.as<GatherOptions>().axis);
                 const bool is_first = along == ir::Samples::mixed;
-                return is_first == c.counted[0] ? ir::Samples::mixed : ir::Samples::apart;
+                return is_first == c.counted[0] ? ir::Samples::mixed : ir::Samples::independent;
               },
           .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
             if (c.inputs[0]->dtype != DType::f32) return {};

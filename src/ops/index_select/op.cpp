@@ -128,7 +128,7 @@ const OpDef& index_select_op() {
           .samples =
               [](const ir::SamplesContext& c) {
                 return c.counted[0] ? samples_along(c, c.attrs.as<IndexSelectOptions>().axis)
-                                    : ir::Samples::apart;
+                                    : ir::Samples::independent;
               },
           .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
             if (c.inputs[0]->dtype != DType::f32) return {};

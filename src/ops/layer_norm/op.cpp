@@ -133,7 +133,7 @@ const OpDef& layer_norm_op() {
       .flow{.samples =
                 [](const ir::SamplesContext& c) {
                   const bool all = c.attrs.as<LayerNormAttrs>().dims == c.in(0).rank();
-                  return all ? ir::Samples::mixed : ir::Samples::apart;
+                  return all ? ir::Samples::mixed : ir::Samples::independent;
                 }},
   };
   return def;

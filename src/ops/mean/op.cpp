@@ -86,7 +86,7 @@ const OpDef& mean_op() {
       .flow{.samples =
                 [](const ir::SamplesContext& c) {
                   return chosen_of(c.in(0), c.attrs)[0] != 0 ? ir::Samples::mean
-                                                             : ir::Samples::apart;
+                                                             : ir::Samples::independent;
                 }},
   };
   return def;

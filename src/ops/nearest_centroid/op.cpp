@@ -60,7 +60,8 @@ const OpDef& nearest_centroid_op() {
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {
-                  return c.counted[1] || c.counted[2] ? ir::Samples::mixed : ir::Samples::apart;
+                  return c.counted[1] || c.counted[2] ? ir::Samples::mixed
+                                                      : ir::Samples::independent;
                 }},
   };
   return def;

@@ -88,7 +88,7 @@ const OpDef& pad_op() {
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {
-                  return c.in(0)[0] == c.out()[0] ? ir::Samples::apart : ir::Samples::mixed;
+                  return c.in(0)[0] == c.out()[0] ? ir::Samples::independent : ir::Samples::mixed;
                 }},
   };
   return def;

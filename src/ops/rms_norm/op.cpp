@@ -120,7 +120,7 @@ const OpDef& rms_norm_op() {
       .flow{.samples =
                 [](const ir::SamplesContext& c) {
                   const bool all = c.attrs.as<RmsNormAttrs>().dims == c.in(0).rank();
-                  return all ? ir::Samples::mixed : ir::Samples::apart;
+                  return all ? ir::Samples::mixed : ir::Samples::independent;
                 }},
   };
   return def;

@@ -108,7 +108,7 @@ const OpDef& roll_op() {
                   const auto& options = c.attrs.as<RollOptions>();
                   const bool first =
                       options.axes.empty() || shifts_of(options, c.in(0).rank())[0] != 0;
-                  return first ? ir::Samples::mixed : ir::Samples::apart;
+                  return first ? ir::Samples::mixed : ir::Samples::independent;
                 }},
   };
   return def;

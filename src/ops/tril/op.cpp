@@ -50,7 +50,7 @@ OpDef triangle(OpDef def) {
   def.kernels.any_type = true;
   def.memory.in_place = {{0, 0}};
   def.flow.samples = [](const ir::SamplesContext& c) {
-    return c.in(0).rank() > 2 ? ir::Samples::apart : ir::Samples::mixed;
+    return c.in(0).rank() > 2 ? ir::Samples::independent : ir::Samples::mixed;
   };
   return def;
 }

@@ -86,7 +86,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   // Results may change even if the peak does not fall.
   if (list_.size() == before) row(name, list_.back().left_bytes);
   PlanStrategy& strategy = list_.back();
-  const Kept kept = kept_as(graph, ir::Storage::half);
+  const Kept kept = kept_as(graph, ir::Storage::bits16);
   strategy.lossless = kept.values == 0;
   strategy.predicted_ms = ms_ - ms;
   if (kept.values > 0) {

@@ -73,7 +73,7 @@ bool Variants::has_tiled_updates() const {
 
 Variant Variants::finished(StepDecisions decisions, ir::Graph graph) const {
   decisions.bit_masks = names_of(graph, ir::Storage::bits);
-  decisions.stored_in_16_bits = names_of(graph, ir::Storage::half);
+  decisions.stored_in_16_bits = names_of(graph, ir::Storage::bits16);
   const Plan plan = plan_arena(graph, options_).plan;
   return {std::move(decisions), std::move(graph), counted_bytes(plan), plan.arena_bytes};
 }

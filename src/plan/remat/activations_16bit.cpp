@@ -84,11 +84,11 @@ ir::Graph with_16_bits(const ir::Graph& graph, const std::vector<const Candidate
     const ir::TensorType* type = &value.type;
     const int half = add_value(
         value.name, storage.store->infer({*storage.store, storage.store_attrs, {&type, 1}})[0],
-        ir::Storage::half);
+        ir::Storage::bits16);
     behind[value.producer].push_back(
         {storage.store, storage.store_attrs, {candidate->value}, {half}, layer});
     for (const int reader : candidate->readers) {
-      const int loaded = add_value(value.name, value.type, ir::Storage::from_half);
+      const int loaded = add_value(value.name, value.type, ir::Storage::from_bits16);
       before[reader].push_back({storage.load, {}, {half}, {loaded}, layer});
       std::vector<int>& inputs = result.nodes[static_cast<size_t>(reader)].inputs;
       std::replace(inputs.begin(), inputs.end(), candidate->value, loaded);

@@ -25,7 +25,7 @@ ir::Samples samples_of(Reduction reduction) {
     case Reduction::batch_mean:
       return ir::Samples::mean;
     case Reduction::none:
-      return ir::Samples::apart;
+      return ir::Samples::independent;
     case Reduction::sum:
       break;
   }

@@ -12,7 +12,7 @@ int checked_axis(const ir::InferContext& c, int64_t axis, int rank) {
 }
 
 ir::Samples samples_along(const ir::SamplesContext& c, int64_t axis) {
-  return axis == 0 || axis == -c.in(0).rank() ? ir::Samples::mixed : ir::Samples::apart;
+  return axis == 0 || axis == -c.in(0).rank() ? ir::Samples::mixed : ir::Samples::independent;
 }
 
 std::vector<char> checked_axes(const ir::InferContext& c, const std::vector<int64_t>& axes) {

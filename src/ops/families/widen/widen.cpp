@@ -4,7 +4,7 @@
 
 #include "ir/element.h"
 #include "ir/widened.h"
-#include "ops/half_storage/simd.h"
+#include "ops/storage_16bit/simd.h"
 #include "parallel/thread_pool.h"
 
 namespace thimble::ops {
@@ -14,8 +14,8 @@ constexpr uint8_t kBrain = 2;
 
 void widen(float* y, const uint16_t* x, int64_t n, bool brain, parallel::ThreadPool* pool) {
   if (pool != nullptr) {
-    const half_dims d{static_cast<int>(n), brain ? 1 : 0};
-    half_storage_impl::from_half_simd(y, x, &d, *pool);
+    const bits16_dims d{static_cast<int>(n), brain ? 1 : 0};
+    storage_16bit_impl::from_16bit_simd(y, x, &d, *pool);
     return;
   }
   for (int64_t i = 0; i < n; ++i) {
@@ -25,8 +25,8 @@ void widen(float* y, const uint16_t* x, int64_t n, bool brain, parallel::ThreadP
 
 void narrow(uint16_t* y, const float* x, int64_t n, bool brain, parallel::ThreadPool* pool) {
   if (pool != nullptr) {
-    const half_dims d{static_cast<int>(n), brain ? 1 : 0};
-    half_storage_impl::to_half_simd(y, x, &d, *pool);
+    const bits16_dims d{static_cast<int>(n), brain ? 1 : 0};
+    storage_16bit_impl::to_16bit_simd(y, x, &d, *pool);
     return;
   }
   for (int64_t i = 0; i < n; ++i) {

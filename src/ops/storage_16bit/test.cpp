@@ -6,12 +6,12 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/half_storage/attrs.h"
+#include "ops/storage_16bit/attrs.h"
 
-namespace thimble::test::half_storage_test {
+namespace thimble::test::storage_16bit_test {
 namespace {
 
-ir::Attrs to(DType dtype) { return ir::Attrs::of(ToHalfAttrs{dtype}); }
+ir::Attrs to(DType dtype) { return ir::Attrs::of(To16BitAttrs{dtype}); }
 
 OpCase stored(const char* name, const Shape& shape, DType dtype) {
   return {.name = name,
@@ -22,7 +22,7 @@ OpCase stored(const char* name, const Shape& shape, DType dtype) {
 
 }  // namespace
 
-THIMBLE_OP_CASES(to_half) {
+THIMBLE_OP_CASES(to_16bit) {
   return {.cases = {stored("brain", {3, 7}, DType::bf16), stored("half", {3, 7}, DType::f16),
                     stored("two_and_a_half_tiles", {40001}, DType::f16),
                     stored("empty", {0, 4}, DType::bf16)},
@@ -30,7 +30,7 @@ THIMBLE_OP_CASES(to_half) {
                       {"to_bytes", {{.shape = {2}}}, to(DType::u8), "f16 or bf16"}}};
 }
 
-THIMBLE_OP_CASES(from_half) {
+THIMBLE_OP_CASES(from_16bit) {
   const auto loaded = [](const char* name, const Shape& shape, DType dtype) {
     return OpCase{.name = name,
                   .inputs = {{.shape = shape, .dtype = dtype, .any_bits = true}},
@@ -46,11 +46,11 @@ namespace {
 
 std::vector<uint16_t> halves_of(const std::vector<float>& x, DType dtype, Kernel which) {
   const Shape shape{static_cast<int64_t>(x.size())};
-  return values_of<uint16_t>(run_op("to_half", to(dtype), {tensor(shape, x)}, which)[0]);
+  return values_of<uint16_t>(run_op("to_16bit", to(dtype), {tensor(shape, x)}, which)[0]);
 }
 
 // Worked out by hand from the formats.
-TEST(half_storage, rounds_to_the_nearest_and_ties_to_even) {
+TEST(storage_16bit, rounds_to_the_nearest_and_ties_to_even) {
   const float inf = std::numeric_limits<float>::infinity();
   const std::vector<float> x = {0.0F,       -0.0F,     1.0F,     -2.0F,      65504.0F,
                                 65519.0F,   65520.0F,  inf,      -inf,       0x1.002p0F,
@@ -68,13 +68,13 @@ TEST(half_storage, rounds_to_the_nearest_and_ties_to_even) {
   }
 }
 
-TEST(half_storage, gives_every_number_of_16_bits_back) {
+TEST(storage_16bit, gives_every_number_of_16_bits_back) {
   std::vector<uint16_t> all(65536);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
   for (const DType dtype : {DType::f16, DType::bf16}) {
     for (const Kernel which : {Kernel::reference, Kernel::fast}) {
       const auto x =
-          values_of<float>(run_op("from_half", {}, {tensor(dtype, {65536}, all)}, which)[0]);
+          values_of<float>(run_op("from_16bit", {}, {tensor(dtype, {65536}, all)}, which)[0]);
       const std::vector<uint16_t> back = halves_of(x, dtype, which);
       for (size_t i = 0; i < all.size(); ++i) {
         if (std::isnan(x[i])) continue;
@@ -88,15 +88,15 @@ TEST(half_storage, gives_every_number_of_16_bits_back) {
   }
 }
 
-TEST(half_storage, keeps_nan) {
+TEST(storage_16bit, keeps_nan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const DType dtype : {DType::f16, DType::bf16}) {
     const std::vector<uint16_t> halves = halves_of({nan}, dtype, Kernel::fast);
     const auto back =
-        values_of<float>(run_op("from_half", {}, {tensor(dtype, {1}, halves)}, Kernel::fast)[0]);
+        values_of<float>(run_op("from_16bit", {}, {tensor(dtype, {1}, halves)}, Kernel::fast)[0]);
     EXPECT_TRUE(std::isnan(back[0]));
   }
 }
 
 }  // namespace
-}  // namespace thimble::test::half_storage_test
+}  // namespace thimble::test::storage_16bit_test

@@ -1,58 +1,58 @@
-#include <thimble/ops/half_storage.h>
+#include <thimble/ops/storage_16bit.h>
 
 #include "ir/element.h"
 #include "ir/graph.h"
-#include "ops/half_storage/attrs.h"
-#include "ops/half_storage/simd.h"
+#include "ops/storage_16bit/attrs.h"
+#include "ops/storage_16bit/simd.h"
 
-#define THIMBLE_OP half_storage
+#define THIMBLE_OP storage_16bit
 #include "ops/families/builder/both_precisions.h"
 
-namespace thimble::ops::half_storage_impl {
+namespace thimble::ops::storage_16bit_impl {
 namespace {
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 ir::Attrs stored_as(DType dtype) {
-  return is_half(dtype) ? ir::Attrs::of(ToHalfAttrs{dtype}) : ir::Attrs();
+  return is_half(dtype) ? ir::Attrs::of(To16BitAttrs{dtype}) : ir::Attrs();
 }
 
-const OpDef& from_half_op();
+const OpDef& from_16bit_op();
 
-const OpDef& to_half_op() {
+const OpDef& to_16bit_op() {
   static const OpDef def{
-      .name = "to_half",
+      .name = "to_16bit",
       .signature{
           .doc = "x in 16 bits an element, to the nearest number of that type, ties to even: how "
                  "a trainer stores values for the backward part on request.",
           .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the shape of x; f16 or bf16"}},
-          .attrs = ir::Attrs::schema_of<ToHalfAttrs>(),
+          .attrs = ir::Attrs::schema_of<To16BitAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        const DType to = c.attrs.as<ToHalfAttrs>().dtype;
+        const DType to = c.attrs.as<To16BitAttrs>().dtype;
         c.require_dtype(0, DType::f32);
         c.require(is_half(to), "expected the type f16 or bf16");
         return {{to, c.shape(0)}};
       },
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
-            return half_dims{static_cast<int>(c.out().elements()),
-                             c.outputs[0].dtype == DType::bf16 ? 1 : 0};
+            return bits16_dims{static_cast<int>(c.out().elements()),
+                               c.outputs[0].dtype == DType::bf16 ? 1 : 0};
           },
-          .ref = ir::kernel_fn<&f32::to_half_ref>(),
-          .ref64 = ir::kernel_fn<&f64::to_half_ref>(),
-          .fast = ir::kernel_fn<&to_half_simd>(),
+          .ref = ir::kernel_fn<&f32::to_16bit_ref>(),
+          .ref64 = ir::kernel_fn<&f64::to_16bit_ref>(),
+          .fast = ir::kernel_fn<&to_16bit_simd>(),
           .any_type = true,
       },
-      .memory{.narrow = {.as = stored_as, .load = &from_half_op()}},
+      .memory{.narrow = {.as = stored_as, .load = &from_16bit_op()}},
   };
   return def;
 }
 
-const OpDef& from_half_op() {
+const OpDef& from_16bit_op() {
   static const OpDef def{
-      .name = "from_half",
+      .name = "from_16bit",
       .signature{
           .doc = "Numbers of 16 bits converted back to f32, exactly.",
           .inputs = {{"x", "any shape; f16 or bf16"}},
@@ -64,12 +64,12 @@ const OpDef& from_half_op() {
       },
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
-            return half_dims{static_cast<int>(c.out().elements()),
-                             c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
+            return bits16_dims{static_cast<int>(c.out().elements()),
+                               c.inputs[0]->dtype == DType::bf16 ? 1 : 0};
           },
-          .ref = ir::kernel_fn<&f32::from_half_ref>(),
-          .ref64 = ir::kernel_fn<&f64::from_half_ref>(),
-          .fast = ir::kernel_fn<&from_half_simd>(),
+          .ref = ir::kernel_fn<&f32::from_16bit_ref>(),
+          .ref64 = ir::kernel_fn<&f64::from_16bit_ref>(),
+          .fast = ir::kernel_fn<&from_16bit_simd>(),
           .any_type = true,
       },
   };
@@ -77,19 +77,21 @@ const OpDef& from_half_op() {
 }
 
 }  // namespace
-}  // namespace thimble::ops::half_storage_impl
+}  // namespace thimble::ops::storage_16bit_impl
 
-THIMBLE_OP_FOLDER(half_storage) {
-  static const OpDef* const defs[] = {&to_half_op(), &from_half_op()};
+THIMBLE_OP_FOLDER(storage_16bit) {
+  static const OpDef* const defs[] = {&to_16bit_op(), &from_16bit_op()};
   return defs;
 }
 
 namespace thimble {
 
-Value to_half(Value x, const ToHalfAttrs& attrs) {
-  return x.graph().add1(ops::half_storage_impl::to_half_op(), ir::Attrs::of(attrs), {x});
+Value to_16bit(Value x, const To16BitAttrs& attrs) {
+  return x.graph().add1(ops::storage_16bit_impl::to_16bit_op(), ir::Attrs::of(attrs), {x});
 }
 
-Value from_half(Value x) { return x.graph().add1(ops::half_storage_impl::from_half_op(), {}, {x}); }
+Value from_16bit(Value x) {
+  return x.graph().add1(ops::storage_16bit_impl::from_16bit_op(), {}, {x});
+}
 
 }  // namespace thimble

@@ -1,6 +1,6 @@
 // On the bits, so that every target rounds alike.
 
-#include "ops/half_storage/simd.h"
+#include "ops/storage_16bit/simd.h"
 
 #include <hwy/highway.h>
 
@@ -9,7 +9,7 @@
 #include "ops/families/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace thimble::ops::half_storage_impl::HWY_NAMESPACE {
+namespace thimble::ops::storage_16bit_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
 using I32 = hn::RebindToSigned<F32>;
@@ -91,7 +91,8 @@ HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, parallel::ThreadP
   });
 }
 
-void to_half_target(uint16_t* y, const float* x, const half_dims& d, parallel::ThreadPool& pool) {
+void to_16bit_target(uint16_t* y, const float* x, const bits16_dims& d,
+                     parallel::ThreadPool& pool) {
   if (d.brain_16) {
     encode(y, x, d.n, pool, [](Vec v) HWY_ATTR { return bf16_of(v); });
   } else {
@@ -99,7 +100,8 @@ void to_half_target(uint16_t* y, const float* x, const half_dims& d, parallel::T
   }
 }
 
-void from_half_target(float* y, const uint16_t* x, const half_dims& d, parallel::ThreadPool& pool) {
+void from_16bit_target(float* y, const uint16_t* x, const bits16_dims& d,
+                       parallel::ThreadPool& pool) {
   if (d.brain_16) {
     decode(y, x, d.n, pool, [](Bits b) HWY_ATTR { return float_of(hn::ShiftLeft<16>(b)); });
   } else {
@@ -107,21 +109,22 @@ void from_half_target(float* y, const uint16_t* x, const half_dims& d, parallel:
   }
 }
 
-}  // namespace thimble::ops::half_storage_impl::HWY_NAMESPACE
+}  // namespace thimble::ops::storage_16bit_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace thimble::ops::half_storage_impl {
-HWY_EXPORT(to_half_target);
-HWY_EXPORT(from_half_target);
+namespace thimble::ops::storage_16bit_impl {
+HWY_EXPORT(to_16bit_target);
+HWY_EXPORT(from_16bit_target);
 
-void to_half_simd(uint16_t* y, const float* x, const half_dims* d, parallel::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(to_half_target)(y, x, *d, pool);
+void to_16bit_simd(uint16_t* y, const float* x, const bits16_dims* d, parallel::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(to_16bit_target)(y, x, *d, pool);
 }
 
-void from_half_simd(float* y, const uint16_t* x, const half_dims* d, parallel::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(from_half_target)(y, x, *d, pool);
+void from_16bit_simd(float* y, const uint16_t* x, const bits16_dims* d,
+                     parallel::ThreadPool& pool) {
+  HWY_DYNAMIC_DISPATCH(from_16bit_target)(y, x, *d, pool);
 }
 
-}  // namespace thimble::ops::half_storage_impl
+}  // namespace thimble::ops::storage_16bit_impl
 #endif
