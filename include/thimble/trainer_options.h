@@ -42,8 +42,8 @@ struct TrainerOptions {
   std::string swap_dir;           // of the swap file; empty: that of temporary files
   int64_t micro_batches = 1;      // that a batch is computed in; 0: as many as the budget needs
   bool split_batch_norm = false;  // batch norms use statistics of each micro-batch
-  // Type of activations and gradients: f32, or bf16 (lossy: they are rounded to 8 bits of mantissa).
-  // Parameters, optimizer state, sums and the loss are f32 always.
+  // Type of activations and gradients: f32, or bf16 (lossy: they are rounded to 8 bits of
+  // mantissa). Parameters, optimizer state, sums and the loss are f32 always.
   DType precision = DType::f32;
   DType saved_activations = DType::f32;  // type stored for the backward pass: f32, bf16 or f16
   int64_t input_pipeline_bytes = 0;      // part of the budget for reading samples; 0: two batches

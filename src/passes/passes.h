@@ -13,11 +13,11 @@ namespace thimble::passes {
 // fixed. Run it before gradients are appended, so that they follow.
 [[nodiscard]] ir::Graph gather_late(const ir::Graph& graph);
 
-// Mixed precision: the graph in a 16-bit type, for training and inference alike. Its inputs, what is
-// looked up in tables, noise and so all activations and their gradients are of that type; parameters
-// and states stay f32, and so do the loss, the metrics and what leads to them from a label. Outputs
-// keep their type. Before the batch is fixed and gradients are appended. f32: the graph as it is.
-// Source: Micikevicius et al., "Mixed Precision Training", 2018.
+// Mixed precision: the graph in a 16-bit type, for training and inference alike. Its inputs, what
+// is looked up in tables, noise and so all activations and their gradients are of that type;
+// parameters and states stay f32, and so do the loss, the metrics and what leads to them from a
+// label. Outputs keep their type. Before the batch is fixed and gradients are appended. f32: the
+// graph as it is. Source: Micikevicius et al., "Mixed Precision Training", 2018.
 [[nodiscard]] ir::Graph mixed_precision(const ir::Graph& graph, DType dtype);
 
 // Dead code: drops nodes that no result and no update needs, and sources that nothing reads.
