@@ -3,6 +3,7 @@
 
 Usage: python scripts/goldens_optimizers.py   (made with PyTorch 2.13)
 """
+import contextlib
 import json
 import pathlib
 import re
@@ -227,6 +228,38 @@ def paper_trajectory(step, start, gradients, lr_factors):
     return after
 
 
+@contextlib.contextmanager
+def muon_in_float32():
+    """PyTorch's Muon computes its iteration in bfloat16; here, as in thimble, in float32."""
+    rounding = torch.Tensor.bfloat16
+    torch.Tensor.bfloat16 = lambda self: self.clone()
+    try:
+        yield
+    finally:
+        torch.Tensor.bfloat16 = rounding
+
+
+def muon_matrices(lr_factors):
+    """Muon, which PyTorch has for matrices alone."""
+    generator = torch.Generator().manual_seed(3)
+    cases = []
+    for shape in [[3, 4], [5, 2]]:
+        start = torch.randn(shape, generator=generator)
+        gradients = torch.randn([STEPS] + shape, generator=generator)
+        for text, arguments in [
+                ("muon:lr=0.02", dict(lr=0.02)),
+                ("muon:lr=0.02,momentum=0.8,nesterov=false,weight_decay=0.2,match_rms_adamw",
+                 dict(lr=0.02, momentum=0.8, nesterov=False, weight_decay=0.2,
+                      adjust_lr_fn="match_rms_adamw"))]:
+            with muon_in_float32():
+                after = trajectory(lambda p: torch.optim.Muon(p, **arguments), [start], gradients,
+                                   lr_factors)
+            cases.append({"settings": text, "shape": shape, "start": rounded(start),
+                          "gradients": [rounded(g) for g in gradients],
+                          "after": [step[0] for step in after]})
+    return cases
+
+
 def matrices(lr_factors):
     """Adafactor on matrices, whose second moment is factored."""
     torch.manual_seed(2)
@@ -442,7 +475,7 @@ def main():
         "gradients": [rounded(g) for g in gradients],
         "lr_factors": lr_factors,
         "optimizers": cases,
-        "matrices": matrices(lr_factors),
+        "matrices": matrices(lr_factors) + muon_matrices(lr_factors),
         "sparse": sparse_trajectories(lr_factors),
         "group": {"settings": text, **group, "after": groups},
         "clips": [

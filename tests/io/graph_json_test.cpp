@@ -108,7 +108,7 @@ TEST(graph_json, names_the_field_that_is_wrong) {
       {set("/values/0/shape", json::array({"N", "N"})), "cannot be 1000003"},
       {set("/values/0/shape", json::array({"N", -4})), "negative"},
       {set("/values/0/shape", json::array({"N", 1e9})), "must be a whole number"},
-      {set("/values/0/shape", json::array({"N", int64_t{1} << 40})), "31 bits"},
+      {set("/values/0/shape", json::array({"N", int64_t{1} << 40})), "32 bits"},
       {set("/values/0/shape", json::array({"N", "M"})), "must be a whole number, got \"M\""},
       {set("/values/0/shape", json::array({"N", "99999999999N"})), "must be a whole number"},
       {set("/values/0/shape", json::array({"N", 65536, 65536})), "elements"},

@@ -110,11 +110,22 @@ Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
   return errors;
 }
 
-// An op of one tensor, or the gradient op of one.
+// Ops of whole numbers refuse them.
+bool takes_floats(const ir::OpDef& op) {
+  ir::Graph graph;
+  try {
+    graph.add(op, {}, std::vector<Value>{graph.source("x", {DType::f32, {1}}, ir::Role::input)});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// An op of one tensor of floats, or the gradient op of one.
 bool takes_one_tensor(const ir::OpDef& op) {
   if (!op.flow.elementwise || op.kernels.fast == nullptr || op.kernels.ref64 == nullptr)
     return false;
-  if (op.signature.inputs.size() == 1) return true;
+  if (op.signature.inputs.size() == 1) return takes_floats(op);
   std::string_view name = op.name;
   if (op.signature.inputs.size() != 2 || !name.ends_with("_grad")) return false;
   name.remove_suffix(std::string_view("_grad").size());

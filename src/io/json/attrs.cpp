@@ -17,9 +17,9 @@ using nlohmann::json;
 
 // Whole numbers that files hold; see attrs.h.
 bool is_in_range(int64_t number) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMost = int64_t{1} << 32;
   const int64_t of_one = ir::with_batch(number, 1);
-  return (of_one >= -kMost && of_one <= kMost) || number == std::numeric_limits<int64_t>::max();
+  return (of_one > -kMost && of_one < kMost) || number == std::numeric_limits<int64_t>::max();
 }
 
 bool is_of_batch(int64_t number) { return ir::with_batch(number, 1) != number; }
@@ -67,7 +67,7 @@ int64_t integer(const std::string& where, const char* name, const json& given) {
   if (!given.is_number_integer() || is_huge) fail(where, name, kWanted, given);
   const int64_t number = given.get<int64_t>();
   if (!is_in_range(number) || is_of_batch(number)) {
-    fail(where, name, "a whole number of 31 bits and a sign", given);
+    fail(where, name, "a whole number of 32 bits and a sign", given);
   }
   return number;
 }
