@@ -112,7 +112,7 @@ def test_lbfgs_trains_a_trainer_and_leaves_it_whole_where_the_loss_goes_bad(digi
     assert losses[-1] < 0.05 * losses[0]
     fresh = tb.Trainer(classifier(), batch=128)
     hash = fresh.weights_sha256()
-    with pytest.raises((RuntimeError, ValueError), match="the loss is not finite"):
+    with pytest.raises(RuntimeError, match="the loss is not finite"):
         tb.LBFGS(lr=1e38).step(fresh, batch)
     assert fresh.weights_sha256() == hash
 
