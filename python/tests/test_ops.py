@@ -296,7 +296,7 @@ OWN_SHAPES = {
                                    "local_response_norm", "mean", "sum")},
     **{name: {"x": SEQUENCE} for name in tb.ops.__all__
        if "1d" in name or name in ("lstm", "gru", "rnn", "rotary_embedding")},
-    "multi_head_attention": {"x": (32, 24)},
+    "multi_head_attention": {"x": (32, 24)}, "multi_head_attention_with_weights": {"x": (32, 24), "mask": (1, 1, 32)},
     "binary_cross_entropy_with_logits": {"logits": (28, 28, 1)},
     "channel_shuffle": {"x": (8, 8, 12)}, "cosine_embedding": {"labels": ()}, "ctc": {"logits": (9, 5)},
     "multilabel_margin": {"labels": (32, ":")}, "multi_margin": {"label": ":"},

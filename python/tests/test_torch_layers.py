@@ -36,7 +36,8 @@ def test_running_statistics_move_as_pytorchs(layer, module, ours, theirs):
     if layer is tb.instance_norm:
         if "cumulative" in ours:
             pytest.skip("of batch_norm alone")
-        ours, theirs = {"track_running_stats": True, **ours}, {"track_running_stats": True, **theirs}
+        tracked = {"track_running_stats": True}
+        ours, theirs = {**tracked, "affine": True, **ours}, {**tracked, **theirs}
     trainer, other = normalised(layer, **ours), module(3, affine=True, **theirs)
     for _ in range(4):
         x = numbers(8, 5, 3) * 2 + 1

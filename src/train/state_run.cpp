@@ -234,8 +234,9 @@ void State::gradients(const data::Batch& batch, Feed& feed,
     if (!is_finite) {
       feed.require_indices(model, batch, "So the loss is not finite, and there are no gradients");
       set_sources(session, batch, part, feed, 0.0);
-      throw Error("gradients",
-                  fmt::format("the loss is not finite; the first value that went bad is {}",
+      throw Error("training",
+                  fmt::format("the loss is not finite, so there are no gradients; the first value "
+                              "that went bad is {}",
                               named(session.first_non_finite())));
     }
     step_sums_.add(session, part.count);

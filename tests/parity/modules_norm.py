@@ -25,8 +25,9 @@ def group_norm(m, w, x):
         times=4)
 def batch_norm(m, w, x):
     if "running_mean" not in w:  # then the batch's statistics serve in evaluation, too
-        return channels_first(
-            tb.batch_norm(channels_last(x), w.get("weight"), w.get("bias"), epsilon=m.eps))
+        weights = [w["weight"], w["bias"]] if m.affine else []
+        options = {} if m.affine else {"affine": False, "track_running_stats": False}
+        return channels_first(tb.batch_norm(channels_last(x), *weights, epsilon=m.eps, **options))
     return OPS["nn.functional.batch_norm"].call(
         x, w.get("running_mean"), w.get("running_var"), w.get("weight"), w.get("bias"), m.training,
         m.momentum, m.eps)

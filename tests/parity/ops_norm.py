@@ -63,6 +63,8 @@ def _batch_norm(x, mean, variance, weight, bias, training, eps):
     x = channels_last(x)
     if not training:
         return channels_first(tb.batch_norm_inference(x, weight, bias, mean, variance, epsilon=eps))
+    if all(each is None for each in (weight, bias, mean, variance)):
+        return channels_first(tb.batch_norm(x, affine=False, track_running_stats=False, epsilon=eps))
     return channels_first(tb.batch_norm(x, weight, bias, mean, variance, epsilon=eps))
 
 

@@ -106,7 +106,7 @@ TEST(single_step, refuses_samples_that_do_not_fit_and_losses_that_are_not_finite
   const std::vector<float> statistics = trainer.parameter("norm.running_mean").floats();
   trainer.set_parameter("dense.bias", {INFINITY, 0.0F, 0.0F});
   EXPECT_THAT(error_of([&] { static_cast<void>(trainer.gradients(test::small_data(4))); }),
-              HasSubstr("[gradients] the loss is not finite; the first value that went bad is"));
+              HasSubstr("[training] the loss is not finite, so there are no gradients; the first"));
   EXPECT_EQ(trainer.parameter("norm.running_mean").floats(), statistics);
 }
 

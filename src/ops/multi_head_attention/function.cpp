@@ -128,7 +128,7 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
           "multi_head_attention that also returns the attention weights after dropout, in the "
           "memory that multi_head_attention saves.",
       .example =
-          "auto [y, weights] = multi_head_attention_with_weights(x, x, x, {}, {.heads = 6});",
+          "auto [y, weights] = multi_head_attention_with_weights(x, x, x, mask, {.heads = 6});",
       .inputs = inputs(),
       .outputs = {{.name = "y", .doc = "[N, T, E]", .batch_rank = 3},
                   {.name = "weights",
