@@ -32,7 +32,7 @@ def _same(weight, dilation):
     return tuple(side for total in totals for side in (total // 2, total - total // 2))
 
 
-@op("nn.functional.conv3d", "conv3d", times=4)
+@op("nn.functional.conv3d", "conv3d", times=12)  # weights sum over whole volumes
 def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     sides = {"valid": 0, "same": 0}.get(padding, padding) if isinstance(padding, str) else padding
     sides = _same(weight, dilation) if padding == "same" else triple(sides)
