@@ -139,7 +139,6 @@ Params ChosenKernels::params(const KernelContext& c) const {
 
 int64_t ChosenKernels::workspace(const Params& params, int threads, bool wants_fast) const {
   if (widens) return widened_workspace(*op, params, threads, wants_fast);
-  if (!wants_fast || fast == nullptr) return 0;
   const auto bytes = typed != nullptr ? typed->workspace : op->kernels.workspace;
   return bytes == nullptr ? 0 : bytes(params, threads);
 }

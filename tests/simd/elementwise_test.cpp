@@ -110,12 +110,12 @@ Errors errors_of(const ir::OpDef& op, const std::vector<float>& points) {
   return errors;
 }
 
-// Ops of whole numbers refuse them.
-bool takes_floats(const ir::OpDef& op) {
+// Ops of whole numbers refuse floats; logical ops give bits.
+bool is_of_floats(const ir::OpDef& op) {
   ir::Graph graph;
   try {
-    graph.add(op, {}, std::vector<Value>{graph.source("x", {DType::f32, {1}}, ir::Role::input)});
-    return true;
+    const Value x = graph.source("x", {DType::f32, {1}}, ir::Role::input);
+    return graph.add(op, {}, std::vector<Value>{x})[0].dtype() == DType::f32;
   } catch (const Error&) {
     return false;
   }
@@ -125,7 +125,7 @@ bool takes_floats(const ir::OpDef& op) {
 bool takes_one_tensor(const ir::OpDef& op) {
   if (!op.flow.elementwise || op.kernels.fast == nullptr || op.kernels.ref64 == nullptr)
     return false;
-  if (op.signature.inputs.size() == 1) return takes_floats(op);
+  if (op.signature.inputs.size() == 1) return is_of_floats(op);
   std::string_view name = op.name;
   if (op.signature.inputs.size() != 2 || !name.ends_with("_grad")) return false;
   name.remove_suffix(std::string_view("_grad").size());
