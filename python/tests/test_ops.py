@@ -288,6 +288,7 @@ SHAPES = {
     "input_lengths": ":", "target_lengths": ":", "targets": (4, ":"), "labels": (32,), "scores": ROW,
     "distance": (), "alike": (), "query": (8, 32), "key": (8, 32), "value": (8, 32),
     "embedded": SEQUENCE, "h": (64,), "c": (64,), "bytes": (4, ":"), "queries": (64, 192),
+    "lengths": ":", "states": SEQUENCE, "patches": (16, 64), "grid": (14, 14, 2),
 }  # fmt: skip
 # Where an op takes another shape of x, or of others.
 OWN_SHAPES = {
@@ -299,6 +300,9 @@ OWN_SHAPES = {
     "multi_head_attention": {"x": (32, 24)}, "multi_head_attention_with_weights": {"x": (32, 24), "mask": (1, 1, 32)},
     "binary_cross_entropy_with_logits": {"logits": (28, 28, 1)},
     "channel_shuffle": {"x": (8, 8, 12)}, "cosine_embedding": {"labels": ()}, "ctc": {"logits": (9, 5)},
+    **{name: {"x": (8, 8, 8, 4)} for name in tb.ops.__all__ if "3d" in name},
+    **{name: {"a": (32, ":"), "b": (32, ":"), "x": (32, ":")} for name in tb.ops.__all__ if "bitwise" in name},
+    "mask_sequence": {"x": SEQUENCE}, "reverse_sequence": {"x": SEQUENCE},
     "multilabel_margin": {"labels": (32, ":")}, "multi_margin": {"label": ":"},
     "margin_ranking": {"a": (), "b": (), "order": ()}, "einsum": {"x": SEQUENCE},
     "matmul": {"a": SEQUENCE, "b": SEQUENCE}, "kl_divergence": {"target": (10,)},

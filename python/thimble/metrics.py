@@ -68,7 +68,7 @@ def confusion_matrix(
         classes = rows.shape[1] if classes is None else classes
         if classes != rows.shape[1]:
             raise ValueError(f"[metrics] expected scores of {classes} classes, got {rows.shape[1]}")
-        counted = ~np.isnan(rows).any(1)
+        counted = np.asarray(~np.isnan(rows).any(1))
         taken = np.where(np.isnan(rows), -np.inf, rows).argmax(1)
     counted &= (flat >= 0) & (flat < classes)
     places = flat[counted] * classes + taken[counted]

@@ -205,9 +205,9 @@ class Restored {
     }
   }
   void put_back() {
-    for (const auto& [entry, bytes] : kept_) {
-      store_.overwrite(*entry, [&](std::span<std::byte> to) {
-        std::copy(bytes.begin(), bytes.end(), to.begin());
+    for (const auto& kept : kept_) {
+      store_.overwrite(*kept.first, [&kept](std::span<std::byte> to) {
+        std::copy(kept.second.begin(), kept.second.end(), to.begin());
       });
     }
   }

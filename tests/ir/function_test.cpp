@@ -69,7 +69,7 @@ std::set<std::string> created_by(const FunctionDef& f, bool switches, bool optio
   std::vector<Value> inputs(f.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ArgDoc& input = f.inputs[i];
-    if (input.optional && optional && input.batch_rank > 0) {
+    if (input.optional && optional && std::string_view(input.doc).starts_with("[N, ")) {
       std::vector<int64_t> dims = sample_of(input.doc).dims();
       dims.back() = 5;
       inputs[i] = g.input(input.name, Shape(dims));

@@ -76,8 +76,9 @@ const OpDef& input_grad_op() {
       .name = "grid_sample_input_grad",
       .signature{
           .doc = "The gradient of grid_sample by its images.",
-          .inputs = {{"dy", "[N, P, Q, C]"}, {"grid", "[N, P, Q, 2]"}},
-          .outputs = {{"dx", "[N, H, W, C]"}},
+          .inputs = {{.name = "dy", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                     {.name = "grid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
+          .outputs = {{.name = "dx", .doc = "[N, H, W, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<InputGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
@@ -103,8 +104,10 @@ const OpDef& grid_grad_op() {
       .name = "grid_sample_grid_grad",
       .signature{
           .doc = "The gradient of grid_sample by its grid.",
-          .inputs = {{"dy", "[N, P, Q, C]"}, {"x", "[N, H, W, C]"}, {"grid", "[N, P, Q, 2]"}},
-          .outputs = {{"dgrid", "[N, P, Q, 2]"}},
+          .inputs = {{.name = "dy", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                     {.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
+                     {.name = "grid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
+          .outputs = {{.name = "dgrid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<GridSampleOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
@@ -147,8 +150,9 @@ const OpDef& grid_sample_op() {
           .doc = "Images at the points of a grid, whose coordinates (across, down) are -1 to 1 "
                  "within the image.",
           .example = "auto turned = grid_sample(images, grid, {.padding = GridPadding::border});",
-          .inputs = {{"x", "[N, H, W, C]"}, {"grid", "[N, P, Q, 2]"}},
-          .outputs = {{"y", "[N, P, Q, C]"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
+                     {.name = "grid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<GridSampleOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

@@ -43,8 +43,10 @@ const OpDef& unfold_op() {
           .doc = "The windows of images, one a row, as torch.nn.functional.unfold with channels "
                  "last.",
           .example = "auto patches = unfold(images, {.kernel = 8, .stride = 8});",
-          .inputs = {{"x", "[N, H, W, C]"}},
-          .outputs = {{"y", "[N, P * Q, kh * kw * C], the window's cells row by row"}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .outputs = {{.name = "y",
+                       .doc = "[N, P * Q, kh * kw * C], the window's cells row by row",
+                       .batch_rank = 3}},
           .attrs = ir::Attrs::schema_of<UnfoldOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
@@ -86,8 +88,8 @@ const OpDef& fold_op() {
           .doc = "The sums of windows laid over each other, as torch.nn.functional.fold with "
                  "channels last.",
           .example = "auto images = fold(patches, {.size = 32, .kernel = 8, .stride = 8});",
-          .inputs = {{"x", "[N, P * Q, kh * kw * C]"}},
-          .outputs = {{"y", "[N, size.h, size.w, C]"}},
+          .inputs = {{.name = "x", .doc = "[N, P * Q, kh * kw * C]", .batch_rank = 3}},
+          .outputs = {{.name = "y", .doc = "[N, H, W, C], H and W those of size", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<FoldOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
