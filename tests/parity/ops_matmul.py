@@ -25,7 +25,8 @@ def addbmm(x, a, b, beta=1, alpha=1):
 
 @op("addr", "einsum add affine")
 def addr(x, a, b, beta=1, alpha=1):
-    return beta * x + alpha * tb.einsum(a, b, equation="i,j->ij")
+    product = alpha * tb.einsum(a, b, equation="i,j->ij")
+    return product if beta == 0 else beta * x + product  # PyTorch does not read x then, not even NaN
 
 
 @op("outer", "einsum")
