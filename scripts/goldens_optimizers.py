@@ -3,10 +3,10 @@
 
 Usage: python scripts/goldens_optimizers.py   (made with PyTorch 2.13)
 """
-import contextlib
 import json
 import pathlib
 import re
+from unittest import mock
 
 import numpy as np
 import torch
@@ -228,15 +228,9 @@ def paper_trajectory(step, start, gradients, lr_factors):
     return after
 
 
-@contextlib.contextmanager
-def muon_in_float32():
-    """PyTorch's Muon computes its iteration in bfloat16; here, as in thimble, in float32."""
-    rounding = torch.Tensor.bfloat16
-    torch.Tensor.bfloat16 = lambda self: self.clone()
-    try:
-        yield
-    finally:
-        torch.Tensor.bfloat16 = rounding
+def matrix_case(text, start, gradients, after):
+    return {"settings": text, "shape": list(start.shape), "start": rounded(start),
+            "gradients": [rounded(g) for g in gradients], "after": [step[0] for step in after]}
 
 
 def muon_matrices(lr_factors):
@@ -251,12 +245,11 @@ def muon_matrices(lr_factors):
                 ("muon:lr=0.02,momentum=0.8,nesterov=false,weight_decay=0.2,match_rms_adamw",
                  dict(lr=0.02, momentum=0.8, nesterov=False, weight_decay=0.2,
                       adjust_lr_fn="match_rms_adamw"))]:
-            with muon_in_float32():
+            # PyTorch iterates in bfloat16, thimble in float32.
+            with mock.patch.object(torch.Tensor, "bfloat16", torch.Tensor.clone):
                 after = trajectory(lambda p: torch.optim.Muon(p, **arguments), [start], gradients,
                                    lr_factors)
-            cases.append({"settings": text, "shape": shape, "start": rounded(start),
-                          "gradients": [rounded(g) for g in gradients],
-                          "after": [step[0] for step in after]})
+            cases.append(matrix_case(text, start, gradients, after))
     return cases
 
 
@@ -271,9 +264,7 @@ def matrices(lr_factors):
             if kind is not torch.optim.Adafactor:
                 continue
             after = trajectory(lambda p: kind(p, **arguments), [start], gradients, lr_factors)
-            cases.append({"settings": text, "shape": shape, "start": rounded(start),
-                          "gradients": [rounded(g) for g in gradients],
-                          "after": [step[0] for step in after]})
+            cases.append(matrix_case(text, start, gradients, after))
     return cases
 
 
