@@ -104,6 +104,7 @@ void matrix(float* const* out, const float* param, const float* grad, float lr, 
 void fast(float* const* out, const float* param, const float* grad, const float* lr,
           const int32_t* step, const float* first, const float* second, void* workspace,
           const muon_dims* d, parallel::ThreadPool& pool) {
+  if (d->n == 0) return;
   if (d->rows > 0) {
     matrix(out, param, grad, *lr, first, workspace, *d, pool);
     return;
@@ -120,10 +121,9 @@ struct MuonRule {
   static constexpr const char* doc =
       "Muon, in place. A matrix: b = momentum * b + (1 - momentum) * grad; u = (1 - momentum) * "
       "grad + momentum * b (b without nesterov); X = u / |u|, ns_steps times X = ns_a X + (ns_b A "
-      "+ "
-      "ns_c A^2) X with A = X X^T; param = (1 - lr * weight_decay) * param - lr * sqrt(max(1, rows "
-      "/ "
-      "columns)) * X. Anything else: a step of AdamW at lr * adamw_lr / (lr of the settings).";
+      "+ ns_c A^2) X with A = X X^T; param = (1 - lr * weight_decay) * param - lr * sqrt(max(1, "
+      "rows / columns)) * X. Anything else: a step of AdamW at lr * adamw_lr / (lr of the "
+      "settings).";
   using Settings = Muon;
   static void check(const Muon& s, const SettingChecks& checks) {
     checks.not_negative({{"lr", s.lr},

@@ -4,6 +4,7 @@ static void mask_sequence_part(real* y, const real* x, const int32_t* lengths, i
                                const sequence_dims* d) {
   const size_t all = (size_t)d->steps * (size_t)d->width;
   const size_t counted = (size_t)sequence_length(lengths[n], d) * (size_t)d->width;
+  if (all == 0) return;
   y += (size_t)n * all;
   x += (size_t)n * all;
   if (y != x && counted > 0) memcpy(y, x, counted * sizeof(real));
@@ -14,6 +15,7 @@ static void reverse_sequence_part(real* y, const real* x, const int32_t* lengths
                                   const sequence_dims* d) {
   const int length = sequence_length(lengths[n], d);
   const size_t bytes = (size_t)d->width * sizeof(real);
+  if (bytes == 0) return;
   y += (ptrdiff_t)n * d->steps * d->width;
   x += (ptrdiff_t)n * d->steps * d->width;
   for (int t = 0; t < d->steps; ++t) {
@@ -26,6 +28,7 @@ static void last_of_sequence_part(real* last, const real* x, const int32_t* leng
                                   const sequence_dims* d) {
   const int length = sequence_length(lengths[n], d);
   const size_t bytes = (size_t)d->width * sizeof(real);
+  if (bytes == 0) return;
   last += (ptrdiff_t)n * d->width;
   if (length == 0) {
     memset(last, 0, bytes);
@@ -37,6 +40,7 @@ static void last_of_sequence_part(real* last, const real* x, const int32_t* leng
 static void last_of_sequence_grad_part(real* dx, const real* dy, const int32_t* lengths, int n,
                                        const sequence_dims* d) {
   const int length = sequence_length(lengths[n], d);
+  if (d->steps == 0 || d->width == 0) return;
   dx += (ptrdiff_t)n * d->steps * d->width;
   memset(dx, 0, (size_t)d->steps * (size_t)d->width * sizeof(real));
   if (length > 0) {
