@@ -159,7 +159,7 @@ ir::Graph noise_graph(const ir::Graph& model) {
       inputs.push_back(
           graph.source(fmt::format("ones.{}", graph.values.size()), type, ir::Role::constant));
       graph.values.back().data =
-          std::vector<float>(static_cast<size_t>(type.shape.elements()), 1.0F);
+          Array(std::vector<float>(static_cast<size_t>(type.shape.elements()), 1.0F), type.shape);
     }
     const Value drawn = graph.add(*node.op, node.attrs, inputs)[0];
     graph.outputs.emplace_back("noise." + std::to_string(graph.outputs.size()), drawn.id());

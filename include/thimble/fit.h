@@ -1,6 +1,7 @@
 // How Trainer::fit trains, and what it reports.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/data.h>
 #include <thimble/data_loader.h>
 
@@ -20,10 +21,10 @@ struct Evaluation {
   int64_t samples = 0;
 };
 
-// Of the loss of a batch, by parameter.
+// Of the loss of a batch.
 struct Gradients {
-  Evaluation batch;                                  // its loss and metrics
-  std::map<std::string, std::vector<float>> values;  // row-major, of each parameter's shape
+  Evaluation batch;                     // its loss and metrics
+  std::map<std::string, Array> values;  // by parameter, of its type and shape
 };
 
 struct StepReport {

@@ -1,12 +1,16 @@
 // L-BFGS: trains small models on all their samples at once.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/data.h>
+#include <thimble/fit.h>
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace thimble {
 
@@ -43,9 +47,18 @@ class Lbfgs {
   Lbfgs(Lbfgs&&) noexcept;
   Lbfgs& operator=(Lbfgs&&) noexcept;
 
+  // Arrays by name, of f32 or f64, owning or views.
+  using Values = std::map<std::string, Array>;
+  // The loss at given values, as batch.loss, and its gradients, of the same names, shapes and
+  // types.
+  using ArrayObjective = std::function<Gradients(const Values& at)>;
+
   // Moves x through at most max_iter iterations; the loss before the first. x has as many numbers
   // in every step.
   double step(std::span<double> x, const Objective& objective);
+  // The same for arrays; new ones of the same types and shapes are put into values,
+  // which stay as they are where the objective throws.
+  double step(Values& values, const ArrayObjective& objective);
   // The same for the trained parameters of a trainer, whose loss is that of all the samples: at
   // most its batch. The trainer's optimizer, steps and running statistics stay as they are. Where
   // the loss is not finite the parameters are those of before the step.

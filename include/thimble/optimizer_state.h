@@ -2,6 +2,7 @@
 // own, where a Trainer does not serve.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/optimizer.h>
 #include <thimble/types.h>
 
@@ -10,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace thimble {
 
@@ -22,7 +22,9 @@ namespace thimble {
 // Thread safety: none. Errors: thimble::Error naming the parameter at fault, before any changes.
 class OptimizerState {
  public:
-  using Values = std::map<std::string, std::vector<float>>;  // row-major, by name
+  // f32 arrays by name, owning or views, of the parameter's shape or of as many elements in a row.
+  // Convert other floating-point types with Array::cast; integers are not trained.
+  using Values = std::map<std::string, Array>;
 
   // shapes: of the parameters. threads: 0 means one per processor.
   OptimizerState(const Optimizer& optimizer, const std::map<std::string, Shape>& shapes,
@@ -31,16 +33,17 @@ class OptimizerState {
   OptimizerState(OptimizerState&&) noexcept;
   OptimizerState& operator=(OptimizerState&&) noexcept;
 
-  // One update of every parameter that has a gradient, in place: the same bits as a Trainer's.
+  // One update of every parameter that has a gradient: the same bits as a Trainer's. Puts new
+  // arrays into parameters, under the shapes that they had; what a view looked at stays as it is.
   // learning_rate: none for the optimizer's own.
   void update(Values& parameters, const Values& gradients,
               std::optional<double> learning_rate = {});
 
   // Updates so far.
   [[nodiscard]] int64_t updates() const;
-  // What is kept as f32 for a parameter: "exp_avg", ... as the guide lists them. Throws Error.
-  [[nodiscard]] std::vector<float> value(const std::string& parameter,
-                                         const std::string& state) const;
+  // What is kept for a parameter, of its type and shape: "exp_avg", ... as the guide lists them.
+  // Throws Error for an unknown name.
+  [[nodiscard]] Array value(const std::string& parameter, const std::string& state) const;
 
  private:
   struct State;

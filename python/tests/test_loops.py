@@ -67,6 +67,10 @@ def test_updates_take_trees_and_leave_what_has_no_gradient():
         sgd.update(params, [None], state)
     with pytest.raises(ValueError, match=r"\[update\] expected a gradient of shape \[3\]"):
         sgd.update(params, [np.ones(4), {"b": (None,)}], state)
+    with pytest.raises(ValueError, match="gradients are floating point, got an array of int64"):
+        sgd.update(params, [np.ones(4, np.int64), {"b": (None,)}], sgd.init(params))
+    with pytest.raises(ValueError, match="parameters are floating point, got an array of int32"):
+        sgd.init(np.ones(4, np.int32))
 
 
 def test_lbfgs_minimizes_functions_as_pytorch_does():

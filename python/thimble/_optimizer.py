@@ -32,8 +32,14 @@ def _rule(text: str, shape: tuple[int, ...]) -> _core.Update:
     return _core.Update(text, list(shape))
 
 
-def _parameter(x: Any) -> Array:
-    return to_dtype(as_array(x), "f32", "update")
+def _parameter(x: Any, what: str = "parameters") -> Array:
+    array = as_array(x)
+    if array.dtype.kind != "f":
+        raise ValueError(
+            f"[update] {what} are floating point, got an array of {array.dtype}; integers are not "
+            "trained"
+        )
+    return to_dtype(array, "f32", "update")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +83,8 @@ class Optimizer:
     def update(
         self, params: Any, grads: Any, state: OptimizerState, lr: float | None = None
     ) -> tuple[Any, OptimizerState]:
-        """The parameters after an update, and the next state; what is given stays as it is. The same
-        bits as a Trainer's.
+        """The parameters after an update, as float32 arrays, and the next state; what is given stays
+        as it is. The same bits as a Trainer's. Other floating-point types are rounded to float32.
 
         Args:
             params: as init takes them
@@ -104,7 +110,7 @@ class Optimizer:
                 continue
             array = _parameter(param)
             changed, *arrays = _rule(self._text(), array.shape).run(
-                array, _parameter(grad), list(own.values()), self.lr if lr is None else lr, number
+                array, _parameter(grad, "gradients"), list(own.values()), self.lr if lr is None else lr, number
             )
             after.append(changed)
             kept.append(dict(zip(own, arrays)))

@@ -188,62 +188,92 @@ int64_t Lbfgs::evaluations() const { return state_->evaluations; }
 
 namespace {
 
-// The trained parameters of a trainer as one vector.
-class Flat {
- public:
-  Flat(Trainer& trainer, const Gradients& gradients) : trainer_(trainer) {
-    for (const auto& [name, values] : gradients.values) {
-      names_.push_back(name);
-      const std::vector<float> now = trainer.parameter(name).floats();
-      x_.insert(x_.end(), now.begin(), now.end());
+// The elements of all arrays in a row, by name.
+Vector flat_elements(const Lbfgs::Values& values) {
+  Vector x;
+  for (const auto& [name, array] : values) {
+    if (array.dtype() != DType::f32 && array.dtype() != DType::f64) {
+      throw Error("lbfgs",
+                  fmt::format("expected {} of f32 or f64, got {}", name, to_string(array.dtype())));
+    }
+    const Array wide = array.cast(DType::f64);
+    const std::span<const double> elements = wide.as<double>();
+    x.insert(x.end(), elements.begin(), elements.end());
+  }
+  return x;
+}
+
+// The inverse: arrays of the names, types and shapes of `like`.
+Lbfgs::Values arrays_of(std::span<const double> x, const Lbfgs::Values& like) {
+  Lbfgs::Values values;
+  for (const auto& [name, array] : like) {
+    const auto count = static_cast<size_t>(array.elements());
+    const std::span<const double> part = x.first(count);
+    values.emplace(name, Array::view(part, array.shape()).cast(array.dtype()).owned());
+    x = x.subspan(count);
+  }
+  return values;
+}
+
+// Writes gradients that belong to these values.
+void read_gradients(const Gradients& gradients, const Lbfgs::Values& values, std::span<double> to) {
+  for (const auto& [name, array] : values) {
+    const auto found = gradients.values.find(name);
+    if (found == gradients.values.end()) {
+      throw Error("lbfgs", "the objective gives no gradient of " + name);
+    }
+    const Array& gradient = found->second;
+    if (gradient.dtype() != array.dtype() || gradient.shape() != array.shape()) {
+      throw Error("lbfgs", fmt::format("expected a gradient of {} of {}{}, got {}{}", name,
+                                       to_string(array.dtype()), to_string(array.shape()),
+                                       to_string(gradient.dtype()), to_string(gradient.shape())));
     }
   }
-  [[nodiscard]] Vector& x() { return x_; }
-
-  void write(std::span<const double> x) {
-    size_t at = 0;
-    for (const std::string& name : names_) {
-      std::vector<float> values = trainer_.parameter(name).floats();
-      for (float& value : values) value = static_cast<float>(x[at++]);
-      trainer_.set_parameter(name, values);
-    }
+  if (gradients.values.size() != values.size()) {
+    throw Error("lbfgs", fmt::format("expected {} gradients, got {}", values.size(),
+                                     gradients.values.size()));
   }
+  const Vector all = flat_elements(gradients.values);
+  std::copy(all.begin(), all.end(), to.begin());
+}
 
-  static void read(const Gradients& gradients, std::span<double> to) {
-    size_t at = 0;
-    for (const auto& [name, values] : gradients.values) {
-      for (const float value : values) to[at++] = static_cast<double>(value);
-    }
-  }
-
- private:
-  Trainer& trainer_;
-  std::vector<std::string> names_;
-  Vector x_;
-};
+void set_parameters(Trainer& trainer, const Lbfgs::Values& values) {
+  for (const auto& [name, array] : values) trainer.set_parameter(name, array);
+}
 
 }  // namespace
+
+double Lbfgs::step(Values& values, const ArrayObjective& objective) {
+  Vector x = flat_elements(values);
+  const double loss = step(x, [&](std::span<const double> at, std::span<double> gradient) {
+    const Gradients found = objective(arrays_of(at, values));
+    read_gradients(found, values, gradient);
+    return found.batch.loss;
+  });
+  values = arrays_of(x, values);
+  return loss;
+}
 
 double Lbfgs::step(Trainer& trainer, const data::Dataset& samples) {
   // The first evaluation is at the parameters as they are.
   Gradients gradients = trainer.gradients(samples);
-  Flat flat(trainer, gradients);
-  const Vector before = flat.x();
+  Lbfgs::Values values;
+  for (const auto& [name, array] : gradients.values) values.emplace(name, trainer.parameter(name));
+  const Lbfgs::Values before = values;
   bool is_known = true;
   try {
-    const double loss = step(flat.x(), [&](std::span<const double> x, std::span<double> gradient) {
-      if (!is_known) {
-        flat.write(x);
-        gradients = trainer.gradients(samples);
+    const double loss = step(values, [&](const Lbfgs::Values& at) {
+      if (is_known) {
+        is_known = false;
+        return gradients;
       }
-      is_known = false;
-      Flat::read(gradients, gradient);
-      return gradients.batch.loss;
+      set_parameters(trainer, at);
+      return trainer.gradients(samples);
     });
-    flat.write(flat.x());
+    set_parameters(trainer, values);
     return loss;
   } catch (...) {
-    flat.write(before);
+    set_parameters(trainer, before);
     throw;
   }
 }

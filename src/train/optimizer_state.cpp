@@ -2,7 +2,7 @@
 #include <thimble/error.h>
 #include <thimble/optimizer_state.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "train/update_function.h"
 
@@ -12,7 +12,7 @@ namespace {
 // What is kept for one parameter.
 struct Kept {
   train::UpdateFunction update;
-  int64_t elements;
+  Shape shape;
   std::vector<std::vector<std::byte>> states;
 };
 
@@ -26,10 +26,18 @@ struct OptimizerState::State {
     if (found != parameters.end()) return found->second;
     throw Error(name, "the optimizer's state was made without a parameter of this name");
   }
-  static void check(const std::string& name, const char* what, size_t size, const Kept& kept) {
-    if (static_cast<int64_t>(size) == kept.elements) return;
-    throw Error(name,
-                fmt::format("expected a {} of {} elements, got {}", what, kept.elements, size));
+  static void check(const std::string& name, const char* what, const Array& array,
+                    const Kept& kept) {
+    if (array.dtype() != DType::f32) {
+      throw Error(name,
+                  fmt::format("expected a {} of f32, got {}; {}", what, to_string(array.dtype()),
+                              is_floating(array.dtype()) ? "convert it with Array::cast"
+                                                         : "integers are not trained"));
+    }
+    const bool is_row = array.shape() == Shape{kept.shape.elements()};
+    if (is_row || array.shape() == kept.shape) return;
+    throw Error(name, fmt::format("expected a {} of shape {}, got {}", what, to_string(kept.shape),
+                                  to_string(array.shape())));
   }
 
   Optimizer optimizer;
@@ -49,8 +57,7 @@ OptimizerState::OptimizerState(const Optimizer& optimizer,
   for (const auto& [name, shape] : shapes) {
     Kept& kept =
         state_->parameters
-            .try_emplace(
-                name, Kept{train::UpdateFunction(optimizer, shape, threads), shape.elements(), {}})
+            .try_emplace(name, Kept{train::UpdateFunction(optimizer, shape, threads), shape, {}})
             .first->second;
     for (const ir::StateSpec& spec : kept.update.states()) {
       const int64_t bytes = size_bytes(spec.type.dtype, spec.type.shape);
@@ -68,31 +75,36 @@ void OptimizerState::update(Values& parameters, const Values& gradients,
     const Kept& kept = state_->kept(name);
     const auto parameter = parameters.find(name);
     if (parameter == parameters.end()) throw Error(name, "has a gradient, but is no parameter");
-    State::check(name, "gradient", gradient.size(), kept);
-    State::check(name, "parameter", parameter->second.size(), kept);
+    State::check(name, "gradient", gradient, kept);
+    State::check(name, "parameter", parameter->second, kept);
   }
   ++state_->updates;
   const double lr = learning_rate.value_or(state_->optimizer.learning_rate());
   for (const auto& [name, gradient] : gradients) {
     Kept& kept = state_->kept(name);
     const std::vector<std::span<std::byte>> states(kept.states.begin(), kept.states.end());
-    kept.update.run(parameters.at(name), gradient, states, lr, state_->updates, state_->pool);
+    Array& parameter = parameters.at(name);
+    const std::span<const float> before = parameter.as<float>();
+    std::vector<float> values(before.begin(), before.end());
+    kept.update.run(values, gradient.as<float>(), states, lr, state_->updates, state_->pool);
+    parameter = Array(std::move(values), parameter.shape());
   }
 }
 
 int64_t OptimizerState::updates() const { return state_->updates; }
 
-std::vector<float> OptimizerState::value(const std::string& parameter,
-                                         const std::string& state) const {
+Array OptimizerState::value(const std::string& parameter, const std::string& state) const {
   const Kept& kept = state_->kept(parameter);
+  std::string known;
   for (size_t i = 0; i < kept.states.size(); ++i) {
     const ir::StateSpec& spec = kept.update.states()[i];
-    if (spec.name != state || spec.type.dtype != DType::f32) continue;
-    std::vector<float> values(kept.states[i].size() / sizeof(float));
-    std::memcpy(values.data(), kept.states[i].data(), kept.states[i].size());
-    return values;
+    if (spec.name == state) {
+      return Array::of_bytes(spec.type.dtype, spec.type.shape, kept.states[i]);
+    }
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", spec.name);
   }
-  throw Error(parameter, "the optimizer keeps no f32 state \"" + state + "\"");
+  throw Error(parameter, fmt::format("the optimizer keeps no \"{}\" for it; it keeps {}", state,
+                                     known.empty() ? "nothing" : known));
 }
 
 }  // namespace thimble

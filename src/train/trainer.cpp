@@ -69,12 +69,21 @@ Evaluation Trainer::step(const data::Dataset& samples) {
 
 Gradients Trainer::gradients(const data::Dataset& samples) {
   train::LoaderStream stream = given(samples, state_->options);
+  struct Gradient {
+    Shape shape;
+    std::vector<float> values;
+  };
+  std::map<std::string, Gradient> found;
   Gradients result;
   result.batch =
       train::single_gradients(*state_, stream, [&](const std::string& name, const Shape& shape) {
-        return result.values.try_emplace(name, static_cast<size_t>(shape.elements()))
-            .first->second.data();
+        std::vector<float> zeros(static_cast<size_t>(shape.elements()));
+        return found.try_emplace(name, Gradient{shape, std::move(zeros)})
+            .first->second.values.data();
       });
+  for (auto& [name, gradient] : found) {
+    result.values.emplace(name, Array(std::move(gradient.values), gradient.shape));
+  }
   return result;
 }
 

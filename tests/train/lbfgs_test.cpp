@@ -118,6 +118,60 @@ TEST(lbfgs, trains_the_parameters_of_a_trainer) {
   EXPECT_EQ(trainer.steps(), 0);
 }
 
+// Rosenbrock's function of the elements of f64 arrays "a" and "b", in a row.
+Gradients rosenbrock_of(const Lbfgs::Values& at) {
+  std::vector<double> x;
+  for (const auto& [name, array] : at) {
+    for (const double value : array.as<double>()) x.push_back(value);
+  }
+  std::vector<double> gradient(x.size());
+  Gradients found;
+  found.batch.loss = rosenbrock(x, gradient);
+  size_t i = 0;
+  for (const auto& [name, array] : at) {
+    std::vector<double> part;
+    while (part.size() < array.as<double>().size()) part.push_back(gradient[i++]);
+    found.values.emplace(name, Array(part, array.shape()));
+  }
+  return found;
+}
+
+TEST(lbfgs, moves_named_arrays_as_one_vector) {
+  const LbfgsOptions options{.line_search = LbfgsOptions::LineSearch::strong_wolfe};
+  std::vector<double> x{-1.0, 0.5, 1.5};
+  Lbfgs by_vector(options);
+  const std::vector<double> memory{-1.0, 0.5};
+  Lbfgs::Values values{{"a", Array::view<double>(memory, {2, 1})}, {"b", std::vector<double>{1.5}}};
+  Lbfgs by_arrays(options);
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_EQ(by_arrays.step(values, rosenbrock_of), by_vector.step(x, rosenbrock));
+    EXPECT_EQ(values["a"], Array(std::vector<double>{x[0], x[1]}, {2, 1}));
+    EXPECT_EQ(values["b"], Array(std::vector<double>{x[2]}));
+  }
+  EXPECT_EQ(memory, (std::vector<double>{-1.0, 0.5}));
+}
+
+TEST(lbfgs, refuses_arrays_that_it_cannot_move) {
+  const auto message = [](Lbfgs::Values values, const Lbfgs::ArrayObjective& objective) {
+    Lbfgs lbfgs;
+    return error_of([&] { lbfgs.step(values, objective); });
+  };
+  const auto same = [](const Lbfgs::Values& at) { return Gradients{.batch = {}, .values = at}; };
+  EXPECT_THAT(message({{"a", std::vector<int32_t>{1}}}, same),
+              testing::HasSubstr("expected a of f32 or f64, got i32"));
+  EXPECT_THAT(message({{"a", {1.0F}}}, [](const auto&) { return Gradients{}; }),
+              testing::HasSubstr("gives no gradient of a"));
+  const auto wide = [](const Lbfgs::Values&) {
+    return Gradients{.batch = {}, .values = {{"a", std::vector<double>{1.0}}}};
+  };
+  EXPECT_THAT(message({{"a", {1.0F}}}, wide),
+              testing::HasSubstr("expected a gradient of a of f32[1], got f64[1]"));
+  const auto more = [](const Lbfgs::Values& at) {
+    return Gradients{.batch = {}, .values = {{"a", at.at("a")}, {"b", {2.0F}}}};
+  };
+  EXPECT_THAT(message({{"a", {1.0F}}}, more), testing::HasSubstr("expected 1 gradients, got 2"));
+}
+
 TEST(lbfgs, leaves_parameters_as_they_were_where_the_loss_goes_bad) {
   Trainer trainer(regression(), {.batch = 20, .threads = 1});
   const std::string hash = trainer.weights_sha256();

@@ -75,7 +75,8 @@ TEST(objectives, update_all_by_gradients_from_before_the_step) {
   for (const auto& [name, values] : gradients.values) before[name] = both.parameter(name).floats();
   both.step(samples());
   constexpr double kRounding = 1e-7;
-  for (const auto& [name, values] : gradients.values) {
+  for (const auto& [name, gradient] : gradients.values) {
+    const std::vector<float> values = gradient.floats();
     const std::vector<float> after = both.parameter(name).floats();
     for (size_t i = 0; i < after.size(); ++i) {
       EXPECT_NEAR(after[i], before[name][i] - 0.1F * values[i], kRounding) << name;

@@ -33,14 +33,13 @@ TEST(optimizer_state, updates_as_a_trainer_does) {
                                         {"dense.weight", {3, 80}},     {"dense.bias", {3}}};
     OptimizerState state(optimizer, shapes);
     OptimizerState::Values parameters;
-    for (const auto& [key, shape] : shapes) parameters[key] = by_hand.parameter(key).floats();
+    for (const auto& [key, shape] : shapes) parameters[key] = by_hand.parameter(key);
     for (int step = 0; step < 3; ++step) {
       trainer.step(data);
       state.update(parameters, by_hand.gradients(data).values);
       for (const auto& [key, values] : parameters) by_hand.set_parameter(key, values);
       for (const auto& [key, values] : parameters) {
-        EXPECT_EQ(trainer.parameter(key).floats(), values)
-            << name << " " << key << ", step " << step;
+        EXPECT_EQ(trainer.parameter(key), values) << name << " " << key << ", step " << step;
       }
     }
     EXPECT_EQ(state.updates(), 3);
@@ -51,9 +50,20 @@ TEST(optimizer_state, takes_another_learning_rate_and_leaves_what_has_no_gradien
   OptimizerState state(SGD{.lr = 1.0, .momentum = 0.9}, {{"a", {2}}, {"b", {1}}});
   OptimizerState::Values values{{"a", {1.0F, 2.0F}}, {"b", {3.0F}}};
   state.update(values, {{"a", {1.0F, -1.0F}}}, 0.5);
-  EXPECT_EQ(values["a"], (std::vector<float>{0.5F, 2.5F}));
-  EXPECT_EQ(values["b"], (std::vector<float>{3.0F}));
-  EXPECT_EQ(state.value("a", "momentum_buffer"), (std::vector<float>{1.0F, -1.0F}));
+  EXPECT_EQ(values["a"], (Array{0.5F, 2.5F}));
+  EXPECT_EQ(values["b"], Array{3.0F});
+  EXPECT_EQ(state.value("a", "momentum_buffer"), (Array{1.0F, -1.0F}));
+}
+
+TEST(optimizer_state, takes_views_and_keeps_shapes) {
+  OptimizerState state(SGD{.lr = 1.0}, {{"a", {2, 1}}});
+  const std::vector<float> memory{1.0F, 2.0F};
+  const std::vector<float> along{0.5F, -0.5F};
+  OptimizerState::Values values{{"a", Array::view<float>(memory, {2, 1})}};
+  state.update(values, {{"a", Array::view<float>(along, {2})}});
+  EXPECT_EQ(values["a"], Array({0.5F, 2.5F}).reshaped({2, 1}));
+  EXPECT_FALSE(values["a"].is_view());
+  EXPECT_EQ(memory, (std::vector<float>{1.0F, 2.0F}));
 }
 
 TEST(optimizer_state, refuses_what_does_not_fit_and_changes_nothing) {
@@ -63,11 +73,18 @@ TEST(optimizer_state, refuses_what_does_not_fit_and_changes_nothing) {
     return error_of([&] { state.update(values, gradients); });
   };
   EXPECT_THAT(message({{"b", {1.0F}}}), HasSubstr("[b] the optimizer's state was made without"));
-  EXPECT_THAT(message({{"a", {1.0F}}}), HasSubstr("expected a gradient of 2 elements, got 1"));
+  EXPECT_THAT(message({{"a", {1.0F}}}), HasSubstr("[a] expected a gradient of shape [2], got [1]"));
+  EXPECT_THAT(message({{"a", Array({1.0F, 2.0F}).reshaped({1, 2})}}), HasSubstr("got [1, 2]"));
+  EXPECT_THAT(message({{"a", std::vector<double>{1.0, 2.0}}}),
+              HasSubstr("expected a gradient of f32, got f64; convert it with Array::cast"));
+  values["a"] = std::vector<int32_t>{1, 2};
+  EXPECT_THAT(message({{"a", {1.0F, 2.0F}}}),
+              HasSubstr("expected a parameter of f32, got i32; integers are not trained"));
+  values["a"] = {1.0F, 2.0F};
   EXPECT_EQ(state.updates(), 0);
-  EXPECT_EQ(values["a"], (std::vector<float>{1.0F, 2.0F}));
+  EXPECT_EQ(values["a"], (Array{1.0F, 2.0F}));
   EXPECT_THAT(error_of([&] { static_cast<void>(state.value("a", "no")); }),
-              HasSubstr("no f32 state"));
+              HasSubstr("keeps no \"no\" for it; it keeps exp_avg, exp_avg_sq"));
   EXPECT_THAT(error_of([] { OptimizerState(Adam{}, {}, -1); }), HasSubstr("[threads]"));
 }
 

@@ -65,7 +65,9 @@ TEST(gradients, are_what_the_next_step_uses_and_change_nothing) {
     EXPECT_EQ(trainer.step(data).loss, gradients.batch.loss);
     EXPECT_NE(trainer.parameter("norm.running_mean").floats(), statistics);
     constexpr double kRounding = 1e-6;
-    for (const auto& [name, values] : gradients.values) {
+    for (const auto& [name, gradient] : gradients.values) {
+      EXPECT_EQ(gradient.shape(), trainer.parameter(name).shape()) << name;
+      const std::vector<float> values = gradient.floats();
       const std::vector<float> after = trainer.parameter(name).floats();
       for (size_t i = 0; i < values.size(); ++i) {
         EXPECT_NEAR(after[i], before[name][i] - 0.1F * values[i], kRounding) << name << " " << i;
@@ -81,7 +83,7 @@ TEST(gradients, of_noise_are_those_of_the_step) {
   Trainer trainer(g, options());
   const data::Dataset ones =
       data::in_memory({{"x", {16}}}, {std::vector<float>(16 * kBatch, 1.0F)});
-  const std::vector<float> first = trainer.gradients(ones).values.at("d.weight");
+  const Array first = trainer.gradients(ones).values.at("d.weight");
   EXPECT_EQ(trainer.gradients(ones).values.at("d.weight"), first);
   trainer.step(ones);
   EXPECT_NE(trainer.gradients(ones).values.at("d.weight"), first);
@@ -90,7 +92,7 @@ TEST(gradients, of_noise_are_those_of_the_step) {
 TEST(gradients, keep_a_budget_or_say_what_they_need) {
   Graph g = test::small_network();
   TrainerOptions wanted = options();
-  const std::vector<float> free =
+  const Array free =
       Trainer(g, wanted).gradients(test::small_data(kBatch)).values.at("conv.weight");
   wanted.memory_budget = int64_t{1} << 20;
   wanted.swap = Swap::never;
