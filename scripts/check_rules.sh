@@ -74,13 +74,14 @@ ops:       base parallel simd ir
 autodiff:  base ir
 passes:    base ir autodiff
 plan:      base ir autodiff passes
-exec:      base parallel simd ir passes plan
+program:   base ir plan io
+exec:      base parallel simd ir passes plan program
 data:      base parallel ir exec io
 io:        base ir plan
-train:     base parallel ir ops autodiff passes plan exec data io
-eval:      base parallel ir ops autodiff passes plan exec data io train
+train:     base parallel ir ops autodiff passes plan program exec data io
+eval:      base parallel ir ops autodiff passes plan program exec data io train
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
-apps:      base ir ops plan exec data io train eval recipes
+apps:      base ir ops plan program exec data io train eval recipes
 python:    base ir ops autodiff passes plan exec data io train eval recipes
 '
 # The public headers by their layers; all but these belong to ir.
@@ -90,7 +91,7 @@ ops optimizer optimizers: ops
 metrics: eval
 plan swap: plan
 data data_loader data_open data_text: data
-fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
+compiled_training fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
 recipes: recipes
 thimble: apps
 '

@@ -40,6 +40,7 @@ using Action = std::function<int()>;
 using AddCommand = void (*)(CLI::App& app, Action& action);
 
 void add_train(CLI::App& app, Action& action);
+void add_compile(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_save(CLI::App& app, Action& action);

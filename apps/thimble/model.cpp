@@ -72,6 +72,13 @@ Model::Model(const std::string& argument) : recipe_(recipe_named(argument)) {
   settings_ = settings_of(recipe_, name_);
 }
 
+Model::Model(const CompiledTraining& program, const std::string& file)
+    : name_(program.name()), file_(file), graph_(program.interface()) {
+  if (name_.empty()) name_ = std::filesystem::path(file).stem().string();
+  if (!program.recipe().empty()) recipe_ = &find_recipe(program.recipe());
+  settings_ = settings_of(recipe_, name_);
+}
+
 std::string Model::weights(const std::string& checkpoint) const {
   if (checkpoint.empty() && !file_.empty()) return file_;
   std::string path =

@@ -16,6 +16,9 @@ class Model {
  public:
   // Throws UsageError where the text is neither, and Error where the file is no model file.
   explicit Model(const std::string& argument);
+  // Of a program: its graph has sources and results alone. Throws Error where it names a recipe
+  // that is unknown.
+  Model(const CompiledTraining& program, const std::string& file);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 

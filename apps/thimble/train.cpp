@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "commands.h"
 #include "console.h"
@@ -12,6 +14,7 @@
 #include "io/html/training_report.h"
 #include "model.h"
 #include "options.h"
+#include "program_argument.h"
 #include "text_printer.h"
 #include "training_setup.h"
 
@@ -33,22 +36,26 @@ class Training {
  public:
   explicit Training(const TrainArguments& options)
       : options_(options),
-        model_(options.setup.model),
-        recipe_(model_.settings()),
-        epochs_(options.epochs > 0 ? options.epochs : recipe_.epochs),
+        program_(program_of(options.setup)),
+        is_program_(program_.has_value()),
+        model_(made_model()),
+        recipe_(model_->settings()),
+        epochs_(options.epochs > 0                   ? options.epochs
+                : program_ && program_->epochs() > 0 ? program_->epochs()
+                                                     : recipe_.epochs),
         out_(options.out.empty() ? std::string("out/") + recipe_.name : options.out),
-        source_(model_, options.data),
+        source_(*model_, options.data),
         train_(source_.train()),
         test_(source_.test()),
-        trainer_(model_.graph(), announced(with_pipeline(
-                                     trainer_options(options.setup, recipe_, updates()), train_))),
+        trainer_(made_trainer()),
         plan_(trainer_.plan()) {}
 
   int run() {
     io::make_directories(out_);
     { const io::AtomicFile probe(checkpoint()); }  // fails now if the folder cannot be written
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
-    const std::string& weights = options_.weights.empty() ? model_.file() : options_.weights;
+    std::string weights = options_.weights;
+    if (weights.empty() && !is_program_) weights = model_->file();
     if (options_.resume.empty() && !weights.empty()) trainer_.load_weights(weights);
     if (trainer_.epochs() > epochs_) {
       throw Error("epochs",
@@ -67,6 +74,24 @@ class Training {
   }
 
  private:
+  static std::optional<CompiledTraining> program_of(const SetupOptions& setup) {
+    if (!is_program(setup.model)) return {};
+    CompiledTraining program = CompiledTraining::load(setup.model);
+    program.set_swap_dir(setup.swap_dir);
+    return program;
+  }
+
+  [[nodiscard]] std::unique_ptr<Model> made_model() const {
+    if (program_) return std::make_unique<Model>(*program_, options_.setup.model);
+    return std::make_unique<Model>(options_.setup.model);
+  }
+
+  [[nodiscard]] Trainer made_trainer() {
+    if (program_) return Trainer(*std::exchange(program_, {}));
+    return {model_->graph(),
+            announced(with_pipeline(trainer_options(options_.setup, recipe_, updates()), train_))};
+  }
+
   // Planning large models for small budgets takes a while.
   static TrainerOptions announced(TrainerOptions options) {
     if (options.memory_budget > 0) {
@@ -89,7 +114,8 @@ class Training {
   // Tables are for people: with --json they go to standard error.
   void print_start() const {
     std::FILE* const stream = options_.json ? stderr : stdout;
-    fmt::print(stream, "{}\n{}\n", model_.graph().summary(), plan_.text());
+    if (!is_program_) fmt::print(stream, "{}\n", model_->graph().summary());
+    fmt::print(stream, "{}\n", plan_.text());
     fmt::print(stream, "{}: {} training and {} test samples\n", source_.name(), train_.size(),
                test_.size());
     std::fflush(stream);
@@ -158,7 +184,7 @@ class Training {
     // A resumed run without epochs left still writes its checkpoint.
     if (result.epochs.empty()) trainer_.save(checkpoint());
     Generated generated;
-    if (recipe_.makes != SampleKind::none) {
+    if (recipe_.makes != SampleKind::none && !is_program_) {
       generated = generate({recipe_, trainer_, train_, test_, out_, options_.setup.seed,
                             source_.left_out_training()},
                            report_);
@@ -321,7 +347,9 @@ class Training {
   }
 
   const TrainArguments& options_;
-  Model model_;
+  std::optional<CompiledTraining> program_;  // until the trainer has it
+  const bool is_program_;                    // without graph and planning
+  std::unique_ptr<Model> model_;
   const Recipe& recipe_;  // its settings
   int64_t epochs_;
   std::string out_;
@@ -373,8 +401,12 @@ void add_train(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n  thimble train vae\n  thimble train lenet5 --data DIR --epochs 5 --threads 2\n"
       "  thimble train mlp --optimizer sgd:momentum=0.9 --lr 0.05 --schedule cosine");
-  command->callback(
-      [&action, options] { action = [options] { return Training(*options).run(); }; });
+  command->callback([&action, options, command] {
+    action = [options, command] {
+      if (is_program(options->setup.model)) require_device_options(*command);
+      return Training(*options).run();
+    };
+  });
 }
 
 }  // namespace thimble::cli

@@ -97,7 +97,8 @@ void run_recurrent(benchmark::State& state, const nlohmann::json& layer, bool tr
   exec::Store store({&program.graph()});
   store.initialize(1);
   const exec::Block arena(program.plan().arena_bytes);
-  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool());
+  exec::Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())},
+                        pool());
   const std::span<std::byte> x = session.source("x");
   const auto values = random_values(static_cast<int64_t>(x.size() / sizeof(float)));
   for (auto _ : state) {

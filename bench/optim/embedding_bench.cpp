@@ -42,7 +42,8 @@ void step(benchmark::State& state, const Optimizer& optimizer, bool sparse, int6
   store.initialize(1);
   exec::Block arena(program.plan().arena_bytes);
   parallel::ThreadPool pool(options.threads);
-  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
+  exec::Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())},
+                        pool);
   std::mt19937 random(2);
   const float lr = 1e-3F;
   const int32_t number = 5;

@@ -64,7 +64,8 @@ void update(benchmark::State& state, const Optimizer& optimizer) {
   exec::Store store({&graph});
   store.initialize(1);
   const Block arena(program.plan().arena_bytes);
-  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool());
+  exec::Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())},
+                        pool());
   const auto fill = [&](const std::string& name, auto value) {
     const std::span<std::byte> bytes = session.source(name);
     std::fill_n(reinterpret_cast<decltype(value)*>(bytes.data()), bytes.size() / sizeof(value),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thimble/array.h>
+#include <thimble/compiled_training.h>
 #include <thimble/data.h>
 #include <thimble/data_loader.h>
 #include <thimble/fit.h>
@@ -38,6 +39,8 @@ class Trainer {
   Trainer(const Graph& graph, const TrainerOptions& options);
   // Moves the graph instead of copying it: it is empty afterwards.
   Trainer(Graph&& graph, const TrainerOptions& options);
+  // Without graph and planning. A batch that it has no program for is an Error.
+  explicit Trainer(CompiledTraining training);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;

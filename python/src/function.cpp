@@ -48,10 +48,10 @@ class Function {
     if (!wanted.empty()) append_gradients(graph, wanted);
     program_ = std::make_unique<exec::Program>(
         graph, exec::CompileOptions{.threads = machine_->pool.threads()});
-    store_ = std::make_unique<exec::Store>(std::vector<const ir::Graph*>{&program_->graph()});
+    store_ = std::make_unique<exec::Store>(std::vector<const program::Program*>{&program_->data()});
     arena_ = exec::Block(program_->plan().arena_bytes);
     session_ = std::make_unique<exec::Session>(
-        *program_, *store_,
+        program_->data(), *store_,
         std::span<std::byte>(arena_.data(), static_cast<size_t>(arena_.bytes())), machine_->pool);
   }
 

@@ -25,19 +25,36 @@ Block::Block(int64_t bytes) : held_(bytes), bytes_(bytes) {
   std::memset(data_.get(), 0, size);
 }
 
-Store::Store(const std::vector<const ir::Graph*>& graphs, const std::set<std::string>& in_file) {
-  std::map<std::string_view, size_t> known;
-  for (const ir::Graph* graph : graphs) {
+Store::Store(const std::vector<const program::Program*>& programs,
+             const std::set<std::string>& in_file) {
+  std::vector<program::Stored> wanted;
+  for (const program::Program* const program : programs) {
+    wanted.insert(wanted.end(), program->stored.begin(), program->stored.end());
+  }
+  hold(wanted, in_file);
+}
+
+Store::Store(const std::vector<const ir::Graph*>& graphs) {
+  std::vector<program::Stored> wanted;
+  for (const ir::Graph* const graph : graphs) {
     for (const ir::ValueData& data : graph->values) {
       if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
       if (data.role == ir::Role::constant) continue;
-      const auto [same, is_new] = known.emplace(data.name, entries_.size());
-      if (is_new) {
-        entries_.push_back(
-            {data.name, data.role, data.type, data.init, nullptr, -1, data.sums_gradients});
-      } else if (entries_[same->second].type != data.type) {
-        throw Error(data.name, "has different types in two programs of one model");
-      }
+      wanted.push_back({data.name, data.role, data.type, data.init, data.sums_gradients});
+    }
+  }
+  hold(wanted, {});
+}
+
+void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std::string>& in_file) {
+  std::map<std::string_view, size_t> known;
+  for (const program::Stored& stored : wanted) {
+    const auto [same, is_new] = known.emplace(stored.name, entries_.size());
+    if (is_new) {
+      entries_.push_back(
+          {stored.name, stored.role, stored.type, stored.init, nullptr, -1, stored.sums_gradients});
+    } else if (entries_[same->second].type != stored.type) {
+      throw Error(stored.name, "has different types in two programs of one model");
     }
   }
   entries_.shrink_to_fit();

@@ -11,6 +11,7 @@
 
 #include "exec/accounting.h"
 #include "ir/graph.h"
+#include "program/program.h"
 
 namespace thimble::exec {
 
@@ -54,10 +55,12 @@ class Store {
     }
   };
 
-  // Holds every parameter and state of the graphs, zero until initialize; equal names must have
-  // equal types. in_file: names of entries in the swap file, in the order of its slots.
-  explicit Store(const std::vector<const ir::Graph*>& graphs,
+  // Holds every parameter and state of the programs, zero until initialize; equal names must have
+  // equal types. in_file: names that lie in the swap file, in the order of its slots.
+  explicit Store(const std::vector<const program::Program*>& programs,
                  const std::set<std::string>& in_file = {});
+  // The same of graphs, before they are planned.
+  explicit Store(const std::vector<const ir::Graph*>& graphs);
 
   // bounce: the bounce buffer, as large as the largest entry in the file. Both must outlive the
   // store's use of them; every read and change of such an entry overwrites the buffer.
@@ -81,6 +84,7 @@ class Store {
   [[nodiscard]] int64_t bytes() const { return block_.bytes(); }
 
  private:
+  void hold(const std::vector<program::Stored>& wanted, const std::set<std::string>& in_file);
   // Memory of an entry: its own, or the bounce buffer for an entry in the swap file.
   [[nodiscard]] std::span<std::byte> room(const Entry& entry) const;
   // Stores an entry after its memory was changed: writes it to the swap file if it lies there.

@@ -9,6 +9,7 @@
 
 #include "exec/compile_cache.h"
 #include "passes/passes.h"
+#include "program/build.h"
 
 namespace thimble::exec {
 namespace {
@@ -91,9 +92,26 @@ struct Counted {
   std::shared_ptr<const Block> block;
 };
 
-std::shared_ptr<const Block> counted(const std::shared_ptr<const Block>& block) {
+std::shared_ptr<const std::byte> counted(const std::shared_ptr<const Block>& block) {
   auto both = std::make_shared<const Counted>(Counted{Held(block->bytes()), block});
-  return {both, both->block.get()};
+  return {both, both->block->data()};
+}
+
+// What a sibling has already of these contents; null: none has.
+std::shared_ptr<const std::byte> contents_of_sibling(const std::vector<const Program*>& siblings,
+                                                     std::span<const std::byte> bytes) {
+  if (bytes.empty()) return nullptr;
+  for (const Program* const sibling : siblings) {
+    const program::Program& known = sibling->data();
+    for (const program::Tensor& tensor : known.tensors) {
+      if (tensor.place != program::Place::constant) continue;
+      if (plan::aligned(tensor.bytes()) != plan::aligned(static_cast<int64_t>(bytes.size())))
+        continue;
+      const auto& contents = known.constants[static_cast<size_t>(tensor.at)];
+      if (std::equal(bytes.begin(), bytes.end(), contents.get())) return contents;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -129,28 +147,31 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
 
 Program::Program(ir::Graph graph, const CompileOptions& options,
                  const std::vector<const Program*>& siblings)
-    : options_(options), compiled_(compile(std::move(graph), options, siblings)) {
-  options_.budget = {};  // frees what was held for planning
+    : options_(options),
+      compiled_(compile(std::move(graph), options, siblings)),
+      plan_(compiled_, &compiled_->step.arena.plan) {
+  options_.budget = {};  // what it holds for planning is of no use any more
   const ir::Graph& step = compiled_->step.graph;
-  params_.reserve(step.nodes.size());
-  for (const ir::Node& node : step.nodes) {
-    if (ir::kernels_of(step, node).ref == nullptr) {
-      throw Error(node.op->name, "has no kernel to run");
-    }
-    if (node.tiled) tiled_.emplace(params_.size(), plan::tiled_loop(step, node));
-    params_.push_back(plan::kernel_params(step, node));
-  }
-  std::vector<const Constants*> known;
-  for (const Program* const sibling : siblings) known.push_back(&sibling->constants_);
-  constants_.resize(step.values.size());
-  for (size_t id = 0; id < constants_.size(); ++id) {
+  std::vector<std::shared_ptr<const std::byte>> constants(step.values.size());
+  for (size_t id = 0; id < constants.size(); ++id) {
     const std::shared_ptr<const Block>& block = compiled_->constants[id];
     if (!block) continue;
     const ir::TensorType& type = step.type(static_cast<int>(id));
     const auto size = static_cast<size_t>(size_bytes(type.dtype, type.shape));
-    constants_[id] = known_block(known, {block->data(), size});
-    if (!constants_[id]) constants_[id] = counted(block);
+    constants[id] = contents_of_sibling(siblings, {block->data(), size});
+    if (!constants[id]) constants[id] = counted(block);
   }
+  data_ = program::build(compiled_->step, {options_.threads, options_.fast, options_.optimize},
+                         constants);
+}
+
+Program::Program(program::Program data) : data_(std::move(data)) {
+  options_.threads = data_.threads;
+  options_.fast = data_.fast;
+  auto plan = std::make_shared<Plan>();
+  plan->arena_bytes = data_.arena_bytes;
+  plan->staging_bytes = data_.staging_bytes;
+  plan_ = std::move(plan);
 }
 
 }  // namespace thimble::exec

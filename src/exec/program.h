@@ -4,7 +4,6 @@
 #include <thimble/plan.h>
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include "parallel/thread_pool.h"
 #include "plan/arena.h"
 #include "plan/budget/search.h"
+#include "program/program.h"
 
 namespace thimble::exec {
 
@@ -27,8 +27,7 @@ struct CompileOptions {
   plan::Budget budget;   // used only with optimize
 };
 
-// A step ready to run: the graph in its final order, its memory plan and kernel parameters.
-// Immutable. Thread-safe.
+// A step ready to run. Immutable. Thread-safe.
 class Program {
  public:
   // The graph must have its batch fixed and its phase settled. A step that was compiled before from
@@ -36,52 +35,42 @@ class Program {
   // contents are shared with a sibling program. Throws Error.
   Program(ir::Graph graph, const CompileOptions& options,
           const std::vector<const Program*>& siblings = {});
+  // A program that was compiled elsewhere: it has no graph.
+  explicit Program(program::Program data);
 
-  // The compiled step, as the cache of the process holds it.
+  // What runs.
+  [[nodiscard]] const program::Program& data() const { return data_; }
+  // The memory plan; of a program that was compiled elsewhere its totals alone.
+  [[nodiscard]] const Plan& plan() const { return *plan_; }
+  // Parameters and state that it fetches from the swap file, and the slots it needs there.
+  [[nodiscard]] const std::set<std::string>& in_file() const { return data_.in_file; }
+  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const { return data_.slot_bytes; }
+
+  // The rest is of a program that was compiled here.
+  // What was compiled, as the cache of the process has it.
   [[nodiscard]] const Compiled& compiled() const { return *compiled_; }
-  // Without the contents of constants; see constant().
+  // The planned graph, without the contents of constants.
   [[nodiscard]] const ir::Graph& graph() const { return compiled_->step.graph; }
-  [[nodiscard]] const Plan& plan() const { return compiled_->step.arena.plan; }
   [[nodiscard]] const plan::Arena& arena() const { return compiled_->step.arena; }
-  // Parameters and state that are kept in the swap file, and the slots needed there.
-  [[nodiscard]] const std::set<std::string>& in_file() const { return compiled_->step.in_file; }
-  [[nodiscard]] const std::vector<int64_t>& slot_bytes() const {
-    return compiled_->step.slot_bytes;
-  }
-  [[nodiscard]] const ir::Params& params(size_t node) const { return params_[node]; }
-  // Null if the node is no tiled update.
-  [[nodiscard]] const plan::TiledLoop* tiled_loop(size_t node) const {
-    const auto found = tiled_.find(node);
-    return found == tiled_.end() ? nullptr : &found->second;
-  }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
-  // The contents of a constant.
-  [[nodiscard]] const std::byte* constant(int id) const {
-    return constants_[static_cast<size_t>(id)]->data();
-  }
-  // By value; null where the value is no constant.
-  [[nodiscard]] const std::vector<std::shared_ptr<const Block>>& constants() const {
-    return constants_;
-  }
 
  private:
   [[nodiscard]] static std::shared_ptr<const Compiled> compile(
       ir::Graph graph, const CompileOptions& options, const std::vector<const Program*>& siblings);
 
   CompileOptions options_;
-  std::shared_ptr<const Compiled> compiled_;
-  std::vector<ir::Params> params_;
-  std::map<size_t, plan::TiledLoop> tiled_;
-  std::vector<std::shared_ptr<const Block>> constants_;
+  std::shared_ptr<const Compiled> compiled_;  // null: it was compiled elsewhere
+  std::shared_ptr<const Plan> plan_;
+  program::Program data_;
 };
 
 // Runs a program over a store and an arena that others may use between steps. A step neither throws
 // nor allocates. Thread safety: one step at a time.
 class Session {
  public:
-  // arena: at least plan().arena_bytes, 64-byte aligned. swap: with the program's slots, if it has
+  // arena: at least program.arena_bytes, 64-byte aligned. swap: with the program's slots, if it has
   // any. All must outlive the session. Throws Error if the store lacks a value.
-  Session(const Program& program, const Store& store, std::span<std::byte> arena,
+  Session(const program::Program& program, const Store& store, std::span<std::byte> arena,
           parallel::ThreadPool& pool, SwapFile* swap = nullptr);
 
   // The contents of a source (input, label, scalar), valid from when it is set until the step, or
@@ -106,7 +95,7 @@ class Session {
   // name of the first value that is not finite ("conv2d_1", "parameter dense_2.weight"), or "".
   [[nodiscard]] std::string first_non_finite();
 
-  [[nodiscard]] const Program& program() const { return program_; }
+  [[nodiscard]] const program::Program& program() const { return program_; }
 
  private:
   struct Call {
@@ -115,6 +104,9 @@ class Session {
     bool waits;  // whether the call waits for the swap file
     int tiled;   // index into tiled_; -1: a single kernel
   };
+  void place(const Store& store, std::span<std::byte> arena);
+  void add_call(const program::Call& from, std::span<std::byte> arena, parallel::ThreadPool& pool);
+  [[nodiscard]] int call_that_writes(int id) const;
   void run_call(const Call& call);
   // Appends the inputs of a call, padded with nulls to the number that its op declares.
   void add_inputs(std::span<const int> ids, size_t declared);
@@ -125,13 +117,13 @@ class Session {
   [[nodiscard]] std::span<std::byte> contents(int id) const;
   [[nodiscard]] bool is_finite(int id) const;
 
-  const Program& program_;
-  std::vector<std::byte*> value_data_;
+  const program::Program& program_;
+  std::vector<std::byte*> data_;  // of each tensor
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
   std::vector<TiledCall> tiled_;
   SwapFile* swap_;
-  int loss_node_ = -1;
+  int loss_call_ = -1;
 };
 
 }  // namespace thimble::exec

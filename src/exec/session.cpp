@@ -8,80 +8,97 @@
 #include "exec/program.h"
 #include "exec/swap_file.h"
 #include "ir/element.h"
-#include "ir/tiling.h"
 #include "plan/transfer_ops.h"
 
 namespace thimble::exec {
 
-Session::Session(const Program& program, const Store& store, std::span<std::byte> arena,
+Session::Session(const program::Program& program, const Store& store, std::span<std::byte> arena,
                  parallel::ThreadPool& pool, SwapFile* swap)
     : program_(program), swap_(swap) {
-  const ir::Graph& graph = program.graph();
-  const Plan& plan = program.plan();
-  if (static_cast<int64_t>(arena.size()) < plan.arena_bytes) {
+  if (static_cast<int64_t>(arena.size()) < program.arena_bytes) {
     throw Error("session", fmt::format("the arena has {} bytes, the plan needs {}", arena.size(),
-                                       plan.arena_bytes));
+                                       program.arena_bytes));
   }
-  value_data_.assign(graph.values.size(), nullptr);
-  for (size_t id = 0; id < graph.values.size(); ++id) {
-    const ir::ValueData& data = graph.values[id];
-    if (data.role == ir::Role::constant) {
-      // Kernels only read it: the verifier lets no op update a constant.
-      value_data_[id] = const_cast<std::byte*>(program.constant(static_cast<int>(id)));
-    } else if (ir::is_persistent(data.role)) {
-      const Store::Entry* entry = store.find(data.name);
-      if (entry == nullptr) throw Error("session", "nothing stored under " + data.name);
-      value_data_[id] = entry->data;
-    } else if (const int buffer = program.arena().buffer_of_value[id]; buffer >= 0) {
-      value_data_[id] = arena.data() + plan.buffers[static_cast<size_t>(buffer)].offset;
-    }
-  }
-  // Calls point into pointers_, so it must not be reallocated once they are made.
+  place(store, arena);
+  // Calls hold pointers into pointers_: it must not grow once they are made.
   size_t pointers = 0;
-  for (const ir::Node& node : graph.nodes) {
-    pointers += node.outputs.size() + node.inputs.size() + node.op->signature.inputs.size();
-    if (node.tiled) pointers += node.tiled->op->signature.inputs.size();
+  for (const program::Call& call : program.calls) {
+    pointers += call.outputs.size() + call.inputs.size() + call.op->signature.inputs.size();
+    if (call.tiled) pointers += call.tiled->op->signature.inputs.size();
   }
   pointers_.reserve(pointers);
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const ir::Node& node = graph.nodes[n];
-    const size_t declared = node.op->signature.inputs.size();
-    const size_t outputs = pointers_.size();
-    for (int id : node.outputs) pointers_.push_back(value_data_[static_cast<size_t>(id)]);
-    const size_t inputs = pointers_.size();
-    const auto read = node.tiled ? std::span(node.inputs).first(declared) : std::span(node.inputs);
-    add_inputs(read, declared);
-    const int workspace = program.arena().workspace_of_node[n];
-    Call call;
-    call.kernel = ir::kernels_of(graph, node).kernel(program.options().fast);
-    call.call.outputs = pointers_.data() + outputs;
-    call.call.inputs = pointers_.data() + inputs;
-    call.call.workspace = workspace < 0
-                              ? nullptr
-                              : arena.data() + plan.buffers[static_cast<size_t>(workspace)].offset;
-    call.call.params = program.params(n).bytes().data();
-    call.call.input_count = static_cast<int>(read.size());
-    call.call.output_count = static_cast<int>(node.outputs.size());
-    call.call.pool = &pool;
-    call.call.swap = swap;
-    call.waits = plan::waits_for_swap(*node.op);
-    call.tiled = -1;
-    if (const plan::TiledLoop* const loop = program.tiled_loop(n)) {
-      TiledCall::prepare();
-      call.tiled = static_cast<int>(tiled_.size());
-      const std::span<const int> gradient = ir::gradient_inputs(node);
-      tiled_.push_back({loop, node.tiled->op, node.op, call.call,
-                        pointers_.data() + pointers_.size(), static_cast<int>(gradient.size())});
-      add_inputs(gradient, node.tiled->op->signature.inputs.size());
+  calls_.reserve(program.calls.size());
+  for (const program::Call& call : program.calls) add_call(call, arena, pool);
+  if (program.loss) loss_call_ = call_that_writes(*program.loss);
+}
+
+void Session::place(const Store& store, std::span<std::byte> arena) {
+  data_.assign(program_.tensors.size(), nullptr);
+  for (size_t id = 0; id < data_.size(); ++id) {
+    const program::Tensor& tensor = program_.tensors[id];
+    const auto at = static_cast<size_t>(tensor.at);
+    switch (tensor.place) {
+      case program::Place::nowhere:
+        break;
+      case program::Place::arena:
+        data_[id] = arena.data() + at;
+        break;
+      case program::Place::stored: {
+        const Store::Entry* entry = store.find(tensor.name);
+        if (entry == nullptr) throw Error("session", "nothing stored under " + tensor.name);
+        data_[id] = entry->data;
+        break;
+      }
+      case program::Place::constant:
+        // Kernels read it and nothing else: the verifier lets no op update a constant.
+        data_[id] = const_cast<std::byte*>(program_.constants[at].get());
+        break;
     }
-    calls_.push_back(call);
   }
-  if (graph.loss) loss_node_ = graph.data(*graph.loss).producer;
+}
+
+void Session::add_call(const program::Call& from, std::span<std::byte> arena,
+                       parallel::ThreadPool& pool) {
+  const size_t declared = from.op->signature.inputs.size();
+  const size_t outputs = pointers_.size();
+  for (const int id : from.outputs) pointers_.push_back(data_[static_cast<size_t>(id)]);
+  const size_t inputs = pointers_.size();
+  add_inputs(from.own_inputs(), declared);
+  Call call;
+  call.kernel = from.kernel;
+  call.call.outputs = pointers_.data() + outputs;
+  call.call.inputs = pointers_.data() + inputs;
+  call.call.workspace = from.workspace < 0 ? nullptr : arena.data() + from.workspace;
+  call.call.params = from.params.bytes().data();
+  call.call.input_count = static_cast<int>(from.own_inputs().size());
+  call.call.output_count = static_cast<int>(from.outputs.size());
+  call.call.pool = &pool;
+  call.call.swap = swap_;
+  call.waits = plan::waits_for_swap(*from.op);
+  call.tiled = -1;
+  if (from.tiled) {
+    TiledCall::prepare();
+    call.tiled = static_cast<int>(tiled_.size());
+    const std::span<const int> gradient = from.gradient_inputs();
+    tiled_.push_back({&from.tiled->loop, from.tiled->op, from.op, from.tiled->kernel, from.kernel,
+                      call.call, pointers_.data() + pointers_.size(),
+                      static_cast<int>(gradient.size())});
+    add_inputs(gradient, from.tiled->op->signature.inputs.size());
+  }
+  calls_.push_back(call);
+}
+
+int Session::call_that_writes(int id) const {
+  for (size_t n = 0; n < program_.calls.size(); ++n) {
+    const std::vector<int>& outputs = program_.calls[n].outputs;
+    if (std::find(outputs.begin(), outputs.end(), id) != outputs.end()) return static_cast<int>(n);
+  }
+  return -1;
 }
 
 void Session::add_inputs(std::span<const int> ids, size_t declared) {
   for (const int id : ids) {
-    pointers_.push_back(id < 0 ? nullptr : value_data_[static_cast<size_t>(id)]);
+    pointers_.push_back(id < 0 ? nullptr : data_[static_cast<size_t>(id)]);
   }
   for (size_t i = ids.size(); i < declared; ++i) pointers_.push_back(nullptr);
 }
@@ -92,34 +109,32 @@ void Session::run_call(const Call& call) {
 }
 
 std::span<std::byte> Session::contents(int id) const {
-  const ir::TensorType& type = program_.graph().type(id);
-  std::byte* data = value_data_[static_cast<size_t>(id)];
+  std::byte* const data = data_[static_cast<size_t>(id)];
   if (data == nullptr) return {};
-  return {data, static_cast<size_t>(size_bytes(type.dtype, type.shape))};
+  return {data, static_cast<size_t>(program_.tensor(id).bytes())};
 }
 
 std::span<std::byte> Session::source(const std::string& name) const {
-  const auto& values = program_.graph().values;
-  for (size_t id = 0; id < values.size(); ++id) {
-    if (values[id].producer < 0 && values[id].name == name) return contents(static_cast<int>(id));
+  const auto& tensors = program_.tensors;
+  for (size_t id = 0; id < tensors.size(); ++id) {
+    if (tensors[id].is_source && tensors[id].name == name) return contents(static_cast<int>(id));
   }
   return {};
 }
 
 std::span<const std::byte> Session::loss() const {
-  const auto& loss = program_.graph().loss;
-  return loss ? contents(*loss) : std::span<std::byte>();
+  return program_.loss ? contents(*program_.loss) : std::span<std::byte>();
 }
 
 std::span<const std::byte> Session::output(const std::string& name) const {
-  for (const auto& [known, id] : program_.graph().outputs) {
+  for (const auto& [known, id] : program_.outputs) {
     if (known == name) return contents(id);
   }
   return {};
 }
 
 std::span<const std::byte> Session::metric(const std::string& name) const {
-  for (const auto& [known, id] : program_.graph().metrics) {
+  for (const auto& [known, id] : program_.metrics) {
     if (known == name) return contents(id);
   }
   return {};
@@ -131,26 +146,23 @@ bool Session::run() {
     const Call& call = calls_[static_cast<size_t>(n)];
     run_call(call);
     if (call.waits && !swap_->error().empty()) return false;
-    if (n == loss_node_ && !is_finite(*program_.graph().loss)) return stop_early();
+    if (n == loss_call_ && !is_finite(*program_.loss)) return stop_early();
   }
   return true;
 }
 
 // Transfers in progress must not touch the memory of whatever runs next.
 bool Session::stop_early() {
-  const auto slots = static_cast<int>(program_.slot_bytes().size());
+  const auto slots = static_cast<int>(program_.slot_bytes.size());
   for (int slot = 0; slot < slots; ++slot) static_cast<void>(swap_->wait(slot));
   return false;
 }
 
 // Ops may run longer on invalid indices.
 void Session::clear_sources() {
-  const ir::Graph& graph = program_.graph();
-  for (size_t id = 0; id < graph.values.size(); ++id) {
-    const ir::ValueData& data = graph.values[id];
-    if (data.producer >= 0 || data.role == ir::Role::constant || ir::is_persistent(data.role)) {
-      continue;
-    }
+  for (size_t id = 0; id < data_.size(); ++id) {
+    const program::Tensor& tensor = program_.tensors[id];
+    if (!tensor.is_source || tensor.place != program::Place::arena) continue;
     const std::span<std::byte> bytes = contents(static_cast<int>(id));
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
   }
@@ -170,7 +182,7 @@ std::vector<double> Session::measure() {
 }
 
 bool Session::is_finite(int id) const {
-  const ir::TensorType& type = program_.graph().type(id);
+  const ir::TensorType& type = program_.tensor(id).type;
   if (!is_floating(type.dtype)) return true;
   const std::span<std::byte> bytes = contents(id);
   if (type.dtype != DType::f32) {
@@ -197,24 +209,19 @@ std::string Session::first_non_finite() {
 }
 
 std::string Session::forward_non_finite() {
-  const ir::Graph& graph = program_.graph();
-  const auto described = [&graph](int id) {
-    const ir::ValueData& data = graph.data(id);
-    return fmt::format("{} {}", ir::to_string(data.role), ir::label(data));
-  };
-  for (size_t id = 0; id < graph.values.size(); ++id) {
-    const int number = static_cast<int>(id);
-    if (graph.values[id].producer < 0 && !is_finite(number)) return described(number);
+  for (size_t id = 0; id < program_.tensors.size(); ++id) {
+    const program::Tensor& tensor = program_.tensors[id];
+    if (tensor.is_source && !is_finite(static_cast<int>(id))) return program::described(tensor);
   }
   for (size_t n = 0; n < calls_.size(); ++n) {
     run_call(calls_[n]);
     if (calls_[n].waits && !swap_->error().empty()) return "";
     // Memory that a transfer is still writing must not be read.
-    if (plan::is_transfer(*graph.nodes[n].op) && !calls_[n].waits) continue;
-    for (int id : graph.nodes[n].outputs) {
-      if (!is_finite(id)) return described(id);
+    if (plan::is_transfer(*program_.calls[n].op) && !calls_[n].waits) continue;
+    for (const int id : program_.calls[n].outputs) {
+      if (!is_finite(id)) return program::described(program_.tensor(id));
     }
-    if (static_cast<int>(n) == loss_node_) break;
+    if (static_cast<int>(n) == loss_call_) break;
   }
   return "";
 }

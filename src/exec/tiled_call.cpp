@@ -29,17 +29,13 @@ parallel::ThreadPool& alone() {
   return pool;
 }
 
-ir::KernelFn kernel_of(const ir::OpDef& op) {
-  return op.kernels.fast != nullptr ? op.kernels.fast : op.kernels.ref;
-}
-
 void compute_gradient(const TiledCall& tiled, const Tile& tile, std::byte* scratch,
                       parallel::ThreadPool& pool) {
   OpenParams params(tiled.loop->gradient);
   tiled.gradient->memory.part.part(params.bytes, tile.first, tile.rows);
   void* const outputs[] = {scratch};
-  kernel_of (*tiled.gradient)({outputs, tiled.gradient_inputs, scratch + tiled.loop->scratch_bytes,
-                               params.bytes, tiled.gradient_input_count, 1, &pool});
+  tiled.gradient_kernel({outputs, tiled.gradient_inputs, scratch + tiled.loop->scratch_bytes,
+                         params.bytes, tiled.gradient_input_count, 1, &pool});
 }
 
 void apply_rule(const TiledCall& tiled, const Tile& tile, const std::byte* gradient,
@@ -60,8 +56,8 @@ void apply_rule(const TiledCall& tiled, const Tile& tile, const std::byte* gradi
   OpenParams params(loop.update);
   const int elements = static_cast<int>(tile.rows * loop.row_elements);
   std::memcpy(params.bytes, &elements, sizeof(elements));
-  kernel_of (*tiled.update)({outputs.data(), inputs.data(), nullptr, params.bytes,
-                             whole.input_count, whole.output_count, &pool});
+  tiled.update_kernel({outputs.data(), inputs.data(), nullptr, params.bytes, whole.input_count,
+                       whole.output_count, &pool});
 }
 
 void run_tile(const TiledCall& tiled, int64_t number, std::byte* memory,

@@ -15,8 +15,10 @@ struct TiledCall {
   const plan::TiledLoop* loop = nullptr;
   const ir::OpDef* gradient = nullptr;
   const ir::OpDef* update = nullptr;
-  // The update of the whole parameter; its gradient input is null. The workspace has
-  // plan::workspace_bytes, the pool is the session's.
+  ir::KernelFn gradient_kernel = nullptr;
+  ir::KernelFn update_kernel = nullptr;
+  // Of the update for the whole parameter; its input of the gradient is null. The workspace has
+  // plan::workspace_bytes, the pool is that of the session.
   ir::KernelCall call{};
   // The inputs of the gradient, padded with nulls to the number that its op declares.
   const void* const* gradient_inputs = nullptr;

@@ -67,6 +67,15 @@ Feed::Feed(const ir::Graph& model, BatchStream& stream, bool with_labels)
   }
 }
 
+void Feed::require_size(const Link& link, const Part& part,
+                        std::span<const std::byte> destination) {
+  const int64_t given = part.count * link.sample_bytes;
+  if (static_cast<int64_t>(destination.size()) == given) return;
+  throw Error(link.source, fmt::format("the program takes {} bytes of this field, {} samples have "
+                                       "{}; compile it for these samples",
+                                       destination.size(), part.count, given));
+}
+
 void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session& session) {
   if (stream_.is_direct()) return read(batch, part, session);
   for (const Link& link : links_) {
@@ -84,7 +93,9 @@ void Feed::read(const data::Batch& batch, const Part& part, const exec::Session&
   std::fill(places_.begin(), places_.end(), nullptr);
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
-    if (!destination.empty()) places_[link.field] = destination.data();
+    if (destination.empty()) continue;
+    require_size(link, part, destination);
+    places_[link.field] = destination.data();
   }
   stream_.read_rows(batch, part.first, part.count, places_);
   for (const Link& link : links_) {  // an input and a label may share
@@ -132,51 +143,27 @@ void Feed::require_counted(const std::vector<IgnoredLabel>& ignored, const data:
   }
 }
 
-namespace {
-
-// The name of the function that the model's author called.
-const char* called(const ir::Graph& model, const ir::Node& node) {
-  if (node.layer < 0) return node.op->name;
-  return model.layers[static_cast<size_t>(node.layer)].type.c_str();
-}
-
-}  // namespace
-
-const Feed::Link* Feed::link_of(const ir::Graph& model, int value) const {
-  for (int node = model.data(value).producer; node >= 0; node = model.data(value).producer) {
-    const ir::Node& view = model.nodes[static_cast<size_t>(node)];
-    if (view.op->memory.views.empty()) return nullptr;
-    value = view.input(view.op->memory.views[0].in);
-  }
-  const auto link = std::find_if(links_.begin(), links_.end(), [&](const Link& known) {
-    return known.source == model.data(value).name;
-  });
-  return link == links_.end() ? nullptr : &*link;
-}
-
-void Feed::require_indices(const ir::Graph& model, const data::Batch& given,
+void Feed::require_indices(const std::vector<IndexCheck>& checks, const data::Batch& given,
                            const std::string& consequence) {
   const data::Batch& batch = whole(given);
-  for (const ir::Node& node : model.nodes) {
-    if (node.op->flow.indices == nullptr) continue;
-    std::vector<const ir::TensorType*> types;
-    for (const int id : node.inputs) types.push_back(id < 0 ? nullptr : &model.type(id));
-    const ir::IndexInput index = node.op->flow.indices({node.attrs, types, {}});
-    const Link* const link = index.input < 0 ? nullptr : link_of(model, node.input(index.input));
-    if (link == nullptr) continue;
-    const int64_t size = ir::with_batch(index.size, batch.count);
+  for (const IndexCheck& check : checks) {
+    const auto link = std::find_if(links_.begin(), links_.end(), [&check](const Link& known) {
+      return known.source == check.source;
+    });
+    if (link == links_.end()) continue;
+    const int64_t size = ir::with_batch(check.size, batch.count);
     const int64_t each = link->sample_bytes / static_cast<int64_t>(sizeof(int32_t));
     const auto* const numbers = static_cast<const int32_t*>(batch.fields[link->field]);
     for (int64_t i = 0; i < batch.count * each; ++i) {
       const int32_t number = numbers[i];
-      if ((number >= 0 && number < size) || (index.ignored && number == *index.ignored)) continue;
+      if ((number >= 0 && number < size) || (check.ignored && number == *check.ignored)) continue;
       const std::string others =
-          index.ignored ? fmt::format(", and {}, which it ignores", *index.ignored) : "";
+          check.ignored ? fmt::format(", and {}, which it ignores", *check.ignored) : "";
       throw Error(link->source,
                   fmt::format("holds {} in sample {} of batch {}{}; {} takes 0 to {}{}. {}", number,
                               i / each + 1, batch.number + 1,
-                              each == 1 ? "" : fmt::format(", element {}", i % each),
-                              called(model, node), size - 1, others, consequence));
+                              each == 1 ? "" : fmt::format(", element {}", i % each), check.op,
+                              size - 1, others, consequence));
     }
   }
 }

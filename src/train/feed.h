@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "exec/program.h"
 #include "ir/graph.h"
 #include "train/batch_stream.h"
+#include "train/index_checks.h"
 #include "train/micro_batches.h"
 
 namespace thimble::train {
@@ -36,7 +38,7 @@ class Feed {
 
   // Throws Error naming the first index in a batch that an op of the model cannot look up: its
   // field, sample, op and range. consequence: the end of the message.
-  void require_indices(const ir::Graph& model, const data::Batch& batch,
+  void require_indices(const std::vector<IndexCheck>& checks, const data::Batch& batch,
                        const std::string& consequence);
 
  private:
@@ -45,8 +47,9 @@ class Feed {
     size_t field;
     int64_t sample_bytes;
   };
-  // The link that feeds a value or a reshaped view of it; null: none.
-  [[nodiscard]] const Link* link_of(const ir::Graph& model, int value) const;
+  // Throws Error where the program takes another number of bytes.
+  static void require_size(const Link& link, const Part& part,
+                           std::span<const std::byte> destination);
   void read(const data::Batch& batch, const Part& part, const exec::Session& session);
   // The batch with its contents; reads them into the feed's memory if the batch has none.
   [[nodiscard]] const data::Batch& whole(const data::Batch& batch);

@@ -9,7 +9,6 @@
 #include "exec/compile_cache.h"
 #include "exec/heap.h"
 #include "exec/swap_pipe.h"
-#include "plan/transfer_ops.h"
 
 namespace thimble::train {
 namespace {
@@ -37,28 +36,32 @@ void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& bud
   runnables_[key].program = std::make_unique<exec::Program>(std::move(graph), options, siblings);
 }
 
+void Runner::add(const ProgramKey& key, program::Program program) {
+  runnables_[key].program = std::make_unique<exec::Program>(std::move(program));
+}
+
 void Runner::drop_if_covered(const ProgramKey& key, const ProgramKey& by) {
   const exec::Program& program = *runnables_.at(key).program;
   const exec::Program& other = *runnables_.at(by).program;
   if (!program.slot_bytes().empty() || !other.slot_bytes().empty()) return;
   if (program.plan().arena_bytes > other.plan().arena_bytes) return;
-  const auto& known = other.constants();
-  for (const auto& constant : program.constants()) {
-    if (constant && std::find(known.begin(), known.end(), constant) == known.end()) return;
+  const auto& known = other.data().constants;
+  for (const auto& constant : program.data().constants) {
+    if (std::find(known.begin(), known.end(), constant) == known.end()) return;
   }
   exec::compile_cache().let_go(program.compiled());
   runnables_.erase(key);
 }
 
 void Runner::seal(const std::string& swap_dir) {
-  std::vector<const ir::Graph*> graphs;
+  std::vector<const program::Program*> programs;
   std::set<std::string> in_file;
   for (const auto& [key, runnable] : runnables_) {
-    graphs.push_back(&runnable.program->graph());
+    programs.push_back(&runnable.program->data());
     in_file.insert(runnable.program->in_file().begin(), runnable.program->in_file().end());
   }
   swap_dir_ = swap_dir;
-  store_ = std::make_unique<exec::Store>(graphs, in_file);
+  store_ = std::make_unique<exec::Store>(programs, in_file);
   bind();
 }
 
@@ -93,14 +96,11 @@ int64_t Runner::staging_bytes() const {
 
 // The most transfers that a step can have queued.
 int Runner::most_transfers() const {
-  int64_t most = 1;
+  int most = 1;
   for (const auto& [key, runnable] : runnables_) {
-    const std::vector<ir::Node>& nodes = runnable.program->graph().nodes;
-    most = std::max<int64_t>(most, std::count_if(nodes.begin(), nodes.end(), [](const auto& node) {
-                               return plan::is_transfer(*node.op);
-                             }));
+    most = std::max(most, runnable.program->data().transfers());
   }
-  return static_cast<int>(most);
+  return most;
 }
 
 int64_t Runner::missing_file_bytes() const {
@@ -181,8 +181,8 @@ void Runner::bind() {
   fit_swap_file();
   for (auto& [key, runnable] : runnables_) {
     if (runnable.session) continue;
-    runnable.session =
-        std::make_unique<exec::Session>(*runnable.program, *store_, arena(), pool_, swap_.get());
+    runnable.session = std::make_unique<exec::Session>(runnable.program->data(), *store_, arena(),
+                                                       pool_, swap_.get());
   }
   is_bound_ = true;
 }
@@ -232,33 +232,33 @@ class Constants {
   int64_t bytes = 0;
   int64_t padding = 0;
 
-  void add(const exec::Program& program) {
-    for (size_t id = 0; id < program.constants().size(); ++id) {
-      const exec::Block* const block = program.constants()[id].get();
-      if (block == nullptr || !seen_.insert(block).second) continue;
-      const ir::TensorType& type = program.graph().type(static_cast<int>(id));
-      const int64_t size = size_bytes(type.dtype, type.shape);
-      bytes += size;
-      padding += block->bytes() - size;
+  void add(const program::Program& program) {
+    for (const program::Tensor& tensor : program.tensors) {
+      if (tensor.place != program::Place::constant) continue;
+      const std::byte* const contents = program.constants[static_cast<size_t>(tensor.at)].get();
+      if (!seen_.insert(contents).second) continue;
+      bytes += tensor.bytes();
+      padding += plan::aligned(tensor.bytes()) - tensor.bytes();
     }
   }
 
  private:
-  std::set<const exec::Block*> seen_;
+  std::set<const std::byte*> seen_;
 };
 
 }  // namespace
 
 int64_t Runner::constant_bytes() const {
   Constants all;
-  for (const auto& [key, runnable] : runnables_) all.add(*runnable.program);
+  for (const auto& [key, runnable] : runnables_) all.add(runnable.program->data());
   return all.bytes + all.padding;
 }
 
 int64_t Runner::small_constant_bytes(const ProgramKey& key) const {
   int64_t bytes = 0;
-  for (const auto& constant : runnables_.at(key).program->constants()) {
-    if (constant && constant->bytes() <= plan::kAlignment) bytes += plan::kAlignment;
+  for (const program::Tensor& tensor : runnables_.at(key).program->data().tensors) {
+    const bool is_constant = tensor.place == program::Place::constant;
+    if (is_constant && tensor.bytes() <= plan::kAlignment) bytes += plan::kAlignment;
   }
   return bytes;
 }
@@ -270,7 +270,7 @@ Plan Runner::plan(const ProgramKey& key) const {
   plan.arena_bytes = bytes;
   plan.staging_bytes = staging_bytes();
   Constants all;
-  for (const auto& [other, runnable] : runnables_) all.add(*runnable.program);
+  for (const auto& [other, runnable] : runnables_) all.add(runnable.program->data());
   beside += all.bytes - plan.constant_bytes + all.padding - plan.constant_padding_bytes;
   plan.padding_bytes += all.padding - plan.constant_padding_bytes;
   plan.constant_bytes = all.bytes;

@@ -39,6 +39,8 @@ class Runner {
 
   // Compiles a program under a key and replaces one that was there. Only before seal.
   void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
+  // Takes a program that was compiled elsewhere, for as many threads as there are.
+  void add(const ProgramKey& key, program::Program program);
   // Allocates the store, an arena for the largest program so far, and the swap file in swap_dir if
   // a program needs one.
   void seal(const std::string& swap_dir = {});
@@ -63,6 +65,8 @@ class Runner {
   [[nodiscard]] const Runnable& at(const ProgramKey& key) const { return runnables_.at(key); }
   [[nodiscard]] exec::Store& store();
   [[nodiscard]] const exec::Store& store() const { return *store_; }
+  // By their keys.
+  [[nodiscard]] const std::map<ProgramKey, Runnable>& programs() const { return runnables_; }
   [[nodiscard]] int threads() const { return pool_.threads(); }
   // Times of nodes at this machine's rates.
   [[nodiscard]] plan::NodeTimes rates() { return exec::measured_rates(pool_); }

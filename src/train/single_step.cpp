@@ -55,11 +55,11 @@ Evaluation single_gradients(
   const int64_t count = stream.samples();
   for_each_part(count, state.part(),
                 [&](const Part& part) { state.program(ProgramKind::gradients, part.count); });
-  const exec::Program& program =
-      *state.program(ProgramKind::gradients, std::min(count, state.part())).program;
+  const program::Program& program =
+      state.program(ProgramKind::gradients, std::min(count, state.part())).program->data();
   std::vector<std::pair<std::string, float*>> sums;
-  for (const auto& [name, id] : program.graph().outputs) {
-    sums.emplace_back(name, room(name, program.graph().type(id).shape));
+  for (const auto& [name, id] : program.outputs) {
+    sums.emplace_back(name, room(name, program.tensor(id).type.shape));
   }
   state.gradients(only_batch(state, stream), feed, [&](const exec::Session& session, double share) {
     for (const auto& [name, sum] : sums) add(session.output(name), share, sum);

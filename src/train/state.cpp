@@ -16,16 +16,6 @@ namespace {
 // Bytes; see Budget::smallest_swapped_bytes.
 constexpr int64_t kLeastSwapped = 64;
 
-void check_metric(const ir::Graph& model, const std::string& metric) {
-  if (metric.empty()) return;
-  for (const auto& [name, id] : model.metrics) {
-    if (name == metric) return;
-  }
-  throw Error("schedule", fmt::format("watches the metric \"{}\", which the graph does not have; "
-                                      "name it with Graph::metric",
-                                      metric));
-}
-
 DType checked_precision(const TrainerOptions& options) {
   if (options.precision == DType::f32 || options.precision == DType::bf16) return options.precision;
   throw Error("precision",
@@ -35,6 +25,16 @@ DType checked_precision(const TrainerOptions& options) {
 }
 
 }  // namespace
+
+void check_metric(const ir::Graph& model, const std::string& metric) {
+  if (metric.empty()) return;
+  for (const auto& [name, id] : model.metrics) {
+    if (name == metric) return;
+  }
+  throw Error("schedule", fmt::format("watches the metric \"{}\", which the graph does not have; "
+                                      "name it with Graph::metric",
+                                      metric));
+}
 
 State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
     : original(graph),
@@ -47,6 +47,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
       runner(wanted.threads),
+      indices(index_checks(model)),
       own_momentum(wanted.optimizer.momentum()),
       memos_(memos != nullptr || wanted.memory_budget <= 0 ? memos : &own_memos_) {
   if (finishes.empty() && options.precision == DType::f32) {
@@ -87,8 +88,12 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
 
 void State::allocate() {
   const exec::Counting counting(account);
-  seal();
-  if (swaps()) compile_by_measured_times();
+  if (compiled_plan_) {
+    runner.seal(options.swap_dir);
+  } else {
+    seal();
+    if (swaps()) compile_by_measured_times();
+  }
   runner.store().initialize(options.seed);
   std::exchange(given, {}).write_to(runner.store());
   start_averages();
@@ -128,6 +133,7 @@ ProgramKind State::step_kind(bool is_last) const {
 Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
+  if (compiled_plan_) refuse_program(kind, batch);
   const exec::Counting counting(account);
   plan::Budget budget = budget_beside(graph_of(kind, batch));
   return runner.extend(key, graph_of(kind, batch), budget, [&] {
@@ -146,7 +152,7 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
       if (missing() > 0) compile_within(budget.bytes);
       if (missing() > 0) compile_within(1);
     };
-    require_values(runner.at(key).program->graph());
+    require_values(runner.at(key).program->data());
     const int64_t given = budget.bytes;
     bring_down();
     if (!settle_swap(runner.missing_file_bytes())) {
@@ -158,11 +164,10 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
   });
 }
 
-void State::require_values(const ir::Graph& graph) const {
-  for (const ir::ValueData& data : graph.values) {
-    const bool is_stored = data.role == ir::Role::parameter || data.role == ir::Role::state;
-    if (!is_stored || runner.store().find(data.name) != nullptr) continue;
-    throw Error(data.name,
+void State::require_values(const program::Program& program) const {
+  for (const program::Stored& stored : program.stored) {
+    if (runner.store().find(stored.name) != nullptr) continue;
+    throw Error(stored.name,
                 "has no values: the loss does not depend on it, so training holds none, and no "
                 "output can be predicted beside one that reads it. Leave that one out of the "
                 "graph, or give it a loss");

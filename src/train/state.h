@@ -23,6 +23,7 @@
 #include "train/given_values.h"
 #include "train/micro_batches.h"
 #include "train/runner.h"
+#include "train/training_program.h"
 
 namespace thimble::train {
 
@@ -53,6 +54,9 @@ struct Progress {
 // Kinds of programs.
 enum class ProgramKind : int { update, accumulate, finish, evaluate, predict, gradients };
 
+// Throws Error where a schedule watches a metric that the model does not have.
+void check_metric(const ir::Graph& model, const std::string& metric);
+
 struct State {
   // For each program, what plans for different budgets share.
   using Memos = std::map<ProgramKey, std::shared_ptr<plan::Memo>>;
@@ -64,6 +68,13 @@ struct State {
   // Allocates the memory and sets initial values. Throws Error if the plan does not keep the
   // budget.
   void allocate();
+
+  // From programs that were compiled elsewhere: nothing is compiled here.
+  explicit State(TrainingProgram training);
+  // All programs so far with the settings, and those that a training and an evaluation with so many
+  // samples need; 0: full batches alone. predict: and a prediction. Compiles what is missing; after
+  // allocate.
+  [[nodiscard]] TrainingProgram programs(int64_t samples, int64_t test_samples, bool predict);
 
   // The plan of a training step, including everything beside it.
   [[nodiscard]] Plan plan() const;
@@ -109,11 +120,12 @@ struct State {
   std::optional<ir::Graph>
       original;       // where the model below is another: mixed precision, finished metrics
   Finishes finishes;  // of the model's metrics
-  ir::Graph model;
+  ir::Graph model;    // of programs that were compiled elsewhere sources and results alone
   GivenValues given;  // of the model's parameters and states, until there is a store for them
   TrainerOptions options;
   Schedule schedule;
   Runner runner;
+  std::vector<IndexCheck> indices;  // that ops of the model look up
   Progress progress;
   double learning_rate = 0.0;           // learning rate of the last step
   double momentum = 0.0;                // momentum of the last step, if it is scheduled
@@ -155,8 +167,8 @@ struct State {
   // Bytes of all programs, including reserves.
   [[nodiscard]] int64_t needed_bytes() const;
   [[nodiscard]] bool keeps_budget() const { return needed_bytes() <= options.memory_budget; }
-  // Throws Error if a graph reads parameters or state that the training does not hold.
-  void require_values(const ir::Graph& graph) const;
+  // Throws Error if a program reads parameters or state that the training does not hold.
+  void require_values(const program::Program& program) const;
   // Throws Error if an added program does not keep the budget.
   void require_room(ProgramKind kind, int64_t batch) const;
   // Checks whether a swap file of this size is possible. If not, disables swap and returns false.
@@ -188,6 +200,9 @@ struct State {
   int64_t part_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // with micro-batches
+  std::optional<Plan> compiled_plan_;         // of programs that were compiled elsewhere
+  // Throws the Error that such programs hold none for so many samples.
+  [[noreturn]] void refuse_program(ProgramKind kind, int64_t batch) const;
   // The forward part, with averages of the weights if there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;

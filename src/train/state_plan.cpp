@@ -312,6 +312,7 @@ double State::expected_stall_ms(double ran_ms, const exec::SwapCounters& swapped
 }
 
 Plan State::plan() const {
+  if (compiled_plan_) return *compiled_plan_;
   Plan plan = runner.plan(update_key());
   if (rehearsed_) {
     const exec::Rehearsal& took = rehearsed_->took;

@@ -23,7 +23,7 @@ double number(std::span<const std::byte> bytes) {
 void Sums::add(const exec::Session& session, int64_t count) {
   const double weight = static_cast<double>(count);
   loss += weight * number(session.loss());
-  for (const auto& [name, id] : session.program().graph().metrics) {
+  for (const auto& [name, id] : session.program().metrics) {
     const std::span<const std::byte> bytes = session.metric(name);
     std::vector<double>& sum = metrics[name];
     sum.resize(bytes.size() / sizeof(float));
@@ -74,7 +74,7 @@ namespace {
 template <class T>
 void set(const exec::Session& session, const char* name, const T& value) {
   const std::span<std::byte> bytes = session.source(name);
-  if (!bytes.empty()) std::memcpy(bytes.data(), &value, sizeof(T));
+  if (bytes.size() == sizeof(T)) std::memcpy(bytes.data(), &value, sizeof(T));
 }
 
 std::string named(const std::string& first_bad) {
@@ -146,7 +146,7 @@ void State::run_part(exec::Session& session, const data::Batch& batch, const Par
   require_swap_file();
   // The micro-batches before do not complete a step.
   if (part.first > 0) drop_gradients();
-  feed.require_indices(model, batch,
+  feed.require_indices(indices, batch,
                        fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
                                    "parameter was changed by it",
                                    progress.step + 1, progress.epoch + 1));
@@ -194,10 +194,12 @@ namespace {
 // Puts back what the forward part of a program changes, such as running statistics.
 class Restored {
  public:
-  Restored(exec::Store& store, const ir::Graph& graph) : store_(store) {
-    for (const ir::Node& node : graph.nodes) {
-      for (const ir::Alias& update : node.op->memory.updates) {
-        const exec::Store::Entry* const entry = store.find(graph.data(node.input(update.in)).name);
+  Restored(exec::Store& store, const program::Program& program) : store_(store) {
+    for (const program::Call& call : program.calls) {
+      for (const ir::Alias& update : call.op->memory.updates) {
+        const auto in = static_cast<size_t>(update.in);
+        if (in >= call.inputs.size() || call.inputs[in] < 0) continue;
+        const exec::Store::Entry* const entry = store.find(program.tensor(call.inputs[in]).name);
         if (entry == nullptr) continue;
         const std::span<const std::byte> bytes = store.read(*entry);
         kept_.emplace_back(entry, std::vector<std::byte>(bytes.begin(), bytes.end()));
@@ -225,14 +227,14 @@ void State::gradients(const data::Batch& batch, Feed& feed,
   step_sums_.clear();
   for_each_part(batch.count, part_, [&](const Part& part) {
     exec::Session& session = *program(ProgramKind::gradients, part.count).session;
-    Restored restored(runner.store(), session.program().graph());
+    Restored restored(runner.store(), session.program());
     set_sources(session, batch, part, feed, 0.0);
     if (part.count < batch.count) feed.require_counted(ignored_labels_, batch, part, session);
     const bool is_finite = session.run();
     if (!is_finite) require_swap_file();
     restored.put_back();
     if (!is_finite) {
-      feed.require_indices(model, batch, "So the loss is not finite, and there are no gradients");
+      feed.require_indices(indices, batch, "So the loss is not finite, and there are no gradients");
       set_sources(session, batch, part, feed, 0.0);
       throw Error("training",
                   fmt::format("the loss is not finite, so there are no gradients; the first value "
@@ -254,7 +256,7 @@ void State::evaluate_part(const data::Batch& batch, const Part& part, Feed& feed
   fill();
   if (!session.run()) {
     require_swap_file();
-    feed.require_indices(model, batch, "So the loss is not finite");
+    feed.require_indices(indices, batch, "So the loss is not finite");
     if (while_training) {
       fill();
       throw Error(

@@ -38,6 +38,10 @@ Trainer::Trainer(Graph&& graph, const TrainerOptions& options)
     : state_(std::make_unique<train::State>(std::exchange(graph.ir(), {}), options)) {
   state_->allocate();
 }
+Trainer::Trainer(CompiledTraining training)
+    : state_(std::make_unique<train::State>(std::move(training).take())) {
+  state_->allocate();
+}
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;

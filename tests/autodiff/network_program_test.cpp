@@ -31,7 +31,8 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
   }
   parallel::ThreadPool pool(options.threads);
   const exec::Block arena(program.plan().arena_bytes);
-  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
+  exec::Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())},
+                        pool);
   for (const auto& [name, values] : contents) {
     const std::span<std::byte> source = session.source(name);
     if (source.empty() || store.find(name) != nullptr) continue;

@@ -21,7 +21,7 @@ Program folded(float a, float b) {
 float result(const Program& program, const Store& store) {
   parallel::ThreadPool pool(1);
   const Block arena(program.plan().arena_bytes);
-  Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
+  Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
   EXPECT_TRUE(session.run());
   float y = 0.0F;
   std::memcpy(&y, session.output("y").data(), sizeof(y));
@@ -31,7 +31,7 @@ float result(const Program& program, const Store& store) {
 TEST(constants, of_one_name_differ_between_programs_that_share_a_store) {
   const Program three = folded(1.0F, 2.0F);
   const Program seven = folded(3.0F, 4.0F);
-  Store store({&three.graph(), &seven.graph()});
+  Store store(std::vector<const program::Program*>{&three.data(), &seven.data()});
   store.initialize(1);
   EXPECT_EQ(result(three, store), 3.0F);
   EXPECT_EQ(result(seven, store), 7.0F);
@@ -43,11 +43,7 @@ TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are
       "y", mul(model.input("x", {16}), model.constant("c", {16}, std::vector<float>(16, 2.0F))));
   const ir::Graph two = ir::with_batch(model.ir(), 2);
   const ir::Graph three = ir::with_batch(model.ir(), 3);
-  const auto only = [](const Program& program) {
-    const Block* found = nullptr;
-    for (const auto& block : program.constants()) found = block ? block.get() : found;
-    return found;
-  };
+  const auto only = [](const Program& program) { return program.data().constants.at(0).get(); };
   const auto held = [] { return std::make_shared<Account>(); };
   const std::shared_ptr<Account> first = held();
   const std::shared_ptr<Account> second = held();
@@ -63,7 +59,7 @@ TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are
     const Program c(two, {});
     EXPECT_EQ(only(c), only(a));
     EXPECT_EQ(second->held(), 64);
-    EXPECT_EQ(reinterpret_cast<const float*>(only(c)->data())[15], 2.0F);
+    EXPECT_EQ(reinterpret_cast<const float*>(only(c))[15], 2.0F);
   }
   EXPECT_EQ(first->held(), 0);
   EXPECT_EQ(second->held(), 0);
@@ -71,7 +67,7 @@ TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are
 
 TEST(constants, need_no_place_in_the_store) {
   const Program three = folded(1.0F, 2.0F);
-  Store store({&three.graph()});
+  Store store(std::vector<const program::Program*>{&three.data()});
   store.initialize(1);
   EXPECT_EQ(result(folded(30.0F, 40.0F), store), 70.0F);
 }

@@ -36,7 +36,7 @@ class SlowStep {
     options.budget.swap = Swap::always;
     options.budget.least_staging_bytes = 4096;
     program_ = std::make_unique<Program>(graph, options);
-    store_ = std::make_unique<Store>(std::vector{&program_->graph()}, program_->in_file());
+    store_ = std::make_unique<Store>(std::vector{&program_->data()}, program_->in_file());
     arena_ = Block(program_->plan().arena_bytes);
     SwapOptions swap;
     swap.answer = [this](const SwapRequest& request, int64_t answer) -> int64_t {
@@ -49,7 +49,7 @@ class SlowStep {
     const std::span<std::byte> memory(arena_.data(), static_cast<size_t>(arena_.bytes()));
     store_->attach(file_.get(), memory);
     store_->initialize(1);
-    session_ = std::make_unique<Session>(*program_, *store_, memory, pool_, file_.get());
+    session_ = std::make_unique<Session>(program_->data(), *store_, memory, pool_, file_.get());
   }
 
   // Pixels so large that their sums overflow.
@@ -59,6 +59,7 @@ class SlowStep {
                 std::numeric_limits<float>::max());
   }
   [[nodiscard]] Session& session() { return *session_; }
+  [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] const SwapFile& file() const { return *file_; }
   // All reads after that many fail.
   void break_after(int reads) { reads_left_ = reads; }
@@ -97,7 +98,7 @@ TEST(session, leaves_nothing_under_way_where_the_loss_is_not_finite) {
 TEST(session, is_rehearsed_with_its_transfers) {
   for (const int parts : {1, 2, 4}) {  // staging buffers: as planned, half of it, and the least
     SlowStep step(0.6);
-    const Program& program = step.session().program();
+    const Program& program = step.program();
     const int64_t before = step.file().counters().read_bytes;
     plan::NodeTimes times;
     const int64_t staging = program.plan().staging_bytes;

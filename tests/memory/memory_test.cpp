@@ -63,7 +63,7 @@ TEST(memory, a_step_of_tiled_updates_allocates_nothing) {
     runner.seal();
     runner.store().initialize(1);
     exec::Session& session = *runner.at({0, 4}).session;
-    const auto& steps = session.program().plan().steps;
+    const auto& steps = runner.at({0, 4}).program->plan().steps;
     ASSERT_TRUE(std::any_of(steps.begin(), steps.end(),
                             [](const PlanStep& step) { return step.op == "tiled adamw_update"; }));
     const int64_t before = test::allocations();

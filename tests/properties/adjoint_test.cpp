@@ -117,7 +117,8 @@ class Values {
     parallel::ThreadPool pool(2);
     const exec::Block arena(program.plan().arena_bytes);
     std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
-    exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool);
+    exec::Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())},
+                          pool);
     for (const auto& [id, values] : numbers_) {
       const ir::Bytes bytes = ir::to_bytes(values, Precision::f32);
       std::memcpy(session.source(graph.data(id).name).data(), bytes.data(), bytes.size());

@@ -24,7 +24,7 @@ using Results = std::map<std::string, Bytes>;
 Results run_program(const ir::Graph& graph, const Contents& contents,
                     const exec::CompileOptions& options) {
   const exec::Program program(graph, options);
-  exec::Store store({&program.graph()}, program.in_file());
+  exec::Store store({&program.data()}, program.in_file());
   std::unique_ptr<exec::SwapFile> file;
   if (!program.slot_bytes().empty()) {
     file = std::make_unique<exec::SwapFile>("", program.slot_bytes(),
@@ -46,8 +46,8 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
   const exec::Block arena(program.plan().arena_bytes);
   // Old contents of the arena must not matter.
   if (arena.bytes() > 0) std::memset(arena.data(), 0xFF, static_cast<size_t>(arena.bytes()));
-  exec::Session session(program, store, {arena.data(), static_cast<size_t>(arena.bytes())}, pool,
-                        file.get());
+  exec::Session session(program.data(), store, {arena.data(), static_cast<size_t>(arena.bytes())},
+                        pool, file.get());
   for (const ir::ValueData& data : program.graph().values) {
     const bool is_set = data.producer < 0 && !ir::is_persistent(data.role);
     const std::span<std::byte> source = is_set ? session.source(data.name) : std::span<std::byte>();

@@ -31,7 +31,7 @@ Planned planned(double busy_ms, const std::vector<double>& step_ms) {
   State state(graph.ir(), options);
   Planned result{.before = state.plan()};
   state.rehearse_with = [&](exec::Session& session, const exec::SwapFile&) {
-    const size_t nodes = session.program().graph().nodes.size();
+    const size_t nodes = session.program().calls.size();
     return exec::Rehearsal{.node_ms = std::vector<double>(nodes, 0.05),
                            .step_ms = step_ms.at(result.rehearsals++),
                            .busy_ms = busy_ms,

@@ -27,7 +27,7 @@ class Stepper {
       step.program = std::make_unique<exec::Program>(*graph, options);
       step.arena = exec::Block(step.program->plan().arena_bytes);
       step.session = std::make_unique<exec::Session>(
-          *step.program, store_,
+          step.program->data(), store_,
           std::span(step.arena.data(), static_cast<size_t>(step.arena.bytes())), pool_);
       steps_.push_back(std::move(step));
     }

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+#include <thimble/thimble.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "data/sample_numbers.h"
+#include "data_source.h"
+#include "model.h"
+#include "options.h"
+#include "training_setup.h"
+
+namespace thimble::cli {
+namespace {
+
+struct CompileArguments {
+  SetupOptions setup;
+  DataOptions data;
+  int64_t epochs = 0;
+  int64_t samples = 0;
+  int64_t test_samples = 0;
+  bool predict = false;
+  std::string out;
+  bool json = false;
+};
+
+// Numbers of samples, from the options or the data.
+CompileFor compiled_for(const CompileArguments& options, const Model& model) {
+  const int64_t epochs = model.settings().epochs;
+  CompileFor wanted{.samples = options.samples,
+                    .test_samples = options.test_samples,
+                    .predict = options.predict,
+                    .name = model.name(),
+                    .recipe = model.recipe() == nullptr ? "" : model.recipe()->name,
+                    .epochs = options.epochs > 0 ? options.epochs : epochs};
+  if (wanted.samples > 0 && wanted.test_samples > 0) return wanted;
+  DataSource source(model, options.data);
+  if (wanted.samples == 0) wanted.samples = source.train().size();
+  if (wanted.test_samples == 0) wanted.test_samples = source.test().size();
+  return wanted;
+}
+
+int compile(const CompileArguments& options) {
+  const Model model(options.setup.model);
+  if (!model.file().empty()) {
+    note(fmt::format("no program holds weights: give --weights {} where it trains", model.file()));
+  }
+  const Recipe& recipe = model.settings();
+  const CompileFor wanted = compiled_for(options, model);
+  const int64_t batch = batch_of(options.setup, recipe);
+  const int64_t batches = (wanted.samples + batch - 1) / batch;
+  const int64_t accumulate = options.setup.accumulate;
+  const int64_t updates = (wanted.epochs * batches + accumulate - 1) / accumulate;
+  TrainerOptions trainer = trainer_options(options.setup, recipe, updates);
+  // The order of an epoch.
+  trainer.input_pipeline_bytes = data::SampleNumbers::bytes(wanted.samples, wanted.samples);
+  const CompiledTraining compiled(model.graph(), trainer, wanted);
+  compiled.save(options.out);
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
+  const Plan& plan = compiled.plan();
+  if (options.json) {
+    print_json({{"file", options.out},
+                {"bytes", bytes},
+                {"recipe", model.name()},
+                {"batch", batch},
+                {"samples", wanted.samples},
+                {"test_samples", wanted.test_samples},
+                {"epochs", wanted.epochs},
+                {"planned_peak_bytes", plan.planned_peak_bytes},
+                {"input_pipeline_bytes", plan.input_pipeline_bytes}});
+    return kOk;
+  }
+  fmt::print("{}written to {}: {}, for {} training and {} test samples, batch {}\n", plan.text(),
+             options.out, format_bytes(bytes), wanted.samples, wanted.test_samples, batch);
+  return kOk;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CompileArguments>();
+  CLI::App* command = app.add_subcommand(
+      "compile", "Plan a model's training and write it as a program that trains without planning");
+  options->setup.add_to(*command);
+  options->data.add_to(*command);
+  options->data.add_limit_train_to(*command);
+  command
+      ->add_option("--samples", options->samples,
+                   "training samples that the program will see [those of the data]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command
+      ->add_option("--test-samples", options->test_samples,
+                   "test samples that the program will see [those of the data]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command
+      ->add_option("--epochs", options->epochs,
+                   "passes over the training data, over which a schedule stretches "
+                   "[the recipe's; of other models 10]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command->add_flag("--predict", options->predict, "the program also predicts the model's outputs");
+  command->add_option("-o,--out", options->out, "the program file")->required()->type_name("FILE");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Example: thimble compile vae --memory-budget 512KiB -o step.thimble\n"
+      "         thimble train step.thimble");
+  command->callback([options, &action] { action = [options] { return compile(*options); }; });
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,16 @@
+// Whether a program may run: every address within its memory, every value read as it was written.
+#pragma once
+
+#include <string>
+
+#include "program/program.h"
+
+namespace thimble::program {
+
+// What is wrong with it; empty: nothing. Looks at numbers of tensors and slots, at types, offsets
+// and sizes of workspaces, and plays the step: what a call reads must lie there whole since it was
+// written, and nothing may be written over while a call or a transfer uses it, but where the op
+// allows it.
+[[nodiscard]] std::string error_of(const Program& program);
+
+}  // namespace thimble::program

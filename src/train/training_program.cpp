@@ -1,0 +1,371 @@
+#include "train/training_program.h"
+
+#include <fmt/format.h>
+#include <thimble/error.h>
+
+#include <algorithm>
+#include <set>
+
+#include "exec/memory.h"
+#include "exec/swap_file.h"
+#include "program/attrs_bytes.h"
+#include "program/sections.h"
+#include "program/serialize.h"
+#include "train/program_settings.h"
+#include "train/state.h"
+
+namespace thimble::train {
+namespace {
+
+constexpr int64_t kMostOfOpenBatch = int64_t{INT32_MAX} * kBatch;
+constexpr int64_t kMostIndexBatch = int64_t{1} << 24;
+constexpr auto kLastKind = static_cast<int64_t>(ProgramKind::predict);
+constexpr auto kLastRole = static_cast<int64_t>(ir::Role::gradient);
+constexpr size_t kLeastValue = 4 * 8;
+constexpr size_t kLeastCheck = 4 * 8;
+
+void write_interface(const ir::Graph& graph, program::ByteWriter& to) {
+  to.number(static_cast<int64_t>(graph.values.size()));
+  for (const ir::ValueData& data : graph.values) {
+    to.text(*data.name);
+    program::write_type(data.type, to);
+    to.number(static_cast<int64_t>(data.role));
+  }
+  to.number(graph.loss.value_or(-1));
+  for (const auto* const named : {&graph.outputs, &graph.metrics}) {
+    to.number(static_cast<int64_t>(named->size()));
+    for (const auto& [name, id] : *named) {
+      to.text(name);
+      to.number(id);
+    }
+  }
+}
+
+ir::Graph read_interface(program::ByteReader& from) {
+  ir::Graph graph;
+  const size_t values = from.count("values of the model", kLeastValue);
+  for (size_t i = 0; i < values; ++i) {
+    ir::ValueData data;
+    data.name = from.text("name of a value");
+    data.type = program::read_type(from, kMostOfOpenBatch);
+    data.role = static_cast<ir::Role>(from.number("role of a value", 0, kLastRole));
+    const bool is_field = data.role == ir::Role::input || data.role == ir::Role::label;
+    const std::vector<int64_t>& dims = data.type.shape.dims();
+    if (is_field && (dims.empty() || dims[0] != kBatch)) {
+      from.fail("shape of a value", fmt::format("of the field \"{}\" has no batch", data.name));
+    }
+    graph.values.push_back(std::move(data));
+  }
+  const auto last = static_cast<int64_t>(values) - 1;
+  const int64_t loss = from.number("loss of the model", -1, last);
+  if (loss >= 0) graph.loss = static_cast<int>(loss);
+  for (auto* const named : {&graph.outputs, &graph.metrics}) {
+    named->resize(from.count("results of the model", 2 * 8));
+    for (auto& [name, id] : *named) {
+      name = from.text("name of a result");
+      id = static_cast<int>(from.number("number of a result", 0, last));
+    }
+  }
+  return graph;
+}
+
+void write_finishes(const Finishes& finishes, program::ByteWriter& to) {
+  to.number(static_cast<int64_t>(finishes.size()));
+  for (const auto& [name, finish] : finishes) {
+    to.text(name);
+    to.text(finish.op->name);
+    program::write_attrs(finish.attrs, to);
+    program::write_type(finish.mean, to);
+  }
+}
+
+// Whether the op takes the mean and makes one number of it.
+void require_score(const Finish& finish, const program::ByteReader& from) {
+  const ir::TensorType* const mean = &finish.mean;
+  try {
+    const auto made = ir::infer_types(*finish.op, finish.attrs, std::span(&mean, 1));
+    if (made.size() == 1 && made[0] == ir::TensorType{DType::f32, {}}) return;
+  } catch (const Error& error) {
+    from.fail("a score", fmt::format("does not fit its op: {}", error.what()));
+  }
+  from.fail("a score", "is no single number");
+}
+
+// The score of a metric is computed from the metric itself, by an op that takes such means.
+void read_finishes(TrainingProgram& training, program::ByteReader& from) {
+  constexpr size_t kLeastFinish = 6 * 8;
+  const size_t count = from.count("scores of an epoch", kLeastFinish);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = from.text("metric of a score");
+    const std::string op = from.text("op of a score");
+    Finish finish;
+    finish.op = ir::find_op(op);
+    if (finish.op == nullptr || !finish.op->flow.of_means) {
+      from.fail("op of a score", fmt::format("is \"{}\", which computes none", op));
+    }
+    finish.attrs = program::read_attrs(finish.op->signature.attrs, from);
+    finish.mean = program::read_type(from);
+    const auto& metrics = training.interface.metrics;
+    const auto metric = std::find_if(metrics.begin(), metrics.end(),
+                                     [&](const auto& known) { return known.first == name; });
+    if (metric == metrics.end() || training.interface.type(metric->second) != finish.mean) {
+      from.fail("metric of a score", fmt::format("\"{}\" is none of its type", name));
+    }
+    require_score(finish, from);
+    training.finishes.emplace(name, std::move(finish));
+  }
+}
+
+void write_checks(const TrainingProgram& training, program::ByteWriter& to) {
+  to.number(static_cast<int64_t>(training.indices.size()));
+  for (const IndexCheck& check : training.indices) {
+    to.text(check.source);
+    to.text(check.op);
+    to.number(check.size);
+    to.flag(check.ignored.has_value());
+    to.number(check.ignored.value_or(0));
+  }
+  to.number(static_cast<int64_t>(training.ignored_labels.size()));
+  for (const IgnoredLabel& label : training.ignored_labels) {
+    to.text(label.source);
+    to.number(label.value);
+  }
+}
+
+void read_checks(TrainingProgram& training, program::ByteReader& from) {
+  training.indices.resize(from.count("checks of indices", kLeastCheck));
+  for (IndexCheck& check : training.indices) {
+    check.source = from.text("field of indices");
+    check.op = from.text("op of indices");
+    check.size = from.number("number of classes or rows", 0, INT64_MAX / kMostIndexBatch);
+    const bool has_ignored = from.flag("whether an index is ignored");
+    const int64_t ignored = from.number("ignored index", INT32_MIN, INT32_MAX);
+    if (has_ignored) check.ignored = ignored;
+  }
+  training.ignored_labels.resize(from.count("ignored labels", 2 * 8));
+  for (IgnoredLabel& label : training.ignored_labels) {
+    label.source = from.text("field of labels");
+    label.value = from.number("ignored label", INT32_MIN, INT32_MAX);
+  }
+}
+
+std::vector<std::byte> training_bytes(const TrainingProgram& training) {
+  program::ByteWriter to;
+  to.text(training.name);
+  to.text(training.recipe);
+  to.number(training.epochs);
+  write_options(training.options, to);
+  to.number(training.part);
+  write_interface(training.interface, to);
+  write_finishes(training.finishes, to);
+  write_checks(training, to);
+  write_plan(training.plan, to);
+  return to.bytes();
+}
+
+void read_head(TrainingProgram& training, program::ByteReader& from) {
+  training.name = from.text("name of the model");
+  training.recipe = from.text("recipe");
+  training.epochs = from.number("epochs", 0, INT64_MAX);
+  training.options = read_options(from);
+  training.part = from.number("samples of a micro-batch", 1, training.options.batch);
+  training.interface = read_interface(from);
+  read_finishes(training, from);
+  read_checks(training, from);
+  training.plan = read_plan(from);
+  if (!from.at_end()) from.fail("the settings", "are followed by something else");
+}
+
+// A zeroed block as shared bytes.
+std::shared_ptr<std::byte> block_bytes(int64_t bytes) {
+  auto block = std::make_shared<exec::Block>(plan::aligned(bytes));
+  return {block, block->data()};
+}
+
+[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+  throw Error(file, what + "; the file is damaged or was put together wrongly: compile it again");
+}
+
+// Whether inputs and labels of a program are those of the model, with its batch.
+void check_fields(const TrainingProgram& training, const ProgramKey& key,
+                  const program::Program& program, const std::string& file) {
+  for (const program::Tensor& tensor : program.tensors) {
+    if (!tensor.is_source || (tensor.role != ir::Role::input && tensor.role != ir::Role::label)) {
+      continue;
+    }
+    const auto& values = training.interface.values;
+    const auto known = std::find_if(values.begin(), values.end(), [&](const auto& value) {
+      return value.role == tensor.role && value.name == *tensor.name;
+    });
+    if (known == values.end() || known->type.dtype != tensor.type.dtype ||
+        ir::with_batch(known->type.shape, key.second) != tensor.type.shape) {
+      refuse(file, fmt::format("the program for {} samples reads \"{}\", which is no such field of "
+                               "the model",
+                               key.second, tensor.name));
+    }
+  }
+}
+
+// Whether loss, metrics and outputs of a program are those of the model.
+void check_results(const TrainingProgram& training, const ProgramKey& key,
+                   const program::Program& program, const std::string& file) {
+  const ir::Graph& model = training.interface;
+  if (program.loss && program.tensor(*program.loss).type != ir::TensorType{DType::f32, {}}) {
+    refuse(file, "a loss is no number of 32 bits");
+  }
+  const auto check = [&](const auto& named, const auto& of_model) {
+    for (const auto& [name, id] : named) {
+      const auto known = std::find_if(of_model.begin(), of_model.end(),
+                                      [&name = name](const auto& it) { return it.first == name; });
+      const ir::TensorType& type = program.tensor(id).type;
+      if (known == of_model.end() || model.type(known->second).dtype != type.dtype ||
+          ir::with_batch(model.type(known->second).shape, key.second) != type.shape) {
+        refuse(file,
+               fmt::format("the program for {} samples computes \"{}\", which is no such result "
+                           "of the model",
+                           key.second, name));
+      }
+    }
+  };
+  check(program.metrics, model.metrics);
+  check(program.outputs, model.outputs);
+}
+
+// All programs share one store, one arena and one swap file.
+void check_swap(const program::Program& program, const program::Program& main,
+                const std::string& file) {
+  if (program.in_file != main.in_file && !(program.in_file.empty() && main.in_file.empty())) {
+    refuse(file, "two programs keep other parameters in the swap file");
+  }
+  if (program.slot_bytes.empty()) return;
+  if (program.slot_bytes.size() < program.in_file.size()) {
+    refuse(file, "the swap file has too few slots");
+  }
+  size_t slot = 0;
+  for (const std::string& name : program.in_file) {  // in the order of its slots
+    for (const program::Stored& stored : program.stored) {
+      if (stored.name == name &&
+          size_bytes(stored.type.dtype, stored.type.shape) > program.slot_bytes[slot]) {
+        refuse(file, fmt::format("the slot of {} in the swap file is too small", name));
+      }
+    }
+    ++slot;
+  }
+  const exec::SwapOptions least = Runner::swap_options(kSwapPage);
+  if (program.staging_bytes < exec::SwapFile::staging_bytes(least)) {
+    refuse(file, "the swap file has too little staging");
+  }
+}
+
+void check_programs(const TrainingProgram& training, const std::string& file) {
+  const bool accumulates =
+      training.options.accumulate > 1 || training.part < training.options.batch;
+  const ProgramKind updating = accumulates ? ProgramKind::finish : ProgramKind::update;
+  const auto main = training.programs.find({static_cast<int>(updating), training.part});
+  if (main == training.programs.end()) refuse(file, "the program that updates is missing");
+  if (!main->second.loss) refuse(file, "the program that updates has no loss");
+  std::map<std::string, ir::TensorType> types;
+  std::set<std::string> held;
+  for (const program::Stored& stored : main->second.stored) held.insert(stored.name);
+  for (const auto& [key, program] : training.programs) {
+    if (program.threads != training.options.threads) {
+      refuse(file, "two programs are for other numbers of threads");
+    }
+    check_fields(training, key, program, file);
+    check_results(training, key, program, file);
+    check_swap(program, main->second, file);
+    for (const program::Stored& stored : program.stored) {
+      const auto [known, is_new] = types.emplace(*stored.name, stored.type);
+      if (known->second != stored.type) {
+        refuse(file, fmt::format("{} has two types", stored.name));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ir::Graph interface_of(const ir::Graph& model) {
+  ir::Graph made;
+  std::map<int, int> numbers;
+  const auto add = [&](int id) {
+    const auto [known, is_new] = numbers.emplace(id, static_cast<int>(made.values.size()));
+    if (!is_new) return known->second;
+    const ir::ValueData& data = model.data(id);
+    ir::ValueData value;
+    value.name = data.name;
+    value.type = data.type;
+    value.role = data.role;
+    made.values.push_back(std::move(value));
+    return known->second;
+  };
+  for (size_t id = 0; id < model.values.size(); ++id) {
+    const ir::ValueData& data = model.values[id];
+    if (data.producer < 0 && data.role != ir::Role::constant) add(static_cast<int>(id));
+  }
+  if (model.loss) made.loss = add(*model.loss);
+  for (const auto& [name, id] : model.outputs) made.outputs.emplace_back(name, add(id));
+  for (const auto& [name, id] : model.metrics) made.metrics.emplace_back(name, add(id));
+  return made;
+}
+
+void write_training(const TrainingProgram& training, const std::string& path) {
+  std::vector<program::Section> sections;
+  sections.push_back({program::SectionKind::training, training_bytes(training)});
+  program::ConstantPool pool;
+  std::vector<program::Section> programs;
+  for (const auto& [key, program] : training.programs) {
+    program::ByteWriter to;
+    to.number(key.first);
+    to.number(key.second);
+    program::write_program(program, pool, to);
+    programs.push_back({program::SectionKind::program, to.bytes()});
+  }
+  program::ByteWriter constants;
+  pool.write(constants);
+  sections.push_back({program::SectionKind::constants, constants.bytes()});
+  for (program::Section& section : programs) sections.push_back(std::move(section));
+  program::write_sections(path, sections);
+}
+
+namespace {
+
+TrainingProgram read(const program::Sections& file, const std::string& name) {
+  const std::vector<program::Sections::Entry>& entries = file.entries();
+  if (entries.size() < 2 || entries[0].kind != program::SectionKind::training ||
+      entries[1].kind != program::SectionKind::constants) {
+    refuse(name, "settings and constants are not its first two sections");
+  }
+  TrainingProgram training;
+  program::ByteReader head = file.reader(entries[0]);
+  read_head(training, head);
+  program::ByteReader constants = file.reader(entries[1]);
+  const std::vector<program::PooledConstant> pool = program::read_constants(constants, block_bytes);
+  for (size_t i = 2; i < entries.size(); ++i) {
+    program::ByteReader from = file.reader(entries[i]);
+    if (entries[i].kind != program::SectionKind::program) {
+      refuse(name, "a section after the second is no program");
+    }
+    const auto kind = static_cast<int>(from.number("kind of a program", 0, kLastKind));
+    const int64_t batch = from.number("samples of a program", 1, training.options.batch);
+    const bool is_new =
+        training.programs.emplace(ProgramKey{kind, batch}, program::read_program(from, pool))
+            .second;
+    if (!is_new) refuse(name, "a program stands there twice");
+  }
+  check_programs(training, name);
+  return training;
+}
+
+}  // namespace
+
+TrainingProgram read_training(const std::string& path) {
+  return read(program::Sections::read(path), path);
+}
+
+TrainingProgram parse_training(std::string name, std::string bytes) {
+  const program::Sections file = program::Sections::parse(name, std::move(bytes));
+  return read(file, name);
+}
+
+}  // namespace thimble::train

@@ -1,0 +1,79 @@
+// Compiling a program and training from it: the same bits as from the recipe.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/process.h"
+
+namespace thimble::test::program_cli_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kSettings{"--batch", "16",   "--optimizer", "sgd:momentum=0.9",
+                                         "--lr",    "0.05", "--schedule",  "cosine",
+                                         "--seed",  "3",    "--threads",   "1"};
+const std::vector<std::string> kData{"--limit-train", "50", "--limit-test", "20"};
+
+std::vector<std::string> command(std::vector<std::string> words,
+                                 const std::vector<std::vector<std::string>>& more) {
+  for (const auto& list : more) words.insert(words.end(), list.begin(), list.end());
+  return words;
+}
+
+TEST(cli_program, trains_to_the_bits_of_its_recipe) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "step.thimble";
+  const Outcome recipe =
+      run(command({"train", "lenet5", "--epochs", "2", "--json", "--out", folder / "recipe"},
+                  {kSettings, kData}));
+  ASSERT_EQ(recipe.code, 0) << recipe.err;
+  const Outcome compiled = run(
+      command({"compile", "lenet5", "--epochs", "2", "--json", "-o", file}, {kSettings, kData}));
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  const auto json = last_line_json(compiled.out);
+  EXPECT_EQ(keys(json),
+            "file bytes recipe batch samples test_samples epochs planned_peak_bytes "
+            "input_pipeline_bytes");
+  EXPECT_EQ(json["samples"], 50);
+  const Outcome program =
+      run(command({"train", file, "--json", "--out", folder / "program"}, {kData}));
+  ASSERT_EQ(program.code, 0) << program.err;
+  const auto wanted = last_line_json(recipe.out);
+  const auto got = last_line_json(program.out);
+  for (const char* const key : {"weights_sha256", "test_loss", "test_accuracy", "train_loss",
+                                "steps", "epochs", "planned_peak_bytes"}) {
+    EXPECT_EQ(got[key], wanted[key]) << key;
+  }
+  // A run of the recipe goes on from the program's checkpoint.
+  const Outcome resumed =
+      run(command({"train", "lenet5", "--epochs", "2", "--json", "--out", folder / "resumed",
+                   "--resume", folder / "program/checkpoint.safetensors"},
+                  {kSettings, kData}));
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(last_line_json(resumed.out)["weights_sha256"], wanted["weights_sha256"]);
+}
+
+TEST(cli_program, refuses_what_is_settled_and_what_it_was_not_compiled_for) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "step.thimble";
+  const Outcome compiled = run({"compile", "lenet5", "--samples", "128", "--test-samples", "64",
+                                "--threads", "1", "-o", file});
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  EXPECT_THAT(compiled.out, HasSubstr("for 128 training and 64 test samples, batch 64"));
+  const Outcome settled = run({"train", file, "--batch", "3"});
+  EXPECT_EQ(settled.code, 2);
+  EXPECT_THAT(settled.err, HasSubstr("[--batch] is settled in a program"));
+  const Outcome larger =
+      run({"train", file, "--limit-train", "65", "--limit-test", "64", "--out", folder / "out"});
+  EXPECT_EQ(larger.code, 1);
+  EXPECT_THAT(larger.err, HasSubstr("compile it for their number (--samples)"));
+  std::string bytes = read_text(file);
+  bytes[bytes.size() / 2] ^= 1;
+  write_text(file, bytes);
+  const Outcome damaged = run({"train", file});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("is damaged between bytes"));
+}
+
+}  // namespace
+}  // namespace thimble::test::program_cli_test

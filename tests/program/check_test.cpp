@@ -1,0 +1,189 @@
+// Programs of planned steps pass the check; each kind of broken one is named.
+#include <gmock/gmock.h>
+#include <thimble/recipes.h>
+
+#include <functional>
+
+#include "exec/program.h"
+#include "plan/transfer_ops.h"
+#include "program/check.h"
+#include "program/program_files.h"
+#include "program/regions.h"
+#include "train/compile.h"
+
+namespace thimble::program {
+namespace {
+
+Program step_of(const ir::Graph& model, const plan::Budget& budget = {}) {
+  const ir::Graph graph = train::training_graph(model, {.batch = 4}, 4, train::StepKind::update);
+  return exec::Program(graph, {.threads = 2, .budget = budget}).data();
+}
+
+// Swaps, with parameters and state in the file.
+Program swapping() {
+  const ir::Graph model = test::small_classifier().ir();
+  plan::Budget budget{.bytes = 1};
+  budget.swap = Swap::always;
+  budget.least_staging_bytes = 4096;
+  return step_of(model, budget);
+}
+
+TEST(program, of_every_recipe_may_run) {
+  for (const Recipe& recipe : recipes()) {
+    const std::string name = recipe.name;
+    if (name == "resnet18" || name == "unet_ddpm" || name == "mobilenetv2") continue;  // slow test
+    const ir::Graph model = recipe.build().ir();
+    EXPECT_EQ(error_of(step_of(model)), "") << name;
+  }
+}
+
+TEST(program, that_swaps_may_run) {
+  const Program program = swapping();
+  EXPECT_GT(program.transfers(), 0);
+  EXPECT_FALSE(program.in_file.empty());
+  EXPECT_EQ(error_of(program), "");
+}
+
+int tensor_in(const Program& program, Place place, bool is_source) {
+  for (size_t id = 0; id < program.tensors.size(); ++id) {
+    const Tensor& tensor = program.tensors[id];
+    if (tensor.place == place && tensor.is_source == is_source && tensor.bytes() > 0)
+      return static_cast<int>(id);
+  }
+  return -1;
+}
+
+Call& call_of(Program& program, const std::function<bool(const Call&)>& wanted) {
+  return *std::find_if(program.calls.begin(), program.calls.end(), wanted);
+}
+
+struct Break {
+  const char* error;
+  std::function<void(Program&)> apply;
+};
+
+TEST(program, that_is_broken_is_refused) {
+  const Break breaks[] = {
+      {"lies at",
+       [](Program& p) {
+         p.tensors[static_cast<size_t>(tensor_in(p, Place::arena, false))].at = p.arena_bytes;
+       }},
+      {"lies at",
+       [](Program& p) {
+         p.tensors[static_cast<size_t>(tensor_in(p, Place::arena, false))].at += 4;
+       }},
+      {"lies at", [](Program& p) { p.arena_bytes /= 2; }},
+      {"out of range", [](Program& p) { p.tensors[0].type.shape = {int64_t{1} << 40}; }},
+      {"too many elements",
+       [](Program& p) {
+         p.tensors[0].type.shape = {1 << 20, 1 << 20};
+       }},
+      {"no parameter or state", [](Program& p) { p.stored.clear(); }},
+      {"type or name of its", [](Program& p) { p.stored[0].type.shape = {1}; }},
+      {"no constant of",
+       [](Program& p) {
+         Tensor tensor = p.tensors[0];
+         tensor.place = Place::constant;
+         tensor.at = static_cast<int64_t>(p.constants.size());
+         p.tensors.push_back(tensor);
+       }},
+      {"which is no tensor", [](Program& p) { p.calls[0].inputs[0] = 1 << 20; }},
+      {"which is no tensor", [](Program& p) { p.calls[0].outputs[0] = -1; }},
+      {"which is gone", [](Program& p) { std::swap(p.calls[0], p.calls[3]); }},
+      {"does not fit its op", [](Program& p) { p.calls[0].attrs = {}; }},
+      {"needs",
+       [](Program& p) {
+         Call& call = call_of(p, [](const Call& c) { return c.workspace_bytes > 64; });
+         call.workspace_bytes = 64;
+       }},
+      {"workspace at",
+       [](Program& p) {
+         Call& call = call_of(p, [](const Call& c) { return c.workspace_bytes > 64; });
+         call.workspace = p.arena_bytes;
+       }},
+      {"writes over its workspace",
+       [](Program& p) {
+         Call& call = call_of(p, [&p](const Call& c) {
+           return c.workspace_bytes > 64 && p.tensor(c.outputs[0]).place == Place::arena;
+         });
+         call.workspace = p.tensor(call.outputs[0]).at;
+         p.arena_bytes += call.workspace_bytes;
+       }},
+      {"again", [](Program& p) { p.calls.insert(p.calls.begin() + 1, p.calls[0]); }},
+      {"elsewhere than where it lies",
+       [](Program& p) {
+         Call& call = call_of(p, [](const Call& c) { return !c.op->memory.updates.empty(); });
+         call.outputs[0] = call.outputs[1];
+       }},
+      {"no tiled update that can be run",
+       [](Program& p) {
+         Call& call = call_of(p, [](const Call& c) { return c.tiled != nullptr; });
+         Tiles tiles = *call.tiled;
+         tiles.rows += 1;
+         call.tiled = std::make_shared<const Tiles>(tiles);
+       }},
+      {"is gone at the end",
+       [](Program& p) {
+         p.outputs.emplace_back("y", *p.loss);
+         p.calls.clear();
+       }},
+      {"is no tensor", [](Program& p) { p.metrics.emplace_back("y", 1 << 20); }},
+      {"no threads", [](Program& p) { p.threads = 0; }},
+  };
+  const Program sound = step_of(test::small_classifier().ir());
+  ASSERT_EQ(error_of(sound), "");
+  for (size_t i = 0; const Break& broken : breaks) {
+    Program program = sound;
+    broken.apply(program);
+    EXPECT_THAT(error_of(program), testing::HasSubstr(broken.error)) << i++;
+  }
+}
+
+TEST(program, whose_transfers_are_broken_is_refused) {
+  const Break breaks[] = {
+      {"of the swap file", [](Program& p) { p.slot_bytes.clear(); }},
+      {"to or from a slot of", [](Program& p) { p.slot_bytes.assign(p.slot_bytes.size(), 1); }},
+      {"less than nothing", [](Program& p) { p.slot_bytes[0] = -1; }},
+      {"which is gone",
+       [](Program& p) {
+         // What is being read is written over before it is awaited.
+         const auto read = std::find_if(p.calls.begin(), p.calls.end(), [](const Call& c) {
+           return c.op == &plan::swap_read_op();
+         });
+         for (Tensor& tensor : p.tensors) {
+           if (tensor.place == Place::arena && !tensor.is_source)
+             tensor.at = p.tensor(read->outputs[0]).at;
+         }
+         p.arena_bytes += 1 << 26;
+       }},
+  };
+  for (const Break& broken : breaks) {
+    Program program = swapping();
+    broken.apply(program);
+    EXPECT_THAT(error_of(program),
+                testing::AnyOf(testing::HasSubstr(broken.error), testing::HasSubstr("writes")))
+        << broken.error;
+  }
+}
+
+TEST(regions, are_whose_who_wrote_them_last) {
+  Regions regions;
+  EXPECT_TRUE(regions.holds(5, 5, 1));
+  EXPECT_FALSE(regions.holds(0, 1, 1));
+  regions.write(0, 100, 1);
+  regions.write(100, 200, 1);
+  EXPECT_TRUE(regions.holds(0, 200, 1));
+  EXPECT_TRUE(regions.holds(50, 150, 1));
+  EXPECT_FALSE(regions.holds(50, 201, 1));
+  regions.write(40, 60, 2);
+  EXPECT_TRUE(regions.holds(0, 40, 1));
+  EXPECT_TRUE(regions.holds(40, 60, 2));
+  EXPECT_TRUE(regions.holds(60, 200, 1));
+  EXPECT_FALSE(regions.holds(39, 41, 1));
+  EXPECT_FALSE(regions.holds(59, 61, 1));
+  regions.write(0, 300, 3);
+  EXPECT_TRUE(regions.holds(0, 300, 3));
+}
+
+}  // namespace
+}  // namespace thimble::program

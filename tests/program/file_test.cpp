@@ -1,0 +1,208 @@
+// Program files: what is written is read, trains to the same bits, and nothing else is accepted.
+#include <gmock/gmock.h>
+#include <thimble/compiled_training.h>
+#include <thimble/recipes.h>
+#include <thimble/trainer.h>
+
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "harness/error_of.h"
+#include "io/temporary_folder.h"
+#include "program/check.h"
+#include "program/program_files.h"
+#include "train/state.h"
+#include "train/training_program.h"
+
+namespace thimble::program_file_test {
+namespace {
+
+using test::error_of;
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+data::Dataset images(int64_t count) {
+  std::vector<float> pixels(static_cast<size_t>(count * 36));
+  std::vector<int32_t> digits(static_cast<size_t>(count));
+  for (size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<float>((i * 37) % 101) / 101.0F;
+  for (size_t i = 0; i < digits.size(); ++i) digits[i] = static_cast<int32_t>(i * 7 % 5);
+  return data::in_memory({{"image", {6, 6, 1}}, {"digit", {}, DType::i32, true}}, {pixels, digits});
+}
+
+std::vector<TrainerOptions> all_options() {
+  const TrainerOptions plain{.optimizer = AdamW{.lr = 3e-3}, .batch = 8, .seed = 3, .threads = 1};
+  std::vector<TrainerOptions> all{plain};
+  all.push_back(plain);
+  all.back().threads = 2;
+  all.back().ema_decay = 0.9;
+  all.back().clip = GradientClip::by_global_norm(1.0);
+  all.back().schedule = Schedule::parse("warmup:steps=2/cosine:decay_steps=20", 3e-3, 0);
+  all.push_back(plain);
+  all.back().optimizer = SGD{.lr = 0.05, .momentum = 0.9};
+  all.back().accumulate = 2;
+  all.back().groups = {{.pattern = "conv.*", .frozen = true},
+                       {.pattern = "last.*", .lr_scale = 0.5}};
+  all.push_back(plain);
+  all.back().micro_batches = 3;
+  all.push_back(plain);
+  all.back().memory_budget = 2'000'000;
+  all.back().swap = Swap::always;
+  return all;
+}
+
+TEST(program_file, trains_to_the_same_bits_without_the_graph) {
+  const test::TemporaryFolder folder;
+  for (size_t i = 0; const TrainerOptions& options : all_options()) {
+    SCOPED_TRACE(++i);
+    const data::Dataset train = images(21);
+    const data::Dataset validation = images(11);
+    const FitOptions fit{.epochs = 2, .validation = validation};
+    Trainer whole(test::small_classifier(), options);
+    const FitResult wanted = whole.fit(train, fit);
+
+    const std::string path = folder / "step.thimble";
+    const CompiledTraining compiled(test::small_classifier(), options,
+                                    {.samples = 21, .test_samples = 11, .predict = true});
+    compiled.save(path);
+    CompiledTraining loaded = CompiledTraining::load(path);
+    EXPECT_EQ(loaded.plan().planned_peak_bytes, compiled.plan().planned_peak_bytes);
+    EXPECT_EQ(loaded.options().optimizer, options.optimizer);
+    Trainer trainer(std::move(loaded));
+    EXPECT_TRUE(trainer.state().model.nodes.empty());
+    const FitResult result = trainer.fit(train, fit);
+    EXPECT_EQ(trainer.weights_sha256(), whole.weights_sha256());
+    EXPECT_EQ(result.epochs[1].validation->loss, wanted.epochs[1].validation->loss);
+    EXPECT_EQ(result.epochs[1].train.metrics, wanted.epochs[1].train.metrics);
+    EXPECT_EQ(trainer.predict(validation, "probabilities"),
+              whole.predict(validation, "probabilities"));
+    if (options.memory_budget > 0) EXPECT_LE(result.measured_peak_bytes, options.memory_budget);
+
+    // Checkpoints of the one are checkpoints of the other.
+    trainer.save(folder / "checkpoint");
+    Trainer other(test::small_classifier(), options);
+    other.resume(folder / "checkpoint");
+    EXPECT_EQ(other.weights_sha256(), whole.weights_sha256());
+    whole.save(folder / "checkpoint");
+    trainer.resume(folder / "checkpoint");
+    EXPECT_EQ(trainer.steps(), whole.steps());
+  }
+}
+
+TEST(program_file, is_the_same_after_a_round_trip) {
+  const test::TemporaryFolder folder;
+  CompiledTraining(test::small_classifier(), all_options()[0], {.samples = 21}).save(folder / "a");
+  CompiledTraining::load(folder / "a").save(folder / "b");
+  EXPECT_EQ(contents(folder / "a"), contents(folder / "b"));
+}
+
+TEST(program_file, refuses_batches_that_it_has_no_program_for) {
+  const test::TemporaryFolder folder;
+  CompiledTraining(test::small_classifier(), all_options()[0]).save(folder / "a");
+  Trainer trainer(CompiledTraining::load(folder / "a"));
+  EXPECT_NO_THROW(trainer.fit(images(16), {.validation = images(8)}));
+  EXPECT_THAT(error_of([&] { trainer.fit(images(17)); }),
+              testing::AllOf(testing::HasSubstr("1 samples"), testing::HasSubstr("--samples")));
+  EXPECT_THAT(error_of([&] { (void)trainer.evaluate(images(9)); }),
+              testing::HasSubstr("--test-samples"));
+  EXPECT_THAT(error_of([&] { (void)trainer.predict(images(8), "probabilities"); }),
+              testing::HasSubstr("--predict"));
+  EXPECT_NO_THROW(trainer.fit(images(8)));
+}
+
+TEST(program_file, names_the_index_that_is_none_as_the_graph_would) {
+  const test::TemporaryFolder folder;
+  CompiledTraining(test::small_classifier(), all_options()[0]).save(folder / "a");
+  Trainer trainer(CompiledTraining::load(folder / "a"));
+  Trainer whole(test::small_classifier(), all_options()[0]);
+  std::vector<int32_t> digits(8, 1);
+  digits[3] = 9;
+  const data::Dataset bad = data::in_memory({{"image", {6, 6, 1}}, {"digit", {}, DType::i32, true}},
+                                            {std::vector<float>(8 * 36, 0.5F), digits});
+  const std::string message = error_of([&] { trainer.fit(bad); });
+  EXPECT_THAT(message, testing::HasSubstr("takes 0 to 4"));
+  EXPECT_EQ(message, error_of([&] { whole.fit(bad); }));
+}
+
+TEST(program_file, cannot_hold_a_schedule_that_is_a_function) {
+  const test::TemporaryFolder folder;
+  TrainerOptions options = all_options()[0];
+  options.schedule = Schedule::lambda([](int64_t) { return 0.1; });
+  const CompiledTraining compiled(test::small_classifier(), options);
+  EXPECT_THAT(error_of([&] { compiled.save(folder / "a"); }), testing::HasSubstr("is a function"));
+}
+
+class damaged : public testing::Test {
+ protected:
+  void SetUp() override {
+    const test::TemporaryFolder folder;
+    TrainerOptions options = all_options()[4];
+    CompiledTraining(test::small_classifier(), options, {.samples = 9}).save(folder / "a");
+    bytes_ = contents(folder / "a");
+  }
+  static std::string error(const std::string& bytes) {
+    return error_of([&] { (void)train::parse_training("step.thimble", bytes); });
+  }
+  std::string bytes_;
+};
+
+TEST_F(damaged, every_flipped_bit_and_every_cut_is_found) {
+  ASSERT_EQ(error(bytes_), "no error");
+  std::mt19937 random(1);
+  for (int i = 0; i < 400; ++i) {
+    std::string changed = bytes_;
+    const size_t at = random() % changed.size();
+    changed[at] = static_cast<char>(changed[at] ^ (1 << random() % 8));
+    const std::string message = error(changed);
+    // Padding between sections means nothing.
+    if (message == "no error") {
+      EXPECT_EQ(bytes_[at], '\0');
+    } else {
+      EXPECT_THAT(message, testing::HasSubstr("step.thimble"));
+    }
+  }
+  for (int i = 0; i < 50; ++i)
+    EXPECT_NE(error(bytes_.substr(0, random() % bytes_.size())), "no error");
+  EXPECT_THAT(error("no such file"), testing::HasSubstr("is no program file"));
+  std::string version = bytes_;
+  version[8] = 9;
+  EXPECT_THAT(error(version), testing::HasSubstr("version 9"));
+}
+
+// What is read of such a file is checked like a new one: it may run, or is refused.
+TEST_F(damaged, whose_checksums_are_right_is_refused_or_may_run) {
+  ASSERT_EQ(error(test::with_checksums(bytes_)), "no error");
+  std::mt19937 random(2);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string changed = bytes_;
+    const size_t at = random() % (changed.size() / 8) * 8;
+    const uint64_t values[] = {0,
+                               1,
+                               random(),
+                               test::word_at(changed, at) + 64,
+                               ~uint64_t{0},
+                               uint64_t{1} << 40,
+                               test::word_at(changed, at) - 1};
+    test::set_word(changed, at, values[random() % 7]);
+    try {
+      const train::TrainingProgram training =
+          train::parse_training("step.thimble", test::with_checksums(changed));
+      for (const auto& [key, program] : training.programs)
+        EXPECT_EQ(program::error_of(program), "");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.where(), "step.thimble") << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace thimble::program_file_test
