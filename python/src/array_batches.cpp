@@ -16,15 +16,19 @@ Shape sample_shape(const InputArray& array) {
   return Shape(std::vector<int64_t>(all.dims().begin() + 1, all.dims().end()));
 }
 
-// The type and shape of a row; throws where the array has none.
-data::Field field_of(const std::string& name, const InputArray& array, bool is_label) {
+// The type and shape of a row; throws where the array has none. wanted: the field's type, which an
+// array cannot say of an i4.
+data::Field field_of(const std::string& name, const InputArray& array, bool is_label,
+                     DType wanted) {
   if (array.ndim() == 0) throw Error(name, "expected one row a sample, got a single number");
-  data::Field field{name, sample_shape(array), dtype_of(array.dtype(), name), is_label};
+  const DType held = dtype_of(array.dtype(), name);
+  const bool is_nibble = wanted == DType::i4 && held == DType::i8;
+  data::Field field{name, sample_shape(array), is_nibble ? wanted : held, is_label};
   if (field.shape.elements() * bits(field.dtype) % 8 != 0) {
-    throw Error(name,
-                fmt::format("a sample of {} booleans does not fill whole bytes; let the graph "
-                            "take \"u8\"",
-                            field.shape.elements()));
+    throw Error(
+        name, fmt::format("a sample of {} elements of {} does not fill whole bytes; let the "
+                          "graph take \"{}\"",
+                          field.shape.elements(), to_string(field.dtype), is_nibble ? "i8" : "u8"));
   }
   return field;
 }
@@ -42,10 +46,11 @@ const std::byte* rows_of(const InputArray& array, DType dtype,
 }  // namespace
 
 ArrayTable::ArrayTable(const std::vector<std::string>& names, const std::vector<InputArray>& arrays,
-                       const std::vector<bool>& is_label)
+                       const std::vector<bool>& is_label, const std::vector<std::string>& dtypes)
     : arrays_(std::make_unique<std::vector<InputArray>>(arrays)) {
   for (size_t f = 0; f < arrays.size(); ++f) {
-    fields_.push_back(field_of(names[f], arrays[f], is_label[f]));
+    const DType wanted = dtype_from(nb::str(dtypes[f].c_str()), names[f]);
+    fields_.push_back(field_of(names[f], arrays[f], is_label[f], wanted));
     data_.push_back(rows_of(arrays[f], fields_[f].dtype, packed_));
     row_bytes_.push_back(size_bytes(fields_[f].dtype, fields_[f].shape));
     const auto rows = static_cast<int64_t>(arrays[f].shape(0));
@@ -108,7 +113,8 @@ void IterableStream::take(nb::handle arrays) {
   batch_.fields.clear();
   packed_.clear();
   for (size_t f = 0; f < fields_.size(); ++f) {
-    const data::Field got = field_of(fields_[f].name, arrays_[f], fields_[f].is_label);
+    const data::Field got =
+        field_of(fields_[f].name, arrays_[f], fields_[f].is_label, fields_[f].dtype);
     const auto rows = static_cast<int64_t>(arrays_[f].shape(0));
     if (got != fields_[f]) {
       throw Error(got.name, fmt::format("the batches hold {}{}, one of them {}{}",

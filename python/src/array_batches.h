@@ -11,9 +11,10 @@ namespace thimble::python {
 // Arrays with one sample per row. Keeps them alive; any thread may drop it.
 class ArrayTable {
  public:
-  // Throws Error where the arrays have different numbers of rows.
+  // dtypes: of the fields, of which each array has NumPy's form: an i4 is an int8 there. Throws
+  // Error where the arrays have other types, or different numbers of rows.
   ArrayTable(const std::vector<std::string>& names, const std::vector<InputArray>& arrays,
-             const std::vector<bool>& is_label);
+             const std::vector<bool>& is_label, const std::vector<std::string>& dtypes);
   ~ArrayTable();
   ArrayTable(const ArrayTable&) = delete;
   ArrayTable& operator=(const ArrayTable&) = delete;
@@ -31,7 +32,7 @@ class ArrayTable {
   std::vector<const std::byte*> data_;
   std::vector<int64_t> row_bytes_;
   std::unique_ptr<std::vector<InputArray>> arrays_;
-  std::vector<std::vector<std::byte>> packed_;  // copies of booleans, eight in a byte
+  std::vector<std::vector<std::byte>> packed_;  // copies of booleans and of i4
   int64_t size_ = 0;
 };
 

@@ -89,11 +89,12 @@ void bind_dataset(nb::module_& m) {
 void bind_array_table(nb::module_& m) {
   nb::class_<ArrayTable>(m, "ArrayTable")
       .def(nb::init<const std::vector<std::string>&, const std::vector<InputArray>&,
-                    const std::vector<bool>&>(),
-           nb::arg("names"), nb::arg("arrays"), nb::arg("is_label"),
+                    const std::vector<bool>&, const std::vector<std::string>&>(),
+           nb::arg("names"), nb::arg("arrays"), nb::arg("is_label"), nb::arg("dtypes"),
            nb::sig("def __init__(self, names: collections.abc.Sequence[str], arrays: "
                    "collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], is_label: "
-                   "collections.abc.Sequence[bool]) -> None"))
+                   "collections.abc.Sequence[bool], dtypes: collections.abc.Sequence[str]) -> "
+                   "None"))
       .def("dataset", [](std::shared_ptr<ArrayTable> table) {
         return data::Dataset(std::make_shared<ArraySource>(std::move(table)));
       });

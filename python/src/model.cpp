@@ -100,12 +100,21 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
   return views;
 }
 
-void set_tensor(exec::Store& store, const std::string& name, const InputArray& values) {
+void check_tensor(const exec::Store& store, const std::string& name, const InputArray& values) {
   const exec::Store::Entry* const entry = store.find(name);
   if (entry == nullptr || static_cast<int64_t>(values.nbytes()) !=
                               io::file_bytes(entry->type.dtype, entry->type.shape)) {
     throw Error(name, "there is no parameter or statistic of so many bytes");
   }
+  if (!is_packed(entry->type.dtype)) return;
+  const auto* const bytes = static_cast<const std::byte*>(values.data());
+  static_cast<void>(
+      io::packed(name, entry->type.dtype, entry->type.shape, {bytes, values.nbytes()}));
+}
+
+void set_tensor(exec::Store& store, const std::string& name, const InputArray& values) {
+  check_tensor(store, name, values);
+  const exec::Store::Entry* const entry = store.find(name);
   store.overwrite(*entry, [&](std::span<std::byte> bytes) {
     if (is_packed(entry->type.dtype)) {
       pack(entry->type.dtype, bytes.data(), values.data(), entry->type.shape.elements());

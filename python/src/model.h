@@ -48,8 +48,11 @@ class PredictedRows {
 // Contents of the swap file and packed ones are copied and read-only, because writes would be lost.
 nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::handle owner);
 
-// Overwrites one of them with elements of its type. Throws Error where there is none or their bytes
-// are not as many, and where the swap file fails.
+// Throws Error where there is none of this name or the bytes are not as many, and where an element
+// is outside of a packed type's range.
+void check_tensor(const exec::Store& store, const std::string& name, const InputArray& values);
+// Overwrites one of them with elements of its type. Errors: as check_tensor, and where the swap
+// file fails.
 void set_tensor(exec::Store& store, const std::string& name, const InputArray& values);
 
 // {name: (element type, shape of a sample)} of the inputs or labels.

@@ -93,6 +93,12 @@ void bind_predictor(nb::module_& m) {
           },
           nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def(
+          "check_tensor",
+          [](const PyPredictor& p, const std::string& name, const InputArray& values) {
+            check_tensor(p.store(), name, values);
+          },
+          nb::arg("name"), nb::arg("values"))
+      .def(
           "set_tensor",
           [](PyPredictor& p, const std::string& name, const InputArray& values) {
             set_tensor(p.store(), name, values);

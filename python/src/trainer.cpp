@@ -316,6 +316,12 @@ void bind_trainer(nb::module_& m) {
       .def("tensors", &tensors,
            nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def(
+          "check_tensor",
+          [](PyTrainer& t, const std::string& name, const InputArray& values) {
+            check_tensor(t.trainer.state().runner.store(), name, values);
+          },
+          nb::arg("name"), nb::arg("values"))
+      .def(
           "set_tensor",
           [](PyTrainer& t, const std::string& name, const InputArray& values) {
             set_tensor(t.trainer.state().runner.store(), name, values);

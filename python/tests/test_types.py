@@ -68,3 +68,93 @@ def test_cast_makes_booleans_of_arrays():
     got = tb.cast(np.array([0.0, 2.0, -1.0], np.float32), bool)
     assert got.dtype == np.bool_
     np.testing.assert_array_equal(got, [False, True, True])
+
+
+def test_nibbles_are_int8_from_minus_8_to_7():
+    graph = tb.Graph()
+    x = graph.input("x", (4,), "i4")
+    offset = graph.parameter("offset", (4,), tb.init.constant(1.0), dtype="i4")
+    graph.output("same", tb.reshape(x, (-1, 2, 2)))
+    graph.output("sum", tb.cast(x, "i32") + tb.cast(offset, "i32"))
+    predictor = tb.Predictor(graph, {"offset": np.array([-8, 7, 0, 3], np.int8)}, batch=2)
+    given = np.array([[-8, -1, 0, 7], [1, 2, 3, 4], [7, 7, -8, -8]], np.int8)
+    for data in (given, given.astype(np.int64), [given[:2], given[2:]]):
+        got = predictor.predict(data)
+        assert got["same"].dtype == np.int8
+        np.testing.assert_array_equal(got["same"], given.reshape(3, 2, 2))
+        np.testing.assert_array_equal(got["sum"], given.astype(np.int32) + [-8, 7, 0, 3])
+    for wrong in (8, -9):
+        with pytest.raises(ValueError, match=r"\[x\] holds whole numbers outside of i4's range, -8 to 7"):
+            predictor.predict(np.full((1, 4), wrong, np.int8))
+    with pytest.raises(ValueError, match=r"\[x\] expected i4, got an array of float32"):
+        predictor.predict(np.zeros((1, 4), np.float32))
+    with pytest.raises(ValueError, match=r"\[offset\] element 3 is 8, no number of i4"):
+        predictor.load_state_dict({"offset": np.array([0, 0, 0, 8], np.int8)})
+    np.testing.assert_array_equal(predictor.parameters["offset"], [-8, 7, 0, 3])
+
+
+def test_nibbles_train_and_are_labels():
+    graph = tb.Graph()
+    x, y = graph.input("x", (4,), "i4"), graph.label("y", (2,), "i4")
+    error = tb.dense(tb.cast(x, "f32"), units=2) - tb.cast(y, "f32")
+    graph.minimize(tb.mean(error * error))
+    rows = np.arange(-8, 8, dtype=np.int8).repeat(4).reshape(16, 4)
+    data = {"x": rows, "y": rows[:, :2]}
+    trainer = tb.Trainer(graph, optimizer=tb.Adam(lr=0.05), batch=4)
+    before = trainer.evaluate(data).loss
+    trainer.fit(data, epochs=20, progress=False)
+    assert trainer.evaluate(data).loss < 0.1 * before
+
+
+def test_a_sample_of_nibbles_fills_whole_bytes():
+    graph = tb.Graph()
+    graph.output("y", tb.cast(graph.input("x", (3,), "i4"), "i8"))
+    with pytest.raises(ValueError, match='3 elements of i4 does not fill whole bytes.*take "i8"'):
+        tb.Predictor(graph, {}).predict(np.zeros((2, 3), np.int8))
+
+
+def test_whole_numbers_out_of_range_are_no_parameters():
+    graph = tb.Graph()
+    graph.output("y", graph.input("x", (2,), "i8") + graph.parameter("p", (2,), dtype="i8"))
+    predictor = tb.Predictor(graph, {"p": np.array([1, 2])})
+    with pytest.raises(ValueError, match="outside of int8's range, -128 to 127"):
+        predictor.load_state_dict({"p": np.array([1, 300])})
+    np.testing.assert_array_equal(predictor.parameters["p"], [1, 2])
+
+
+MOVES = {
+    "concat": lambda x: tb.concat([x, x], axis=1),
+    "slice": lambda x: tb.slice(x, axes=1, starts=1, stops=3),
+    "transpose": lambda x: tb.transpose(x, (0, 2, 1)),
+    "gather": lambda x: tb.gather(x, tb.cast(x, "i32"), axis=1),
+    "index_select": lambda x: tb.index_select(x, np.array([0, 1], np.int32), axis=1),
+    "flip": lambda x: tb.flip(x, axes=(1,)),
+    "roll": lambda x: tb.roll(x, 1, 1),
+    "split": lambda x: tb.split(x, axis=1, sizes=(2, 2))[0],
+    "tril": lambda x: tb.tril(x),
+    "indexing": lambda x: x[:, 1:3],
+}
+
+
+@pytest.mark.parametrize("dtype", ["i4", "bool"])
+@pytest.mark.parametrize("name", MOVES)
+def test_ops_that_move_elements_say_that_packed_ones_have_no_address(name, dtype):
+    graph = tb.Graph()
+    x = graph.input("x", (4, 4), dtype)
+    other = "i8" if dtype == "i4" else "u8"
+    said = f"cannot move the elements of {dtype}, which are packed bits; cast them to {other}"
+    with pytest.raises(ValueError, match=said):
+        MOVES[name](x)
+    graph.output("y", tb.cast(MOVES[name](tb.cast(x, other)), dtype))
+    given = np.ones((2, 4, 4), "int8" if dtype == "i4" else bool)
+    got = tb.Predictor(graph, {}).predict(given)
+    assert got.dtype == given.dtype and got.max() == 1
+
+
+@pytest.mark.parametrize("move", [lambda x: tb.reshape(x, (-1, 16)), tb.stop_gradient, tb.flatten])
+def test_ops_that_keep_the_order_take_packed_elements(move):
+    graph = tb.Graph()
+    graph.output("y", move(graph.input("x", (4, 4), "i4")))
+    given = np.arange(-16, 16, dtype=np.int8).reshape(2, 4, 4) // 2
+    got = tb.Predictor(graph, {}).predict(given)
+    np.testing.assert_array_equal(got.reshape(given.shape), given)

@@ -42,26 +42,26 @@ def as_array(x: Any) -> Array:
     return np.asarray(x)
 
 
-def _whole(x: Array, target: str, what: str) -> Array:
-    """x as integers of another type; an error where a number does not fit."""
-    limits = np.iinfo(target)
-    if x.size and (x.min() < limits.min or x.max() > limits.max):
-        raise ValueError(f"[{what}] holds whole numbers outside of {target}'s range")
-    return x.astype(target)
+def whole(x: Array, target: str, what: str) -> Array:
+    """x as integers of another type; an error where a number does not fit. i4 is held as int8."""
+    low, high = (-8, 7) if target == "i4" else (np.iinfo(target).min, np.iinfo(target).max)
+    if x.size and (x.min() < low or x.max() > high):
+        raise ValueError(f"[{what}] holds whole numbers outside of {target}'s range, {low} to {high}")
+    return x.astype(np.int8 if target == "i4" else target)
 
 
 def to_dtype(x: Array, dtype: str, what: str) -> Array:
     """x as contiguous elements of one of thimble's types. Numbers of any type become floating point,
     to the nearest; whole numbers become another integer type where they fit; booleans come from
-    booleans alone."""
-    if dtype not in _NUMPY_NAMES:
-        raise ValueError(f"[{what}] arrays of {dtype} are not taken; let the graph take i8 or f32")
-    target = _NUMPY_NAMES[dtype]
+    booleans alone. An i4 is held as an int8 from -8 to 7, because NumPy has no smaller type."""
+    if dtype not in _NUMPY_NAMES and dtype != "i4":
+        raise ValueError(f"[{what}] arrays of {dtype} are not taken; let the graph take f32 or f16")
+    target = _NUMPY_NAMES.get(dtype, dtype)
     if x.dtype != target:
-        kind = np.dtype(target).kind
+        kind = "i" if target == "i4" else np.dtype(target).kind
         if x.dtype.kind not in "fiub" or kind == "b" or (kind in "iu" and x.dtype.kind == "f"):
             raise ValueError(f"[{what}] expected {target}, got an array of {x.dtype}")
-        x = _whole(x, target, what) if np.dtype(target).kind in "iu" else x.astype(target)
+        x = whole(x, target, what) if kind in "iu" else x.astype(target)
     return np.ascontiguousarray(x).reshape(x.shape)
 
 

@@ -69,7 +69,8 @@ class Feeder:
     def table(self, batch: Any) -> _core.ArrayTable:
         arrays = self.arrays(batch)
         is_label = [name in self.labels for name in arrays]
-        return _core.ArrayTable(list(arrays), list(arrays.values()), is_label)
+        dtypes = [self.wanted[name][0] for name in arrays]
+        return _core.ArrayTable(list(arrays), list(arrays.values()), is_label, dtypes)
 
     def _epochs(self, first: Any, iterator: Iterator[Any], data: Any) -> Callable[[int], Any]:
         """A function that begins an epoch and returns what gives its batches, one by one."""

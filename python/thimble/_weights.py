@@ -7,11 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._arrays import Array, as_array
+from ._arrays import Array, as_array, whole
 
 
 class _HasTensors(Protocol):
     def tensors(self) -> dict[str, Array]: ...
+    def check_tensor(self, name: str, values: Array) -> None: ...
     def set_tensor(self, name: str, values: Array) -> None: ...
 
 
@@ -43,8 +44,8 @@ class Weights:
 
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """Takes parameters and running statistics by name; nothing changes where one does not fit.
-        strict: the names must be the model's, no fewer and no more. Raises ValueError for names and
-        shapes, TypeError for elements that cannot become the model's, such as floats integers."""
+        strict: the names must be the model's, no fewer and no more. Raises ValueError for names,
+        shapes and whole numbers out of range (-8 to 7 for i4, whose arrays are int8), TypeError for elements that cannot become the model's, such as floats integers."""
         mine = self.parameters
         missing = [name for name in mine if name not in state]
         unexpected = [name for name in state if name not in mine]
@@ -61,5 +62,9 @@ class Weights:
                 )
             if not np.can_cast(array.dtype, mine[name].dtype, casting="same_kind"):
                 raise TypeError(f"[{name}] has elements of {mine[name].dtype}, got {array.dtype}")
+            if array.dtype != mine[name].dtype and mine[name].dtype.kind in "iu":
+                array = whole(array, mine[name].dtype.name, name)
+            arrays[name] = np.ascontiguousarray(array, mine[name].dtype)
+            self._core.check_tensor(name, arrays[name])
         for name, array in arrays.items():
-            self._core.set_tensor(name, np.ascontiguousarray(array, mine[name].dtype))
+            self._core.set_tensor(name, array)

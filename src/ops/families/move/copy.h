@@ -1,6 +1,8 @@
 // Helpers of ops that copy elements of any type unchanged.
 #pragma once
 
+#include <string>
+
 #include "ir/op_def.h"
 #include "ops/families/move/copy_dims.h"
 
@@ -21,7 +23,10 @@ inline copy_dims copy_dims_of(const ir::TensorType& type) {
 
 // Fails for packed types, whose elements have no address of their own.
 inline void require_addressable(const ir::InferContext& c, int i) {
-  c.require(!is_packed(c.input(i).dtype), "cannot move the elements of packed bits");
+  const DType dtype = c.input(i).dtype;
+  c.require(!is_packed(dtype), "cannot move the elements of " + std::string(to_string(dtype)) +
+                                   ", which are packed bits; cast them to " +
+                                   (dtype == DType::i4 ? "i8" : "u8") + " before and back after");
 }
 
 }  // namespace thimble::ops
