@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "data/picture_files.h"
 
 namespace thimble::data::picture_scale_test {
@@ -91,6 +93,7 @@ TEST(picture, decodes_what_pillow_writes) {
       {"jpeg_gray", 1, {40, 40, 40}, kJpegRounding},
       {"jpeg_baseline", 3, {38, 47, 44}, kJpegRounding},
       {"jpeg_progressive", 3, {41, 45, 46}, kJpegRounding},
+      {"jpeg_cmyk", 3, {97, 103, 115}, kJpegRounding},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.file);
@@ -100,6 +103,88 @@ TEST(picture, decodes_what_pillow_writes) {
     const auto pixel = image.begin() + 3 * (3 * 8 + 4);
     EXPECT_THAT(std::vector(pixel, pixel + 3), Pointwise(FloatNear(c.tolerance), c.pixel));
   }
+}
+
+// An APP1 segment of EXIF data that notes an orientation, in either order of bytes.
+std::string exif_of(int orientation, bool little) {
+  const std::string value(1, static_cast<char>(orientation));
+  const std::string zero(1, '\0');
+  std::string tiff =
+      little ? std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0", 18) + value + zero
+             : std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01", 18) + zero + value;
+  tiff += std::string(6, '\0');
+  const std::string body = std::string("Exif\0\0", 6) + tiff;
+  return "\xFF\xE1" + big<uint16_t>(static_cast<uint16_t>(body.size() + 2)) + body;
+}
+
+// Behind a JPEG file's first two bytes.
+std::string with_segment(const std::string& jpeg, const std::string& segment) {
+  return jpeg.substr(0, 2) + segment + jpeg.substr(2);
+}
+
+std::vector<int> pixels_of(const io::Picture& picture) {
+  const int64_t count = picture.size.height * picture.size.width * picture.size.channels;
+  return {picture.pixels.get(), picture.pixels.get() + count};
+}
+
+// Pillow's ImageOps.exif_transpose says where the corners of a picture of 8 x 5 pixels go.
+TEST(picture, is_turned_upright) {
+  const std::string turned = pillow_file("jpeg_exif");  // orientation 6
+  std::string stored = turned;
+  stored[stored.find("Exif") + 25] = 1;
+  const io::Picture plain = decoded(stored);
+  ASSERT_EQ(plain.size.height, 8);
+  ASSERT_EQ(plain.size.width, 5);
+  const auto at = [](const io::Picture& picture, int64_t row, int64_t column) {
+    const unsigned char* const pixel =
+        picture.pixels.get() + 3 * (row * picture.size.width + column);
+    return std::vector<int>{pixel[0], pixel[1], pixel[2]};
+  };
+  const std::vector<int> a = at(plain, 0, 0);
+  const std::vector<int> b = at(plain, 0, 4);
+  const std::vector<int> c = at(plain, 7, 0);
+  const std::vector<int> d = at(plain, 7, 4);
+  // The corners above left, above right and below left, of orientations 1 to 8.
+  const std::vector<std::vector<int>> corners[] = {{a, b, c}, {b, a, d}, {d, c, b}, {c, d, a},
+                                                   {a, c, b}, {c, a, d}, {d, b, c}, {b, d, a}};
+  std::string file = turned;
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    SCOPED_TRACE(orientation);
+    file[file.find("Exif") + 25] = static_cast<char>(orientation);
+    const io::Picture picture = decoded(file);
+    EXPECT_EQ(picture.size.height, orientation < 5 ? 8 : 5);
+    EXPECT_EQ(picture.size.width, orientation < 5 ? 5 : 8);
+    const auto& wanted = corners[orientation - 1];
+    EXPECT_EQ(at(picture, 0, 0), wanted[0]);
+    EXPECT_EQ(at(picture, 0, picture.size.width - 1), wanted[1]);
+    EXPECT_EQ(at(picture, picture.size.height - 1, 0), wanted[2]);
+    std::vector<int> all = pixels_of(picture);
+    std::vector<int> same = pixels_of(plain);
+    std::sort(all.begin(), all.end());
+    std::sort(same.begin(), same.end());
+    EXPECT_EQ(all, same);
+  }
+}
+
+TEST(picture, takes_the_orientation_in_either_order_of_bytes_and_none_that_is_damaged) {
+  const std::string plain = pillow_file("jpeg_baseline");
+  const std::vector<int> upright = pixels_of(decoded(plain));
+  const std::vector<int> turned = pixels_of(decoded(with_segment(plain, exif_of(3, true))));
+  EXPECT_NE(turned, upright);
+  EXPECT_EQ(pixels_of(decoded(with_segment(plain, exif_of(3, false)))), turned);
+  for (const int wrong : {0, 9, 200}) {
+    EXPECT_EQ(pixels_of(decoded(with_segment(plain, exif_of(wrong, true)))), upright);
+  }
+  const std::string exif = exif_of(3, true);
+  for (size_t size = 4; size < exif.size(); ++size) {
+    std::string cut = exif.substr(0, size);
+    cut.replace(2, 2, big<uint16_t>(static_cast<uint16_t>(size - 2)));
+    const std::vector<int> pixels = pixels_of(decoded(with_segment(plain, cut)));
+    EXPECT_TRUE(pixels == upright || pixels == turned) << size;
+  }
+  // XMP stands in such a segment, too.
+  const std::string xmp = "\xFF\xE1" + big<uint16_t>(6) + "http";
+  EXPECT_EQ(pixels_of(decoded(with_segment(with_segment(plain, exif), xmp))), turned);
 }
 
 TEST(picture, refuses_what_is_none) {
