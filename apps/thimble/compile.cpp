@@ -8,6 +8,7 @@
 #include "console.h"
 #include "data/sample_numbers.h"
 #include "data_source.h"
+#include "ir/graph.h"
 #include "model.h"
 #include "options.h"
 #include "training_setup.h"
@@ -22,6 +23,7 @@ struct CompileArguments {
   int64_t samples = 0;
   int64_t test_samples = 0;
   bool predict = false;
+  std::string weights;
   std::string out;
   bool json = false;
 };
@@ -42,11 +44,17 @@ CompileFor compiled_for(const CompileArguments& options, const Model& model) {
   return wanted;
 }
 
+// The model with the weights that its training begins with: those of the file, if it has any.
+Graph with_weights(const Model& model, const std::string& file) {
+  Graph graph;
+  graph.ir() = model.graph().ir();
+  const std::string& weights = file.empty() ? model.file() : file;
+  if (!weights.empty()) load_weights(graph, weights);
+  return graph;
+}
+
 int compile(const CompileArguments& options) {
   const Model model(options.setup.model);
-  if (!model.file().empty()) {
-    note(fmt::format("no program holds weights: give --weights {} where it trains", model.file()));
-  }
   const Recipe& recipe = model.settings();
   const CompileFor wanted = compiled_for(options, model);
   const int64_t batch = batch_of(options.setup, recipe);
@@ -56,7 +64,7 @@ int compile(const CompileArguments& options) {
   TrainerOptions trainer = trainer_options(options.setup, recipe, updates);
   // The order of an epoch.
   trainer.input_pipeline_bytes = data::SampleNumbers::bytes(wanted.samples, wanted.samples);
-  const CompiledTraining compiled(model.graph(), trainer, wanted);
+  const CompiledTraining compiled(with_weights(model, options.weights), trainer, wanted);
   compiled.save(options.out);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
   const Plan& plan = compiled.plan();
@@ -102,12 +110,17 @@ void add_compile(CLI::App& app, Action& action) {
                    "[the recipe's; of other models 10]")
       ->check(whole_number(1))
       ->type_name("N");
+  command
+      ->add_option("--weights", options->weights,
+                   "checkpoint or model file whose weights the training begins with [those of the "
+                   "model file; of a recipe new weights]")
+      ->type_name("FILE");
   command->add_flag("--predict", options->predict, "the program also predicts the model's outputs");
   command->add_option("-o,--out", options->out, "the program file")->required()->type_name("FILE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Example: thimble compile vae --memory-budget 512KiB -o step.thimble\n"
-      "         thimble train step.thimble");
+      "Examples:\n  thimble compile vae --memory-budget 512KiB -o step.thimble\n"
+      "  thimble train step.thimble --epochs 5");
   command->callback([options, &action] { action = [options] { return compile(*options); }; });
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "commands.h"
+#include "program_argument.h"
 
 namespace thimble::cli {
 namespace {
@@ -64,6 +65,11 @@ Model::Model(const std::string& argument) : recipe_(recipe_named(argument)) {
     graph_ = recipe_->build();
   } else {
     check_file(argument);
+    if (is_program(argument)) {
+      throw Error(argument,
+                  "is a program, which thimble train runs; name the model that it was "
+                  "compiled from, or a checkpoint of its training");
+    }
     name_ = std::filesystem::path(argument).stem().string();
     file_ = argument;
     graph_ = load_graph(argument);

@@ -5,11 +5,14 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <thimble/trainer.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "bindings.h"
@@ -23,6 +26,7 @@ namespace {
 // A trainer used by one thread at a time; callbacks of its own fit may call it.
 struct PyTrainer {
   PyTrainer(const Graph& graph, const TrainerOptions& options) : trainer(graph, options) {}
+  explicit PyTrainer(CompiledTraining program) : trainer(std::move(program)) {}
 
   Trainer trainer;
   std::atomic<std::thread::id> user{};
@@ -120,6 +124,28 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
 void make_trainer(PyTrainer* self, const Graph& graph, const TrainerOptions& options) {
   const nb::gil_scoped_release release;
   new (self) PyTrainer(graph, options);
+}
+
+// Plans all programs of a training and writes them to a file; the plan of a step.
+Plan compile_program(const Graph& graph, const TrainerOptions& options, const std::string& path,
+                     int64_t samples, int64_t test_samples, bool predict) {
+  const nb::gil_scoped_release release;
+  const CompiledTraining compiled(
+      graph, options, {.samples = samples, .test_samples = test_samples, .predict = predict});
+  const nb::gil_scoped_acquire acquire;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  from_file(
+      folder.empty() ? "." : folder, [&] { compiled.save(path); }, "schedule");
+  return compiled.plan();
+}
+
+std::unique_ptr<PyTrainer> load_program(const std::string& path, const std::string& swap_dir) {
+  return from_file(path, [&] {
+    CompiledTraining program = CompiledTraining::load(path);
+    program.set_swap_dir(swap_dir);
+    const nb::gil_scoped_release release;
+    return std::make_unique<PyTrainer>(std::move(program));
+  });
 }
 
 FitResult fit(PyTrainer& self, const nb::object& data, const nb::object& validation, int64_t epochs,
@@ -277,8 +303,11 @@ void bind_trainer(nb::module_& m) {
            nb::arg("input_pipeline_bytes"), nb::arg("seed"), nb::arg("threads"));
   m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
         nb::call_guard<nb::gil_scoped_release>());
+  m.def("compile_program", &compile_program, nb::arg("graph"), nb::arg("options"), nb::arg("path"),
+        nb::arg("samples"), nb::arg("test_samples"), nb::arg("predict"));
   nb::class_<PyTrainer>(m, "Trainer")
       .def("__init__", &make_trainer, nb::arg("graph"), nb::arg("options"))
+      .def_static("load_program", &load_program, nb::arg("path"), nb::arg("swap_dir"))
       .def("fit", &fit, nb::arg("data"), nb::arg("validation").none(), nb::arg("epochs"),
            nb::arg("initial_epoch"), nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"),
            nb::arg("checkpoint"), nb::arg("best_checkpoint"), nb::arg("on_step").none(),

@@ -50,6 +50,12 @@ def test_the_page_of_model_files_runs(tmp_path, monkeypatch):
     assert run("docs/guide/model-files.md", tmp_path, monkeypatch)["scores"].shape == (5, 3)
 
 
+def test_the_page_of_programs_runs(tmp_path, monkeypatch):
+    names = run("docs/guide/programs.md", tmp_path, monkeypatch)
+    assert names["plan"].planned_peak_bytes <= 1 << 20
+    assert names["history"].steps == 26
+
+
 def test_the_page_for_pytorch_users_names_what_there_is(tmp_path, monkeypatch):
     names = run("docs/guide/from-pytorch.md", tmp_path, monkeypatch)
     assert names["first"][-1].train.loss < names["first"][0].train.loss

@@ -39,6 +39,7 @@ from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
+from .programs import compile_program, load_program
 from .trainer import Gradients, Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
 
@@ -64,11 +65,13 @@ __all__ = [
     "Trainer",
     "Value",
     "__version__",
+    "compile_program",
     "data",
     "functional_call",
     "init",
     "jit",
     "load_model",
+    "load_program",
     "load_safetensors",
     "metrics",
     "ops",

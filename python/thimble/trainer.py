@@ -285,6 +285,13 @@ class Trainer(Weights):
             threads=threads,
         ))
 
+    @classmethod
+    def _of(cls, core: _core.Trainer) -> Trainer:
+        """A Trainer around the compiled part."""
+        trainer = cls.__new__(cls)
+        trainer._core = core
+        return trainer
+
     def __repr__(self) -> str:
         inputs = ", ".join(f"{n} {list(shape)}" for n, (_, shape) in self._core.inputs().items())
         count = sum(self.parameters[name].size for name in self.parameter_names)

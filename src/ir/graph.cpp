@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/inputs.h"
+
 namespace thimble::ir {
 namespace {
 
@@ -162,15 +164,8 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     node.inputs.pop_back();
     types.pop_back();
   }
-  const size_t declared = op.signature.inputs.size();
-  if (node.inputs.size() > declared && !op.signature.variadic_inputs) {
-    throw Error(op.name, fmt::format("takes at most {} inputs, got {}", declared, inputs.size()));
-  }
-  for (size_t i = 0; i < declared; ++i) {
-    if (!op.signature.inputs[i].optional && (i >= types.size() || types[i] == nullptr)) {
-      throw Error(op.name, fmt::format("input {} ({}) is missing", i, op.signature.inputs[i].name));
-    }
-  }
+  const std::string wrong = inputs_error(op, types);
+  if (!wrong.empty()) throw Error(op.name, wrong);
   const std::vector<TensorType> result = infer_types(op, node.attrs, types);
   for (const TensorType& type : result) check_size(op.name, type);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/inputs.h"
+
 namespace thimble::ir {
 namespace {
 
@@ -66,6 +68,8 @@ std::string tiling_error(const Graph& graph, const Node& node) {
     return "is a tiled update by a rule for whole tensors";
   }
   const std::vector<const TensorType*> inputs = gradient_input_types(graph, node);
+  const std::string wrong = inputs_error(*tiled.op, inputs);
+  if (!wrong.empty()) return "is a tiled update whose gradient " + wrong;
   const std::vector<TensorType> gradient = tiled.op->infer({*tiled.op, tiled.attrs, inputs});
   if (gradient.size() != 1 || gradient[0] != param) {
     return "is a tiled update whose gradient is not of the parameter's type";

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/inputs.h"
 #include "ir/tiling.h"
 
 namespace thimble::ir {
@@ -38,6 +39,10 @@ std::string outputs_are_its_own(const Graph& graph, const Node& node, int node_i
     }
   }
   return "";
+}
+
+std::string inputs_are_declared(const Graph& graph, const Node& node, int) {
+  return inputs_error(*node.op, input_types(graph, node));
 }
 
 std::string types_follow_the_shape_rule(const Graph& graph, const Node& node, int) {
@@ -77,6 +82,7 @@ constexpr struct {
     {"outputs are its own", outputs_are_its_own},
     {"attributes fit", attributes_fit},
     {"tiled by rows", is_tiled_by_rows},
+    {"inputs are declared", inputs_are_declared},
     {"types follow the shape rule", types_follow_the_shape_rule},
     {"has a kernel", has_a_kernel},
 };

@@ -27,8 +27,8 @@ uint64_t from_little_endian(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-uint64_t checksum(std::span<const std::byte> bytes) {
-  uint64_t hash = 0xcbf29ce484222325U;
+uint64_t checksum(std::span<const std::byte> bytes, uint64_t first) {
+  uint64_t hash = first;
   for (const std::byte byte : bytes) {
     hash ^= static_cast<uint64_t>(byte);
     hash *= 0x100000001b3U;

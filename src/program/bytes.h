@@ -12,7 +12,9 @@
 namespace thimble::program {
 
 // FNV-1a of 64 bits: any change of a few bits changes it. Source: Fowler, Noll and Vo.
-[[nodiscard]] uint64_t checksum(std::span<const std::byte> bytes);
+// first: the checksum of the bytes before these.
+inline constexpr uint64_t kFirstChecksum = 0xcbf29ce484222325U;
+[[nodiscard]] uint64_t checksum(std::span<const std::byte> bytes, uint64_t first = kFirstChecksum);
 
 class ByteWriter {
  public:

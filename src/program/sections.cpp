@@ -4,6 +4,7 @@
 #include <thimble/error.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "io/atomic_file.h"
 
@@ -15,23 +16,16 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kHeaderBytes = 40;  // magic, version, bytes of the file, sections, checksum
 constexpr int64_t kEntryBytes = 32;   // kind, offset, bytes, checksum
 constexpr int64_t kMostSections = 4096;
-constexpr size_t kMostFileBytes = size_t{1} << 32;
+constexpr int64_t kPart = int64_t{1} << 16;  // bytes that are read at once
+constexpr auto kLastKind = static_cast<int64_t>(SectionKind::values);
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-std::span<const std::byte> part(const std::string& bytes, int64_t first, int64_t count) {
-  return std::as_bytes(std::span(bytes))
-      .subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-}
 
 int64_t as_number(uint64_t value) { return static_cast<int64_t>(value); }
 
 // The checksum of a header and its table stands between the two.
 uint64_t table_checksum(std::span<const std::byte> header, std::span<const std::byte> table) {
-  ByteWriter both;
-  both.raw(header);
-  both.raw(table);
-  return checksum(both.bytes());
+  return checksum(table, checksum(header));
 }
 
 }  // namespace
@@ -59,73 +53,114 @@ void write_sections(const std::string& path, std::span<const Section> sections) 
   header.align(kAlignment);
   io::AtomicFile file(path);
   file.write(header.bytes());
+  constexpr std::byte kPadding[kAlignment] = {};
   for (const Section& section : sections) {
-    ByteWriter bytes;
-    bytes.raw(section.bytes);
-    bytes.align(kAlignment);
-    file.write(bytes.bytes());
+    const auto bytes = static_cast<int64_t>(section.bytes.size());
+    file.write(section.bytes);
+    file.write(std::span(kPadding).first(static_cast<size_t>(aligned(bytes) - bytes)));
   }
   file.commit();
 }
 
-Sections Sections::read(const std::string& path) {
-  return parse(path, io::read_file(path, kMostFileBytes));
+Sections Sections::open(const std::string& path) {
+  Sections made;
+  made.name_ = path;
+  made.stream_ = std::make_unique<std::ifstream>(path, std::ios::binary | std::ios::ate);
+  if (!*made.stream_) throw Error(path, "cannot be opened: no such file, or it may not be read");
+  made.size_ = static_cast<int64_t>(made.stream_->tellg());
+  made.read_table();
+  return made;
 }
 
 Sections Sections::parse(std::string name, std::string bytes) {
   Sections made;
   made.name_ = std::move(name);
   made.bytes_ = std::move(bytes);
-  const auto size = static_cast<int64_t>(made.bytes_.size());
-  if (size < kHeaderBytes || !made.bytes_.starts_with(kMagic)) {
-    throw Error(made.name_,
-                "is no program file: its first bytes are not those of one; make one "
-                "with thimble compile");
-  }
-  const auto magic = static_cast<int64_t>(kMagic.size());
-  ByteReader header(made.name_, part(made.bytes_, magic, kHeaderBytes - magic), magic);
-  const int64_t version = header.number("version", INT64_MIN, INT64_MAX);
-  if (version != kVersion) {
-    throw Error(made.name_, fmt::format("has version {} of the format, this program reads {}; "
-                                        "compile it again with the same version of thimble",
-                                        version, kVersion));
-  }
-  const int64_t file_bytes = header.number("bytes of the file", INT64_MIN, INT64_MAX);
-  if (file_bytes != size) {
-    throw Error(made.name_, fmt::format("has {} bytes, its header says {}; it was cut off or "
-                                        "changed: copy or compile it again",
-                                        size, file_bytes));
-  }
-  const int64_t most = std::min(kMostSections, (size - kHeaderBytes) / kEntryBytes);
-  const int64_t count = header.number("number of sections", 0, most);
-  const auto sum = static_cast<uint64_t>(header.number("checksum", INT64_MIN, INT64_MAX));
-  const std::span<const std::byte> table = part(made.bytes_, kHeaderBytes, count * kEntryBytes);
-  if (sum != table_checksum(part(made.bytes_, 0, kHeaderBytes - 8), table)) {
-    throw Error(made.name_,
-                "has a damaged header: its checksum, at byte 32, is another; copy or "
-                "compile it again");
-  }
-  ByteReader entries(made.name_, table, kHeaderBytes);
-  for (int64_t i = 0; i < count; ++i) {
-    const auto kind = static_cast<SectionKind>(
-        entries.number("kind of a section", 1, static_cast<int64_t>(SectionKind::program)));
-    const int64_t offset = entries.number("offset of a section", kHeaderBytes, size);
-    if (offset % kAlignment != 0) entries.fail("offset of a section", "is not aligned");
-    const int64_t bytes = entries.number("bytes of a section", 0, size - offset);
-    const auto wanted =
-        static_cast<uint64_t>(entries.number("checksum of a section", INT64_MIN, INT64_MAX));
-    if (checksum(part(made.bytes_, offset, bytes)) != wanted) {
-      throw Error(made.name_, fmt::format("is damaged between bytes {} and {}: the checksum of "
-                                          "this section is another; copy or compile it again",
-                                          offset, offset + bytes));
-    }
-    made.entries_.push_back({kind, offset, bytes});
-  }
+  made.size_ = static_cast<int64_t>(made.bytes_.size());
+  made.read_table();
   return made;
 }
 
-ByteReader Sections::reader(const Entry& entry) const {
-  return {name_, part(bytes_, entry.offset, entry.bytes), entry.offset};
+void Sections::read(int64_t offset, std::span<std::byte> to) {
+  if (to.empty()) return;
+  if (!stream_) {
+    std::memcpy(to.data(), bytes_.data() + offset, to.size());
+    return;
+  }
+  stream_->seekg(offset);
+  stream_->read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+  if (*stream_) return;
+  throw Error(name_,
+              fmt::format("cannot be read at byte {}; it was changed, or its disk failed", offset));
+}
+
+void Sections::read_table() {
+  std::vector<std::byte> start(static_cast<size_t>(std::clamp<int64_t>(size_, 0, kHeaderBytes)));
+  read(0, start);
+  const std::span<const std::byte> magic = std::as_bytes(std::span(kMagic));
+  if (size_ < kHeaderBytes || !std::equal(magic.begin(), magic.end(), start.begin())) {
+    throw Error(name_,
+                "is no program file: its first bytes are not those of one; make one "
+                "with thimble compile");
+  }
+  const auto after_magic = static_cast<int64_t>(kMagic.size());
+  ByteReader header(name_, std::span(start).subspan(kMagic.size()), after_magic);
+  const int64_t version = header.number("version", INT64_MIN, INT64_MAX);
+  if (version != kVersion) {
+    throw Error(name_, fmt::format("has version {} of the format, this program reads {}; "
+                                   "compile it again with the same version of thimble",
+                                   version, kVersion));
+  }
+  const int64_t file_bytes = header.number("bytes of the file", INT64_MIN, INT64_MAX);
+  if (file_bytes != size_) {
+    throw Error(name_, fmt::format("has {} bytes, its header says {}; it was cut off or "
+                                   "changed: copy or compile it again",
+                                   size_, file_bytes));
+  }
+  const int64_t most = std::min(kMostSections, (size_ - kHeaderBytes) / kEntryBytes);
+  const int64_t count = header.number("number of sections", 0, most);
+  const auto sum = static_cast<uint64_t>(header.number("checksum", INT64_MIN, INT64_MAX));
+  std::vector<std::byte> table(static_cast<size_t>(count * kEntryBytes));
+  read(kHeaderBytes, table);
+  if (sum != table_checksum(std::span(start).first(kHeaderBytes - 8), table)) {
+    throw Error(name_,
+                "has a damaged header: its checksum, at byte 32, is another; copy or "
+                "compile it again");
+  }
+  ByteReader entries(name_, table, kHeaderBytes);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto kind = static_cast<SectionKind>(entries.number("kind of a section", 1, kLastKind));
+    const int64_t offset = entries.number("offset of a section", kHeaderBytes, size_);
+    if (offset % kAlignment != 0) entries.fail("offset of a section", "is not aligned");
+    const int64_t bytes = entries.number("bytes of a section", 0, size_ - offset);
+    const int64_t wanted = entries.number("checksum of a section", INT64_MIN, INT64_MAX);
+    entries_.push_back({kind, offset, bytes, static_cast<uint64_t>(wanted)});
+  }
+}
+
+void Sections::scan(const Entry& entry,
+                    const std::function<void(std::span<const std::byte>)>& visit) {
+  std::vector<std::byte> part(static_cast<size_t>(std::min(kPart, entry.bytes)));
+  uint64_t sum = kFirstChecksum;
+  for (int64_t at = 0; at < entry.bytes; at += kPart) {
+    const auto now = std::span(part).first(static_cast<size_t>(std::min(kPart, entry.bytes - at)));
+    read(entry.offset + at, now);
+    sum = checksum(now, sum);
+    if (visit) visit(now);
+  }
+  if (sum == entry.checksum) return;
+  throw Error(name_, fmt::format("is damaged between bytes {} and {}: the checksum of a section is "
+                                 "another; copy or compile it again",
+                                 entry.offset, entry.offset + entry.bytes));
+}
+
+std::vector<std::byte> Sections::load(const Entry& entry) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<size_t>(entry.bytes));
+  scan(entry, [&](std::span<const std::byte> part) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  });
+  return bytes;
 }
 
 }  // namespace thimble::program

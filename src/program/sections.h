@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +22,8 @@ enum class SectionKind : int64_t {
   training = 1,   // settings and what the data must look like
   constants = 2,  // contents of constants, each of them once
   program = 3,    // a planned step; one section each
+  model = 4,      // the model's graph as text, and its constants, for checkpoints
+  values = 5,     // initial values of parameters and states, one after another
 };
 
 struct Section {
@@ -30,28 +34,39 @@ struct Section {
 // Replaces the file at once (io::AtomicFile). Throws Error on failure.
 void write_sections(const std::string& path, std::span<const Section> sections);
 
-// Bytes of a program file, checked: what it is, its version, its size, where its sections lie and
-// their checksums.
+// The sections of a program file, which stay there until one is loaded. What the file is, its
+// version, its size and where its sections lie was checked.
 class Sections {
  public:
   // Throws Error naming file, offset and field.
-  [[nodiscard]] static Sections read(const std::string& path);
-  // The same from memory; name stands in errors.
+  [[nodiscard]] static Sections open(const std::string& path);
+  // The same of a file in memory; name stands in errors.
   [[nodiscard]] static Sections parse(std::string name, std::string bytes);
 
   struct Entry {
     SectionKind kind;
     int64_t offset;
     int64_t bytes;
+    uint64_t checksum;
   };
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-  // A reader of a section; the object must outlive it.
-  [[nodiscard]] ByteReader reader(const Entry& entry) const;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  // The bytes of a section. Throws Error where its checksum is another.
+  [[nodiscard]] std::vector<std::byte> load(const Entry& entry);
+  // Reads a section in parts, in order. Throws Error after the last one where its checksum is
+  // another.
+  void scan(const Entry& entry, const std::function<void(std::span<const std::byte>)>& visit = {});
 
  private:
   Sections() = default;
+  void read_table();
+  void read(int64_t offset, std::span<std::byte> to);
+
   std::string name_;
-  std::string bytes_;
+  int64_t size_ = 0;
+  std::string bytes_;                      // of a file in memory
+  std::unique_ptr<std::ifstream> stream_;  // of another
   std::vector<Entry> entries_;
 };
 

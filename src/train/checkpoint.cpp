@@ -222,7 +222,11 @@ void save_checkpoint(const State& state, const std::string& path) {
   metadata["accumulated_weight"] = exact(progress.weight);
   metadata["sum_loss"] = exact(progress.sums.loss);
   for (const auto& [name, sum] : progress.sums.metrics) metadata[kMetricPrefix + name] = exact(sum);
-  io::add_model(state.described(), metadata, tensors);
+  if (state.model_parts) {
+    io::add_model(*state.model_parts, metadata, tensors);
+  } else {
+    io::add_model(state.described(), metadata, tensors);
+  }
   io::write_safetensors(path, tensors, metadata);
 }
 

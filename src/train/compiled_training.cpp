@@ -16,17 +16,12 @@ CompiledTraining::CompiledTraining(const Graph& graph, const TrainerOptions& opt
   if (data.samples < 0 || data.test_samples < 0) {
     throw Error("compile", "expected 0 or more samples, 0 for full batches alone");
   }
-  for (const ir::ValueData& value : graph.ir().values) {
-    if (value.role == ir::Role::constant || value.data->elements() == 0) continue;
-    throw Error(*value.name,
-                "has values of its own, which no program holds; compile the graph "
-                "without them (load_graph), and load them where it trains "
-                "(load_weights; on the command line --weights)");
-  }
   train::State state(graph.ir(), options);
+  train::GivenValues given = state.given;
   state.allocate();
   programs_ = std::make_shared<train::TrainingProgram>(
       state.programs(data.samples, data.test_samples, data.predict));
+  programs_->given = std::move(given);
   programs_->name = data.name;
   programs_->recipe = data.recipe;
   programs_->epochs = data.epochs;

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <set>
+
+#include "program/bytes.h"
 
 namespace thimble::train {
 namespace {
@@ -24,6 +27,37 @@ GivenValues::GivenValues(ir::Graph& graph) {
   }
 }
 
+namespace {
+
+// Reads the values of a file one after another.
+class Reading {
+ public:
+  explicit Reading(const GivenValues::InFile& file)
+      : file_(file), stream_(file.path, std::ios::binary) {
+    stream_.seekg(file.offset);
+  }
+  void next(std::span<std::byte> to) {
+    stream_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+    if (!stream_) fail();
+    sum_ = program::checksum(to, sum_);
+  }
+  void finish() const {
+    if (sum_ != file_.checksum) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(file_.path,
+                "cannot be read any more, or was changed since it was opened; copy or "
+                "compile it again");
+  }
+  const GivenValues::InFile& file_;
+  std::ifstream stream_;
+  uint64_t sum_ = program::kFirstChecksum;
+};
+
+}  // namespace
+
 void GivenValues::write_to(exec::Store& store) const {
   for (const auto& [name, values] : values_) {
     const exec::Store::Entry* const entry = store.find(name);
@@ -32,6 +66,30 @@ void GivenValues::write_to(exec::Store& store) const {
       std::memcpy(to.data(), values.bytes().data(), to.size());
     });
   }
+  if (file_.bytes.empty()) return;
+  Reading reading(file_);
+  for (const auto& [name, bytes] : file_.bytes) {
+    const exec::Store::Entry* const entry = store.find(name);
+    if (entry == nullptr || size_bytes(entry->type.dtype, entry->type.shape) != bytes) {
+      throw Error(file_.path, fmt::format("has no fitting values for {}", name));
+    }
+    store.overwrite(*entry, [&reading](std::span<std::byte> to) { reading.next(to); });
+  }
+  reading.finish();
+}
+
+void GivenValues::for_each(
+    const std::function<void(const std::string& name, std::span<const std::byte>)>& visit) const {
+  for (const auto& [name, values] : values_) visit(name, values.bytes());
+  if (file_.bytes.empty()) return;
+  Reading reading(file_);
+  std::vector<std::byte> held;
+  for (const auto& [name, bytes] : file_.bytes) {
+    held.resize(static_cast<size_t>(bytes));
+    reading.next(held);
+    visit(name, held);
+  }
+  reading.finish();
 }
 
 void GivenValues::require_all(const ir::Graph& graph) const {

@@ -20,7 +20,9 @@ bool has_weights(const ir::ValueData& data) {
 }
 
 // The weights of a model as a store has them: of averaged parameters the averages.
-void write_model(const ir::Graph& model, const exec::Store& store, const std::string& path) {
+// parts: of that model, if it has no ops; else null.
+void write_model(const ir::Graph& model, const io::ModelParts* parts, const exec::Store& store,
+                 const std::string& path) {
   std::vector<io::TensorView> tensors;
   for (const ir::ValueData& data : model.values) {
     if (!has_weights(data)) continue;
@@ -30,7 +32,11 @@ void write_model(const ir::Graph& model, const exec::Store& store, const std::st
     tensors.back().name = *data.name;
   }
   io::Metadata metadata{{io::kFormatKey, io::kModelFormat}};
-  io::add_model(model, metadata, tensors);
+  if (parts != nullptr) {
+    io::add_model(*parts, metadata, tensors);
+  } else {
+    io::add_model(model, metadata, tensors);
+  }
   io::write_safetensors(path, tensors, metadata);
 }
 
@@ -42,11 +48,12 @@ void save_model(const Graph& graph, const std::string& path, uint64_t seed) {
   exec::Store store({&model});
   store.initialize(seed);
   given.write_to(store);
-  write_model(model, store, path);
+  write_model(model, nullptr, store, path);
 }
 
 void Trainer::save_model(const std::string& path) const {
-  write_model(state_->described(), state_->runner.store(), path);
+  write_model(state_->described(), state_->model_parts ? &*state_->model_parts : nullptr,
+              state_->runner.store(), path);
 }
 
 Graph load_graph(const std::string& path) {

@@ -15,6 +15,7 @@
 #include "exec/accounting.h"
 #include "exec/rehearsal.h"
 #include "exec/swap_probe.h"
+#include "io/model/model.h"
 #include "ir/graph.h"
 #include "plan/swap/stall_curve.h"
 #include "train/batch_stream.h"
@@ -121,6 +122,8 @@ struct State {
       original;       // where the model below is another: mixed precision, finished metrics
   Finishes finishes;  // of the model's metrics
   ir::Graph model;    // of programs that were compiled elsewhere sources and results alone
+  // Of programs that were compiled elsewhere: the graph, for files that hold it.
+  std::optional<io::ModelParts> model_parts;
   GivenValues given;  // of the model's parameters and states, until there is a store for them
   TrainerOptions options;
   Schedule schedule;

@@ -47,8 +47,12 @@ const char* work_of(ProgramKind kind) {
 }
 
 const char* option_of(ProgramKind kind) {
-  if (kind == ProgramKind::predict) return "--predict and, of a last smaller batch, --test-samples";
-  return kind == ProgramKind::evaluate ? "--test-samples" : "--samples";
+  if (kind == ProgramKind::predict) {
+    return "predict and, of a last smaller batch, test_samples; on the command line --predict and "
+           "--test-samples";
+  }
+  return kind == ProgramKind::evaluate ? "test_samples; on the command line --test-samples"
+                                       : "samples; on the command line --samples";
 }
 
 }  // namespace
@@ -56,6 +60,8 @@ const char* option_of(ProgramKind kind) {
 State::State(TrainingProgram training)
     : finishes(std::move(training.finishes)),
       model(std::move(training.interface)),
+      model_parts(std::move(training.model)),
+      given(std::move(training.given)),
       options(std::move(training.options)),
       schedule(options.schedule ? *options.schedule
                                 : Schedule::constant(options.optimizer.learning_rate())),
@@ -92,6 +98,7 @@ TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool pred
   training.part = part_;
   training.interface = interface_of(model);
   training.finishes = finishes;
+  training.model = model_parts ? *model_parts : io::parts_of(described());
   training.indices = indices;
   training.ignored_labels = ignored_labels_;
   training.plan = plan();

@@ -4,6 +4,7 @@
 #include <thimble/error.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "exec/memory.h"
@@ -11,6 +12,7 @@
 #include "program/attrs_bytes.h"
 #include "program/sections.h"
 #include "program/serialize.h"
+#include "train/program_model.h"
 #include "train/program_settings.h"
 #include "train/state.h"
 
@@ -132,10 +134,21 @@ void write_checks(const TrainingProgram& training, program::ByteWriter& to) {
   }
 }
 
+// Indices are 32 bits wide and come with the data.
+void require_indices(const TrainingProgram& training, const std::string& source,
+                     const program::ByteReader& from) {
+  for (const ir::ValueData& value : training.interface.values) {
+    const bool is_field = value.role == ir::Role::input || value.role == ir::Role::label;
+    if (is_field && *value.name == source && value.type.dtype == DType::i32) return;
+  }
+  from.fail("field of indices", fmt::format("\"{}\" is no input or label of i32", source));
+}
+
 void read_checks(TrainingProgram& training, program::ByteReader& from) {
   training.indices.resize(from.count("checks of indices", kLeastCheck));
   for (IndexCheck& check : training.indices) {
     check.source = from.text("field of indices");
+    require_indices(training, check.source, from);
     check.op = from.text("op of indices");
     check.size = from.number("number of classes or rows", 0, INT64_MAX / kMostIndexBatch);
     const bool has_ignored = from.flag("whether an index is ignored");
@@ -145,11 +158,12 @@ void read_checks(TrainingProgram& training, program::ByteReader& from) {
   training.ignored_labels.resize(from.count("ignored labels", 2 * 8));
   for (IgnoredLabel& label : training.ignored_labels) {
     label.source = from.text("field of labels");
+    require_indices(training, label.source, from);
     label.value = from.number("ignored label", INT32_MIN, INT32_MAX);
   }
 }
 
-std::vector<std::byte> training_bytes(const TrainingProgram& training) {
+std::vector<std::byte> training_bytes(const TrainingProgram& training, const ValueSizes& values) {
   program::ByteWriter to;
   to.text(training.name);
   to.text(training.recipe);
@@ -160,10 +174,11 @@ std::vector<std::byte> training_bytes(const TrainingProgram& training) {
   write_finishes(training.finishes, to);
   write_checks(training, to);
   write_plan(training.plan, to);
+  write_value_sizes(values, to);
   return to.bytes();
 }
 
-void read_head(TrainingProgram& training, program::ByteReader& from) {
+void read_head(TrainingProgram& training, GivenValues::InFile& values, program::ByteReader& from) {
   training.name = from.text("name of the model");
   training.recipe = from.text("recipe");
   training.epochs = from.number("epochs", 0, INT64_MAX);
@@ -173,6 +188,7 @@ void read_head(TrainingProgram& training, program::ByteReader& from) {
   read_finishes(training, from);
   read_checks(training, from);
   training.plan = read_plan(from);
+  values.bytes = read_value_sizes(from);
   if (!from.at_end()) from.fail("the settings", "are followed by something else");
 }
 
@@ -310,8 +326,10 @@ ir::Graph interface_of(const ir::Graph& model) {
 }
 
 void write_training(const TrainingProgram& training, const std::string& path) {
+  ValueSection values = value_section(training);
   std::vector<program::Section> sections;
-  sections.push_back({program::SectionKind::training, training_bytes(training)});
+  sections.push_back({program::SectionKind::training, training_bytes(training, values.bytes)});
+  sections.push_back({program::SectionKind::model, model_bytes(training.model)});
   program::ConstantPool pool;
   std::vector<program::Section> programs;
   for (const auto& [key, program] : training.programs) {
@@ -324,48 +342,71 @@ void write_training(const TrainingProgram& training, const std::string& path) {
   program::ByteWriter constants;
   pool.write(constants);
   sections.push_back({program::SectionKind::constants, constants.bytes()});
+  sections.push_back({program::SectionKind::values, std::move(values.section)});
   for (program::Section& section : programs) sections.push_back(std::move(section));
   program::write_sections(path, sections);
 }
 
 namespace {
 
-TrainingProgram read(const program::Sections& file, const std::string& name) {
+// The first sections, in their order; programs follow.
+constexpr program::SectionKind kFirstSections[] = {
+    program::SectionKind::training, program::SectionKind::model, program::SectionKind::constants,
+    program::SectionKind::values};
+
+template <class Read>
+auto read_section(program::Sections& file, const program::Sections::Entry& entry,
+                  const Read& read) {
+  const std::vector<std::byte> bytes = file.load(entry);
+  program::ByteReader from(file.name(), bytes, entry.offset);
+  return read(from);
+}
+
+TrainingProgram read(program::Sections file) {
   const std::vector<program::Sections::Entry>& entries = file.entries();
-  if (entries.size() < 2 || entries[0].kind != program::SectionKind::training ||
-      entries[1].kind != program::SectionKind::constants) {
-    refuse(name, "settings and constants are not its first two sections");
+  const auto is_kind = [](const auto& entry, auto kind) { return entry.kind == kind; };
+  if (entries.size() < std::size(kFirstSections) ||
+      !std::equal(std::begin(kFirstSections), std::end(kFirstSections), entries.begin(),
+                  [&](auto kind, const auto& entry) { return is_kind(entry, kind); })) {
+    refuse(file.name(), "its first sections are not settings, model, constants and values");
   }
   TrainingProgram training;
-  program::ByteReader head = file.reader(entries[0]);
-  read_head(training, head);
-  program::ByteReader constants = file.reader(entries[1]);
-  const std::vector<program::PooledConstant> pool = program::read_constants(constants, block_bytes);
-  for (size_t i = 2; i < entries.size(); ++i) {
-    program::ByteReader from = file.reader(entries[i]);
+  GivenValues::InFile values;
+  read_section(file, entries[0], [&](auto& from) { read_head(training, values, from); });
+  training.model = read_section(file, entries[1], read_model_parts);
+  const std::vector<program::PooledConstant> pool = read_section(
+      file, entries[2], [](auto& from) { return program::read_constants(from, block_bytes); });
+  file.scan(entries[3]);
+  for (size_t i = std::size(kFirstSections); i < entries.size(); ++i) {
     if (entries[i].kind != program::SectionKind::program) {
-      refuse(name, "a section after the second is no program");
+      refuse(file.name(), "a section after the first is no program");
     }
-    const auto kind = static_cast<int>(from.number("kind of a program", 0, kLastKind));
-    const int64_t batch = from.number("samples of a program", 1, training.options.batch);
-    const bool is_new =
-        training.programs.emplace(ProgramKey{kind, batch}, program::read_program(from, pool))
-            .second;
-    if (!is_new) refuse(name, "a program stands there twice");
+    read_section(file, entries[i], [&](auto& from) {
+      const auto kind = static_cast<int>(from.number("kind of a program", 0, kLastKind));
+      const int64_t batch = from.number("samples of a program", 1, training.options.batch);
+      const bool is_new =
+          training.programs.emplace(ProgramKey{kind, batch}, program::read_program(from, pool))
+              .second;
+      if (!is_new) refuse(file.name(), "a program stands there twice");
+    });
   }
-  check_programs(training, name);
+  check_programs(training, file.name());
+  check_values(training, values.bytes, entries[3].bytes, file.name());
+  values.path = file.name();
+  values.offset = entries[3].offset;
+  values.checksum = entries[3].checksum;
+  training.given = GivenValues(std::move(values));
   return training;
 }
 
 }  // namespace
 
 TrainingProgram read_training(const std::string& path) {
-  return read(program::Sections::read(path), path);
+  return read(program::Sections::open(path));
 }
 
 TrainingProgram parse_training(std::string name, std::string bytes) {
-  const program::Sections file = program::Sections::parse(name, std::move(bytes));
-  return read(file, name);
+  return read(program::Sections::parse(std::move(name), std::move(bytes)));
 }
 
 }  // namespace thimble::train

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "io/model/model.h"
 #include "ir/graph.h"
 #include "program/program.h"
 #include "train/epoch_metrics.h"
+#include "train/given_values.h"
 #include "train/index_checks.h"
 #include "train/micro_batches.h"
 #include "train/runner.h"
@@ -27,6 +29,10 @@ struct TrainingProgram {
   int64_t part = 0;  // samples of a micro-batch
   // Of the model: sources, loss, metrics and outputs, with the batch open. It has no nodes.
   ir::Graph interface;
+  io::ModelParts model;  // the graph, for checkpoints
+  // Of parameters and states that do not begin with those of their initializers; of a program file
+  // they stay there.
+  GivenValues given;
   Finishes finishes;  // of the metrics
   std::vector<IndexCheck> indices;
   std::vector<IgnoredLabel> ignored_labels;

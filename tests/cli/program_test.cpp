@@ -53,6 +53,29 @@ TEST(cli_program, trains_to_the_bits_of_its_recipe) {
   EXPECT_EQ(last_line_json(resumed.out)["weights_sha256"], wanted["weights_sha256"]);
 }
 
+TEST(cli_program, of_a_model_file_begins_with_its_weights_and_needs_no_recipe) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "mine.safetensors";
+  const std::string file = folder / "step.thimble";
+  ASSERT_EQ(run({"save", "lenet5", "--seed", "5", "-o", model}).code, 0);
+  const Outcome whole = run(command(
+      {"train", model, "--epochs", "1", "--json", "--out", folder / "whole"}, {kSettings, kData}));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const Outcome compiled =
+      run(command({"compile", model, "--epochs", "1", "-o", file}, {kSettings, kData}));
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  const Outcome program =
+      run(command({"train", file, "--json", "--out", folder / "program"}, {kData}));
+  ASSERT_EQ(program.code, 0) << program.err;
+  const auto got = last_line_json(program.out);
+  EXPECT_EQ(got["weights_sha256"], last_line_json(whole.out)["weights_sha256"]);
+  EXPECT_EQ(got["recipe"], "mine");
+  // Its checkpoint is a model file.
+  const Outcome scored =
+      run({"eval", folder / "program/checkpoint.safetensors", "--limit-test", "20", "--json"});
+  ASSERT_EQ(scored.code, 0) << scored.err;
+}
+
 TEST(cli_program, refuses_what_is_settled_and_what_it_was_not_compiled_for) {
   const TemporaryFolder folder;
   const std::string file = folder / "step.thimble";
@@ -66,7 +89,11 @@ TEST(cli_program, refuses_what_is_settled_and_what_it_was_not_compiled_for) {
   const Outcome larger =
       run({"train", file, "--limit-train", "65", "--limit-test", "64", "--out", folder / "out"});
   EXPECT_EQ(larger.code, 1);
-  EXPECT_THAT(larger.err, HasSubstr("compile it for their number (--samples)"));
+  EXPECT_THAT(larger.err,
+              HasSubstr("compile it for their number (samples; on the command line --samples)"));
+  const Outcome scored = run({"eval", file});
+  EXPECT_EQ(scored.code, 1);
+  EXPECT_THAT(scored.err, HasSubstr("is a program, which thimble train runs"));
   std::string bytes = read_text(file);
   bytes[bytes.size() / 2] ^= 1;
   write_text(file, bytes);

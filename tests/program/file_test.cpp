@@ -1,6 +1,7 @@
 // Program files: what is written is read, trains to the same bits, and nothing else is accepted.
 #include <gmock/gmock.h>
 #include <thimble/compiled_training.h>
+#include <thimble/model_file.h>
 #include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
@@ -8,6 +9,7 @@
 #include <random>
 #include <sstream>
 
+#include "fuzz/bounded_run.h"
 #include "harness/error_of.h"
 #include "io/temporary_folder.h"
 #include "program/check.h"
@@ -54,6 +56,11 @@ std::vector<TrainerOptions> all_options() {
   all.push_back(plain);
   all.back().memory_budget = 2'000'000;
   all.back().swap = Swap::always;
+  all.push_back(plain);
+  all.back().precision = DType::bf16;
+  all.push_back(plain);
+  all.back().objectives = {
+      {.loss = "squares", .parameters = "last.*", .optimizer = SGD{.lr = 0.1}}};
   return all;
 }
 
@@ -92,6 +99,66 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
     whole.save(folder / "checkpoint");
     trainer.resume(folder / "checkpoint");
     EXPECT_EQ(trainer.steps(), whole.steps());
+  }
+}
+
+// The model with values of its own.
+Graph trained_before() {
+  const test::TemporaryFolder folder;
+  Trainer before(test::small_classifier(), {.batch = 8, .seed = 9, .threads = 1});
+  before.fit(images(16));
+  before.save_model(folder / "model");
+  return load_model(folder / "model");
+}
+
+TEST(program_file, begins_with_the_weights_that_the_graph_has) {
+  const test::TemporaryFolder folder;
+  const Graph model = trained_before();
+  for (const size_t i : {0U, 1U, 4U}) {  // with averages of weights, and with parameters in a file
+    SCOPED_TRACE(i);
+    const TrainerOptions options = all_options()[i];
+    Trainer whole(model, options);
+    CompiledTraining(model, options, {.samples = 21}).save(folder / "a");
+    CompiledTraining::load(folder / "a").save(folder / "b");
+    EXPECT_EQ(contents(folder / "a"), contents(folder / "b"));
+    Trainer trainer(CompiledTraining::load(folder / "a"));
+    EXPECT_EQ(trainer.weights_sha256(), whole.weights_sha256());
+    EXPECT_NE(trainer.weights_sha256(),
+              Trainer(test::small_classifier(), options).weights_sha256());
+    whole.fit(images(21));
+    trainer.fit(images(21));
+    EXPECT_EQ(trainer.weights_sha256(), whole.weights_sha256());
+  }
+}
+
+TEST(program_file, that_is_changed_after_it_was_opened_is_refused) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "a";
+  CompiledTraining(trained_before(), all_options()[0]).save(path);
+  CompiledTraining opened = CompiledTraining::load(path);
+  std::string bytes = contents(path);
+  bytes[bytes.size() * 3 / 4] ^= 1;  // most of the file are weights
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_THAT(error_of([&] { Trainer(std::move(opened)); }),
+              testing::HasSubstr("was changed since"));
+}
+
+TEST(program_file, writes_checkpoints_and_model_files_that_hold_the_graph) {
+  const test::TemporaryFolder folder;
+  const Graph model = test::small_classifier();
+  for (const size_t i : {0U, 1U, 5U}) {  // plain, with averages, and of another precision
+    SCOPED_TRACE(i);
+    const TrainerOptions options = all_options()[i];
+    CompiledTraining(model, options, {.samples = 16}).save(folder / "a");
+    Trainer trainer(CompiledTraining::load(folder / "a"));
+    Trainer whole(model, options);
+    trainer.fit(images(16));
+    whole.fit(images(16));
+    trainer.save(folder / "checkpoint");
+    EXPECT_EQ(load_graph(folder / "checkpoint").text(), model.text());
+    trainer.save_model(folder / "of_program");
+    whole.save_model(folder / "of_graph");
+    EXPECT_EQ(contents(folder / "of_program"), contents(folder / "of_graph"));
   }
 }
 
@@ -142,10 +209,11 @@ class damaged : public testing::Test {
  protected:
   void SetUp() override {
     const test::TemporaryFolder folder;
-    TrainerOptions options = all_options()[4];
-    CompiledTraining(test::small_classifier(), options, {.samples = 9}).save(folder / "a");
+    const TrainerOptions options = all_options()[option()];
+    CompiledTraining(trained_before(), options, {.samples = 9}).save(folder / "a");
     bytes_ = contents(folder / "a");
   }
+  [[nodiscard]] virtual size_t option() const { return 4; }
   static std::string error(const std::string& bytes) {
     return error_of([&] { (void)train::parse_training("step.thimble", bytes); });
   }
@@ -175,14 +243,34 @@ TEST_F(damaged, every_flipped_bit_and_every_cut_is_found) {
   EXPECT_THAT(error(version), testing::HasSubstr("version 9"));
 }
 
-// What is read of such a file is checked like a new one: it may run, or is refused.
-TEST_F(damaged, whose_checksums_are_right_is_refused_or_may_run) {
+// Files of a program that swaps, and of one that runs in memory of its own.
+class damaged_with_right_checksums : public damaged, public testing::WithParamInterface<size_t> {
+ protected:
+  [[nodiscard]] size_t option() const override { return GetParam(); }
+  // A word outside of the initial values, which may be anything and are most of the file.
+  [[nodiscard]] size_t place_to_change(std::mt19937& random) const {
+    constexpr size_t kValues = 3;  // that section
+    const size_t entry = test::kTableAt + kValues * test::kEntryBytes;
+    const uint64_t first = test::word_at(bytes_, entry + 8);
+    const uint64_t last = first + test::word_at(bytes_, entry + 16);
+    for (;;) {
+      const size_t at = random() % (bytes_.size() / 8) * 8;
+      if (at < first || at >= last) return at;
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(options, damaged_with_right_checksums, testing::Values(0, 1, 2, 4, 5));
+
+// What is read of such a file is checked like a new one: it runs, or is refused.
+TEST_P(damaged_with_right_checksums, is_refused_or_runs_within_its_memory) {
   ASSERT_EQ(error(test::with_checksums(bytes_)), "no error");
   std::mt19937 random(2);
   int refused = 0;
+  int ran = 0;
   for (int i = 0; i < 300; ++i) {
     std::string changed = bytes_;
-    const size_t at = random() % (changed.size() / 8) * 8;
+    const size_t at = place_to_change(random);
     const uint64_t values[] = {0,
                                1,
                                random(),
@@ -194,14 +282,33 @@ TEST_F(damaged, whose_checksums_are_right_is_refused_or_may_run) {
     try {
       const train::TrainingProgram training =
           train::parse_training("step.thimble", test::with_checksums(changed));
-      for (const auto& [key, program] : training.programs)
+      for (const auto& [key, program] : training.programs) {
         EXPECT_EQ(program::error_of(program), "");
+        ran += test::run_bounded(program) ? 1 : 0;
+      }
     } catch (const Error& error) {
       EXPECT_EQ(error.where(), "step.thimble") << error.what();
       ++refused;
     }
   }
   EXPECT_GT(refused, 100);
+  if (GetParam() != 4) EXPECT_GT(ran, 0);
+}
+
+TEST_P(damaged_with_right_checksums, of_which_a_section_is_cut_short_is_refused) {
+  const uint64_t sections = test::word_at(bytes_, test::kSectionCountAt);
+  ASSERT_GE(sections, 5U);
+  for (uint64_t i = 0; i < sections; ++i) {
+    const size_t size_at = test::kTableAt + i * test::kEntryBytes + 16;
+    const uint64_t size = test::word_at(bytes_, size_at);
+    for (const uint64_t left : {uint64_t{0}, uint64_t{8}, size / 2, size - 8, size - 1}) {
+      if (left >= size) continue;
+      std::string cut = bytes_;
+      test::set_word(cut, size_at, left);
+      EXPECT_THAT(error(test::with_checksums(cut)), testing::HasSubstr("step.thimble"))
+          << "section " << i << ": " << left << " of " << size;
+    }
+  }
 }
 
 }  // namespace

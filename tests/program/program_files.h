@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thimble/error.h>
+#include <thimble/metrics.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
 
@@ -9,7 +10,9 @@
 
 namespace thimble::test {
 
-// A classifier with a convolution, a dense layer whose update is tiled, dropout and a metric.
+inline Value mean_squares(Value x) { return mean(mul(x, x)); }
+
+// A classifier with a convolution, a dense layer whose update is tiled, dropout and metrics.
 inline Graph small_classifier() {
   Graph g;
   const Value image = g.input("image", {6, 6, 1});
@@ -20,6 +23,8 @@ inline Graph small_classifier() {
   const Value logits = dense(x, {.units = 5, .name = "last"});
   g.minimize(softmax_cross_entropy(logits, digit));
   g.metric("accuracy", accuracy(logits, digit));
+  g.metric("squares", mean_squares(logits));  // a loss of its own for some parameters
+  g.metric("f1", f1_score(logits, digit));    // of all samples of an epoch together
   g.output("probabilities", softmax(logits));
   return g;
 }

@@ -38,26 +38,41 @@ Array constant_of(const Safetensors& file, const ir::ValueData& data) {
   return Array::of_bytes(type.dtype, type.shape, std::move(bytes));
 }
 
+// values: must outlive it.
+TensorView view_of(const std::string& name, const Array& values) {
+  TensorView view{.name = name,
+                  .dtype = file_dtype(values.dtype()),
+                  .shape = values.shape(),
+                  .bytes = values.bytes()};
+  if (!is_packed(values.dtype())) return view;
+  const auto held = std::make_shared<std::vector<std::byte>>();
+  view.bytes = {};
+  view.fetch = [&values, held] {
+    *held = unpacked(values.dtype(), values.shape(), values.bytes());
+    return std::span<const std::byte>(*held);
+  };
+  return view;
+}
+
 }  // namespace
+
+void add_model(const ModelParts& model, Metadata& metadata, std::vector<TensorView>& tensors) {
+  metadata[kGraphKey] = model.graph;
+  for (const auto& [name, values] : model.constants) tensors.push_back(view_of(name, values));
+}
+
+ModelParts parts_of(const ir::Graph& graph) {
+  ModelParts parts{graph_to_json(graph), {}};
+  for (const ir::ValueData& data : graph.values) {
+    if (is_constant(data)) parts.constants.emplace_back(*data.name, *data.data);
+  }
+  return parts;
+}
 
 void add_model(const ir::Graph& graph, Metadata& metadata, std::vector<TensorView>& tensors) {
   metadata[kGraphKey] = graph_to_json(graph);
   for (const ir::ValueData& data : graph.values) {
-    if (!is_constant(data)) continue;
-    const Array& values = data.data;
-    TensorView view{.name = *data.name,
-                    .dtype = file_dtype(data.type.dtype),
-                    .shape = data.type.shape,
-                    .bytes = values.bytes()};
-    if (is_packed(data.type.dtype)) {
-      const auto held = std::make_shared<std::vector<std::byte>>();
-      view.bytes = {};
-      view.fetch = [&data, held] {
-        *held = unpacked(data.type.dtype, data.type.shape, data.data->bytes());
-        return std::span<const std::byte>(*held);
-      };
-    }
-    tensors.push_back(std::move(view));
+    if (is_constant(data)) tensors.push_back(view_of(*data.name, *data.data));
   }
 }
 

@@ -1,6 +1,10 @@
 // What model files and checkpoints have in common: the graph in their metadata, and its constants.
 #pragma once
 
+#include <thimble/array.h>
+
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "io/safetensors/safetensors.h"
@@ -11,6 +15,14 @@ namespace thimble::io {
 inline constexpr const char* kFormatKey = "format";
 inline constexpr const char* kModelFormat = "thimble-model-1";
 inline constexpr const char* kGraphKey = "graph";
+
+// A graph as files hold it.
+struct ModelParts {
+  std::string graph;                                     // as JSON
+  std::vector<std::pair<std::string, Array>> constants;  // by name
+};
+[[nodiscard]] ModelParts parts_of(const ir::Graph& graph);
+void add_model(const ModelParts& model, Metadata& metadata, std::vector<TensorView>& tensors);
 
 // Adds the graph to the metadata and its constants to the tensors, which must not outlive it.
 void add_model(const ir::Graph& graph, Metadata& metadata, std::vector<TensorView>& tensors);

@@ -1,0 +1,111 @@
+#include "train/program_model.h"
+
+#include <fmt/format.h>
+#include <thimble/error.h>
+
+#include <map>
+#include <set>
+
+#include "program/attrs_bytes.h"
+
+namespace thimble::train {
+namespace {
+
+constexpr int64_t kMostValueBytes = int64_t{1} << 40;
+
+// Bytes of parameters and states, by their names.
+std::map<std::string, int64_t> stored_bytes(const TrainingProgram& training) {
+  std::map<std::string, int64_t> bytes;
+  for (const auto& [key, program] : training.programs) {
+    for (const program::Stored& stored : program.stored) {
+      bytes[*stored.name] = size_bytes(stored.type.dtype, stored.type.shape);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::byte> model_bytes(const io::ModelParts& model) {
+  program::ByteWriter to;
+  to.number(static_cast<int64_t>(model.graph.size()));
+  to.raw(std::as_bytes(std::span(model.graph)));
+  to.number(static_cast<int64_t>(model.constants.size()));
+  for (const auto& [name, values] : model.constants) {
+    to.text(name);
+    program::write_type({values.dtype(), values.shape()}, to);
+    to.raw(values.bytes());
+  }
+  return to.bytes();
+}
+
+io::ModelParts read_model_parts(program::ByteReader& from) {
+  constexpr size_t kLeastConstant = 4 * 8;
+  io::ModelParts model;
+  const int64_t size = from.number("bytes of the graph", 0, kMostValueBytes);
+  const std::span<const std::byte> text = from.raw("the graph", size);
+  model.graph.assign(reinterpret_cast<const char*>(text.data()), text.size());
+  const size_t count = from.count("constants of the model", kLeastConstant);
+  for (size_t i = 0; i < count; ++i) {
+    std::string name = from.text("name of a constant");
+    const ir::TensorType type = program::read_type(from);
+    const auto bytes = from.raw("a constant of the model", size_bytes(type.dtype, type.shape));
+    model.constants.emplace_back(
+        std::move(name), Array::of_bytes(type.dtype, type.shape, {bytes.begin(), bytes.end()}));
+  }
+  if (!from.at_end()) from.fail("the model", "is followed by something else");
+  return model;
+}
+
+ValueSection value_section(const TrainingProgram& training) {
+  const std::map<std::string, int64_t> stored = stored_bytes(training);
+  ValueSection made;
+  training.given.for_each([&](const std::string& name, std::span<const std::byte> bytes) {
+    if (stored.count(name) == 0) return;  // nothing of what was compiled reads it
+    made.bytes.emplace_back(name, static_cast<int64_t>(bytes.size()));
+    made.section.insert(made.section.end(), bytes.begin(), bytes.end());
+  });
+  return made;
+}
+
+void write_value_sizes(const ValueSizes& values, program::ByteWriter& to) {
+  to.number(static_cast<int64_t>(values.size()));
+  for (const auto& [name, bytes] : values) {
+    to.text(name);
+    to.number(bytes);
+  }
+}
+
+ValueSizes read_value_sizes(program::ByteReader& from) {
+  ValueSizes values(from.count("initial values", 2 * 8));
+  for (auto& [name, bytes] : values) {
+    name = from.text("name of an initial value");
+    bytes = from.number("bytes of an initial value", 0, kMostValueBytes);
+  }
+  return values;
+}
+
+void check_values(const TrainingProgram& training, const ValueSizes& values, int64_t section_bytes,
+                  const std::string& file) {
+  const std::map<std::string, int64_t> stored = stored_bytes(training);
+  std::set<std::string> names;
+  int64_t all = 0;
+  for (const auto& [name, bytes] : values) {
+    const auto known = stored.find(name);
+    if (known != stored.end() && known->second == bytes && names.insert(name).second) {
+      all += bytes;
+      continue;
+    }
+    throw Error(file,
+                fmt::format("has initial values of {} bytes for \"{}\", which is no parameter "
+                            "or state of that size, or stands there twice; the file was put "
+                            "together wrongly: compile it again",
+                            bytes, name));
+  }
+  if (all == section_bytes) return;
+  throw Error(file, fmt::format("has {} bytes of initial values, expected {}; the file was put "
+                                "together wrongly: compile it again",
+                                section_bytes, all));
+}
+
+}  // namespace thimble::train
