@@ -40,6 +40,7 @@ _TABLE = {
     "nn.MaxPool3d": ("nn.functional.max_pool3d", "", _MAX),
     "nn.AdaptiveAvgPool1d": ("nn.functional.adaptive_avg_pool1d", "", "output_size:size"),
     "nn.AdaptiveAvgPool2d": ("nn.functional.adaptive_avg_pool2d", "", "output_size:size"),
+    "nn.AdaptiveAvgPool3d": ("nn.functional.adaptive_avg_pool3d", "", "output_size:size"),
     "nn.AdaptiveMaxPool1d": ("nn.functional.adaptive_max_pool1d", "",
                              "output_size:size return_indices"),
     "nn.AdaptiveMaxPool2d": ("nn.functional.adaptive_max_pool2d", "",

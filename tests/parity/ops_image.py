@@ -1,7 +1,8 @@
 """Images of other sizes."""
+import ops_pool  # noqa: F401  the adapters of adaptive pooling
 import thimble as tb
 from layouts import channels_first, channels_last, pair, single
-from registry import THREE, Refused, op
+from registry import OPS, THREE, Refused, op
 
 
 def _pads(x, pad):
@@ -31,45 +32,43 @@ def pad(x, pad, mode="constant", value=0.0):
 
 def _upsampled(x, size, scale_factor, mode, align_corners=None, recompute=False):
     dims = x.ndim - 2
-    if dims == 3:
-        raise Refused(THREE)
     if scale_factor is not None and recompute:
         size = [int(n * scale_factor) for n in x.shape[2:]]
         scale_factor = None
     options = {"mode": mode, "align_corners": bool(align_corners)}
     if size is not None:
-        options["size"] = single(size) if dims == 1 else pair(size)
+        options["size"] = size if dims == 3 else single(size) if dims == 1 else pair(size)
     if scale_factor is not None:
         options["scale"] = single(scale_factor)
-    function = tb.upsample1d if dims == 1 else tb.upsample2d
+    function = {1: tb.upsample1d, 2: tb.upsample2d, 3: tb.upsample3d}[dims]
     return channels_first(function(channels_last(x), **options))
 
 
 MODES = {"nearest": "nearest", "nearest-exact": "nearest_exact", "linear": "bilinear",
-         "bilinear": "bilinear", "bicubic": "bicubic"}
+         "bilinear": "bilinear", "bicubic": "bicubic", "trilinear": "bilinear"}
 
 
 @op(["nn.functional.interpolate/nearest", "nn.functional.interpolate/nearest-exact",
      "nn.functional.interpolate/linear", "nn.functional.interpolate/bilinear",
-     "nn.functional.interpolate/bicubic"], "upsample1d upsample2d", times=4)
+     "nn.functional.interpolate/bicubic", "nn.functional.interpolate/trilinear"],
+    "upsample1d upsample2d upsample3d", times=4)
 def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=None,
                 recompute_scale_factor=None, antialias=False):
     return _upsampled(x, size, scale_factor, MODES[mode], align_corners, recompute_scale_factor)
 
 
-@op("nn.functional.interpolate/area", "adaptive_average_pool1d adaptive_average_pool2d")
+@op("nn.functional.interpolate/area",
+    "adaptive_average_pool1d adaptive_average_pool2d adaptive_average_pool3d")
 def area(x, size=None, scale_factor=None, mode="area", align_corners=None,
          recompute_scale_factor=None, antialias=False):
     dims = x.ndim - 2
-    if dims == 3:
-        raise Refused(THREE)
     if size is None:
         size = [int(n * scale_factor) for n in x.shape[2:]]
-    function = tb.adaptive_average_pool1d if dims == 1 else tb.adaptive_average_pool2d
-    return channels_first(function(channels_last(x), size=single(size) if dims == 1 else pair(size)))
+    name = f"nn.functional.adaptive_avg_pool{dims}d"
+    return OPS[name].call(x, size)
 
 
-@op("nn.functional.upsample_nearest", "upsample1d upsample2d")
+@op("nn.functional.upsample_nearest", "upsample1d upsample2d upsample3d")
 def upsample_nearest(x, size=None, scale_factor=None):
     return _upsampled(x, size, scale_factor, "nearest")
 

@@ -84,6 +84,13 @@ def adaptive_avg_pool2d(x, size):
     return channels_first(tb.adaptive_average_pool2d(channels_last(x, 2), size=_size(size)), 2)
 
 
+@op("nn.functional.adaptive_avg_pool3d", "adaptive_average_pool3d")
+def adaptive_avg_pool3d(x, size):
+    size = _size(size)
+    size = size if isinstance(size, tuple) else (size,)
+    return channels_first(tb.adaptive_average_pool3d(channels_last(x, 3), size=size), 3)
+
+
 @op("nn.functional.adaptive_max_pool1d", "adaptive_max_pool1d adaptive_max_pool1d_with_indices")
 def adaptive_max_pool1d(x, size, return_indices=False):
     return _max("adaptive_max_pool1d", x, 1, return_indices, size=single(size))

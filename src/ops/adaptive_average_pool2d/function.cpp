@@ -9,6 +9,10 @@ void describe(AdaptiveAveragePool1dOptions& o, ir::FieldVisitor& v) {
   v.field("size", o.size, "length of the result; 0: as x");
 }
 
+void describe(AdaptiveAveragePool3dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "of the result: one number, or depth, height and width; 0: as x");
+}
+
 }  // namespace thimble
 
 THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
@@ -35,6 +39,17 @@ THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
         return {adaptive_average_pool1d(in[0], options_as<AdaptiveAveragePool1dOptions>(options))};
       },
   };
-  static const FunctionDef* const defs[] = {&two_sides, &one_side};
+  static const FunctionDef three_sides{
+      .name = "adaptive_average_pool3d",
+      .doc = "Means over windows that divide a volume of any size as evenly as they can.",
+      .example = "auto y = adaptive_average_pool3d(x, {.size = {2, 4, 4}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
+      .options = ir::OptionSchema::of<AdaptiveAveragePool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_average_pool3d(in[0], options_as<AdaptiveAveragePool3dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides, &one_side, &three_sides};
   return defs;
 }

@@ -1,9 +1,11 @@
 #include <thimble/ops/adaptive_average_pool2d.h>
 #include <thimble/ops/average_pool2d.h>
+#include <thimble/ops/reshape.h>
 
 #include "ops/adaptive_average_pool2d/attrs.h"
 #include "ops/adaptive_average_pool2d/simd.h"
 #include "ops/families/conv/sequence.h"
+#include "ops/families/conv/volume.h"
 #include "ops/families/update/adaptive.h"
 
 #define THIMBLE_OP adaptive_average_pool2d
@@ -98,6 +100,18 @@ Value adaptive_average_pool2d(Value x, const AdaptiveAveragePool2dOptions& optio
 Value adaptive_average_pool1d(Value x, const AdaptiveAveragePool1dOptions& options) {
   ops::check_sequence("adaptive_average_pool1d", x);
   return ops::as_sequence(adaptive_average_pool2d(ops::as_image(x), {.size = {1, options.size}}));
+}
+
+Value adaptive_average_pool3d(Value x, const AdaptiveAveragePool3dOptions& options) {
+  ops::check_volume("adaptive_average_pool3d", x);
+  const Shape volume = x.shape();
+  const ops::Triple size = ops::triple("adaptive_average_pool3d", "size", options.size, 0);
+  const Value deep = adaptive_average_pool1d(
+      reshape(x, {-1, volume[1], volume[2] * volume[3] * volume[4]}), {.size = size.d});
+  const int64_t depth = deep.shape()[1];
+  const Value planes = adaptive_average_pool2d(reshape(deep, {-1, volume[2], volume[3], volume[4]}),
+                                               {.size = size.plane()});
+  return ops::volume_of(planes, depth);
 }
 
 }  // namespace thimble

@@ -4,6 +4,7 @@
 #include <thimble/graph.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace thimble {
 
@@ -23,5 +24,13 @@ struct AdaptiveAveragePool1dOptions {
 
 // adaptive_average_pool2d on sequences. x: [N, L, C]; y: [N, Q, C].
 Value adaptive_average_pool1d(Value x, const AdaptiveAveragePool1dOptions& options = {});
+
+struct AdaptiveAveragePool3dOptions {
+  std::vector<int64_t> size = {1};  // of the result: one number, or three; 0: as x
+};
+
+// Along the depth by adaptive_average_pool1d, then every plane by adaptive_average_pool2d. x: [N,
+// D, H, W, C]; y: [N, O, P, Q, C]. Equal to torch.nn.functional.adaptive_avg_pool3d.
+Value adaptive_average_pool3d(Value x, const AdaptiveAveragePool3dOptions& options = {});
 
 }  // namespace thimble

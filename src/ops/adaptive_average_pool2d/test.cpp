@@ -30,5 +30,22 @@ TEST(adaptive_average_pool1d, pools_sequences) {
               testing::ThrowsMessage<Error>(testing::HasSubstr("sequences [N, L, C]")));
 }
 
+TEST(adaptive_average_pool3d, pools_volumes) {
+  Graph g;
+  const Value x = g.input("x", {7, 5, 4, 3});
+  EXPECT_EQ(to_string(adaptive_average_pool3d(x, {.size = {4}}).shape()), "[N, 4, 4, 4, 3]");
+  EXPECT_EQ(to_string(adaptive_average_pool3d(x, {.size = {2, 0, 1}}).shape()), "[N, 2, 5, 1, 3]");
+  EXPECT_THAT(
+      [&] {
+        adaptive_average_pool3d(g.input("v", {7, 7, 3}));
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("[N, D, H, W, C]")));
+  EXPECT_THAT(
+      [&] {
+        adaptive_average_pool3d(x, {.size = {1, 2}});
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("[adaptive_average_pool3d]")));
+}
+
 }  // namespace
 }  // namespace thimble::test::adaptive_average_pool2d_test

@@ -1,9 +1,11 @@
+#include <thimble/ops/reshape.h>
 #include <thimble/ops/upsample2d.h>
 
 #include <cmath>
 
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/sequence.h"
+#include "ops/families/conv/volume.h"
 #include "ops/upsample2d/attrs.h"
 #include "ops/upsample2d/dims.h"
 #include "ops/upsample2d/simd.h"
@@ -182,6 +184,29 @@ Value upsample1d(Value x, const Upsample1dOptions& options) {
                                                         .scale_w = options.scale,
                                                         .mode = options.mode,
                                                         .align_corners = options.align_corners}));
+}
+
+Value upsample3d(Value x, const Upsample3dOptions& options) {
+  ops::check_volume("upsample3d", x);
+  const Shape volume = x.shape();
+  if (options.mode == Upsampling::bicubic) {
+    throw Error("upsample3d", "volumes are resized by nearest, nearest_exact or bilinear");
+  }
+  const ops::Triple size = options.size.empty()
+                               ? ops::Triple{0, 0, 0}
+                               : ops::triple("upsample3d", "size", options.size, 1);
+  const Value deep = upsample1d(reshape(x, {-1, volume[1], volume[2] * volume[3] * volume[4]}),
+                                {.size = size.d,
+                                 .scale = options.scale,
+                                 .mode = options.mode,
+                                 .align_corners = options.align_corners});
+  const int64_t depth = deep.shape()[1];
+  const Value planes = upsample2d(reshape(deep, {-1, volume[2], volume[3], volume[4]}),
+                                  {.size = size.plane(),
+                                   .scale = options.scale,
+                                   .mode = options.mode,
+                                   .align_corners = options.align_corners});
+  return ops::volume_of(planes, depth);
 }
 
 }  // namespace thimble

@@ -4,6 +4,7 @@
 #include <thimble/graph.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace thimble {
 
@@ -35,5 +36,17 @@ struct Upsample1dOptions {
 
 // upsample2d on sequences, seen as images of height 1. x: [N, L, C]; y: [N, Q, C].
 Value upsample1d(Value x, const Upsample1dOptions& options);
+
+struct Upsample3dOptions {
+  std::vector<int64_t> size;              // of the result: depth, height and width, or one number
+  double scale = 0.0;                     // factor of all three; 0: result / input
+  Upsampling mode = Upsampling::nearest;  // bilinear: trilinear; not bicubic
+  bool align_corners = false;
+};
+
+// Resizes volumes: along the depth by upsample1d, then every plane by upsample2d, with their rules
+// for size and scale. x: [N, D, H, W, C], f32; y: [N, O, P, Q, C]. Equal to
+// torch.nn.functional.interpolate. Errors: as upsample2d's, and for bicubic.
+Value upsample3d(Value x, const Upsample3dOptions& options);
 
 }  // namespace thimble

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 #include "ops/upsample2d/attrs.h"
 
 namespace thimble::test::upsample2d_test {
@@ -76,6 +77,24 @@ TEST(upsample1d, stretches_sequences) {
         upsample1d(g.input("image", {6, 6, 3}), {.scale = 2});
       },
       testing::ThrowsMessage<Error>(testing::HasSubstr("sequences [N, L, C]")));
+}
+
+TEST(upsample3d, stretches_volumes) {
+  Graph g;
+  const Value x = g.input("x", {4, 3, 2, 5});
+  EXPECT_EQ(to_string(upsample3d(x, {.scale = 2.5}).shape()), "[N, 10, 7, 5, 5]");
+  EXPECT_EQ(to_string(upsample3d(x, {.size = {2, 6, 3}}).shape()), "[N, 2, 6, 3, 5]");
+  const Value line = g.constant("line", {1, 2, 1, 1, 1}, {0, 4});
+  EXPECT_EQ(evaluate(upsample3d(line, {.size = {4, 1, 1}, .mode = Upsampling::bilinear})),
+            (std::vector<float>{0, 1, 3, 4}));
+  const auto refused = [&](Value value, const Upsample3dOptions& options, const char* message) {
+    EXPECT_THAT([&] { upsample3d(value, options); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr(message)));
+  };
+  refused(g.input("image", {6, 6, 3}), {.scale = 2}, "[N, D, H, W, C]");
+  refused(x, {.scale = 2, .mode = Upsampling::bicubic}, "nearest, nearest_exact or bilinear");
+  refused(x, {.size = {1, 2}}, "[upsample3d]");
+  refused(x, {}, "a size or a scale");
 }
 
 }  // namespace
