@@ -53,19 +53,21 @@ std::vector<int> count_overlaps(const Problem& problem) {
   return overlaps;
 }
 
+// The place of each of `count` indices when sorted; ties go by index.
+template <class Before>
+std::vector<int> sorted_places(size_t count, const Before& before) {
+  std::vector<size_t> sorted(count);
+  std::iota(sorted.begin(), sorted.end(), size_t{0});
+  std::stable_sort(sorted.begin(), sorted.end(), before);
+  std::vector<int> places(count);
+  for (size_t place = 0; place < count; ++place) places[sorted[place]] = static_cast<int>(place);
+  return places;
+}
+
 }  // namespace
 
 std::vector<int> places(std::span<const int64_t> scores) {
-  std::vector<size_t> sorted(scores.size());
-  std::iota(sorted.begin(), sorted.end(), size_t{0});
-  std::sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
-    return scores[a] != scores[b] ? scores[a] < scores[b] : a < b;
-  });
-  std::vector<int> places(scores.size());
-  for (size_t place = 0; place < sorted.size(); ++place) {
-    places[sorted[place]] = static_cast<int>(place);
-  }
-  return places;
+  return sorted_places(scores.size(), [&](size_t a, size_t b) { return scores[a] < scores[b]; });
 }
 
 PackOrder::PackOrder(const Problem& problem)
@@ -98,23 +100,11 @@ std::vector<int> PackOrder::rank(const Keys& keys) const {
     }
     return 0;
   };
-  struct Entry {
-    std::array<double, 3> values;
-    int item;
-  };
-  std::vector<Entry> entries(items.size());
+  std::vector<std::array<double, 3>> values(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    entries[i].item = static_cast<int>(i);
-    for (size_t k = 0; k < keys.size(); ++k) entries[i].values[k] = value(i, keys[k]);
+    for (size_t k = 0; k < keys.size(); ++k) values[i][k] = value(i, keys[k]);
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.values != b.values ? a.values > b.values : a.item < b.item;
-  });
-  std::vector<int> rank(items.size());
-  for (size_t place = 0; place < entries.size(); ++place) {
-    rank[static_cast<size_t>(entries[place].item)] = static_cast<int>(place);
-  }
-  return rank;
+  return sorted_places(items.size(), [&](size_t a, size_t b) { return values[a] > values[b]; });
 }
 
 std::vector<int> PackOrder::rank_roughly(const Keys& keys, std::mt19937_64& random) const {
