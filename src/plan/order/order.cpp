@@ -25,17 +25,7 @@ int natural_but_eager(const OrderRun& run) {
 }
 
 // The node that leaves the fewest bytes alive.
-int smallest_change(const OrderRun& run) {
-  int best = run.ready().front();
-  int64_t least = run.cost(best).after;
-  for (const int node : run.ready()) {
-    const int64_t after = run.cost(node).after;
-    if (after >= least) continue;
-    best = node;
-    least = after;
-  }
-  return best;
-}
+int smallest_change(const OrderRun& run) { return smallest_change(run, run.ready()); }
 
 constexpr NextNode kChoices[] = {natural_but_eager, smallest_change};
 

@@ -52,25 +52,10 @@ class Runner {
       run.run(node);
       --work_;
       if (run.live() <= live) return true;
-      node = best_released(run, node);
+      node = smallest_change(run, problem_.step(node).after);  // of those that waited only for it
     }
     while (run.order().size() > before) run.undo();
     return false;
-  }
-
-  // Of the nodes that waited only for this one, the one that leaves the fewest bytes alive; -1:
-  // none.
-  [[nodiscard]] int best_released(const OrderRun& run, int node) const {
-    int best = -1;
-    int64_t least = 0;
-    for (const int next : problem_.step(node).after) {
-      if (!run.is_ready(next)) continue;
-      const int64_t after = run.cost(next).after;
-      if (best >= 0 && after >= least) continue;
-      best = next;
-      least = after;
-    }
-    return best;
   }
 
   const OrderProblem& problem_;
@@ -98,6 +83,19 @@ std::vector<int> choices_of(const OrderRun& run, const Runner& runner) {
 }
 
 }  // namespace
+
+int smallest_change(const OrderRun& run, std::span<const int> nodes) {
+  int best = -1;
+  int64_t least = 0;
+  for (const int node : nodes) {
+    if (!run.is_ready(node)) continue;
+    const int64_t after = run.cost(node).after;
+    if (best >= 0 && after >= least) continue;
+    best = node;
+    least = after;
+  }
+  return best;
+}
 
 OrderResult search_order(const OrderProblem& problem, int64_t limit, int64_t& work) {
   const Runner runner(problem, limit, work);

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/order/problem.h"
 
 namespace thimble::plan {
+
+// Of the nodes that are ready, the first that leaves the fewest bytes alive; -1: none.
+[[nodiscard]] int smallest_change(const OrderRun& run, std::span<const int> nodes);
 
 // Both searches run at once, without trying anything else, what can do no harm: a node, or a chain
 // of nodes each of which waits for the one before, that stays within the limit and in the end
