@@ -172,14 +172,9 @@ class BudgetSearch {
   }
 
   [[nodiscard]] Candidate plain(const Variant& variant) const {
-    Candidate result;
-    result.step.decisions = variant.decisions;
-    result.step.decisions.micro_batches = budget_.micro_batches;
-    result.step.graph = variant.graph;
-    result.step.arena = plan_arena(variant.graph, options_);
-    result.computing = variant.graph;
-    result.cost = {counted_bytes(result.step.arena.plan), times_.of(variant.graph), false};
-    return result;
+    Swapped nothing;
+    nothing.graph = variant.graph;
+    return with_transfers(variant, std::move(nothing), 0);
   }
 
   // A budget smaller than the least staging asks for the smallest plan, which is the same for any
