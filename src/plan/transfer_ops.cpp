@@ -32,8 +32,10 @@ void wait(const ir::KernelCall& call) {
   static_cast<void>(call.swap->wait(static_cast<int>(transfer_of(call).slot)));
 }
 
+// An op with an output makes it by the type of the attributes.
 ir::OpDef definition(const char* name, const char* doc, std::vector<ir::ArgDoc> inputs,
                      std::vector<ir::ArgDoc> outputs, ir::KernelFn kernel) {
+  const auto infer = outputs.empty() ? nothing : wanted_type;
   return {
       .name = name,
       .signature{
@@ -42,7 +44,7 @@ ir::OpDef definition(const char* name, const char* doc, std::vector<ir::ArgDoc> 
           .outputs = std::move(outputs),
           .attrs = ir::Attrs::schema_of<SwapAttrs>(),
       },
-      .infer = nothing,
+      .infer = infer,
       .kernels{.params = params, .ref = kernel, .any_type = true},
   };
 }
@@ -73,16 +75,12 @@ const ir::OpDef& swap_written_op() {
 }
 
 const ir::OpDef& swap_read_op() {
-  static const ir::OpDef def = [] {
-    ir::OpDef op = definition("swap_read", "Begins to read a value from the swap file.", {},
-                              {{"raw", "of the attributes' type"}}, [](const ir::KernelCall& call) {
-                                const Transfer& t = transfer_of(call);
-                                call.swap->start_read(static_cast<int>(t.slot), call.outputs[0],
-                                                      t.bytes, t.deadline);
-                              });
-    op.infer = wanted_type;
-    return op;
-  }();
+  static const ir::OpDef def = definition(
+      "swap_read", "Begins to read a value from the swap file.", {},
+      {{"raw", "of the attributes' type"}}, [](const ir::KernelCall& call) {
+        const Transfer& t = transfer_of(call);
+        call.swap->start_read(static_cast<int>(t.slot), call.outputs[0], t.bytes, t.deadline);
+      });
   return def;
 }
 
@@ -91,7 +89,6 @@ const ir::OpDef& swap_ready_op() {
     ir::OpDef op =
         definition("swap_ready", "Waits until a value has been read.", {{"raw", "what is read"}},
                    {{"y", "raw, of the attributes' type"}}, wait);
-    op.infer = wanted_type;
     op.memory.views = {{0, 0}};
     return op;
   }();

@@ -102,12 +102,11 @@ class Building {
     if (input >= 0) node.inputs = {input};
     if (output != nullptr) {
       node.outputs = {static_cast<int>(to_.values.size())};
-      ir::ValueData data;
-      data.name = output->name;
-      data.storage = output->storage;
-      data.recomputed = output->recomputed;
-      data.fetched = output->fetched;
-      data.type = {attrs.dtype, attrs.shape};
+      ir::ValueData data{.name = output->name,
+                         .type = {attrs.dtype, attrs.shape},
+                         .storage = output->storage,
+                         .recomputed = output->recomputed,
+                         .fetched = output->fetched};
       // A fetched parameter or state lies in the arena like an activation.
       data.role = ir::is_persistent(output->role) ? ir::Role::activation : output->role;
       data.producer = static_cast<int>(to_.nodes.size());
