@@ -11,11 +11,6 @@ namespace {
 
 constexpr const char* kSwap = "swap";
 
-bool is_recomputed(const ir::Graph& graph, const ir::Node& node) {
-  if (node.outputs.empty()) return false;
-  return graph.data(node.outputs[0]).recomputed;
-}
-
 // Floating-point operations; at least one for every element of the output.
 double operations_of(const ir::Graph& graph, const ir::Node& node) {
   if (!node.op->memory.views.empty()) return 0.0;
@@ -63,7 +58,7 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   double flops = 0.0;
   std::set<std::string> recomputed;
   for (const ir::Node& node : graph.nodes) {
-    if (!is_recomputed(graph, node)) continue;
+    if (node.outputs.empty() || !graph.data(node.outputs[0]).recomputed) continue;
     const std::string value = ir::label(graph.data(node.outputs[0]));
     recomputed.insert(value);
     if (recomputed_.count(value) > 0) continue;
