@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/swap/times.h"
+#include "plan/swap/swap.h"
 
 namespace thimble::exec {
 namespace {

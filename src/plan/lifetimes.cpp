@@ -124,6 +124,10 @@ std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing
   return live;
 }
 
+int64_t largest(const std::vector<int64_t>& live) {
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+}
+
 void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live) {
   const int end = sequence.size();
   live.assign(static_cast<size_t>(end), 0);  // first the change at each step, then its running sum

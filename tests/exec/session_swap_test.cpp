@@ -16,7 +16,6 @@
 #include "exec/rehearsal.h"
 #include "exec/swap_file.h"
 #include "io/temporary_folder.h"
-#include "plan/swap/times.h"
 #include "plan/transfer_ops.h"
 #include "train/compile.h"
 

@@ -34,10 +34,7 @@ struct Candidate {
   Fitted step;
   ir::Graph computing;  // the step without transfers
   Cost cost;
-  double busy_ms = 0.0;
-  double stall_ms = 0.0;
-  int64_t read_bytes = 0;
-  int64_t written_bytes = 0;
+  TransferTimes times;
   bool is_smallest = false;  // a lower target gives nothing smaller
 };
 
@@ -254,10 +251,7 @@ class BudgetSearch {
                                          int64_t staging) const {
     Candidate result;
     result.computing = variant.graph;
-    result.busy_ms = swap.transfer_ms;
-    result.stall_ms = swap.stall_ms;
-    result.read_bytes = swap.read_bytes;
-    result.written_bytes = swap.written_bytes;
+    result.times = swap.times;
     result.step.decisions = variant.decisions;
     result.step.decisions.micro_batches = budget_.micro_batches;
     result.step.arena = plan_arena(swap.graph, options_, swap.in_file);
@@ -271,17 +265,17 @@ class BudgetSearch {
     result.step.graph = std::move(swap.graph);
     result.step.in_file = std::move(swap.in_file);
     result.step.slot_bytes = std::move(swap.slot_bytes);
-    result.cost = {counted_bytes(plan), times_.of(variant.graph) + swap.stall_ms,
-                   swap.stall_ms > 0.0 || swap.read_bytes > 0};
+    result.cost = {counted_bytes(plan), times_.of(variant.graph) + swap.times.stall_ms,
+                   swap.times.stall_ms > 0.0 || swap.times.read_bytes > 0};
     return result;
   }
 
   [[nodiscard]] Fitted finished() {
     Plan& plan = best_->step.arena.plan;
-    plan.swap_read_bytes = best_->read_bytes;
-    plan.swap_written_bytes = best_->written_bytes;
-    plan.swap_busy_ms = best_->busy_ms;
-    plan.swap_stall_ms = best_->stall_ms;
+    plan.swap_read_bytes = best_->times.read_bytes;
+    plan.swap_written_bytes = best_->times.written_bytes;
+    plan.swap_busy_ms = best_->times.busy_ms;
+    plan.swap_stall_ms = best_->times.stall_ms;
     plan.step_ms = best_->cost.ms;
     if (budget_.explain) explain(plan);
     return std::move(best_->step);
@@ -310,7 +304,8 @@ class BudgetSearch {
     list.add("recomputation", best_->computing);
     const std::optional<StepDecisions::Swapping>& swap = best_->step.decisions.swap;
     if (swap && !swap->transfers.items.empty()) {
-      list.add_swap(plan, static_cast<int64_t>(swap->transfers.items.size()), best_->stall_ms);
+      list.add_swap(plan, static_cast<int64_t>(swap->transfers.items.size()),
+                    best_->times.stall_ms);
     }
     plan.strategies = std::move(list).finish();
   }

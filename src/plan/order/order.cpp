@@ -137,8 +137,7 @@ std::vector<ir::Graph> orders_of(const ir::Graph& graph, const ArenaOptions& opt
 
 int64_t live_peak_bytes(const ir::Graph& graph, const ArenaOptions& options) {
   const Sequence sequence = sequence_of(graph, workspaces(graph, options));
-  const std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, options.in_place));
-  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  return largest(live_bytes(sequence, Sharing(sequence, options.in_place)));
 }
 
 }  // namespace thimble::plan

@@ -175,9 +175,7 @@ class Choosing {
 
   // Takes back cuts that the target does not need, the longest transfers first.
   void take_back() {
-    const int64_t enough = live_.empty() ? 0
-                                         : std::max(options_.target_bytes,
-                                                    *std::max_element(live_.begin(), live_.end()));
+    const int64_t enough = std::max(options_.target_bytes, largest(live_));
     std::stable_sort(cuts_.begin(), cuts_.end(), [this](const Cut& a, const Cut& b) {
       return item(a.item).bytes > item(b.item).bytes;
     });
@@ -187,7 +185,7 @@ class Choosing {
         const Cut back = still_out(cut);
         if (back.item < 0) continue;
         apply(back, false);
-        if (*std::max_element(live_.begin(), live_.end()) > enough) apply(back, true);
+        if (largest(live_) > enough) apply(back, true);
       }
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/swap/times.h"
 #include "plan/transfer_ops.h"
 
 namespace thimble::plan {

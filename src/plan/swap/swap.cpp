@@ -4,18 +4,19 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
+#include "ir/rewrite.h"
 #include "plan/lifetimes.h"
 #include "plan/swap/choice.h"
 #include "plan/swap/items.h"
-#include "plan/swap/times.h"
 #include "plan/transfer_ops.h"
 
 namespace thimble::plan {
 namespace {
 
-// Shares of the target for which the choice is tried; see transfers().
-constexpr double kPartsOfTarget[] = {0.95, 0.9, 0.8, 0.7};
+// Shares of the target for which the choice is tried.
+constexpr double kSharesOfTarget[] = {0.95, 0.9, 0.8, 0.7};
 
 // Slots of parameters and state come first, sorted by name, so that they are equal in all programs
 // over one store.
@@ -23,9 +24,7 @@ void number_slots(std::vector<SwapItem>& items, const std::set<std::string>& in_
                   Swapped& swapped) {
   swapped.in_file = in_file;
   for (const SwapItem& item : items) {
-    if (!item.is_swapped()) continue;
-    ++swapped.values;
-    if (item.persistent()) swapped.in_file.insert(item.name);
+    if (item.is_swapped() && item.persistent()) swapped.in_file.insert(item.name);
   }
   swapped.slot_bytes.assign(swapped.in_file.size(), 0);
   std::vector<SwapItem*> buffers;
@@ -57,23 +56,18 @@ class Building {
         items_(items),
         residencies_(residencies),
         writes_(writes_of(residencies)),
-        raw_(items.size(), -1),
-        ids_(from.values.size(), -1),
+        to_(from),
         item_of_(from.values.size(), -1),
+        raw_(from.values.size(), -1),
         newest_(items.size(), -1) {
     for (size_t i = 0; i < items.size(); ++i) {
       if (!items[i].is_swapped()) continue;
+      newest_[i] = items[i].values.front();
       for (const int id : items[i].values) item_of_[static_cast<size_t>(id)] = static_cast<int>(i);
     }
   }
 
   ir::Graph run() {
-    to_.layers = from_.layers;
-    for (size_t id = 0; id < from_.values.size(); ++id) {
-      if (from_.values[id].producer >= 0) continue;
-      ids_[id] = static_cast<int>(to_.values.size());
-      to_.values.push_back(from_.values[id]);
-    }
     after(-1);
     for (size_t n = 0; n < from_.nodes.size(); ++n) {
       layer_ = from_.nodes[n].layer;
@@ -81,27 +75,23 @@ class Building {
       copy(from_.nodes[n]);
       after(static_cast<int>(n));
     }
-    if (from_.loss) to_.loss = new_id(*from_.loss);
-    for (const auto& [name, id] : from_.outputs) to_.outputs.emplace_back(name, new_id(id));
-    for (const auto& [name, id] : from_.metrics) to_.metrics.emplace_back(name, new_id(id));
-    return std::move(to_);
+    return std::move(to_).finish();
   }
 
  private:
-  [[nodiscard]] int new_id(int id) const { return id < 0 ? -1 : ids_[static_cast<size_t>(id)]; }
   [[nodiscard]] const SwapItem& item_of(const Residency& residency) const {
     return items_[static_cast<size_t>(residency.item)];
   }
 
-  // Adds a transfer node; returns its output, or -1.
-  int add(const ir::OpDef& op, const SwapAttrs& attrs, int input, const ir::ValueData* output) {
-    ir::Node node;
-    node.layer = layer_;
-    node.op = &op;
-    node.attrs = ir::Attrs::of(attrs);
+  // Adds a transfer node, with an output like the given value if there is one; returns that, or -1.
+  int add(const ir::OpDef& op, SwapAttrs attrs, int input, const ir::ValueData* output) {
+    ir::Graph& to = to_.graph();
+    ir::Node node{.op = &op, .layer = layer_};
     if (input >= 0) node.inputs = {input};
     if (output != nullptr) {
-      node.outputs = {static_cast<int>(to_.values.size())};
+      attrs.dtype = output->type.dtype;
+      attrs.shape = output->type.shape;
+      node.outputs = {static_cast<int>(to.values.size())};
       ir::ValueData data{.name = output->name,
                          .type = {attrs.dtype, attrs.shape},
                          .storage = output->storage,
@@ -109,11 +99,12 @@ class Building {
                          .fetched = output->fetched};
       // A fetched parameter or state lies in the arena like an activation.
       data.role = ir::is_persistent(output->role) ? ir::Role::activation : output->role;
-      data.producer = static_cast<int>(to_.nodes.size());
-      to_.values.push_back(std::move(data));
+      data.producer = static_cast<int>(to.nodes.size());
+      to.values.push_back(std::move(data));
     }
-    to_.nodes.push_back(std::move(node));
-    return to_.nodes.back().outputs.empty() ? -1 : to_.nodes.back().outputs[0];
+    node.attrs = ir::Attrs::of(attrs);
+    to.nodes.push_back(std::move(node));
+    return output == nullptr ? -1 : to.nodes.back().outputs[0];
   }
 
   void begin_reads(int step) {
@@ -122,63 +113,40 @@ class Building {
       const SwapItem& item = item_of(residency);
       ir::ValueData data = from_.data(item.values.front());
       data.fetched = true;
-      raw_[static_cast<size_t>(residency.item)] = add(swap_read_op(),
-                                                      {.slot = item.slot,
-                                                       .deadline = residency.read_deadline(),
-                                                       .dtype = data.type.dtype,
-                                                       .shape = data.type.shape},
-                                                      -1, &data);
-      // Later readers of these values read the fetched one.
-      for (const int id : item.values) ids_[static_cast<size_t>(id)] = -1;
+      const int raw = add(swap_read_op(),
+                          {.slot = item.slot, .deadline = residency.read_deadline()}, -1, &data);
+      for (const int id : item.values) raw_[static_cast<size_t>(id)] = raw;
     }
   }
 
-  // The value in the new graph. Waits for it first if it is being fetched.
-  int ready(int id) {
-    int& now = ids_[static_cast<size_t>(id)];
-    if (now >= 0) return now;
-    const int item = item_of_[static_cast<size_t>(id)];
-    const ir::ValueData& data = from_.data(id);
-    now = add(swap_ready_op(),
-              {.slot = items_[static_cast<size_t>(item)].slot,
-               .dtype = data.type.dtype,
-               .shape = data.type.shape},
-              raw_[static_cast<size_t>(item)], &data);
-    return now;
+  // Waits for a value if it is being fetched.
+  void wait_for(int id) {
+    const int raw = std::exchange(raw_[static_cast<size_t>(id)], -1);
+    if (raw < 0) return;
+    const int slot = items_[static_cast<size_t>(item_of_[static_cast<size_t>(id)])].slot;
+    const int ready = add(swap_ready_op(), {.slot = slot}, raw, &from_.data(id));
+    const Value fetched = to_.graph().value(ready);
+    to_.replace({.outputs = {id}}, {&fetched, 1});
   }
 
   void copy(const ir::Node& node) {
-    ir::Node copied = node;
-    for (int& input : copied.inputs) {
-      if (input >= 0) input = ready(input);
+    for (const int input : node.inputs) {
+      if (input >= 0) wait_for(input);
     }
-    for (int& output : copied.outputs) {
-      ir::ValueData data = from_.data(output);
-      const int item = item_of_[static_cast<size_t>(output)];
-      if (item >= 0 && items_[static_cast<size_t>(item)].persistent()) {
-        data.role = ir::Role::activation;
-      }
-      data.producer = static_cast<int>(to_.nodes.size());
-      ids_[static_cast<size_t>(output)] = static_cast<int>(to_.values.size());
-      output = static_cast<int>(to_.values.size());
-      to_.values.push_back(std::move(data));
-    }
-    to_.nodes.push_back(std::move(copied));
+    to_.copy(node);
     for (const int output : node.outputs) {
+      raw_[static_cast<size_t>(output)] = -1;
       const int item = item_of_[static_cast<size_t>(output)];
-      if (item >= 0) newest_[static_cast<size_t>(item)] = output;
+      if (item < 0) continue;
+      newest_[static_cast<size_t>(item)] = output;
+      if (!items_[static_cast<size_t>(item)].persistent()) continue;
+      to_.graph().values[static_cast<size_t>(to_.new_id(output))].role = ir::Role::activation;
     }
   }
 
   // The value that the item's memory holds now.
   [[nodiscard]] int contents(const Residency& residency) const {
-    const int newest = newest_[static_cast<size_t>(residency.item)];
-    const int id = new_id(newest >= 0 ? newest : item_of(residency).values.front());
-    if (id < 0) {
-      const std::string name = ir::label(from_.data(item_of(residency).values.front()));
-      throw Error("swap", name + " is read back before it is written");
-    }
-    return id;
+    return to_.new_id(newest_[static_cast<size_t>(residency.item)]);
   }
 
   void after(int step) {
@@ -199,45 +167,29 @@ class Building {
   }
 
   const ir::Graph& from_;
-  ir::Graph to_;
   const std::vector<SwapItem>& items_;
   const std::vector<Residency>& residencies_;
   std::vector<size_t> writes_;  // indices of residencies
-  std::vector<int> raw_;        // by item: output of the last read
-  std::vector<int> ids_;      // by value: the new value; -1: not there yet, or still being fetched
+  ir::Rewriter to_;
   std::vector<int> item_of_;  // by value: its swapped item; -1: none
+  std::vector<int> raw_;      // by value: output of the read that is fetching it; -1: none
   std::vector<int> newest_;   // by item: the value written last
   int layer_ = -1;            // layer of the current node, which its transfers get
 };
 
-// The chosen swaps and their transfers.
+// The chosen swaps and when they are moved.
 struct Transfers {
   std::vector<SwapItem> items;
   Live live;
   std::vector<Residency> residencies;
-  TransferTimes times;
-  [[nodiscard]] int64_t peak_bytes() const {
-    return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
-  }
 };
-
-// Chooses swaps for a share of the target. The rest is left for reading ahead and writing late.
-Transfers transfers(const Transfers& none, const SwapOptions& options, double part) {
-  Transfers result = none;
-  SwapOptions tighter = options;
-  tighter.target_bytes = static_cast<int64_t>(part * static_cast<double>(options.target_bytes));
-  choose_swaps(result.items, result.live, tighter);
-  result.residencies = place_transfers(result.items, result.live, options);
-  result.times = transfer_times(result.items, result.residencies, options.costs);
-  return result;
-}
 
 Transfers nothing_swapped(const ir::Graph& graph, const ArenaOptions& options,
                           int64_t smallest_bytes) {
   const Sequence sequence = sequence_of(graph, workspaces(graph, options));
   const Sharing sharing(sequence, options.in_place);
   Transfers none{
-      swap_items(graph, sequence, sharing, smallest_bytes), live_bytes(sequence, sharing), {}, {}};
+      swap_items(graph, sequence, sharing, smallest_bytes), live_bytes(sequence, sharing), {}};
   const int64_t resident = resident_bytes(graph, {});
   for (int64_t& bytes : none.live) bytes += resident;
   return none;
@@ -288,18 +240,25 @@ bool place(const ir::Graph& graph, const SwapDecisions& decisions, Transfers& tr
   return true;
 }
 
-Swapped built(const ir::Graph& graph, Transfers chosen, SwapDecisions decisions) {
+// Times of a step with transfers. costs: of the step without them.
+TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
+  std::vector<double> node_ms;
+  for (auto next = costs.node_ms.begin(); const ir::Node& node : graph.nodes) {
+    node_ms.push_back(is_transfer(*node.op) ? 0.0 : *next++);
+  }
+  costs.node_ms = std::move(node_ms);
+  return transfer_times(graph, costs);
+}
+
+Swapped built(const ir::Graph& graph, Transfers chosen, const std::set<std::string>& in_file,
+              const SwapCosts& costs) {
   Swapped swapped;
-  number_slots(chosen.items, decisions.in_file, swapped);
-  swapped.peak_bytes = chosen.peak_bytes();
-  swapped.transfers = chosen.times.count;
-  swapped.read_bytes = chosen.times.read_bytes;
-  swapped.written_bytes = chosen.times.written_bytes;
-  swapped.transfer_ms = chosen.times.busy_ms;
-  swapped.stall_ms = chosen.times.stall_ms;
+  swapped.peak_bytes = largest(chosen.live);
+  number_slots(chosen.items, in_file, swapped);
   swapped.graph = Building(graph, chosen.items, chosen.residencies).run();
-  decisions.in_file = swapped.in_file;
-  swapped.decisions = std::move(decisions);
+  swapped.times = times_of(swapped.graph, costs);
+  swapped.decisions = decisions_of(graph, chosen);
+  swapped.decisions.in_file = swapped.in_file;
   return swapped;
 }
 
@@ -307,19 +266,27 @@ Swapped built(const ir::Graph& graph, Transfers chosen, SwapDecisions decisions)
 
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
   const Transfers none = nothing_swapped(graph, options.arena, options.smallest_bytes);
-  Transfers best = transfers(none, options, 1.0);
-  if (best.times.stall_ms > 0.0 && best.peak_bytes() <= options.target_bytes) {
-    for (const double part : kPartsOfTarget) {
-      Transfers next = transfers(none, options, part);
-      if (next.peak_bytes() > options.target_bytes) break;
+  // Chooses swaps for a share of the target. The rest is left for reading ahead and writing late.
+  const auto swapped_for = [&](double share) {
+    Transfers chosen = none;
+    SwapOptions tighter = options;
+    tighter.target_bytes = static_cast<int64_t>(share * static_cast<double>(options.target_bytes));
+    choose_swaps(chosen.items, chosen.live, tighter);
+    chosen.residencies = place_transfers(chosen.items, chosen.live, options);
+    return built(graph, std::move(chosen), options.in_file.value_or(std::set<std::string>()),
+                 options.costs);
+  };
+  Swapped best = swapped_for(1.0);
+  if (best.times.stall_ms > 0.0 && best.peak_bytes <= options.target_bytes) {
+    for (const double share : kSharesOfTarget) {
+      Swapped next = swapped_for(share);
+      if (next.peak_bytes > options.target_bytes) break;
       if (next.times.stall_ms < best.times.stall_ms) best = std::move(next);
     }
   }
-  if (options.actual) best.times = transfer_times(best.items, best.residencies, *options.actual);
-  SwapDecisions decisions = decisions_of(graph, best);
-  decisions.smallest_bytes = options.smallest_bytes;
-  if (options.in_file) decisions.in_file = *options.in_file;
-  return built(graph, std::move(best), std::move(decisions));
+  if (options.actual) best.times = times_of(best.graph, *options.actual);
+  best.decisions.smallest_bytes = options.smallest_bytes;
+  return best;
 }
 
 Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
@@ -328,8 +295,9 @@ Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
   if (!place(graph, decisions, chosen)) {
     throw Error("swap", "the transfers that were decided are those of another step");
   }
-  chosen.times = transfer_times(chosen.items, chosen.residencies, costs);
-  return built(graph, std::move(chosen), decisions);
+  Swapped swapped = built(graph, std::move(chosen), decisions.in_file, costs);
+  swapped.decisions.smallest_bytes = decisions.smallest_bytes;
+  return swapped;
 }
 
 }  // namespace thimble::plan

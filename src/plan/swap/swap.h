@@ -68,6 +68,19 @@ struct SwapDecisions {
   bool operator==(const SwapDecisions&) const = default;
 };
 
+// Totals of the transfers of a step.
+struct TransferTimes {
+  int64_t count = 0;
+  int64_t read_bytes = 0;
+  int64_t written_bytes = 0;
+  double busy_ms = 0.0;
+  double stall_ms = 0.0;  // that the step waits for them
+};
+// Simulates a step with its transfers: the file always runs the most urgent one, beside the nodes.
+// costs: node_ms of transfers is ignored. Bytes are as they are moved, without rounding to the
+// alignment.
+[[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);
+
 // A step with its transfers.
 struct Swapped {
   ir::Graph graph;
@@ -75,12 +88,7 @@ struct Swapped {
   std::set<std::string> in_file;    // parameters and state; their slots come first, in this order
   std::vector<int64_t> slot_bytes;  // size of each slot in the file
   int64_t peak_bytes = 0;           // largest sum alive, as the target counts it
-  int64_t values = 0;               // number of swapped values
-  int64_t transfers = 0;
-  int64_t read_bytes = 0;
-  int64_t written_bytes = 0;
-  double transfer_ms = 0.0;  // predicted, of all transfers
-  double stall_ms = 0.0;     // predicted: time that the step waits for them
+  TransferTimes times;              // predicted
 };
 
 // Moves values out of memory until the peak is within the target, or as small as possible. The

@@ -176,7 +176,7 @@ class Tiler {
     }
     Trial made;
     made.live = live_bytes(sequence, Sharing(sequence, options_.in_place));
-    made.peak = made.live.empty() ? 0 : *std::max_element(made.live.begin(), made.live.end());
+    made.peak = largest(made.live);
     made.steps = std::move(steps);
     return made;
   }
