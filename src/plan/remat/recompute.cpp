@@ -351,13 +351,11 @@ std::vector<RematSchedule> segmented(const ScheduleBuilder& builder, const std::
 }
 
 // Searches from several starts, because greedy choices lead to different ends. first: the result
-// from the step as it is. Returns the best choice, and others that may be better in an order of
-// their own.
-std::vector<RematSchedule> searched(const ScheduleBuilder& builder, const RecomputeOptions& options,
-                                    RematSchedule first) {
+// from the step as it is.
+RematSchedule searched(const ScheduleBuilder& builder, const RecomputeOptions& options,
+                       RematSchedule first) {
   Best best(builder, options);
   best.consider(std::move(first));
-  std::vector<RematSchedule> others;
   std::vector<char> may(builder.graph().nodes.size(), 0);
   std::vector<int> open;
   for (int n = 0; n < builder.loss_node(); ++n) {
@@ -369,31 +367,18 @@ std::vector<RematSchedule> searched(const ScheduleBuilder& builder, const Recomp
     for (RematSchedule& start : segmented(builder, may, best)) {
       best.consider(Chooser(builder, options, 1.0, std::move(start)).chosen());
     }
-    const auto anneal_from = [&](const RematSchedule& start, int64_t bytes) {
-      RematSchedule end = anneal(builder, open, start, std::max<int64_t>(bytes, 1));
+    const auto anneal_to = [&](int64_t bytes) {
+      RematSchedule end = anneal(builder, open, best.schedule(), std::max<int64_t>(bytes, 1));
       best.consider(Chooser(builder, options, 1.0, std::move(end)).chosen());
     };
-    // Anneal towards the target. If that misses it, start from the smallest choice, which then
-    // keeps what fits the target or is the result. For the smallest choice, reduce its work.
-    anneal_from(best.schedule(), std::max(options.target_bytes, best.schedule().peak_bytes / 2));
-    if (options.target_bytes == 0) {
-      anneal_from(best.schedule(), best.schedule().peak_bytes);
-    } else if (best.schedule().peak_bytes > options.target_bytes) {
-      RecomputeOptions least = options;
-      least.target_bytes = 0;
-      std::vector<RematSchedule> smallest = searched(builder, least, greedy(builder, least));
-      if (smallest.front().peak_bytes > options.target_bytes) return smallest;
-      others.push_back(best.schedule());
-      RematSchedule start = Chooser(builder, options, 1.0, std::move(smallest.front())).chosen();
-      best.consider(start);
-      anneal_from(start, options.target_bytes);
-    }
+    // Anneal towards the target. For the smallest choice, then reduce its work.
+    anneal_to(std::max(options.target_bytes, best.schedule().peak_bytes / 2));
+    if (options.target_bytes == 0) anneal_to(best.schedule().peak_bytes);
   }
   if (options.any_op || options.slack > 0.0) {  // cheap nodes alone need no exchange
     best.consider(Chooser(builder, options, 1.0, best.schedule()).exchanged());
   }
-  others.insert(others.begin(), best.schedule());
-  return others;
+  return best.schedule();
 }
 
 // The smallest result so far, each in its own best order.
@@ -433,7 +418,7 @@ bool has_backward_part(const ir::Graph& graph) {
 ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& options) {
   if (!has_backward_part(graph)) return graph;
   const ScheduleBuilder builder(graph, options.arena);
-  return builder.graph_of(searched(builder, options, greedy(builder, options)).front());
+  return builder.graph_of(searched(builder, options, greedy(builder, options)));
 }
 
 Recomputation find_recomputation(std::span<const ir::Graph> orders,
@@ -452,9 +437,7 @@ Recomputation find_recomputation(std::span<const ir::Graph> orders,
     best_order = static_cast<int>(i);
     first = std::move(schedule);
   }
-  for (const RematSchedule& schedule : searched(*best, options, std::move(first))) {
-    smallest.consider(*best, best_order, schedule);
-  }
+  smallest.consider(*best, best_order, searched(*best, options, std::move(first)));
   return smallest.take();
 }
 
