@@ -22,9 +22,6 @@ namespace {
 // Candidates tried at one peak before the search gives up on it.
 constexpr size_t kMaxTries = 48;
 
-// Total nodes of the schedules that exchange builds: some hundredths of a second.
-constexpr size_t kMaxExchangeNodes = 500'000;
-
 constexpr int kMaxSegments = 16;
 
 // Total nodes of the searches from different starts, so that long steps have few starts.
@@ -109,21 +106,11 @@ class Chooser {
       if (best && ranking_.of(builder_, schedule_) < ranking_.of(builder_, *best)) best = schedule_;
     }
     if (best) schedule_ = std::move(*best);
-    keep_needless(enough());
-    return std::move(schedule_);
-  }
-
-  [[nodiscard]] RematSchedule exchanged() {
-    while (exchange(enough())) {
-    }
+    keep_needless(std::max(options_.target_bytes, schedule_.peak_bytes));
     return std::move(schedule_);
   }
 
  private:
-  [[nodiscard]] int64_t enough() const {
-    return std::max(options_.target_bytes, schedule_.peak_bytes);
-  }
-
   [[nodiscard]] Recompute choice_of(int node) const {
     return schedule_.recomputed[static_cast<size_t>(node)];
   }
@@ -234,7 +221,10 @@ class Chooser {
 
   // Keeps nodes whose recomputation proves needless, those of the most work first.
   void keep_needless(int64_t enough) {
-    std::vector<int> chosen = recomputed_nodes();
+    std::vector<int> chosen;
+    for (int n = 0; n < builder_.loss_node(); ++n) {
+      if (choice_of(n) != Recompute::no && !builder_.rule(n).free) chosen.push_back(n);
+    }
     std::stable_sort(chosen.begin(), chosen.end(), [this](int a, int b) {
       return builder_.rule(a).work > builder_.rule(b).work;
     });
@@ -251,51 +241,11 @@ class Chooser {
     }
   }
 
-  [[nodiscard]] std::vector<int> recomputed_nodes() const {
-    std::vector<int> nodes;
-    for (int n = 0; n < builder_.loss_node(); ++n) {
-      if (choice_of(n) != Recompute::no && !builder_.rule(n).free) nodes.push_back(n);
-    }
-    return nodes;
-  }
-
-  // Recomputes another node instead of a chosen one if that is less work.
-  bool exchange(int64_t enough) {
-    for (const int given_up : recomputed_nodes()) {
-      for (const Recompute less : {Recompute::no, Recompute::once}) {
-        if (less == choice_of(given_up)) break;
-        for (int n = 0; n < builder_.loss_node(); ++n) {
-          if (n == given_up || !may_recompute(n) || builder_.rule(n).free) continue;
-          for (const Recompute more : {Recompute::once, Recompute::each}) {
-            if (more > choice_of(n) && exchange(given_up, less, n, more, enough)) return true;
-          }
-        }
-      }
-    }
-    return false;
-  }
-
-  bool exchange(int given_up, Recompute less, int taken, Recompute more, int64_t enough) {
-    exchange_nodes_ += builder_.graph().nodes.size();
-    if (exchange_nodes_ > kMaxExchangeNodes) return false;
-    next_.recomputed = schedule_.recomputed;
-    next_.recomputed[static_cast<size_t>(given_up)] = less;
-    next_.recomputed[static_cast<size_t>(taken)] = more;
-    builder_.build(next_);
-    if (!next_.valid || next_.peak_bytes > enough ||
-        extra_work(builder_, next_) >= extra_work(builder_, schedule_)) {
-      return false;
-    }
-    std::swap(schedule_, next_);
-    return true;
-  }
-
   const ScheduleBuilder& builder_;
   const RecomputeOptions& options_;
   double weight_of_work_;
   Ranking ranking_;
   double most_work_ = std::numeric_limits<double>::infinity();  // of recomputation
-  size_t exchange_nodes_ = 0;
   RematSchedule schedule_;
   RematSchedule next_;  // the schedule that is being tried
 };
@@ -374,9 +324,6 @@ RematSchedule searched(const ScheduleBuilder& builder, const RecomputeOptions& o
     // Anneal towards the target. For the smallest choice, then reduce its work.
     anneal_to(std::max(options.target_bytes, best.schedule().peak_bytes / 2));
     if (options.target_bytes == 0) anneal_to(best.schedule().peak_bytes);
-  }
-  if (options.any_op || options.slack > 0.0) {  // cheap nodes alone need no exchange
-    best.consider(Chooser(builder, options, 1.0, best.schedule()).exchanged());
   }
   return best.schedule();
 }
