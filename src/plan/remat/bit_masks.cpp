@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,12 +14,6 @@
 
 namespace thimble::plan {
 namespace {
-
-// Which values get a bit mask.
-enum class Choice : uint8_t {
-  read_by_bits_alone,  // no backward node reads the whole value
-  read_by_bits_last,   // backward nodes may read it whole, but the last reader reads bits
-};
 
 // A backward node that reads a value, and its rule for reading bits.
 struct Reader {
@@ -40,15 +33,11 @@ class Finder {
     for (const int id : graph.results()) readers_[root(id)].clear();
   }
 
-  // The readers that read bits under this choice.
-  [[nodiscard]] std::vector<Reader> chosen(Choice choice) const {
+  // The readers that read bits of values whose last reader does. Others may read them whole before.
+  [[nodiscard]] std::vector<Reader> chosen() const {
     std::vector<Reader> found;
     for (const std::vector<Reader>& readers : readers_) {
       if (readers.empty() || !by_bits(readers.back())) continue;
-      if (choice == Choice::read_by_bits_alone &&
-          !std::all_of(readers.begin(), readers.end(), by_bits)) {
-        continue;
-      }
       std::copy_if(readers.begin(), readers.end(), std::back_inserter(found), by_bits);
     }
     return found;
@@ -131,35 +120,18 @@ int64_t peak_bytes_after_cheap_recomputation(const ir::Graph& graph, const Arena
   return live_peak_bytes(recompute_as_ordered(graph, {.arena = options}), options);
 }
 
-std::vector<ir::Graph> with_bits(std::span<const ir::Graph> orders, Choice choice) {
-  std::vector<ir::Graph> graphs;
-  for (const ir::Graph& order : orders) {
-    graphs.push_back(with_bits(order, Finder(order).chosen(choice)));
-  }
-  return graphs;
-}
-
 }  // namespace
 
 std::vector<ir::Graph> keep_bit_masks(std::span<const ir::Graph> orders,
                                       const ArenaOptions& options) {
-  std::vector<ir::Graph> best(orders.begin(), orders.end());
+  std::vector<ir::Graph> whole(orders.begin(), orders.end());
   const ir::Graph& first = orders.front();
-  if (!has_backward_part(first)) return best;
-  const Finder finder(first);
-  std::optional<int64_t> least;
-  size_t count = 0;
-  for (const Choice choice : {Choice::read_by_bits_alone, Choice::read_by_bits_last}) {
-    const std::vector<Reader> readers = finder.chosen(choice);
-    if (readers.size() == count) continue;
-    count = readers.size();
-    if (!least) least = peak_bytes_after_cheap_recomputation(first, options);
-    const int64_t bytes = peak_bytes_after_cheap_recomputation(with_bits(first, readers), options);
-    if (bytes >= *least) continue;
-    least = bytes;
-    best = with_bits(orders, choice);
-  }
-  return best;
+  if (!has_backward_part(first) || Finder(first).chosen().empty()) return whole;
+  std::vector<ir::Graph> masked;
+  for (const ir::Graph& order : orders) masked.push_back(with_bits(order, Finder(order).chosen()));
+  const bool is_smaller = peak_bytes_after_cheap_recomputation(masked.front(), options) <
+                          peak_bytes_after_cheap_recomputation(whole.front(), options);
+  return is_smaller ? masked : whole;
 }
 
 }  // namespace thimble::plan
