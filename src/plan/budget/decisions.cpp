@@ -10,7 +10,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr const char* kHow[] = {"no", "once", "each"};
 
 Recompute how_of(const std::string& text) {
@@ -58,9 +58,7 @@ std::string counted(size_t count, const char* one, const char* many) {
 }  // namespace
 
 std::string summary(const StepDecisions& decisions) {
-  std::string text = decisions.tiled_first   ? "tiled updates first"
-                     : decisions.tiled_after ? "tiled updates last"
-                                             : "whole updates";
+  std::string text = decisions.tiled_updates ? "tiled updates" : "whole updates";
   if (decisions.micro_batches > 1) {
     text = fmt::format("{} micro-batches; {}", decisions.micro_batches, text);
   }
@@ -84,8 +82,7 @@ std::string to_json(const StepDecisions& decisions) {
               {"micro_batches", decisions.micro_batches},
               {"stored_in_16_bits", decisions.stored_in_16_bits},
               {"bit_masks", decisions.bit_masks},
-              {"tiled_first", decisions.tiled_first},
-              {"tiled_after", decisions.tiled_after},
+              {"tiled_updates", decisions.tiled_updates},
               {"order", decisions.order},
               {"recomputed", recomputed},
               {"swap", decisions.swap ? transfers_json(*decisions.swap) : json()}}
@@ -103,8 +100,7 @@ StepDecisions decisions_from_json(const std::string& text) {
     from.at("micro_batches").get_to(decisions.micro_batches);
     from.at("stored_in_16_bits").get_to(decisions.stored_in_16_bits);
     from.at("bit_masks").get_to(decisions.bit_masks);
-    from.at("tiled_first").get_to(decisions.tiled_first);
-    from.at("tiled_after").get_to(decisions.tiled_after);
+    from.at("tiled_updates").get_to(decisions.tiled_updates);
     from.at("order").get_to(decisions.order);
     for (const json& each : from.at("recomputed")) {
       decisions.recomputed.push_back({each.at("node"), each.at("name"), how_of(each.at("how"))});

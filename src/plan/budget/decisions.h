@@ -28,15 +28,14 @@ struct StepDecisions {
   int64_t micro_batches = 1;
   std::vector<std::string> stored_in_16_bits;  // values
   std::vector<std::string> bit_masks;          // names of values of which bits are kept
-  bool tiled_first = true;                     // tile updates before choosing nodes to recompute
-  bool tiled_after = false;                    // tile more updates afterwards
+  bool tiled_updates = true;                   // whether updates are tiled where it saves memory
   int order = 0;                               // index among the orders of the step
   std::vector<Recomputed> recomputed;
   std::optional<Swapping> swap;
   bool operator==(const StepDecisions&) const = default;
 };
 
-// "tiled updates first; 3 bit masks; 12 nodes recomputed; 4 values swapped"
+// "tiled updates; 3 bit masks; 12 nodes recomputed; 4 values swapped"
 [[nodiscard]] std::string summary(const StepDecisions& decisions);
 
 // Writes one line of JSON, and reads it. Throws Error if the text is not valid.

@@ -293,13 +293,13 @@ class BudgetSearch {
     plan.candidates = std::move(log_);
     Variants* const exact = variants().exact();
     Variants& shown = exact != nullptr ? *exact : variants();
-    const bool tiled_first = best_->step.decisions.tiled_first || exact != nullptr;
+    const bool tiled = best_->step.decisions.tiled_updates || exact != nullptr;
     Strategies list(options_, times_);
     list.start(natural_);
     list.add("order and immediate update", shown.ordered());
-    if (tiled_first) list.add("tiled updates", shown.tiled());
-    list.add("bit masks", shown.with_bit_masks(tiled_first));
-    list.add("cheap recomputation", shown.cheap(tiled_first).graph);
+    if (tiled) list.add("tiled updates", shown.tiled());
+    list.add("bit masks", shown.with_bit_masks(tiled));
+    list.add("cheap recomputation", shown.cheap(tiled).graph);
     if (exact != nullptr) list.add_lossy("16-bit activations", variants().cheap().graph);
     list.add("recomputation", best_->computing);
     const std::optional<StepDecisions::Swapping>& swap = best_->step.decisions.swap;

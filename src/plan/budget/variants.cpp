@@ -36,13 +36,6 @@ std::vector<std::string> names_of(const ir::Graph& graph, ir::Storage storage) {
   return names;
 }
 
-// Tiles more updates once lifetimes are known, then looks for a new order.
-ir::Graph tiled_after(ir::Graph graph, const ArenaOptions& options, bool& is_tiled) {
-  ir::Graph tiled = tile_updates_as_ordered(graph, options);
-  is_tiled = tiled.nodes.size() != graph.nodes.size();
-  return is_tiled ? order_nodes(tiled, options) : graph;
-}
-
 }  // namespace
 
 Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
@@ -61,8 +54,8 @@ Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
   tiled_ = std::move(tiled.front());
 }
 
-const std::vector<ir::Graph>& Variants::base(bool tiled_first) {
-  std::vector<ir::Graph>& base = bases_[tiled_first];
+const std::vector<ir::Graph>& Variants::base(bool tiled) {
+  std::vector<ir::Graph>& base = bases_[tiled];
   if (base.empty()) base = keep_bit_masks(orders_, options_);
   return base;
 }
@@ -78,11 +71,11 @@ Variant Variants::finished(StepDecisions decisions, ir::Graph graph) const {
   return {std::move(decisions), std::move(graph), counted_bytes(plan), plan.arena_bytes};
 }
 
-Variant Variants::found(bool tiled_first, const RecomputeOptions& options) {
-  const std::vector<ir::Graph>& orders = base(tiled_first);
+Variant Variants::found(bool tiled, const RecomputeOptions& options) {
+  const std::vector<ir::Graph>& orders = base(tiled);
   Recomputation best = find_recomputation(orders, options);
   StepDecisions decisions;
-  decisions.tiled_first = tiled_first;
+  decisions.tiled_updates = tiled;
   decisions.order = best.order;
   const ir::Graph& order = orders[static_cast<size_t>(best.order)];
   for (size_t n = 0; n < best.nodes.size(); ++n) {
@@ -91,13 +84,11 @@ Variant Variants::found(bool tiled_first, const RecomputeOptions& options) {
     decisions.recomputed.push_back(
         {static_cast<int>(n), ir::label(order.data(first)), best.nodes[n]});
   }
-  const bool is_cheap = !options.any_op && options.slack == 0.0;
-  if (!is_cheap) best.graph = tiled_after(std::move(best.graph), options_, decisions.tiled_after);
   return finished(std::move(decisions), std::move(best.graph));
 }
 
 Variant Variants::apply(const StepDecisions& decisions) {
-  const std::vector<ir::Graph>& orders = base(decisions.tiled_first);
+  const std::vector<ir::Graph>& orders = base(decisions.tiled_updates);
   const auto refuse = [] {
     throw Error("decisions", "they are those of another step, or of other options");
   };
@@ -110,26 +101,23 @@ Variant Variants::apply(const StepDecisions& decisions) {
     if (ir::label(order.data(order.nodes[n].outputs.front())) != each.name) refuse();
     nodes[n] = each.how;
   }
-  ir::Graph graph = apply_recomputation(order, nodes, options_);
-  bool is_tiled = false;
-  if (decisions.tiled_after) graph = tiled_after(std::move(graph), options_, is_tiled);
-  Variant variant = finished(decisions, std::move(graph));
-  if (is_tiled != decisions.tiled_after || variant.decisions != decisions) refuse();
+  Variant variant = finished(decisions, apply_recomputation(order, nodes, options_));
+  if (variant.decisions != decisions) refuse();
   return variant;
 }
 
-const Variant& Variants::cheap(bool tiled_first) {
-  const auto known = cheap_.find(tiled_first);
+const Variant& Variants::cheap(bool tiled) {
+  const auto known = cheap_.find(tiled);
   if (known != cheap_.end()) return known->second;
-  return cheap_.emplace(tiled_first, found(tiled_first, {.arena = options_})).first->second;
+  return cheap_.emplace(tiled, found(tiled, {.arena = options_})).first->second;
 }
 
-const Variant& Variants::smallest(bool tiled_first) {
-  const auto known = smallest_.find(tiled_first);
+const Variant& Variants::smallest(bool tiled) {
+  const auto known = smallest_.find(tiled);
   if (known != smallest_.end()) return known->second;
-  Variant least = found(tiled_first, {.arena = options_, .any_op = true});
-  if (cheap(tiled_first).arena_bytes <= least.arena_bytes) least = cheap(tiled_first);
-  return smallest_.emplace(tiled_first, std::move(least)).first->second;
+  Variant least = found(tiled, {.arena = options_, .any_op = true});
+  if (cheap(tiled).arena_bytes <= least.arena_bytes) least = cheap(tiled);
+  return smallest_.emplace(tiled, std::move(least)).first->second;
 }
 
 const Variant& Variants::balanced() {
@@ -165,9 +153,9 @@ const Variant& Variants::level(int number) {
   const auto known = levels_.find(number);
   if (known != levels_.end()) return known->second;
   const int64_t target = level_arena_bytes(number);
-  const bool tiled_first = !has_tiled_updates() || target >= smallest(true).arena_bytes;
+  const bool tiled = !has_tiled_updates() || target >= smallest(true).arena_bytes;
   RecomputeOptions options{.arena = options_, .target_bytes = target, .any_op = true};
-  return levels_.emplace(number, found(tiled_first, options)).first->second;
+  return levels_.emplace(number, found(tiled, options)).first->second;
 }
 
 }  // namespace thimble::plan

@@ -23,8 +23,8 @@ struct Variant {
 };
 
 // Finds variants when they are first asked for. They do not depend on the budget and serve all
-// budgets. Updates are tiled before nodes are chosen for recomputation, or after it if that gives a
-// smaller step: a tiled update needs the gradient's inputs and the optimizer's state at once.
+// budgets. Updates are tiled, or whole if that gives a smaller step: a tiled update needs the
+// gradient's inputs and the optimizer's state at once.
 class Variants {
  public:
   // saved: how activations are stored in 16 bits, if that was asked for. The choice depends on
@@ -32,17 +32,17 @@ class Variants {
   Variants(const ir::Graph& graph, const ArenaOptions& options, const ActivationStorage& saved);
 
   // Recomputes cheap nodes only.
-  [[nodiscard]] const Variant& cheap(bool tiled_first = true);
+  [[nodiscard]] const Variant& cheap(bool tiled = true);
   // Bytes weighed against work, for steps without a budget; see RecomputeOptions::slack.
   [[nodiscard]] const Variant& balanced();
   // As few bytes as can be.
-  [[nodiscard]] const Variant& smallest(bool tiled_first);
+  [[nodiscard]] const Variant& smallest(bool tiled);
   // Levels between the smallest (0) and the cheap variant (levels()), both excluded: the least work
   // for a fixed share of the bytes between them.
   [[nodiscard]] int levels() const;
   [[nodiscard]] const Variant& level(int number);
   [[nodiscard]] int64_t level_arena_bytes(int number);
-  // Whether tiling first or last gives different steps.
+  // Whether any updates can be tiled.
   [[nodiscard]] bool has_tiled_updates() const;
 
   // The variant of these decisions. Throws Error if they belong to another step.
@@ -51,22 +51,20 @@ class Variants {
   // Intermediate steps, for the table of strategies: ordered, with tiled updates, with bit masks.
   [[nodiscard]] const ir::Graph& ordered() const { return orders_.front(); }
   [[nodiscard]] const ir::Graph& tiled() const { return tiled_; }
-  [[nodiscard]] const ir::Graph& with_bit_masks(bool tiled_first) {
-    return base(tiled_first).front();
-  }
+  [[nodiscard]] const ir::Graph& with_bit_masks(bool tiled) { return base(tiled).front(); }
   // Variants of the step without 16-bit activations; null if none are stored so.
   [[nodiscard]] Variants* exact() const { return exact_.get(); }
 
  private:
-  [[nodiscard]] const std::vector<ir::Graph>& base(bool tiled_first);
-  [[nodiscard]] Variant found(bool tiled_first, const RecomputeOptions& options);
+  [[nodiscard]] const std::vector<ir::Graph>& base(bool tiled);
+  [[nodiscard]] Variant found(bool tiled, const RecomputeOptions& options);
   [[nodiscard]] Variant finished(StepDecisions decisions, ir::Graph graph) const;
 
   ArenaOptions options_;
   std::unique_ptr<Variants> exact_;
   std::vector<ir::Graph> orders_;
   ir::Graph tiled_;
-  std::map<bool, std::vector<ir::Graph>> bases_;  // by tiled_first
+  std::map<bool, std::vector<ir::Graph>> bases_;  // by whether updates are tiled
   std::map<bool, Variant> cheap_;
   std::map<bool, Variant> smallest_;
   std::map<int, Variant> levels_;

@@ -11,6 +11,7 @@
 #include "ir/rewrite.h"
 #include "ir/tiling.h"
 #include "plan/lifetimes.h"
+#include "plan/order/order.h"
 #include "plan/remat/recompute.h"
 #include "plan/update/tiled_loop.h"
 
@@ -79,6 +80,16 @@ struct Trial {
   int64_t peak = 0;
 };
 
+// Whether less lives between the two places than before, and nowhere more than at the peak.
+bool saves(const Trial& before, const Trial& after, const Pair& pair) {
+  const auto fullest = [](const Trial& trial, size_t first, size_t last) {
+    return *std::max_element(trial.live.begin() + static_cast<std::ptrdiff_t>(first),
+                             trial.live.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  return after.peak <= before.peak && fullest(after, pair.gradient, pair.update) <
+                                          fullest(before, pair.gradient, pair.update + 1);
+}
+
 // A parameter whose update is tiled.
 struct Chosen {
   std::string name;
@@ -96,25 +107,23 @@ class Tiler {
     now_ = trial(std::move(steps));
   }
 
-  // One update after the other, in their order, where wanted(before, after, pair, name) says so.
-  // Returns the parameters.
-  template <class Wanted>
-  std::vector<Chosen> tile(const Wanted& wanted) {
+  // One update after the other, in their order: those of the named parameters, or, without names,
+  // those that save memory. Returns the parameters.
+  std::vector<Chosen> tile(const std::set<std::string>* names = nullptr) {
     std::vector<Chosen> chosen;
     for (size_t at = 0; at < now_.steps.size(); ++at) {
       const std::optional<Pair> pair = pair_of(at);
       if (!pair) continue;
       std::optional<Trial> next = tiled_at(*pair);
       const ir::ValueData& param = graph_.data(now_.steps[at].node.input(0));
-      if (!next || !wanted(now_, *next, *pair, param.name)) continue;
+      if (!next) continue;
+      if (names != nullptr ? names->count(param.name) == 0 : !saves(now_, *next, *pair)) continue;
       chosen.push_back({param.name, size_bytes(param.type.dtype, param.type.shape)});
       now_ = std::move(*next);
       at = pair->gradient;  // what stood behind it moved
     }
     return chosen;
   }
-
-  [[nodiscard]] int64_t peak() const { return now_.peak; }
 
   [[nodiscard]] ir::Graph finish() const {
     ir::Rewriter rewriter(graph_);
@@ -187,62 +196,29 @@ class Tiler {
   Trial now_;
 };
 
-// Whether less lives between the two places than before, and nowhere more than at the peak.
-bool saves(const Trial& before, const Trial& after, const Pair& pair) {
-  const auto fullest = [](const Trial& trial, size_t first, size_t last) {
-    return *std::max_element(trial.live.begin() + static_cast<std::ptrdiff_t>(first),
-                             trial.live.begin() + static_cast<std::ptrdiff_t>(last));
-  };
-  return after.peak <= before.peak && fullest(after, pair.gradient, pair.update) <
-                                          fullest(before, pair.gradient, pair.update + 1);
-}
-
-// The graph with the updates of these parameters tiled.
-ir::Graph tiled(const ir::Graph& graph, const ArenaOptions& options,
-                const std::vector<Chosen>& chosen) {
-  std::set<std::string> names;
-  for (const Chosen& each : chosen) names.insert(each.name);
-  Tiler tiler(graph, options);
-  tiler.tile([&names](const Trial& /*before*/, const Trial& /*after*/, const Pair& /*pair*/,
-                      const std::string& name) { return names.count(name) > 0; });
-  return tiler.finish();
-}
-
-std::vector<Chosen> tile_where_it_saves(Tiler& tiler) {
-  return tiler.tile([](const Trial& before, const Trial& after, const Pair& pair,
-                       const std::string& /*name*/) { return saves(before, after, pair); });
-}
-
-bool may_tile_updates(const ir::Graph& graph, const ArenaOptions& options) {
-  // A reference kernel has no memory for a tile.
-  return options.fast &&
-         std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
-}
-
 }  // namespace
 
-ir::Graph tile_updates_as_ordered(const ir::Graph& graph, const ArenaOptions& options) {
-  if (!may_tile_updates(graph, options)) return graph;
-  Tiler tiler(graph, options);
-  tile_where_it_saves(tiler);
-  return tiler.finish();
-}
-
 ir::Graph tile_updates(const ir::Graph& graph, const ArenaOptions& options) {
-  if (!may_tile_updates(graph, options)) return graph;
-  // What lives when is settled by what is computed again.
-  const ir::Graph settled = recompute(graph, {.arena = options, .quick_order = true});
-  Tiler chooser(settled, options);
-  const int64_t peak_before = chooser.peak();
-  std::vector<Chosen> chosen = tile_where_it_saves(chooser);
+  const bool has_updates =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                  [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
+  if (!has_updates || !options.fast) return graph;  // a reference kernel has no memory for a tile
+  // What lives when is settled by what is recomputed.
+  const RecomputeOptions quick{.arena = options, .quick_order = true};
+  const ir::Graph settled = recompute(graph, quick);
+  std::vector<Chosen> chosen = Tiler(settled, options).tile();
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Chosen& a, const Chosen& b) { return a.bytes > b.bytes; });
-  // What is then computed again may differ, for the worse, too: then the larger gradients alone.
+  // What is then recomputed may differ, for the worse, too: then the larger gradients alone.
   for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
-    ir::Graph result = tiled(graph, options, chosen);
-    const Tiler after(recompute(result, {.arena = options, .quick_order = true}), options);
-    if (after.peak() <= peak_before) return result;
+    std::set<std::string> names;
+    for (const Chosen& each : chosen) names.insert(each.name);
+    Tiler tiler(graph, options);
+    tiler.tile(&names);
+    ir::Graph result = tiler.finish();
+    if (live_peak_bytes(recompute(result, quick), options) <= live_peak_bytes(settled, options)) {
+      return result;
+    }
     chosen.resize(chosen.size() / 2);
   }
   return graph;

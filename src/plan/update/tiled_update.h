@@ -16,9 +16,4 @@ namespace thimble::plan {
 // them apart. Results have the same bits.
 [[nodiscard]] ir::Graph tile_updates(const ir::Graph& graph, const ArenaOptions& options);
 
-// The graph of a step that is otherwise settled, with those updates tiled for which less then lives
-// between gradient and update and nowhere more than at the peak.
-[[nodiscard]] ir::Graph tile_updates_as_ordered(const ir::Graph& graph,
-                                                const ArenaOptions& options);
-
 }  // namespace thimble::plan
