@@ -109,8 +109,8 @@ TEST(pack, gives_the_same_offsets_on_every_machine) {
   for (int64_t offset : packing.offsets) {
     digest = digest * 6364136223846793005U + static_cast<uint64_t>(offset);
   }
-  EXPECT_EQ(packing.peak_bytes, 1015);
-  EXPECT_EQ(digest, 18138081801853457929U);
+  EXPECT_EQ(packing.peak_bytes, 1005);
+  EXPECT_EQ(digest, 17048392770358944733U);
 }
 
 TEST(pack, keeps_to_its_effort) {

@@ -36,8 +36,8 @@ struct Packing {
 // small. Deterministic: the same buffers get the same offsets on every machine.
 // Method: skyline best fit in several orders; where that is above the lower bound, depth-first
 // search over canonical packings after M. D. Moffitt, "MiniMalloc: A Lightweight Memory Allocator
-// for Hardware-Accelerated Machine Learning", ASPLOS 2023, restarted with orders that favour the
-// times where earlier tries failed. See docs/guide/packing.md.
+// for Hardware-Accelerated Machine Learning", ASPLOS 2023, restarted with other orders of the
+// buffers. See docs/guide/packing.md.
 // Throws Error naming the buffer where a lifetime is empty, a size negative, an alignment not
 // positive, or kLargestValue is exceeded.
 [[nodiscard]] Packing pack(std::span<const Buffer> buffers, const PackOptions& options = {});

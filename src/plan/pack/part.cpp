@@ -11,40 +11,28 @@ namespace thimble::plan {
 namespace {
 
 constexpr std::array<Keys, 6> kKeys = {{
-    {Key::weight, Key::area, Key::size},
-    {Key::area, Key::weight, Key::size},
-    {Key::duration, Key::size, Key::weight},
+    {Key::load, Key::area, Key::size},
+    {Key::area, Key::load, Key::size},
+    {Key::duration, Key::size, Key::load},
     {Key::size, Key::duration, Key::area},
-    {Key::weight_sum, Key::duration, Key::area},
+    {Key::load_sum, Key::duration, Key::area},
     {Key::overlaps, Key::area, Key::size},
 }};
 // Greedy packings in orders learned from each other. Source of the idea: D. Joslin, D. Clements,
 // "Squeaky wheel optimization", Journal of Artificial Intelligence Research 10, 1999.
 constexpr int kSqueakyTries = 96;
-// How much a failure counts against the one before, and against the load of a section.
-constexpr double kDecay = 1.1;
-constexpr double kGain = 0.5;
 // A skyline step takes as long as this many of the search.
 constexpr int64_t kSkylineStep = 16;
+// Nodes of a try: so many, and as many more after every kTriesOfLength tries.
 constexpr int64_t kNodesOfTry = 500;
-constexpr int64_t kFirstRunSteps = 200'000'000;
-constexpr uint64_t kLaterRuns = 1000;  // number of the first run after the regular ones
+constexpr int64_t kTriesOfLength = 8;
 // With more items the recursion of a search is too deep, and it hardly succeeds.
 constexpr size_t kMostItems = 2000;
 
-// 1 1 2 1 1 2 4 ...: the lengths of restarts that suit every heavy-tailed search up to a constant
-// and a logarithm. Source: M. Luby, A. Sinclair, D. Zuckerman, "Optimal speedup of Las Vegas
-// algorithms", 1993. number: from 1.
-int64_t luby(int64_t number) {
-  int64_t power = 1;
-  while (2 * power - 1 < number) power *= 2;
-  return number == 2 * power - 1 ? power : luby(number - power + 1);
-}
-
 // Draws three different keys.
 Keys any_keys(std::mt19937_64& random) {
-  std::array<Key, 6> keys = {Key::weight, Key::weight_sum, Key::duration,
-                             Key::size,   Key::area,       Key::overlaps};
+  std::array<Key, 6> keys = {Key::load, Key::load_sum, Key::duration,
+                             Key::size, Key::area,     Key::overlaps};
   for (size_t i = 0; i < 3; ++i) std::swap(keys[i], keys[i + random() % (keys.size() - i)]);
   return {keys[0], keys[1], keys[2]};
 }
@@ -69,10 +57,9 @@ void PartPacker::keep(const std::vector<int64_t>& offsets) {
 
 void PartPacker::pack_greedily(int64_t goal, int64_t step_limit) {
   goal = std::max(goal, problem_.lower_bound);
-  const PackOrder order(problem_);
   std::vector<int64_t> scores;  // per item: the smaller, the earlier
   for (const Keys& keys : kKeys) {
-    const std::vector<int> rank = order.rank(keys);
+    const std::vector<int> rank = rank_by(keys, problem_);
     const Skyline skyline = try_skyline(rank);
     if (scores.empty() || skyline.peak == peak_) scores.assign(rank.begin(), rank.end());
     if (peak_ <= goal || steps_ >= step_limit) return;
@@ -99,56 +86,35 @@ void PartPacker::search(int64_t goal, int64_t step_limit) {
   goal = std::max(goal, proven_);
   const int64_t end = steps_ + step_limit;
   if (problem_.items.size() > kMostItems || dive_steps(problem_) > step_limit / 4) return;
-  // Half of the work goes to the goal, ever less to the heights above it, and the rest to the goal
-  // again.
-  if (search_height(goal, 0, step_limit / 2)) return;
+  // Half of the work goes to the goal, and ever less to the heights above it.
+  if (search_height(goal, step_limit / 2)) return;
   for (int64_t low = goal + 1; low < peak_ && steps_ < end;) {
     const int64_t middle = low + (peak_ - low) / 2;
-    if (!search_height(middle, 0, (end - steps_) / 3 + 1)) low = middle + 1;
+    if (!search_height(middle, (end - steps_) / 3 + 1)) low = middle + 1;
   }
-  if (proven_ <= goal) search_height(goal, kLaterRuns, end - steps_);
 }
 
-bool PartPacker::search_height(int64_t height, uint64_t first_run, int64_t step_limit) {
+bool PartPacker::search_height(int64_t height, int64_t step_limit) {
   if (height >= peak_) return true;
-  const int64_t end = steps_ + step_limit;
-  int64_t run_steps = kFirstRunSteps;
-  for (uint64_t run = first_run; steps_ < end; ++run, run_steps += run_steps / 4) {
-    PackSearch search(problem_, height);
-    const auto outcome = search_run(search, run, std::min(run_steps, end - steps_));
-    steps_ += search.steps();
-    if (outcome == PackSearch::Outcome::found) {
-      keep(search.offsets());
-      return true;
-    }
-    if (outcome == PackSearch::Outcome::impossible) {
-      proven_ = std::max(proven_, height + 1);
-      return false;
-    }
-  }
-  return false;
-}
-
-// Attempts that learn from each other. What they learn can mislead, so runs are independent.
-PackSearch::Outcome PartPacker::search_run(PackSearch& search, uint64_t run,
-                                           int64_t step_limit) const {
-  PackOrder order(problem_);
-  std::mt19937_64 random(run);
+  PackSearch search(problem_, height);
+  std::mt19937_64 random(0);  // a fixed seed: the same numbers on every machine
   const auto known = static_cast<int64_t>(kKeys.size());
   auto outcome = PackSearch::Outcome::gave_up;
-  for (int64_t number = 0; search.steps() < step_limit; ++number) {
+  for (int64_t number = 0; outcome == PackSearch::Outcome::gave_up && search.steps() < step_limit;
+       ++number) {
     // First the known orders, with both ways of choosing sections, then random ones.
-    const std::vector<int> rank = run == 0 && number < 2 * known
-                                      ? order.rank(kKeys[static_cast<size_t>(number % known)])
-                                      : order.rank_roughly(any_keys(random), random);
+    const Keys keys =
+        number < 2 * known ? kKeys[static_cast<size_t>(number % known)] : any_keys(random);
+    const std::vector<int> rank = rank_by(keys, problem_);
     outcome = search.attempt({.rank = rank,
                               .by_failures = (number + number / known) % 2 == 0,
-                              .node_limit = kNodesOfTry * luby(number + 1),
+                              .node_limit = kNodesOfTry * (1 + number / kTriesOfLength),
                               .step_limit = step_limit});
-    if (outcome != PackSearch::Outcome::gave_up) break;
-    order.learn(search.take_failures(), kDecay, kGain);
   }
-  return outcome;
+  steps_ += search.steps();
+  if (outcome == PackSearch::Outcome::found) keep(search.offsets());
+  if (outcome == PackSearch::Outcome::impossible) proven_ = std::max(proven_, height + 1);
+  return outcome == PackSearch::Outcome::found;
 }
 
 }  // namespace thimble::plan

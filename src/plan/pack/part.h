@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "plan/pack/problem.h"
-#include "plan/pack/search.h"
 #include "plan/pack/skyline.h"
 
 namespace thimble::plan {
@@ -32,9 +31,7 @@ class PartPacker {
 
  private:
   Skyline try_skyline(std::span<const int> rank);
-  bool search_height(int64_t height, uint64_t first_run, int64_t step_limit);
-  [[nodiscard]] PackSearch::Outcome search_run(PackSearch& search, uint64_t run,
-                                               int64_t step_limit) const;
+  bool search_height(int64_t height, int64_t step_limit);
   void keep(const std::vector<int64_t>& offsets);
 
   const Problem& problem_;

@@ -10,10 +10,10 @@ namespace {
 // Largest value of any range in constant time: level k holds the maxima of 2^k neighbours.
 class RangeMax {
  public:
-  explicit RangeMax(const std::vector<double>& values) : levels_{values} {
+  explicit RangeMax(const std::vector<int64_t>& values) : levels_{values} {
     for (size_t width = 2; width <= values.size(); width *= 2) {
-      const std::vector<double>& below = levels_.back();
-      std::vector<double> level(values.size() - width + 1);
+      const std::vector<int64_t>& below = levels_.back();
+      std::vector<int64_t> level(values.size() - width + 1);
       for (size_t i = 0; i < level.size(); ++i) {
         level[i] = std::max(below[i], below[i + width / 2]);
       }
@@ -21,16 +21,16 @@ class RangeMax {
     }
   }
 
-  [[nodiscard]] double of(int first, int last) const {
+  [[nodiscard]] int64_t of(int first, int last) const {
     const auto width = static_cast<unsigned>(last - first);
     const auto level = static_cast<size_t>(std::bit_width(width >> 1));
-    const std::vector<double>& maxima = levels_[level];
+    const std::vector<int64_t>& maxima = levels_[level];
     return std::max(maxima[static_cast<size_t>(first)],
                     maxima[static_cast<size_t>(last) - (size_t{1} << level)]);
   }
 
  private:
-  std::vector<std::vector<double>> levels_;
+  std::vector<std::vector<int64_t>> levels_;
 };
 
 // Items alive in a section of [first, last): those that start before its end, less those that are
@@ -70,24 +70,18 @@ std::vector<int> places(std::span<const int64_t> scores) {
   return sorted_places(scores.size(), [&](size_t a, size_t b) { return scores[a] < scores[b]; });
 }
 
-PackOrder::PackOrder(const Problem& problem)
-    : problem_(problem), overlaps_(count_overlaps(problem)) {
-  for (int64_t load : problem.load) {
-    weights_.push_back(static_cast<double>(load) / static_cast<double>(problem.lower_bound));
-  }
-}
-
-std::vector<int> PackOrder::rank(const Keys& keys) const {
-  const std::vector<Item>& items = problem_.items;
-  const RangeMax heaviest(weights_);
+std::vector<int> rank_by(const Keys& keys, const Problem& problem) {
+  const std::vector<Item>& items = problem.items;
+  const RangeMax heaviest(problem.load);
+  const std::vector<int> overlaps = count_overlaps(problem);
   std::vector<double> sums{0};
-  for (double weight : weights_) sums.push_back(sums.back() + weight);
+  for (const int64_t load : problem.load) sums.push_back(sums.back() + static_cast<double>(load));
   const auto value = [&](size_t i, Key key) -> double {
     const Item& item = items[i];
     switch (key) {
-      case Key::weight:
-        return heaviest.of(item.first, item.last);
-      case Key::weight_sum:
+      case Key::load:
+        return static_cast<double>(heaviest.of(item.first, item.last));
+      case Key::load_sum:
         return sums[static_cast<size_t>(item.last)] - sums[static_cast<size_t>(item.first)];
       case Key::duration:
         return static_cast<double>(item.duration);
@@ -96,7 +90,7 @@ std::vector<int> PackOrder::rank(const Keys& keys) const {
       case Key::area:
         return static_cast<double>(item.duration) * static_cast<double>(item.size);
       case Key::overlaps:
-        return overlaps_[i];
+        return overlaps[i];
     }
     return 0;
   };
@@ -105,27 +99,6 @@ std::vector<int> PackOrder::rank(const Keys& keys) const {
     for (size_t k = 0; k < keys.size(); ++k) values[i][k] = value(i, keys[k]);
   }
   return sorted_places(items.size(), [&](size_t a, size_t b) { return values[a] > values[b]; });
-}
-
-std::vector<int> PackOrder::rank_roughly(const Keys& keys, std::mt19937_64& random) const {
-  const std::vector<int> exact = rank(keys);
-  std::vector<int64_t> moved;  // tenths of places
-  for (int place : exact) {
-    moved.push_back(int64_t{10} * place + static_cast<int64_t>(random() % exact.size()));
-  }
-  return places(moved);
-}
-
-void PackOrder::learn(std::span<const int64_t> failures, double decay, double gain) {
-  const int64_t most = *std::max_element(failures.begin(), failures.end());
-  if (most <= 0) return;
-  growth_ *= decay;
-  for (size_t s = 0; s < weights_.size(); ++s) {
-    weights_[s] += gain * growth_ * static_cast<double>(failures[s]) / static_cast<double>(most);
-  }
-  const double heaviest = *std::max_element(weights_.begin(), weights_.end());
-  for (double& weight : weights_) weight /= heaviest;
-  growth_ /= heaviest;
 }
 
 }  // namespace thimble::plan

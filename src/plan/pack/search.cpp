@@ -29,7 +29,6 @@ PackSearch::PackSearch(const Problem& problem, int64_t height)
       left_(problem.load),
       lowest_(problem.items.size(), 0),
       offset_(problem.items.size(), -1),
-      failures_(problem.load.size(), 0),
       weights_(problem.load.size(), 1),
       counts_(problem.load.size() + 1, 0) {
   std::mt19937_64 random(1);  // a fixed seed: the same numbers on every machine
@@ -54,11 +53,6 @@ PackSearch::Outcome PackSearch::attempt(const Attempt& attempt) {
   if (heaviest > height_) return Outcome::impossible;
   if (solve_spans(0, problem_.sections(), items)) return Outcome::found;
   return gave_up_ ? Outcome::gave_up : Outcome::impossible;
-}
-
-std::vector<int64_t> PackSearch::take_failures() {
-  std::vector<int64_t> none(failures_.size(), 0);
-  return std::exchange(failures_, std::move(none));
 }
 
 void PackSearch::set(int64_t& variable, int64_t value) {
@@ -292,7 +286,6 @@ bool PackSearch::infer(int first, int last) {
     }
     if (lowest > floor_[s]) set(floor_[s], lowest);
     if (floor_[s] + left_[s] > height_) {
-      ++failures_[s];
       ++weights_[s];
       return false;
     }

@@ -43,8 +43,6 @@ class PackSearch {
 
   // Per item; valid after Outcome::found.
   [[nodiscard]] const std::vector<int64_t>& offsets() const { return offset_; }
-  // How often each section was found too full; forgotten when taken.
-  [[nodiscard]] std::vector<int64_t> take_failures();
   // Work so far, in items and sections looked at.
   [[nodiscard]] int64_t steps() const { return steps_; }
 
@@ -83,10 +81,9 @@ class PackSearch {
   std::vector<std::pair<int64_t*, int64_t>> trail_;
 
   Attempt attempt_;
-  std::vector<int64_t> failures_;  // per section, since last taken
-  std::vector<int64_t> weights_;   // per section: 1 + all failures
-  std::vector<int> witness_;       // per section: an item that lay on the floor, a hint
-  std::vector<int> counts_;        // per section: scratch
+  std::vector<int64_t> weights_;  // per section: 1 + how often it was found too full
+  std::vector<int> witness_;      // per section: an item that lay on the floor, a hint
+  std::vector<int> counts_;       // per section: scratch
   int64_t nodes_ = 0;
   int64_t steps_ = 0;
   int depth_ = 0;
