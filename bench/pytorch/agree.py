@@ -26,7 +26,8 @@ OWN_SHARE = 4  # times PyTorch's own difference
 
 
 def torch_steps(recipe, arrays, metadata, dtype=torch.float32):
-    """The weights after the steps of a file, in thimble's layout, and each step's loss."""
+    """The weights after the steps of a file, in thimble's layout, and each step's loss. Metadata
+    lr_scale: a factor of the learning rate; epsilon: the optimizer's, 0 for the recipe's."""
     module = border.recipe(recipe)
     model = module.Model()
     border.load_weights(model, border.part(arrays, "before."))
@@ -37,6 +38,9 @@ def torch_steps(recipe, arrays, metadata, dtype=torch.float32):
     else:
         optimizer = module.optimizer(model.parameters())
         schedule = module.schedule(optimizer, int(metadata["total_steps"]))
+    if float(metadata["epsilon"]) > 0:
+        for group in optimizer.param_groups:
+            group["eps"] = float(metadata["epsilon"])
     fields = [arrays["field." + name] for name in border.names(metadata, "fields")]
     fields += [noise for _, noise in sorted(border.part(arrays, "noise.").items())]
     losses = []
@@ -45,11 +49,21 @@ def torch_steps(recipe, arrays, metadata, dtype=torch.float32):
         optimizer.zero_grad()
         loss, _ = model(*[x.to(dtype) if x.is_floating_point() else x for x in inputs])
         loss.backward()
-        optimizer.step()
+        scaled_step(optimizer, float(metadata["lr_scale"]))
         if schedule:
             schedule.step()
         losses.append(loss.item())
     return border.weights_of(model), losses
+
+
+def scaled_step(optimizer, scale):
+    """A step at a multiple of the learning rate that the schedule says."""
+    rates = [group["lr"] for group in optimizer.param_groups]
+    for group, rate in zip(optimizer.param_groups, rates):
+        group["lr"] = rate * scale
+    optimizer.step()
+    for group, rate in zip(optimizer.param_groups, rates):
+        group["lr"] = rate
 
 
 def difference(ours, theirs):

@@ -39,6 +39,8 @@ struct Options {
   uint64_t seed = 0;
   double seconds = HUGE_VAL;
   bool plain_sgd = false;
+  double lr_scale = 1.0;
+  double epsilon = 0.0;
   int threads = 0;
   int64_t memory_budget = 0;
   std::string swap = "automatic";
@@ -57,7 +59,9 @@ Setup setup_of(const Options& options) {
           options.epochs > 0 ? options.epochs : recipe.epochs,
           options.seed,
           options.threads,
-          options.plain_sgd};
+          options.plain_sgd,
+          options.lr_scale,
+          options.epsilon};
 }
 
 nlohmann::ordered_json metrics_of(const Evaluation& evaluation) {
@@ -179,6 +183,9 @@ void add_files(CLI::App& app, Options& options, nlohmann::ordered_json& answer) 
   add_training_options(*command, options);
   command->add_option("--steps", options.steps)->check(CLI::Range(1, 1000));
   command->add_flag("--plain-sgd", options.plain_sgd, "instead of the recipe's optimizer");
+  command->add_option("--lr-scale", options.lr_scale, "factor of the recipe's learning rate")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--epsilon", options.epsilon, "of the optimizer; 0: the recipe's");
   command->add_option("--out", options.out)->required();
   command->callback([&] {
     const Setup setup = setup_of(options);

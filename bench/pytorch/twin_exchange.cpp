@@ -233,7 +233,13 @@ Samples load_samples(const Recipe& recipe, const std::string& dir, int64_t limit
 }
 
 Trainer trainer_of(const Setup& setup, int64_t train_samples) {
-  TrainerOptions options{.optimizer = setup.plain_sgd ? SGD{.lr = 1.0} : setup.recipe.optimizer(),
+  Optimizer optimizer = setup.plain_sgd ? SGD{.lr = 1.0} : setup.recipe.optimizer();
+  optimizer = optimizer.with_learning_rate(optimizer.learning_rate() * setup.lr_scale);
+  if (setup.epsilon > 0.0) {
+    optimizer =
+        Optimizer::parse(fmt::format("{}:epsilon={}", optimizer.name(), setup.epsilon), optimizer);
+  }
+  TrainerOptions options{.optimizer = optimizer,
                          .ema_decay = setup.recipe.ema_decay,
                          .batch = setup.batch,
                          .seed = setup.seed,
@@ -286,7 +292,9 @@ void write_steps(const Setup& setup, const Samples& samples, int64_t steps,
   const int64_t total = setup.epochs * batches_of(setup, samples.train.size());
   exchange.write(path, {{"total_steps", std::to_string(total)},
                         {"fields", names_of(samples.train.fields())},
-                        {"plain_sgd", setup.plain_sgd ? "1" : "0"}});
+                        {"plain_sgd", setup.plain_sgd ? "1" : "0"},
+                        {"lr_scale", fmt::format("{}", setup.lr_scale)},
+                        {"epsilon", fmt::format("{}", setup.epsilon)}});
 }
 
 std::vector<float> read_images(const std::string& path) {

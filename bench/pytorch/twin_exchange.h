@@ -28,6 +28,8 @@ struct Setup {
   int threads;     // 0: one per processor
   bool plain_sgd;  // SGD of rate 1 instead of the recipe's optimizer, so that the step is the
                    // gradient
+  double lr_scale = 1.0;  // of the recipe's learning rate
+  double epsilon = 0.0;   // of the optimizer; 0: the recipe's
 };
 
 // A trainer with the recipe's defaults, its schedule stretched over all epochs.
@@ -43,7 +45,8 @@ void write_start(const Setup& setup, const Samples& samples, const std::string& 
 // before.NAME and after.NAME: weights; field.NAME [steps, batch, ...] as fed; noise.I [steps,
 // batch,
 // ...]: what random op I of the model drew, for dropout the factors of its input; loss [steps].
-// Metadata: total_steps, over which a schedule stretches; plain_sgd, 0 or 1.
+// Metadata: total_steps, over which a schedule stretches; plain_sgd, 0 or 1; lr_scale,
+// epsilon.
 void write_steps(const Setup& setup, const Samples& samples, int64_t steps,
                  const std::string& path);
 

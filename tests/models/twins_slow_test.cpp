@@ -8,17 +8,22 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 #include "data/random.h"
 
 namespace thimble::twins_test {
 namespace {
 
-// Relative to the norm of each array, against PyTorch in double precision. float32 has an error of
-// about 1e-5, and more in a deep network with batch norm, where PyTorch's own float32 is the
-// measure.
-constexpr double kTolerance = 1e-4;
-constexpr double kOwnShare = 4.0;
+// The measure is how far PyTorch's own float32 is from its double precision after the same steps
+// from the same weights on the same samples, in the same array, or in all arrays together, because
+// that of a few numbers may be small by chance. thimble rounds otherwise: it adds up in another
+// order, over whole rows of gpt's matrices instead of blocks. That makes one to three times of it,
+// in arrays of gpt up to six, and the projections of a golden estimate a distance within about a
+// quarter. No tolerance is a fixed number.
+constexpr double kShare = 8.0;
+// The loss is an f32 number, rounded by up to half a unit in its last place.
+const double kLossRounding = std::ldexp(1.0, -24);
 // Initial values are the same numbers, except for the last bits of the platform's logarithm.
 constexpr double kStartTolerance = 1e-6;
 const std::filesystem::path kGoldens = THIMBLE_SOURCE_DIR "/tests/models/twins";
@@ -51,112 +56,192 @@ double distance(const std::vector<float>& a, const std::vector<double>& b) {
   return std::sqrt(squares / static_cast<double>(sums.size()));
 }
 
+// The recipe's optimizer, with settings changed: "adamw:weight_decay=0.011".
+Optimizer changed(const Optimizer& optimizer, const std::string& settings) {
+  return settings.empty() ? optimizer : Optimizer::parse(settings, optimizer);
+}
+
+// A recipe at one of the seeds of its golden.
 class Twin {
  public:
-  explicit Twin(const std::string& name, int64_t skipped_steps = 0)
+  Twin(const std::string& name, size_t seed, const std::string& settings = {})
       : recipe_(find_recipe(name)),
         golden_(golden_of(name)),
-        steps_(golden_["steps"].get<int64_t>() - skipped_steps),
-        dataset_(recipe_.data("", data::Split::train).take(golden_["samples"].get<int64_t>())),
-        trainer_(recipe_.build(), options()) {}
+        at_seed_(golden_["seeds"][seed]),
+        steps_(golden_["steps"].get<int64_t>()),
+        dataset_(
+            recipe_.data("", data::Split::train).take(steps_ * golden_["batch"].get<int64_t>())),
+        trainer_(recipe_.build(), options(settings)) {}
 
-  [[nodiscard]] TrainerOptions options() const {
-    const bool plain_sgd = golden_.value("plain_sgd", false);
-    TrainerOptions options{.optimizer = plain_sgd ? SGD{.lr = 1.0} : recipe_.optimizer(),
-                           .batch = golden_.value("batch", recipe_.batch),
-                           .seed = golden_["seed"].get<uint64_t>(),
-                           .threads = 2};
-    const int64_t batches = (dataset_.size() + options.batch - 1) / options.batch;
-    if (recipe_.schedule != nullptr && !plain_sgd) {
-      options.schedule =
-          recipe_.schedule(options.optimizer.learning_rate(), recipe_.epochs * batches);
-    }
-    return options;
-  }
-
-  void train() {
-    if (steps_ == 0) return;
+  // Trains until so many steps are done.
+  void train_to(int64_t steps) {
     FitOptions fit;
     fit.on_step = [this](const StepReport& step) { losses_.push_back(step.loss); };
-    fit.stop = [this] { return static_cast<int64_t>(losses_.size()) >= steps_; };
+    fit.stop = [&] { return static_cast<int64_t>(losses_.size()) >= steps; };
     static_cast<void>(trainer_.fit(dataset_, fit));
   }
 
+  // Relative to the norm of an array.
   [[nodiscard]] double tolerance(const std::string& name) const {
-    return std::max(kTolerance, kOwnShare * golden_["arrays"][name].value("own", 0.0));
+    const double own = at_seed_["arrays"][name]["own"].get<double>();
+    return kShare * std::max(own, at_seed_["own"].get<double>());
   }
-  // The distance to PyTorch's array, relative to its norm.
+  // The distance of an array to PyTorch's, relative to its norm.
+  [[nodiscard]] double apart(const std::string& name, const std::vector<float>& values,
+                             const char* when) const {
+    const nlohmann::json& array = at_seed_["arrays"][name];
+    return distance(values, array[when].get<std::vector<double>>()) / array["norm"].get<double>();
+  }
   [[nodiscard]] double apart(const std::string& name, const char* when) const {
-    const nlohmann::json& array = golden_["arrays"][name];
-    return distance(trainer_.parameter(name).as<float>(), array[when].get<std::vector<double>>()) /
-           std::max(array["norm"].get<double>(), 1e-12);
+    return apart(name, trainer_.parameter(name).floats(), when);
   }
-  // The largest distance, in tolerances.
+  // The largest distance after all steps, in tolerances.
   [[nodiscard]] double worst() const {
     double worst = 0.0;
-    for (const auto& [name, array] : golden_["arrays"].items()) {
+    for (const std::string& name : arrays()) {
       worst = std::max(worst, apart(name, "after") / tolerance(name));
     }
     return worst;
   }
+  // The largest difference of a loss, in tolerances. Chance decides at which step rounding first
+  // makes a difference, so the most that PyTorch's precisions are apart at any step counts.
+  [[nodiscard]] double worst_loss() const {
+    double apart = 0.0;
+    double own = 0.0;
+    for (size_t i = 0; i < losses_.size(); ++i) {
+      const double loss = at_seed_["loss"][i].get<double>();
+      apart = std::max(apart, std::abs(losses_[i] - loss));
+      own = std::max({own, at_seed_["loss_own"][i].get<double>(), kLossRounding * std::abs(loss)});
+    }
+    return apart / (kShare * own);
+  }
 
-  [[nodiscard]] const nlohmann::json& golden() const { return golden_; }
-  [[nodiscard]] const std::vector<double>& losses() const { return losses_; }
-  [[nodiscard]] Trainer& trainer() { return trainer_; }
+  [[nodiscard]] int64_t steps() const { return steps_; }
+  [[nodiscard]] std::vector<std::string> arrays() const {
+    std::vector<std::string> names;
+    for (const auto& [name, array] : at_seed_["arrays"].items()) names.push_back(name);
+    return names;
+  }
+  [[nodiscard]] std::vector<float> values(const std::string& name) const {
+    return trainer_.parameter(name).floats();
+  }
+  [[nodiscard]] double norm(const std::string& name) const {
+    return at_seed_["arrays"][name]["norm"].get<double>();
+  }
 
  private:
+  [[nodiscard]] TrainerOptions options(const std::string& settings) const {
+    const double rate = recipe_.optimizer().learning_rate() * golden_["lr_scale"].get<double>();
+    const auto epsilon = golden_["epsilon"].get<double>();
+    Optimizer optimizer = changed(recipe_.optimizer(), settings).with_learning_rate(rate);
+    if (epsilon > 0.0) {
+      const std::string text = optimizer.name() + ":epsilon=" + std::to_string(epsilon);
+      optimizer = changed(optimizer, text);
+    }
+    TrainerOptions options{.optimizer = optimizer,
+                           .batch = golden_["batch"].get<int64_t>(),
+                           .seed = at_seed_["seed"].get<uint64_t>(),
+                           .threads = 2};
+    if (recipe_.schedule != nullptr) {
+      options.schedule = recipe_.schedule(rate, recipe_.epochs * steps_);
+    }
+    return options;
+  }
+
   const Recipe& recipe_;
   nlohmann::json golden_;
+  nlohmann::json at_seed_;
   int64_t steps_;
   data::Dataset dataset_;
   Trainer trainer_;
   std::vector<double> losses_;
 };
 
-class Twins : public testing::TestWithParam<std::string> {};
+struct Case {
+  std::string recipe;
+  size_t seed;  // its place in the golden
+};
 
-TEST_P(Twins, agree_with_PyTorch_after_some_steps) {
-  Twin twin(GetParam());
-  for (const auto& [name, array] : twin.golden()["arrays"].items()) {
+void PrintTo(const Case& c, std::ostream* out) { *out << c.recipe << ", seed " << c.seed; }
+
+std::vector<Case> cases() {
+  std::vector<Case> cases;
+  for (const std::string& recipe : recipes_with_goldens()) {
+    const size_t seeds = golden_of(recipe)["seeds"].size();
+    for (size_t seed = 0; seed < seeds; ++seed) cases.push_back({recipe, seed});
+  }
+  return cases;
+}
+
+class Twins : public testing::TestWithParam<Case> {};
+
+TEST_P(Twins, agree_with_PyTorch_as_its_float32_does) {
+  Twin twin(GetParam().recipe, GetParam().seed);
+  for (const std::string& name : twin.arrays()) {
     ASSERT_LE(twin.apart(name, "before"), kStartTolerance)
         << "training starts from other weights than recorded: run scripts/goldens_twins.py again";
   }
-  twin.train();
-  const auto losses = twin.golden()["loss"].get<std::vector<double>>();
-  ASSERT_EQ(twin.losses().size(), losses.size());
-  for (size_t i = 0; i < losses.size(); ++i) {
-    EXPECT_NEAR(twin.losses()[i], losses[i], kTolerance * std::abs(losses[i])) << "step " << i;
-  }
-  EXPECT_LE(twin.worst(), 1.0);
-}
-
-// The check can fail: for a small change of any single array, and for a missing step.
-TEST_P(Twins, are_told_apart_by_four_times_the_tolerance) {
-  Twin twin(GetParam());
-  twin.train();
-  for (const auto& [name, array] : twin.golden()["arrays"].items()) {
-    const Array right = twin.trainer().parameter(name);
-    std::vector<float> wrong = right.floats();
-    const double change = 4.0 * twin.tolerance(name) * array["norm"].get<double>() /
-                          std::sqrt(static_cast<double>(wrong.size()));
+  twin.train_to(twin.steps() - 1);
+  EXPECT_GT(twin.worst(), 1.0) << "a step left out is not seen";
+  twin.train_to(twin.steps());
+  RecordProperty("apart_in_tolerances", std::to_string(twin.worst()));
+  RecordProperty("loss_apart_in_tolerances", std::to_string(twin.worst_loss()));
+  EXPECT_LE(twin.worst_loss(), 1.0);
+  for (const std::string& name : twin.arrays()) {
+    EXPECT_LE(twin.apart(name, "after"), twin.tolerance(name)) << name;
+    // The check can fail: a small change of any single array is seen.
+    std::vector<float> wrong = twin.values(name);
+    const double change =
+        4.0 * twin.tolerance(name) * twin.norm(name) / std::sqrt(static_cast<double>(wrong.size()));
     for (size_t i = 0; i < wrong.size(); ++i) {
       wrong[i] += static_cast<float>(i % 3 == 0 ? -change : change);
     }
-    twin.trainer().set_parameter(name, wrong);
-    EXPECT_GT(twin.apart(name, "after"), twin.tolerance(name)) << name;
-    twin.trainer().set_parameter(name, right);
+    EXPECT_GT(twin.apart(name, wrong, "after"), twin.tolerance(name)) << name;
   }
-  EXPECT_LE(twin.worst(), 1.0);
 }
 
-TEST_P(Twins, are_told_apart_by_a_step_left_out) {
-  Twin twin(GetParam(), 1);
-  twin.train();
-  EXPECT_GT(twin.worst(), 1.0);
+INSTANTIATE_TEST_SUITE_P(Recipes, Twins, testing::ValuesIn(cases()), [](const auto& info) {
+  return info.param.recipe + "_seed_" + std::to_string(info.param.seed);
+});
+
+TEST(twins, are_all_recipes_at_five_seeds) {
+  EXPECT_EQ(recipes_with_goldens().size(), recipes().size());
+  EXPECT_EQ(cases().size(), 5 * recipes().size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, Twins, testing::ValuesIn(recipes_with_goldens()),
-                         [](const auto& info) { return info.param; });
+struct WrongSetting {
+  std::string recipe;
+  std::string name;
+  std::string value;
+};
+
+void PrintTo(const WrongSetting& c, std::ostream* out) {
+  *out << c.recipe << ", " << c.name << "=" << c.value;
+}
+
+class WrongTwins : public testing::TestWithParam<WrongSetting> {};
+
+// Settings of an optimizer that are wrong by little are seen at every seed.
+TEST_P(WrongTwins, are_told_apart) {
+  const WrongSetting& wrong = GetParam();
+  const std::string settings =
+      find_recipe(wrong.recipe).optimizer().name() + ":" + wrong.name + "=" + wrong.value;
+  for (size_t seed = 0; seed < golden_of(wrong.recipe)["seeds"].size(); ++seed) {
+    Twin twin(wrong.recipe, seed, settings);
+    twin.train_to(twin.steps());
+    EXPECT_GT(twin.worst(), 1.0) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, WrongTwins,
+                         testing::Values(WrongSetting{"vae", "weight_decay", "0.011"},
+                                         WrongSetting{"vae", "beta2", "0.998"},
+                                         WrongSetting{"mlp", "beta2", "0.998"},
+                                         WrongSetting{"lenet5", "beta1", "0.89"},
+                                         WrongSetting{"lenet5", "epsilon", "2e-8"}),
+                         [](const auto& info) {
+                           return info.param.recipe + "_" + info.param.name;
+                         });
 
 }  // namespace
 }  // namespace thimble::twins_test
