@@ -129,6 +129,13 @@ TEST(graph_json, names_the_field_that_is_wrong) {
       {set("/nodes/0/inputs", json::array({-1})), "inputs must be the number of one of"},
       {set("/nodes/0/inputs", json::array({0, 2, 3, 1, 1, 1})), "takes at most"},
       {set("/nodes/0/inputs", json::array({nullptr})), "is missing"},
+      {[](json& graph) {
+         json& node = graph["nodes"][0];
+         node["op"] = "concat";  // takes any number of inputs, all of which are there
+         node["inputs"] = json::array({0, nullptr, 0});
+         node.erase("attributes");
+       },
+       "is missing"},
       {set("/nodes/0/outputs", json::array()), "outputs must be at least one value"},
       {set("/nodes/0/outputs", json::array({0})), "reads the value 0 before it is computed"},
       {set("/nodes/0/outputs", json::array({4, 6})), "outputs must be new values"},

@@ -32,6 +32,8 @@ TEST(verify, names_the_rule_that_is_broken) {
       {"inputs come first", [](ir::Graph& g) { std::swap(g.nodes[0].inputs, g.nodes[1].inputs); }},
       {"outputs are its own", [](ir::Graph& g) { g.nodes[1].outputs = g.nodes[0].outputs; }},
       {"attributes fit", [](ir::Graph& g) { g.nodes[0].attrs = {}; }},
+      {"inputs are declared", [](ir::Graph& g) { g.nodes[0].inputs[1] = -1; }},
+      {"inputs are declared", [](ir::Graph& g) { g.nodes[1].inputs.assign(9, 0); }},
       {"types follow the shape rule",
        [](ir::Graph& g) { g.values[static_cast<size_t>(g.nodes[1].outputs[0])].type.shape = {3}; }},
       {"has a kernel",

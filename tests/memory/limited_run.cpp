@@ -54,12 +54,15 @@ PublishedSizes published_sizes() {
       sizes.program = bytes;
     } else if (name == "each thread's stack") {
       sizes.thread = bytes;
+    } else if (name == "a training from a program file") {
+      sizes.of_program = bytes;
     } else {
       sizes.structures[name] = bytes;
     }
   }
   EXPECT_GT(sizes.program, 0);
   EXPECT_GT(sizes.thread, 0);
+  EXPECT_GT(sizes.of_program, 0);
   EXPECT_EQ(sizes.structures.size(), 8U);
   return sizes;
 }
@@ -72,6 +75,7 @@ LimitedOutcome train_limited(const LimitedRun& run) {
                                         std::to_string(run.budget),
                                         std::to_string(run.program),
                                         std::to_string(run.hold)};
+  if (!run.file.empty()) arguments.push_back(run.file);
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);

@@ -12,6 +12,7 @@ struct PublishedSizes {
   int64_t program = 0;                        // the program and its libraries
   int64_t thread = 0;                         // the stack of one thread
   std::map<std::string, int64_t> structures;  // by recipe
+  int64_t of_program = 0;                     // a training from a program file, of any recipe
 };
 
 // Reads the page. Fails the test if it has no such tables.
@@ -24,6 +25,7 @@ struct LimitedRun {
   int64_t address_limit = 0;  // 0: none
   int64_t program = 0;        // the program is padded to that many bytes; 0: not padded
   int64_t hold = 0;           // bytes held besides the training
+  std::string file = {};      // a program of it; empty: graph and planner
 };
 
 struct LimitedOutcome {

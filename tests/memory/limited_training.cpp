@@ -1,5 +1,6 @@
 // Trains a recipe for some steps in a process that its caller has limited, and says what it took:
-//   limited_training RECIPE BATCH STEPS BUDGET PROGRAM_BYTES HOLD_BYTES
+//   limited_training RECIPE BATCH STEPS BUDGET PROGRAM_BYTES HOLD_BYTES [FILE]
+// FILE: a program of that training, in the place of graph and planner.
 // The address space that the program itself takes is filled up to PROGRAM_BYTES first, so that a
 // limit means the same on every machine. HOLD_BYTES are held beside the training.
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "exec/heap.h"
 #include "io/temporary_folder.h"
@@ -40,7 +42,7 @@ bool fill_up(int64_t program_bytes) {
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-int run(char** argument) {
+int run(char** argument, const char* file) {
   const std::string recipe_name = argument[0];
   const int64_t batch = std::atoll(argument[1]);
   const int64_t steps = std::atoll(argument[2]);
@@ -62,12 +64,20 @@ int run(char** argument) {
   const int64_t data_bytes = train.bytes() + validation.bytes();
   test::watch_peak();
   const auto held = std::make_unique<char[]>(static_cast<size_t>(hold_bytes));
-  Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(),
-                                   .ema_decay = recipe.ema_decay,
-                                   .batch = batch,
-                                   .memory_budget = budget,
-                                   .swap_dir = folder.path(),
-                                   .threads = 2});
+  const auto compiled_here = [&] {
+    return Trainer(recipe.build(), {.optimizer = recipe.optimizer(),
+                                    .ema_decay = recipe.ema_decay,
+                                    .batch = batch,
+                                    .memory_budget = budget,
+                                    .swap_dir = folder.path(),
+                                    .threads = 2});
+  };
+  const auto from_file = [&] {
+    CompiledTraining program = CompiledTraining::load(file);
+    program.set_swap_dir(folder.path());
+    return Trainer(std::move(program));
+  };
+  Trainer trainer = file == nullptr ? compiled_here() : from_file();
   const int64_t compiled = test::bytes_held() - before - data_bytes;
   const FitResult result = trainer.fit(
       train, {.epochs = 1, .validation = validation, .checkpoint = folder / "checkpoint"});
@@ -86,9 +96,9 @@ int run(char** argument) {
 
 int main(int argc, char** argv) {
   exec::hold_heap();
-  if (argc != 7) return 2;
+  if (argc != 7 && argc != 8) return 2;
   try {
-    return run(argv + 1);
+    return run(argv + 1, argc == 8 ? argv[7] : nullptr);
   } catch (const std::bad_alloc&) {
     std::fputs("out of memory\n", stdout);
     return 4;

@@ -91,6 +91,12 @@ TEST(program, that_is_broken_is_refused) {
       {"which is no tensor", [](Program& p) { p.calls[0].outputs[0] = -1; }},
       {"which is gone", [](Program& p) { std::swap(p.calls[0], p.calls[3]); }},
       {"does not fit its op", [](Program& p) { p.calls[0].attrs = {}; }},
+      {"is missing",
+       [](Program& p) {
+         Call& call = call_of(p, [](const Call& c) { return c.inputs.size() > 1; });
+         call.inputs[1] = -1;
+       }},
+      {"takes at most", [](Program& p) { p.calls[0].inputs.assign(40, p.calls[0].inputs[0]); }},
       {"needs",
        [](Program& p) {
          Call& call = call_of(p, [](const Call& c) { return c.workspace_bytes > 64; });
