@@ -90,7 +90,7 @@ error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
 plan swap: plan
-data data_loader data_open data_text: data
+data data_loader data_open data_split data_text: data
 compiled_training fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
 recipes: recipes
 thimble: apps

@@ -6,6 +6,7 @@
 #include <thimble/data.h>               // IWYU pragma: export
 #include <thimble/data_loader.h>        // IWYU pragma: export
 #include <thimble/data_open.h>          // IWYU pragma: export
+#include <thimble/data_split.h>         // IWYU pragma: export
 #include <thimble/data_text.h>          // IWYU pragma: export
 #include <thimble/error.h>              // IWYU pragma: export
 #include <thimble/graph.h>              // IWYU pragma: export

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <thimble/data_split.h>
 #include <thimble/data_text.h>
 
 #include <cstring>
@@ -75,6 +76,14 @@ void bind_dataset(nb::module_& m) {
            "The named samples in the given order.")
       .def("split", &data::Dataset::split, nb::arg("validation_fraction"), nb::arg("seed") = 0,
            "(training set, validation set): disjoint, drawn by seed.")
+      .def(
+          "stratified_split",
+          [](const data::Dataset& self, const std::string& label, double validation_fraction,
+             uint64_t seed) {
+            return data::stratified_split(self, label, validation_fraction, seed);
+          },
+          nb::arg("label"), nb::arg("validation_fraction"), nb::arg("seed") = 0,
+          "The same with the same share of every class in both. label: the field of the classes.")
       .def("named", &data::Dataset::named, nb::arg("names"),
            "The same samples under other field names.")
       .def("__repr__", [](const data::Dataset& d) {

@@ -161,3 +161,13 @@ def test_what_is_asked_for_is_checked(tmp_path, graph):
         tb.data.open(tmp_path, graph, labels={})
     with pytest.raises(RuntimeError, match="holds no data that can be read"):
         tb.data.open(tmp_path, graph)
+
+
+def test_a_stratified_split_keeps_the_shares_of_classes():
+    digits = tb.data.digits(200, seed=1).subset([i for i in range(200) if i % 10 < 7])
+    training, validation = digits.stratified_split("digit", 0.2, seed=3)
+    every, some = (np.bincount(d.arrays()["digit"], minlength=10) for d in (digits, validation))
+    np.testing.assert_array_equal(some, np.round(every * 0.2))
+    assert len(training) + len(validation) == len(digits)
+    with pytest.raises(ValueError, match="no field with one whole number a sample"):
+        digits.stratified_split("image", 0.2)
