@@ -216,6 +216,9 @@ class Training {
         {"swap_busy_ms", result.swap_busy_ms},
         {"swap_stall_ms", result.swap_stall_ms},
         {"swap_expected_stall_ms", result.swap_expected_stall_ms},
+        {"loss_scale",
+         result.loss_scale > 0.0 ? number(result.loss_scale) : nlohmann::ordered_json()},
+        {"skipped_updates", result.skipped_updates},
         {"peak_rss_bytes", peak_rss_bytes()},
         {"parameters", plan_.parameter_bytes / 4},
         {"weights_sha256", trainer_.weights_sha256()}};
@@ -323,9 +326,15 @@ class Training {
     } else {
       fmt::print("\nno step was left to train, ");
     }
-    fmt::print("{} in all\n{}written to {}: report.html, checkpoint.safetensors{}\n",
-               format_seconds(json["seconds"].get<double>()), memory_lines(json), out_,
-               generated.files);
+    fmt::print("{} in all\n{}{}written to {}: report.html, checkpoint.safetensors{}\n",
+               format_seconds(json["seconds"].get<double>()), memory_lines(json),
+               loss_scale_line(json), out_, generated.files);
+  }
+
+  static std::string loss_scale_line(const nlohmann::ordered_json& json) {
+    if (!json["loss_scale"].is_number()) return "";
+    return fmt::format("loss scale {:g}; {} updates skipped, because f16 gradients overflowed\n",
+                       json["loss_scale"].get<double>(), json["skipped_updates"].get<int64_t>());
   }
 
   static std::string memory_lines(const nlohmann::ordered_json& json) {

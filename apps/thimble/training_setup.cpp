@@ -23,8 +23,8 @@ constexpr std::pair<const char*, Swap> kSwaps[] = {
     {"never", Swap::never}, {"auto", Swap::automatic}, {"always", Swap::always}};
 constexpr std::pair<const char*, DType> kSavedActivations[] = {
     {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
-constexpr std::pair<const char*, DType> kPrecisions[] = {{"f32", DType::f32},
-                                                         {"bf16", DType::bf16}};
+constexpr std::pair<const char*, DType> kPrecisions[] = {
+    {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
 
 CLI::Validator parts() {
   return CLI::Validator(
@@ -117,8 +117,20 @@ void SetupOptions::add_memory_to(CLI::App& command) {
   command.add_flag("--split-batch-norm", split_batch_norm,
                    "let batch norms use statistics of each micro-batch, which is another training");
   choice(command, "--precision", precision, kPrecisions,
-         "type of activations and gradients; bf16 takes half their memory and changes the results, "
-         "parameters, optimizer state, sums and the loss stay f32 [f32]");
+         "type of activations and gradients; bf16 and f16 take half their memory and change the "
+         "results, parameters, optimizer state, sums and the loss stay f32; f16 scales the loss "
+         "and skips updates whose gradients overflow [f32]");
+  command
+      .add_option("--loss-scale", loss_scale,
+                  "first factor of the loss with --precision f16; it halves at each skipped update "
+                  "and doubles after --loss-scale-interval others in a row [65536]")
+      ->check(above_zero())
+      ->type_name("X");
+  command
+      .add_option("--loss-scale-interval", loss_scale_interval,
+                  "updates in a row after which the loss scale doubles [2000]")
+      ->check(whole_number(1))
+      ->type_name("N");
   choice(command, "--saved-activations", saved_activations, kSavedActivations,
          "type in which activations are stored for the backward pass; bf16 and f16 take half the "
          "memory and change the results [f32]");
@@ -145,6 +157,10 @@ void check_pairs(const SetupOptions& options) {
     throw Error("--swap-dir",
                 "names a folder for a file that --swap never rules out; leave one of "
                 "them out");
+  }
+  if (options.precision != DType::f16) {
+    if (options.loss_scale) needs("--loss-scale", "--precision f16");
+    if (options.loss_scale_interval) needs("--loss-scale-interval", "--precision f16");
   }
   if (options.split_batch_norm && options.micro_batches == 1) {
     needs("--split-batch-norm", "--micro-batches");
@@ -173,6 +189,8 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   trainer.micro_batches = options.micro_batches;
   trainer.split_batch_norm = options.split_batch_norm;
   trainer.precision = options.precision;
+  if (options.loss_scale) trainer.loss_scaling.initial = *options.loss_scale;
+  if (options.loss_scale_interval) trainer.loss_scaling.interval = *options.loss_scale_interval;
   trainer.saved_activations = options.saved_activations;
   for (const std::string& pattern : options.freeze) {
     trainer.groups.push_back({.pattern = pattern, .frozen = true});

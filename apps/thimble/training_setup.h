@@ -30,6 +30,8 @@ struct SetupOptions {
   int64_t micro_batches = 1;  // 0: as many as the budget needs
   bool split_batch_norm = false;
   DType precision = DType::f32;
+  std::optional<double> loss_scale;  // the first one of f16
+  std::optional<int64_t> loss_scale_interval;
   DType saved_activations = DType::f32;
 
   // The positional model and the options.

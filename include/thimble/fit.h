@@ -40,6 +40,8 @@ struct StepReport {
   // How long the rehearsed plan expects an updating step to wait that computes as long and whose
   // swap file is as busy; 0 without a rehearsal.
   double swap_expected_stall_ms = 0.0;
+  double loss_scale = 0.0;  // of f16, after this step; 0: none
+  bool skipped = false;     // f16 gradients were not finite, so nothing was updated
 };
 
 struct EpochReport {
@@ -85,6 +87,8 @@ struct FitResult {
   double swap_busy_ms = 0.0;            // while the swap file had transfers under way
   double swap_stall_ms = 0.0;           // while these steps waited for it
   double swap_expected_stall_ms = 0.0;  // that the plan expects; see StepReport
+  double loss_scale = 0.0;              // of f16, after the last step; 0: none
+  int64_t skipped_updates = 0;          // of this call, because f16 gradients were not finite
 };
 
 }  // namespace thimble

@@ -61,7 +61,8 @@ class Trainer {
   Evaluation step(const data::Dataset& samples);
   // The gradients that step would use, of every trained parameter that the loss depends on: those
   // of the loss alone, without penalties, limits and what was accumulated. The trainer stays as it
-  // was, random numbers and running statistics as well.
+  // was, random numbers and running statistics as well. With f16 those that the loss scale makes
+  // overflow are not finite.
   [[nodiscard]] Gradients gradients(const data::Dataset& samples);
   // The named output of every sample, [samples, ...] of its type. Throws Error if its program does
   // not fit into the budget.
@@ -90,6 +91,10 @@ class Trainer {
   // Steps and epochs done, those before a resume counted in; an epoch that runs is not done.
   [[nodiscard]] int64_t steps() const;
   [[nodiscard]] int64_t epochs() const;
+  // With f16: the present loss scale (0: none), and updates skipped so far, those before a resume
+  // counted in.
+  [[nodiscard]] double loss_scale() const;
+  [[nodiscard]] int64_t skipped_updates() const;
 
   // For the library's own parts.
   [[nodiscard]] train::State& state() { return *state_; }

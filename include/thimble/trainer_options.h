@@ -24,6 +24,18 @@ struct Objective {
   bool operator==(const Objective&) const = default;
 };
 
+// The factor of the loss with which f16 gradients are computed, so that small ones are not rounded
+// to 0. Updates divide by it. Where a gradient is not finite, the update is skipped (parameters,
+// optimizer state and the number of updates stay as they were) and the scale falls. The defaults
+// are those of torch.amp.GradScaler.
+struct LossScaling {
+  double initial = 65536.0;
+  double growth = 2.0;      // factor after `interval` updates in a row, at least 1
+  double backoff = 0.5;     // factor after a skipped update, above 0 and below 1
+  int64_t interval = 2000;  // at least 1
+  bool operator==(const LossScaling&) const = default;
+};
+
 struct TrainerOptions {
   Optimizer optimizer = AdamW{};
   std::optional<Schedule> schedule;  // of the learning rate; none: the optimizer's own, constant
@@ -42,9 +54,11 @@ struct TrainerOptions {
   std::string swap_dir;           // of the swap file; empty: that of temporary files
   int64_t micro_batches = 1;      // that a batch is computed in; 0: as many as the budget needs
   bool split_batch_norm = false;  // batch norms use statistics of each micro-batch
-  // Type of activations and gradients: f32, or bf16 (lossy: they are rounded to 8 bits of
-  // mantissa). Parameters, optimizer state, sums and the loss are f32 always.
+  // Type of activations and gradients: f32, or lossily bf16 (8 significant bits, the range of f32)
+  // or f16 (11 bits, up to 65504, with a loss scale). Parameters, optimizer state, sums and the
+  // loss are f32 always.
   DType precision = DType::f32;
+  LossScaling loss_scaling;              // of f16
   DType saved_activations = DType::f32;  // type stored for the backward pass: f32, bf16 or f16
   int64_t input_pipeline_bytes = 0;      // part of the budget for reading samples; 0: two batches
   uint64_t seed = 0;                     // of first values, order, dropout and noise

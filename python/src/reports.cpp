@@ -46,6 +46,10 @@ void bind_reports(nb::module_& m) {
               "While the swap file had transfers under way.")
       .def_ro("swap_stall_ms", &StepReport::swap_stall_ms,
               "While the step waited for the swap file.")
+      .def_ro("loss_scale", &StepReport::loss_scale,
+              "With precision \"f16\", after this step; 0: none.")
+      .def_ro("skipped", &StepReport::skipped,
+              "Whether f16 gradients were not finite, so that nothing was updated.")
       .def_ro("swap_expected_stall_ms", &StepReport::swap_expected_stall_ms,
               "How long the rehearsed plan expects an updating step to wait that computes as long "
               "and whose swap file is as busy; 0 without a rehearsal.")
@@ -65,6 +69,10 @@ void bind_reports(nb::module_& m) {
       .def_ro("epochs", &FitResult::epochs, "Reports of this call's epochs.")
       .def_ro("steps", &FitResult::steps, "Of the whole training.")
       .def_ro("ms_per_step_median", &FitResult::ms_per_step_median)
+      .def_ro("loss_scale", &FitResult::loss_scale,
+              "With precision \"f16\", after the last step; 0: none.")
+      .def_ro("skipped_updates", &FitResult::skipped_updates,
+              "Of this call, because f16 gradients were not finite.")
       .def_ro("input_pipeline_bytes", &FitResult::input_pipeline_bytes)
       .def_ro("measured_peak_bytes", &FitResult::measured_peak_bytes,
               "The most that was held at once, input pipeline included.")

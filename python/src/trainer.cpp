@@ -74,10 +74,10 @@ Swap swap_from(const std::string& name) {
 }
 
 DType precision_from(const std::string& name) {
-  for (const DType dtype : {DType::f32, DType::bf16}) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (name == to_string(dtype)) return dtype;
   }
-  throw Error("precision", "must be \"f32\" or \"bf16\", got \"" + name + "\"");
+  throw Error("precision", "must be \"f32\", \"bf16\" or \"f16\", got \"" + name + "\"");
 }
 
 DType saved_from(const std::string& name) {
@@ -93,6 +93,7 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                   double clip_limit, double ema_decay, int64_t batch, int64_t accumulate,
                   int64_t memory_budget, const std::string& swap, const std::string& swap_dir,
                   int64_t micro_batches, bool split_batch_norm, const std::string& precision,
+                  double loss_scale, int64_t loss_scale_interval,
                   const std::string& saved_activations, int64_t input_pipeline_bytes, uint64_t seed,
                   int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
@@ -107,6 +108,7 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .micro_batches = micro_batches,
                          .split_batch_norm = split_batch_norm,
                          .precision = precision_from(precision),
+                         .loss_scaling = {.initial = loss_scale, .interval = loss_scale_interval},
                          .saved_activations = saved_from(saved_activations),
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
@@ -299,7 +301,8 @@ void bind_trainer(nb::module_& m) {
            nb::arg("groups"), nb::arg("objectives"), nb::arg("clip"), nb::arg("clip_limit"),
            nb::arg("ema_decay"), nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"),
            nb::arg("swap"), nb::arg("swap_dir"), nb::arg("micro_batches"),
-           nb::arg("split_batch_norm"), nb::arg("precision"), nb::arg("saved_activations"),
+           nb::arg("split_batch_norm"), nb::arg("precision"), nb::arg("loss_scale"),
+           nb::arg("loss_scale_interval"), nb::arg("saved_activations"),
            nb::arg("input_pipeline_bytes"), nb::arg("seed"), nb::arg("threads"));
   m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
         nb::call_guard<nb::gil_scoped_release>());
@@ -365,6 +368,8 @@ void bind_trainer(nb::module_& m) {
           nb::sig("def labels(self) -> dict[str, tuple[str, tuple[int, ...]]]"))
       .def_prop_ro("steps", [](PyTrainer& t) { return t.trainer.steps(); })
       .def_prop_ro("epochs", [](PyTrainer& t) { return t.trainer.epochs(); })
+      .def_prop_ro("loss_scale", [](PyTrainer& t) { return t.trainer.loss_scale(); })
+      .def_prop_ro("skipped_updates", [](PyTrainer& t) { return t.trainer.skipped_updates(); })
       .def_prop_ro("batch", [](PyTrainer& t) { return t.trainer.options().batch; })
       .def("weights_sha256", [](PyTrainer& t) { return t.trainer.weights_sha256(); });
 }

@@ -96,6 +96,8 @@ def _options(
     micro_batches: int | str = 1,
     split_batch_norm: bool = False,
     precision: str = "f32",
+    loss_scale: float = 65536.0,
+    loss_scale_interval: int = 2000,
     saved_activations: str = "f32",
     input_pipeline_bytes: int | str | None = None,
     seed: int = 0,
@@ -105,7 +107,8 @@ def _options(
     require(
         "Trainer", graph=(graph, GRAPH), ema_decay=(ema_decay, NUMBER), batch=(batch, WHOLE),
         accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
-        swap=(swap, TEXT), precision=(precision, TEXT),
+        swap=(swap, TEXT), precision=(precision, TEXT), loss_scale=(loss_scale, NUMBER),
+        loss_scale_interval=(loss_scale_interval, WHOLE),
         saved_activations=(saved_activations, TEXT),
         split_batch_norm=(split_batch_norm, (bool, "True or False")),
     )
@@ -148,6 +151,8 @@ def _options(
         micro_batches=_parts(micro_batches, budget),
         split_batch_norm=split_batch_norm,
         precision=precision,
+        loss_scale=loss_scale,
+        loss_scale_interval=_whole("loss_scale_interval", loss_scale_interval, 1),
         saved_activations=saved_activations,
         input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
         seed=_whole("seed", seed, 0, 64),
@@ -231,8 +236,12 @@ class Trainer(Weights):
             as many as the memory_budget needs
         split_batch_norm: let batch norms use statistics of each micro-batch, which is another
             training
-        precision: type of activations and gradients: "f32", or "bf16" in half their memory, which
-            changes the results; parameters, optimizer state, sums and the loss are float32 always
+        precision: type of activations and gradients: "f32", or "bf16" or "f16" in half their memory,
+            which change the results; parameters, optimizer state, sums and the loss are float32
+            always. With "f16" the loss is scaled, as torch.amp.GradScaler does
+        loss_scale: the first one of "f16"; it halves at an update whose gradients are not finite,
+            which is skipped
+        loss_scale_interval: the loss scale doubles after so many other updates in a row
         saved_activations: type in which activations are stored for the backward pass: "f32", or
             "bf16" or "f16" in half the memory, which change the results
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
@@ -258,6 +267,8 @@ class Trainer(Weights):
         micro_batches: int | str = 1,
         split_batch_norm: bool = False,
         precision: str = "f32",
+        loss_scale: float = 65536.0,
+        loss_scale_interval: int = 2000,
         saved_activations: str = "f32",
         input_pipeline_bytes: int | str | None = None,
         seed: int = 0,
@@ -279,6 +290,8 @@ class Trainer(Weights):
             micro_batches=micro_batches,
             split_batch_norm=split_batch_norm,
             precision=precision,
+            loss_scale=loss_scale,
+            loss_scale_interval=loss_scale_interval,
             saved_activations=saved_activations,
             input_pipeline_bytes=input_pipeline_bytes,
             seed=seed,
@@ -432,6 +445,16 @@ class Trainer(Weights):
     def steps(self) -> int:
         """Steps done."""
         return self._core.steps
+
+    @property
+    def loss_scale(self) -> float:
+        """With precision "f16" the present factor of the loss; else 0."""
+        return self._core.loss_scale
+
+    @property
+    def skipped_updates(self) -> int:
+        """Updates skipped because f16 gradients were not finite, including those before a resume."""
+        return self._core.skipped_updates
 
     @property
     def batch(self) -> int:

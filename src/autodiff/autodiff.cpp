@@ -145,7 +145,7 @@ std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target>
   return all;
 }
 
-std::vector<Gradient> append_loss_gradients(ir::Graph& graph) {
+std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent) {
   if (!graph.loss) {
     throw Error("autodiff", "the graph has no loss; call Graph::minimize with one");
   }
@@ -156,8 +156,8 @@ std::vector<Gradient> append_loss_gradients(ir::Graph& graph) {
       wanted.push_back(static_cast<int>(id));
     }
   }
-  const Value one = graph.constant("one", Array(std::vector{1.0F}, {}));
-  const Cotangent seed{graph.value(*graph.loss), one};
+  if (!cotangent) cotangent = graph.constant("one", Array(std::vector{1.0F}, {}));
+  const Cotangent seed{graph.value(*graph.loss), cotangent};
   return append_gradients(graph, {&seed, 1}, wanted);
 }
 

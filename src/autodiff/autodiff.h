@@ -34,7 +34,7 @@ struct Target {
 // The gradients of all targets, one after another.
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets);
 
-// The same for the graph's loss (cotangent 1) and all trainable parameters.
-std::vector<Gradient> append_loss_gradients(ir::Graph& graph);
+// The same for the graph's loss and all trainable parameters. cotangent: 1 if left out.
+std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent = {});
 
 }  // namespace thimble::autodiff

@@ -113,6 +113,12 @@ std::string text_of(const std::vector<Objective>& objectives) {
   return text.empty() ? "none" : text;
 }
 
+// The present scale is state; its first value does not matter any more.
+std::string text_of(const LossScaling& scaling) {
+  return fmt::format("times {} after {} updates, {} after a skipped one", scaling.growth,
+                     scaling.interval, scaling.backoff);
+}
+
 // Settings on which results depend; a resumed run must have the same. The number of micro-batches
 // only changes the rounding of sums, except with split batch norms.
 io::Metadata settings_of(const State& state) {
@@ -127,6 +133,8 @@ io::Metadata settings_of(const State& state) {
           {"clip", text_of(options.clip)},
           {"groups", text_of(options.groups)},
           {"precision", to_string(options.precision)},
+          {"loss_scaling",
+           options.precision == DType::f16 ? text_of(options.loss_scaling) : std::string("none")},
           {"objectives", text_of(options.objectives)},
           {"saved_activations", to_string(options.saved_activations)},
           {"split_batch_norm",
@@ -136,7 +144,7 @@ io::Metadata settings_of(const State& state) {
 // Old checkpoints do not have these settings.
 bool is_optional(const std::string& key) {
   return key == "clip" || key == "groups" || key == "objectives" || key == "precision" ||
-         key == "saved_activations" || key == "split_batch_norm";
+         key == "loss_scaling" || key == "saved_activations" || key == "split_batch_norm";
 }
 
 // The name that users know.

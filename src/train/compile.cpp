@@ -65,9 +65,11 @@ void check_objectives(const ir::Graph& graph, const std::vector<Objective>& obje
 }
 
 // The gradients of the trained parameters by the losses that they follow.
+// cotangent: of each loss; 1 if left out.
 std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
-                                                 const std::vector<Objective>& objectives) {
-  if (objectives.empty() || !graph.loss) return autodiff::append_loss_gradients(graph);
+                                                 const std::vector<Objective>& objectives,
+                                                 Value cotangent) {
+  if (objectives.empty() || !graph.loss) return autodiff::append_loss_gradients(graph, cotangent);
   check_objectives(graph, objectives);
   std::map<const Objective*, std::vector<int>> followers;
   for (size_t id = 0; id < graph.values.size(); ++id) {
@@ -75,11 +77,11 @@ std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
     if (data.role != ir::Role::parameter || !data.trainable || data.producer >= 0) continue;
     followers[objective_of(objectives, data.name)].push_back(static_cast<int>(id));
   }
-  const Value one = graph.constant("one", Array(std::vector{1.0F}, {}));
+  if (!cotangent) cotangent = graph.constant("one", Array(std::vector{1.0F}, {}));
   std::vector<autodiff::Target> targets;
   const auto add = [&](const Objective* objective, int loss) {
     if (followers.count(objective) == 0) return;
-    targets.push_back({{graph.value(loss), one}, followers.at(objective)});
+    targets.push_back({{graph.value(loss), cotangent}, followers.at(objective)});
   };
   for (const Objective& objective : objectives) add(&objective, loss_of(graph, objective));
   add(nullptr, *graph.loss);
@@ -93,7 +95,9 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   ir::Graph graph = forward_graph(model, batch, ir::Phase::training);
   graph.outputs.clear();  // predictions are of no use to the step
   freeze_groups(graph, options.groups);
-  const std::vector<autodiff::Gradient> gradients = append_gradients(graph, options.objectives);
+  const Value scale =
+      options.precision == DType::f16 ? loss_scale_source(graph, options.loss_scaling) : Value();
+  std::vector<autodiff::Gradient> gradients = append_gradients(graph, options.objectives, scale);
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");
   }
@@ -102,7 +106,9 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
                              options.clip,
                              options.ema_decay,
                              options.schedule && options.schedule->cycles_momentum(),
-                             options.objectives};
+                             options.objectives,
+                             scale,
+                             options.loss_scaling};
   const double weight = micro_batch_weight(options, batch);
   switch (kind) {
     case StepKind::update:
@@ -115,6 +121,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       append_accumulated_updates(graph, gradients, update, weight);
       break;
     case StepKind::report:
+      if (scale) append_unscaling(graph, gradients, scale);
       for (const autodiff::Gradient& gradient : gradients) {
         if (gradient.gradient < 0) continue;
         graph.outputs.emplace_back(graph.data(gradient.value).name, gradient.gradient);

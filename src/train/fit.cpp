@@ -63,6 +63,7 @@ class Fitting {
   FitResult run() {
     state_.swapped_by_steps = {};
     state_.ran_ms = 0.0;
+    const int64_t skipped_before = state_.skipped_updates();
     while (state_.progress.epoch < last_epoch_) {
       const auto start = Clock::now();
       if (!run_epoch()) {
@@ -82,6 +83,8 @@ class Fitting {
       }
     }
     result_.steps = state_.progress.step;
+    result_.loss_scale = state_.loss_scale();
+    result_.skipped_updates = state_.skipped_updates() - skipped_before;
     result_.ms_per_step_median = step_times_.median();
     result_.measured_peak_bytes = state_.account->peak();
     result_.swap_read_bytes = state_.swapped_by_steps.read_bytes;
@@ -118,6 +121,7 @@ class Fitting {
       const auto start = Clock::now();
       const exec::SwapCounters before = state_.swapped_by_steps;
       const double ran_before = state_.ran_ms;
+      const int64_t skipped_before = options_.on_step ? state_.skipped_updates() : 0;
       const double loss = state_.step(*batch, feed_);
       progress.sums.add(state_.step_sums());
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
@@ -130,7 +134,8 @@ class Fitting {
       if (options_.on_step) {
         options_.on_step({progress.epoch, batch->number, stream_.batches(), progress.step - 1, loss,
                           state_.learning_rate, ms, swapped.busy_ms, swapped.stall_ms,
-                          expected_stall_ms});
+                          expected_stall_ms, state_.loss_scale(),
+                          state_.skipped_updates() > skipped_before});
       }
       if (options_.stop && options_.stop()) return false;
     }

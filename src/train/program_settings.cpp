@@ -145,6 +145,12 @@ void write_options(const TrainerOptions& options, program::ByteWriter& to) {
   to.number(options.micro_batches);
   to.flag(options.split_batch_norm);
   to.number(static_cast<int64_t>(options.precision));
+  if (options.precision == DType::f16) {
+    to.real(options.loss_scaling.initial);
+    to.real(options.loss_scaling.growth);
+    to.real(options.loss_scaling.backoff);
+    to.number(options.loss_scaling.interval);
+  }
   to.number(static_cast<int64_t>(options.saved_activations));
   to.number(options.input_pipeline_bytes);
   to.number(static_cast<int64_t>(options.seed));
@@ -174,6 +180,12 @@ TrainerOptions read_options(program::ByteReader& from) {
   options.micro_batches = from.number("micro-batches", 0, options.batch);
   options.split_batch_norm = from.flag("whether batch norms are split");
   options.precision = program::read_dtype("type of activations", from);
+  if (options.precision == DType::f16) {
+    options.loss_scaling.initial = from.real("first loss scale");
+    options.loss_scaling.growth = from.real("growth of the loss scale");
+    options.loss_scaling.backoff = from.real("backoff of the loss scale");
+    options.loss_scaling.interval = from.number("interval of the loss scale", 1, INT64_MAX);
+  }
   options.saved_activations = program::read_dtype("type of saved activations", from);
   options.input_pipeline_bytes = from.number("bytes for reading samples", 0, kMostBytes);
   options.seed = static_cast<uint64_t>(from.number("seed", INT64_MIN, INT64_MAX));

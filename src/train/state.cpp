@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -16,12 +17,34 @@ namespace {
 // Bytes; see Budget::smallest_swapped_bytes.
 constexpr int64_t kLeastSwapped = 64;
 
+void check_scaling(const LossScaling& scaling) {
+  const auto require = [](bool fine, const char* what, double got) {
+    if (!fine) throw Error("loss_scaling", fmt::format("{}, got {}", what, got));
+  };
+  const auto initial = static_cast<float>(scaling.initial);
+  require(initial > 0.0F && std::isfinite(initial), "initial must be above 0 and an f32",
+          scaling.initial);
+  require(scaling.growth >= 1.0 && std::isfinite(scaling.growth), "growth must be at least 1",
+          scaling.growth);
+  require(scaling.backoff > 0.0 && scaling.backoff < 1.0, "backoff must be above 0 and below 1",
+          scaling.backoff);
+  require(scaling.interval >= 1, "interval must be at least 1",
+          static_cast<double>(scaling.interval));
+}
+
 DType checked_precision(const TrainerOptions& options) {
-  if (options.precision == DType::f32 || options.precision == DType::bf16) return options.precision;
-  throw Error("precision",
-              fmt::format("expected f32 or bf16, got {}; of f16, gradients are too small for the "
-                          "type: store activations so with saved_activations",
-                          to_string(options.precision)));
+  const DType precision = options.precision;
+  if (precision != DType::f32 && precision != DType::bf16 && precision != DType::f16) {
+    throw Error("precision",
+                fmt::format("expected f32, bf16 or f16, got {}", to_string(precision)));
+  }
+  check_scaling(options.loss_scaling);
+  if (precision != DType::f16 && options.loss_scaling != LossScaling{}) {
+    throw Error("loss_scaling", fmt::format("does nothing with the precision {}; leave it out, or "
+                                            "train with f16",
+                                            to_string(precision)));
+  }
+  return precision;
 }
 
 }  // namespace

@@ -102,6 +102,9 @@ struct State {
   // Runs the forward part over one epoch; sink reads the outputs of each batch.
   void predict(BatchStream& stream,
                const std::function<void(const exec::Session&, int64_t count)>& sink);
+  // With f16: the loss scale, 0 without, and the updates skipped so far.
+  [[nodiscard]] double loss_scale() const;
+  [[nodiscard]] int64_t skipped_updates() const;
   // Drops the gradients summed up since the last update.
   void drop_gradients();
   // Starts the averages of weights, if any, from the current weights.
@@ -222,6 +225,8 @@ struct State {
   // Runs a training program on a micro-batch. Throws Error if its loss is not finite.
   void run_part(exec::Session& session, const data::Batch& batch, const Part& part, Feed& feed,
                 double weight);
+  // Throws Error if gradients are not finite at any loss scale.
+  void check_loss_scale() const;
   // Throws Error if a batch is larger than planned, or empty.
   void check_count(const data::Batch& batch) const;
 };

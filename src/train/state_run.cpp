@@ -167,6 +167,44 @@ void State::require_swap_file() const {
                                "checkpoint");
 }
 
+namespace {
+
+// Below this scale finite gradients of f16 do not overflow: they are not finite by themselves.
+constexpr double kLeastLossScale = 1e-4;
+
+template <class T>
+T stored_number(const exec::Store& store, const char* name) {
+  T value{};
+  const exec::Store::Entry* const entry = store.find(name);
+  if (entry == nullptr) return value;
+  const std::span<const std::byte> bytes = store.read(*entry);
+  if (bytes.size() == sizeof(T)) std::memcpy(&value, bytes.data(), sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+double State::loss_scale() const {
+  if (options.precision != DType::f16) return 0.0;
+  return static_cast<double>(stored_number<float>(runner.store(), kLossScaleName));
+}
+
+int64_t State::skipped_updates() const {
+  if (options.precision != DType::f16) return 0;
+  return stored_number<int32_t>(runner.store(), kSkippedName);
+}
+
+void State::check_loss_scale() const {
+  if (options.precision != DType::f16) return;
+  const double scale = loss_scale();
+  if (scale >= kLeastLossScale || scale >= options.loss_scaling.initial) return;
+  throw Error("training",
+              fmt::format("the gradients of step {} (epoch {}) are not finite, even with the loss "
+                          "scaled down to {:g}, and the update was skipped; try a lower learning "
+                          "rate or gradient clipping, or the precision bf16",
+                          progress.step, progress.epoch + 1, scale));
+}
+
 double State::step(const data::Batch& batch, Feed& feed) {
   check_count(batch);
   learning_rate = schedule.at(progress.step / options.accumulate,  // schedules count updates
@@ -186,6 +224,7 @@ double State::step(const data::Batch& batch, Feed& feed) {
   });
   ++progress.step;
   progress.weight = kind == ProgramKind::accumulate ? weight : 0.0;
+  check_loss_scale();
   return step_sums_.loss / static_cast<double>(step_sums_.samples);
 }
 

@@ -182,5 +182,7 @@ std::string Trainer::weights_sha256() const {
 
 int64_t Trainer::steps() const { return state_->progress.step; }
 int64_t Trainer::epochs() const { return state_->progress.epoch; }
+double Trainer::loss_scale() const { return state_->loss_scale(); }
+int64_t Trainer::skipped_updates() const { return state_->skipped_updates(); }
 
 }  // namespace thimble

@@ -187,6 +187,45 @@ class Rates {
   std::map<double, Value> scaled_;
 };
 
+// A gradient before it was brought from 16 bits to f32, to keep it small until it is used.
+Value as_computed(ir::Graph& graph, Value gradient) {
+  const int producer = graph.data(gradient.id()).producer;
+  if (producer < 0) return gradient;
+  const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
+  if (node.op->gradient.to_type == nullptr) return gradient;
+  const Value narrow = graph.value(node.input(0));
+  const bool is_narrow = narrow.dtype() == DType::f16 || narrow.dtype() == DType::bf16;
+  return is_narrow ? narrow : gradient;
+}
+
+Value counter(ir::Graph& graph, const char* name) {
+  return graph.source(name, {DType::i32, {}}, ir::Role::state, init::constant(0.0));
+}
+
+// Divides all gradients by the loss scale and adapts it. Returns the number of the update, 0 if a
+// gradient is not finite.
+Value unscale(ir::Graph& graph, std::vector<Trained>& all, const UpdateOptions& options) {
+  Value found;
+  for (size_t i = all.size(); i-- > 0;) {  // as they are computed, the last layer's first
+    Trained& t = all[i];
+    const GradientScope scope(graph, t.layer);
+    t.grad = as_computed(graph, t.grad);
+    found = ops::overflow(t.grad, found);
+  }
+  const ops::LossScale state{options.loss_scale, counter(graph, kGoodStepsName),
+                             counter(graph, kSkippedName)};
+  const GradientScope no_layer(graph, -1);
+  const Value number =
+      ops::number_of_update(graph.scalar(kUpdateNumberName, DType::i32), state.skipped, found);
+  for (Trained& t : all) {
+    const GradientScope scope(graph, t.layer);
+    t.grad = ops::unscaled(t.grad, state.scale);
+  }
+  const LossScaling& scaling = options.scaling;
+  ops::adapt(state, found, {scaling.growth, scaling.backoff, scaling.interval});
+  return number;
+}
+
 // What the learning rate of an objective's optimizer is of the trainer's.
 double own_scale(const Objective& objective, const Optimizer& optimizer) {
   if (optimizer.learning_rate() > 0.0) {
@@ -227,7 +266,7 @@ void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir:
 
 // Appends the update of one parameter by its optimizer's rule; returns the new value.
 Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
-                    Value lr, bool scheduled_momentum) {
+                    Value lr, Value number, bool scheduled_momentum) {
   const ir::OptimizerRule& rule = optimizer.op->optimizer;
   std::vector<Value> inputs{trained.param, trained.grad};
   if (trained.rows) {
@@ -235,7 +274,7 @@ Value append_update(ir::Graph& graph, const Trained& trained, const ir::Optimize
     inputs.push_back(trained.rows);
   }
   inputs.push_back(lr);
-  inputs.push_back(graph.scalar(kUpdateNumberName, DType::i32));
+  inputs.push_back(number);
   for (const ir::StateSpec& spec : rule.states(optimizer.settings, trained.param.shape())) {
     inputs.push_back(state(trained.param, spec));
   }
@@ -260,6 +299,8 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
                               return rule.momentum != nullptr;
                             })));
   }
+  const Value number = options.loss_scale ? unscale(graph, all, options)
+                                          : graph.scalar(kUpdateNumberName, DType::i32);
   regularize(graph, all, options.groups);
   limit(graph, all, options.clip);
   Rates rates(graph);
@@ -277,11 +318,11 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
       optimizer = optimizer.with_weight_decay(*group->weight_decay);
     }
     const GradientScope scope(graph, t.layer);
-    const Value updated = append_update(graph, t, optimizer.value(), rates.scaled(lr_scale),
+    const Value updated = append_update(graph, t, optimizer.value(), rates.scaled(lr_scale), number,
                                         options.scheduled_momentum && optimizer.momentum() != 0.0);
     if (options.ema_decay == 0.0) continue;
     ops::update_average(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}),
-                        updated, graph.scalar(kUpdateNumberName, DType::i32), options.ema_decay);
+                        updated, number, options.ema_decay);
   }
 }
 
@@ -298,6 +339,21 @@ void refuse_accumulated_rows(const Trained& trained) {
 }
 
 }  // namespace
+
+Value loss_scale_source(ir::Graph& graph, const LossScaling& scaling) {
+  return graph.source(kLossScaleName, {DType::f32, {}}, ir::Role::state,
+                      init::constant(scaling.initial));
+}
+
+void append_unscaling(ir::Graph& graph, std::span<autodiff::Gradient> gradients, Value scale) {
+  const auto consumers = graph.consumers();
+  for (autodiff::Gradient& gradient : gradients) {
+    if (gradient.gradient < 0) continue;
+    const GradientScope scope(graph, layer_of_reader(graph, consumers, gradient.value));
+    const Value scaled = as_computed(graph, graph.value(gradient.gradient));
+    gradient.gradient = ops::unscaled(scaled, scale).id();
+  }
+}
 
 void freeze_groups(ir::Graph& graph, const std::vector<ParamGroup>& groups) {
   std::vector<char> used(groups.size(), 0);

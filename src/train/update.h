@@ -27,7 +27,20 @@ struct UpdateOptions {
   double ema_decay = 0.0;             // 0: no averages
   bool scheduled_momentum = false;    // the momentum is also a scalar source
   std::vector<Objective> objectives;  // the first whose pattern matches may have an optimizer
+  Value loss_scale;                   // none: gradients are those of the loss itself
+  LossScaling scaling;
 };
+
+// With f16, the loss is multiplied by the state kLossScaleName, and gradients are divided by it
+// before anything else looks at them; if one is not finite, nothing is updated.
+inline constexpr const char* kLossScaleName = "loss_scale";             // f32
+inline constexpr const char* kGoodStepsName = "loss_scale.good_steps";  // i32: since it changed
+inline constexpr const char* kSkippedName = "loss_scale.skipped";       // i32: updates skipped
+
+// The state of that name, as a source.
+[[nodiscard]] Value loss_scale_source(ir::Graph& graph, const LossScaling& scaling);
+// The gradients of a scaled loss as those of the loss, in f32.
+void append_unscaling(ir::Graph& graph, std::span<autodiff::Gradient> gradients, Value scale);
 
 // The average of a parameter is the state "<parameter>.ema".
 inline constexpr const char* kAverageSuffix = ".ema";

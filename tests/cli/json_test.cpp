@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <regex>
 
@@ -18,7 +19,8 @@ constexpr const char* kTrainKeys =
     "recognition "
     "seconds ms_per_step_median planned_peak_bytes input_pipeline_bytes measured_peak_bytes "
     "swap_read_bytes "
-    "swap_written_bytes swap_busy_ms swap_stall_ms swap_expected_stall_ms peak_rss_bytes "
+    "swap_written_bytes swap_busy_ms swap_stall_ms swap_expected_stall_ms loss_scale "
+    "skipped_updates peak_rss_bytes "
     "parameters weights_sha256";
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
@@ -54,12 +56,27 @@ TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
   EXPECT_GT(json["ms_per_step_median"], 0.0);
   EXPECT_GT(json["peak_rss_bytes"], json["planned_peak_bytes"]);
   EXPECT_EQ(json["parameters"], 61706);
+  EXPECT_TRUE(json["loss_scale"].is_null());
+  EXPECT_EQ(json["skipped_updates"], 0);
   EXPECT_TRUE(
       std::regex_match(json["weights_sha256"].get<std::string>(), std::regex("[0-9a-f]{64}")));
   EXPECT_THAT(outcome.err, HasSubstr("epoch  1/2"));
   EXPECT_THAT(outcome.err, HasSubstr("epoch  2/2"));
   // Not a terminal: plain lines, no bar and no cursor moves.
   EXPECT_EQ(outcome.err.find_first_of("\r\033"), std::string::npos);
+}
+
+TEST(cli_json, of_a_training_in_f16_has_the_loss_scale) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(short_training(
+      "lenet5", folder / "out",
+      {"--epochs", "1", "--batch", "32", "--precision", "f16", "--loss-scale", "1099511627776",
+       "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::ordered_json json = last_line_json(outcome.out);
+  EXPECT_GT(json["skipped_updates"], 0);
+  EXPECT_EQ(json["loss_scale"].get<double>() * std::exp2(json["skipped_updates"].get<double>()),
+            1099511627776.0);
 }
 
 TEST(cli_json, of_a_generator_has_an_inception_score_and_no_accuracy) {

@@ -26,6 +26,11 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   for (const Value& output : graph.add(*op, attrs, values)) {
     outputs.emplace_back(static_cast<size_t>(size_bytes(output.dtype(), output.shape())));
   }
+  for (const ir::Alias& update : op->memory.updates) {
+    const auto in = static_cast<size_t>(update.in);
+    const auto out = static_cast<size_t>(update.out);
+    if (in < inputs.size() && out < outputs.size()) outputs[out] = inputs[in].bytes;
+  }
   for (ir::Bytes& output : outputs) destinations.push_back(output.data());
   const ir::Params params = plan::kernel_params(graph, graph.nodes.back());
   const ir::ChosenKernels kernels = ir::kernels_of(graph, graph.nodes.back());

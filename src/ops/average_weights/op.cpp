@@ -16,10 +16,10 @@ const OpDef& average_weights_op() {
       .name = "average_weights",
       .signature{
           .doc = "A running average of a parameter, in place: average = decay * average + (1 - "
-                 "decay) * param; the first step copies param.",
+                 "decay) * param; the first step copies param, and step 0 changes nothing.",
           .inputs = {{"average", "any shape: a state"},
                      {"param", "the shape of average"},
-                     {"step", "one i32: this update's number, from 1"}},
+                     {"step", "one i32: this update's number, from 1, or 0"}},
           .outputs = {{"average", "the same memory, updated"}},
           .attrs = ir::Attrs::schema_of<AverageWeightsOptions>(),
       },

@@ -11,6 +11,7 @@ using namespace ops::HWY_NAMESPACE;
 void average_weights_target(float* average_out, const float* average, const float* param,
                             const int32_t* step, const average_weights_dims* d,
                             parallel::ThreadPool& pool) {
+  if (*step == 0) return;
   const bool first = *step == 1;
   const Vec share = set(1.0 - d->decay);
   over_elements(d->n, pool, [=](const auto& io, int64_t i) HWY_ATTR {

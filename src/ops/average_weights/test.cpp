@@ -16,6 +16,7 @@ THIMBLE_OP_CASES(average_weights) {
   return {
       .cases = {{.name = "matrix", .inputs = inputs({3, 7}, 4), .expect = {{3, 7}}},
                 {.name = "first_step", .inputs = inputs({19}, 1)},
+                {.name = "skipped", .inputs = inputs({19}, 0)},
                 {.name = "empty", .inputs = inputs({0}, 2)},
                 {.name = "over_many_tiles",
                  .inputs = inputs({70001}, 2),

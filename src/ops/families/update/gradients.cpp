@@ -4,6 +4,7 @@
 #include <thimble/ops/average_weights.h>
 #include <thimble/ops/clip_gradient.h>
 #include <thimble/ops/concat.h>
+#include <thimble/ops/loss_scale.h>
 #include <thimble/ops/mul.h>
 #include <thimble/ops/regularize_gradient.h>
 
@@ -35,6 +36,19 @@ Value within_norm(Value grad, Value squares, double max_norm) {
 }
 
 Value within_limit(Value grad, double limit) { return clip_by_value(grad, {.limit = limit}); }
+
+Value overflow(Value grad, Value previous) { return has_non_finite(grad, previous); }
+
+Value unscaled(Value grad, Value scale) { return unscale_gradient(grad, scale); }
+
+Value number_of_update(Value step, Value skipped, Value found) {
+  return update_number(step, skipped, found);
+}
+
+void adapt(const LossScale& scale, Value found, const LossScaleRule& rule) {
+  update_loss_scale(scale.scale, scale.good_steps, scale.skipped, found,
+                    {.growth = rule.growth, .backoff = rule.backoff, .interval = rule.interval});
+}
 
 void add_to_sum(Value sum, Value grad, double weight) {
   accumulate_gradient(sum, grad, {.weight = weight});

@@ -27,13 +27,33 @@ namespace thimble::ops {
 // Every element clamped to [-limit, limit].
 [[nodiscard]] Value within_limit(Value grad, double limit);
 
+// Of a scaled loss: whether an element of grad is not finite, or `previous`, if given, is not 0;
+// one i32.
+[[nodiscard]] Value overflow(Value grad, Value previous = {});
+// grad / scale in f32; grad may be of 16 bits.
+[[nodiscard]] Value unscaled(Value grad, Value scale);
+// The number of the update: 0, for none, if `found` is not 0, else step - skipped.
+[[nodiscard]] Value number_of_update(Value step, Value skipped, Value found);
+// The loss scale after a step, in place, with its counters of steps.
+struct LossScale {
+  Value scale;
+  Value good_steps;
+  Value skipped;
+};
+struct LossScaleRule {
+  double growth;
+  double backoff;
+  int64_t interval;
+};
+void adapt(const LossScale& scale, Value found, const LossScaleRule& rule);
+
 // sum += weight * grad, in place.
 void add_to_sum(Value sum, Value grad, double weight);
 // (sum + weight * grad) / total; sets sum to 0.
 [[nodiscard]] Value mean_of_sum(Value sum, Value grad, Value total, double weight);
 
 // average = decay * average + (1 - decay) * param, in place; the first step copies param. step: the
-// number of this update, from 1.
+// number of this update, from 1; 0 changes nothing.
 void update_average(Value average, Value param, Value step, double decay);
 
 }  // namespace thimble::ops

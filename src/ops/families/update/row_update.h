@@ -50,7 +50,7 @@ struct RowUpdate {
                        {"sums", "[N, D]: the rows of its gradient"},
                        {"rows", "[N], i32: their numbers, each once, then -1"},
                        {"lr", "one number: the learning rate of this step"},
-                       {"step", "one i32: this update's number, from 1"}},
+                       {"step", "one i32: this update's number, from 1; 0: nothing is updated"}},
             .outputs = {{"param", "the same memory, updated in these rows"}},
             .attrs = ir::Attrs::schema_of<Settings>(),
         },
@@ -129,10 +129,15 @@ struct RowUpdate {
     const void* inputs[kRuleFirstState + kMaxStates] = {};
   };
 
+  static bool is_skipped(const ir::KernelCall& call) {
+    return *static_cast<const int32_t*>(call.inputs[kRate + 1]) == 0;
+  }
+
   template <class Real>
   static void one_by_one(const ir::KernelCall& call) {
     constexpr ir::KernelFn kRule = std::is_same_v<Real, float> ? T::ref : T::ref64;
     const auto& p = *static_cast<const Params*>(call.params);
+    if (is_skipped(call)) return;
     const auto* const rows = static_cast<const int32_t*>(call.inputs[kRows]);
     const auto* const sums = static_cast<const Real*>(call.inputs[1]);
     RuleCall<Real> inner(call, p);
@@ -147,7 +152,7 @@ struct RowUpdate {
   // part of a long row.
   static void in_chunks(const ir::KernelCall& call) {
     const auto& p = *static_cast<const Params*>(call.params);
-    if (p.width == 0) return;
+    if (p.width == 0 || is_skipped(call)) return;
     const auto* const rows = static_cast<const int32_t*>(call.inputs[kRows]);
     const auto* const sums = static_cast<const float*>(call.inputs[1]);
     const int64_t columns = std::min<int64_t>(p.width, kChunk);

@@ -107,6 +107,7 @@ struct Update {
   }
 
  private:
+  static constexpr int kStep = 3;
   static constexpr int kFirstState = 4;
 
   static OpDef make() {
@@ -117,16 +118,16 @@ struct Update {
             .inputs = {{"param", "any shape: a parameter"},
                        {"grad", "the shape of param"},
                        {"lr", "one number: the learning rate of this step"},
-                       {"step", "one i32: this update's number, from 1"}},
+                       {"step", "one i32: this update's number, from 1; 0: nothing is updated"}},
             .outputs = {{"param", "the same memory, updated"}},
             .attrs = ir::Attrs::schema_of<Settings>(),
         },
         .infer = infer,
         .kernels{
             .params = params,
-            .ref = T::ref,
-            .ref64 = T::ref64,
-            .fast = T::fast,
+            .ref = kernel<float, 0>(),
+            .ref64 = kernel<double, 1>(),
+            .fast = kernel<float, 2>(),
         },
         .memory{.updates = {{0, 0}}},
         .optimizer = {.name = T::optimizer, .check = check, .states = states},
@@ -156,27 +157,39 @@ struct Update {
     if constexpr (kCycles) {
       def.signature.inputs.push_back({"momentum", "one number in the place of the setting", true});
       def.optimizer.momentum = T::momentum_name;
-      def.kernels.ref = with_momentum<float, 0>;
-      def.kernels.ref64 = with_momentum<double, 1>;
-      def.kernels.fast = with_momentum<float, 2>;
     }
     return def;
   }
 
   static constexpr bool kCycles = requires { T::momentum_name; };
 
-  // Calls the kernel with the scheduled constant, if given as the last input.
+  template <int which>
+  static constexpr ir::KernelFn rule() {
+    return which == 0 ? T::ref : which == 1 ? T::ref64 : T::fast;
+  }
+
   template <class Real, int which>
-  static void with_momentum(const ir::KernelCall& call) {
-    constexpr ir::KernelFn kKernel = which == 0 ? T::ref : which == 1 ? T::ref64 : T::fast;
-    using Params = decltype(T::params(std::declval<const Settings&>(), std::declval<Shape>()));
-    const void* const momentum = call.inputs[kFirstState + T::state_docs().size()];
-    if (momentum == nullptr) return kKernel(call);
-    Params params = *static_cast<const Params*>(call.params);
-    params.*T::momentum = static_cast<double>(*static_cast<const Real*>(momentum));
-    ir::KernelCall changed = call;
-    changed.params = &params;
-    kKernel(changed);
+  static constexpr ir::KernelFn kernel() {
+    return rule<which>() == nullptr ? nullptr : &run<Real, which>;
+  }
+
+  // Calls the rule's kernel, unless the update has the number 0; with the scheduled constant, if
+  // given as the last input.
+  template <class Real, int which>
+  static void run(const ir::KernelCall& call) {
+    if (*static_cast<const int32_t*>(call.inputs[kStep]) == 0) return;
+    if constexpr (kCycles) {
+      using Params = decltype(T::params(std::declval<const Settings&>(), std::declval<Shape>()));
+      const void* const momentum = call.inputs[kFirstState + T::state_docs().size()];
+      if (momentum != nullptr) {
+        Params params = *static_cast<const Params*>(call.params);
+        params.*T::momentum = static_cast<double>(*static_cast<const Real*>(momentum));
+        ir::KernelCall changed = call;
+        changed.params = &params;
+        return rule<which>()(changed);
+      }
+    }
+    rule<which>()(call);
   }
 
   static void check(const ir::Attrs& settings) {

@@ -1,0 +1,221 @@
+#include <thimble/ops/loss_scale.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "ir/graph.h"
+#include "ops/loss_scale/attrs.h"
+#include "ops/loss_scale/dims.h"
+#include "ops/storage_16bit/simd.h"
+#include "parallel/thread_pool.h"
+
+#define THIMBLE_OP loss_scale
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::loss_scale_impl {
+namespace {
+
+constexpr int64_t kTile = 16384;  // in elements
+
+void require_gradient(const ir::InferContext& c) {
+  const DType dtype = c.input(0).dtype;
+  c.require(dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16,
+            "expected a gradient of type f32, f16 or bf16");
+}
+
+void require_number(const ir::InferContext& c, int input, DType dtype) {
+  c.require_dtype(input, dtype);
+  c.require(c.shape(input).rank() == 0, std::string("expected one number as ") +
+                                            c.op.signature.inputs[static_cast<size_t>(input)].name);
+}
+
+ir::Params gradient_params(const ir::KernelContext& c) {
+  return gradient_dims{static_cast<int>(c.in(0).elements()), static_cast<int>(c.inputs[0]->dtype)};
+}
+
+// Whether the exponent of an element has all its bits set.
+template <class Bits>
+bool any_infinite(const unsigned char* x, int64_t begin, int64_t end, Bits exponent) {
+  const Bits* const bits = reinterpret_cast<const Bits*>(x);
+  unsigned found = 0;
+  for (int64_t i = begin; i < end; ++i) found |= (bits[i] & exponent) == exponent ? 1U : 0U;
+  return found != 0;
+}
+
+bool any_infinite(const unsigned char* x, int64_t begin, int64_t end, int type) {
+  if (type == ELEMENT_F32) return any_infinite<uint32_t>(x, begin, end, uint32_t{0x7f800000});
+  const uint16_t exponent = type == ELEMENT_F16 ? 0x7c00 : 0x7f80;
+  return any_infinite<uint16_t>(x, begin, end, exponent);
+}
+
+void has_non_finite_fast(int32_t* y, const unsigned char* x, const int32_t* previous,
+                         const gradient_dims* d, parallel::ThreadPool& pool) {
+  std::atomic<bool> found = previous != nullptr && *previous != 0;
+  pool.run((d->n + kTile - 1) / kTile, [&](int64_t tile) {
+    if (found.load(std::memory_order_relaxed)) return;
+    const int64_t begin = tile * kTile;
+    if (any_infinite(x, begin, std::min<int64_t>(d->n, begin + kTile), d->type)) {
+      found.store(true, std::memory_order_relaxed);
+    }
+  });
+  *y = found.load() ? 1 : 0;
+}
+
+void unscale_gradient_fast(float* y, const unsigned char* grad, const float* scale,
+                           const gradient_dims* d, parallel::ThreadPool& pool) {
+  const auto* from = reinterpret_cast<const float*>(grad);
+  if (d->type != ELEMENT_F32) {
+    const bits16_dims half{d->n, d->type == ELEMENT_BF16 ? 1 : 0};
+    storage_16bit_impl::from_16bit_simd(y, reinterpret_cast<const uint16_t*>(grad), &half, pool);
+    from = y;
+  }
+  const auto factor = static_cast<float>(1.0 / static_cast<double>(*scale));
+  pool.run((d->n + kTile - 1) / kTile, [=](int64_t tile) {
+    const int64_t begin = tile * kTile;
+    const int64_t end = std::min<int64_t>(d->n, begin + kTile);
+    for (int64_t i = begin; i < end; ++i) y[i] = factor * from[i];
+  });
+}
+
+const OpDef& has_non_finite_op() {
+  static const OpDef def{
+      .name = "has_non_finite",
+      .signature{
+          .doc = "1 if an element of x is infinite or NaN, or previous is not 0; else 0: of many "
+                 "tensors where chained.",
+          .inputs = {{"x", "any shape; f32, f16 or bf16"}, {"previous", "one i32", true}},
+          .outputs = {{"y", "one i32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_gradient(c);
+        if (c.has(1)) require_number(c, 1, DType::i32);
+        return {{DType::i32, {}}};
+      },
+      .kernels{
+          .params = gradient_params,
+          .ref = ir::kernel_fn<&f32::has_non_finite_ref>(),
+          .ref64 = ir::kernel_fn<&f64::has_non_finite_ref>(),
+          .fast = ir::kernel_fn<&has_non_finite_fast>(),
+          .any_type = true,
+      },
+  };
+  return def;
+}
+
+const OpDef& unscale_gradient_op() {
+  static const OpDef def{
+      .name = "unscale_gradient",
+      .signature{
+          .doc = "A gradient of a scaled loss as one of the loss: y = grad / scale, in f32.",
+          .inputs = {{"grad", "any shape; f32, f16 or bf16"}, {"scale", "one number"}},
+          .outputs = {{"y", "the shape of grad, f32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_gradient(c);
+        require_number(c, 1, DType::f32);
+        return {{DType::f32, c.shape(0)}};
+      },
+      .kernels{
+          .params = gradient_params,
+          .ref = ir::kernel_fn<&f32::unscale_gradient_ref>(),
+          .ref64 = ir::kernel_fn<&f64::unscale_gradient_ref>(),
+          .fast = ir::kernel_fn<&unscale_gradient_fast>(),
+          .any_type = true,
+      },
+  };
+  return def;
+}
+
+const OpDef& update_number_op() {
+  static const OpDef def{
+      .name = "update_number",
+      .signature{
+          .doc = "The number of an update, as optimizers take it: 0, for none, if found is not 0, "
+                 "else step - skipped.",
+          .inputs = {{"step", "one i32: this step's number, from 1"},
+                     {"skipped", "one i32: steps without an update before it"},
+                     {"found", "one i32: whether a gradient is not finite"}},
+          .outputs = {{"number", "one i32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        for (const int input : {0, 1, 2}) require_number(c, input, DType::i32);
+        return {{DType::i32, {}}};
+      },
+      .kernels{
+          .ref = ir::kernel_fn<&f32::update_number_ref>(),
+          .ref64 = ir::kernel_fn<&f64::update_number_ref>(),
+      },
+  };
+  return def;
+}
+
+const OpDef& update_loss_scale_op() {
+  static const OpDef def{
+      .name = "update_loss_scale",
+      .signature{
+          .doc = "The scale of the loss after a step, in place: scale * backoff if found is not 0; "
+                 "else scale * growth after every `interval` such steps in a row, as long as that "
+                 "is finite. Equal to torch.amp.GradScaler.",
+          .inputs = {{"scale", "one number: a state"},
+                     {"good_steps", "one i32: a state, steps since the scale last changed"},
+                     {"skipped", "one i32: a state, steps without an update"},
+                     {"found", "one i32: whether a gradient is not finite"}},
+          .outputs = {{"scale", "the same memory, updated"},
+                      {"good_steps", "the same memory, updated"},
+                      {"skipped", "the same memory, updated"}},
+          .attrs = ir::Attrs::schema_of<LossScaleOptions>(),
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        require_number(c, 0, DType::f32);
+        for (const int input : {1, 2, 3}) require_number(c, input, DType::i32);
+        const auto& a = c.attrs.as<LossScaleOptions>();
+        c.require(a.growth >= 1.0 && std::isfinite(a.growth), "growth must be at least 1");
+        c.require(a.backoff > 0.0 && a.backoff < 1.0, "backoff must be above 0 and below 1");
+        c.require(a.interval >= 1, "interval must be at least 1");
+        return {c.input(0), c.input(1), c.input(2)};
+      },
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const auto& a = c.attrs.as<LossScaleOptions>();
+            return loss_scale_dims{a.growth, a.backoff, a.interval};
+          },
+          .ref = ir::kernel_fn<&f32::update_loss_scale_ref>(),
+          .ref64 = ir::kernel_fn<&f64::update_loss_scale_ref>(),
+      },
+      .memory{.updates = {{0, 0}, {1, 1}, {2, 2}}},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::loss_scale_impl
+
+THIMBLE_OP_FOLDER(loss_scale) {
+  static const OpDef* const defs[] = {&has_non_finite_op(), &unscale_gradient_op(),
+                                      &update_number_op(), &update_loss_scale_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value has_non_finite(Value x, Value previous) {
+  return x.graph().add1(ops::loss_scale_impl::has_non_finite_op(), {}, {x, previous});
+}
+
+Value unscale_gradient(Value grad, Value scale) {
+  return grad.graph().add1(ops::loss_scale_impl::unscale_gradient_op(), {}, {grad, scale});
+}
+
+Value update_number(Value step, Value skipped, Value found) {
+  return step.graph().add1(ops::loss_scale_impl::update_number_op(), {}, {step, skipped, found});
+}
+
+Value update_loss_scale(Value scale, Value good_steps, Value skipped, Value found,
+                        const LossScaleOptions& options) {
+  const Value inputs[] = {scale, good_steps, skipped, found};
+  return scale.graph().add(ops::loss_scale_impl::update_loss_scale_op(), ir::Attrs::of(options),
+                           inputs)[0];
+}
+
+}  // namespace thimble
