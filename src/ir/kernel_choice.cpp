@@ -82,6 +82,16 @@ bool widens(const OpDef& op, std::span<const TensorType* const> inputs) {
   return narrow && !op.kernels.any_type && typed_kernels(op, inputs) == nullptr;
 }
 
+// Whether the op's own kernel for 16-bit types takes these inputs.
+bool has_16bit_kernel(const OpDef& op, std::span<const TensorType* const> inputs) {
+  const std::vector<int>& wanted = op.kernels.inputs_16bit;
+  return op.kernels.fast_16bit != nullptr &&
+         std::all_of(wanted.begin(), wanted.end(), [&inputs](int i) {
+           const TensorType* const type = inputs[static_cast<size_t>(i)];
+           return type != nullptr && is_16_bit(type->dtype);
+         });
+}
+
 }  // namespace
 
 void InferContext::require_dtype(int i, DType dtype) const {
@@ -110,9 +120,10 @@ ChosenKernels kernels_for(const OpDef& op, std::span<const TensorType* const> in
     return {&op, typed, false, typed->ref, typed->ref, typed->fast};
   }
   if (!widens(op, inputs)) return {&op, nullptr, false, own.ref, own.ref64, own.fast};
+  const bool has_own = has_16bit_kernel(op, inputs);
   return {&op,     nullptr,
           true,    own.ref == nullptr ? nullptr : widened_ref(),
-          nullptr, own.ref == nullptr ? nullptr : widened_fast()};
+          nullptr, has_own ? own.fast_16bit : own.ref == nullptr ? nullptr : widened_fast()};
 }
 
 ChosenKernels kernels_of(const Graph& graph, const Node& node) {

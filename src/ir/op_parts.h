@@ -71,6 +71,13 @@ struct TypedKernels {
   int64_t (*workspace)(const Params&, int threads) = nullptr;
 };
 
+// For an op whose outputs can be computed from some rows (axis 0) of its inputs at a time, with the
+// kernels for fewer rows.
+struct RowBlocks {
+  std::vector<int> inputs;   // those that are divided by rows; none: the op is not of this kind
+  std::vector<int> outputs;  // that are divided likewise; the others are sums over the blocks
+};
+
 struct Kernels {
   // Parameters of the kernels; null: they take none.
   Params (*params)(const KernelContext&) = nullptr;
@@ -90,6 +97,15 @@ struct Kernels {
   bool any_type = false;
   // Outputs that are f32 even if the others are f16 or bf16 (see infer_types): losses, statistics.
   std::vector<int> stay_f32;
+  // How f16 and bf16 tensors are widened a few rows at a time (ir/widened.h); null: as the data
+  // flow says (elementwise, row_wise), else they are widened whole.
+  RowBlocks (*row_blocks)(const KernelContext&) = nullptr;
+  // A fast kernel that reads and writes f16 and bf16 itself and gives what `fast` gives, rounded
+  // once; null: `fast` runs on widened copies. It is used where all of inputs_16bit have that type;
+  // others may. Its parameters are a WidenedHeader and behind it those of `fast` (ir/widened.h).
+  KernelFn fast_16bit = nullptr;
+  std::vector<int> inputs_16bit;
+  int64_t (*workspace_16bit)(const Params&, int threads) = nullptr;  // of the params of `fast`
 };
 
 // Output `out` and input `in` share one buffer.

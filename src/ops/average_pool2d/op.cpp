@@ -58,6 +58,9 @@ const OpDef& average_pool2d_op() {
           .ref = ir::kernel_fn<&f32::average_pool2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::average_pool2d_ref>(),
           .fast = ir::kernel_fn<&average_pool2d_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
   };
   return def;
@@ -94,6 +97,9 @@ const OpDef& grad_op() {
           .ref = ir::kernel_fn<&f32::average_pool2d_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::average_pool2d_grad_ref>(),
           .fast = ir::kernel_fn<&average_pool2d_grad_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
   };
   return def;

@@ -108,6 +108,12 @@ const OpDef& batch_norm_op() {
           .ref64 = ir::kernel_fn<&f64::batch_norm_ref>(),
           .fast = ir::kernel_fn<&batch_norm_simd>(),
           .stay_f32 = {1, 2},
+          .fast_16bit = batch_norm_16bit,
+          .inputs_16bit = {0},
+          .workspace_16bit =
+              [](const ir::Params& p, int threads) {
+                return batch_norm_16bit_workspace_bytes(p.as<batch_norm_dims>(), threads);
+              },
       },
       .memory{
           .in_place = {{0, 0}},

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "ops/families/norm/channel_rows-inl.h"
+#include "ops/families/norm/narrow_blocks.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_ONCE_
@@ -60,15 +61,15 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::batch_norm_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
-                       const float* beta, void* workspace, const batch_norm_dims& d,
-                       parallel::ThreadPool& pool) {
+// x and y: of f32 or 16 bits (narrow_blocks.h).
+template <class Source, class Sink>
+void normalise(const Sink& y, float* mean, float* variance, const Source& x, const float* gamma,
+               const float* beta, const BatchNormScratch& s, const batch_norm_dims& d,
+               parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
-  simd::Workspace pieces(workspace);
-  const BatchNormScratch s = carve_batch_norm(pieces, r, pool.threads());
   pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
     const ChannelBlock block = channel_block(r, i);
-    block_statistics(s.mean + i * r.channels, s.squares + i * r.channels, x + block.first,
+    block_statistics(s.mean + i * r.channels, s.squares + i * r.channels, x.read(r, block, worker),
                      s.own[0] + worker * s.own_distance, s.own[1] + worker * s.own_distance, r,
                      block);
   });
@@ -83,7 +84,29 @@ void batch_norm_target(float* y, float* mean, float* variance, const float* x, c
   widen(s.wide[0], mean, r);
   widen(s.wide[1], scale, r);
   widen(s.wide[2], shift, r);
-  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation, r, pool);
+  pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
+    const ChannelBlock block = channel_block(r, i);
+    const float* const from = x.read(r, block, worker);
+    map_rows(y.place(block, worker), Affine{from, s.wide[0], s.wide[1], s.wide[2], d.activation},
+             block, r.width);
+    y.finish(r, block, worker);
+  });
+}
+
+void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
+                       const float* beta, void* workspace, const batch_norm_dims& d,
+                       parallel::ThreadPool& pool) {
+  simd::Workspace pieces(workspace);
+  const auto s = carve_batch_norm(pieces, channel_rows(d.rows, d.channels), pool.threads());
+  normalise(WideSink{y}, mean, variance, WideSource{x}, gamma, beta, s, d, pool);
+}
+
+void batch_norm_16bit_target(uint16_t* y, float* mean, float* variance, const uint16_t* x,
+                             const float* gamma, const float* beta, bool brain,
+                             const BatchNormScratch& s, const BlockScratch& copies,
+                             const batch_norm_dims& d, parallel::ThreadPool& pool) {
+  normalise(NarrowSink{y, brain, copies}, mean, variance, NarrowSource{x, brain, copies}, gamma,
+            beta, s, d, pool);
 }
 
 }  // namespace thimble::ops::batch_norm_impl::HWY_NAMESPACE
@@ -92,6 +115,45 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace thimble::ops::batch_norm_impl {
 HWY_EXPORT(batch_norm_target);
+HWY_EXPORT(batch_norm_16bit_target);
+
+namespace {
+
+struct NarrowScratch {
+  BatchNormScratch own;
+  BlockScratch copies;
+  NarrowChannels channels;  // gamma and beta in f32
+};
+
+NarrowScratch carve_narrow(simd::Workspace& workspace, const batch_norm_dims& d, int threads) {
+  const ChannelRows r = channel_rows(d.rows, d.channels);
+  NarrowScratch s;
+  s.own = carve_batch_norm(workspace, r, threads);
+  s.copies = BlockScratch(workspace, r, threads);
+  s.channels = NarrowChannels(workspace, d.channels);
+  return s;
+}
+
+}  // namespace
+
+int64_t batch_norm_16bit_workspace_bytes(const batch_norm_dims& d, int threads) {
+  simd::Workspace counter(nullptr);
+  carve_narrow(counter, d, threads);
+  return counter.bytes();
+}
+
+void batch_norm_16bit(const ir::KernelCall& call) {
+  const NarrowCall narrow(call);
+  const auto& d = narrow.params<batch_norm_dims>();
+  simd::Workspace pieces(call.workspace);
+  NarrowScratch s = carve_narrow(pieces, d, call.pool->threads());
+  const float* const gamma = s.channels.input(narrow, 1);
+  const float* const beta = s.channels.input(narrow, 2);
+  HWY_DYNAMIC_DISPATCH(batch_norm_16bit_target)
+  (static_cast<uint16_t*>(call.outputs[0]), static_cast<float*>(call.outputs[1]),
+   static_cast<float*>(call.outputs[2]), static_cast<const uint16_t*>(call.inputs[0]), gamma, beta,
+   narrow.is_brain(0), s.own, s.copies, d, *call.pool);
+}
 
 int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads) {
   simd::Workspace counter(nullptr);

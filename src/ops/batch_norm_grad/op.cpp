@@ -51,6 +51,12 @@ const OpDef& batch_norm_grad_op() {
           .ref64 = ir::kernel_fn<&f64::batch_norm_grad_ref>(),
           .fast = ir::kernel_fn<&batch_norm_grad_simd>(),
           .stay_f32 = {1, 2},
+          .fast_16bit = batch_norm_grad_16bit,
+          .inputs_16bit = {0, 1},
+          .workspace_16bit =
+              [](const ir::Params& p, int threads) {
+                return batch_norm_grad_16bit_workspace_bytes(p.as<batch_norm_dims>(), threads);
+              },
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
       .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "ir/kernel.h"
 #include "ops/batch_norm_grad/dims.h"
 #include "parallel/thread_pool.h"
 
@@ -14,5 +15,9 @@ void batch_norm_grad_simd(float* dx, float* dgamma, float* dbeta, const float* d
                           const float* mean, const float* variance, const float* gamma,
                           void* workspace, const batch_norm_dims* d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads);
+
+// The same for dy, x and dx of 16 bits; the parameters are widened ones (ir/widened.h).
+void batch_norm_grad_16bit(const ir::KernelCall& call);
+[[nodiscard]] int64_t batch_norm_grad_16bit_workspace_bytes(const batch_norm_dims& d, int threads);
 
 }  // namespace thimble::ops::batch_norm_grad_impl

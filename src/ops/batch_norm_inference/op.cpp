@@ -83,6 +83,7 @@ const OpDef& definition() {
           .ref = ir::kernel_fn<&f32::batch_norm_inference_ref>(),
           .ref64 = ir::kernel_fn<&f64::batch_norm_inference_ref>(),
           .fast = ir::kernel_fn<&batch_norm_inference_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks { return {{0}, {0}}; },
       },
       .memory{.in_place = {{0, 0}}},
   };

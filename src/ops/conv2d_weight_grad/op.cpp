@@ -55,6 +55,9 @@ const OpDef& conv2d_weight_grad_op() {
           .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
           .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1}, {}};
+          },
       },
       .memory{.part = {.rows =
                            [](const ir::Params& p) {

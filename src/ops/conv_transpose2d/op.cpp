@@ -144,6 +144,9 @@ const OpDef& conv_transpose2d_op() {
           .ref = ir::kernel_fn<&f32::conv_transpose2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::conv_transpose2d_ref>(),
           .fast = ir::kernel_fn<&conv_transpose2d_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
   };
   return def;

@@ -64,6 +64,9 @@ const OpDef& group_norm_grad_op() {
           .ref64 = ir::kernel_fn<&f64::group_norm_grad_ref>(),
           .fast = ir::kernel_fn<&normalise_groups_grad>(),
           .stay_f32 = {1, 2},
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1, 2, 3}, {0}};
+          },
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
   };
@@ -109,6 +112,9 @@ const OpDef& group_norm_apply_op() {
           .ref = ir::kernel_fn<&f32::group_norm_apply_ref>(),
           .ref64 = ir::kernel_fn<&f64::group_norm_apply_ref>(),
           .fast = ir::kernel_fn<&scale_groups>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 3, 4}, {0}};
+          },
       },
       .memory{.in_place = {{0, 0}}},
   };
@@ -143,6 +149,9 @@ const OpDef& group_norm_op() {
           .ref64 = ir::kernel_fn<&f64::normalise_groups_ref>(),
           .fast = ir::kernel_fn<&normalise_groups>(),
           .stay_f32 = {1, 2},
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0, 1, 2}};
+          },
       },
       .memory{
           .in_place = {{0, 0}},

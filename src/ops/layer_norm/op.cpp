@@ -50,6 +50,9 @@ const OpDef& layer_norm_grad_op() {
           .ref64 = ir::kernel_fn<&f64::layer_norm_grad_ref>(),
           .fast = ir::kernel_fn<&layer_norm_grad_simd>(),
           .stay_f32 = {1, 2},
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1, 2, 3}, {0}};
+          },
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
   };
@@ -89,6 +92,9 @@ const OpDef& layer_norm_apply_op() {
           .ref = ir::kernel_fn<&f32::layer_norm_apply_ref>(),
           .ref64 = ir::kernel_fn<&f64::layer_norm_apply_ref>(),
           .fast = ir::kernel_fn<&layer_norm_apply_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 3, 4}, {0}};
+          },
       },
       .memory{.in_place = {{0, 0}}},
   };
@@ -123,6 +129,9 @@ const OpDef& layer_norm_op() {
           .ref64 = ir::kernel_fn<&f64::layer_norm_ref>(),
           .fast = ir::kernel_fn<&layer_norm_simd>(),
           .stay_f32 = {1, 2},
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0, 1, 2}};
+          },
       },
       .memory{
           .in_place = {{0, 0}},

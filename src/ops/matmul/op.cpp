@@ -152,6 +152,22 @@ void part(void* params, int64_t first, int64_t count) {
   d.m = static_cast<int>(count);
 }
 
+// Rows of a; the matrices of a batch; or, for a gradient of weights, the terms of all sums.
+ir::RowBlocks row_blocks(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<MatmulAttrs>();
+  if (is_one_product(c.in(0), c.in(1), attrs)) return {{0}, {0}};
+  if (c.out().rank() > 2) {
+    ir::RowBlocks blocks{{}, {0}};
+    for (const int i : {0, 1}) {
+      if (c.in(i).rank() > 2) blocks.inputs.push_back(i);
+    }
+    return blocks;
+  }
+  const bool has_bias = c.inputs.size() > 2 && c.inputs[2] != nullptr;
+  const bool sums = attrs.transpose_a && !attrs.transpose_b && !has_bias;
+  return sums && attrs.activation == Activation::none ? ir::RowBlocks{{0, 1}, {}} : ir::RowBlocks{};
+}
+
 const OpDef& matmul_op() {
   static const OpDef def{
       .name = "matmul",
@@ -175,6 +191,7 @@ const OpDef& matmul_op() {
           .ref = ir::kernel_fn<&f32::matmul_ref>(),
           .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .row_blocks = row_blocks,
       },
       .memory{.part = {.rows = part_rows, .part = part}},
       .flow{.row_wise =

@@ -76,6 +76,9 @@ const OpDef& inference_op() {
           .ref = ir::kernel_fn<&f32::max_pool2d_inference_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_pool2d_inference_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_inference_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
   };
   return def;
@@ -110,6 +113,9 @@ const OpDef& max_pool2d_op() {
           .ref = ir::kernel_fn<&f32::max_pool2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_pool2d_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0, 1}};
+          },
       },
       .flow{.choice = {.input = 0, .values = 0, .places = 1}},
   };
@@ -197,6 +203,9 @@ const OpDef& packed_grad_op() {
           .ref = ir::kernel_fn<&f32::max_pool2d_packed_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_pool2d_packed_grad_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_packed_grad_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1}, {0}};
+          },
       },
       // Bits of two samples may share a byte.
       .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
@@ -232,6 +241,9 @@ const OpDef& grad_op() {
           .ref = ir::kernel_fn<&f32::max_pool2d_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_pool2d_grad_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_grad_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1}, {0}};
+          },
       },
       .memory{.mask = mask},
   };

@@ -44,6 +44,9 @@ const OpDef& rms_norm_grad_op() {
           .ref64 = ir::kernel_fn<&f64::rms_norm_grad_ref>(),
           .fast = ir::kernel_fn<&rms_norm_grad_simd>(),
           .stay_f32 = {1},
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1, 2}, {0}};
+          },
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},
   };
@@ -73,6 +76,9 @@ const OpDef& rms_norm_apply_op() {
           .ref = ir::kernel_fn<&f32::rms_norm_apply_ref>(),
           .ref64 = ir::kernel_fn<&f64::rms_norm_apply_ref>(),
           .fast = ir::kernel_fn<&rms_norm_apply_simd>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 2}, {0}};
+          },
       },
       .memory{.in_place = {{0, 0}}},
   };
@@ -110,6 +116,9 @@ const OpDef& rms_norm_op() {
           .ref64 = ir::kernel_fn<&f64::rms_norm_ref>(),
           .fast = ir::kernel_fn<&rms_norm_simd>(),
           .stay_f32 = {1},
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0, 1}};
+          },
       },
       .memory{
           .in_place = {{0, 0}},

@@ -97,6 +97,17 @@ attention_dims sizes(const ir::KernelContext& c, const Places& at) {
   return d;
 }
 
+// Samples are independent, but for the numbers of dropout. A mask may have one part per sample.
+ir::RowBlocks by_samples(const ir::KernelContext& c, std::vector<int> inputs, int mask,
+                         std::vector<int> outputs) {
+  const auto has = [&c](int i) {
+    return static_cast<size_t>(i) < c.inputs.size() && c.inputs[static_cast<size_t>(i)] != nullptr;
+  };
+  if (has(0)) return {};
+  if (has(mask) && c.in(mask)[0] > 1) inputs.push_back(mask);
+  return {std::move(inputs), std::move(outputs)};
+}
+
 const std::vector<ir::ArgDoc> kGradInputs = {{"rng", "[6], u32: with dropout", true},
                                              {"dy", "[N, T, H, E]"},
                                              {"q", "[N, T, H, D]"},
@@ -137,6 +148,10 @@ const OpDef& grad_op() {
           .ref = ir::kernel_fn<&f32::attention_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::attention_grad_ref>(),
           .fast = ir::kernel_fn<&attention_grad_simd>(),
+          .row_blocks =
+              [](const ir::KernelContext& c) {
+                return by_samples(c, {1, 2, 3, 4, 5, 6}, 7, {0, 1, 2});
+              },
       },
       .flow{.reads_rng = true},
   };
@@ -219,6 +234,10 @@ const OpDef& attention_op() {
           .ref64 = ir::kernel_fn<&f64::attention_ref>(),
           .fast = ir::kernel_fn<&attention_simd>(),
           .stay_f32 = {1},
+          .row_blocks =
+              [](const ir::KernelContext& c) {
+                return by_samples(c, {1, 2, 3}, 4, {0, 1});
+              },
       },
       .flow{.reads_rng = true},
   };

@@ -59,9 +59,8 @@ HWY_INLINE Vec float_of_f16(Bits half) {
 }
 
 template <class Convert>
-HWY_INLINE void encode(uint16_t* y, const float* x, int64_t n, parallel::ThreadPool& pool,
-                       const Convert convert) {
-  over_elements(n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
+HWY_INLINE void encode(uint16_t* y, const float* x, int64_t n, const Convert convert) {
+  over_vectors(0, n, [=](const auto& io, int64_t i) HWY_ATTR {
     const U16 d;
     const auto halves = hn::DemoteTo(d, convert(io.load(x, i)));
     if (n - i >= lanes()) {
@@ -75,9 +74,8 @@ HWY_INLINE void encode(uint16_t* y, const float* x, int64_t n, parallel::ThreadP
 }
 
 template <class Convert>
-HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, parallel::ThreadPool& pool,
-                       const Convert convert) {
-  over_elements(n, pool, [=](const auto& io, int64_t i) HWY_ATTR {
+HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, const Convert convert) {
+  over_vectors(0, n, [=](const auto& io, int64_t i) HWY_ATTR {
     const U16 d;
     auto halves = hn::Zero(d);
     if (n - i >= lanes()) {
@@ -91,21 +89,19 @@ HWY_INLINE void decode(float* y, const uint16_t* x, int64_t n, parallel::ThreadP
   });
 }
 
-void to_16bit_target(uint16_t* y, const float* x, const bits16_dims& d,
-                     parallel::ThreadPool& pool) {
-  if (d.brain_16) {
-    encode(y, x, d.n, pool, [](Vec v) HWY_ATTR { return bf16_of(v); });
+void to_16bit_target(uint16_t* y, const float* x, int64_t n, bool brain_16) {
+  if (brain_16) {
+    encode(y, x, n, [](Vec v) HWY_ATTR { return bf16_of(v); });
   } else {
-    encode(y, x, d.n, pool, [](Vec v) HWY_ATTR { return f16_of(v); });
+    encode(y, x, n, [](Vec v) HWY_ATTR { return f16_of(v); });
   }
 }
 
-void from_16bit_target(float* y, const uint16_t* x, const bits16_dims& d,
-                       parallel::ThreadPool& pool) {
-  if (d.brain_16) {
-    decode(y, x, d.n, pool, [](Bits b) HWY_ATTR { return float_of(hn::ShiftLeft<16>(b)); });
+void from_16bit_target(float* y, const uint16_t* x, int64_t n, bool brain_16) {
+  if (brain_16) {
+    decode(y, x, n, [](Bits b) HWY_ATTR { return float_of(hn::ShiftLeft<16>(b)); });
   } else {
-    decode(y, x, d.n, pool, [](Bits b) HWY_ATTR { return float_of_f16(b); });
+    decode(y, x, n, [](Bits b) HWY_ATTR { return float_of_f16(b); });
   }
 }
 
@@ -117,13 +113,37 @@ namespace thimble::ops::storage_16bit_impl {
 HWY_EXPORT(to_16bit_target);
 HWY_EXPORT(from_16bit_target);
 
+namespace {
+
+constexpr int64_t kTile = 16384;  // in elements
+
+template <class Use>
+void over_tiles(int64_t n, parallel::ThreadPool& pool, const Use& use) {
+  pool.run((n + kTile - 1) / kTile,
+           [&](int64_t tile) { use(tile * kTile, std::min<int64_t>(kTile, n - tile * kTile)); });
+}
+
+}  // namespace
+
+void to_16bit_values(uint16_t* y, const float* x, int64_t n, bool brain_16) {
+  HWY_DYNAMIC_DISPATCH(to_16bit_target)(y, x, n, brain_16);
+}
+
+void from_16bit_values(float* y, const uint16_t* x, int64_t n, bool brain_16) {
+  HWY_DYNAMIC_DISPATCH(from_16bit_target)(y, x, n, brain_16);
+}
+
 void to_16bit_simd(uint16_t* y, const float* x, const bits16_dims* d, parallel::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(to_16bit_target)(y, x, *d, pool);
+  over_tiles(d->n, pool, [=](int64_t first, int64_t count) {
+    to_16bit_values(y + first, x + first, count, d->brain_16 != 0);
+  });
 }
 
 void from_16bit_simd(float* y, const uint16_t* x, const bits16_dims* d,
                      parallel::ThreadPool& pool) {
-  HWY_DYNAMIC_DISPATCH(from_16bit_target)(y, x, *d, pool);
+  over_tiles(d->n, pool, [=](int64_t first, int64_t count) {
+    from_16bit_values(y + first, x + first, count, d->brain_16 != 0);
+  });
 }
 
 }  // namespace thimble::ops::storage_16bit_impl

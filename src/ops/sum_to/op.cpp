@@ -59,6 +59,9 @@ const OpDef& sum_to_op() {
           .ref64 = ir::kernel_fn<&f64::sum_to_ref>(),
           .fast = ir::kernel_fn<&sum_simd>(),
           .typed = SUM_KERNELS(sum_to),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {}};
+          },
       },
   };
   return def;

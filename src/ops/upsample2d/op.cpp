@@ -123,6 +123,9 @@ const OpDef& upsample2d_grad_op() {
           .ref = ir::kernel_fn<&f32::upsample2d_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::upsample2d_grad_ref>(),
           .fast = ir::kernel_fn<&grad_fast>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
   };
   return def;
@@ -159,6 +162,9 @@ const OpDef& upsample2d_op() {
           .ref = ir::kernel_fn<&f32::upsample2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::upsample2d_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
   };
   return def;

@@ -19,6 +19,11 @@ ir::OpDef over_axis(ir::OpDef def) {
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {
     return axis_dims_of(c.in(0), c.attrs.as<SoftmaxOptions>().axis);
   };
+  def.kernels.row_blocks = [](const ir::KernelContext& c) -> ir::RowBlocks {
+    const int64_t axis = c.attrs.as<SoftmaxOptions>().axis;
+    if (axis == 0 || axis + c.in(0).rank() == 0) return {};
+    return c.inputs.size() == 1 ? ir::RowBlocks{{0}, {0}} : ir::RowBlocks{{0, 1}, {0}};
+  };
   return def;
 }
 

@@ -1,0 +1,241 @@
+// 16-bit tensors that are widened a few rows at a time: the bits of the f32 kernel, rounded once.
+#include "ir/widened.h"
+
+#include <gtest/gtest.h>
+#include <thimble/array.h>
+#include <thimble/ops.h>
+
+#include <cmath>
+#include <random>
+
+#include "exec/memory.h"
+#include "ir/graph.h"
+#include "parallel/thread_pool.h"
+#include "plan/arena.h"
+
+namespace thimble::widened_test {
+namespace {
+
+// Values of one graph, in f32 or a 16-bit type.
+struct Result {
+  std::vector<Array> outputs;
+  int64_t workspace = 0;
+  int64_t blocks = 1;
+};
+
+Array random_array(const Shape& shape, std::mt19937& random) {
+  // Values of channels may be variances.
+  std::uniform_real_distribution<float> uniform(shape.rank() == 1 ? 0.25F : -1.0F, 1.0F);
+  std::vector<float> values(static_cast<size_t>(shape.elements()));
+  for (float& v : values) v = uniform(random);
+  return Array(values, shape);
+}
+
+// Runs the last op that `build` adds, on random inputs; those from `narrow` on stay f32, as weights
+// do. The numbers are rounded to bf16 in either case.
+template <class Build>
+Result run(const std::vector<Shape>& shapes, size_t narrow, DType dtype, const Build& build) {
+  std::mt19937 random(7);
+  ir::Graph graph;
+  std::vector<Value> values;
+  std::vector<Array> contents;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const DType own = i < narrow ? dtype : DType::f32;
+    values.push_back(graph.source("x" + std::to_string(i), {own, shapes[i]}, ir::Role::input));
+    contents.push_back(random_array(shapes[i], random).cast(DType::bf16).cast(own));
+  }
+  build(graph, values);
+  const ir::Node& node = graph.nodes.back();
+  const ir::ChosenKernels kernels = ir::kernels_of(graph, node);
+  const ir::Params params = plan::kernel_params(graph, node);
+  parallel::ThreadPool pool(2);
+  Result made;
+  made.workspace = kernels.workspace(params, 2, true);
+  if (kernels.widens) made.blocks = params.as<ir::WidenedHeader>().blocks();
+  std::vector<const void*> inputs(std::max<size_t>(node.inputs.size(), 8), nullptr);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] < 0) continue;
+    inputs[i] = contents[static_cast<size_t>(node.inputs[i])].bytes().data();
+  }
+  std::vector<std::vector<std::byte>> bytes;
+  std::vector<void*> outputs;
+  for (const int id : node.outputs) {
+    const ir::TensorType& type = graph.type(id);
+    bytes.emplace_back(static_cast<size_t>(size_bytes(type.dtype, type.shape)), std::byte{0xAA});
+    outputs.push_back(bytes.back().data());
+  }
+  const exec::Block workspace(made.workspace);
+  kernels.kernel(true)({outputs.data(), inputs.data(), workspace.data(), params.bytes().data(),
+                        static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()),
+                        &pool});
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const ir::TensorType& type = graph.type(node.outputs[i]);
+    made.outputs.push_back(Array::of_bytes(type.dtype, type.shape, bytes[i]));
+  }
+  return made;
+}
+
+struct Case {
+  const char* name;
+  std::vector<Shape> shapes;
+  size_t narrow;  // inputs that are of 16 bits
+  void (*build)(ir::Graph&, const std::vector<Value>&);
+  std::vector<size_t> sums;  // outputs that are sums over blocks, in another order than f32's
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"gelu", {{1000, 301}}, 1, [](auto&, auto& v) { gelu(v[0]); }, {}},
+      {"add", {{37, 90, 64}, {37, 90, 64}}, 2, [](auto&, auto& v) { v[0] + v[1]; }, {}},
+      {"add_column", {{3000, 70}, {3000, 1}}, 2, [](auto&, auto& v) { v[0] * v[1]; }, {}},
+      {"add_row", {{4, 200, 300}, {300}}, 2, [](auto&, auto& v) { v[0] + v[1]; }, {}},
+      {"dense_of_steps",
+       {{4, 300, 130}, {67, 130}, {67}},
+       1,
+       [](auto&, auto& v) { matmul(v[0], v[1], v[2], {.transpose_b = true}); },
+       {}},
+      {"dense",
+       {{1001, 130}, {67, 130}, {67}},
+       1,
+       [](auto&, auto& v) { matmul(v[0], v[1], v[2], {.transpose_b = true}); },
+       {}},
+      {"matrices", {{40, 60, 90}, {40, 90, 50}}, 2, [](auto&, auto& v) { matmul(v[0], v[1]); }, {}},
+      {"weights",
+       {{3001, 130}, {3001, 67}},
+       2,
+       [](auto&, auto& v) { matmul(v[0], v[1], {.transpose_a = true}); },
+       {0}},
+      {"conv2d",
+       {{9, 31, 30, 16}, {24, 3, 3, 16}, {24}},
+       1,
+       [](auto&, auto& v) { conv2d(v[0], v[1], v[2], {.stride = 2, .padding = 1}); },
+       {}},
+      {"pointwise",
+       {{9, 31, 30, 16}, {24, 1, 1, 16}},
+       1,
+       [](auto&, auto& v) { conv2d(v[0], v[1], Value(), {}); },
+       {}},
+      {"depthwise",
+       {{9, 31, 30, 32}, {32, 3, 3, 1}},
+       1,
+       [](auto&, auto& v) { conv2d(v[0], v[1], Value(), {.padding = 1, .groups = 32}); },
+       {}},
+      {"conv2d_input_grad",
+       {{9, 16, 15, 24}, {24, 3, 3, 32}},
+       1,
+       [](auto&, auto& v) {
+         conv2d_input_grad(v[0], v[1], {.size = {31, 29}, .stride = 2, .padding = 1});
+       },
+       {}},
+      {"conv2d_weight_grad",
+       {{9, 31, 29, 32}, {9, 16, 15, 24}},
+       2,
+       [](auto&, auto& v) {
+         conv2d_weight_grad(v[0], v[1], {.kernel = 3, .stride = 2, .padding = 1});
+       },
+       {0}},
+      {"conv_transpose2d",
+       {{9, 16, 15, 24}, {24, 3, 3, 16}},
+       1,
+       [](auto&, auto& v) { conv_transpose2d(v[0], v[1], Value(), {.stride = 2}); },
+       {}},
+      {"max_pool2d",
+       {{9, 31, 30, 32}},
+       1,
+       [](auto&, auto& v) { max_pool2d(v[0], {.kernel = 2}); },
+       {}},
+      {"average_pool2d",
+       {{9, 31, 30, 32}},
+       1,
+       [](auto&, auto& v) { average_pool2d(v[0], {.kernel = 2}); },
+       {}},
+      {"softmax", {{1000, 301}}, 1, [](auto&, auto& v) { softmax(v[0]); }, {}},
+      {"sum_to", {{9, 31, 30, 33}}, 1, [](auto&, auto& v) { sum_to(v[0], {33}); }, {0}},
+      {"layer_norm",
+       {{900, 301}, {301}, {301}},
+       1,
+       [](ir::Graph& g, auto& v) {
+         const ir::OpDef& op = *ir::find_op("layer_norm");
+         g.add(op, ir::Attrs::defaults(op.signature.attrs), std::vector<Value>(v));
+       },
+       {}},
+  };
+  return all;
+}
+
+// Numbers near 1 of a 16-bit type, relative to the largest.
+double spacing(DType dtype) { return dtype == DType::bf16 ? 0x1p-7 : 0x1p-10; }
+
+void expect_equal(const Case& test, const Result& got, const Result& wanted, DType dtype) {
+  ASSERT_EQ(got.outputs.size(), wanted.outputs.size());
+  for (size_t i = 0; i < got.outputs.size(); ++i) {
+    const Array& mine = got.outputs[i];
+    const bool is_sum = std::find(test.sums.begin(), test.sums.end(), i) != test.sums.end();
+    const std::vector<double> a = mine.cast(DType::f64).template as<double>();
+    const std::vector<double> b =
+        wanted.outputs[i].cast(mine.dtype()).cast(DType::f64).template as<double>();
+    ASSERT_EQ(a.size(), b.size());
+    double largest = 0.0;
+    double apart = 0.0;
+    for (size_t k = 0; k < a.size(); ++k) {
+      largest = std::max(largest, std::abs(b[k]));
+      apart = std::isnan(a[k] - b[k]) ? INFINITY : std::max(apart, std::abs(a[k] - b[k]));
+    }
+    EXPECT_LE(apart, is_sum ? spacing(dtype) * largest : 0.0)
+        << test.name << " " << to_string(dtype) << " output " << i;
+  }
+}
+
+TEST(widened, gives_in_blocks_of_rows_what_the_f32_kernel_gives_rounded_once) {
+  for (const Case& test : cases()) {
+    const Result wanted = run(test.shapes, test.narrow, DType::f32, test.build);
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      const Result got = run(test.shapes, test.narrow, dtype, test.build);
+      EXPECT_GT(got.blocks, 1) << test.name;
+      int64_t whole = 0;  // copies of whole tensors
+      for (size_t i = 0; i < test.narrow; ++i) whole += 4 * test.shapes[i].elements();
+      for (const Array& output : got.outputs) {
+        if (output.dtype() == dtype) whole += 4 * output.shape().elements();
+      }
+      EXPECT_LT(got.workspace - wanted.workspace, whole) << test.name;
+      expect_equal(test, got, wanted, dtype);
+    }
+  }
+}
+
+// Norms of batches read blocks of 16 bits themselves.
+TEST(widened, batch_norms_keep_copies_of_blocks_alone) {
+  const Shape x{16, 31, 30, 48};
+  const Shape channels{48};
+  const auto norm = [](ir::Graph& g, const std::vector<Value>& v) {
+    const ir::OpDef& op = *ir::find_op("batch_norm");
+    g.add(op, ir::Attrs::defaults(op.signature.attrs), v);
+  };
+  const auto gradients = [](ir::Graph& g, const std::vector<Value>& v) {
+    const ir::OpDef& op = *ir::find_op("batch_norm_grad");
+    g.add(op, ir::Attrs::defaults(op.signature.attrs), v);
+  };
+  const Case forward{"batch_norm", {x, channels, channels}, 1, norm, {}};
+  const Case backward{"batch_norm_grad", {x, x, channels, channels, channels}, 2, gradients, {}};
+  for (const Case& test : {forward, backward}) {
+    const Result wanted = run(test.shapes, test.narrow, DType::f32, test.build);
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      const Result got = run(test.shapes, test.narrow, dtype, test.build);
+      EXPECT_LT(got.workspace - wanted.workspace, int64_t{1} << 20) << test.name;
+      expect_equal(test, got, wanted, dtype);
+    }
+  }
+}
+
+TEST(widened, divides_nothing_that_depends_on_other_rows) {
+  const auto blocks = [](const std::vector<Shape>& shapes, auto build) {
+    return run(shapes, shapes.size(), DType::bf16, build).blocks;
+  };
+  EXPECT_EQ(blocks({{1000, 301}}, [](auto&, auto& v) { softmax(v[0], {.axis = 0}); }), 1);
+  EXPECT_EQ(blocks({{1000, 301}}, [](auto&, auto& v) { softmax(v[0], {.axis = -2}); }), 1);
+  EXPECT_EQ(blocks({{1000, 301}}, [](auto&, auto& v) { cumsum(v[0], {.axis = 0}); }), 1);
+  EXPECT_EQ(blocks({{2, 3}}, [](auto&, auto& v) { gelu(v[0]); }), 1);
+}
+
+}  // namespace
+}  // namespace thimble::widened_test
