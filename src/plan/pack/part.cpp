@@ -1,8 +1,6 @@
 #include "plan/pack/part.h"
 
 #include <algorithm>
-#include <array>
-#include <random>
 
 #include "plan/pack/preference.h"
 #include "plan/pack/search.h"
@@ -10,32 +8,13 @@
 namespace thimble::plan {
 namespace {
 
-constexpr std::array<Keys, 6> kKeys = {{
-    {Key::load, Key::area, Key::size},
-    {Key::area, Key::load, Key::size},
-    {Key::duration, Key::size, Key::load},
-    {Key::size, Key::duration, Key::area},
-    {Key::load_sum, Key::duration, Key::area},
-    {Key::overlaps, Key::area, Key::size},
-}};
 // Greedy packings in orders learned from each other. Source of the idea: D. Joslin, D. Clements,
 // "Squeaky wheel optimization", Journal of Artificial Intelligence Research 10, 1999.
 constexpr int kSqueakyTries = 96;
 // A skyline step takes as long as this many of the search.
 constexpr int64_t kSkylineStep = 16;
-// Nodes of a try: so many, and as many more after every kTriesOfLength tries.
-constexpr int64_t kNodesOfTry = 500;
-constexpr int64_t kTriesOfLength = 8;
 // With more items the recursion of a search is too deep, and it hardly succeeds.
 constexpr size_t kMostItems = 2000;
-
-// Draws three different keys.
-Keys any_keys(std::mt19937_64& random) {
-  std::array<Key, 6> keys = {Key::load, Key::load_sum, Key::duration,
-                             Key::size, Key::area,     Key::overlaps};
-  for (size_t i = 0; i < 3; ++i) std::swap(keys[i], keys[i + random() % (keys.size() - i)]);
-  return {keys[0], keys[1], keys[2]};
-}
 
 // Work of one dive of the search to a first packing.
 int64_t dive_steps(const Problem& problem) {
@@ -96,25 +75,11 @@ void PartPacker::search(int64_t goal, int64_t step_limit) {
 
 bool PartPacker::search_height(int64_t height, int64_t step_limit) {
   if (height >= peak_) return true;
-  PackSearch search(problem_, height);
-  std::mt19937_64 random(0);  // a fixed seed: the same numbers on every machine
-  const auto known = static_cast<int64_t>(kKeys.size());
-  auto outcome = PackSearch::Outcome::gave_up;
-  for (int64_t number = 0; outcome == PackSearch::Outcome::gave_up && search.steps() < step_limit;
-       ++number) {
-    // First the known orders, with both ways of choosing sections, then random ones.
-    const Keys keys =
-        number < 2 * known ? kKeys[static_cast<size_t>(number % known)] : any_keys(random);
-    const std::vector<int> rank = rank_by(keys, problem_);
-    outcome = search.attempt({.rank = rank,
-                              .by_failures = (number + number / known) % 2 == 0,
-                              .node_limit = kNodesOfTry * (1 + number / kTriesOfLength),
-                              .step_limit = step_limit});
-  }
-  steps_ += search.steps();
-  if (outcome == PackSearch::Outcome::found) keep(search.offsets());
-  if (outcome == PackSearch::Outcome::impossible) proven_ = std::max(proven_, height + 1);
-  return outcome == PackSearch::Outcome::found;
+  const PackSearchResult result = search_packing(problem_, height, step_limit);
+  steps_ += result.steps;
+  if (result.outcome == PackOutcome::found) keep(result.offsets);
+  if (result.outcome == PackOutcome::impossible) proven_ = std::max(proven_, height + 1);
+  return result.outcome == PackOutcome::found;
 }
 
 }  // namespace thimble::plan
