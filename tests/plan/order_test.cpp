@@ -278,31 +278,5 @@ TEST(order, is_exact_up_to_the_published_number_of_nodes) {
   }
 }
 
-TEST(order, by_beams_alone_is_near_the_best) {
-  std::mt19937_64 random(13);
-  double worst = 1.0;
-  double sum = 0.0;
-  double natural_sum = 0.0;
-  int graphs = 0;
-  for (int i = 0; i < 300; ++i) {
-    const ir::Graph graph = random_graph(random, 40);
-    const OrderProblem problem(graph, {});
-    const NodeOrder best = best_order(problem, {.exact_work = 20'000'000});
-    if (!best.optimal) continue;
-    ++graphs;
-    const NodeOrder beam = best_order(problem, {.exact_work = -1, .exact_nodes = 0});
-    const double ratio =
-        static_cast<double>(beam.peak_bytes) / static_cast<double>(best.peak_bytes);
-    worst = std::max(worst, ratio);
-    sum += ratio;
-    natural_sum += static_cast<double>(peak_of(problem, problem.natural())) /
-                   static_cast<double>(best.peak_bytes);
-  }
-  EXPECT_GT(graphs, 200);
-  EXPECT_LE(worst, 1.04);
-  EXPECT_LE(sum / graphs, 1.0005);
-  EXPECT_GT(natural_sum / graphs, 1.5);  // otherwise the search is not tested
-}
-
 }  // namespace
 }  // namespace thimble::plan::order_test

@@ -9,9 +9,6 @@
 namespace thimble::plan {
 namespace {
 
-constexpr int kMostWidth = 64;
-constexpr int kBeamRounds = 6;
-
 // Picks the next of the nodes that are ready.
 using NextNode = int (*)(const OrderRun& run);
 
@@ -46,8 +43,7 @@ class Improver {
   }
 
   [[nodiscard]] NodeOrder best() && {
-    if (!best_.optimal) search_exactly();
-    if (!best_.optimal) search_with_beams();
+    if (!best_.optimal) search();
     return std::move(best_);
   }
 
@@ -70,34 +66,15 @@ class Improver {
     return result.outcome != OrderOutcome::gave_up;
   }
 
-  void search_exactly() {
-    const bool small = problem_.size() <= limits_.exact_nodes;
-    int64_t work = small ? INT64_MAX : limits_.exact_work;
+  void search() {
+    const bool small = problem_.size() <= kExactNodes;
+    int64_t work = small ? INT64_MAX : limits_.work;
     // If an order at the bound exists, the search finds it soon.
-    int64_t some = small ? work : work / 4;
+    int64_t some = work / 4;
     work -= some;
-    if (small) work = some;
     static_cast<void>(search(best_.bound_bytes, some));
     while (!best_.optimal && search(best_.peak_bytes - 1, work)) {
     }
-  }
-
-  void search_with_beams() {
-    int64_t work = limits_.beam_work;
-    const int64_t size = std::max(problem_.size(), 1);
-    const int width = static_cast<int>(
-        std::clamp<int64_t>(limits_.beam_work / (kBeamRounds * 4 * size), 1, kMostWidth));
-    int64_t low = best_.bound_bytes;
-    for (int round = 0; round < kBeamRounds && low < best_.peak_bytes && work >= 0; ++round) {
-      const int64_t limit = low + (best_.peak_bytes - 1 - low) / 2;
-      OrderResult result = beam_order(problem_, limit, width, work);
-      if (result.outcome == OrderOutcome::found) {
-        take(std::move(result.order));
-      } else {
-        low = limit + 1;
-      }
-    }
-    note_bound();
   }
 
   const OrderProblem& problem_;

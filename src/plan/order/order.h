@@ -14,11 +14,9 @@ namespace thimble::plan {
 inline constexpr int kExactNodes = 20;
 
 struct OrderLimits {
-  // Work limit of the exact search for more than exact_nodes nodes, counted in nodes run: ten
-  // million take about a second. Counted, not timed, so that every machine finds the same order.
-  int64_t exact_work = 200'000;
-  int64_t beam_work = 200'000;  // of the beam search, if the exact search gives up
-  int exact_nodes = kExactNodes;
+  // Work limit of the search for more than kExactNodes nodes, counted in nodes run: ten million
+  // take about a second. Counted, not timed, so that every machine finds the same order.
+  int64_t work = 200'000;
 };
 
 struct NodeOrder {
@@ -29,8 +27,7 @@ struct NodeOrder {
 };
 
 // Finds an order with a small peak, never larger than that of the natural order: heuristics first,
-// then an exact search below the best so far, then a beam search if that gives up (search.h).
-// Deterministic.
+// then a search below the best so far (search.h), exact unless its work is used up. Deterministic.
 [[nodiscard]] NodeOrder best_order(const OrderProblem& problem, const OrderLimits& limits = {});
 
 // The graph with its nodes in an order with a small peak, measured as the memory plan does: with

@@ -27,6 +27,15 @@ std::vector<char> needed_by(const ir::Graph& graph, int node) {
   return needed;
 }
 
+// A hash of a node. G. L. Steele et al., "Fast splittable pseudorandom number
+// generators", OOPSLA 2014.
+uint64_t hash_of(int node) {
+  uint64_t z = (static_cast<uint64_t>(node) + 1) * 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
 }  // namespace
 
 OrderProblem::OrderProblem(const ir::Graph& graph, const ArenaOptions& options, bool loss_first)
@@ -135,15 +144,6 @@ void OrderProblem::add_rules(const ir::Graph& graph, bool loss_first) {
   }
 }
 
-// A number that looks random, by node. G. L. Steele et al., "Fast splittable pseudorandom number
-// generators", OOPSLA 2014.
-uint64_t OrderProblem::key_of(int node) {
-  uint64_t z = (static_cast<uint64_t>(node) + 1) * 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31U);
-}
-
 OrderRun::OrderRun(const OrderProblem& problem) : problem_(&problem) {
   for (const OrderProblem::Item& item : problem.items()) {
     left_.push_back(static_cast<int>(item.readers.size()) + (item.kept ? 1 : 0));
@@ -190,14 +190,14 @@ void OrderRun::run(int node) {
     }
   }
   order_.push_back(node);
-  key_ ^= OrderProblem::key_of(node);
+  key_ ^= hash_of(node);
 }
 
 void OrderRun::undo() {
   const int node = order_.back();
   const OrderProblem::Step& step = problem_->step(node);
   order_.pop_back();
-  key_ ^= OrderProblem::key_of(node);
+  key_ ^= hash_of(node);
   for (const int next : step.after) {
     if (waits_[static_cast<size_t>(next)]++ == 0) {
       ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), next));

@@ -54,8 +54,6 @@ class OrderProblem {
   [[nodiscard]] const Step& step(int node) const { return steps_[static_cast<size_t>(node)]; }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
   [[nodiscard]] const Item& item(int i) const { return items_[static_cast<size_t>(i)]; }
-  // A hash of one node. The key of a set is the exclusive or of its nodes' hashes.
-  [[nodiscard]] static uint64_t key_of(int node);
   // The order of the graph, changed only where the rules ask for it.
   [[nodiscard]] const std::vector<int>& natural() const { return natural_; }
 
@@ -94,7 +92,8 @@ class OrderRun {
   [[nodiscard]] const std::vector<int>& ready() const { return ready_; }
   [[nodiscard]] bool is_ready(int node) const { return waits_[static_cast<size_t>(node)] == 0; }
   [[nodiscard]] bool done() const { return order_.size() == waits_.size(); }
-  // Key of the set of nodes that ran: equal for equal sets, and almost never equal for others.
+  // Key of the set of nodes that ran, the exclusive or of their hashes: equal for equal sets, and
+  // almost never equal for others.
   [[nodiscard]] uint64_t key() const { return key_; }
 
  private:

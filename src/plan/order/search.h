@@ -12,7 +12,7 @@ namespace thimble::plan {
 // Of the nodes that are ready, the first that leaves the fewest bytes alive; -1: none.
 [[nodiscard]] int smallest_change(const OrderRun& run, std::span<const int> nodes);
 
-// Both searches run at once, without trying anything else, what can do no harm: a node, or a chain
+// The search runs at once, without trying anything else, what can do no harm: a node, or a chain
 // of nodes each of which waits for the one before, that stays within the limit and in the end
 // leaves no more alive than there was. What lives after a set of nodes is submodular: where two
 // sets are possible, live(A or B) + live(A and B) <= live(A) + live(B). So whatever runs later
@@ -32,9 +32,5 @@ struct OrderResult {
 // of irregularly wired neural networks for edge devices", MLSys 2020. work: in nodes run, counted
 // down; gives up below 0.
 [[nodiscard]] OrderResult search_order(const OrderProblem& problem, int64_t limit, int64_t& work);
-
-// Keeps the `width` sets of each size with the least alive: finds an order or gives up.
-[[nodiscard]] OrderResult beam_order(const OrderProblem& problem, int64_t limit, int width,
-                                     int64_t& work);
 
 }  // namespace thimble::plan

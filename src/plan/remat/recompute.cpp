@@ -29,7 +29,7 @@ constexpr size_t kMaxStartNodes = 10'000;
 constexpr size_t kLeastStarts = 4;
 
 // Limits for orders that are only compared; the result's order is searched with the usual ones.
-constexpr OrderLimits kQuickOrder{.exact_work = 20'000, .beam_work = 20'000};
+constexpr OrderLimits kQuickOrder{.work = 20'000};
 
 // Nodes to recompute together, and the score at the peak.
 struct Candidate {
