@@ -16,7 +16,6 @@ Segments::Segments(const ScheduleBuilder& builder, std::vector<char> may)
       if (id >= 0) last_read_[static_cast<size_t>(id)] = n;
     }
   }
-  read_through_views();
   for (size_t v = 0; v < last_read_.size(); ++v) {
     const int id = static_cast<int>(v);
     const int producer = builder.forward_producer(id);
@@ -33,20 +32,6 @@ Segments::Segments(const ScheduleBuilder& builder, std::vector<char> may)
 bool Segments::takes_memory(int node) const {
   const ScheduleBuilder::RecomputeRule& rule = builder_.rule(node);
   return rule.op != nullptr && !rule.free;
-}
-
-// A reader of a view also reads the viewed value.
-void Segments::read_through_views() {
-  for (int n = builder_.loss_node(); n >= 0; --n) {
-    const ir::Node& node = builder_.graph().nodes[static_cast<size_t>(n)];
-    for (const ir::Alias& view : node.op->memory.views) {
-      const int shown = node.input(view.in);
-      if (shown < 0) continue;
-      const int shows = node.outputs[static_cast<size_t>(view.out)];
-      int& last = last_read_[static_cast<size_t>(shown)];
-      last = std::max(last, last_read_[static_cast<size_t>(shows)]);
-    }
-  }
 }
 
 // The last node of a segment: near its share of all bytes, where the fewest bytes are read later.

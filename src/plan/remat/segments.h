@@ -22,7 +22,6 @@ class Segments {
 
  private:
   [[nodiscard]] bool takes_memory(int node) const;
-  void read_through_views();
   [[nodiscard]] int narrowest_end(int segment, int count) const;
 
   const ScheduleBuilder& builder_;
