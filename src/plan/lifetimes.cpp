@@ -118,20 +118,15 @@ void Sharing::join(int n, const ir::Alias& alias) {
   life.death = std::max(life.death, lives_[static_cast<size_t>(output)].death);
 }
 
-std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing) {
-  std::vector<int64_t> live;
-  live_bytes(sequence, sharing, live);
-  return live;
-}
-
 int64_t largest(const std::vector<int64_t>& live) {
   return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
 }
 
-void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live) {
+std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing) {
   const int end = sequence.size();
-  live.assign(static_cast<size_t>(end), 0);  // first the change at each step, then its running sum
-  if (end == 0) return;
+  // First the change at each step, then its running sum.
+  std::vector<int64_t> live(static_cast<size_t>(end), 0);
+  if (end == 0) return live;
   for (int id = 0; id < sequence.values(); ++id) {
     if (!sharing.has_buffer(id)) continue;
     const Lifetime life = sharing.life(id);
@@ -143,6 +138,7 @@ void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<in
     now += live[static_cast<size_t>(n)];
     live[static_cast<size_t>(n)] = now + sequence.step(n).workspace;
   }
+  return live;
 }
 
 }  // namespace thimble::plan

@@ -115,7 +115,5 @@ class Sharing {
 [[nodiscard]] std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing);
 // The largest of them; 0 if there is none.
 [[nodiscard]] int64_t largest(const std::vector<int64_t>& live);
-// The same as live_bytes; reuses the memory of live.
-void live_bytes(const Sequence& sequence, const Sharing& sharing, std::vector<int64_t>& live);
 
 }  // namespace thimble::plan

@@ -227,7 +227,7 @@ void ScheduleBuilder::build(RematSchedule& schedule) const {
   schedule.entries.insert(schedule.entries.end(), building_.late.begin(), building_.late.end());
   number_values(schedule);
   building_.sharing.find(schedule.sequence, options_.in_place);
-  live_bytes(schedule.sequence, building_.sharing, schedule.live);
+  schedule.live = live_bytes(schedule.sequence, building_.sharing);
   const auto peak = std::max_element(schedule.live.begin(), schedule.live.end());
   schedule.peak = static_cast<int>(peak - schedule.live.begin());
   schedule.peak_bytes = peak == schedule.live.end() ? 0 : *peak;
