@@ -81,11 +81,11 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   // Results may change even if the peak does not fall.
   if (list_.size() == before) row(name, list_.back().left_bytes);
   PlanStrategy& strategy = list_.back();
-  const Kept kept = kept_as(graph, ir::Storage::bits16);
-  strategy.lossless = kept.values == 0;
+  const auto stored = static_cast<int64_t>(stored_as(graph, ir::Storage::bits16).size());
+  strategy.lossless = stored == 0;
   strategy.predicted_ms = ms_ - ms;
-  if (kept.values > 0) {
-    strategy.detail = counted(kept.values);
+  if (stored > 0) {
+    strategy.detail = counted(stored);
   } else if (strategy.saved_bytes == 0) {
     strategy.detail = "none found of 4 KiB and more that lowers the peak; nothing is changed";
   }

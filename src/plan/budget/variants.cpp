@@ -27,15 +27,6 @@ ArenaOptions of_one_thread(ArenaOptions options) {
   return options;
 }
 
-std::vector<std::string> names_of(const ir::Graph& graph, ir::Storage storage) {
-  std::vector<std::string> names;
-  for (const ir::ValueData& data : graph.values) {
-    if (data.producer < 0 || data.storage != storage || data.recomputed || data.fetched) continue;
-    names.emplace_back(data.name);
-  }
-  return names;
-}
-
 }  // namespace
 
 Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
@@ -65,8 +56,8 @@ bool Variants::has_tiled_updates() const {
 }
 
 Variant Variants::finished(StepDecisions decisions, ir::Graph graph) const {
-  decisions.bit_masks = names_of(graph, ir::Storage::bits);
-  decisions.stored_in_16_bits = names_of(graph, ir::Storage::bits16);
+  decisions.bit_masks = stored_as(graph, ir::Storage::bits);
+  decisions.stored_in_16_bits = stored_as(graph, ir::Storage::bits16);
   const Plan plan = plan_arena(graph, options_).plan;
   return {std::move(decisions), std::move(graph), counted_bytes(plan), plan.arena_bytes};
 }

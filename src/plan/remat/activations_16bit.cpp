@@ -157,14 +157,13 @@ ir::Graph store_in_16_bits(const ir::Graph& graph, const ActivationStorage& stor
   return renumbered(std::move(best));
 }
 
-Kept kept_as(const ir::Graph& graph, ir::Storage storage) {
-  Kept kept;
+std::vector<std::string> stored_as(const ir::Graph& graph, ir::Storage storage) {
+  std::vector<std::string> names;
   for (const ir::ValueData& data : graph.values) {
     if (data.producer < 0 || data.storage != storage || data.recomputed || data.fetched) continue;
-    ++kept.values;
-    kept.bytes += size_bytes(data.type.dtype, data.type.shape);
+    names.emplace_back(data.name);
   }
-  return kept;
+  return names;
 }
 
 }  // namespace thimble::plan

@@ -2,7 +2,8 @@
 // done on request only.
 #pragma once
 
-#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "ir/graph.h"
 #include "plan/arena.h"
@@ -23,12 +24,7 @@ struct ActivationStorage {
 [[nodiscard]] ir::Graph store_in_16_bits(const ir::Graph& graph, const ActivationStorage& storage,
                                          const ArenaOptions& options);
 
-// Number and bytes of the values that a graph stores in this form. Recomputed and fetched ones are
-// not counted.
-struct Kept {
-  int values = 0;
-  int64_t bytes = 0;
-};
-[[nodiscard]] Kept kept_as(const ir::Graph& graph, ir::Storage storage);
+// Names of the values that a graph stores in this form; without recomputed and fetched ones.
+[[nodiscard]] std::vector<std::string> stored_as(const ir::Graph& graph, ir::Storage storage);
 
 }  // namespace thimble::plan
