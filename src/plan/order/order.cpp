@@ -34,8 +34,8 @@ std::vector<int> list_schedule(const OrderProblem& problem, NextNode choose) {
 
 class Improver {
  public:
-  Improver(const OrderProblem& problem, const OrderLimits& limits)
-      : problem_(problem), limits_(limits) {
+  Improver(const OrderProblem& problem, int64_t most_work)
+      : problem_(problem), most_work_(most_work) {
     for (const NextNode choice : kChoices) take(list_schedule(problem, choice));
     take(problem.natural());
     best_.bound_bytes = order_bound(problem);
@@ -68,7 +68,7 @@ class Improver {
 
   void search() {
     const bool small = problem_.size() <= kExactNodes;
-    int64_t work = small ? INT64_MAX : limits_.work;
+    int64_t work = small ? INT64_MAX : most_work_;
     // If an order at the bound exists, the search finds it soon.
     int64_t some = work / 4;
     work -= some;
@@ -78,7 +78,7 @@ class Improver {
   }
 
   const OrderProblem& problem_;
-  const OrderLimits& limits_;
+  int64_t most_work_;
   NodeOrder best_;
 };
 
@@ -90,15 +90,14 @@ ir::Graph in_order(const ir::Graph& graph, const std::vector<int>& order) {
 
 }  // namespace
 
-NodeOrder best_order(const OrderProblem& problem, const OrderLimits& limits) {
-  return Improver(problem, limits).best();
+NodeOrder best_order(const OrderProblem& problem, int64_t most_work) {
+  return Improver(problem, most_work).best();
 }
 
-ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options,
-                      const OrderLimits& limits) {
+ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options, int64_t most_work) {
   const OrderProblem problem(graph, options);
   ir::Graph natural = in_order(graph, problem.natural());
-  ir::Graph best = in_order(graph, best_order(problem, limits).nodes);
+  ir::Graph best = in_order(graph, best_order(problem, most_work).nodes);
   // The plan's own measure decides.
   return live_peak_bytes(best, options) <= live_peak_bytes(natural, options) ? best : natural;
 }

@@ -13,11 +13,9 @@ namespace thimble::plan {
 // Problems of at most this many nodes are always solved exactly.
 inline constexpr int kExactNodes = 20;
 
-struct OrderLimits {
-  // Work limit of the search for more than kExactNodes nodes, counted in nodes run: ten million
-  // take about a second. Counted, not timed, so that every machine finds the same order.
-  int64_t work = 200'000;
-};
+// Work limit of the search for more than kExactNodes nodes, counted in nodes run: ten million take
+// about a second. Counted, not timed, so that every machine finds the same order.
+inline constexpr int64_t kOrderWork = 200'000;
 
 struct NodeOrder {
   std::vector<int> nodes;
@@ -28,7 +26,7 @@ struct NodeOrder {
 
 // Finds an order with a small peak, never larger than that of the natural order: heuristics first,
 // then a search below the best so far (search.h), exact unless its work is used up. Deterministic.
-[[nodiscard]] NodeOrder best_order(const OrderProblem& problem, const OrderLimits& limits = {});
+[[nodiscard]] NodeOrder best_order(const OrderProblem& problem, int64_t most_work = kOrderWork);
 
 // The graph with its nodes in an order with a small peak, measured as the memory plan does: with
 // buffers shared in place, views and workspaces. The peak is never higher than in the given order,
@@ -36,7 +34,7 @@ struct NodeOrder {
 // changes and after the loss. So a step whose loss is not finite can stop before it changes a
 // parameter or state.
 [[nodiscard]] ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options = {},
-                                    const OrderLimits& limits = {});
+                                    int64_t most_work = kOrderWork);
 
 // The graph in several orders, from which a planner may choose: first that of order_nodes, then two
 // list schedules. One runs a node that adds no live bytes as soon as it can, one runs the node that

@@ -27,8 +27,8 @@ constexpr int kMaxSegments = 16;
 constexpr size_t kMaxStartNodes = 10'000;
 constexpr size_t kLeastStarts = 4;
 
-// Limits for orders that are only compared; the result's order is searched with the usual ones.
-constexpr OrderLimits kQuickOrder{.work = 20'000};
+// Work limit for orders that are only compared; the result's order is searched with the usual one.
+constexpr int64_t kQuickOrder = 20'000;
 
 // Nodes to recompute together, and the score at the peak.
 struct Candidate {
