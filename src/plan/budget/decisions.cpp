@@ -67,7 +67,10 @@ StepDecisions decisions_from_json(const std::string& text) {
                   fmt::format("version {} is not {}", from.at("version").dump(), kVersion));
     }
     StepDecisions decisions = from;
-    if (from.contains("swap")) decisions.swap = from.at("swap").get<StepDecisions::Swapping>();
+    if (from.contains("swap")) {
+      StepDecisions::Swapping swap;
+      decisions.swap = from.at("swap").get_to(swap);
+    }
     return decisions;
   } catch (const json::exception& error) {
     throw Error("decisions", std::string("no decisions of a step: ") + error.what());
