@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "ir/attrs.h"
@@ -114,12 +113,6 @@ class Params {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
-  // Of these bytes.
-  [[nodiscard]] static Params of_bytes(std::vector<std::byte> bytes) {
-    Params params;
-    params.bytes_ = std::move(bytes);
-    return params;
-  }
   template <class T>
   [[nodiscard]] T as() const {
     T value;

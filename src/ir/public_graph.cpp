@@ -32,6 +32,15 @@ Value of_this(ir::Graph& graph, const Value& value, const char* what) {
   return value;
 }
 
+void refuse_taken(const std::vector<std::pair<std::string, int>>& named, const std::string& name,
+                  const char* what) {
+  for (const auto& [taken, id] : named) {
+    if (taken == name) {
+      throw Error(what, fmt::format("the name {} is taken; give every {} its own", name, what));
+    }
+  }
+}
+
 ir::TensorType type_of(DType dtype, Shape shape, const Quantization& quantization) {
   ir::TensorType type{dtype, std::move(shape)};
   if (quantization != Quantization()) {
@@ -93,9 +102,7 @@ void Graph::minimize(Value loss) {
 
 void Graph::output(const std::string& name, Value value) {
   of_this(*graph_, value, "output");
-  for (const auto& [taken, id] : graph_->outputs) {
-    if (taken == name) throw Error("output", "the name " + name + " is taken");
-  }
+  refuse_taken(graph_->outputs, name, "output");
   graph_->outputs.emplace_back(name, value.id());
 }
 
@@ -105,6 +112,7 @@ void Graph::metric(const std::string& name, Value value) {
     throw Error("metric",
                 fmt::format("{} must be one number, got {}", name, to_string(value.shape())));
   }
+  refuse_taken(graph_->metrics, name, "metric");
   graph_->metrics.emplace_back(name, value.id());
 }
 

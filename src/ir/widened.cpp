@@ -252,7 +252,7 @@ Params widened_params(const OpDef& op, const KernelContext& c) {
     bytes.insert(bytes.end(), own.begin(), own.end());
   }
   std::memcpy(bytes.data(), &header, sizeof header);
-  return Params::of_bytes(std::span<const std::byte>(bytes));
+  return Params::of_bytes(bytes);
 }
 
 Params narrow_params(const Params& params, WidenedRows rows) {

@@ -50,6 +50,17 @@ TEST(graph, refuses_a_name_twice) {
   EXPECT_THROW(g.label("image"), Error);
 }
 
+TEST(graph, refuses_an_output_or_a_metric_of_a_taken_name) {
+  Graph g;
+  const Value score = mean(g.input("x", {2}));
+  g.output("score", score);
+  g.metric("score", score);  // a metric may be called as an output is
+  EXPECT_THAT([&] { g.output("score", score); },
+              ThrowsMessage<Error>(HasSubstr("[output] the name score is taken")));
+  EXPECT_THAT([&] { g.metric("score", score); },
+              ThrowsMessage<Error>(HasSubstr("[metric] the name score is taken")));
+}
+
 TEST(graph, refuses_values_of_another_graph) {
   Graph g;
   Graph other;

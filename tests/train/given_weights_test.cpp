@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
+#include <thimble/predictor.h>
 #include <thimble/trainer.h>
 
 #include <cmath>
@@ -191,6 +192,104 @@ TEST(given_weights, of_depthwise_convolutions_are_those_of_the_layer) {
   expect_same(run(true), run(false));
 }
 
+// A norm's frozen parameters as running statistics.
+struct Statistics {
+  Value mean;
+  Value variance;
+};
+
+Statistics statistics(Graph& g, int64_t channels) {
+  const Statistics made{g.parameter("n.running_mean", {channels}, init::zeros()),
+                        g.parameter("n.running_var", {channels}, init::ones())};
+  g.freeze("n.running_*");
+  return made;
+}
+
+// After one step of training: gradients of gamma and beta, statistics, and a prediction.
+Values trained(Graph& g, Value y, const Shape& sample) {
+  g.output("y", y);
+  g.minimize(mean(y * y * y));
+  Trainer trainer(g, {.batch = kBatch, .seed = 3, .threads = 1});
+  Values all;
+  for (const auto& [name, array] : trainer.gradients(samples(sample)).values) {
+    all[name] = array.floats();
+  }
+  trainer.step(samples(sample));
+  for (const char* name : {"n.running_mean", "n.running_var"}) {
+    all[name] = trainer.parameter(name).floats();
+  }
+  all["y"] = trainer.predict(samples(sample), "y").floats();
+  return all;
+}
+
+TEST(given_weights, of_norms_are_those_of_the_layer) {
+  for (const bool batch : {true, false}) {
+    const auto run = [&](bool given) {
+      Graph g;
+      const Value x = g.input("x", {5, 3});
+      if (!given) {
+        return trained(
+            g,
+            batch
+                ? batch_norm(x, {.momentum = 0.3, .name = "n"})
+                : instance_norm(
+                      x,
+                      {.momentum = 0.3, .affine = true, .track_running_stats = true, .name = "n"}),
+            {5, 3});
+      }
+      const Value gamma = g.parameter("n.weight", {3}, init::ones());
+      const Value beta = g.parameter("n.bias", {3}, init::zeros());
+      const auto [mean, variance] = statistics(g, 3);
+      return trained(g,
+                     batch ? batch_norm(x, gamma, beta, mean, variance, {.momentum = 0.3})
+                           : instance_norm(x, gamma, beta, mean, variance, {.momentum = 0.3}),
+                     {5, 3});
+    };
+    SCOPED_TRACE(batch ? "batch_norm" : "instance_norm");
+    const Values own = run(false);
+    EXPECT_NE(own.at("n.running_mean"), std::vector<float>(3));
+    expect_same(run(true), own);
+  }
+}
+
+// Both move them, the second from where the first left them.
+TEST(given_weights, norms_that_share_statistics_move_them_one_after_the_other) {
+  const auto run = [](bool batch, double momentum, int times) {
+    Graph g;
+    const Value x = g.input("x", {5, 3});
+    const Value gain = g.parameter("gain", {3}, init::ones());
+    const auto [mean, variance] = statistics(g, 3);
+    Value y = gain * x;
+    for (int i = 0; i < times; ++i) {
+      y = y + (batch ? batch_norm(x, {}, {}, mean, variance, {.momentum = momentum})
+                     : instance_norm(x, {}, {}, mean, variance, {.momentum = momentum}));
+    }
+    return trained(g, y, {5, 3});
+  };
+  for (const bool batch : {true, false}) {
+    const Values twice = run(batch, 0.5, 2);
+    const Values once = run(batch, 0.75, 1);  // 1 - 0.75 = (1 - 0.5)^2
+    for (const char* name : {"n.running_mean", "n.running_var"}) {
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR(twice.at(name)[i], once.at(name)[i], kRounding) << name << " " << i;
+      }
+    }
+  }
+}
+
+TEST(given_weights, statistics_that_are_constants_are_only_read) {
+  Graph g;
+  const Value x = g.input("x", {2});
+  const Value mean = g.constant("mean", {2}, {1.0F, 2.0F});
+  const Value variance = g.constant("variance", {2}, {4.0F, 9.0F});
+  g.output("y", batch_norm(x, {}, {}, mean, variance, {.epsilon = 0.0}));
+  Predictor predictor(g, 1);
+  const std::vector<float> y =
+      predictor.run({{"x", Array(std::vector<float>{3.0F, 5.0F})}}).at("y").floats();
+  EXPECT_NEAR(y[0], 1.0, kRounding);
+  EXPECT_NEAR(y[1], 1.0, kRounding);
+}
+
 TEST(given_weights, that_do_not_fit_are_refused) {
   Graph g;
   const Value x = g.input("x", {5, 6});
@@ -219,6 +318,19 @@ TEST(given_weights, that_do_not_fit_are_refused) {
                 return depthwise_conv2d(g.input("image", {4, 4, 2}), wrong, {});
               }),
               HasSubstr("expected a weight [channels, kh, kw, 1], got [7, 7]"));
+  for (const bool batch : {true, false}) {
+    const auto norm = [&](Value v, Value gamma, Value mean) {
+      return message([&] {
+        return batch ? batch_norm(v, gamma, {}, mean, {}) : instance_norm(v, gamma, {}, mean, {});
+      });
+    };
+    EXPECT_THAT(norm(x, wrong, {}), HasSubstr("expected gamma of shape [6]"));
+    EXPECT_THAT(norm(x, {}, g.parameter(batch ? "a" : "b", {6}, some())),
+                HasSubstr("expected both running statistics or none"));
+    EXPECT_THAT(norm(mean(x), {}, {}), HasSubstr("expected x [N, ..., C]"));
+  }
+  EXPECT_THAT(message([&] { return batch_norm(x, {}, {}, {}, {}, {.cumulative = true}); }),
+              HasSubstr("cumulative statistics are a layer's own"));
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return {grads.dx, grads.dgamma, grads.dbeta};
 }
 
+const OpDef& batch_norm_op();
+
 // At inference the running statistics, if there are any, replace those of the batch.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   const auto& attrs = c.attrs.as<BatchNormAttrs>();
@@ -57,7 +59,9 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
     if (values_per_channel(x.shape()) == 1) {
       throw Error("batch_norm", fmt::format("{}; got {}", kOneValue, to_string(x.shape())));
     }
-    return {};
+    if (!is_computed(c.input(3))) return {};
+    const Value inputs[] = {x, c.input(1), c.input(2)};
+    return c.graph.add(batch_norm_op(), c.attrs, inputs);
   }
   const Value y = batch_norm_inference(x, c.input(1), c.input(2), c.input(3), c.input(4),
                                        {.epsilon = attrs.epsilon, .activation = attrs.activation});
@@ -214,22 +218,31 @@ const OpDef& batch_norm_cumulative_update_op() {
   return def;
 }
 
-// Appends what moves running statistics, given with the batch's, where the layer keeps any.
-void append_update(const ir::LayerScope& layer, const std::vector<Value>& batch,
-                   const BatchNormOptions& options, const Value& running_mean,
-                   const Value& running_var) {
-  ir::Graph& graph = batch[0].graph();
-  const ir::Attrs attrs = ir::Attrs::of(BatchNormUpdateAttrs{
-      .momentum = options.momentum, .values = values_per_channel(batch[0].shape())});
-  if (!options.cumulative) {
-    const Value statistics[] = {running_mean, running_var, batch[1], batch[2]};
-    graph.add(batch_norm_update_op(), attrs, statistics);
-    return;
+// Adds the op, and what moves the running statistics where they are kept. Returns y.
+Value normalised(const ir::LayerScope& layer, const Value (&inputs)[5],
+                 const BatchNormOptions& options) {
+  ir::Graph& graph = inputs[0].graph();
+  const BatchNormAttrs attrs{.momentum = options.momentum, .epsilon = options.epsilon};
+  const std::vector<Value> out = graph.add(batch_norm_op(), ir::Attrs::of(attrs), inputs);
+  if (!is_kept(inputs[3]) || !is_kept(inputs[4])) return out[0];
+  const ir::Attrs update = ir::Attrs::of(BatchNormUpdateAttrs{
+      .momentum = options.momentum, .values = values_per_channel(inputs[0].shape())});
+  if (options.cumulative) {
+    const Value count = graph.source(layer.name() + ".num_batches_tracked", {DType::f32, {}},
+                                     ir::Role::state, init::zeros());
+    const Value statistics[] = {inputs[3], inputs[4], count, out[1], out[2]};
+    graph.add(batch_norm_cumulative_update_op(), update, statistics);
+  } else {
+    const Value statistics[] = {inputs[3], inputs[4], out[1], out[2]};
+    graph.add(batch_norm_update_op(), update, statistics);
   }
-  const Value count = graph.source(layer.name() + ".num_batches_tracked", {DType::f32, {}},
-                                   ir::Role::state, init::zeros());
-  const Value statistics[] = {running_mean, running_var, count, batch[1], batch[2]};
-  graph.add(batch_norm_cumulative_update_op(), attrs, statistics);
+  return out[0];
+}
+
+void check_images(const Value& x) {
+  if (x.shape().rank() < 2 || x.shape()[-1] < 1) {
+    throw Error("batch_norm", fmt::format("expected x [N, ..., C], got {}", to_string(x.shape())));
+  }
 }
 
 }  // namespace
@@ -244,37 +257,37 @@ THIMBLE_OP_FOLDER(batch_norm) {
 namespace thimble {
 
 Value batch_norm(Value x, const BatchNormOptions& options) {
-  if (x.shape().rank() < 2 || x.shape()[-1] < 1) {
-    throw Error("batch_norm", fmt::format("expected x [N, ..., C], got {}", to_string(x.shape())));
-  }
-  ir::Graph& graph = x.graph();
-  const ir::LayerScope layer(graph, "batch_norm", options.name);
+  ops::batch_norm_impl::check_images(x);
+  const ir::LayerScope layer(x.graph(), "batch_norm", options.name);
   const Shape channels{x.shape()[-1]};
-  Value gamma;
-  Value beta;
+  Value inputs[5] = {x};
   if (options.affine) {
-    gamma = ops::layer_parameter(layer, x, "weight", channels, init::ones());
-    beta = ops::layer_parameter(layer, x, "bias", channels, init::zeros());
+    inputs[1] = ops::layer_parameter(layer, x, "weight", channels, init::ones());
+    inputs[2] = ops::layer_parameter(layer, x, "bias", channels, init::zeros());
   }
   const auto state = [&](const char* name, const Initializer& init) {
-    return graph.source(layer.name() + "." + name, {DType::f32, channels}, ir::Role::state, init);
+    return x.graph().source(layer.name() + "." + name, {DType::f32, channels}, ir::Role::state,
+                            init);
   };
-  Value running_mean;
-  Value running_var;
   if (options.track_running_stats) {
-    running_mean = state("running_mean", init::zeros());
-    running_var = state("running_var", init::ones());
+    inputs[3] = state("running_mean", init::zeros());
+    inputs[4] = state("running_var", init::ones());
   } else if (options.cumulative) {
     throw Error("batch_norm", "cumulative needs running statistics: leave track_running_stats on");
   }
-  const BatchNormAttrs attrs{.momentum = options.momentum, .epsilon = options.epsilon};
-  const Value inputs[] = {x, gamma, beta, running_mean, running_var};
-  const std::vector<Value> out =
-      graph.add(ops::batch_norm_impl::batch_norm_op(), ir::Attrs::of(attrs), inputs);
-  if (options.track_running_stats) {
-    ops::batch_norm_impl::append_update(layer, out, options, running_mean, running_var);
+  return ops::batch_norm_impl::normalised(layer, inputs, options);
+}
+
+Value batch_norm(Value x, Value gamma, Value beta, Value running_mean, Value running_var,
+                 const BatchNormOptions& options) {
+  ops::batch_norm_impl::check_images(x);
+  if (options.cumulative) {
+    throw Error("batch_norm",
+                "cumulative statistics are a layer's own, which counts its batches; give none");
   }
-  return out[0];
+  const ir::LayerScope layer(x.graph(), "batch_norm", options.name);
+  const Value inputs[] = {x, gamma, beta, ops::latest(running_mean), ops::latest(running_var)};
+  return ops::batch_norm_impl::normalised(layer, inputs, options);
 }
 
 }  // namespace thimble

@@ -54,6 +54,8 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return {grads.dx, grads.dgamma, grads.dbeta};
 }
 
+const OpDef& instance_norm_op();
+
 // At inference the running statistics, if there are any, replace those of the image.
 std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
   const Shape& x = c.input(0).shape();
@@ -66,7 +68,9 @@ std::vector<Value> specialize(const ir::RewriteContext& c, ir::Phase phase) {
     throw Error("instance_norm",
                 fmt::format("images of one position have no variance; got {}", to_string(x)));
   }
-  return {};
+  if (!is_computed(c.input(3))) return {};
+  const Value inputs[] = {c.input(0), c.input(1), c.input(2)};
+  return c.graph.add(instance_norm_op(), c.attrs, inputs);
 }
 
 const OpDef& instance_norm_op() {
@@ -161,6 +165,28 @@ const OpDef& instance_norm_update_op() {
   return def;
 }
 
+// Adds the op, and what moves the running statistics where they are kept. Returns y.
+Value normalised(const Value (&inputs)[5], const InstanceNormOptions& options) {
+  ir::Graph& graph = inputs[0].graph();
+  const std::vector<Value> out =
+      graph.add(instance_norm_op(), ir::Attrs::of(InstanceNormAttrs{options.epsilon}), inputs);
+  if (is_kept(inputs[3]) && is_kept(inputs[4])) {
+    const Value statistics[] = {inputs[3], inputs[4], out[1], out[2]};
+    graph.add(instance_norm_update_op(),
+              ir::Attrs::of(InstanceNormUpdateAttrs{.momentum = options.momentum,
+                                                    .values = positions_of(inputs[0].shape())}),
+              statistics);
+  }
+  return out[0];
+}
+
+void check_images(const Value& x) {
+  if (x.shape().rank() < 2 || x.shape()[-1] < 1) {
+    throw Error("instance_norm",
+                fmt::format("expected x [N, ..., C], got {}", to_string(x.shape())));
+  }
+}
+
 }  // namespace
 }  // namespace thimble::ops::instance_norm_impl
 
@@ -172,12 +198,8 @@ THIMBLE_OP_FOLDER(instance_norm) {
 namespace thimble {
 
 Value instance_norm(Value x, const InstanceNormOptions& options) {
-  if (x.shape().rank() < 2 || x.shape()[-1] < 1) {
-    throw Error("instance_norm",
-                fmt::format("expected x [N, ..., C], got {}", to_string(x.shape())));
-  }
-  ir::Graph& graph = x.graph();
-  const ir::LayerScope layer(graph, "instance_norm", options.name);
+  ops::instance_norm_impl::check_images(x);
+  const ir::LayerScope layer(x.graph(), "instance_norm", options.name);
   const Shape channels{x.shape()[-1]};
   Value inputs[5] = {x};
   if (options.affine) {
@@ -186,23 +208,21 @@ Value instance_norm(Value x, const InstanceNormOptions& options) {
   }
   if (options.track_running_stats) {
     const auto state = [&](const char* name, const Initializer& init) {
-      return graph.source(layer.name() + "." + name, {DType::f32, channels}, ir::Role::state, init);
+      return x.graph().source(layer.name() + "." + name, {DType::f32, channels}, ir::Role::state,
+                              init);
     };
     inputs[3] = state("running_mean", init::zeros());
     inputs[4] = state("running_var", init::ones());
   }
-  const std::vector<Value> out =
-      graph.add(ops::instance_norm_impl::instance_norm_op(),
-                ir::Attrs::of(InstanceNormAttrs{options.epsilon}), inputs);
-  if (options.track_running_stats) {
-    const Value statistics[] = {inputs[3], inputs[4], out[1], out[2]};
-    graph.add(ops::instance_norm_impl::instance_norm_update_op(),
-              ir::Attrs::of(ops::InstanceNormUpdateAttrs{
-                  .momentum = options.momentum,
-                  .values = ops::instance_norm_impl::positions_of(x.shape())}),
-              statistics);
-  }
-  return out[0];
+  return ops::instance_norm_impl::normalised(inputs, options);
+}
+
+Value instance_norm(Value x, Value gamma, Value beta, Value running_mean, Value running_var,
+                    const InstanceNormOptions& options) {
+  ops::instance_norm_impl::check_images(x);
+  const ir::LayerScope layer(x.graph(), "instance_norm", options.name);
+  const Value inputs[] = {x, gamma, beta, ops::latest(running_mean), ops::latest(running_var)};
+  return ops::instance_norm_impl::normalised(inputs, options);
 }
 
 }  // namespace thimble

@@ -30,4 +30,12 @@ struct InstanceNormOptions {
 // image alone to take statistics of.
 Value instance_norm(Value x, const InstanceNormOptions& options = {});
 
+// The same with given parameters and statistics; creates none. gamma, beta: [C], or none;
+// running_mean, running_var: [C], or both none. Training moves running statistics that are
+// parameters (freeze them); others are only read, at inference. Layers that share them move them
+// one after the other. Of the options momentum, epsilon and name count.
+// Errors: Error as above, and where a shape is another one.
+Value instance_norm(Value x, Value gamma, Value beta, Value running_mean, Value running_var,
+                    const InstanceNormOptions& options = {});
+
 }  // namespace thimble

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "ir/op_def.h"
 #include "ops/families/norm/batch_norm_dims.h"
 
@@ -39,6 +40,22 @@ inline batch_norm_dims batch_norm_sizes(const Shape& x, double epsilon) {
   d.epsilon = static_cast<float>(epsilon);
   return d;
 }
+
+// Whether training may move given statistics: states and parameters are kept from step to step.
+inline bool is_kept(const Value& v) {
+  if (!v) return false;
+  const ir::Role role = v.graph().data(v.id()).role;
+  return role == ir::Role::state || role == ir::Role::parameter;
+}
+
+// What other layers have made of it so far.
+inline Value latest(const Value& v) {
+  return is_kept(v) ? v.graph().value(v.graph().updated(v.id())) : v;
+}
+
+// Whether running statistics are those that another layer has moved, or that ops compute. Training
+// does not read them; the node must not wait for them, because updates run after the loss.
+inline bool is_computed(const Value& v) { return v && v.graph().data(v.id()).producer >= 0; }
 
 // Normalizes with running statistics, or with batch statistics computed before.
 [[nodiscard]] const OpDef& batch_norm_inference_op();
