@@ -15,7 +15,8 @@ torch   a function of the inputs, in our layout; returns one tensor or a tuple. 
         through which no gradient flows gets none in the file.
 
 An op of one tensor needs no golden.py where its op.cpp names PyTorch's function (.torch = "...") and its
-.domain: then the points are those of the file, or some of the domain where there is no file yet.
+.domain, or has kCases with these: then the points are those of the file, or some of the domain where there
+is no file yet.
 
 Everything is computed in double precision from numbers that float32 holds exactly.
 """
@@ -61,6 +62,7 @@ def make_input(spec, generator):
     dtype = spec.get("dtype", "f32")
     if "values" in spec:
         values = torch.tensor(spec["values"], dtype=torch.float64)
+        values = values.reshape(spec.get("shape", values.shape))
     else:
         low, high = spec.get("low", -1), spec.get("high", 1)
         unit = torch.rand(spec["shape"], generator=generator, dtype=torch.float64)
@@ -101,29 +103,49 @@ def run(op, case):
             "gradients": [optional(grads.get(id(x))) for x in inputs]}
 
 
-def defined(op):
-    """The cases of an op whose definition names PyTorch's function; None where it does not."""
-    text = (OPS / op / "op.cpp").read_text()
-    name = re.search(r'\.torch = "([a-z0-9_.]+)"', text)
-    domain = re.search(r"\.domain = \{\.low = ([-+.e\d]+), \.high = ([-+.e\d]+)", text)
-    if not name or not domain:
-        return None
-    function = torch
-    for part in name[1].split("."):
-        function = getattr(function, part)
-    before = GOLDENS / f"{op}.json"
-    if before.exists():
-        points = json.loads(before.read_text())[0]["inputs"][0]["values"]
-    else:
-        low, high = float(domain[1]), float(domain[2])
-        points = [round((low + (high - low) * i / 12) * 64) / 64 for i in range(13)]
+DOMAIN = re.compile(r"\.domain = \{(?:\.low = )?([-+.e\d]+), (?:\.high = )?([-+.e\d]+)")
+
+
+def points(op, case, text):
+    """The input that the file has for this case, or places in the domain that the text names."""
+    path = GOLDENS / f"{op}.json"
+    for before in json.loads(path.read_text()) if path.exists() else []:
+        if before["name"] == case:
+            known = before["inputs"][0]
+            return {"shape": known["shape"], "values": [float(v) for v in known["values"]]}
+    low, high = map(float, DOMAIN.search(text).groups())
+    return {"values": [round((low + (high - low) * i / 12) * 64) / 64 for i in range(13)]}
+
+
+def of_text(expression):
+    """The function of x that a Python expression of torch and x is."""
+    code = compile(expression if "(" in expression else expression + "(x)", "torch", "eval")
 
     def run(x):
-        y = function(x)
+        names = {name: getattr(torch, name) for name in code.co_names if hasattr(torch, name)}
+        y = eval(code, names, {"x": x})
         slope = torch.autograd.grad(y.sum(), x, retain_graph=True)[0]
         return y if slope.any() else y.detach()  # a gradient of 0 is none
 
-    return [dict(name="points", attrs={}, inputs=[{"values": points}], torch=run)]
+    return run
+
+
+def defined(op):
+    """The cases of an op whose definition says what PyTorch computes; None where it does not."""
+    text = (OPS / op / "op.cpp").read_text()
+    table = re.search(r"ir::TestCase kCases\[\] = \{\n(.*?)\n\};", text, re.DOTALL)
+    samples = re.split(r"\n    \{", "\n" + table[1]) if table else [text]
+    cases = []
+    for sample in samples:
+        expression = re.search(r'\.torch = "(.+?)"', sample)
+        if not expression or not DOMAIN.search(text):
+            continue
+        name = re.search(r'\.name = "(\w+)"', sample) if table else None
+        attrs = re.search(r'\.attrs = R"\((.*?)\)"', sample)
+        case = name[1] if name else "points"
+        cases.append(dict(name=case, attrs=json.loads(attrs[1]) if attrs else {},
+                          inputs=[points(op, case, sample)], torch=of_text(expression[1])))
+    return cases or None
 
 
 def load(path):

@@ -16,7 +16,9 @@ namespace thimble {
 
 namespace ir {
 class Graph;
-}
+class FieldVisitor;   // what an op's describe shows the fields of its attributes
+class OptionVisitor;  // likewise a layer's options
+}  // namespace ir
 
 // A handle to one tensor of a graph: cheap to copy, valid as long as its graph lives.
 // A default-made Value stands for "none": an optional input left out.

@@ -12,8 +12,9 @@
 namespace thimble {
 
 namespace ir {
+class FieldVisitor;  // what an optimizer's describe shows its settings
 struct OptimizerValue;
-}
+}  // namespace ir
 
 // Any of the optimizers, as a value: `Optimizer optimizer = AdamW{.lr = 1e-3};` Every struct of
 // settings (SGD, AdamW, Lion, ...) converts to it. Thread safety: as any value. Errors:

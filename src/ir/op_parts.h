@@ -18,6 +18,15 @@ struct Domain {
   double gap = 0.0;   // numbers stay this far from 0, where the op may have a kink
 };
 
+// What tests compare for an op of one tensor.
+struct TestCase {
+  const char* name = "";     // of the cases, after their shapes: "steep"; empty: of the defaults
+  const char* attrs = "{}";  // JSON: R"({"slope": 0.3})"
+  Domain domain;             // none: the gradient is only compared with PyTorch's
+  const char* torch = "";  // the same in Python, of torch and x: "nn.functional.relu(x)"; or empty
+  const char* refused = "";  // not empty: the attributes are invalid, and the error says this
+};
+
 // The signature that users and importers see.
 struct Signature {
   const char* doc = "";      // one paragraph, with the formula
@@ -30,6 +39,7 @@ struct Signature {
   // gives the numbers that tests compare with.
   const char* torch = "";
   Domain domain;
+  std::span<const TestCase> cases;  // instead of torch and domain, where one case is not enough
 };
 
 // For the gradient of an op that chooses elements (see Choice): sends each element of one input to

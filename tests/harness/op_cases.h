@@ -57,7 +57,7 @@ using OpCasesFn = std::function<OpCases()>;
 bool add_op_cases(const char* op, const OpCasesFn& cases);
 
 // The tables remembered, by op; and those of ops of one tensor without one, which follow from their
-// definitions (ir::Domain).
+// definitions (ir::TestCase).
 const std::map<std::string, OpCasesFn>& op_tables();
 
 }  // namespace thimble::test

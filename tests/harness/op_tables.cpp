@@ -1,4 +1,7 @@
+#include <nlohmann/json.hpp>
+
 #include "harness/op_cases.h"
+#include "io/json/attrs.h"
 #include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test {
@@ -12,14 +15,32 @@ Tables& tables() {
   return all;
 }
 
+OpCases cases_of(const ir::OpDef& op) {
+  const ir::TestCase defaults{.name = "", .domain = op.signature.domain};
+  std::span<const ir::TestCase> tests = op.signature.cases;
+  if (tests.empty()) tests = {&defaults, 1};
+  OpCases all{.rejects = unary_rejects()};
+  for (const ir::TestCase& test : tests) {
+    const ir::Attrs attrs =
+        io::attrs_from_json(op.signature.attrs, nlohmann::json::parse(test.attrs), op.name);
+    const ir::Domain& domain = test.domain;
+    if (*test.refused != '\0') {
+      all.rejects.push_back({test.name, {{.shape = {2}}}, attrs, test.refused});
+    } else if (domain.low < domain.high) {
+      const std::string suffix = *test.name == '\0' ? "" : std::string("_") + test.name;
+      all.cases =
+          std::move(all.cases) +
+          unary_cases({.low = domain.low, .high = domain.high, .gap = domain.gap}, attrs, suffix);
+    }
+  }
+  return all;
+}
+
 Tables with_derived(Tables all) {
   for (const ir::OpDef* const op : ir::all_ops()) {
-    const ir::Domain& domain = op->signature.domain;
-    if (domain.low >= domain.high) continue;
-    all.emplace(op->name, [&domain]() -> OpCases {
-      const TensorSpec x{.low = domain.low, .high = domain.high, .gap = domain.gap};
-      return {.cases = unary_cases(x), .rejects = unary_rejects()};
-    });
+    const ir::Signature& says = op->signature;
+    if (says.domain.low >= says.domain.high && says.cases.empty()) continue;
+    all.emplace(op->name, [op] { return cases_of(*op); });
   }
   return all;
 }

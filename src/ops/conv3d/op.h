@@ -8,10 +8,6 @@
 #include <string>
 #include <vector>
 
-namespace thimble::ir {
-class OptionVisitor;
-}
-
 namespace thimble {
 
 // Lists have one number for all axes, or three for depth, height and width.

@@ -5,10 +5,6 @@
 
 #include <cstdint>
 
-namespace thimble::ir {
-class FieldVisitor;
-}
-
 namespace thimble {
 
 // bilinear: interpolates the four pixels around a point; nearest: the pixel with the nearest

@@ -10,6 +10,12 @@ UNARY_SIMD_DECLARE(hard_swish)
 namespace thimble::ops::hard_swish_impl {
 namespace {
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-2.9, 2.9}, .torch = "nn.functional.hardswish(x)"},
+    {.name = "above", .domain = {3.1, 5.0}},
+    {.name = "below", .domain = {-5.0, -3.1}},
+};
+
 constexpr UnaryInfo kHardSwish{
     .name = "hard_swish",
     .grad_name = "hard_swish_grad",
@@ -17,6 +23,7 @@ constexpr UnaryInfo kHardSwish{
     .example = "auto y = hard_swish(x);",
     .reads = Reads::input,
     .kernels = UNARY_KERNELS(hard_swish),
+    .cases = kCases,
 };
 
 }  // namespace

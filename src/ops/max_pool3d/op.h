@@ -5,10 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-namespace thimble::ir {
-class FieldVisitor;
-}
-
 namespace thimble {
 
 // Lists have one number for all axes, or three for depth, height and width.

@@ -4,10 +4,6 @@
 
 #include <cstdint>
 
-namespace thimble::ir {
-class FieldVisitor;
-}
-
 namespace thimble {
 
 // Momentum whose step is made orthogonal, for matrices: parameters of two dimensions. All others

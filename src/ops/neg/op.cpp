@@ -18,6 +18,8 @@ const OpDef& neg_op() {
       .signature{
           .doc = "The negative: y = -x.",
           .example = "auto y = -x;",
+          .torch = "neg",
+          .domain = {.low = -1, .high = 1},
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {-c.grad()}; }},
       .kernels{

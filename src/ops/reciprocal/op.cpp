@@ -10,6 +10,11 @@ UNARY_SIMD_DECLARE(reciprocal)
 namespace thimble::ops::reciprocal_impl {
 namespace {
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-3.0, 3.0, 0.3}, .torch = "reciprocal(x)"},
+    {.name = "infinite", .torch = "reciprocal(x)"},
+};
+
 constexpr UnaryInfo kReciprocal{
     .name = "reciprocal",
     .grad_name = "reciprocal_grad",
@@ -17,6 +22,7 @@ constexpr UnaryInfo kReciprocal{
     .example = "auto y = 1.0 / x;",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(reciprocal),
+    .cases = kCases,
 };
 
 }  // namespace

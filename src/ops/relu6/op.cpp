@@ -15,6 +15,11 @@ ir::MaskRule mask(const ir::Attrs& /*attrs*/) {
   return activation_mask({BitTest::inside, 0.0, 6.0});
 }
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-5.9, 5.9, 0.01}, .torch = "nn.functional.relu6(x)"},
+    {.name = "above", .domain = {6.1, 8.0}},
+};
+
 constexpr UnaryInfo kRelu6{
     .name = "relu6",
     .grad_name = "relu6_grad",
@@ -22,6 +27,7 @@ constexpr UnaryInfo kRelu6{
     .example = "auto y = relu6(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(relu6),
+    .cases = kCases,
     .activation = Activation::relu6,
     .selects = true,
     .mask = mask,

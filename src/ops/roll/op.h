@@ -5,10 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-namespace thimble::ir {
-class FieldVisitor;
-}
-
 namespace thimble {
 
 struct RollOptions {

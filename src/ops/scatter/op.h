@@ -4,10 +4,6 @@
 
 #include <cstdint>
 
-namespace thimble::ir {
-class FieldVisitor;
-}
-
 namespace thimble {
 
 struct ScatterOptions {

@@ -3,10 +3,6 @@
 #include <thimble/attributes.h>
 #include <thimble/graph.h>
 
-namespace thimble::ir {
-class FieldVisitor;
-}
-
 namespace thimble {
 
 struct UnfoldOptions {

@@ -26,10 +26,10 @@ struct UnaryInfo {
   const char* example;
   Reads reads;
   UnaryKernels kernels;
-  // See ir::Signature. With both of them, the tests of an op without attributes follow from its
-  // definition.
+  // See ir::Signature: torch and domain, or cases. The tests follow from them.
   const char* torch = "";
   ir::Domain domain;
+  std::span<const ir::TestCase> cases;
   // For ops with attributes: &ir::Attrs::schema_of<T>, the constants of the formula, and a check
   // that throws Error for invalid values.
   const ir::AttrSchema* (*attrs)() = nullptr;
@@ -69,6 +69,7 @@ struct Unary {
             .attrs = info.attrs == nullptr ? nullptr : info.attrs(),
             .torch = info.torch,
             .domain = info.domain,
+            .cases = info.cases,
         },
         .infer = infer,
         .gradient{.vjp = vjp},
