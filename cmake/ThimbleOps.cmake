@@ -3,7 +3,8 @@
 #             that of a folder <name>_update, an optimizer's rule: its settings, in
 #             <thimble/optimizers.h> too
 #   op.cpp    definition;  simd.cpp  fast kernel;  test.cpp  table of tests
-#   function.cpp  optional: what users call that is more than one op, such as a layer
+# What users call that is more than one op, such as a layer, is a THIMBLE_FUNCTION_FOLDER in a
+# function.cpp, or in op.cpp where the folder has many files.
 # The generated table has no static constructors: linkers drop those from static libraries.
 file(GLOB THIMBLE_OP_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*/op.cpp)
 file(GLOB THIMBLE_OP_SIMD_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*/simd.cpp)
@@ -24,7 +25,9 @@ foreach(op_file IN LISTS THIMBLE_OP_FILES)
   string(APPEND declarations
     "namespace ${op}_impl {\nstd::span<const ir::OpDef* const> op_folder();\n}\n")
   string(APPEND entries "    ${op}_impl::op_folder(),\n")
-  if(EXISTS ${op_dir}/function.cpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${op_file})
+  file(STRINGS ${op_file} functions REGEX "^THIMBLE_FUNCTION_FOLDER")
+  if(functions OR EXISTS ${op_dir}/function.cpp)
     string(APPEND function_declarations
       "namespace ${op}_impl {\nstd::span<const ir::FunctionDef* const> function_folder();\n}\n")
     string(APPEND function_entries "    ${op}_impl::function_folder(),\n")

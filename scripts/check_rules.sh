@@ -170,6 +170,32 @@ for folder in src/ops/*/; do
   breaks "an op looks up another one by its name" < <(where 'find_op\("' "${sources[@]}")
 done
 
+# Adding an op stays small: 4 files of an op of one tensor, 6 of others. One more have ops with sizes of
+# their own, a vector kernel and cases for PyTorch; and simd.h shows the kernels of two ops to others.
+files_of_larger_ops='
+clip_gradient 7
+ctc 7
+glu 7
+local_response_norm 7
+matmul 8
+normalize 7
+pow 6
+prelu 7
+scaled_dot_product_attention 7
+softmax_cross_entropy 7
+storage_16bit 7
+upsample2d 7
+'
+breaks "a folder of an op of one tensor has at most 4 files, of others 6" < <(
+  for folder in src/ops/*/; do
+    op=$(basename "$folder")
+    files=("$folder"*)
+    limit=6
+    if grep -qs 'Unary<k' "${folder}op.cpp"; then limit=4; fi
+    larger=$(sed -n "s/^$op //p" <<<"$files_of_larger_ops")
+    [ ! -e "${folder}op.cpp" ] || [ ${#files[@]} -le "${larger:-$limit}" ] || echo "${folder%/}"
+  done)
+
 # Several ops are compiled as one unit.
 breaks "what an op keeps for itself stands in thimble::ops::<op>_impl" < <(
   awk 'FNR == 1 { space = "" }

@@ -27,7 +27,7 @@ def declarations(text):
         depth += sum(bare.count(c) for c in "{(") - sum(bare.count(c) for c in "})")
         if depth == 0 and bare.rstrip().endswith((";", "}")):
             # A forward declaration says nothing to a reader; neither does what is for the library.
-            if len(code) > 1 or not re.match(r"(class|struct) \w+;", code[0]):
+            if len(code) > 1 or not re.match(r"(class|struct) \w+;|void describe\(", code[0]):
                 found.append((comment, code))
             comment, code = [], []
     return lead, found

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include <thimble/ops/gelu.h>
+#include <thimble/ops/pow.h>
 #include "exec/memory.h"
 #include "ir/graph.h"
-#include "ops/gelu/attrs.h"
-#include "ops/pow/attrs.h"
 #include "ops/sum_to/attrs.h"
 #include "parallel/thread_pool.h"
 #include "plan/arena.h"

@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "kernels/bench.h"
-#include "ops/conv2d/dims.h"
-#include "ops/conv2d/simd.h"
-#include "ops/conv2d_input_grad/simd.h"
-#include "ops/conv2d_weight_grad/simd.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+#include "ops/families/conv/conv_kernels.h"
 #include "ops/matmul/simd.h"
 
 namespace {

@@ -5,11 +5,8 @@
 #include <vector>
 
 #include "kernels/bench.h"
-#include "ops/average_pool2d/simd.h"
-#include "ops/batch_norm/simd.h"
-#include "ops/batch_norm_grad/simd.h"
-#include "ops/batch_norm_inference/simd.h"
-#include "ops/max_pool2d/simd.h"
+#include "ops/families/norm/batch_norm_kernels.h"
+#include "ops/families/pool/pool_kernels.h"
 
 namespace {
 

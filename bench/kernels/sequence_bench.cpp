@@ -10,7 +10,22 @@
 #include "autodiff/autodiff.h"
 #include "exec/program.h"
 #include "kernels/bench.h"
-#include "ops/scaled_dot_product_attention/simd.h"
+#include "ops/scaled_dot_product_attention/dims.h"
+#include "parallel/thread_pool.h"
+
+// In the op's simd.cpp.
+namespace thimble::ops::scaled_dot_product_attention_impl {
+void attention_simd(float* y, float* lse, const uint32_t* rng, const float* q, const float* k,
+                    const float* v, const void* mask, void* workspace, const attention_dims* d,
+                    parallel::ThreadPool& pool);
+[[nodiscard]] int64_t attention_workspace_bytes(const attention_dims& d, int threads);
+
+void attention_grad_simd(float* dq, float* dk, float* dv, const uint32_t* rng, const float* dy,
+                         const float* q, const float* k, const float* v, const float* y,
+                         const float* lse, const void* mask, void* workspace,
+                         const attention_dims* d, parallel::ThreadPool& pool);
+[[nodiscard]] int64_t attention_grad_workspace_bytes(const attention_dims& d, int threads);
+}  // namespace thimble::ops::scaled_dot_product_attention_impl
 
 namespace {
 

@@ -11,8 +11,17 @@
 #include <vector>
 
 #include "exec/program.h"
-#include "ops/clip_gradient/simd.h"
+#include "ops/clip_gradient/dims.h"
 #include "train/update.h"
+
+// In the op's simd.cpp.
+namespace thimble::ops::clip_gradient_impl {
+void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
+                      const clip_dims* d, parallel::ThreadPool& pool);
+[[nodiscard]] int64_t sum_squares_workspace_bytes(const clip_dims& d);
+void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_dims* d,
+                       parallel::ThreadPool& pool);
+}  // namespace thimble::ops::clip_gradient_impl
 
 namespace {
 

@@ -53,6 +53,9 @@ struct OpCases {
 
 using OpCasesFn = std::function<OpCases()>;
 
+// Attributes that only the folder of an op knows, from JSON: attrs_of("cast", R"({"dtype": "i32"})").
+[[nodiscard]] ir::Attrs attrs_of(const char* op, const std::string& json);
+
 // Registers the table of an op; returns true.
 bool add_op_cases(const char* op, const OpCasesFn& cases);
 

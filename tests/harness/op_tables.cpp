@@ -21,8 +21,7 @@ OpCases cases_of(const ir::OpDef& op) {
   if (tests.empty()) tests = {&defaults, 1};
   OpCases all{.rejects = unary_rejects()};
   for (const ir::TestCase& test : tests) {
-    const ir::Attrs attrs =
-        io::attrs_from_json(op.signature.attrs, nlohmann::json::parse(test.attrs), op.name);
+    const ir::Attrs attrs = attrs_of(op.name, test.attrs);
     const ir::Domain& domain = test.domain;
     if (*test.refused != '\0') {
       all.rejects.push_back({test.name, {{.shape = {2}}}, attrs, test.refused});
@@ -46,6 +45,10 @@ Tables with_derived(Tables all) {
 }
 
 }  // namespace
+
+ir::Attrs attrs_of(const char* op, const std::string& json) {
+  return io::attrs_from_json(ir::find_op(op)->signature.attrs, nlohmann::json::parse(json), op);
+}
 
 bool add_op_cases(const char* op, const OpCasesFn& cases) {
   return tables().emplace(op, cases).second;

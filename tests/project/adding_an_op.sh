@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Compares the files that docs/guide/adding-an-op.md shows with those of the op's folder, and counts
-# them: 4 of an op of one tensor, 6 of one outside a family.
+# Compares the files that docs/guide/adding-an-op.md shows with those of the op's folder.
 # usage: adding_an_op.sh SOURCE_DIR
 set -euo pipefail
 page=$1/docs/guide/adding-an-op.md
@@ -17,14 +16,3 @@ for file in op.h ref.h op.cpp simd.cpp; do
   [ -s "$work/$file" ] || { echo "$page: no block for $file" >&2; exit 1; }
   diff -u "$work/$file" "$folder/$file"
 done
-
-at_most() { # COUNT FOLDER
-  local files=("$2"/*)
-  [ ${#files[@]} -le "$1" ] || { echo "$2: ${#files[@]} files, the guide says $1" >&2; exit 1; }
-}
-at_most 4 "$folder"
-at_most 6 "$1/src/ops/tril"
-# Every op of one tensor without attributes or tests of its own.
-while IFS= read -r definition; do
-  at_most 4 "$(dirname "$definition")"
-done < <(grep -l '\.domain = ' "$1"/src/ops/*/op.cpp)

@@ -14,7 +14,6 @@
 #include "autodiff/autodiff.h"
 #include "exec/program.h"
 #include "ir/reference.h"
-#include "ops/conv2d/attrs.h"
 
 namespace thimble::test::adjoint_test {
 namespace {

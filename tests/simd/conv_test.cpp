@@ -1,13 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "ops/conv2d/dims.h"
-#include "ops/conv2d/simd.h"
-#include "ops/conv2d_input_grad/dims.h"
-#include "ops/conv2d_input_grad/simd.h"
-#include "ops/conv2d_weight_grad/dims.h"
-#include "ops/conv2d_weight_grad/simd.h"
-#include "ops/conv_transpose2d/dims.h"
-#include "ops/conv_transpose2d/simd.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+#include "ops/families/conv/conv_kernels.h"
 #include "simd/conv_cases.h"
 #include "simd/kernel_testing.h"
 

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include <thimble/ops/pow.h>
 #include "harness/op_run.h"
 #include "harness/vector_targets.h"
 #include "ir/graph.h"
-#include "ops/pow/attrs.h"
 #include "parallel/thread_pool.h"
 #include "plan/arena.h"
 

@@ -1,13 +1,20 @@
 #include <thimble/ops/accumulate_gradient.h>
 
 #include "ir/graph.h"
-#include "ops/accumulate_gradient/attrs.h"
-#include "ops/accumulate_gradient/simd.h"
+#include "ops/accumulate_gradient/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP accumulate_gradient
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::accumulate_gradient_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void accumulate_gradient_simd(float* sum_out, const float* sum, const float* grad,
+                              const accumulate_dims* d, parallel::ThreadPool& pool);
+void mean_gradient_simd(float* mean, float* sum_out, const float* sum, const float* grad,
+                        const float* total, const accumulate_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 ir::Params params(const ir::KernelContext& c) {
@@ -91,6 +98,10 @@ THIMBLE_OP_FOLDER(accumulate_gradient) {
 }
 
 namespace thimble {
+
+void describe(AccumulateGradientOptions& a, ir::FieldVisitor& v) {
+  v.field("weight", a.weight, "of this gradient in the sum");
+}
 
 Value accumulate_gradient(Value sum, Value grad, const AccumulateGradientOptions& options) {
   return sum.graph().add1(ops::accumulate_gradient_impl::accumulate_op(), ir::Attrs::of(options),

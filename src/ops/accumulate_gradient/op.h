@@ -7,6 +7,7 @@ namespace thimble {
 struct AccumulateGradientOptions {
   double weight = 1.0;  // weight of this gradient in the sum
 };
+void describe(AccumulateGradientOptions& options, ir::FieldVisitor& visitor);
 
 // sum += weight * grad, in place. sum: a state of grad's shape, f32. Returns the new sum.
 Value accumulate_gradient(Value sum, Value grad, const AccumulateGradientOptions& options);

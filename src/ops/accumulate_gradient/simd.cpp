@@ -1,8 +1,8 @@
-#include "ops/accumulate_gradient/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ops/accumulate_gradient/dims.h"
 #include "ops/families/kernel/elements-inl.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::accumulate_gradient_impl::HWY_NAMESPACE {

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/accumulate_gradient/attrs.h"
 
 namespace thimble::test::accumulate_gradient_test {
 namespace {

@@ -1,7 +1,6 @@
 #include <thimble/ops/accuracy.h>
 
 #include "ir/graph.h"
-#include "ops/accuracy/attrs.h"
 #include "ops/families/loss/classes.h"
 
 #define THIMBLE_OP accuracy
@@ -55,6 +54,10 @@ THIMBLE_OP_FOLDER(accuracy) {
 }
 
 namespace thimble {
+
+void describe(AccuracyOptions& a, ir::FieldVisitor& v) {
+  v.field("k", a.k, "the label may be any of the k classes of highest score");
+}
 Value accuracy(Value logits, Value labels, const AccuracyOptions& options) {
   return logits.graph().add1(ops::accuracy_impl::accuracy_op(), ir::Attrs::of(options),
                              {logits, labels});

@@ -9,6 +9,7 @@ namespace thimble {
 struct AccuracyOptions {
   int64_t k = 1;  // the label may be any of the k classes with the highest scores
 };
+void describe(AccuracyOptions& options, ir::FieldVisitor& visitor);
 
 // The fraction of rows whose label has the highest score. Of equal scores the lowest index wins; a
 // NaN score never counts as correct. logits: [N, ..., classes], f32. labels: class indices [N,

@@ -4,7 +4,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/accuracy/attrs.h"
 
 namespace thimble::test::accuracy_test {
 namespace {

@@ -1,14 +1,21 @@
 #include <thimble/ops/activation_bits.h>
 
 #include "ir/graph.h"
-#include "ops/activation_bits/attrs.h"
-#include "ops/activation_bits/simd.h"
+#include "ops/activation_bits/dims.h"
 #include "ops/families/unary/activation_mask.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP activation_bits
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::activation_bits_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void activation_bits_simd(uint8_t* bits, const float* x, const bits_dims* d,
+                          parallel::ThreadPool& pool);
+void grad_by_bits_simd(float* dx, const float* dy, const uint8_t* bits, const grad_by_bits_dims* d,
+                       parallel::ThreadPool& pool);
+
 namespace {
 
 const OpDef& bits_op() {
@@ -93,6 +100,17 @@ THIMBLE_OP_FOLDER(activation_bits) {
 }
 
 namespace thimble {
+
+void describe(ActivationBitsAttrs& a, ir::FieldVisitor& v) {
+  static constexpr const char* kTests[] = {"above", "above_or_nan", "inside", "within", "outside"};
+  v.enumeration("test", a.test, kTests, "what a bit says");
+  v.field("low", a.low, "the lower bound");
+  v.field("high", a.high, "the upper bound, where the test has one");
+}
+
+void describe(GradByBitsAttrs& a, ir::FieldVisitor& v) {
+  v.field("slope", a.slope, "factor where the bit is not set; 0: the gradient is 0");
+}
 
 Value activation_bits(Value x, const ActivationBitsAttrs& attrs) {
   return x.graph().add1(ops::activation_bits_impl::bits_op(), ir::Attrs::of(attrs), {x});

@@ -20,6 +20,7 @@ struct ActivationBitsAttrs {
   double low = 0.0;
   double high = 0.0;  // used by the tests that name it
 };
+void describe(ActivationBitsAttrs& attrs, ir::FieldVisitor& visitor);
 
 // One bit per element: whether it passes the test. x: any shape, f32; the result has its shape and
 // type boolean, with the first element in the lowest bit of the first byte. It is a bit mask for
@@ -29,6 +30,7 @@ Value activation_bits(Value x, const ActivationBitsAttrs& attrs);
 struct GradByBitsAttrs {
   double slope = 0.0;  // factor where the bit is not set; 0: no gradient there
 };
+void describe(GradByBitsAttrs& attrs, ir::FieldVisitor& visitor);
 
 // dx = dy where the bit is set, else slope * dy. dy: f32; bits: boolean; of one shape.
 Value grad_by_bits(Value dy, Value bits, const GradByBitsAttrs& attrs = {});

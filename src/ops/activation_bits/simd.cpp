@@ -1,11 +1,11 @@
-#include "ops/activation_bits/simd.h"
-
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "ops/activation_bits/dims.h"
 #include "ops/families/kernel/elements-inl.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::activation_bits_impl::HWY_NAMESPACE {

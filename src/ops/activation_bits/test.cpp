@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "harness/op_run.h"
-#include "ops/activation_bits/attrs.h"
 #include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::activation_bits_test {

@@ -1,14 +1,20 @@
 #include <thimble/ops/adadelta_update.h>
 
-#include "ops/adadelta_update/attrs.h"
-#include "ops/adadelta_update/simd.h"
+#include "ops/adadelta_update/dims.h"
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP adadelta_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adadelta_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void adadelta_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                          const int32_t* step, const float* v_, const float* acc,
+                          const adadelta_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 struct AdadeltaRule {
@@ -50,6 +56,14 @@ struct AdadeltaRule {
 THIMBLE_OP_FOLDER(adadelta_update) { return Update<AdadeltaRule>::folder(); }
 
 namespace thimble {
+
+void describe(Adadelta& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("rho", a.rho, "share of the averages that is kept");
+  v.field("epsilon", a.epsilon, "added to the averages before their roots are taken");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 Adadelta::operator Optimizer() const {
   return ops::Update<ops::adadelta_update_impl::AdadeltaRule>::optimizer(*this);

@@ -13,5 +13,6 @@ struct Adadelta {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(Adadelta& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

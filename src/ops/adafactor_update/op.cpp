@@ -1,14 +1,24 @@
 #include <thimble/ops/adafactor_update.h>
 
-#include "ops/adafactor_update/attrs.h"
-#include "ops/adafactor_update/simd.h"
+#include "ops/adafactor_update/dims.h"
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP adafactor_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adafactor_update_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. workspace:
+// adafactor_update_workspace_bytes(d).
+void adafactor_update_simd(float* const* out, const float* param, const float* grad,
+                           const float* lr, const int32_t* step, const float* first,
+                           const float* second, void* workspace, const adafactor_dims* d,
+                           parallel::ThreadPool& pool);
+
+[[nodiscard]] int64_t adafactor_update_workspace_bytes(const adafactor_dims& d);
+
 namespace {
 
 // The shape with its last dimension, or the one before it, reduced to 1.
@@ -82,6 +92,16 @@ struct AdafactorRule {
 THIMBLE_OP_FOLDER(adafactor_update) { return Update<AdafactorRule>::folder(); }
 
 namespace thimble {
+
+void describe(Adafactor& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("beta2_decay", a.beta2_decay, "the second moment takes step^beta2_decay of the new");
+  v.field("epsilon1", a.epsilon1, "smallest root of a second moment");
+  v.field("epsilon2", a.epsilon2, "smallest scale of a parameter");
+  v.field("d", a.d, "largest root of the mean square of a step");
+  v.field("weight_decay", a.weight_decay, "shrinks the parameter itself");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 Adafactor::operator Optimizer() const {
   return ops::Update<ops::adafactor_update_impl::AdafactorRule>::optimizer(*this);

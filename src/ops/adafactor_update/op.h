@@ -18,5 +18,6 @@ struct Adafactor {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(Adafactor& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -1,13 +1,19 @@
 #include <thimble/ops/adagrad_update.h>
 
-#include "ops/adagrad_update/attrs.h"
-#include "ops/adagrad_update/simd.h"
+#include "ops/adagrad_update/dims.h"
 #include "ops/families/update/row_update.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP adagrad_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adagrad_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void adagrad_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                         const int32_t* step, const float* sum, const adagrad_dims* d,
+                         parallel::ThreadPool& pool);
+
 namespace {
 
 struct AdagradRule {
@@ -59,6 +65,16 @@ struct AdagradRule {
 THIMBLE_OP_FOLDER(adagrad_update) { return Update<AdagradRule>::folder(); }
 
 namespace thimble {
+
+void describe(Adagrad& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("lr_decay", a.lr_decay, "the rate of step t is lr / (1 + (t - 1) * lr_decay)");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("initial_accumulator_value", a.initial_accumulator_value,
+          "where the sum of squares starts");
+  v.field("epsilon", a.epsilon, "added to the root of the sum of squares");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 Adagrad::operator Optimizer() const {
   return ops::Update<ops::adagrad_update_impl::AdagradRule>::optimizer(*this);

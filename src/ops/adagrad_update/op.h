@@ -15,5 +15,6 @@ struct Adagrad {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(Adagrad& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

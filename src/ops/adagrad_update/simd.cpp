@@ -1,8 +1,8 @@
-#include "ops/adagrad_update/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ops/adagrad_update/dims.h"
 #include "ops/families/update/update-inl.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::adagrad_update_impl::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 #include <thimble/ops/adam_update.h>
 
-#include "ops/adam_update/attrs.h"
 #include "ops/families/update/adam.h"
+#include "ops/families/update/moments.h"
 
 namespace thimble::ops::adam_update_impl {
 namespace {
@@ -25,6 +25,16 @@ struct AdamRule : AdamFamily<Adam, AdamRule> {
 THIMBLE_OP_FOLDER(adam_update) { return Update<AdamRule>::folder(); }
 
 namespace thimble {
+
+void describe(Adam& a, ir::FieldVisitor& v) {
+  ops::describe_moments(a, v);
+  v.field("amsgrad", a.amsgrad, "divide by the largest second moment so far");
+  v.field("maximize", a.maximize, "go up instead of down");
+  v.field("state_bits", a.state_bits, "of each moment: 32, or 8 in blocks that share a scale");
+  v.field("min_8bit_size", a.min_8bit_size, "elements of the smallest tensor state_bits is for");
+  v.field("decoupled_weight_decay", a.decoupled_weight_decay,
+          "weight decay shrinks the parameter itself");
+}
 
 Adam::operator Optimizer() const {
   return ops::Update<ops::adam_update_impl::AdamRule>::optimizer(*this);

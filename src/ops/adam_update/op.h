@@ -23,5 +23,6 @@ struct Adam {
   bool decoupled_weight_decay = false;  // as in AdamW
   operator Optimizer() const;           // NOLINT: implicit by design
 };
+void describe(Adam& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

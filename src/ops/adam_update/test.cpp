@@ -1,4 +1,3 @@
-#include "ops/adam_update/attrs.h"
 #include "ops/families/update/adam_cases.h"
 
 namespace thimble::test::adam_update_test {

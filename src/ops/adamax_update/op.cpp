@@ -1,14 +1,21 @@
 #include <thimble/ops/adamax_update.h>
 
-#include "ops/adamax_update/attrs.h"
-#include "ops/adamax_update/simd.h"
+#include "ops/adamax_update/dims.h"
 #include "ops/families/kernel/ref.h"
+#include "ops/families/update/moments.h"
 #include "ops/families/update/update.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP adamax_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adamax_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void adamax_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                        const int32_t* step, const float* m_, const float* u_, const adamax_dims* d,
+                        parallel::ThreadPool& pool);
+
 namespace {
 
 struct AdamaxRule {
@@ -44,6 +51,13 @@ struct AdamaxRule {
 THIMBLE_OP_FOLDER(adamax_update) { return Update<AdamaxRule>::folder(); }
 
 namespace thimble {
+
+void describe(Adamax& a, ir::FieldVisitor& v) {
+  ops::describe_moments(a, v,
+                        {.beta2 = "share of the largest magnitude that is kept",
+                         .epsilon = "added to the gradient's magnitude"});
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 Adamax::operator Optimizer() const {
   return ops::Update<ops::adamax_update_impl::AdamaxRule>::optimizer(*this);

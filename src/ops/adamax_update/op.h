@@ -15,5 +15,6 @@ struct Adamax {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(Adamax& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

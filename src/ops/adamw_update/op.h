@@ -22,5 +22,6 @@ struct AdamW {
   int64_t min_8bit_size = 4096;  // tensors with fewer elements keep 32 bits
   operator Optimizer() const;    // NOLINT: implicit by design
 };
+void describe(AdamW& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -1,4 +1,3 @@
-#include "ops/adamw_update/attrs.h"
 #include "ops/families/update/adam_cases.h"
 
 namespace thimble::test::adamw_update_test {

@@ -2,17 +2,33 @@
 #include <thimble/ops/average_pool2d.h>
 #include <thimble/ops/reshape.h>
 
-#include "ops/adaptive_average_pool2d/attrs.h"
-#include "ops/adaptive_average_pool2d/simd.h"
+#include "ir/function_def.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/conv/volume.h"
 #include "ops/families/update/adaptive.h"
+#include "ops/families/update/adaptive_dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP adaptive_average_pool2d
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::adaptive_average_pool2d_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void adaptive_average_pool2d_simd(float* y, const float* x, const adaptive_dims* d,
+                                  parallel::ThreadPool& pool);
+void adaptive_average_pool2d_grad_simd(float* dx, const float* dy, const adaptive_dims* d,
+                                       parallel::ThreadPool& pool);
+
 namespace {
+
+struct AdaptiveAveragePool2dGradAttrs {
+  Pair input;  // height and width of the pooling's input
+};
+
+void describe(AdaptiveAveragePool2dGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("input", a.input, "height and width of the pooling's input");
+}
 
 const OpDef& grad_op() {
   static const OpDef def{
@@ -86,6 +102,18 @@ THIMBLE_OP_FOLDER(adaptive_average_pool2d) {
 
 namespace thimble {
 
+void describe(AdaptiveAveragePool1dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "length of the result; 0: as x");
+}
+
+void describe(AdaptiveAveragePool3dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "of the result: one number, or depth, height and width; 0: as x");
+}
+
+void describe(AdaptiveAveragePool2dOptions& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the result; 0: as x");
+}
+
 Value adaptive_average_pool2d(Value x, const AdaptiveAveragePool2dOptions& options) {
   const Shape& shape = x.shape();
   const Pair size = options.size;
@@ -115,3 +143,42 @@ Value adaptive_average_pool3d(Value x, const AdaptiveAveragePool3dOptions& optio
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(adaptive_average_pool2d) {
+  static const FunctionDef two_sides{
+      .name = "adaptive_average_pool2d",
+      .doc =
+          "Means over windows that divide an image of any size as evenly as they can: place i of a "
+          "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+      .options = ir::OptionSchema::of<AdaptiveAveragePool2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_average_pool2d(in[0], options_as<AdaptiveAveragePool2dOptions>(options))};
+      },
+  };
+  static const FunctionDef one_side{
+      .name = "adaptive_average_pool1d",
+      .doc = "Means over windows that divide a sequence of any length as evenly as they can.",
+      .example = "auto y = adaptive_average_pool1d(x, {.size = 4});",
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
+      .options = ir::OptionSchema::of<AdaptiveAveragePool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_average_pool1d(in[0], options_as<AdaptiveAveragePool1dOptions>(options))};
+      },
+  };
+  static const FunctionDef three_sides{
+      .name = "adaptive_average_pool3d",
+      .doc = "Means over windows that divide a volume of any size as evenly as they can.",
+      .example = "auto y = adaptive_average_pool3d(x, {.size = {2, 4, 4}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
+      .options = ir::OptionSchema::of<AdaptiveAveragePool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_average_pool3d(in[0], options_as<AdaptiveAveragePool3dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides, &one_side, &three_sides};
+  return defs;
+}

@@ -11,6 +11,7 @@ namespace thimble {
 struct AdaptiveAveragePool2dOptions {
   Pair size = 1;  // height and width of the result; 0: as x
 };
+void describe(AdaptiveAveragePool2dOptions& options, ir::FieldVisitor& visitor);
 
 // Means over windows that divide an image of any size as evenly as possible: position i of P along
 // a side covers the pixels from floor(i * H / P) to ceil((i + 1) * H / P), the last one excluded.

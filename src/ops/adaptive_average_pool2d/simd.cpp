@@ -1,8 +1,8 @@
-#include "ops/adaptive_average_pool2d/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/elements-inl.h"
+#include "ops/families/update/adaptive_dims.h"
+#include "parallel/thread_pool.h"
 
 #ifndef THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_
 #define THIMBLE_OPS_ADAPTIVE_AVERAGE_POOL2D_ONCE_

@@ -1,7 +1,6 @@
 #include <thimble/ops/adaptive_max_pool2d.h>
 
 #include "ir/function_def.h"
-#include "ops/adaptive_max_pool2d/attrs.h"
 
 namespace thimble {
 

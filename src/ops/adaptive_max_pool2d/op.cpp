@@ -1,7 +1,6 @@
 #include <thimble/ops/adaptive_max_pool2d.h>
 #include <thimble/ops/max_pool2d.h>
 
-#include "ops/adaptive_max_pool2d/attrs.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/update/adaptive.h"
 
@@ -11,6 +10,14 @@
 
 namespace thimble::ops::adaptive_max_pool2d_impl {
 namespace {
+
+struct AdaptiveMaxPool2dGradAttrs {
+  Pair input;  // height and width of the pooling's input
+};
+
+void describe(AdaptiveMaxPool2dGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("input", a.input, "height and width of the pooling's input");
+}
 
 // Each image is a task.
 void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
@@ -111,6 +118,10 @@ THIMBLE_OP_FOLDER(adaptive_max_pool2d) {
 }
 
 namespace thimble {
+
+void describe(AdaptiveMaxPool2dOptions& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the result; 0: as x");
+}
 
 Value adaptive_max_pool2d(Value x, const AdaptiveMaxPool2dOptions& options) {
   const Shape& shape = x.shape();

@@ -10,6 +10,7 @@ namespace thimble {
 struct AdaptiveMaxPool2dOptions {
   Pair size = 1;  // height and width of the result; 0: as x
 };
+void describe(AdaptiveMaxPool2dOptions& options, ir::FieldVisitor& visitor);
 
 // The maximum over windows that divide an image of any size as evenly as possible, as in
 // adaptive_average_pool2d; NaN if the window contains one. x: [N, H, W, C], f32; y: [N, P, Q, C].

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ops/adaptive_max_pool2d/attrs.h"
 #include "ops/families/update/adaptive_cases.h"
 
 namespace thimble::test::adaptive_max_pool2d_test {

@@ -1,6 +1,5 @@
 #include <thimble/ops/affine.h>
 
-#include "ops/affine/attrs.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP affine
@@ -23,6 +22,15 @@ ir::Params params(const ir::KernelContext& c) {
                     .b = static_cast<float>(a.shift)};
 }
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-1.0, 1.0}},
+    {.name = "both",
+     .attrs = R"({"scale": 1.5, "shift": -0.25})",
+     .domain = {-1.0, 1.0},
+     .torch = "mul(x, 1.5) - 0.25"},
+    {.name = "shift", .attrs = R"({"shift": 3.0})", .torch = "add(x, 3)"},
+};
+
 const OpDef& affine_op() {
   static const OpDef def = unary_op({
       .name = "affine",
@@ -30,6 +38,7 @@ const OpDef& affine_op() {
           .doc = "A tensor times a number plus a number: y = scale * x + shift.",
           .example = "auto y = 2.0 * x + 1.0;",
           .attrs = ir::Attrs::schema_of<AffineAttrs>(),
+          .cases = kCases,
       },
       .gradient{.vjp = vjp},
       .kernels{
@@ -51,6 +60,11 @@ THIMBLE_OP_FOLDER(affine) {
 }
 
 namespace thimble {
+
+void describe(AffineAttrs& a, ir::FieldVisitor& v) {
+  v.field("scale", a.scale, "what x is multiplied with");
+  v.field("shift", a.shift, "what is then added");
+}
 
 Value affine(Value x, const AffineAttrs& attrs) {
   return x.graph().add1(ops::affine_impl::affine_op(), ir::Attrs::of(attrs), {x});

@@ -8,6 +8,7 @@ struct AffineAttrs {
   double scale = 1.0;
   double shift = 0.0;
 };
+void describe(AffineAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y = scale * x + shift with two numbers, element by element. x: any shape, f32. The numbers are
 // rounded to float.

@@ -1,6 +1,5 @@
 #include <thimble/ops/argmax.h>
 
-#include "ops/argmax/attrs.h"
 #include "ops/families/extremum/extremum.h"
 #include "ops/families/kernel/integers.h"
 
@@ -41,6 +40,12 @@ THIMBLE_OP_FOLDER(argmax) {
 }
 
 namespace thimble {
+
+void describe(ArgmaxOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "the axis that vanishes");
+  v.field("keepdims", a.keepdims, "keep it with size 1");
+  v.field("flat", a.flat, "of all elements in their order, whatever the axis");
+}
 Value argmax(Value x, const ArgmaxOptions& options) {
   return x.graph().add1(ops::argmax_impl::argmax_op(), ir::Attrs::of(options), {x});
 }

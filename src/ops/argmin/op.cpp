@@ -1,6 +1,6 @@
 #include <thimble/ops/argmin.h>
 
-#include "ops/argmax/attrs.h"
+#include <thimble/ops/argmax.h>
 #include "ops/families/extremum/extremum.h"
 #include "ops/families/kernel/integers.h"
 

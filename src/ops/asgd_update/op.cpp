@@ -1,14 +1,20 @@
 #include <thimble/ops/asgd_update.h>
 
-#include "ops/asgd_update/attrs.h"
-#include "ops/asgd_update/simd.h"
+#include "ops/asgd_update/dims.h"
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP asgd_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::asgd_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void asgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                      const int32_t* step, const float* ax, const float* eta, const asgd_dims* d,
+                      parallel::ThreadPool& pool);
+
 namespace {
 
 struct AsgdRule {
@@ -59,6 +65,15 @@ struct AsgdRule {
 THIMBLE_OP_FOLDER(asgd_update) { return Update<AsgdRule>::folder(); }
 
 namespace thimble {
+
+void describe(ASGD& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("lambd", a.lambd, "pull towards zero, times the rate");
+  v.field("alpha", a.alpha, "power of the rate's decay");
+  v.field("t0", a.t0, "the step after which averages begin");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 ASGD::operator Optimizer() const {
   return ops::Update<ops::asgd_update_impl::AsgdRule>::optimizer(*this);

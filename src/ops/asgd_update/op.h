@@ -16,5 +16,6 @@ struct ASGD {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(ASGD& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -1,11 +1,10 @@
 #include <thimble/ops/average_pool2d.h>
 #include <thimble/ops/reshape.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
-#include "ops/average_pool2d/attrs.h"
-#include "ops/average_pool2d/dims.h"
-#include "ops/average_pool2d/simd.h"
 #include "ops/families/pool/pool.h"
+#include "ops/families/pool/pool_kernels.h"
 
 #define THIMBLE_OP average_pool2d
 #include "ops/families/builder/both_precisions.h"
@@ -115,6 +114,25 @@ THIMBLE_OP_FOLDER(average_pool2d) {
 
 namespace thimble {
 
+void describe(AveragePool2dAttrs& a, ir::FieldVisitor& v) {
+  v.field("kernel", a.kernel, "size of the window");
+  v.field("stride", a.stride, "places the window moves at a time; 0: its size");
+  v.field("padding", a.padding, "zeros around the image");
+  v.field("count_include_pad", a.count_include_pad, "divide by the whole window");
+  v.field("ceil_mode", a.ceil_mode, "a last window that reaches beyond the padding counts, too");
+  v.field("divisor", a.divisor, "divide by this; 0: by the cells");
+}
+
+void describe(AveragePool2dGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the pooling's input");
+  v.field("kernel", a.kernel, "of the pooling");
+  v.field("stride", a.stride, "of the pooling");
+  v.field("padding", a.padding, "of the pooling");
+  v.field("count_include_pad", a.count_include_pad, "of the pooling");
+  v.field("ceil_mode", a.ceil_mode, "of the pooling");
+  v.field("divisor", a.divisor, "of the pooling");
+}
+
 Value average_pool2d(Value x, const AveragePool2dAttrs& attrs) {
   return x.graph().add1(ops::average_pool2d_impl::average_pool2d_op(), ir::Attrs::of(attrs), {x});
 }
@@ -134,3 +152,18 @@ Value average_pool2d_grad(Value dy, const AveragePool2dGradAttrs& attrs) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(average_pool2d) {
+  static const FunctionDef global_average_pool2d_function{
+      .name = "global_average_pool2d",
+      .doc = "The mean of every channel of an image.",
+      .example = "auto features = global_average_pool2d(images);",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, C]", .batch_rank = 2}},
+      .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {
+        return {global_average_pool2d(in[0])};
+      },
+  };
+  static const FunctionDef* const defs[] = {&global_average_pool2d_function};
+  return defs;
+}

@@ -16,6 +16,7 @@ struct AveragePool2dAttrs {
                            // beyond is never divided by
   int64_t divisor = 0;     // divide by this; 0: by the cells
 };
+void describe(AveragePool2dAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The mean of every window: y[n, p, q, c] = sum over r, s of x[n, p*stride + r - padding, ..., c]
 // / count. x: [N, H, W, C], f32; y: [N, P, Q, C] with
@@ -36,6 +37,7 @@ struct AveragePool2dGradAttrs {
   bool ceil_mode = false;
   int64_t divisor = 0;
 };
+void describe(AveragePool2dGradAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The gradient of average_pool2d by its input. dy: [N, P, Q, C]; returns
 // dx: [N, size.h, size.w, C].

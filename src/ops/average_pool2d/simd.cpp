@@ -1,11 +1,10 @@
 // Channels are in the vector lanes; a task computes rows of the result.
 
-#include "ops/average_pool2d/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/kernel/lanes-inl.h"
+#include "ops/families/pool/pool_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::average_pool2d_impl::HWY_NAMESPACE {

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ops/average_pool2d/attrs.h"
 #include "ops/families/pool/pool_cases.h"
 
 namespace thimble::test::average_pool2d_test {

@@ -1,14 +1,20 @@
 #include <thimble/ops/average_weights.h>
 
 #include "ir/graph.h"
-#include "ops/average_weights/attrs.h"
-#include "ops/average_weights/simd.h"
+#include "ops/average_weights/dims.h"
 #include "ops/families/kernel/ref.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP average_weights
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::average_weights_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void average_weights_simd(float* average_out, const float* average, const float* param,
+                          const int32_t* step, const average_weights_dims* d,
+                          parallel::ThreadPool& pool);
+
 namespace {
 
 const OpDef& average_weights_op() {
@@ -58,6 +64,10 @@ THIMBLE_OP_FOLDER(average_weights) {
 }
 
 namespace thimble {
+
+void describe(AverageWeightsOptions& a, ir::FieldVisitor& v) {
+  v.field("decay", a.decay, "share of the average that is kept");
+}
 
 Value average_weights(Value average, Value param, Value step,
                       const AverageWeightsOptions& options) {

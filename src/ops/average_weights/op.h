@@ -7,6 +7,7 @@ namespace thimble {
 struct AverageWeightsOptions {
   double decay = 0.999;  // decay factor of the average, below 1
 };
+void describe(AverageWeightsOptions& options, ir::FieldVisitor& visitor);
 
 // average = decay * average + (1 - decay) * param, in place; the first step copies param. average:
 // a state of param's shape, f32. step: one i32, this update's number, from 1; 0 changes nothing.

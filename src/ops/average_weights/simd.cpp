@@ -1,8 +1,8 @@
-#include "ops/average_weights/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ops/average_weights/dims.h"
 #include "ops/families/update/update-inl.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::average_weights_impl::HWY_NAMESPACE {

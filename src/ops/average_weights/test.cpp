@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/average_weights/attrs.h"
 
 namespace thimble::test::average_weights_test {
 namespace {

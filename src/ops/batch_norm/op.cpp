@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "ops/batch_norm/attrs.h"
-#include "ops/batch_norm/dims.h"
-#include "ops/batch_norm/simd.h"
-#include "ops/batch_norm_inference/attrs.h"
+#include "ir/function_def.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/norm/batch_norm.h"
+#include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP batch_norm
@@ -17,6 +15,16 @@
 
 namespace thimble::ops::batch_norm_impl {
 namespace {
+
+struct BatchNormUpdateAttrs {
+  double momentum = 0.1;
+  int64_t values = 2;  // number of values from which each channel's statistics were computed
+};
+
+void describe(BatchNormUpdateAttrs& a, ir::FieldVisitor& v) {
+  v.field("momentum", a.momentum, "weight of the batch in the running statistics");
+  v.field("values", a.values, "values that each channel's statistics were computed from");
+}
 
 void check_attrs(const ir::InferContext& c, double momentum, double epsilon) {
   c.require(momentum >= 0.0 && momentum <= 1.0, "expected a momentum of 0 to 1");
@@ -256,6 +264,23 @@ THIMBLE_OP_FOLDER(batch_norm) {
 
 namespace thimble {
 
+void describe(BatchNormOptions& o, ir::OptionVisitor& v) {
+  v.field("momentum", o.momentum, "weight of a new batch in the running statistics, as in PyTorch");
+  v.field("epsilon", o.epsilon, "added to the variance");
+  v.field("affine", o.affine, "with a trained scale and shift");
+  v.field("track_running_stats", o.track_running_stats,
+          "false: inference, too, uses the statistics of its batch");
+  v.field("cumulative", o.cumulative,
+          "running statistics are the means over all batches so far, as PyTorch's momentum=None");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(BatchNormAttrs& a, ir::FieldVisitor& v) {
+  v.field("momentum", a.momentum, "weight of a new batch in the running statistics");
+  v.field("epsilon", a.epsilon, "added to the variance");
+  v.field("activation", a.activation, "applied to the result");
+}
+
 Value batch_norm(Value x, const BatchNormOptions& options) {
   ops::batch_norm_impl::check_images(x);
   const ir::LayerScope layer(x.graph(), "batch_norm", options.name);
@@ -291,3 +316,26 @@ Value batch_norm(Value x, Value gamma, Value beta, Value running_mean, Value run
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(batch_norm) {
+  static const FunctionDef batch_norm_function{
+      .name = "batch_norm",
+      .doc = "A batch normalisation layer over the last dimension, the channels.",
+      .inputs = {{"x", "[N, ..., C]"}},
+      .outputs = {{"y", "the shape of x"}},
+      .parameters = {{"weight", "[C]", true},
+                     {"bias", "[C]", true},
+                     {.name = "running_mean", .doc = "[C], state", .optional = true, .state = true},
+                     {.name = "running_var", .doc = "[C], state", .optional = true, .state = true},
+                     {.name = "num_batches_tracked",
+                      .doc = "one number, state where cumulative",
+                      .optional = true,
+                      .state = true}},
+      .options = ir::OptionSchema::of<BatchNormOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {batch_norm(in[0], options_as<BatchNormOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&batch_norm_function};
+  return defs;
+}

@@ -12,6 +12,7 @@ struct BatchNormAttrs {
   double epsilon = 1e-5;  // added to the variance
   Activation activation = Activation::none;  // applied to the result
 };
+void describe(BatchNormAttrs& attrs, ir::FieldVisitor& visitor);
 
 struct BatchNormOptions {
   double momentum = 0.1;

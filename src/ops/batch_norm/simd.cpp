@@ -3,12 +3,11 @@
 // (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
 // variances", 1979). Large squares are never subtracted, so a mean far from 0 costs no accuracy.
 
-#include "ops/batch_norm/simd.h"
-
 #include <hwy/highway.h>
 
 #include <cmath>
 
+#include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/norm/channel_rows-inl.h"
 #include "ops/families/norm/narrow_blocks.h"
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +7,6 @@
 
 #include "harness/op_cases.h"
 #include "ir/reference.h"
-#include "ops/batch_norm/attrs.h"
 #include "parallel/thread_pool.h"
 #include "passes/passes.h"
 #include "plan/arena.h"
@@ -94,10 +94,12 @@ THIMBLE_OP_CASES(batch_norm_update) {
   const auto update = [](const char* name, double momentum, int64_t values) {
     const TensorSpec state{.shape = {5}, .low = 0.5, .state = true};
     const TensorSpec statistic{.shape = {5}, .low = 0.5};
-    return OpCase{.name = name,
-                  .inputs = {state, state, statistic, statistic},
-                  .attrs = ir::Attrs::of(ops::BatchNormUpdateAttrs{momentum, values}),
-                  .expect = {{5}, {5}}};
+    return OpCase{
+        .name = name,
+        .inputs = {state, state, statistic, statistic},
+        .attrs = attrs_of("batch_norm_update",
+                          fmt::format(R"({{"momentum": {}, "values": {}}})", momentum, values)),
+        .expect = {{5}, {5}}};
   };
   return {.cases = {update("moves_by_momentum", 0.1, 8), update("of_two_values", 0.5, 2)},
           .rejects = {{.name = "statistics_of_other_channels",
@@ -111,7 +113,7 @@ THIMBLE_OP_CASES(batch_norm_cumulative_update) {
   const TensorSpec statistic{.shape = {5}, .low = 0.5};
   return {.cases = {{.name = "means_over_batches",
                      .inputs = {state, state, count, statistic, statistic},
-                     .attrs = ir::Attrs::of(ops::BatchNormUpdateAttrs{.values = 8}),
+                     .attrs = attrs_of("batch_norm_cumulative_update", R"({"values": 8})"),
                      .expect = {{5}, {5}, {}}}},
           .rejects = {
               {.name = "a_count_of_several_numbers",

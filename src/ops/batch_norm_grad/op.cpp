@@ -1,10 +1,8 @@
 #include <thimble/ops/batch_norm_grad.h>
 
 #include "ir/graph.h"
-#include "ops/batch_norm_grad/attrs.h"
-#include "ops/batch_norm_grad/dims.h"
-#include "ops/batch_norm_grad/simd.h"
 #include "ops/families/norm/batch_norm.h"
+#include "ops/families/norm/batch_norm_kernels.h"
 
 #define THIMBLE_OP batch_norm_grad
 #include "ops/families/builder/both_precisions.h"
@@ -73,6 +71,10 @@ THIMBLE_OP_FOLDER(batch_norm_grad) {
 }
 
 namespace thimble {
+
+void describe(BatchNormGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("epsilon", a.epsilon, "added to the variance");
+}
 
 BatchNormGrads batch_norm_grad(Value dy, Value x, Value mean, Value variance, Value gamma,
                                const BatchNormGradAttrs& attrs) {

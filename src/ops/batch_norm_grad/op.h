@@ -7,6 +7,7 @@ namespace thimble {
 struct BatchNormGradAttrs {
   double epsilon = 1e-5;  // of the batch_norm
 };
+void describe(BatchNormGradAttrs& attrs, ir::FieldVisitor& visitor);
 
 struct BatchNormGrads {
   Value dx;      // [N, ..., C]

@@ -1,12 +1,11 @@
 // Reads dy and x twice: once for the sums of every channel, once for dx = scale * dy + slope * (x -
 // mean) + offset, whose constants follow from the sums.
 
-#include "ops/batch_norm_grad/simd.h"
-
 #include <hwy/highway.h>
 
 #include <cmath>
 
+#include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/norm/channel_rows-inl.h"
 #include "ops/families/norm/narrow_blocks.h"
 

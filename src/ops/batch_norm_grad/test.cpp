@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/batch_norm_grad/attrs.h"
 
 namespace thimble::test::batch_norm_grad_test {
 

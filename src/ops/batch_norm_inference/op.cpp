@@ -8,10 +8,8 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
-#include "ops/batch_norm_inference/attrs.h"
-#include "ops/batch_norm_inference/dims.h"
-#include "ops/batch_norm_inference/simd.h"
 #include "ops/families/norm/batch_norm.h"
+#include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP batch_norm_inference
@@ -105,6 +103,11 @@ THIMBLE_OP_FOLDER(batch_norm_inference) {
 }
 
 namespace thimble {
+
+void describe(BatchNormInferenceAttrs& a, ir::FieldVisitor& v) {
+  v.field("epsilon", a.epsilon, "added to the variance");
+  v.field("activation", a.activation, "applied to the result");
+}
 
 Value batch_norm_inference(Value x, Value gamma, Value beta, Value mean, Value variance,
                            const BatchNormInferenceAttrs& attrs) {

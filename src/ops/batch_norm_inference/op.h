@@ -9,6 +9,7 @@ struct BatchNormInferenceAttrs {
   double epsilon = 1e-5;                     // added to the variance
   Activation activation = Activation::none;  // applied to the result
 };
+void describe(BatchNormInferenceAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, channel by channel.
 // x: [N, ..., C]; gamma, beta: [C] or none (1 and 0); mean, variance: [C]; f32.

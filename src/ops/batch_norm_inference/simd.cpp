@@ -1,9 +1,8 @@
-#include "ops/batch_norm_inference/simd.h"
-
 #include <hwy/highway.h>
 
 #include <cmath>
 
+#include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/norm/channel_rows-inl.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_INFERENCE_ONCE_

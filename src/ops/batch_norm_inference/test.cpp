@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/batch_norm_inference/attrs.h"
 
 namespace thimble::test::batch_norm_inference_test {
 

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "ops/binary_cross_entropy/attrs.h"
 #include "ops/families/loss/loss_cases.h"
 
 namespace thimble::test::binary_cross_entropy_test {

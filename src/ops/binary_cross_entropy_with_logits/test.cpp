@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "harness/op_run.h"
-#include "ops/binary_cross_entropy_with_logits/attrs.h"
 #include "ops/families/loss/loss_cases.h"
 
 namespace thimble::test::binary_cross_entropy_with_logits_test {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
-#include "ops/broadcast_to/attrs.h"
 #include "ops/broadcast_to/dims.h"
 #include "ops/families/binary/broadcast.h"
 #include "ops/families/move/copy.h"
@@ -15,6 +14,14 @@
 
 namespace thimble::ops::broadcast_to_impl {
 namespace {
+
+struct BroadcastToAttrs {
+  Shape shape;
+};
+
+void describe(BroadcastToAttrs& a, ir::FieldVisitor& v) {
+  v.field("shape", a.shape, "the shape of the result");
+}
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& shape = c.attrs.as<BroadcastToAttrs>().shape;
@@ -78,6 +85,6 @@ THIMBLE_OP_FOLDER(broadcast_to) {
 namespace thimble {
 Value broadcast_to(Value x, const Shape& shape) {
   return x.graph().add1(ops::broadcast_to_impl::broadcast_to_op(),
-                        ir::Attrs::of(BroadcastToAttrs{shape}), {x});
+                        ir::Attrs::of(ops::broadcast_to_impl::BroadcastToAttrs{shape}), {x});
 }
 }  // namespace thimble

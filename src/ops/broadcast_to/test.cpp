@@ -1,10 +1,11 @@
 #include "harness/op_cases.h"
-#include "ops/broadcast_to/attrs.h"
 
 namespace thimble::test::broadcast_to_test {
 namespace {
 
-ir::Attrs to(const Shape& shape) { return ir::Attrs::of(BroadcastToAttrs{shape}); }
+ir::Attrs to(const Shape& shape) {
+  return attrs_of("broadcast_to", R"({"shape": )" + to_string(shape) + "}");
+}
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "ir/graph.h"
-#include "ops/cast/attrs.h"
 #include "ops/cast/dims.h"
 #include "ops/storage_16bit/simd.h"
 
@@ -15,6 +14,14 @@
 
 namespace thimble::ops::cast_impl {
 namespace {
+
+struct CastAttrs {
+  DType dtype = DType::f32;
+};
+
+void describe(CastAttrs& a, ir::FieldVisitor& v) {
+  v.field("dtype", a.dtype, "the type of the result");
+}
 
 constexpr int kTile = 16384;  // in elements; whole bytes of packed types
 
@@ -158,6 +165,7 @@ THIMBLE_OP_FOLDER(cast) {
 
 namespace thimble {
 Value cast(Value x, DType dtype) {
-  return x.graph().add1(ops::cast_impl::cast_op(), ir::Attrs::of(CastAttrs{dtype}), {x});
+  return x.graph().add1(ops::cast_impl::cast_op(), ir::Attrs::of(ops::cast_impl::CastAttrs{dtype}),
+                        {x});
 }
 }  // namespace thimble

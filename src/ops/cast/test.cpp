@@ -6,12 +6,13 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/cast/attrs.h"
 
 namespace thimble::test::cast_test {
 namespace {
 
-ir::Attrs to(DType dtype) { return ir::Attrs::of(CastAttrs{dtype}); }
+ir::Attrs to(DType dtype) {
+  return attrs_of("cast", fmt::format(R"({{"dtype": "{}"}})", to_string(dtype)));
+}
 
 template <class T>
 std::vector<T> cast_to(DType dtype, const Tensor& x) {

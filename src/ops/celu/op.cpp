@@ -1,6 +1,5 @@
 #include <thimble/ops/celu.h>
 
-#include "ops/celu/attrs.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP celu
@@ -21,6 +20,19 @@ void check(const ir::InferContext& c) {
   c.require(a.alpha != 0.0, "expected an alpha other than 0");
 }
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-3.0, 3.0, 0.01}, .torch = "nn.functional.celu(x)"},
+    {.name = "wide",
+     .attrs = R"({"alpha": 2.5})",
+     .domain = {-3.0, 3.0, 0.01},
+     .torch = "nn.functional.celu(x, 2.5)"},
+    {.name = "negative",
+     .attrs = R"({"alpha": -1.5})",
+     .domain = {-3.0, 3.0, 0.01},
+     .torch = "nn.functional.celu(x, -1.5)"},
+    {.name = "zero", .attrs = R"({"alpha": 0.0})", .refused = "alpha other than 0"},
+};
+
 constexpr UnaryInfo kCelu{
     .name = "celu",
     .grad_name = "celu_grad",
@@ -30,6 +42,7 @@ constexpr UnaryInfo kCelu{
     .example = "auto y = celu(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(celu),
+    .cases = kCases,
     .attrs = &ir::Attrs::schema_of<CeluAttrs>,
     .constants = constants,
     .check = check,
@@ -41,6 +54,10 @@ constexpr UnaryInfo kCelu{
 THIMBLE_OP_FOLDER(celu) { return Unary<kCelu>::folder(); }
 
 namespace thimble {
+
+void describe(CeluAttrs& a, ir::FieldVisitor& v) {
+  v.field("alpha", a.alpha, "minus the limit for small x");
+}
 
 Value celu(Value x, const CeluAttrs& attrs) {
   return ops::Unary<ops::celu_impl::kCelu>::apply(x, ir::Attrs::of(attrs));

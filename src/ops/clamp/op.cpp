@@ -2,15 +2,30 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
-#include "ops/clamp/attrs.h"
-#include "ops/clamp/simd.h"
 #include "ops/families/nary/nary.h"
+#include "ops/families/nary/nary_dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP clamp
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::clamp_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void clamp_simd(float* y, const float* x, const float* low, const float* high, const nary_dims* d,
+                parallel::ThreadPool& pool);
+void clamp_grad_simd(float* dx, const float* dy, const float* x, const float* low,
+                     const float* high, const nary_dims* d, parallel::ThreadPool& pool);
+
 namespace {
+
+struct ClampGradAttrs {
+  int64_t input = 0;  // the input whose gradient is computed: 0 x, 1 low, 2 high
+};
+
+void describe(ClampGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("input", a.input, "whose gradient is taken: 0 x, 1 low, 2 high");
+}
 
 void check(const ir::InferContext& c, int x) {
   for (int i = x; i < x + 3; ++i) {

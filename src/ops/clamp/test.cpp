@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/clamp/attrs.h"
 
 namespace thimble::test::clamp_test {
 

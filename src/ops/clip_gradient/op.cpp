@@ -1,13 +1,25 @@
 #include <thimble/ops/clip_gradient.h>
 
 #include "ir/graph.h"
-#include "ops/clip_gradient/attrs.h"
-#include "ops/clip_gradient/simd.h"
+#include "ops/clip_gradient/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP clip_gradient
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::clip_gradient_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. workspace: sum_squares_workspace_bytes(d).
+void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
+                      const clip_dims* d, parallel::ThreadPool& pool);
+[[nodiscard]] int64_t sum_squares_workspace_bytes(const clip_dims& d);
+
+void clip_by_norm_simd(float* y, const float* grad, const float* squares, const clip_dims* d,
+                       parallel::ThreadPool& pool);
+
+void clip_by_value_simd(float* y, const float* grad, const clip_dims* d,
+                        parallel::ThreadPool& pool);
+
 namespace {
 
 ir::Params elements_of_first(const ir::KernelContext& c) {
@@ -123,6 +135,14 @@ THIMBLE_OP_FOLDER(clip_gradient) {
 }
 
 namespace thimble {
+
+void describe(ClipByNormOptions& a, ir::FieldVisitor& v) {
+  v.field("max_norm", a.max_norm, "the largest norm that is not scaled down");
+}
+
+void describe(ClipByValueOptions& a, ir::FieldVisitor& v) {
+  v.field("limit", a.limit, "the largest magnitude that is not clipped");
+}
 
 Value sum_squares(Value x, Value previous) {
   return x.graph().add1(ops::clip_gradient_impl::sum_squares_op(), {}, {x, previous});

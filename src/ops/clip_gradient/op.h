@@ -7,10 +7,12 @@ namespace thimble {
 struct ClipByNormOptions {
   double max_norm = 1.0;  // above 0
 };
+void describe(ClipByNormOptions& options, ir::FieldVisitor& visitor);
 
 struct ClipByValueOptions {
   double limit = 1.0;  // above 0
 };
+void describe(ClipByValueOptions& options, ir::FieldVisitor& visitor);
 
 // The sum of squares of x's elements, plus `previous` if given: one f32. x: any shape, f32. A chain
 // of these ops gives the squared norm of several tensors together.

@@ -1,8 +1,8 @@
-#include "ops/clip_gradient/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ops/clip_gradient/dims.h"
 #include "ops/families/kernel/elements-inl.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::clip_gradient_impl::HWY_NAMESPACE {

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/clip_gradient/attrs.h"
 
 namespace thimble::test::clip_gradient_test {
 

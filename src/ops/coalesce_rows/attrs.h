@@ -1,4 +1,4 @@
-// The attributes of coalesce_rows and dense_rows, as generic code sees them.
+// Attributes of ops that the library alone builds; the tests need them.
 #pragma once
 
 #include <thimble/ops/coalesce_rows.h>
@@ -6,12 +6,6 @@
 #include "ir/attrs.h"
 
 namespace thimble {
-
-inline void describe(CoalesceRowsAttrs& a, ir::FieldVisitor& v) {
-  v.field("rows", a.rows, "of the whole gradient");
-  v.field("padding_idx", a.padding_idx, "rows of this index are left out; -1: none are");
-  v.field("mean", a.mean, "means instead of sums");
-}
 
 struct DenseRowsAttrs {
   int64_t rows = 0;

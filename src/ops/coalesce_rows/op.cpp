@@ -189,6 +189,12 @@ THIMBLE_OP_FOLDER(coalesce_rows) {
 
 namespace thimble {
 
+void describe(CoalesceRowsAttrs& a, ir::FieldVisitor& v) {
+  v.field("rows", a.rows, "of the whole gradient");
+  v.field("padding_idx", a.padding_idx, "rows of this index are left out; -1: none are");
+  v.field("mean", a.mean, "means instead of sums");
+}
+
 RowGradient coalesce_rows(Value dy, Value indices, const CoalesceRowsAttrs& attrs) {
   const std::vector<Value> out =
       dy.graph().add(ops::coalesce_rows_impl::coalesce_op(), ir::Attrs::of(attrs),

@@ -17,6 +17,7 @@ struct CoalesceRowsAttrs {
   int64_t padding_idx = -1;  // rows with this index are left out; -1: none
   bool mean = false;         // means instead of sums
 };
+void describe(CoalesceRowsAttrs& attrs, ir::FieldVisitor& visitor);
 
 // Sums the rows that have the same index, in order, so that the bits do not depend on the number of
 // threads. dy: [..., D], f32; indices: i32, the shape of dy without its last dimension. An index

@@ -2,7 +2,6 @@
 #include <thimble/ops/slice.h>
 
 #include "ir/graph.h"
-#include "ops/concat/attrs.h"
 #include "ops/families/move/copy.h"
 #include "ops/families/move/parts.h"
 #include "ops/families/reduction/axes.h"
@@ -90,6 +89,10 @@ THIMBLE_OP_FOLDER(concat) {
 }
 
 namespace thimble {
+
+void describe(ConcatOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "the axis along which the parts lie");
+}
 Value concat(const std::vector<Value>& parts, const ConcatOptions& options) {
   if (parts.empty() || !parts[0]) throw Error("concat", "expected at least one part");
   return parts[0].graph().add(ops::concat_impl::concat_op(), ir::Attrs::of(options), parts)[0];

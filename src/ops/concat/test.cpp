@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "harness/op_cases.h"
-#include "ops/concat/attrs.h"
 
 namespace thimble::test::concat_test {
 namespace {

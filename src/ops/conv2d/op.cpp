@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "ops/conv2d/attrs.h"
-#include "ops/conv2d/dims.h"
-#include "ops/conv2d/simd.h"
+#include "ir/function_def.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+#include "ops/families/conv/conv_kernels.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv2d
@@ -115,6 +115,28 @@ THIMBLE_OP_FOLDER(conv2d) {
 
 namespace thimble {
 
+void describe(Conv2dOptions& o, ir::OptionVisitor& v) {
+  v.field("channels", o.channels, "of the result; must be set");
+  v.field("kernel", o.kernel, "height and width of the window");
+  v.field("stride", o.stride, "places the window moves at a time");
+  v.field("padding", o.padding, "zeros around the image");
+  v.field("dilation", o.dilation, "distance between neighbouring taps of the window");
+  v.field("groups", o.groups, "divides both numbers of channels");
+  v.field("bias", o.bias, "with a bias");
+  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("bias_init", o.bias_init,
+          "first values of the bias; none: U(-1/sqrt(fan_in), 1/sqrt(fan_in))");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(Conv2dAttrs& a, ir::FieldVisitor& v) {
+  v.field("stride", a.stride, "places the window moves at a time");
+  v.field("padding", a.padding, "zeros around the image");
+  v.field("dilation", a.dilation, "distance between neighbouring taps of the window");
+  v.field("groups", a.groups, "equal runs that the channels are split into");
+  v.field("activation", a.activation, "applied to the result");
+}
+
 Value conv2d(Value x, Value weight, Value bias, const Conv2dAttrs& attrs) {
   return x.graph().add1(ops::conv2d_impl::conv2d_op(), ir::Attrs::of(attrs), {x, weight, bias});
 }
@@ -139,3 +161,20 @@ Value conv2d(Value x, const Conv2dOptions& options) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(conv2d) {
+  static const FunctionDef def{
+      .name = "conv2d",
+      .doc = "A convolution layer over images.",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, channels]", .batch_rank = 4}},
+      .parameters = {{"weight", "[channels, kh, kw, C / groups]"}, {"bias", "[channels]", true}},
+      .options = ir::OptionSchema::of<Conv2dOptions>(),
+      .required = {"channels"},
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {conv2d(in[0], options_as<Conv2dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

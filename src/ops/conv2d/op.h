@@ -17,6 +17,7 @@ struct Conv2dAttrs {
   int64_t groups = 1;                        // divides both numbers of channels
   Activation activation = Activation::none;  // applied to the result
 };
+void describe(Conv2dAttrs& attrs, ir::FieldVisitor& visitor);
 
 // 2-D convolution (cross-correlation, as usual in deep learning) of images: y[n, p, q, k] = sum
 // over r, s, c of x[n, p*stride + r*dilation - padding, ..., c] w[k, r, s, c] + bias[k]. With
@@ -37,6 +38,7 @@ struct Conv2dOptions {
   std::optional<Initializer> bias_init;  // none: U(-1/sqrt(fan_in), 1/sqrt(fan_in))
   std::string name;                      // of the layer; empty: conv2d_1, conv2d_2, ...
 };
+void describe(Conv2dOptions& options, ir::OptionVisitor& visitor);
 
 // A convolution layer. Adds the parameters <name>.weight [channels, kh, kw, C / groups] and
 // <name>.bias [channels].

@@ -1,7 +1,6 @@
-#include "ops/conv2d/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ops/families/conv/conv_kernels.h"
 #include "simd/conv.h"
 
 #if HWY_ONCE

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "harness/op_cases.h"
-#include "ops/conv2d/attrs.h"
 
 namespace thimble::test::conv2d_test {
 namespace {

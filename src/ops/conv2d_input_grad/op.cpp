@@ -1,10 +1,9 @@
 #include <thimble/ops/conv2d_input_grad.h>
 
 #include "ir/graph.h"
-#include "ops/conv2d_input_grad/attrs.h"
-#include "ops/conv2d_input_grad/dims.h"
-#include "ops/conv2d_input_grad/simd.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+#include "ops/families/conv/conv_kernels.h"
 
 #define THIMBLE_OP conv2d_input_grad
 #include "ops/families/builder/both_precisions.h"
@@ -73,6 +72,14 @@ THIMBLE_OP_FOLDER(conv2d_input_grad) {
 }
 
 namespace thimble {
+
+void describe(Conv2dInputGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the convolution's input");
+  v.field("stride", a.stride, "of the convolution");
+  v.field("padding", a.padding, "of the convolution");
+  v.field("dilation", a.dilation, "of the convolution");
+  v.field("groups", a.groups, "of the convolution");
+}
 
 Value conv2d_input_grad(Value dy, Value weight, const Conv2dInputGradAttrs& attrs) {
   return dy.graph().add1(ops::conv2d_input_grad_impl::conv2d_input_grad_op(), ir::Attrs::of(attrs),

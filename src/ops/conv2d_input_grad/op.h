@@ -13,6 +13,7 @@ struct Conv2dInputGradAttrs {
   Pair dilation = 1;
   int64_t groups = 1;
 };
+void describe(Conv2dInputGradAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The gradient of conv2d by its input: the adjoint of x -> conv2d(x, weight).
 // dy: [N, P, Q, K], the gradient of its result; weight: [K, kh, kw, C / groups];

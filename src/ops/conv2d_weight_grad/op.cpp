@@ -1,10 +1,9 @@
 #include <thimble/ops/conv2d_weight_grad.h>
 
 #include "ir/graph.h"
-#include "ops/conv2d_weight_grad/attrs.h"
-#include "ops/conv2d_weight_grad/dims.h"
-#include "ops/conv2d_weight_grad/simd.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+#include "ops/families/conv/conv_kernels.h"
 #include "simd/conv.h"
 
 #define THIMBLE_OP conv2d_weight_grad
@@ -82,6 +81,14 @@ THIMBLE_OP_FOLDER(conv2d_weight_grad) {
 }
 
 namespace thimble {
+
+void describe(Conv2dWeightGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("kernel", a.kernel, "height and width of the convolution's weights");
+  v.field("stride", a.stride, "of the convolution");
+  v.field("padding", a.padding, "of the convolution");
+  v.field("dilation", a.dilation, "of the convolution");
+  v.field("groups", a.groups, "of the convolution");
+}
 
 Value conv2d_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs) {
   return x.graph().add1(ops::conv2d_weight_grad_impl::conv2d_weight_grad_op(), ir::Attrs::of(attrs),

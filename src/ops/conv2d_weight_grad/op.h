@@ -13,6 +13,7 @@ struct Conv2dWeightGradAttrs {
   Pair dilation = 1;
   int64_t groups = 1;
 };
+void describe(Conv2dWeightGradAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The gradient of conv2d by its weights.
 // x: [N, H, W, C], its input; dy: [N, P, Q, K], the gradient of its result;

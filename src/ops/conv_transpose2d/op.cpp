@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-#include "ops/conv_transpose2d/attrs.h"
-#include "ops/conv_transpose2d/dims.h"
-#include "ops/conv_transpose2d/simd.h"
+#include "ir/function_def.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+#include "ops/families/conv/conv_kernels.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv_transpose2d
@@ -162,6 +162,29 @@ THIMBLE_OP_FOLDER(conv_transpose2d) {
 
 namespace thimble {
 
+void describe(ConvTranspose2dOptions& o, ir::OptionVisitor& v) {
+  v.field("channels", o.channels, "of the result; must be set");
+  v.field("kernel", o.kernel, "height and width of the window");
+  v.field("stride", o.stride, "the result is about this many times as large");
+  v.field("padding", o.padding, "cells cut off the result");
+  v.field("output_padding", o.output_padding, "rows and columns added below and to the right");
+  v.field("dilation", o.dilation, "distance between neighbouring taps of the window");
+  v.field("groups", o.groups, "divides both numbers of channels");
+  v.field("bias", o.bias, "with a bias");
+  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("bias_init", o.bias_init, "first values of the bias; none: as in PyTorch");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(ConvTranspose2dAttrs& a, ir::FieldVisitor& v) {
+  v.field("stride", a.stride, "the result is about this many times as large");
+  v.field("padding", a.padding, "cells cut off the result");
+  v.field("output_padding", a.output_padding, "rows and columns added below and to the right");
+  v.field("dilation", a.dilation, "distance between neighbouring taps of the window");
+  v.field("groups", a.groups, "equal runs that the channels are split into");
+  v.field("activation", a.activation, "applied to the result");
+}
+
 Value conv_transpose2d(Value x, Value weight, Value bias, const ConvTranspose2dAttrs& attrs) {
   return x.graph().add1(ops::conv_transpose2d_impl::conv_transpose2d_op(), ir::Attrs::of(attrs),
                         {x, weight, bias});
@@ -188,3 +211,20 @@ Value conv_transpose2d(Value x, const ConvTranspose2dOptions& options) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(conv_transpose2d) {
+  static const FunctionDef conv_transpose2d_function{
+      .name = "conv_transpose2d",
+      .doc = "A transposed convolution layer over images: about stride times as large.",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, channels]", .batch_rank = 4}},
+      .parameters = {{"weight", "[C, kh, kw, channels / groups]"}, {"bias", "[channels]", true}},
+      .options = ir::OptionSchema::of<ConvTranspose2dOptions>(),
+      .required = {"channels"},
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {conv_transpose2d(in[0], options_as<ConvTranspose2dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&conv_transpose2d_function};
+  return defs;
+}

@@ -20,6 +20,7 @@ struct ConvTranspose2dAttrs {
   int64_t groups = 1;                        // divides both numbers of channels
   Activation activation = Activation::none;  // applied to the result
 };
+void describe(ConvTranspose2dAttrs& attrs, ir::FieldVisitor& visitor);
 
 // Transposed 2-D convolution: exactly the adjoint of conv2d with these weights and settings, so
 // <conv2d(y, w), x> = <y, conv_transpose2d(x, w)>; plus the bias.

@@ -4,7 +4,6 @@
 
 #include "harness/op_cases.h"
 #include "ir/reference.h"
-#include "ops/conv_transpose2d/attrs.h"
 
 namespace thimble::test::conv_transpose2d_test {
 namespace {

@@ -1,6 +1,5 @@
 #include <thimble/ops/cosine_embedding.h>
 
-#include "ops/cosine_embedding/attrs.h"
 #include "ops/cosine_embedding/dims.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/loss/loss.h"
@@ -139,6 +138,11 @@ THIMBLE_OP_FOLDER(cosine_embedding) {
 }
 
 namespace thimble {
+
+void describe(CosineEmbeddingOptions& a, ir::FieldVisitor& v) {
+  v.field("reduction", a.reduction, "how the rows become one number");
+  v.field("margin", a.margin, "below which unlike pairs count nothing");
+}
 Value cosine_embedding(Value a, Value b, Value target, const CosineEmbeddingOptions& options) {
   return a.graph().add1(ops::cosine_embedding_impl::cosine_embedding_op(), ir::Attrs::of(options),
                         {a, b, target});

@@ -9,6 +9,7 @@ struct CosineEmbeddingOptions {
   Reduction reduction = Reduction::mean;
   double margin = 0.0;  // dissimilar pairs with a lower cosine contribute nothing
 };
+void describe(CosineEmbeddingOptions& options, ir::FieldVisitor& visitor);
 
 // reduce over rows of 1 - cos(a, b) where the target is 1, and of max(0, cos(a, b) - margin) where
 // it is -1; other targets contribute nothing. cos(a, b) = a b / sqrt((a^2 + 1e-12) (b^2 + 1e-12)).

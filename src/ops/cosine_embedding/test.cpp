@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/cosine_embedding/attrs.h"
 
 namespace thimble::test::cosine_embedding_test {
 

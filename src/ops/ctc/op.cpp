@@ -2,15 +2,28 @@
 
 #include <fmt/format.h>
 
-#include "ops/ctc/attrs.h"
+#include "ir/function_def.h"
+#include "ir/op_def.h"
 #include "ops/ctc/dims.h"
-#include "ops/ctc/simd.h"
 #include "ops/families/loss/loss.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP ctc
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::ctc_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold ctc_dims.
+int64_t ctc_workspace(const ir::Params& params, int threads);
+
+void ctc_simd(float* y, float* alpha, const float* x, const int32_t* targets,
+              const int32_t* input_lengths, const int32_t* target_lengths, void* workspace,
+              const ctc_dims* d, parallel::ThreadPool& pool);
+void ctc_grad_simd(float* dx, float* beta, const float* dy, const float* x, const float* alpha,
+                   const int32_t* targets, const int32_t* input_lengths,
+                   const int32_t* target_lengths, void* workspace, const ctc_dims* d,
+                   parallel::ThreadPool& pool);
+
 namespace {
 
 // The shape of alpha. first: the input with the logits; targets and lengths start at input
@@ -155,9 +168,42 @@ THIMBLE_OP_FOLDER(ctc) {
 }
 
 namespace thimble {
+
+void describe(CtcOptions& a, ir::FieldVisitor& v) {
+  v.field("reduction", a.reduction, "how the losses of the batch become one number");
+  v.field("blank", a.blank, "the class of the blank, which is no symbol");
+  v.field("zero_infinity", a.zero_infinity,
+          "targets too long for their sequence count 0, with no gradient");
+}
 Value ctc(Value logits, Value targets, Value input_lengths, Value target_lengths,
           const CtcOptions& options) {
   const Value inputs[] = {logits, targets, input_lengths, target_lengths};
   return logits.graph().add(ops::ctc_impl::ctc_op(), ir::Attrs::of(options), inputs)[0];
 }
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(ctc) {
+  static const FunctionDef ctc_function{
+      .name = "ctc",
+      .doc =
+          "Connectionist temporal classification: minus the log probability, under the softmax of "
+          "the logits, of all ways to write the target, blanks and repeats taken out. The mean is "
+          "of "
+          "each loss divided by its target's length.",
+      .inputs =
+          {{.name = "logits", .doc = "[N, T, classes]", .batch_rank = 3},
+           {.name = "targets", .doc = "[N, S], i32: classes without the blank", .batch_rank = 2},
+           {.name = "input_lengths", .doc = "[N], i32; none: T", .optional = true, .batch_rank = 1},
+           {.name = "target_lengths",
+            .doc = "[N], i32; none: S",
+            .optional = true,
+            .batch_rank = 1}},
+      .outputs = {{"loss", "one number, or one a sequence"}},
+      .options = ir::OptionSchema::of<CtcOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {ctc(in[0], in[1], in[2], in[3], options_as<CtcOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&ctc_function};
+  return defs;
+}

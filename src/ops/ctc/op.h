@@ -13,6 +13,7 @@ struct CtcOptions {
   bool zero_infinity =
       false;  // targets too long for their sequence have a loss of 0 and no gradient
 };
+void describe(CtcOptions& options, ir::FieldVisitor& visitor);
 
 // Connectionist temporal classification: minus the log probability of all alignments of the target
 // (with blanks and repeats removed), reduced over the batch; computed in log space. logits: [N, T,

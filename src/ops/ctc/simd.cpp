@@ -1,11 +1,12 @@
-#include "ops/ctc/simd.h"
-
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "ir/op_def.h"
+#include "ops/ctc/dims.h"
 #include "ops/families/kernel/rows-inl.h"
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_CTC_ONCE_

@@ -4,7 +4,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/ctc/attrs.h"
 
 namespace thimble::test::ctc_test {
 namespace {

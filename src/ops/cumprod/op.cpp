@@ -1,7 +1,6 @@
 #include <thimble/ops/cumprod.h>
 
 #include "ir/graph.h"
-#include "ops/cumprod/attrs.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP cumprod
@@ -77,6 +76,10 @@ THIMBLE_OP_FOLDER(cumprod) {
 }
 
 namespace thimble {
+
+void describe(CumprodOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "along which to multiply");
+}
 Value cumprod(Value x, const CumprodOptions& options) {
   return x.graph().add1(ops::cumprod_impl::cumprod_op(), ir::Attrs::of(options), {x});
 }

@@ -9,6 +9,7 @@ namespace thimble {
 struct CumprodOptions {
   int64_t axis = -1;  // the axis of the products; negative counts from the last
 };
+void describe(CumprodOptions& options, ir::FieldVisitor& visitor);
 
 // Running products along an axis: y[i] = x[0] ... x[i]. x: any shape of at least one dimension,
 // f32; y: the shape of x. The gradient is also correct where elements are 0; it takes time

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/cumprod/attrs.h"
 
 namespace thimble::test::cumprod_test {
 

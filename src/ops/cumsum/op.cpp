@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ops/cumsum/attrs.h"
 #include "ops/cumsum/dims.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/kernel/integers.h"
@@ -106,6 +105,11 @@ THIMBLE_OP_FOLDER(cumsum) {
 }
 
 namespace thimble {
+
+void describe(CumsumOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "along which to add up; negative counts from the last");
+  v.field("reverse", a.reverse, "from the end to the start");
+}
 Value cumsum(Value x, const CumsumOptions& options) {
   return x.graph().add1(ops::cumsum_impl::cumsum_op(), ir::Attrs::of(options), {x});
 }

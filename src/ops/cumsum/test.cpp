@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/cumsum/attrs.h"
 
 namespace thimble::test::cumsum_test {
 

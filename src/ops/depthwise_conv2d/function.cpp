@@ -1,6 +1,6 @@
 #include <thimble/ops/depthwise_conv2d.h>
 
-#include "ops/conv2d/options.h"
+#include "ir/function_def.h"
 
 THIMBLE_FUNCTION_FOLDER(depthwise_conv2d) {
   static const FunctionDef def{

@@ -2,14 +2,21 @@
 
 #include <cmath>
 
+#include "ir/function_def.h"
 #include "ops/dropout/attrs.h"
-#include "ops/dropout/simd.h"
 #include "ops/families/random/random.h"
+#include "ops/families/random/random_dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP dropout
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::dropout_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void dropout_simd(float* y, const uint32_t* rng, const float* x, const random_dims* d,
+                  parallel::ThreadPool& pool);
+
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -71,9 +78,33 @@ THIMBLE_OP_FOLDER(dropout) {
 }
 
 namespace thimble {
+
+void describe(DropoutOptions& o, ir::OptionVisitor& v) {
+  v.field("p", o.p, "share of elements that become 0");
+}
 Value dropout(Value x, const DropoutOptions& options) {
   ir::Graph& graph = x.graph();
   const DropoutAttrs attrs{options.p, ops::new_stream(graph)};
   return graph.add1(ops::dropout_impl::dropout_op(), ir::Attrs::of(attrs), {ops::rng_of(graph), x});
 }
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(dropout) {
+  static const FunctionDef dropout_function{
+      .name = "dropout",
+      .doc =
+          "In training each element becomes 0 with probability p and the others are divided by 1 - "
+          "p; at "
+          "inference y = x. The mask depends on the seed, the step and the place in the graph "
+          "alone.",
+      .example = "auto y = dropout(x, {.p = 0.2});",
+      .inputs = {{"x", "any shape"}},
+      .outputs = {{"y", "the shape of x"}},
+      .options = ir::OptionSchema::of<DropoutOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {dropout(in[0], options_as<DropoutOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&dropout_function};
+  return defs;
+}

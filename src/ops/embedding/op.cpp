@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/embedding/attrs.h"
+#include "ir/function_def.h"
 #include "ops/embedding/dims.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/conv/row_tasks.h"
@@ -15,6 +15,26 @@
 
 namespace thimble::ops::embedding_impl {
 namespace {
+
+struct EmbeddingRenormAttrs {
+  double max_norm = 1.0;
+  double norm_type = 2.0;
+};
+
+void describe(EmbeddingRenormAttrs& a, ir::FieldVisitor& v) {
+  v.field("max_norm", a.max_norm, "longer rows are shortened to this norm");
+  v.field("norm_type", a.norm_type, "the p of that norm, above 0");
+}
+
+struct EmbeddingGradAttrs {
+  int64_t embeddings = 0;
+  int64_t padding_idx = -1;
+};
+
+void describe(EmbeddingGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("embeddings", a.embeddings, "rows of the weight");
+  v.field("padding_idx", a.padding_idx, "the row of this index gets no gradient; -1: none");
+}
 
 void fast(float* y, const int32_t* indices, const float* weight, const embedding_dims* d,
           parallel::ThreadPool& pool) {
@@ -215,6 +235,31 @@ THIMBLE_OP_FOLDER(embedding) {
 
 namespace thimble {
 
+void describe(EmbeddingOptions& o, ir::OptionVisitor& v) {
+  v.field("embeddings", o.embeddings, "rows of the table; must be set");
+  v.field("width", o.width, "of a row; must be set");
+  v.field("padding_idx", o.padding_idx,
+          "the row of this index is 0 and not trained; -1: all rows are");
+  v.field("max_norm", o.max_norm,
+          "longer rows are shortened to this norm where they are read; 0: none");
+  v.field("norm_type", o.norm_type, "the p of that norm");
+  v.field("scale_grad_by_freq", o.scale_grad_by_freq,
+          "a row's gradient is the mean over the places it is read");
+  v.field("sparse", o.sparse,
+          "updates cost what the rows read cost, not what the whole table does");
+  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(EmbeddingAttrs& a, ir::FieldVisitor& v) {
+  v.field("padding_idx", a.padding_idx, "the row of this index gets no gradient; -1: none");
+  v.field("max_norm", a.max_norm, "longer rows are shortened to this norm; 0: none");
+  v.field("norm_type", a.norm_type, "the p of that norm, above 0");
+  v.field("scale_grad_by_freq", a.scale_grad_by_freq,
+          "a row's gradient is the mean over the places it is read");
+  v.field("sparse", a.sparse, "the weight's gradient is kept as rows");
+}
+
 Value embedding(Value indices, Value weight, const EmbeddingAttrs& attrs) {
   return indices.graph().add1(ops::embedding_impl::embedding_op(), ir::Attrs::of(attrs),
                               {indices, weight});
@@ -240,3 +285,20 @@ Value embedding(Value indices, const EmbeddingOptions& options) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(embedding) {
+  static const FunctionDef def{
+      .name = "embedding",
+      .doc = "An embedding layer: rows of a trained table by their indices.",
+      .inputs = {{"indices", "any shape, i32"}},
+      .outputs = {{"y", "[the shape of indices, width]"}},
+      .parameters = {{"weight", "[embeddings, width]"}},
+      .options = ir::OptionSchema::of<EmbeddingOptions>(),
+      .required = {"embeddings", "width"},
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {embedding(in[0], options_as<EmbeddingOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

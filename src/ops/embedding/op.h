@@ -16,6 +16,7 @@ struct EmbeddingAttrs {
       false;            // a row's gradient is the mean over its occurrences, not the sum
   bool sparse = false;  // the weight's gradient is sparse: see below
 };
+void describe(EmbeddingAttrs& attrs, ir::FieldVisitor& visitor);
 
 // Rows of a table by their indices: y[..., :] = weight[indices[...], :].
 // indices: i32, any shape; weight: [V, D], f32; y: the shape of indices, then D. An index that is

@@ -1,10 +1,10 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/embedding/attrs.h"
 
 namespace thimble::test::embedding_test {
 
@@ -68,7 +68,8 @@ THIMBLE_OP_CASES(embedding_renorm) {
                               .dtype = DType::i32,
                               .low = -1,
                               .high = static_cast<double>(rows)}},
-                  .attrs = ir::Attrs::of(EmbeddingRenormAttrs{norm, p}),
+                  .attrs = attrs_of("embedding_renorm",
+                                    fmt::format(R"({{"max_norm": {}, "norm_type": {}}})", norm, p)),
                   .expect = {{rows, width}}};
   };
   OpCases table{

@@ -4,7 +4,6 @@
 #include "ops/families/move/copy.h"
 #include "ops/families/move/strided.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/flip/attrs.h"
 
 #define THIMBLE_OP flip
 #include "ops/families/builder/both_precisions.h"
@@ -72,6 +71,10 @@ THIMBLE_OP_FOLDER(flip) {
 }
 
 namespace thimble {
+
+void describe(FlipOptions& a, ir::FieldVisitor& v) {
+  v.field("axes", a.axes, "turned around; negative ones count from the last");
+}
 Value flip(Value x, const FlipOptions& options) {
   return x.graph().add1(ops::flip_impl::flip_op(), ir::Attrs::of(options), {x});
 }

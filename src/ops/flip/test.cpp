@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/flip/attrs.h"
 
 namespace thimble::test::flip_test {
 

@@ -7,15 +7,21 @@
 #include "ir/graph.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/indexed/indexed.h"
+#include "ops/families/indexed/indexed_dims.h"
 #include "ops/families/move/copy.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/gather/attrs.h"
-#include "ops/gather/simd.h"
 
 #define THIMBLE_OP gather
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::gather_impl {
+
+// In simd.cpp. Computes one run of the innermost axis for
+// elements of 4 bytes of any type. missing: the bits written for an invalid index. x: where the
+// run's elements of index 0 begin.
+void gather_words(int32_t* y, const int32_t* x, const int32_t* index, int32_t missing,
+                  const indexed_dims& d);
+
 namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
@@ -94,6 +100,10 @@ THIMBLE_OP_FOLDER(gather) {
 }
 
 namespace thimble {
+
+void describe(GatherOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "along which indices count; negative counts from the last");
+}
 Value gather(Value x, Value index, const GatherOptions& options) {
   return x.graph().add1(ops::gather_impl::gather_op(), ir::Attrs::of(options), {x, index});
 }

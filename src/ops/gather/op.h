@@ -9,6 +9,7 @@ namespace thimble {
 struct GatherOptions {
   int64_t axis = -1;  // the axis that indices refer to; negative counts from the last
 };
+void describe(GatherOptions& options, ir::FieldVisitor& visitor);
 
 // Elements looked up along an axis: y[i, j, k] = x[i, index[i, j, k], k] for axis 1. x: any type,
 // at most 8 dimensions; index: i32, as many dimensions, no larger than x except along the axis; y:

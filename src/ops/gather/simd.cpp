@@ -1,6 +1,6 @@
-#include "ops/gather/simd.h"
-
 #include <hwy/highway.h>
+
+#include "ops/families/indexed/indexed_dims.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::gather_impl::HWY_NAMESPACE {

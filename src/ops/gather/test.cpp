@@ -5,7 +5,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/gather/attrs.h"
 
 namespace thimble::test::gather_test {
 

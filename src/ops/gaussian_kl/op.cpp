@@ -1,12 +1,22 @@
 #include <thimble/ops/gaussian_kl.h>
 
-#include "ops/gaussian_kl/attrs.h"
-#include "ops/gaussian_kl/simd.h"
+#include "ops/families/loss/loss.h"
+#include "ops/families/loss/loss_dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP gaussian_kl
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::gaussian_kl_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. workspace: loss_workspace() bytes.
+void gaussian_kl_simd(float* y, const float* mean, const float* logvar, void* workspace,
+                      const loss_dims* d, parallel::ThreadPool& pool);
+
+// dmean may alias mean, dlogvar logvar.
+void gaussian_kl_grad_simd(float* dmean, float* dlogvar, const float* dy, const float* mean,
+                           const float* logvar, const loss_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 void require_pair(const ir::InferContext& c, int first) {
@@ -92,6 +102,10 @@ THIMBLE_OP_FOLDER(gaussian_kl) {
 }
 
 namespace thimble {
+
+void describe(GaussianKlOptions& a, ir::FieldVisitor& v) {
+  v.field("reduction", a.reduction, "how the terms become one number");
+}
 Value gaussian_kl(Value mean, Value logvar, const GaussianKlOptions& options) {
   return mean.graph().add1(ops::gaussian_kl_impl::gaussian_kl_op(), ir::Attrs::of(options),
                            {mean, logvar});

@@ -8,6 +8,7 @@ namespace thimble {
 struct GaussianKlOptions {
   Reduction reduction = Reduction::batch_mean;
 };
+void describe(GaussianKlOptions& options, ir::FieldVisitor& visitor);
 
 // Kullback-Leibler divergence of normal distributions from the standard one:
 // -1/2 reduce of (1 + logvar - mean^2 - exp(logvar)). mean, logvar: [N, ...] of one shape, f32.

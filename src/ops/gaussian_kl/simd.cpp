@@ -1,9 +1,9 @@
-#include "ops/gaussian_kl/simd.h"
-
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "ops/families/loss/loss-inl.h"
+#include "ops/families/loss/loss_dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::gaussian_kl_impl::HWY_NAMESPACE {

@@ -1,5 +1,4 @@
 #include "ops/families/loss/loss_cases.h"
-#include "ops/gaussian_kl/attrs.h"
 
 namespace thimble::test::gaussian_kl_test {
 namespace {

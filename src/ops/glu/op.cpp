@@ -2,14 +2,25 @@
 
 #include "ir/graph.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/glu/attrs.h"
 #include "ops/glu/dims.h"
-#include "ops/glu/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP glu
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::glu_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void glu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool);
+void glu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+                   parallel::ThreadPool& pool);
+void swiglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool);
+void swiglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+                      parallel::ThreadPool& pool);
+void geglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool);
+void geglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+                     parallel::ThreadPool& pool);
+
 namespace {
 
 Shape half_of(const ir::InferContext& c, int x) {
@@ -98,6 +109,10 @@ THIMBLE_OP_FOLDER(glu) {
 }
 
 namespace thimble {
+
+void describe(GluOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "whose halves are a and b; negative counts from the last");
+}
 
 Value glu(Value x, const GluOptions& options) {
   return x.graph().add1(ops::glu_impl::glu_op(), ir::Attrs::of(options), {x});

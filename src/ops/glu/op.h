@@ -9,6 +9,7 @@ namespace thimble {
 struct GluOptions {
   int64_t axis = -1;  // the axis that is split into halves; negative counts from the last
 };
+void describe(GluOptions& options, ir::FieldVisitor& visitor);
 
 // Gated linear units of a and b, the halves of x along an axis. x: f32, the axis of even size; y: x
 // with half of the axis. Training keeps x. Source: Shazeer, "GLU variants improve transformer",

@@ -1,8 +1,8 @@
-#include "ops/glu/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/rows-inl.h"
+#include "ops/glu/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::glu_impl::HWY_NAMESPACE {

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/glu/attrs.h"
 
 namespace thimble::test::glu_test {
 namespace {

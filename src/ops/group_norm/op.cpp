@@ -1,5 +1,6 @@
 #include <thimble/ops/group_norm.h>
 
+#include "ir/function_def.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/norm/batch_norm.h"
 #include "ops/families/norm/group_norm.h"
@@ -185,6 +186,18 @@ THIMBLE_OP_FOLDER(group_norm) {
 
 namespace thimble {
 
+void describe(GroupNormOptions& o, ir::OptionVisitor& v) {
+  v.field("groups", o.groups, "of neighbouring channels; must be set, divides their number");
+  v.field("epsilon", o.epsilon, "added to the variance");
+  v.field("affine", o.affine, "with a trained scale and shift");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(GroupNormAttrs& a, ir::FieldVisitor& v) {
+  v.field("groups", a.groups, "of neighbouring channels; divides their number");
+  v.field("epsilon", a.epsilon, "added to the variance");
+}
+
 Value group_norm(Value x, Value gamma, Value beta, const GroupNormAttrs& attrs) {
   const Value inputs[] = {x, gamma, beta};
   return x.graph().add(ops::group_norm_impl::group_norm_op(), ir::Attrs::of(attrs), inputs)[0];
@@ -211,3 +224,20 @@ GroupNormGrads group_norm_grad(Value dy, Value x, Value mean, Value variance, Va
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(group_norm) {
+  static const FunctionDef group_norm_function{
+      .name = "group_norm",
+      .doc = "A group normalisation layer: groups of channels of one image are normalised.",
+      .inputs = {{"x", "[N, ..., C]"}},
+      .outputs = {{"y", "the shape of x"}},
+      .parameters = {{"weight", "[C]", true}, {"bias", "[C]", true}},
+      .options = ir::OptionSchema::of<GroupNormOptions>(),
+      .required = {"groups"},
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {group_norm(in[0], options_as<GroupNormOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&group_norm_function};
+  return defs;
+}

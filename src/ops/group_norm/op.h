@@ -11,6 +11,7 @@ struct GroupNormAttrs {
   int64_t groups = 1;     // number of groups of consecutive channels; divides the channels
   double epsilon = 1e-5;  // added to the variance
 };
+void describe(GroupNormAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with the mean and (biased) variance of
 // each group of channels over all positions of one image.

@@ -1,8 +1,8 @@
-#include "ops/gru/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/recurrent/recurrent-inl.h"
+#include "ops/families/recurrent/recurrent_dims.h"
+#include "parallel/thread_pool.h"
 #include "simd/packed.h"
 #include "simd/workspace.h"
 

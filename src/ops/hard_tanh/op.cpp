@@ -2,7 +2,6 @@
 
 #include "ops/families/unary/activation_mask.h"
 #include "ops/families/unary/unary.h"
-#include "ops/hard_tanh/attrs.h"
 
 #define THIMBLE_OP hard_tanh
 #include "ops/families/builder/both_precisions.h"
@@ -27,6 +26,17 @@ ir::MaskRule mask(const ir::Attrs& attrs) {
   return activation_mask({BitTest::inside, a.min_val, a.max_val});
 }
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-0.9, 0.9}, .torch = "nn.functional.hardtanh(x)"},
+    {.name = "wide",
+     .attrs = R"({"min_val": -4.0, "max_val": 6.0})",
+     .domain = {-3.5, 5.5},
+     .torch = "nn.functional.hardtanh(x, -4, 6)"},
+    {.name = "crossed_limits",
+     .attrs = R"({"min_val": 2.0, "max_val": 1.0})",
+     .refused = "min_val <= max_val"},
+};
+
 constexpr UnaryInfo kHardTanh{
     .name = "hard_tanh",
     .grad_name = "hard_tanh_grad",
@@ -36,6 +46,7 @@ constexpr UnaryInfo kHardTanh{
     .example = "auto y = hard_tanh(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(hard_tanh),
+    .cases = kCases,
     .attrs = &ir::Attrs::schema_of<HardTanhAttrs>,
     .constants = constants,
     .check = check,
@@ -49,6 +60,11 @@ constexpr UnaryInfo kHardTanh{
 THIMBLE_OP_FOLDER(hard_tanh) { return Unary<kHardTanh>::folder(); }
 
 namespace thimble {
+
+void describe(HardTanhAttrs& a, ir::FieldVisitor& v) {
+  v.field("min_val", a.min_val, "least value");
+  v.field("max_val", a.max_val, "largest value");
+}
 
 Value hard_tanh(Value x, const HardTanhAttrs& attrs) {
   return ops::Unary<ops::hard_tanh_impl::kHardTanh>::apply(x, ir::Attrs::of(attrs));

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ops/huber/attrs.h"
+#include "ops/families/loss/loss.h"
 
 #define THIMBLE_OP huber
 #include "ops/families/builder/both_precisions.h"
@@ -32,6 +32,11 @@ struct Huber : PlainLoss {
 THIMBLE_OP_FOLDER(huber) { return ElementLoss<Huber>::folder(); }
 
 namespace thimble {
+
+void describe(HuberOptions& a, ir::FieldVisitor& v) {
+  v.field("delta", a.delta, "where the parabola becomes a straight line");
+  v.field("reduction", a.reduction, "how the terms become one number");
+}
 Value huber(Value prediction, Value target, const HuberOptions& options) {
   return ops::ElementLoss<ops::huber_impl::Huber>::apply(prediction, target, options);
 }

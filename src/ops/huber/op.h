@@ -9,6 +9,7 @@ struct HuberOptions {
   double delta = 1.0;  // where the loss changes from quadratic to linear
   Reduction reduction = Reduction::mean;
 };
+void describe(HuberOptions& options, ir::FieldVisitor& visitor);
 
 // Huber loss: reduce of d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with
 // d = prediction - target. Both: any one shape, f32.

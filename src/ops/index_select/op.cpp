@@ -4,7 +4,6 @@
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/move/copy.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/index_select/attrs.h"
 #include "ops/index_select/dims.h"
 
 #define THIMBLE_OP index_select
@@ -12,6 +11,16 @@
 
 namespace thimble::ops::index_select_impl {
 namespace {
+
+struct IndexSelectGradAttrs {
+  int64_t axis = 0;
+  int64_t size = 0;  // size of the axis in index_select's input
+};
+
+void describe(IndexSelectGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "of index_select");
+  v.field("size", a.size, "of the axis in index_select's input");
+}
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
           const index_select_dims* d, parallel::ThreadPool& pool) {
@@ -149,6 +158,10 @@ THIMBLE_OP_FOLDER(index_select) {
 }
 
 namespace thimble {
+
+void describe(IndexSelectOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "whose slices are taken; negative counts from the last");
+}
 Value index_select(Value x, Value index, const IndexSelectOptions& options) {
   return x.graph().add1(ops::index_select_impl::index_select_op(), ir::Attrs::of(options),
                         {x, index});

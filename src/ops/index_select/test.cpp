@@ -4,7 +4,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/index_select/attrs.h"
 
 namespace thimble::test::index_select_test {
 

@@ -1,17 +1,11 @@
-// The attributes of instance_norm and instance_norm_update, as generic code sees them.
+// Attributes of ops that the library alone builds; the tests need them.
 #pragma once
 
 #include <thimble/ops/instance_norm.h>
 
 #include "ir/attrs.h"
 
-namespace thimble {
-
-inline void describe(InstanceNormAttrs& a, ir::FieldVisitor& v) {
-  v.field("epsilon", a.epsilon, "added to the variance");
-}
-
-namespace ops {
+namespace thimble::ops {
 
 struct InstanceNormUpdateAttrs {
   double momentum = 0.1;
@@ -23,5 +17,4 @@ inline void describe(InstanceNormUpdateAttrs& a, ir::FieldVisitor& v) {
   v.field("values", a.values, "values that each statistic was computed from");
 }
 
-}  // namespace ops
-}  // namespace thimble
+}  // namespace thimble::ops

@@ -9,6 +9,7 @@ namespace thimble {
 struct InstanceNormAttrs {
   double epsilon = 1e-5;  // added to the variance
 };
+void describe(InstanceNormAttrs& attrs, ir::FieldVisitor& visitor);
 
 struct InstanceNormOptions {
   double momentum = 0.1;  // weight of a new batch in the running statistics, as in PyTorch

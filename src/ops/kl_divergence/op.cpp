@@ -1,6 +1,6 @@
 #include <thimble/ops/kl_divergence.h>
 
-#include "ops/kl_divergence/attrs.h"
+#include "ops/families/loss/loss.h"
 
 #define THIMBLE_OP kl_divergence
 #include "ops/families/builder/both_precisions.h"
@@ -31,6 +31,11 @@ struct KlDivergence : PlainLoss {
 THIMBLE_OP_FOLDER(kl_divergence) { return ElementLoss<KlDivergence>::folder(); }
 
 namespace thimble {
+
+void describe(KlDivergenceOptions& a, ir::FieldVisitor& v) {
+  v.field("log_target", a.log_target, "the target is given as logarithms too");
+  v.field("reduction", a.reduction, "how the terms become one number");
+}
 Value kl_divergence(Value log_estimate, Value target, const KlDivergenceOptions& options) {
   return ops::ElementLoss<ops::kl_divergence_impl::KlDivergence>::apply(log_estimate, target,
                                                                         options);

@@ -9,6 +9,7 @@ struct KlDivergenceOptions {
   bool log_target = false;  // the target is given as log probabilities, too
   Reduction reduction = Reduction::mean;
 };
+void describe(KlDivergenceOptions& options, ir::FieldVisitor& visitor);
 
 // Kullback-Leibler divergence of a target distribution from its estimate: reduce of
 // t (log t - x), x the logarithm of the estimate; terms with t = 0 are 0. With log_target, of

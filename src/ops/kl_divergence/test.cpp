@@ -4,7 +4,6 @@
 
 #include "harness/op_run.h"
 #include "ops/families/loss/loss_cases.h"
-#include "ops/kl_divergence/attrs.h"
 
 namespace thimble::test::kl_divergence_test {
 namespace {

@@ -1,14 +1,23 @@
 #include <thimble/ops/lamb_update.h>
 
 #include "ops/families/kernel/ref.h"
+#include "ops/families/update/moments.h"
 #include "ops/families/update/update.h"
-#include "ops/lamb_update/attrs.h"
-#include "ops/lamb_update/simd.h"
+#include "ops/lamb_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP lamb_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::lamb_update_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. workspace: lamb_update_workspace_bytes(d).
+void lamb_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                      const int32_t* step, const float* m_, const float* v_, void* workspace,
+                      const lamb_dims* d, parallel::ThreadPool& pool);
+
+[[nodiscard]] int64_t lamb_update_workspace_bytes(const lamb_dims& d);
+
 namespace {
 
 struct LAMBRule {
@@ -47,6 +56,11 @@ struct LAMBRule {
 THIMBLE_OP_FOLDER(lamb_update) { return Update<LAMBRule>::folder(); }
 
 namespace thimble {
+
+void describe(LAMB& a, ir::FieldVisitor& v) {
+  ops::describe_moments(a, v, {.weight_decay = "added to Adam's step, times the parameter"});
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 LAMB::operator Optimizer() const {
   return ops::Update<ops::lamb_update_impl::LAMBRule>::optimizer(*this);

@@ -15,5 +15,6 @@ struct LAMB {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(LAMB& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -2,13 +2,21 @@
 
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
-#include "ops/lars_update/attrs.h"
-#include "ops/lars_update/simd.h"
+#include "ops/lars_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP lars_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::lars_update_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. workspace: lars_update_workspace_bytes(d).
+void lars_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                      const int32_t* step, const float* buffer, void* workspace, const lars_dims* d,
+                      parallel::ThreadPool& pool);
+
+[[nodiscard]] int64_t lars_update_workspace_bytes(const lars_dims& d);
+
 namespace {
 
 struct LARSRule {
@@ -60,6 +68,16 @@ struct LARSRule {
 THIMBLE_OP_FOLDER(lars_update) { return Update<LARSRule>::folder(); }
 
 namespace thimble {
+
+void describe(LARS& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("momentum", a.momentum, "share of the last change that is kept");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("trust_coefficient", a.trust_coefficient,
+          "how far, of the parameter's norm, a step of rate 1 goes");
+  v.field("epsilon", a.epsilon, "added to the gradient's norm");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 LARS::operator Optimizer() const {
   return ops::Update<ops::lars_update_impl::LARSRule>::optimizer(*this);

@@ -16,5 +16,6 @@ struct LARS {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(LARS& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

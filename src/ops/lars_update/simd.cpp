@@ -1,8 +1,8 @@
-#include "ops/lars_update/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/update/update-inl.h"
+#include "ops/lars_update/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::lars_update_impl::HWY_NAMESPACE {

@@ -2,7 +2,6 @@
 
 #include "ops/families/builder/layer.h"
 #include "ops/families/norm/row_norm.h"
-#include "ops/layer_norm/attrs.h"
 
 #define THIMBLE_OP layer_norm
 #include "ops/families/builder/both_precisions.h"
@@ -158,6 +157,11 @@ THIMBLE_OP_FOLDER(layer_norm) {
 }
 
 namespace thimble {
+
+void describe(LayerNormAttrs& a, ir::FieldVisitor& v) {
+  v.field("dims", a.dims, "how many of the last dimensions are normalised together");
+  v.field("epsilon", a.epsilon, "added to the variance");
+}
 
 Value layer_norm(Value x, Value gamma, Value beta, const LayerNormAttrs& attrs) {
   const Value inputs[] = {x, gamma, beta};

@@ -11,6 +11,7 @@ struct LayerNormAttrs {
   int64_t dims = 1;       // number of last dimensions that are normalized together
   double epsilon = 1e-5;  // added to the variance
 };
+void describe(LayerNormAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta with mean and (biased) variance over the
 // last `dims` dimensions, for each place of the others.

@@ -3,7 +3,6 @@
 #include "harness/op_run.h"
 #include "harness/rebuild_cases.h"
 #include "ops/families/norm/row_norm.h"
-#include "ops/layer_norm/attrs.h"
 
 namespace thimble::test::layer_norm_test {
 namespace {

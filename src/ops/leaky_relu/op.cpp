@@ -2,7 +2,6 @@
 
 #include "ops/families/unary/activation_mask.h"
 #include "ops/families/unary/unary.h"
-#include "ops/leaky_relu/attrs.h"
 
 #define THIMBLE_OP leaky_relu
 #include "ops/families/builder/both_precisions.h"
@@ -27,6 +26,19 @@ ir::MaskRule mask(const ir::Attrs& attrs) {
                                            : activation_mask({BitTest::above}, slope);
 }
 
+constexpr ir::TestCase kCases[] = {
+    {.domain = {-3.0, 3.0, 0.01}, .torch = "nn.functional.leaky_relu(x)"},
+    {.name = "steep",
+     .attrs = R"({"slope": 0.3})",
+     .domain = {-3.0, 3.0, 0.01},
+     .torch = "nn.functional.leaky_relu(x, 0.3)"},
+    {.name = "flat", .attrs = R"({"slope": 0.0})", .domain = {-3.0, 3.0, 0.01}},
+    {.name = "negative_slope",
+     .attrs = R"({"slope": -0.3})",
+     .domain = {-3.0, 3.0, 0.01},
+     .torch = "nn.functional.leaky_relu(x, -0.3)"},
+};
+
 constexpr UnaryInfo kLeakyRelu{
     .name = "leaky_relu",
     .grad_name = "leaky_relu_grad",
@@ -34,6 +46,7 @@ constexpr UnaryInfo kLeakyRelu{
     .example = "auto y = leaky_relu(x);",
     .reads = Reads::output,
     .kernels = UNARY_KERNELS(leaky_relu),
+    .cases = kCases,
     .attrs = &ir::Attrs::schema_of<LeakyReluAttrs>,
     .constants = constants,
     .reads_input = reads_input,
@@ -46,6 +59,10 @@ constexpr UnaryInfo kLeakyRelu{
 THIMBLE_OP_FOLDER(leaky_relu) { return Unary<kLeakyRelu>::folder(); }
 
 namespace thimble {
+
+void describe(LeakyReluAttrs& a, ir::FieldVisitor& v) {
+  v.field("slope", a.slope, "for negative x");
+}
 
 Value leaky_relu(Value x, const LeakyReluAttrs& attrs) {
   return ops::Unary<ops::leaky_relu_impl::kLeakyRelu>::apply(x, ir::Attrs::of(attrs));

@@ -2,13 +2,19 @@
 
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
-#include "ops/lion_update/attrs.h"
-#include "ops/lion_update/simd.h"
+#include "ops/lion_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP lion_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::lion_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void lion_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                      const int32_t* step, const float* m_, const lion_dims* d,
+                      parallel::ThreadPool& pool);
+
 namespace {
 
 struct LionRule {
@@ -49,6 +55,14 @@ struct LionRule {
 THIMBLE_OP_FOLDER(lion_update) { return Update<LionRule>::folder(); }
 
 namespace thimble {
+
+void describe(Lion& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("beta1", a.beta1, "share of the moment in the direction of a step");
+  v.field("beta2", a.beta2, "share of the moment that is kept");
+  v.field("weight_decay", a.weight_decay, "shrinks the parameter itself");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 Lion::operator Optimizer() const {
   return ops::Update<ops::lion_update_impl::LionRule>::optimizer(*this);

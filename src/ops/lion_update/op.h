@@ -15,5 +15,6 @@ struct Lion {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(Lion& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -1,8 +1,8 @@
-#include "ops/lion_update/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/update/update-inl.h"
+#include "ops/lion_update/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::lion_update_impl::HWY_NAMESPACE {

@@ -1,14 +1,23 @@
 #include <thimble/ops/local_response_norm.h>
 
 #include "ir/graph.h"
-#include "ops/local_response_norm/attrs.h"
+#include "ir/op_def.h"
 #include "ops/local_response_norm/dims.h"
-#include "ops/local_response_norm/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP local_response_norm
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::local_response_norm_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold local_response_norm_dims.
+int64_t local_response_norm_workspace(const ir::Params& params, int threads);
+
+void local_response_norm_simd(float* y, const float* x, void* workspace,
+                              const local_response_norm_dims* d, parallel::ThreadPool& pool);
+void local_response_norm_grad_simd(float* dx, const float* dy, const float* x, void* workspace,
+                                   const local_response_norm_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 void check(const ir::InferContext& c) {
@@ -98,6 +107,13 @@ THIMBLE_OP_FOLDER(local_response_norm) {
 }
 
 namespace thimble {
+
+void describe(LocalResponseNormOptions& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "neighbouring channels");
+  v.field("alpha", a.alpha, "weight of their mean square");
+  v.field("beta", a.beta, "exponent");
+  v.field("k", a.k, "added to the mean square");
+}
 Value local_response_norm(Value x, const LocalResponseNormOptions& options) {
   return x.graph().add1(ops::local_response_norm_impl::local_response_norm_op(),
                         ir::Attrs::of(options), {x});

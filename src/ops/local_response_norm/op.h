@@ -12,6 +12,7 @@ struct LocalResponseNormOptions {
   double beta = 0.75;   // exponent
   double k = 1.0;       // added to the mean square
 };
+void describe(LocalResponseNormOptions& options, ir::FieldVisitor& visitor);
 
 // Local response normalisation across channels: y[.., c] = x[.., c] / s[.., c]^beta with
 // s[.., c] = k + alpha / size * sum of x[.., j]^2 over the `size` channels j from c - size / 2 on;

@@ -1,13 +1,14 @@
 // A row's squares are stored between zeros in scratch memory, so that every window is a sum of
 // shifted vectors.
 
-#include "ops/local_response_norm/simd.h"
-
 #include <hwy/highway.h>
 
 #include <algorithm>
 
+#include "ir/op_def.h"
 #include "ops/families/kernel/rows-inl.h"
+#include "ops/local_response_norm/dims.h"
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_LOCAL_RESPONSE_NORM_ONCE_

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/local_response_norm/attrs.h"
 
 namespace thimble::test::local_response_norm_test {
 

@@ -1,7 +1,7 @@
 #include <thimble/ops/logsumexp.h>
 
+#include <thimble/ops/sum.h>
 #include "ir/function_def.h"
-#include "ops/sum/attrs.h"
 
 THIMBLE_FUNCTION_FOLDER(logsumexp) {
   static const FunctionDef logsumexp_function{

@@ -1,6 +1,6 @@
 #include <thimble/ops/mae.h>
 
-#include "ops/mae/attrs.h"
+#include "ops/families/loss/loss.h"
 
 #define THIMBLE_OP mae
 #include "ops/families/builder/both_precisions.h"

@@ -4,7 +4,6 @@
 
 #include "harness/op_run.h"
 #include "ops/families/loss/loss_cases.h"
-#include "ops/mae/attrs.h"
 
 namespace thimble::test::mae_test {
 namespace {

@@ -3,10 +3,10 @@
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/sum_to.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/binary/broadcast.h"
 #include "ops/families/unary/activation_grad.h"
-#include "ops/matmul/attrs.h"
 #include "ops/matmul/simd.h"
 #include "simd/gemm.h"
 
@@ -230,6 +230,12 @@ THIMBLE_OP_FOLDER(matmul) {
 
 namespace thimble {
 
+void describe(MatmulAttrs& a, ir::FieldVisitor& v) {
+  v.field("transpose_a", a.transpose_a, "a is [..., k, m]");
+  v.field("transpose_b", a.transpose_b, "b is [..., n, k]");
+  v.field("activation", a.activation, "applied to the result");
+}
+
 Value matmul(Value a, Value b, const MatmulAttrs& attrs) { return matmul(a, b, Value(), attrs); }
 
 Value matmul(Value a, Value b, Value bias, const MatmulAttrs& attrs) {
@@ -254,3 +260,23 @@ Value matmul(Value a, Value b, Value bias, const MatmulAttrs& attrs) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(matmul) {
+  static const FunctionDef matmul_function{
+      .name = "matmul",
+      .doc =
+          "Matrix product: y[i, j] = act(sum over l of a[i, l] b[l, j] + bias[j]), for every "
+          "matrix of a batch. The dimensions before the last two broadcast; an operand of one "
+          "dimension is a row a or a column b, and y is without that dimension.",
+      .inputs = {{"a", "[..., m, k] or [k]"},
+                 {"b", "[..., k, n] or [k]"},
+                 {"bias", "[n], added to every row", true}},
+      .outputs = {{"y", "[..., m, n]"}},
+      .options = ir::OptionSchema::of<MatmulAttrs>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {matmul(in[0], in[1], in[2], options_as<MatmulAttrs>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&matmul_function};
+  return defs;
+}

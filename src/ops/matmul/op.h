@@ -10,6 +10,7 @@ struct MatmulAttrs {
   bool transpose_b = false;                  // b is [..., n, k]
   Activation activation = Activation::none;  // applied to the result
 };
+void describe(MatmulAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y[..., i, j] = act(sum over l of a[..., i, l] * b[..., l, j] + bias[j]).
 // a: [..., m, k], b: [..., k, n], bias: [n] or none; y: [..., m, n]; f32. The dimensions before the

@@ -1,7 +1,6 @@
-#include "ops/matmul/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ops/matmul/simd.h"
 #include "simd/gemm.h"
 
 #if HWY_ONCE

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/matmul/attrs.h"
 
 namespace thimble::test::matmul_test {
 namespace {

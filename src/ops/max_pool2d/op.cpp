@@ -1,11 +1,11 @@
 #include <thimble/ops/max_pool2d.h>
 #include <thimble/ops/reshape.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
+#include "ir/op_def.h"
 #include "ops/families/pool/pool.h"
-#include "ops/max_pool2d/attrs.h"
-#include "ops/max_pool2d/dims.h"
-#include "ops/max_pool2d/simd.h"
+#include "ops/families/pool/pool_kernels.h"
 
 #define THIMBLE_OP max_pool2d
 #include "ops/families/builder/both_precisions.h"
@@ -305,6 +305,23 @@ THIMBLE_OP_FOLDER(max_pool2d) {
 
 namespace thimble {
 
+void describe(MaxPool2dAttrs& a, ir::FieldVisitor& v) {
+  v.field("kernel", a.kernel, "size of the window");
+  v.field("stride", a.stride, "places the window moves at a time; 0: its size");
+  v.field("padding", a.padding, "cells around the image that are never the largest");
+  v.field("dilation", a.dilation, "from one cell of the window to the next");
+  v.field("ceil_mode", a.ceil_mode, "a last window that reaches beyond the padding counts, too");
+}
+
+void describe(MaxPool2dGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the pooling's input");
+  v.field("kernel", a.kernel, "of the pooling");
+  v.field("stride", a.stride, "of the pooling");
+  v.field("padding", a.padding, "of the pooling");
+  v.field("dilation", a.dilation, "of the pooling");
+  v.field("ceil_mode", a.ceil_mode, "of the pooling");
+}
+
 Value max_pool2d(Value x, const MaxPool2dAttrs& attrs) {
   return x.graph().add(ops::max_pool2d_impl::max_pool2d_op(), ir::Attrs::of(attrs), {&x, 1})[0];
 }
@@ -336,3 +353,44 @@ Value max_pool2d_grad(Value dy, Value index, const MaxPool2dGradAttrs& attrs) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(max_pool2d) {
+  static const FunctionDef max_pool2d_function{
+      .name = "max_pool2d",
+      .doc =
+          "The largest value of every window: y[n, p, q, c] = max over r, s of "
+          "x[n, p*stride + r*dilation - padding, ..., c]; NaN where the window holds one.",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+      .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {max_pool2d(in[0], options_as<MaxPool2dAttrs>(options))};
+      },
+  };
+  static const FunctionDef with_indices_function{
+      .name = "max_pool2d_with_indices",
+      .doc = "max_pool2d, and where in the image the largest values stood.",
+      .example = "auto [y, index] = max_pool2d_with_indices(x, {.kernel = 2});",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                  {.name = "index", .doc = "[N, P, Q, C], i32: row * W + column", .batch_rank = 4}},
+      .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled = max_pool2d_with_indices(in[0], options_as<MaxPool2dAttrs>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef global_max_pool2d_function{
+      .name = "global_max_pool2d",
+      .doc = "The largest value of every channel of an image.",
+      .example = "auto features = global_max_pool2d(images);",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, C]", .batch_rank = 2}},
+      .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {
+        return {global_max_pool2d(in[0])};
+      },
+  };
+  static const FunctionDef* const defs[] = {&max_pool2d_function, &with_indices_function,
+                                            &global_max_pool2d_function};
+  return defs;
+}

@@ -12,6 +12,7 @@ struct MaxPool2dAttrs {
   Pair dilation = 1;       // distance between pixels of the window
   bool ceil_mode = false;  // keep a last window that reaches beyond the padding
 };
+void describe(MaxPool2dAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The maximum of every window: y[n, p, q, c] = max over r, s of x[n, p*stride + r*dilation -
 // padding, ..., c]; NaN if the window contains one. x: [N, H, W, C], f32; y: [N, P, Q, C] with P =
@@ -41,6 +42,7 @@ struct MaxPool2dGradAttrs {
   Pair dilation = 1;
   bool ceil_mode = false;
 };
+void describe(MaxPool2dGradAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The gradient of max_pool2d by its input. dy: [N, P, Q, C]; index: [N, P, Q, C], the positions of
 // its maxima; returns dx: [N, size.h, size.w, C].

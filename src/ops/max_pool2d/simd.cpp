@@ -1,8 +1,6 @@
 // In forward, channels are in the vector lanes and a task computes rows of the result; in backward
 // a task computes an image.
 
-#include "ops/max_pool2d/simd.h"
-
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -10,8 +8,10 @@
 #include <bit>
 #include <cstring>
 
+#include "ir/op_def.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/kernel/lanes-inl.h"
+#include "ops/families/pool/pool_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::max_pool2d_impl::HWY_NAMESPACE {

@@ -7,8 +7,7 @@
 #include "autodiff/autodiff.h"
 #include "harness/op_run.h"
 #include "ops/families/pool/pool_cases.h"
-#include "ops/max_pool2d/attrs.h"
-#include "ops/max_pool2d/simd.h"
+#include "ops/families/pool/pool_kernels.h"
 #include "passes/passes.h"
 
 namespace thimble::test::max_pool2d_test {

@@ -1,17 +1,26 @@
 #include <thimble/ops/mean.h>
 
+#include <thimble/ops/sum.h>
 #include "ir/graph.h"
 #include "ops/families/binary/broadcast.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
-#include "ops/mean/attrs.h"
-#include "ops/sum/attrs.h"
 
 #define THIMBLE_OP mean
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::mean_impl {
 namespace {
+
+struct MeanGradAttrs {
+  Shape shape;                // shape of mean's input
+  std::vector<int64_t> axes;  // axes of mean
+};
+
+void describe(MeanGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("shape", a.shape, "the shape of mean's input");
+  v.field("axes", a.axes, "the axes averaged over; none: all");
+}
 
 std::vector<char> chosen_of(const Shape& x, const ir::Attrs& attrs) {
   return chosen_axes(x.rank(), attrs.as<ReduceOptions>().axes);

@@ -1,6 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/mean/attrs.h"
-#include "ops/sum/attrs.h"
 
 namespace thimble::test::mean_test {
 namespace {

@@ -1,9 +1,9 @@
 #include <thimble/ops/min.h>
 
+#include <thimble/ops/sum.h>
 #include "ops/families/extremum/extremum.h"
 #include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/matrices.h"
-#include "ops/sum/attrs.h"
 
 #define THIMBLE_OP min
 #define THIMBLE_INTEGERS

@@ -1,6 +1,6 @@
 #include <thimble/ops/mse.h>
 
-#include "ops/mse/attrs.h"
+#include "ops/families/loss/loss.h"
 
 #define THIMBLE_OP mse
 #include "ops/families/builder/both_precisions.h"

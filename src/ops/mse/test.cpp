@@ -1,5 +1,4 @@
 #include "ops/families/loss/loss_cases.h"
-#include "ops/mse/attrs.h"
 
 namespace thimble::test::mse_test {
 namespace {

@@ -1,14 +1,21 @@
 #include <thimble/ops/nadam_update.h>
 
 #include "ops/families/kernel/ref.h"
+#include "ops/families/update/moments.h"
 #include "ops/families/update/update.h"
-#include "ops/nadam_update/attrs.h"
-#include "ops/nadam_update/simd.h"
+#include "ops/nadam_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP nadam_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::nadam_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void nadam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                       const int32_t* step, const float* m_, const float* v_,
+                       const float* mu_product, const nadam_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 struct NAdamRule {
@@ -60,6 +67,14 @@ struct NAdamRule {
 THIMBLE_OP_FOLDER(nadam_update) { return Update<NAdamRule>::folder(); }
 
 namespace thimble {
+
+void describe(NAdam& a, ir::FieldVisitor& v) {
+  ops::describe_moments(a, v);
+  v.field("momentum_decay", a.momentum_decay, "of the momentum's warm-up");
+  v.field("decoupled_weight_decay", a.decoupled_weight_decay,
+          "weight decay shrinks the parameter itself");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 NAdam::operator Optimizer() const {
   return ops::Update<ops::nadam_update_impl::NAdamRule>::optimizer(*this);

@@ -17,5 +17,6 @@ struct NAdam {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(NAdam& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

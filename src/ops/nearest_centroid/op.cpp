@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/nearest_centroid/dims.h"
@@ -110,6 +111,11 @@ THIMBLE_OP_FOLDER(nearest_centroid) {
 
 namespace thimble {
 
+void describe(NearestCentroidOptions& o, ir::OptionVisitor& v) {
+  v.field("classes", o.classes, "must be set");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
 Value nearest_centroid(Value x, Value sums, Value counts) {
   return x.graph().add1(ops::nearest_centroid_impl::nearest_centroid_op(), {}, {x, sums, counts});
 }
@@ -135,3 +141,22 @@ Value nearest_centroid(Value x, Value labels, const NearestCentroidOptions& opti
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(nearest_centroid) {
+  static const FunctionDef nearest_centroid_function{
+      .name = "nearest_centroid",
+      .doc =
+          "A classifier head that learns a class from a few samples without gradients: training "
+          "adds each row to its class, and the scores say how near rows lie to the mean of each "
+          "class. The states are <name>.sums [classes, D] and <name>.counts [classes].",
+      .example = "auto scores = nearest_centroid(features, label, {.classes = 10});",
+      .inputs = {{"x", "[N, D]"}, {"labels", "[N], i32"}},
+      .outputs = {{"y", "[N, classes]"}},
+      .options = ir::OptionSchema::of<NearestCentroidOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {nearest_centroid(in[0], in[1], options_as<NearestCentroidOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&nearest_centroid_function};
+  return defs;
+}

@@ -16,6 +16,7 @@ struct NearestCentroidOptions {
   int64_t classes = 0;  // must be set
   std::string name;     // of the layer; empty: nearest_centroid_1, ...
 };
+void describe(NearestCentroidOptions& options, ir::OptionVisitor& visitor);
 
 // A classifier head that learns a class from a few samples without gradients: training adds each
 // row of x to its class (one pass over the samples is enough), and the scores are those of

@@ -5,7 +5,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/nearest_centroid/attrs.h"
 #include "passes/passes.h"
 
 namespace thimble::test::nearest_centroid_test {

@@ -1,7 +1,6 @@
 #include <thimble/ops/norm.h>
 
 #include "ops/families/reduction/reduction.h"
-#include "ops/norm/attrs.h"
 
 #define THIMBLE_OP norm
 #include "ops/families/builder/both_precisions.h"
@@ -29,6 +28,12 @@ THIMBLE_OP_FOLDER(norm) {
 }
 
 namespace thimble {
+
+void describe(NormOptions& a, ir::FieldVisitor& v) {
+  v.field("axes", a.axes, "axes that vanish; none: all");
+  v.field("keepdims", a.keepdims, "keep them with size 1");
+  v.field("p", a.p, "exponent; 0, infinity and -infinity too");
+}
 
 Value norm(Value x, const NormOptions& options) { return ops::norm_impl::Norm::apply(x, options); }
 

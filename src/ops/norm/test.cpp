@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "ops/families/reduction/reduction_cases.h"
-#include "ops/norm/attrs.h"
 
 namespace thimble::test::norm_test {
 

@@ -1,15 +1,24 @@
 #include <thimble/ops/normalize.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/normalize/attrs.h"
 #include "ops/normalize/dims.h"
-#include "ops/normalize/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP normalize
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::normalize_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. y may be x.
+void normalize_simd(float* y, float* norm, const float* x, const normalize_dims* d,
+                    parallel::ThreadPool& pool);
+
+// dx may be dy or y.
+void normalize_grad_simd(float* dx, const float* dy, const float* y, const float* norm,
+                         const normalize_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 bool simple(const normalize_dims& d) { return d.along.inner == 1 && d.p == 2.0; }
@@ -122,8 +131,29 @@ THIMBLE_OP_FOLDER(normalize) {
 }
 
 namespace thimble {
+
+void describe(NormalizeOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "along which norms are taken; negative counts from the last");
+  v.field("p", a.p, "of the norm, above 0");
+  v.field("epsilon", a.epsilon, "the least divisor");
+}
 Value normalize(Value x, const NormalizeOptions& options) {
   const Value inputs[] = {x};
   return x.graph().add(ops::normalize_impl::normalize_op(), ir::Attrs::of(options), inputs)[0];
 }
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(normalize) {
+  static const FunctionDef normalize_function{
+      .name = "normalize",
+      .doc = "Vectors of length 1: y = x / max(||x||_p, epsilon) with norms along an axis.",
+      .inputs = {{"x", "any shape of at least one dimension"}},
+      .outputs = {{"y", "the shape of x"}},
+      .options = ir::OptionSchema::of<NormalizeOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {normalize(in[0], options_as<NormalizeOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&normalize_function};
+  return defs;
+}

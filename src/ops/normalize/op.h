@@ -11,6 +11,7 @@ struct NormalizeOptions {
   double p = 2.0;          // of the norm, above 0; 2: the length of a vector
   double epsilon = 1e-12;  // lower bound of the divisor
 };
+void describe(NormalizeOptions& options, ir::FieldVisitor& visitor);
 
 // Vectors of length 1: y = x / max(||x||_p, epsilon) with norms along an axis. x: any shape of at
 // least one dimension, f32; y: the shape of x. Training keeps y and one number a vector.

@@ -1,10 +1,10 @@
-#include "ops/normalize/simd.h"
-
 #include <hwy/highway.h>
 
 #include <cmath>
 
 #include "ops/families/kernel/rows-inl.h"
+#include "ops/normalize/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::normalize_impl::HWY_NAMESPACE {

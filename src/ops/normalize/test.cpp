@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/normalize/attrs.h"
 
 namespace thimble::test::normalize_test {
 namespace {

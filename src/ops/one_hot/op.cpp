@@ -3,7 +3,6 @@
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
 #include "ops/families/loss/class_dims.h"
-#include "ops/one_hot/attrs.h"
 
 #define THIMBLE_OP one_hot
 #define THIMBLE_INTEGERS
@@ -59,6 +58,10 @@ THIMBLE_OP_FOLDER(one_hot) {
 }
 
 namespace thimble {
+
+void describe(OneHotOptions& a, ir::FieldVisitor& v) {
+  v.field("classes", a.classes, "must be set");
+}
 Value one_hot(Value x, const OneHotOptions& options) {
   return x.graph().add1(ops::one_hot_impl::one_hot_op(), ir::Attrs::of(options), {x});
 }

@@ -9,6 +9,7 @@ namespace thimble {
 struct OneHotOptions {
   int64_t classes = 0;  // must be set
 };
+void describe(OneHotOptions& options, ir::FieldVisitor& visitor);
 
 // Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. x: any shape, i32; y:
 // f32, the shape of x and then [classes]. An index that is no class gives a row of zeros, without

@@ -2,7 +2,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/one_hot/attrs.h"
 
 namespace thimble::test::one_hot_test {
 

@@ -1,5 +1,5 @@
+#include <thimble/ops/pad.h>
 #include "ir/function_def.h"
-#include "ops/pad/attrs.h"
 
 THIMBLE_FUNCTION_FOLDER(pad) {
   static const FunctionDef pad_function{

@@ -13,7 +13,6 @@
 #include "ops/families/kernel/integers.h"
 #include "ops/families/move/strided.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/pad/attrs.h"
 
 #define THIMBLE_OP pad
 #define THIMBLE_INTEGERS
@@ -159,6 +158,16 @@ Value cut(Value x, const PadOptions& options) {
 }  // namespace thimble::ops::pad_impl
 
 namespace thimble {
+
+void describe(PadOptions& a, ir::FieldVisitor& v) {
+  v.field("before", a.before, "elements before each axis; below 0: cut off");
+  v.field("after", a.after, "elements after each axis");
+  v.field("value", a.value, "value of added elements in mode constant");
+  static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
+  v.enumeration("mode", a.mode, kModes,
+                "added elements: the value, the elements mirrored, the outermost or those of the "
+                "other end");
+}
 
 Value pad(Value x, const PadOptions& options) {
   const auto rank = static_cast<size_t>(x.shape().rank());

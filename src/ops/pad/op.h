@@ -17,6 +17,7 @@ struct PadOptions {
   double value = 0.0;           // value of added elements, for constant
   PadMode mode = PadMode::constant;
 };
+void describe(PadOptions& options, ir::FieldVisitor& visitor);
 
 // x with padding around it, or cropped. x: at most 8 dimensions, f32. The gradient of constants is
 // dropped; that of repeated elements is added to the originals. Equal to torch.nn.functional.pad.

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/pad/attrs.h"
 
 namespace thimble::test::pad_test {
 namespace {

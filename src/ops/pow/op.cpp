@@ -5,7 +5,6 @@
 
 #include "ops/families/binary/binary.h"
 #include "ops/families/unary/unary.h"
-#include "ops/pow/attrs.h"
 
 #define THIMBLE_OP pow
 #include "ops/families/builder/both_precisions.h"
@@ -98,6 +97,10 @@ THIMBLE_OP_FOLDER(pow) {
 }
 
 namespace thimble {
+
+void describe(PowAttrs& a, ir::FieldVisitor& v) {
+  v.field("exponent", a.exponent, "the same for all elements");
+}
 
 Value pow(Value x, const PowAttrs& attrs) {
   return ops::Unary<ops::pow_impl::kPow>::apply(x, ir::Attrs::of(attrs));

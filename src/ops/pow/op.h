@@ -7,6 +7,7 @@ namespace thimble {
 struct PowAttrs {
   double exponent = 2.0;  // one number for all elements
 };
+void describe(PowAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y = x^exponent, element by element. x: any shape, f32.
 Value pow(Value x, const PowAttrs& attrs = {});

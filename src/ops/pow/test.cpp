@@ -1,6 +1,5 @@
 #include "ops/families/binary/binary_cases.h"
 #include "ops/families/unary/unary_cases.h"
-#include "ops/pow/attrs.h"
 
 namespace thimble::test::pow_test {
 

@@ -1,13 +1,26 @@
 #include <thimble/ops/prelu.h>
 
+#include "ir/function_def.h"
+#include "ir/op_def.h"
 #include "ops/families/builder/layer.h"
 #include "ops/prelu/dims.h"
-#include "ops/prelu/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP prelu
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::prelu_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold prelu_dims.
+int64_t prelu_workspace(const ir::Params& params, int threads);
+int64_t prelu_grad_workspace(const ir::Params& params, int threads);
+
+void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const prelu_dims* d,
+                parallel::ThreadPool& pool);
+void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
+                     const float* weight, void* workspace, const prelu_dims* d,
+                     parallel::ThreadPool& pool);
+
 namespace {
 
 void check(const ir::InferContext& c, int x, int weight) {
@@ -95,6 +108,12 @@ THIMBLE_OP_FOLDER(prelu) {
 
 namespace thimble {
 
+void describe(PreluOptions& o, ir::OptionVisitor& v) {
+  v.field("per_channel", o.per_channel, "a slope a channel instead of one for all");
+  v.field("slope", o.slope, "initial value");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
 Value prelu(Value x, Value weight) {
   return x.graph().add1(ops::prelu_impl::prelu_op(), {}, {x, weight});
 }
@@ -107,3 +126,19 @@ Value prelu(Value x, const PreluOptions& options) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(prelu) {
+  static const FunctionDef prelu_function{
+      .name = "prelu",
+      .doc = "A layer of rectified linear units with a trained slope below 0.",
+      .inputs = {{"x", "[N, ..., C]"}},
+      .outputs = {{"y", "the shape of x"}},
+      .parameters = {{"weight", "[1] or [C]"}},
+      .options = ir::OptionSchema::of<PreluOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {prelu(in[0], options_as<PreluOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&prelu_function};
+  return defs;
+}

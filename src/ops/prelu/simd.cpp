@@ -1,8 +1,9 @@
-#include "ops/prelu/simd.h"
-
 #include <hwy/highway.h>
 
+#include "ir/op_def.h"
 #include "ops/families/norm/channel_rows-inl.h"
+#include "ops/prelu/dims.h"
+#include "parallel/thread_pool.h"
 
 #ifndef THIMBLE_OPS_PRELU_ONCE_
 #define THIMBLE_OPS_PRELU_ONCE_

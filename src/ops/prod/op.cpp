@@ -1,7 +1,7 @@
 #include <thimble/ops/prod.h>
 
+#include <thimble/ops/sum.h>
 #include "ops/families/reduction/reduction.h"
-#include "ops/sum/attrs.h"
 
 #define THIMBLE_OP prod
 #include "ops/families/builder/both_precisions.h"

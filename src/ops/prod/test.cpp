@@ -1,5 +1,4 @@
 #include "ops/families/reduction/reduction_cases.h"
-#include "ops/sum/attrs.h"
 
 namespace thimble::test::prod_test {
 

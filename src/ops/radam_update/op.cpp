@@ -1,14 +1,21 @@
 #include <thimble/ops/radam_update.h>
 
 #include "ops/families/kernel/ref.h"
+#include "ops/families/update/moments.h"
 #include "ops/families/update/update.h"
-#include "ops/radam_update/attrs.h"
-#include "ops/radam_update/simd.h"
+#include "ops/radam_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP radam_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::radam_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void radam_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                       const int32_t* step, const float* m_, const float* v_, const radam_dims* d,
+                       parallel::ThreadPool& pool);
+
 namespace {
 
 struct RAdamRule {
@@ -49,6 +56,13 @@ struct RAdamRule {
 THIMBLE_OP_FOLDER(radam_update) { return Update<RAdamRule>::folder(); }
 
 namespace thimble {
+
+void describe(RAdam& a, ir::FieldVisitor& v) {
+  ops::describe_moments(a, v);
+  v.field("decoupled_weight_decay", a.decoupled_weight_decay,
+          "weight decay shrinks the parameter itself");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 RAdam::operator Optimizer() const {
   return ops::Update<ops::radam_update_impl::RAdamRule>::optimizer(*this);

@@ -16,5 +16,6 @@ struct RAdam {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(RAdam& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -2,14 +2,21 @@
 
 #include <cmath>
 
+#include "ir/function_def.h"
 #include "ops/families/random/random.h"
+#include "ops/families/random/random_dims.h"
 #include "ops/random_normal/attrs.h"
-#include "ops/random_normal/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP random_normal
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::random_normal_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void random_normal_simd(float* y, const uint32_t* rng, const random_dims* d,
+                        parallel::ThreadPool& pool);
+
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -67,6 +74,11 @@ THIMBLE_OP_FOLDER(random_normal) {
 
 namespace thimble {
 
+void describe(RandomNormalOptions& o, ir::OptionVisitor& v) {
+  v.field("mean", o.mean, "of the distribution");
+  v.field("stddev", o.stddev, "its standard deviation");
+}
+
 Value random_normal(Value like, const RandomNormalOptions& options) {
   return ops::random_normal_impl::draw(like.graph(), like.shape(), options);
 }
@@ -76,3 +88,19 @@ Value random_normal(Graph& graph, const Shape& shape, const RandomNormalOptions&
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(random_normal) {
+  static const FunctionDef random_normal_function{
+      .name = "random_normal",
+      .doc = "Normally distributed random numbers, new ones each step. No gradient flows through.",
+      .example = "auto noise = random_normal(x);",
+      .inputs = {{"like", "gives the shape"}},
+      .outputs = {{"y", "the shape of like, f32"}},
+      .options = ir::OptionSchema::of<RandomNormalOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {random_normal(in[0], options_as<RandomNormalOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&random_normal_function};
+  return defs;
+}

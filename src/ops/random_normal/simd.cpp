@@ -1,9 +1,9 @@
-#include "ops/random_normal/simd.h"
-
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/elements-inl.h"
+#include "ops/families/random/random_dims.h"
+#include "parallel/thread_pool.h"
 #include "simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/function_def.h"
 #include "ops/families/random/random.h"
+#include "ops/families/random/random_dims.h"
 #include "ops/random_uniform/attrs.h"
-#include "ops/random_uniform/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP random_uniform
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::random_uniform_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void random_uniform_simd(float* y, const uint32_t* rng, const random_dims* d,
+                         parallel::ThreadPool& pool);
+
 namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -71,6 +78,11 @@ THIMBLE_OP_FOLDER(random_uniform) {
 
 namespace thimble {
 
+void describe(RandomUniformOptions& o, ir::OptionVisitor& v) {
+  v.field("low", o.low, "the smallest number");
+  v.field("high", o.high, "above the largest number");
+}
+
 Value random_uniform(Value like, const RandomUniformOptions& options) {
   return ops::random_uniform_impl::draw(like.graph(), like.shape(), options);
 }
@@ -80,3 +92,21 @@ Value random_uniform(Graph& graph, const Shape& shape, const RandomUniformOption
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(random_uniform) {
+  static const FunctionDef random_uniform_function{
+      .name = "random_uniform",
+      .doc =
+          "Random numbers evenly spread over [low, high), new ones each step. No gradient flows "
+          "through.",
+      .example = "auto noise = random_uniform(x, {.low = -1, .high = 1});",
+      .inputs = {{"like", "gives the shape"}},
+      .outputs = {{"y", "the shape of like, f32"}},
+      .options = ir::OptionSchema::of<RandomUniformOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {random_uniform(in[0], options_as<RandomUniformOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&random_uniform_function};
+  return defs;
+}

@@ -1,8 +1,8 @@
-#include "ops/random_uniform/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/elements-inl.h"
+#include "ops/families/random/random_dims.h"
+#include "parallel/thread_pool.h"
 #include "simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();

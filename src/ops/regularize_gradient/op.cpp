@@ -2,13 +2,18 @@
 
 #include "ir/graph.h"
 #include "ops/families/kernel/ref.h"
-#include "ops/regularize_gradient/attrs.h"
-#include "ops/regularize_gradient/simd.h"
+#include "ops/regularize_gradient/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP regularize_gradient
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::regularize_gradient_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void regularize_gradient_simd(float* y, const float* grad, const float* param,
+                              const regularize_gradient_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 const OpDef& regularize_gradient_op() {
@@ -56,6 +61,11 @@ THIMBLE_OP_FOLDER(regularize_gradient) {
 }
 
 namespace thimble {
+
+void describe(RegularizeGradientOptions& a, ir::FieldVisitor& v) {
+  v.field("l1", a.l1, "of the sum of magnitudes");
+  v.field("l2", a.l2, "of half the sum of squares");
+}
 
 Value regularize_gradient(Value grad, Value param, const RegularizeGradientOptions& options) {
   return grad.graph().add1(ops::regularize_gradient_impl::regularize_gradient_op(),

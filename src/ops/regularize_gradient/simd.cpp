@@ -1,8 +1,8 @@
-#include "ops/regularize_gradient/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/update/update-inl.h"
+#include "ops/regularize_gradient/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::regularize_gradient_impl::HWY_NAMESPACE {

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/regularize_gradient/attrs.h"
 
 namespace thimble::test::regularize_gradient_test {
 

@@ -2,7 +2,6 @@
 
 #include "ops/families/builder/layer.h"
 #include "ops/families/norm/row_norm.h"
-#include "ops/rms_norm/attrs.h"
 
 #define THIMBLE_OP rms_norm
 #include "ops/families/builder/both_precisions.h"
@@ -144,6 +143,11 @@ THIMBLE_OP_FOLDER(rms_norm) {
 }
 
 namespace thimble {
+
+void describe(RmsNormAttrs& a, ir::FieldVisitor& v) {
+  v.field("dims", a.dims, "how many of the last dimensions are normalised together");
+  v.field("epsilon", a.epsilon, "added to the mean of squares");
+}
 
 Value rms_norm(Value x, Value gamma, const RmsNormAttrs& attrs) {
   const Value inputs[] = {x, gamma};

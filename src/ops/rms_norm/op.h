@@ -12,6 +12,7 @@ struct RmsNormAttrs {
   int64_t dims = 1;  // number of last dimensions that are normalized together
   double epsilon = std::numeric_limits<float>::epsilon();  // added to the mean of squares
 };
+void describe(RmsNormAttrs& attrs, ir::FieldVisitor& visitor);
 
 // y = x / sqrt(mean of x^2 + epsilon) * gamma with the mean over the last `dims` dimensions, for
 // each place of the others. x: any shape of at least `dims` dimensions, f32; gamma: the shape of

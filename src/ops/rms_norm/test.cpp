@@ -2,7 +2,6 @@
 
 #include "harness/rebuild_cases.h"
 #include "ops/families/norm/row_norm.h"
-#include "ops/rms_norm/attrs.h"
 
 namespace thimble::test::rms_norm_test {
 namespace {

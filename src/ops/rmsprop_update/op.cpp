@@ -1,13 +1,19 @@
 #include <thimble/ops/rmsprop_update.h>
 
 #include "ops/families/update/update.h"
-#include "ops/rmsprop_update/attrs.h"
-#include "ops/rmsprop_update/simd.h"
+#include "ops/rmsprop_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP rmsprop_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rmsprop_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void rmsprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                         const int32_t* step, const float* v, const float* second,
+                         const float* third, const rmsprop_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 struct Rmsprop {
@@ -61,6 +67,18 @@ struct Rmsprop {
 THIMBLE_OP_FOLDER(rmsprop_update) { return Update<Rmsprop>::folder(); }
 
 namespace thimble {
+
+void describe(RMSProp& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("alpha", a.alpha, "share of the averages that is kept");
+  v.field("epsilon", a.epsilon, "keeps the divisor from 0");
+  v.field("momentum", a.momentum, "share of the buffer that is kept");
+  v.field("centered", a.centered, "divide by the root of the variance, not of the mean square");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("maximize", a.maximize, "go up instead of down");
+  v.field("epsilon_inside_root", a.epsilon_inside_root,
+          "divide by sqrt(v + epsilon), not by sqrt(v) + epsilon");
+}
 
 RMSProp::operator Optimizer() const {
   return ops::Update<ops::rmsprop_update_impl::Rmsprop>::optimizer(*this);

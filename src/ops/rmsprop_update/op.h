@@ -17,5 +17,6 @@ struct RMSProp {
   bool epsilon_inside_root = false;  // divide by sqrt(v + epsilon), not by sqrt(v) + epsilon
   operator Optimizer() const;        // NOLINT: implicit by design
 };
+void describe(RMSProp& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

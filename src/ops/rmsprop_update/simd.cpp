@@ -1,8 +1,8 @@
-#include "ops/rmsprop_update/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/elements-inl.h"
+#include "ops/rmsprop_update/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::rmsprop_update_impl::HWY_NAMESPACE {

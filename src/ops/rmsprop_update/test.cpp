@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/rmsprop_update/attrs.h"
 
 namespace thimble::test::rmsprop_update_test {
 namespace {

@@ -2,12 +2,23 @@
 #include <thimble/ops/rnn.h>
 
 #include "ops/families/recurrent/recurrent.h"
-#include "ops/rnn/simd.h"
+#include "ops/families/recurrent/recurrent_dims.h"
+#include "ops/families/recurrent/recurrent_options.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP rnn
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rnn_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void rnn_simd(float* h, const float* x, const float* w, const float* h0, void* workspace,
+              const recurrent_dims* d, parallel::ThreadPool& pool);
+void rnn_grad_simd(float* dx, float* dh0, const float* dh, const float* h, const float* w,
+                   void* workspace, const recurrent_dims* d, parallel::ThreadPool& pool);
+// Bytes of workspace of either kernel.
+[[nodiscard]] int64_t rnn_workspace_bytes(const recurrent_dims& d);
+
 namespace {
 
 const OpDef& rnn_grad_op() {
@@ -102,6 +113,19 @@ THIMBLE_OP_FOLDER(rnn) {
 
 namespace thimble {
 
+void describe(RnnOptions& o, ir::OptionVisitor& v) {
+  ops::describe_layers(o, v);
+  v.field("relu", o.relu, "in place of tanh");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+void describe(RnnCellOptions& o, ir::OptionVisitor& v) {
+  ops::describe_cell(o, v);
+  v.field("relu", o.relu, "in place of tanh");
+  v.field("zoneout", o.zoneout, "share of the state that stays as it was, in training");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
 RnnResult rnn(Value x, Value h0, Value lengths, const RnnOptions& options) {
   const auto result = ops::recurrent_layers({"rnn", 1, ops::rnn_impl::scan}, x, h0, {}, lengths,
                                             ops::recurrent_options(options, options.relu));
@@ -134,3 +158,52 @@ Value rnn_cell(Value x, Value h, const RecurrentWeights& weights, const RnnCellO
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(rnn) {
+  static const FunctionDef layer{
+      .name = "rnn",
+      .doc = "A plain recurrent layer: h[t] = act(W_ih x[t] + b_ih + W_hh h[t - 1] + b_hh).",
+      .example = "auto [y, h] = rnn(x, {.units = 64});",
+      .inputs = {{.name = "x", .doc = "[N, T, features]", .batch_rank = 3},
+                 {.name = "h0",
+                  .doc = "[N, layers * directions, units]; none: zeros",
+                  .optional = true,
+                  .batch_rank = 3},
+                 {.name = "lengths",
+                  .doc = "[N], i32, the steps of each sequence that count; none: all",
+                  .optional = true,
+                  .batch_rank = 1}},
+      .outputs = {{.name = "y", .doc = "[N, T, directions * units]", .batch_rank = 3},
+                  {.name = "h",
+                   .doc = "[N, layers * directions, units], after the last step",
+                   .batch_rank = 3}},
+      .parameters = {{"weight_ih_l0", "[units, features]; likewise for layers and _reverse"},
+                     {"weight_hh_l0", "[units, units]"},
+                     {"bias_ih_l0", "[units]", true},
+                     {"bias_hh_l0", "[units]", true}},
+      .options = ir::OptionSchema::of<RnnOptions>(),
+      .required = {"units"},
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const RnnResult r = rnn(in[0], in[1], in[2], options_as<RnnOptions>(options));
+        return {r.y, r.h};
+      },
+  };
+  static const FunctionDef cell{
+      .name = "rnn_cell",
+      .doc = "One step of rnn.",
+      .example = "auto next = rnn_cell(x, h, {.units = 64});",
+      .inputs = {{"x", "[N, features]"}, {"h", "[N, units]; none: zeros", true}},
+      .outputs = {{"h", "[N, units]"}},
+      .parameters = {{"weight_ih", "[units, features]"},
+                     {"weight_hh", "[units, units]"},
+                     {"bias_ih", "[units]", true},
+                     {"bias_hh", "[units]", true}},
+      .options = ir::OptionSchema::of<RnnCellOptions>(),
+      .required = {"units"},
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {rnn_cell(in[0], in[1], options_as<RnnCellOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&layer, &cell};
+  return defs;
+}

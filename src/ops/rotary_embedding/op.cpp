@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/conv/row_tasks.h"
-#include "ops/rotary_embedding/attrs.h"
 #include "ops/rotary_embedding/dims.h"
 
 #define THIMBLE_OP rotary_embedding
@@ -13,6 +13,16 @@
 
 namespace thimble::ops::rotary_embedding_impl {
 namespace {
+
+struct RotatePairsAttrs {
+  bool interleaved = false;
+  bool inverse = false;
+};
+
+void describe(RotatePairsAttrs& a, ir::FieldVisitor& v) {
+  v.field("interleaved", a.interleaved, "pairs are neighbours, not halves");
+  v.field("inverse", a.inverse, "rotate by the negative angles");
+}
 
 void fast(float* y, const float* x, const float* turns, const rotary_dims* d,
           parallel::ThreadPool& pool) {
@@ -97,6 +107,13 @@ THIMBLE_OP_FOLDER(rotary_embedding) {
 
 namespace thimble {
 
+void describe(RotaryEmbeddingOptions& o, ir::OptionVisitor& v) {
+  v.field("interleaved", o.interleaved, "pairs are neighbours (2i, 2i + 1), not halves");
+  v.field("base", o.base, "pair i rotates by base^(-2i / width) radians a position");
+  v.field("width", o.width, "how many of the last dimension's numbers rotate; even; 0: all");
+  v.field("offset", o.offset, "of the first position");
+}
+
 Value rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
   const Shape& shape = x.shape();
   if (shape.rank() < 3) {
@@ -113,8 +130,25 @@ Value rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
   }
   const Value table = ops::rotary_embedding_impl::turns(x.graph(), shape[1], width, options);
   return x.graph().add1(ops::rotary_embedding_impl::rotate_pairs_op(),
-                        ir::Attrs::of(RotatePairsAttrs{.interleaved = options.interleaved}),
+                        ir::Attrs::of(ops::rotary_embedding_impl::RotatePairsAttrs{
+                            .interleaved = options.interleaved}),
                         {x, table});
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(rotary_embedding) {
+  static const FunctionDef def{
+      .name = "rotary_embedding",
+      .doc = "Pairs of numbers turned by angles that grow with their position along axis 1.",
+      .example = "auto q = rotary_embedding(reshape(queries, {-1, 64, 6, 32}));",
+      .inputs = {{"x", "[N, T, ..., D]"}},
+      .outputs = {{"y", "the shape of x"}},
+      .options = ir::OptionSchema::of<RotaryEmbeddingOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {rotary_embedding(in[0], options_as<RotaryEmbeddingOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

@@ -4,14 +4,13 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/rotary_embedding/attrs.h"
 
 namespace thimble::test::rotary_embedding_test {
 
 THIMBLE_OP_CASES(rotate_pairs) {
-  const auto halves = ir::Attrs::of(RotatePairsAttrs{});
-  const auto neighbours = ir::Attrs::of(RotatePairsAttrs{.interleaved = true});
-  const auto back = ir::Attrs::of(RotatePairsAttrs{.interleaved = true, .inverse = true});
+  const auto halves = attrs_of("rotate_pairs", "{}");
+  const auto neighbours = attrs_of("rotate_pairs", R"({"interleaved": true})");
+  const auto back = attrs_of("rotate_pairs", R"({"interleaved": true, "inverse": true})");
   return {
       .cases = {{.name = "halves",
                  .inputs = {{.shape = {2, 3, 2, 6}}, {.shape = {3, 2, 3}}},

@@ -2,13 +2,19 @@
 
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
-#include "ops/rprop_update/attrs.h"
-#include "ops/rprop_update/simd.h"
+#include "ops/rprop_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP rprop_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::rprop_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void rprop_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                       const int32_t* step, const float* prev, const float* sizes,
+                       const rprop_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 struct RpropRule {
@@ -56,6 +62,15 @@ struct RpropRule {
 THIMBLE_OP_FOLDER(rprop_update) { return Update<RpropRule>::folder(); }
 
 namespace thimble {
+
+void describe(Rprop& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "first size of every step, without a schedule; a step takes its input");
+  v.field("eta_minus", a.eta_minus, "factor of a size where the gradient has turned");
+  v.field("eta_plus", a.eta_plus, "factor of a size where it has not");
+  v.field("step_size_min", a.step_size_min, "smallest size of a step");
+  v.field("step_size_max", a.step_size_max, "largest size of a step");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 Rprop::operator Optimizer() const {
   return ops::Update<ops::rprop_update_impl::RpropRule>::optimizer(*this);

@@ -17,5 +17,6 @@ struct Rprop {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(Rprop& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -3,15 +3,43 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/function_def.h"
 #include "ops/families/random/random.h"
-#include "ops/scaled_dot_product_attention/attrs.h"
-#include "ops/scaled_dot_product_attention/simd.h"
+#include "ops/scaled_dot_product_attention/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP scaled_dot_product_attention
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::scaled_dot_product_attention_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void attention_simd(float* y, float* lse, const uint32_t* rng, const float* q, const float* k,
+                    const float* v, const void* mask, void* workspace, const attention_dims* d,
+                    parallel::ThreadPool& pool);
+[[nodiscard]] int64_t attention_workspace_bytes(const attention_dims& d, int threads);
+
+void attention_grad_simd(float* dq, float* dk, float* dv, const uint32_t* rng, const float* dy,
+                         const float* q, const float* k, const float* v, const float* y,
+                         const float* lse, const void* mask, void* workspace,
+                         const attention_dims* d, parallel::ThreadPool& pool);
+[[nodiscard]] int64_t attention_grad_workspace_bytes(const attention_dims& d, int threads);
+
 namespace {
+
+struct AttentionAttrs {
+  bool causal = false;
+  double scale = 1.0;
+  double dropout = 0.0;
+  int64_t stream = 0;
+};
+
+void describe(AttentionAttrs& a, ir::FieldVisitor& v) {
+  v.field("causal", a.causal, "query t sees the keys 0 to t alone");
+  v.field("scale", a.scale, "of the products");
+  v.field("dropout", a.dropout, "share of the weights that become 0 in training");
+  v.field("stream", a.stream, "number of this draw within a step, for independent random numbers");
+}
 
 // Indices of the inputs; the gradients also have dy, y and lse.
 struct Places {
@@ -254,10 +282,17 @@ THIMBLE_OP_FOLDER(scaled_dot_product_attention) {
 
 namespace thimble {
 
+void describe(AttentionOptions& o, ir::OptionVisitor& v) {
+  v.field("causal", o.causal, "query t sees the keys 0 to t alone");
+  v.field("scale", o.scale, "of the products; 0: 1 / sqrt(D)");
+  v.field("dropout", o.dropout, "share of the weights that become 0 in training");
+}
+
 Value scaled_dot_product_attention(Value q, Value k, Value v, Value mask,
                                    const AttentionOptions& options) {
   ir::Graph& graph = q.graph();
-  AttentionAttrs attrs{.causal = options.causal, .dropout = options.dropout};
+  ops::scaled_dot_product_attention_impl::AttentionAttrs attrs{.causal = options.causal,
+                                                               .dropout = options.dropout};
   attrs.scale = options.scale;
   if (attrs.scale == 0.0 && q.shape().rank() > 0) {
     attrs.scale = 1.0 / std::sqrt(std::max(1.0, static_cast<double>(q.shape()[-1])));
@@ -277,3 +312,26 @@ Value scaled_dot_product_attention(Value q, Value k, Value v, const AttentionOpt
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(scaled_dot_product_attention) {
+  static const FunctionDef def{
+      .name = "scaled_dot_product_attention",
+      .doc =
+          "Attention: y = softmax over the keys of (q . k * scale + mask), times v, head by head. "
+          "The weights are never stored.",
+      .example = "auto y = scaled_dot_product_attention(q, k, v, {.causal = true});",
+      .inputs = {{.name = "q", .doc = "[N, T, H, D]", .batch_rank = 4},
+                 {.name = "k", .doc = "[N, S, G, D], G divides H", .batch_rank = 4},
+                 {.name = "v", .doc = "[N, S, G, E]", .batch_rank = 4},
+                 {"mask", "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
+                  true}},
+      .outputs = {{.name = "y", .doc = "[N, T, H, E]", .batch_rank = 4}},
+      .options = ir::OptionSchema::of<AttentionOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {scaled_dot_product_attention(in[0], in[1], in[2], in[3],
+                                             options_as<AttentionOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&def};
+  return defs;
+}

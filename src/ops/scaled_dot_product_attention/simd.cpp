@@ -3,14 +3,14 @@
 // weights of one product are the operand of the next without rearrangement. The running maximum and
 // sum follow Dao et al., "FlashAttention", 2022, algorithm 1; the backward pass, algorithm 4.
 
-#include "ops/scaled_dot_product_attention/simd.h"
-
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "ops/families/kernel/rows-inl.h"
+#include "ops/scaled_dot_product_attention/dims.h"
+#include "parallel/thread_pool.h"
 #include "simd/block-inl.h"
 #include "simd/pack-inl.h"
 #include "simd/philox-inl.h"

@@ -5,7 +5,6 @@
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/indexed/indexed.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/scatter_add/attrs.h"
 
 #define THIMBLE_OP scatter_add
 #include "ops/families/builder/both_precisions.h"
@@ -119,6 +118,15 @@ THIMBLE_OP_FOLDER(scatter_add) {
 }
 
 namespace thimble {
+
+void describe(ScatterAddOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "along which indices count; negative counts from the last");
+}
+
+void describe(GatherGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "of gather");
+  v.field("shape", a.shape, "of gather's input");
+}
 
 Value scatter_add(Value x, Value index, Value source, const ScatterAddOptions& options) {
   return index.graph().add1(ops::scatter_add_impl::scatter_add_op(), ir::Attrs::of(options),

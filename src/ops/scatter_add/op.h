@@ -10,6 +10,7 @@ namespace thimble {
 struct ScatterAddOptions {
   int64_t axis = -1;  // the axis that indices refer to; negative counts from the last
 };
+void describe(ScatterAddOptions& options, ir::FieldVisitor& visitor);
 
 // x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += source[i, j, k]
 // for axis 1, in their order. x: f32, at most 8 dimensions; index: i32, as many dimensions, no
@@ -23,6 +24,7 @@ struct GatherGradAttrs {
   int64_t axis = -1;
   Shape shape;  // shape of its input
 };
+void describe(GatherGradAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The gradient of gather by its input: scatter_add of dy to zeros. dy, index: one shape.
 Value gather_grad(Value dy, Value index, const GatherGradAttrs& attrs);

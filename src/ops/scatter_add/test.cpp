@@ -2,7 +2,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/scatter_add/attrs.h"
 
 namespace thimble::test::scatter_add_test {
 

@@ -1,13 +1,19 @@
 #include <thimble/ops/sgd_update.h>
 
 #include "ops/families/update/row_update.h"
-#include "ops/sgd_update/attrs.h"
-#include "ops/sgd_update/simd.h"
+#include "ops/sgd_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP sgd_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sgd_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                     const int32_t* step, const float* buffer, const sgd_dims* d,
+                     parallel::ThreadPool& pool);
+
 namespace {
 
 struct Sgd {
@@ -62,6 +68,15 @@ struct Sgd {
 THIMBLE_OP_FOLDER(sgd_update) { return Update<Sgd>::folder(); }
 
 namespace thimble {
+
+void describe(SGD& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("momentum", a.momentum, "share of the buffer that is kept");
+  v.field("dampening", a.dampening, "share of the gradient that the buffer leaves out");
+  v.field("nesterov", a.nesterov, "look ahead by the momentum");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 SGD::operator Optimizer() const { return ops::Update<ops::sgd_update_impl::Sgd>::optimizer(*this); }
 

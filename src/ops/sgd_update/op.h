@@ -16,5 +16,6 @@ struct SGD {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(SGD& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -1,8 +1,8 @@
-#include "ops/sgd_update/simd.h"
-
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/elements-inl.h"
+#include "ops/sgd_update/dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::sgd_update_impl::HWY_NAMESPACE {

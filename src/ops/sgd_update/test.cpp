@@ -1,5 +1,4 @@
 #include "harness/update_cases.h"
-#include "ops/sgd_update/attrs.h"
 
 namespace thimble::test::sgd_update_test {
 namespace {

@@ -2,13 +2,19 @@
 
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/update.h"
-#include "ops/sign_sgd_update/attrs.h"
-#include "ops/sign_sgd_update/simd.h"
+#include "ops/sign_sgd_update/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP sign_sgd_update
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::sign_sgd_update_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void sign_sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                          const int32_t* step, const float* buffer, const sign_sgd_dims* d,
+                          parallel::ThreadPool& pool);
+
 namespace {
 
 struct SignSGDRule {
@@ -50,6 +56,15 @@ struct SignSGDRule {
 THIMBLE_OP_FOLDER(sign_sgd_update) { return Update<SignSGDRule>::folder(); }
 
 namespace thimble {
+
+void describe(SignSGD& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("momentum", a.momentum, "share of the gradients' average that is kept");
+  v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
+  v.field("decoupled_weight_decay", a.decoupled_weight_decay,
+          "weight decay shrinks the parameter itself");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 SignSGD::operator Optimizer() const {
   return ops::Update<ops::sign_sgd_update_impl::SignSGDRule>::optimizer(*this);

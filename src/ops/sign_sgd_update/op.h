@@ -15,5 +15,6 @@ struct SignSGD {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(SignSGD& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

@@ -1,5 +1,5 @@
+#include <thimble/ops/slice.h>
 #include "ir/function_def.h"
-#include "ops/slice/attrs.h"
 
 THIMBLE_FUNCTION_FOLDER(slice) {
   static const FunctionDef slice_function{

@@ -9,13 +9,22 @@
 #include "ops/families/move/copy.h"
 #include "ops/families/move/strided.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/slice/attrs.h"
 
 #define THIMBLE_OP slice
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::slice_impl {
 namespace {
+
+struct SliceGradAttrs {
+  Shape shape;  // shape of slice's input
+  SliceOptions options;
+};
+
+void describe(SliceGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("shape", a.shape, "the shape of slice's input");
+  describe(a.options, v);
+}
 
 // The selected range of one axis.
 struct Range {
@@ -176,6 +185,13 @@ THIMBLE_OP_FOLDER(slice) {
 }
 
 namespace thimble {
+
+void describe(SliceOptions& a, ir::FieldVisitor& v) {
+  v.field("axes", a.axes, "the axes cut; none: the first ones");
+  v.field("starts", a.starts, "first index of each");
+  v.field("stops", a.stops, "one past the last index of each");
+  v.field("steps", a.steps, "from one index to the next; none: 1; below 0: backwards");
+}
 
 Value slice(Value x, const SliceOptions& options) {
   SliceOptions forward = options;

@@ -19,6 +19,7 @@ struct SliceOptions {
   std::vector<int64_t> stops;   // one past the last index
   std::vector<int64_t> steps;   // none: 1; negative ones go backwards
 };
+void describe(SliceOptions& options, ir::FieldVisitor& visitor);
 
 // The elements at start, start + step, ... before stop; where the step is negative from the start
 // down to one after the stop, and a stop of kEnd is before the first. x: any type, at most 8

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/slice/attrs.h"
 
 namespace thimble::test::slice_test {
 namespace {

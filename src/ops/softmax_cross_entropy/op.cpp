@@ -1,15 +1,28 @@
 #include <thimble/ops/softmax_cross_entropy.h>
 
+#include "ir/op_def.h"
 #include "ops/families/loss/classes.h"
 #include "ops/families/loss/loss.h"
-#include "ops/softmax_cross_entropy/attrs.h"
 #include "ops/softmax_cross_entropy/dims.h"
-#include "ops/softmax_cross_entropy/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP softmax_cross_entropy
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::softmax_cross_entropy_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold cross_entropy_dims.
+int64_t softmax_cross_entropy_workspace(const ir::Params& params, int threads);
+
+void softmax_cross_entropy_simd(float* y, const float* x, const void* labels, const float* weight,
+                                void* workspace, const cross_entropy_dims* d,
+                                parallel::ThreadPool& pool);
+
+// dx may be x.
+void softmax_cross_entropy_grad_simd(float* dx, const float* dy, const float* x, const void* labels,
+                                     const float* weight, const cross_entropy_dims* d,
+                                     parallel::ThreadPool& pool);
+
 namespace {
 
 ir::Params params_of(const ir::Attrs& attrs, const Shape& x, DType labels) {
@@ -181,6 +194,15 @@ THIMBLE_OP_FOLDER(softmax_cross_entropy) {
 }
 
 namespace thimble {
+
+void describe(SoftmaxCrossEntropyOptions& a, ir::FieldVisitor& v) {
+  v.field("reduction", a.reduction, "how the rows become one number");
+  v.field("label_smoothing", a.label_smoothing,
+          "share of each label that is spread over all classes, 0 to 1");
+  v.field("ignore_index", a.ignore_index, "class index of rows that count nothing");
+  v.field("log_probabilities", a.log_probabilities,
+          "the logits are logarithms of probabilities: no softmax");
+}
 
 Value softmax_cross_entropy(Value logits, Value labels, Value weight,
                             const SoftmaxCrossEntropyOptions& options) {

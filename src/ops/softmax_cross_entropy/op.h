@@ -13,6 +13,7 @@ struct SoftmaxCrossEntropyOptions {
   int64_t ignore_index = -100;     // rows with this class index are ignored
   bool log_probabilities = false;  // the logits are logarithms of probabilities: no softmax (nll)
 };
+void describe(SoftmaxCrossEntropyOptions& options, ir::FieldVisitor& visitor);
 
 // The cross-entropy between labels and softmax(logits) over the last axis, without overflow:
 // reduce over rows of -sum over classes of weight t log softmax(x).

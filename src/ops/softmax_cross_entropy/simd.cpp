@@ -1,10 +1,11 @@
-#include "ops/softmax_cross_entropy/simd.h"
-
 #include <hwy/highway.h>
 
 #include <cmath>
 
+#include "ir/op_def.h"
 #include "ops/families/kernel/rows-inl.h"
+#include "ops/softmax_cross_entropy/dims.h"
+#include "parallel/thread_pool.h"
 
 #ifndef THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_
 #define THIMBLE_OPS_SOFTMAX_CROSS_ENTROPY_ONCE_

@@ -4,7 +4,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/softmax_cross_entropy/attrs.h"
 
 namespace thimble::test::softmax_cross_entropy_test {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "ops/families/update/adam_simd.h"
 #include "ops/families/update/row_update.h"
-#include "ops/sparse_adam_update/attrs.h"
 
 #define THIMBLE_OP sparse_adam_update
 #include "ops/families/builder/both_precisions.h"
@@ -72,6 +71,14 @@ struct SparseAdamRule {
 THIMBLE_OP_FOLDER(sparse_adam_update) { return Update<SparseAdamRule>::folder(); }
 
 namespace thimble {
+
+void describe(SparseAdam& a, ir::FieldVisitor& v) {
+  v.field("lr", a.lr, "learning rate without a schedule; a step takes its input");
+  v.field("beta1", a.beta1, "share of the first moment that is kept");
+  v.field("beta2", a.beta2, "share of the second moment that is kept");
+  v.field("epsilon", a.epsilon, "added to the root of the second moment, biased as it is");
+  v.field("maximize", a.maximize, "go up instead of down");
+}
 
 SparseAdam::operator Optimizer() const {
   return ops::Update<ops::sparse_adam_update_impl::SparseAdamRule>::optimizer(*this);

@@ -15,5 +15,6 @@ struct SparseAdam {
   bool maximize = false;
   operator Optimizer() const;  // NOLINT: implicit by design
 };
+void describe(SparseAdam& settings, ir::FieldVisitor& visitor);
 
 }  // namespace thimble

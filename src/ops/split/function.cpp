@@ -1,7 +1,6 @@
 #include <thimble/ops/split.h>
 
 #include "ir/function_def.h"
-#include "ops/split/attrs.h"
 
 THIMBLE_FUNCTION_FOLDER(split) {
   static const FunctionDef split_function{

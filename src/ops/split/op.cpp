@@ -6,7 +6,6 @@
 #include "ops/families/move/copy.h"
 #include "ops/families/move/parts.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/split/attrs.h"
 
 #define THIMBLE_OP split
 #include "ops/families/builder/both_precisions.h"
@@ -119,6 +118,11 @@ THIMBLE_OP_FOLDER(split) {
 }
 
 namespace thimble {
+
+void describe(SplitOptions& a, ir::FieldVisitor& v) {
+  v.field("axis", a.axis, "the axis that is cut");
+  v.field("sizes", a.sizes, "of the parts along the axis");
+}
 
 std::vector<Value> split(Value x, const SplitOptions& options) {
   const Value inputs[] = {x};

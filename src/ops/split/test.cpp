@@ -3,7 +3,6 @@
 #include "autodiff/autodiff.h"
 #include "harness/op_cases.h"
 #include "ir/reference.h"
-#include "ops/split/attrs.h"
 
 namespace thimble::test::split_test {
 namespace {

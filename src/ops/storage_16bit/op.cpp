@@ -2,7 +2,6 @@
 
 #include "ir/element.h"
 #include "ir/graph.h"
-#include "ops/storage_16bit/attrs.h"
 #include "ops/storage_16bit/simd.h"
 
 #define THIMBLE_OP storage_16bit
@@ -85,6 +84,8 @@ THIMBLE_OP_FOLDER(storage_16bit) {
 }
 
 namespace thimble {
+
+void describe(To16BitAttrs& a, ir::FieldVisitor& v) { v.field("dtype", a.dtype, "f16 or bf16"); }
 
 Value to_16bit(Value x, const To16BitAttrs& attrs) {
   return x.graph().add1(ops::storage_16bit_impl::to_16bit_op(), ir::Attrs::of(attrs), {x});

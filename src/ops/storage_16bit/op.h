@@ -8,6 +8,7 @@ namespace thimble {
 struct To16BitAttrs {
   DType dtype = DType::bf16;  // or f16
 };
+void describe(To16BitAttrs& attrs, ir::FieldVisitor& visitor);
 
 // x in 16 bits an element, to the nearest number of that type, ties to even; beyond the largest it
 // is infinite. bf16 keeps 8 significant bits in the range of f32, f16 keeps 11 up to 65504.

@@ -6,7 +6,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/storage_16bit/attrs.h"
 
 namespace thimble::test::storage_16bit_test {
 namespace {

@@ -6,7 +6,6 @@
 #include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
-#include "ops/sum/attrs.h"
 
 #define THIMBLE_OP sum
 #define THIMBLE_INTEGERS
@@ -64,6 +63,11 @@ THIMBLE_OP_FOLDER(sum) {
 }
 
 namespace thimble {
+
+void describe(ReduceOptions& a, ir::FieldVisitor& v) {
+  v.field("axes", a.axes, "the axes that vanish; none: all");
+  v.field("keepdims", a.keepdims, "keep them with size 1");
+}
 Value sum(Value x, const ReduceOptions& options) {
   return x.graph().add1(ops::sum_impl::sum_op(), ir::Attrs::of(options), {x});
 }

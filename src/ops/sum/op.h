@@ -12,6 +12,7 @@ struct ReduceOptions {
   std::vector<int64_t> axes;  // none: all; negative ones count from the last
   bool keepdims = false;      // keep them with size 1
 };
+void describe(ReduceOptions& options, ir::FieldVisitor& visitor);
 
 // The sum over axes. x: at most 8 dimensions, f32. A sum of nothing is 0.
 // Throws Error for axes that do not exist.

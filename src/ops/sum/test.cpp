@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/sum/attrs.h"
 
 namespace thimble::test::sum_test {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/topk/attrs.h"
 #include "ops/topk/dims.h"
 
 #define THIMBLE_OP topk
@@ -136,6 +136,12 @@ THIMBLE_OP_FOLDER(topk) {
 }
 
 namespace thimble {
+
+void describe(TopkOptions& a, ir::FieldVisitor& v) {
+  v.field("k", a.k, "how many, at most the size of the axis");
+  v.field("axis", a.axis, "along which they are chosen; negative counts from the last");
+  v.field("largest", a.largest, "the largest, else the smallest");
+}
 Topk topk(Value x, const TopkOptions& options) {
   const Value inputs[] = {x};
   const std::vector<Value> out =
@@ -143,3 +149,21 @@ Topk topk(Value x, const TopkOptions& options) {
   return {out[0], out[1]};
 }
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(topk) {
+  static const FunctionDef topk_function{
+      .name = "topk",
+      .doc =
+          "The k largest (or smallest) elements along an axis, the best first, and where they "
+          "stood.",
+      .inputs = {{"x", "any shape of at least one dimension"}},
+      .outputs = {{"values", "x with k elements of the axis"}, {"indices", "likewise, i32"}},
+      .options = ir::OptionSchema::of<TopkOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const Topk best = topk(in[0], options_as<TopkOptions>(options));
+        return {best.values, best.indices};
+      },
+  };
+  static const FunctionDef* const defs[] = {&topk_function};
+  return defs;
+}

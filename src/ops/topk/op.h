@@ -11,6 +11,7 @@ struct TopkOptions {
   int64_t axis = -1;    // the axis of the elements; negative counts from the last
   bool largest = true;  // false: the smallest
 };
+void describe(TopkOptions& options, ir::FieldVisitor& visitor);
 
 struct Topk {
   Value values;   // x with the axis reduced to k elements, the best first

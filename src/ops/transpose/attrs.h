@@ -1,3 +1,4 @@
+// Attributes of ops that the library alone builds; the tests need them.
 #pragma once
 
 #include "ir/attrs.h"

@@ -2,7 +2,6 @@
 
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/loss/loss.h"
-#include "ops/triplet_margin/attrs.h"
 #include "ops/triplet_margin/dims.h"
 
 #define THIMBLE_OP triplet_margin
@@ -139,6 +138,14 @@ THIMBLE_OP_FOLDER(triplet_margin) {
 }
 
 namespace thimble {
+
+void describe(TripletMarginOptions& a, ir::FieldVisitor& v) {
+  v.field("reduction", a.reduction, "how the rows become one number");
+  v.field("margin", a.margin, "by which negatives must be farther away");
+  v.field("p", a.p, "of the norm, at least 1");
+  v.field("epsilon", a.epsilon, "added to differences");
+  v.field("swap", a.swap, "the negative's distance to the nearer of anchor and positive");
+}
 Value triplet_margin(Value anchor, Value positive, Value negative,
                      const TripletMarginOptions& options) {
   return anchor.graph().add1(ops::triplet_margin_impl::triplet_margin_op(), ir::Attrs::of(options),

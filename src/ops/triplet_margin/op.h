@@ -13,6 +13,7 @@ struct TripletMarginOptions {
   bool swap = false;  // replaces the distance of the negative by the smaller one of those to anchor
                       // and positive
 };
+void describe(TripletMarginOptions& options, ir::FieldVisitor& visitor);
 
 // reduce over rows of max(0, d(anchor, positive) - d(anchor, negative) + margin) with
 // d(a, b) = ||a - b + epsilon||_p along the last dimension. All three: [N, ..., D], one shape, f32.

@@ -1,5 +1,4 @@
 #include "harness/op_cases.h"
-#include "ops/triplet_margin/attrs.h"
 
 namespace thimble::test::triplet_margin_test {
 

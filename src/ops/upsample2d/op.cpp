@@ -3,18 +3,41 @@
 
 #include <cmath>
 
+#include "ir/function_def.h"
+#include "ir/op_def.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/conv/volume.h"
-#include "ops/upsample2d/attrs.h"
 #include "ops/upsample2d/dims.h"
-#include "ops/upsample2d/simd.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP upsample2d
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::upsample2d_impl {
+
+// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold upsample2d_dims.
+int64_t upsample2d_workspace(const ir::Params& params, int threads);
+int64_t upsample2d_grad_workspace(const ir::Params& params, int threads);
+
+void upsample2d_simd(float* y, const float* x, void* workspace, const upsample2d_dims* d,
+                     parallel::ThreadPool& pool);
+void upsample2d_grad_simd(float* dx, const float* dy, void* workspace, const upsample2d_dims* d,
+                          parallel::ThreadPool& pool);
+
 namespace {
+
+constexpr const char* kUpsamplings[] = {"nearest", "nearest_exact", "bilinear", "bicubic"};
+
+struct Upsample2dGradAttrs {
+  Pair input;  // height and width of upsample2d's input
+  Upsample2dOptions options;
+};
+
+void describe(Upsample2dGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("input", a.input, "height and width of upsample2d's input");
+  describe(a.options, v);
+}
 
 constexpr double kLargest = 1 << 24;  // most pixels along a side
 
@@ -180,6 +203,32 @@ THIMBLE_OP_FOLDER(upsample2d) {
 
 namespace thimble {
 
+void describe(Upsample1dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "of the result; 0: found from scale");
+  v.field("scale", o.scale, "0: result / input");
+  v.enumeration("mode", o.mode, ops::upsample2d_impl::kUpsamplings,
+                "how steps are found; bilinear: linear");
+  v.field("align_corners", o.align_corners, "of bilinear: the ends' middles stay in place");
+}
+
+void describe(Upsample3dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size,
+          "of the result: one number, or depth, height and width; none: from scale");
+  v.field("scale", o.scale, "0: result / input");
+  v.enumeration("mode", o.mode, ops::upsample2d_impl::kUpsamplings,
+                "how cells are found; bilinear: trilinear");
+  v.field("align_corners", o.align_corners, "of bilinear: the corners' middles stay in place");
+}
+
+void describe(Upsample2dOptions& a, ir::FieldVisitor& v) {
+  v.field("size", a.size, "height and width of the result; 0: found from scale");
+  v.field("scale", a.scale, "of height and width; 0: result / input");
+  v.field("scale_w", a.scale_w, "of the width, where it differs");
+  v.enumeration("mode", a.mode, ops::upsample2d_impl::kUpsamplings, "how pixels are found");
+  v.field("align_corners", a.align_corners,
+          "of bilinear and bicubic: the corners' middles stay in place");
+}
+
 Value upsample2d(Value x, const Upsample2dOptions& options) {
   return x.graph().add1(ops::upsample2d_impl::upsample2d_op(), ir::Attrs::of(options), {x});
 }
@@ -216,3 +265,32 @@ Value upsample3d(Value x, const Upsample3dOptions& options) {
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(upsample2d) {
+  static const FunctionDef upsample1d_function{
+      .name = "upsample1d",
+      .doc = "Sequences of another length: every step is the nearest, or lies between two.",
+      .example = "auto y = upsample1d(x, {.scale = 2});",
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
+      .options = ir::OptionSchema::of<Upsample1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {upsample1d(in[0], options_as<Upsample1dOptions>(options))};
+      },
+  };
+  static const FunctionDef upsample3d_function{
+      .name = "upsample3d",
+      .doc =
+          "Volumes of another size: every cell is the nearest, or lies between the eight around "
+          "its place (bilinear). Equal to torch.nn.functional.interpolate.",
+      .example = "auto y = upsample3d(x, {.scale = 2, .mode = Upsampling::bilinear});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
+      .options = ir::OptionSchema::of<Upsample3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {upsample3d(in[0], options_as<Upsample3dOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&upsample1d_function, &upsample3d_function};
+  return defs;
+}

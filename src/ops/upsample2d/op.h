@@ -20,6 +20,7 @@ struct Upsample2dOptions {
   Upsampling mode = Upsampling::nearest;
   bool align_corners = false;  // for bilinear and bicubic: align the centers of the corner pixels
 };
+void describe(Upsample2dOptions& options, ir::FieldVisitor& visitor);
 
 // Resizes images. x: [N, H, W, C], f32; y: [N, P, Q, C] with (P, Q) = size or floor(scale * (H,
 // W)). If size and scale are both given, size is the size of the result and scale determines the

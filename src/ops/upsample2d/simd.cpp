@@ -2,14 +2,15 @@
 // however few channels there are, and then along the row. The gradient reverses this: for each row
 // of the image it adds all rows of the result to which that row contributes.
 
-#include "ops/upsample2d/simd.h"
-
 #include <hwy/highway.h>
 
 #include <algorithm>
 
+#include "ir/op_def.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/kernel/elements-inl.h"
+#include "ops/upsample2d/dims.h"
+#include "parallel/thread_pool.h"
 #include "simd/workspace.h"
 
 #ifndef THIMBLE_OPS_UPSAMPLE2D_ONCE_

@@ -3,7 +3,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/upsample2d/attrs.h"
 
 namespace thimble::test::upsample2d_test {
 namespace {

@@ -1,7 +1,6 @@
 #include <thimble/ops/variance.h>
 
 #include "ops/families/reduction/reduction.h"
-#include "ops/variance/attrs.h"
 
 #define THIMBLE_OP variance
 #include "ops/families/builder/both_precisions.h"
@@ -41,6 +40,13 @@ THIMBLE_OP_FOLDER(variance) {
 }
 
 namespace thimble {
+
+void describe(VarianceOptions& a, ir::FieldVisitor& v) {
+  v.field("axes", a.axes, "axes that vanish; none: all");
+  v.field("keepdims", a.keepdims, "keep them with size 1");
+  v.field("correction", a.correction,
+          "taken from the number of elements: 1 for a sample, 0 for all there is");
+}
 
 Value variance(Value x, const VarianceOptions& options) {
   return ops::variance_impl::Variance::apply(x, options);

@@ -13,6 +13,7 @@ struct VarianceOptions {
   double correction =
       1.0;  // subtracted from the number of elements: 1 for a sample, 0 for a population
 };
+void describe(VarianceOptions& options, ir::FieldVisitor& visitor);
 
 // The variance over axes: the sum of (x - mean)^2, divided by the number of elements less the
 // correction. x: at most 8 dimensions, f32. NaN where nothing is left to divide by. Equal to

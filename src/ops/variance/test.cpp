@@ -1,5 +1,4 @@
 #include "ops/families/reduction/reduction_cases.h"
-#include "ops/variance/attrs.h"
 
 namespace thimble::test::variance_test {
 namespace {

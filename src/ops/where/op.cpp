@@ -4,15 +4,30 @@
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
 #include "ops/families/nary/nary.h"
-#include "ops/where/attrs.h"
-#include "ops/where/simd.h"
+#include "ops/families/nary/nary_dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP where
 #define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::where_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void where_simd(float* y, const uint8_t* condition, const float* a, const float* b,
+                const nary_dims* d, parallel::ThreadPool& pool);
+void where_grad_simd(float* dx, const uint8_t* condition, const float* dy, const nary_dims* d,
+                     parallel::ThreadPool& pool);
+
 namespace {
+
+struct WhereGradAttrs {
+  bool holds = true;  // whether dy passes where the condition holds, or where it does not
+};
+
+void describe(WhereGradAttrs& a, ir::FieldVisitor& v) {
+  v.field("holds", a.holds, "dy where the condition holds, else where it does not");
+}
 
 const OpDef& where_grad_op() {
   static const OpDef def{

@@ -1,10 +1,10 @@
-#include "ops/where/simd.h"
-
 #include <hwy/highway.h>
 
 #include <cstring>
 
 #include "ops/families/nary/nary-inl.h"
+#include "ops/families/nary/nary_dims.h"
+#include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::where_impl::HWY_NAMESPACE {

@@ -7,8 +7,6 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
-#include "ops/argmax/attrs.h"
-#include "ops/sum/attrs.h"
 
 namespace thimble::test {
 

@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "ops/argmax/attrs.h"
+#include <thimble/ops/argmax.h>
+#include <thimble/ops/sum.h>
 #include "ops/families/extremum/extremum.h"
 #include "ops/families/nary/nary.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/sum/attrs.h"
 
 namespace thimble::ops {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/op_cases.h"
+#include "ops/families/loss/loss.h"
 
 namespace thimble::test {
 

@@ -1,6 +1,0 @@
-#ifndef THIMBLE_OPS_BATCH_NORM_INFERENCE_DIMS_H_
-#define THIMBLE_OPS_BATCH_NORM_INFERENCE_DIMS_H_
-
-#include "ops/families/norm/batch_norm_dims.h"
-
-#endif

@@ -1,7 +1,0 @@
-import torch
-
-CASES = [
-    dict(name="points", attrs={}, inputs=[{"values": [-30.0, -5.5, -3.0, -1.0, -0.25, 0.0, 0.25, 1.0, 2.5, 3.0, 6.0, 7.0, 30.0]}], torch=lambda x: torch.nn.functional.leaky_relu(x, 0.01)),
-    dict(name="attributes_1", attrs={"slope": 0.3}, inputs=[{"values": [-30.0, -5.5, -3.0, -1.0, -0.25, 0.0, 0.25, 1.0, 2.5, 3.0, 6.0, 7.0, 30.0]}], torch=lambda x: torch.nn.functional.leaky_relu(x, 0.3)),
-    dict(name="negative_slope", attrs={"slope": -0.3}, inputs=[{"values": [-30.0, -5.5, -3.0, -1.0, -0.25, 0.0, 0.25, 1.0, 2.5, 3.0, 6.0, 7.0, 30.0]}], torch=lambda x: torch.nn.functional.leaky_relu(x, -0.3)),
-]
