@@ -105,7 +105,7 @@ def rounded(tensor):
 
 
 def inputs():
-    """First values, and gradients of very different sizes: zero at first, tiny, usual, large,
+    """Initial values, and gradients of very different sizes: zero at first, tiny, usual, large,
     and one that is large once."""
     torch.manual_seed(1)
     gradients = torch.randn(STEPS, 5)

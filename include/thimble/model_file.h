@@ -10,7 +10,7 @@
 namespace thimble {
 
 // Writes the graph with the values of its parameters, running statistics and constants. Parameters
-// without values of their own (load_model, load_weights) get their first values for the seed, as a
+// without values of their own (load_model, load_weights) get initial values for the seed, as a
 // Trainer of that seed would give them. The file appears whole or not at all.
 // Throws Error where the path cannot be written. Trainer::save_model writes trained weights.
 void save_model(const Graph& graph, const std::string& path, uint64_t seed = 0);

@@ -28,7 +28,7 @@ struct ScheduleFeedback {
 };
 
 // A learning rate for every step: an immutable value, cheap to copy. Thread-safe.
-// Errors: the makers throw thimble::Error where a setting is missing, out of its range or
+// Errors: these functions throw thimble::Error where a setting is missing, out of its range or
 // contradicts another.
 class Schedule {
  public:

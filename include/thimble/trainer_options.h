@@ -61,7 +61,7 @@ struct TrainerOptions {
   LossScaling loss_scaling;              // of f16
   DType saved_activations = DType::f32;  // type stored for the backward pass: f32, bf16 or f16
   int64_t input_pipeline_bytes = 0;      // part of the budget for reading samples; 0: two batches
-  uint64_t seed = 0;                     // of first values, order, dropout and noise
+  uint64_t seed = 0;                     // of initial values, order, dropout and noise
   int threads = 0;                       // 0: one per processor
 };
 

@@ -58,8 +58,8 @@ float Neighbourhood::nearest(std::span<const float> image, float enough) const {
     for (size_t from = 0; from < pixels && sum < best; from += kPart) {
       const size_t to = std::min(pixels, from + kPart);
       for (size_t k = from; k < to; ++k) {
-        const float apart = image[k] - train_[first + k];
-        sum += apart * apart;
+        const float difference = image[k] - train_[first + k];
+        sum += difference * difference;
       }
     }
     best = std::min(best, sum);

@@ -1,4 +1,4 @@
-// Values that a graph brings along for its parameters and states, in the place of first values.
+// Values that a graph brings along for its parameters and states, in place of initial ones.
 #pragma once
 
 #include <thimble/array.h>

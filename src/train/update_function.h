@@ -36,7 +36,7 @@ class UpdateFunction {
   ir::Params params_;
 };
 
-// Writes the first value of a state. of: f32, or another type whose first values are zeros.
+// Writes the initial value of a state. of: f32, or another type whose initial values are zeros.
 void fill_first(const ir::StateSpec& state, std::span<std::byte> of);
 
 }  // namespace thimble::train

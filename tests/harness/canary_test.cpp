@@ -205,17 +205,17 @@ TEST(canary, with_a_wrong_kernel_for_integers_is_caught) {
   expect_caught(check_types(op, vector_case()), "i32: ");
 }
 
-// y: the code 100; the first `apart` elements differ from it by `by`.
-void codes(uint8_t* y, const CanaryDims* d, int apart, int by) {
-  for (int i = 0; i < d->n; ++i) y[i] = static_cast<uint8_t>(i < apart ? 100 + by : 100);
+// y: the code 100; the first `wrong` elements differ from it by `by`.
+void codes(uint8_t* y, const CanaryDims* d, int wrong, int by) {
+  for (int i = 0; i < d->n; ++i) y[i] = static_cast<uint8_t>(i < wrong ? 100 + by : 100);
 }
 void right_codes(uint8_t* y, const float* /*x*/, const CanaryDims* d) { codes(y, d, 0, 0); }
-template <int apart, int by>
-void codes_apart(uint8_t* y, const float* /*x*/, const CanaryDims* d) {
-  codes(y, d, apart, by);
+template <int wrong, int by>
+void wrong_codes(uint8_t* y, const float* /*x*/, const CanaryDims* d) {
+  codes(y, d, wrong, by);
 }
 
-template <int apart, int by>
+template <int wrong, int by>
 std::string check_codes() {
   ir::OpDef op = right_op();
   op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
@@ -224,7 +224,7 @@ std::string check_codes() {
   op.gradient.vjp = nullptr;
   op.kernels.ref = ir::kernel_fn<&right_codes>();
   op.kernels.ref64 = nullptr;
-  op.kernels.fast = ir::kernel_fn<&codes_apart<apart, by>>();
+  op.kernels.fast = ir::kernel_fn<&wrong_codes<wrong, by>>();
   op.memory.in_place = {};
   return check_fast(op, {.name = "codes", .inputs = {{.shape = {2000}}}, .codes = true});
 }

@@ -53,7 +53,8 @@ struct OpCases {
 
 using OpCasesFn = std::function<OpCases()>;
 
-// Attributes that only the folder of an op knows, from JSON: attrs_of("cast", R"({"dtype": "i32"})").
+// Attributes that only the folder of an op knows, from JSON: attrs_of("cast", R"({"dtype":
+// "i32"})").
 [[nodiscard]] ir::Attrs attrs_of(const char* op, const std::string& json);
 
 // Registers the table of an op; returns true.

@@ -127,9 +127,10 @@ bool same_codes(const Bytes& got, const Bytes& wanted) {
   constexpr size_t kCodesPerNeighbour = 1000;
   size_t neighbours = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const auto apart = static_cast<uint8_t>(static_cast<int>(got[i]) - static_cast<int>(wanted[i]));
-    if (apart != 0 && apart != 1 && apart != 255) return false;
-    if (apart != 0) ++neighbours;
+    const auto difference =
+        static_cast<uint8_t>(static_cast<int>(got[i]) - static_cast<int>(wanted[i]));
+    if (difference != 0 && difference != 1 && difference != 255) return false;
+    if (difference != 0) ++neighbours;
   }
   return neighbours * kCodesPerNeighbour <= wanted.size();
 }
@@ -286,10 +287,10 @@ std::string check_in_place(const ir::OpDef& op, const OpCase& test) {
           }
           for (const bool fast : {false, true}) {
             if (fast && ir::kernels_of(graph, node).fast == nullptr) continue;
-            const KernelRun apart = run_kernel(graph, node, values, fast, 2);
-            const KernelRun over = run_kernel(graph, node, values, fast, 2, &alias);
-            if (!over.error.empty()) return over.error;
-            if (apart.outputs != over.outputs) {
+            const KernelRun separate = run_kernel(graph, node, values, fast, 2);
+            const KernelRun in_place = run_kernel(graph, node, values, fast, 2, &alias);
+            if (!in_place.error.empty()) return in_place.error;
+            if (separate.outputs != in_place.outputs) {
               return fmt::format("{} ({}) gives other bits with output {} on input {}",
                                  node.op->name, fast ? "fast" : "reference", alias.out, alias.in);
             }

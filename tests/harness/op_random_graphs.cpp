@@ -30,7 +30,7 @@ class Builder : public RandomBuilder {
   void add_op(uint32_t seed) {
     random_.seed(seed);
     const size_t known = values_.size();
-    (this->*kMakers[below(std::size(kMakers))])();
+    (this->*kAddOps[below(std::size(kAddOps))])();
     for (size_t i = known; i < values_.size(); ++i) {
       if (size_of(values_[i]) > kMostElements || values_[i].shape().rank() > kMostAxes) {
         values_.resize(i);  // it stays in the graph as dead code
@@ -53,7 +53,7 @@ class Builder : public RandomBuilder {
   }
 
  private:
-  using Maker = void (Builder::*)();
+  using AddOp = void (Builder::*)();
 
   void unary() {
     static constexpr Value (*kOps[])(Value) = {
@@ -376,7 +376,7 @@ class Builder : public RandomBuilder {
     }
   }
 
-  static constexpr Maker kMakers[] = {&Builder::unary,
+  static constexpr AddOp kAddOps[] = {&Builder::unary,
                                       &Builder::of_positive,
                                       &Builder::binary,
                                       &Builder::convolve,

@@ -30,12 +30,12 @@ Results run_program(const ir::Graph& graph, const Contents& contents,
     file = std::make_unique<exec::SwapFile>("", program.slot_bytes(),
                                             exec::SwapOptions{.buffer_bytes = 4096});
   }
-  int64_t passage_bytes = 0;
+  int64_t bounce_bytes = 0;
   for (const auto& entry : store.entries()) {
-    passage_bytes = std::max(passage_bytes, static_cast<int64_t>(entry.bytes()));
+    bounce_bytes = std::max(bounce_bytes, static_cast<int64_t>(entry.bytes()));
   }
-  const exec::Block passage(passage_bytes);
-  store.attach(file.get(), {passage.data(), static_cast<size_t>(passage_bytes)});
+  const exec::Block bounce(bounce_bytes);
+  store.attach(file.get(), {bounce.data(), static_cast<size_t>(bounce_bytes)});
   for (const auto& entry : store.entries()) {
     const Bytes bytes = contents.bytes(entry.name, Precision::f32);
     store.overwrite(entry, [&](std::span<std::byte> memory) {

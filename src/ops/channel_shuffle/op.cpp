@@ -22,8 +22,8 @@ Value channel_shuffle(Value x, const ChannelShuffleOptions& options) {
   // The pixels of one image form one axis; the batch keeps its own axis because its size is open.
   int64_t places = 1;
   for (int axis = 1; axis + 1 < s.rank(); ++axis) places *= s[axis];
-  const Value apart = reshape(x, {s[0], places, groups, s[-1] / groups});
-  return reshape(transpose(apart, {0, 1, 3, 2}), s);
+  const Value blocks = reshape(x, {s[0], places, groups, s[-1] / groups});
+  return reshape(transpose(blocks, {0, 1, 3, 2}), s);
 }
 
 }  // namespace thimble

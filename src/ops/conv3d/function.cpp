@@ -13,9 +13,9 @@ void describe(Conv3dOptions& o, ir::OptionVisitor& v) {
   v.field("dilation", o.dilation, "distance between neighbouring taps of the window");
   v.field("groups", o.groups, "divides both numbers of channels");
   v.field("bias", o.bias, "with a bias");
-  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("weight_init", o.weight_init, "initial values of the weight");
   v.field("bias_init", o.bias_init,
-          "first values of the bias; none: U(-1/sqrt(fan_in), 1/sqrt(fan_in))");
+          "initial values of the bias; none: U(-1/sqrt(fan_in), 1/sqrt(fan_in))");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 

@@ -8,9 +8,9 @@ namespace thimble {
 void describe(DenseOptions& o, ir::OptionVisitor& v) {
   v.field("units", o.units, "outputs; must be set");
   v.field("bias", o.bias, "with a bias");
-  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("weight_init", o.weight_init, "initial values of the weight");
   v.field("bias_init", o.bias_init,
-          "first values of the bias; none: U(-1/sqrt(features), 1/sqrt(features))");
+          "initial values of the bias; none: U(-1/sqrt(features), 1/sqrt(features))");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 

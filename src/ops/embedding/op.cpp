@@ -247,7 +247,7 @@ void describe(EmbeddingOptions& o, ir::OptionVisitor& v) {
           "a row's gradient is the mean over the places it is read");
   v.field("sparse", o.sparse,
           "updates cost what the rows read cost, not what the whole table does");
-  v.field("weight_init", o.weight_init, "first values of the weight");
+  v.field("weight_init", o.weight_init, "initial values of the weight");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 

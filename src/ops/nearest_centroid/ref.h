@@ -23,8 +23,8 @@ static void nearest_centroid_ref(real* y, const real* x, const real* sums, const
 }
 
 /* Adds each row of x and 1 to the sums and the count of its class. x: [rows, size]; labels: [rows];
-   new_sums, sums: [classes, size] and new_counts, counts: [classes], each pair the same memory or
-   apart. */
+   new_sums, sums: [classes, size] and new_counts, counts: [classes], each pair may be the
+   same memory. */
 static void nearest_centroid_update_ref(real* new_sums, real* new_counts, const real* sums,
                                         const real* counts, const real* x, const int32_t* labels,
                                         const nearest_centroid_dims* d) {

@@ -37,8 +37,8 @@ Value pixel_shuffle(Value x, const PixelShuffleOptions& options) {
                                              r * r, to_string(s)));
   }
   const int64_t channels = s[3] / (r * r);
-  const Value apart = reshape(x, {s[0], s[1], s[2], channels, r, r});
-  return reshape(transpose(apart, {0, 1, 4, 2, 5, 3}), {s[0], s[1] * r, s[2] * r, channels});
+  const Value blocks = reshape(x, {s[0], s[1], s[2], channels, r, r});
+  return reshape(transpose(blocks, {0, 1, 4, 2, 5, 3}), {s[0], s[1] * r, s[2] * r, channels});
 }
 
 Value pixel_unshuffle(Value x, const PixelShuffleOptions& options) {
@@ -50,8 +50,8 @@ Value pixel_unshuffle(Value x, const PixelShuffleOptions& options) {
         "pixel_unshuffle",
         fmt::format("expected height and width that are multiples of {}, got {}", r, to_string(s)));
   }
-  const Value apart = reshape(x, {s[0], s[1] / r, r, s[2] / r, r, s[3]});
-  return reshape(transpose(apart, {0, 1, 3, 5, 2, 4}), {s[0], s[1] / r, s[2] / r, s[3] * r * r});
+  const Value blocks = reshape(x, {s[0], s[1] / r, r, s[2] / r, r, s[3]});
+  return reshape(transpose(blocks, {0, 1, 3, 5, 2, 4}), {s[0], s[1] / r, s[2] / r, s[3] * r * r});
 }
 
 }  // namespace thimble

@@ -16,7 +16,7 @@ THIMBLE_OP_CASES(roll) {
   const TensorSpec x{.shape = {3, 4}};
   return {
       .cases = {of("last", {3, 5}, {2}, {-1}), of("first", {5, 3}, {-1}, {0}),
-                of("middle", {2, 5, 3}, {3}, {1}), of("apart", {3, 2, 5, 4}, {1, 3}, {0, 2}),
+                of("middle", {2, 5, 3}, {3}, {1}), of("axes_0_and_2", {3, 2, 5, 4}, {1, 3}, {0, 2}),
                 of("all", {3, 4, 5}, {1, 2, 3}, {2, 1, 0}),
                 of("axis_twice", {7, 2}, {3, 6}, {0, 0}), of("flat", {3, 4}, {5}, {}),
                 of("far", {4, 3}, {-1001}, {0}), of("by_nothing", {4, 3}, {8}, {0}),
