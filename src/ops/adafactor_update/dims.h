@@ -17,7 +17,7 @@ typedef struct adafactor_dims {
   double weight_decay;
 } adafactor_dims;
 
-/* What one step does to every element alike. */
+/* The factors of one step, the same for every element. */
 typedef struct adafactor_factors {
   double shrink; /* of the parameter before anything else */
   double alpha;  /* the rate, before the step itself is limited */

@@ -13,7 +13,7 @@ typedef struct asgd_dims {
   double weight_decay;
 } asgd_dims;
 
-/* What one step does to every element alike. */
+/* The factors of one step, the same for every element. */
 typedef struct asgd_factors {
   double rate;
   double shrink; /* of the parameter before anything else */

@@ -44,7 +44,7 @@ static void batch_norm_update_ref(real* new_mean, real* new_var, const real* run
 }
 
 /* The same where running statistics are means over `count` batches before this one.
-   count: one number; the new one lies on the old. */
+   count: one number; the new count has its memory. */
 static void batch_norm_cumulative_update_ref(real* new_mean, real* new_var, real* new_count,
                                              const real* running_mean, const real* running_var,
                                              const real* count, const real* mean,

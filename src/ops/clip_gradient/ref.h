@@ -12,7 +12,7 @@ static void clip_by_norm_ref(real* y, const real* grad, const real* squares, con
   for (int i = 0; i < d->n; ++i) y[i] = factor * grad[i];
 }
 
-/* y: [n] = grad: [n], every element brought into [-limit, limit]; NaN stays. y may alias grad. */
+/* y: [n] = grad: [n], every element brought into [-limit, limit]; NaN is kept. y may alias grad. */
 static void clip_by_value_ref(real* y, const real* grad, const clip_dims* d) {
   const real limit = (real)d->limit;
   for (int i = 0; i < d->n; ++i) {

@@ -1,4 +1,4 @@
-/* The class that a row of scores means, -1 where one is NaN. */
+/* The class that a row of scores predicts, -1 where one is NaN. */
 static int confusion_predicted(const real* x, const confusion_dims* d) {
   int best = 0;
   if (d->binary) return x[0] != x[0] ? -1 : x[0] > (real)d->threshold;
@@ -23,7 +23,7 @@ static void confusion_matrix_ref(real* y, const real* x, const int32_t* labels,
   for (int i = 0; i < d->classes * d->classes; ++i) y[i] /= (real)d->rows;
 }
 
-/* From what a class is as the label and as the prediction, and both at once. */
+/* The score of a class from its counts as label, as prediction, and as both. */
 static double class_score_of(double both, double label, double predicted, int score) {
   const double top = score == CLASS_F1 ? 2 * both : both;
   const double below = score == CLASS_PRECISION ? predicted

@@ -113,7 +113,7 @@ void expect_adjoint(const OpCase& test) {
   // Each side is a sum of thousands of products in double.
   constexpr double kRounding = 1e-12;
   const auto& attrs = test.attrs.as<ConvTranspose2dAttrs>();
-  // No convolution of the same padding leads back.
+  // Beyond what a convolution of the same padding can invert.
   if (attrs.output_padding.w >= attrs.stride.w) return;
   Graph g;
   ir::Graph& graph = g.ir();

@@ -1,4 +1,4 @@
-/* 1, -1 or 0 for what counts nothing. */
+/* The target of a row: 1, -1, or 0 where the row does not count. */
 static int cosine_target(const void* target, int row, const cosine_embedding_dims* d) {
   const real t = d->real_target ? ((const real*)target)[row] : (real)((const int32_t*)target)[row];
   return t == 1 ? 1 : t == -1 ? -1 : 0;

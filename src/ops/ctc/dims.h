@@ -19,7 +19,7 @@ typedef struct ctc_dims {
   int divisor;   /* what their sum is divided by, or LOSS_TERMS */
 } ctc_dims;
 
-/* The logarithm of a probability of nothing, and what is taken for one: sums of it stay finite. */
+/* Stands for log(0), and the bound below which a logarithm counts as such: sums stay finite. */
 #define CTC_NEVER (-1e30)
 #define CTC_IS_NEVER(log_probability) ((log_probability) < -1e29)
 

@@ -25,7 +25,7 @@ TEST(einsum, works_with_an_open_batch) {
   EXPECT_EQ(einsum("...d,de", {x, w}).shape(), (Shape{kBatch, 4, 2}));
 }
 
-// Operands that matmul can read as they lie are not transposed.
+// Operands whose layout matmul can read are not transposed.
 TEST(einsum, transposes_nothing_without_need) {
   Graph g;
   const Value a = g.input("a", {4, 3});

@@ -47,8 +47,8 @@ static void embedding_grad_ref(real* dw, const real* dy, const int32_t* indices,
   embedding_grad_rows(dw, dy, indices, 0, d->rows, d);
 }
 
-/* Shortens the rows that are read. out: [rows, width], the weight's memory or a copy of it. A row
-   that is read twice is short enough the second time. */
+/* Shortens the rows that are read. out: [rows, width], the weight's memory or a copy of it. Reading
+   a row several times changes nothing more. */
 static void embedding_renorm_ref(real* out, const real* weight, const int32_t* indices,
                                  const embedding_dims* d) {
   (void)weight;

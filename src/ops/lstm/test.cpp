@@ -73,7 +73,7 @@ TEST(lstm, cells_make_the_layer) {
   const auto step = [&](int64_t t) { return reshape(slice(x, 1, t, t + 1), {1, 2}); };
   const LstmState first = lstm_cell(step(0), {}, {}, {.units = 3, .name = "a"});
   const LstmState second = lstm_cell(step(1), first.h, first.c, {.units = 3, .name = "b"});
-  // All parameters alike: every weight is 0.1 times its bias of 0.2.
+  // All biases are 0.2 and all weights 0.1 times that.
   for (ir::ValueData& value : g.ir().values) {
     if (value.role != ir::Role::parameter) continue;
     value.role = ir::Role::constant;

@@ -150,8 +150,8 @@ TEST(max_pool2d, has_the_same_gradient_with_packed_places) {
   }
 }
 
-// Of relu's gradient the windows' maxima decide, with the same bits: windows overlap, values are
-// equal or below 0.
+// The gradient of relu follows from the maxima of the windows, bit for bit. Windows overlap, and
+// values are equal or below 0.
 TEST(max_pool2d, lets_an_activation_before_it_choose_among_windows) {
   Graph g;
   const Shape shape{2, 7, 6, 3};
@@ -188,7 +188,7 @@ TEST(max_pool2d, keeps_one_byte_an_output_for_training_and_none_at_inference) {
   EXPECT_EQ(graph.nodes[0].outputs.size(), 1U);
 }
 
-// A value gone bad must not vanish in a pool: it has to reach the loss to be seen.
+// NaN must pass through a pool, so that it reaches the loss and is reported.
 TEST(max_pool2d, passes_nan_on) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   pool_dims d{};

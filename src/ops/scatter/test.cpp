@@ -9,7 +9,7 @@ THIMBLE_OP_CASES(scatter) {
   const auto attrs = [](int64_t axis, double value = 0.0) {
     return ir::Attrs::of(ScatterOptions{axis, value});
   };
-  // Indices differ, so that the gradient is that of what stays.
+  // Indices differ, so that the written elements have a unique gradient.
   const auto of = [&](const char* name, const Shape& x, const Shape& index, int64_t axis,
                       bool has_source = true) {
     const double last = static_cast<double>(x[static_cast<int>(axis)] - 1);

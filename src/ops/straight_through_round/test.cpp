@@ -3,7 +3,7 @@
 namespace thimble::test::straight_through_round_test {
 
 THIMBLE_OP_CASES(straight_through_round) {
-  // The gradient is not that of the steps.
+  // The gradient is 1, not the derivative of the rounding.
   const auto of = [](const char* name, const Shape& x) {
     return OpCase{.name = name,
                   .inputs = {{.shape = x, .low = -5.0, .high = 5.0}},
