@@ -1,5 +1,5 @@
 // Every recipe is trained at several budgets in a process whose address space is limited to the
-// budget and what is published that a program takes beside it.
+// budget and the published memory of the program itself.
 #include <gtest/gtest.h>
 #include <thimble/recipes.h>
 #include <thimble/trainer.h>
@@ -46,7 +46,7 @@ class limited : public testing::TestWithParam<Case> {
 
   [[nodiscard]] int64_t structures() const { return published_.structures.at(GetParam().recipe); }
 
-  // What a process may take that needs `bytes` for its training.
+  // The limit of a process whose training needs `bytes`.
   [[nodiscard]] int64_t limit(int64_t bytes) const {
     return bytes + published_.program + structures() + kThreads * published_.thread;
   }
@@ -91,7 +91,7 @@ TEST_P(limited, a_mebibyte_more_than_published_is_refused) {
   EXPECT_GT(spare, 0);
   const test::LimitedOutcome refused = train(0, most, spare + kMiB);
   EXPECT_NE(refused.code, 0) << refused.text;
-  // It is the mebibyte: one less than there is to spare is granted, and counted.
+  // Holding one mebibyte less than the process has to spare succeeds, and is counted.
   const int64_t hold = spare - kMiB;
   if (hold <= 0) return;
   const test::LimitedOutcome granted = train(0, most, hold);

@@ -17,7 +17,7 @@ Trainer trainer_of(const Recipe& recipe, int64_t batch) {
 
 struct Expected {
   const char* name;
-  int64_t parameters;                // torchvision's model with ten classes has as many
+  int64_t parameters;                // as torchvision's model with ten classes
   std::vector<std::string> tensors;  // some of its names
   Shape image;
   int64_t most_bytes;    // of a step with the recipe's batch: less than PyTorch needs

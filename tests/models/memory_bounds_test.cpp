@@ -1,5 +1,5 @@
-// The planned peak of every recipe beside what one would derive by hand, and the guide's page that
-// says so.
+// The planned peak of every recipe beside a bound derived by hand, and the page of the guide with
+// these numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
 constexpr double kRounding = 0.0051;  // the page has two places
-constexpr double kGrowth = 1.01;      // of a planned peak, before the page must tell of it
+constexpr double kGrowth = 1.01;      // of a planned peak, above which the page must be updated
 const char* const kPage = THIMBLE_SOURCE_DIR "/docs/guide/memory-bounds.md";
 
 struct Case {
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(recipes, memory_bounds,
                                          Case{"unet_ddpm", 0.0}),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// So that the bounds say something.
+// Otherwise the bounds would be too loose to mean anything.
 TEST(hand_bound, is_far_below_keeping_everything_where_there_are_norms) {
   for (const char* name : {"vae", "mobilenetv2", "resnet18", "unet_ddpm", "gpt"}) {
     const Recipe& recipe = find_recipe(name);

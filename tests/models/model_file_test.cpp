@@ -1,4 +1,4 @@
-// Model files of the recipes and of small models: the same bits as if nothing had been saved.
+// Model files of the recipes and of small models: saving and loading changes no bit.
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
@@ -145,7 +145,7 @@ TEST(model_file, serves_a_predictor_in_three_ways) {
   EXPECT_NE(error.find("the graph has no values for it"), std::string::npos) << error;
 }
 
-// Constants, integers, quantized weights and what is frozen.
+// Constants, integers, quantized weights and frozen parameters.
 TEST(model_file, keeps_every_type_of_values) {
   const test::TemporaryFolder folder;
   Graph g;

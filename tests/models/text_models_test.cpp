@@ -20,7 +20,7 @@ class TextModels : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] const Recipe& recipe() const { return find_recipe(GetParam()); }
 
-  // A checkpoint with first weights made large enough that what a byte looks back on matters.
+  // A checkpoint with initial weights large enough that the attention depends on earlier bytes.
   std::string checkpoint() {
     Trainer trainer(recipe().build(), {.batch = 1, .seed = 5, .threads = 2});
     for (const std::string& name : trainer.parameter_names()) {
@@ -95,7 +95,7 @@ TEST_P(TextModels, offer_plain_next_bytes_as_data) {
 INSTANTIATE_TEST_SUITE_P(Recipes, TextModels, testing::Values("gpt", "lstm"),
                          [](const auto& info) { return std::string(info.param); });
 
-// The first byte written after the context is full comes from its last half, read anew.
+// Once the context is full, the next byte is computed from its last half, which is read again.
 TEST(gpt, goes_on_beyond_its_context) {
   const test::TemporaryFolder folder;
   const Recipe& recipe = find_recipe("gpt");

@@ -13,11 +13,12 @@ namespace thimble::test::budget_test {
 namespace {
 
 constexpr int64_t kSamples = 13;
-constexpr uint32_t kOneIn = 8;  // of the models after the first that train; each is planned often
-// Of models as small as these, a last batch of fewer samples may take that much more.
+constexpr uint32_t kOneIn =
+    8;  // one of so many models trains, and the first; each is planned often
+// In models as small as these, a smaller last batch may take that much more.
 constexpr int64_t kMoreForLast = 4 * plan::kAlignment;
 
-// Models that trained without a swap file, and where there might be one.
+// Numbers of models that trained without a swap file, and with one allowed.
 std::array<int, 2> trained = {};
 
 TrainerOptions options_of(const RandomModel& model, uint32_t seed) {
@@ -31,7 +32,7 @@ TrainerOptions options_of(const RandomModel& model, uint32_t seed) {
   options.accumulate = 1 + below(2);
   options.micro_batches = 1 + below(2);
   if (!train::why_not_micro_batches(model.graph.ir(), options).empty()) options.micro_batches = 1;
-  // Where there may be a file its rates are measured, which takes long.
+  // With a swap file allowed, its rates are measured, which takes long.
   const bool swaps = below(4) == 0 || (trained[0] > 0 && trained[1] == 0);
   options.swap = swaps ? Swap::automatic : Swap::never;
   return options;
@@ -65,8 +66,8 @@ data::Dataset samples_for(const RandomModel& model, uint32_t seed) {
   return data::in_memory(fields, values);
 }
 
-// What comes of two epochs and an evaluation; losses that are not finite and batch norms of one
-// value end both, with an error that is to be the same.
+// The result of two epochs and an evaluation. A loss that is not finite or a batch norm of one
+// value ends them with an error, which must be the same with and without a budget.
 std::string outcome_of(const RandomModel& model, const TrainerOptions& options,
                        const data::Dataset& samples) {
   Trainer trainer(model.graph, options);
@@ -96,7 +97,7 @@ std::string breaks_its_budget(const RandomModel& model, uint32_t seed) {
   for (const int64_t budget : {nearest - 1, nearest * 3 / 4}) {
     options.memory_budget = budget;
     const Plan plan = plan_training(model.graph, options);
-    // The least that is found may not be the least there is, but it is near.
+    // The search need not find the smallest budget, but one near it.
     const bool is_near = budget == nearest - 1;
     if (plan.fits ? !is_near : plan.nearest_feasible_bytes != nearest) {
       return fmt::format("{} {}, named {}, not {}", budget, plan.fits ? "is kept" : "is refused",

@@ -14,7 +14,7 @@ double loss_on(const ir::Graph& graph, const Contents& contents) {
 }
 
 // The gradient of every parameter against central differences along a random direction, in double
-// precision. The seed decides about the contents.
+// precision. The seed determines the contents.
 std::string difference_from_finite_differences(const ir::Graph& graph, const Contents& contents) {
   constexpr double kStep = 1e-6;
   // Rounding of the loss, about 1e-15 of it for its many terms, over the step; the error of the
@@ -55,7 +55,7 @@ std::string difference_from_finite_differences(const ir::Graph& graph, const Con
 }
 
 std::string has_the_gradient_of_finite_differences(const RandomModel& model, uint32_t seed) {
-  // A step may cross the kink of a ReLU or another maximum may win; that hardly happens thrice.
+  // A step may cross the kink of a ReLU, or change which element is the maximum: so three tries.
   constexpr uint32_t kAttempts = 3;
   const ir::Graph graph = with_gradients(model);
   std::string error;

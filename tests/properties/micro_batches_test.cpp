@@ -29,7 +29,7 @@ ir::Graph step_of(const RandomModel& model, int64_t batch) {
   return graph;
 }
 
-// The rows of a batch's contents that are a part of it.
+// The rows of a batch's contents that form one micro-batch.
 Contents part_of(const Contents& whole, const ir::Graph& model, const train::Part& part) {
   Contents contents = whole;
   for (const ir::ValueData& data : model.values) {
@@ -52,7 +52,7 @@ Contents part_of(const Contents& whole, const ir::Graph& model, const train::Par
   return contents;
 }
 
-// The loss and the gradients, all in a row.
+// The loss and the gradients, one after the other.
 std::vector<double> results_of(const ir::Graph& step, const Contents& contents) {
   const std::vector<Bytes> all = run_on(step, contents, Precision::f64);
   const auto of = [&](int id) {
@@ -94,7 +94,7 @@ std::string parts_differ(const RandomModel& model, uint32_t seed) {
 
 TEST(micro_batches, have_the_gradients_of_the_whole_batch) {
   allowed = 0;
-  // About one model in eight has a mathematics that allows it.
+  // About one model in eight allows micro-batches.
   for (uint32_t round = 0; round < 200 && allowed < 100; ++round) {
     expect_of_random_models(parts_differ, round);
   }

@@ -129,7 +129,7 @@ std::string gives_the_same_bits_with_any_pass(const RandomModel& model, uint32_t
   const plan::Budget least{
       .bytes = 1, .swap = Swap::always, .smallest_swapped_bytes = 1, .least_staging_bytes = 8192};
   for (const plan::Budget& budget : {plan::Budget{}, plan::Budget{.bytes = 1}, least}) {
-    if (budget.bytes > 0 && seed % 4 != 0) continue;  // the search takes its time
+    if (budget.bytes > 0 && seed % 4 != 0) continue;  // the search takes long
     const std::string error =
         first_difference(run_program(graph, contents, {.budget = budget}), plain);
     if (!error.empty()) return fmt::format("packed, budget {}: {}", budget.bytes, error);

@@ -12,7 +12,7 @@
 namespace thimble::test::plan_test {
 namespace {
 
-// Every cache line of an arena remembers what was last written to it.
+// Records for every cache line of an arena which value was last written to it.
 class Lines {
  public:
   explicit Lines(const Plan& plan)
@@ -189,7 +189,7 @@ std::string keeps_every_value_until_its_last_reader(const RandomModel& model, ui
   return "";
 }
 
-// Each model is planned for several budgets: one in so many.
+// One in so many models is planned for several budgets.
 constexpr uint32_t kPlannedOneIn = 8;
 
 std::string is_predicted_no_slower_within_more_memory(const RandomModel& model, uint32_t seed) {
@@ -239,7 +239,7 @@ std::string has_no_larger_live_peak_once_ordered(const RandomModel& model, uint3
   return "";
 }
 
-// With all the rules, loss and updates.
+// With all passes, loss and updates.
 std::string is_ordered_as_the_rules_say(const RandomModel& model, uint32_t seed) {
   const ir::Graph graph = passes::optimize(training_step(model, seed));
   const plan::OrderProblem problem(graph, {});

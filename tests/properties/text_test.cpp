@@ -8,7 +8,7 @@
 namespace thimble::test::text_test {
 namespace {
 
-// The graph made anew from the names of its ops, their attributes as JSON text, and the types of
+// The graph rebuilt from the names of its ops, their attributes as JSON text, and the types of
 // its sources.
 ir::Graph rebuilt(const ir::Graph& graph) {
   ir::Graph made;
@@ -55,7 +55,7 @@ std::string can_be_taken_apart_and_put_together(const RandomModel& model, uint32
   for (const ir::Graph* graph : {&described, &step, &optimized}) {
     std::string error = compare("rebuilt", rebuilt(*graph), *graph);
     if (!error.empty()) return error;
-    // A copy may number its values anew; a copy of it must not.
+    // A copy may renumber its values; a copy of the copy must not.
     const ir::Graph copy = copied(*graph);
     error = compare("copied", copied(copy), copy);
     if (!error.empty()) return error;

@@ -25,14 +25,14 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kLargest = std::numeric_limits<float>::max();
 constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
 
-// Units in the last place that any op may be off; bench/RESULTS.md has what each is.
+// The largest error in units in the last place; bench/RESULTS.md has the error of each op.
 constexpr double kUlps = 10.0;
 // Products with an exponential that is denormal itself keep few digits.
 constexpr double kDenormal = 128.0 * static_cast<double>(kSmallest);
 // A derivative is a sum that may cancel near its zeros: of dy = 1.
 constexpr double kCancelled = 3e-7;
 
-// Every so manieth float, both signs, and the values where formulas break.
+// Floats at regular steps, of both signs, and values at which formulas have special cases.
 std::vector<float> all_kinds_of_floats() {
   constexpr uint64_t kStride = 40961;
   std::vector<float> points{
@@ -51,7 +51,7 @@ double ulp_of(double v) {
   return std::ldexp(1.0, (v == 0.0 ? -126 : std::max(std::ilogb(v), -126)) - 23);
 }
 
-// Whether got may stand for want, which is exact. Zeros have the right sign but in
+// Whether got is close enough to want, which is exact. Zeros have the right sign but in
 // derivatives.
 bool accept(float got, double want, double ulps, double slack) {
   if (std::isnan(want)) return std::isnan(got);
@@ -59,7 +59,7 @@ bool accept(float got, double want, double ulps, double slack) {
   if (got == rounded) {
     return got != 0.0F || slack >= kCancelled || std::signbit(got) == std::signbit(rounded);
   }
-  // Next to the largest float rounding decides.
+  // Close to the largest float, rounding decides whether the result is infinite.
   constexpr double kLimit = static_cast<double>(kLargest);
   if (std::isinf(got)) return std::signbit(got) == (want < 0) && std::abs(want) > 0.999999 * kLimit;
   if (std::abs(want) > 1.000001 * kLimit) return false;
@@ -148,7 +148,7 @@ TEST(elementwise, every_op_is_right_for_every_float) {
   EXPECT_GE(ops, 40);
 }
 
-// The input need not be kept then, and the op may overwrite it.
+// Then the input need not be kept, and the op may overwrite it.
 TEST(elementwise, gradients_read_the_output_where_the_output_tells_enough) {
   for (const char* op : {"elu", "exp", "leaky_relu", "reciprocal", "relu", "relu6", "rsqrt", "selu",
                          "sigmoid", "sqrt", "tanh"}) {

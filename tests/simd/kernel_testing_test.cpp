@@ -1,4 +1,4 @@
-// Canaries: the checks of kernel_testing.h must catch what they are for.
+// Canaries: the checks of kernel_testing.h must catch wrong kernels.
 #include "simd/kernel_testing.h"
 
 #include <gtest/gtest-spi.h>

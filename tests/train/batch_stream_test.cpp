@@ -25,7 +25,7 @@ data::Dataset samples() {
                           std::vector<int32_t>{0, 1, 0, 1, 1, 0}});
 }
 
-// The same batch repeated, of a size of its own.
+// The same batch repeated, under another size.
 class Repeating final : public train::BatchStream {
  public:
   explicit Repeating(int64_t count) {
@@ -56,8 +56,8 @@ TEST(batch_stream, of_a_data_set_trains_as_the_data_set) {
   EXPECT_EQ(a.weights_sha256(), b.weights_sha256());
 }
 
-// Rows of five features with what makes them hard: shuffled, changed as they are read, a last batch
-// of fewer, and a field that the model has no use for.
+// Rows of five features, shuffled and augmented, with a smaller last batch and a field that the
+// model does not read.
 data::Dataset hard_rows(int64_t count) {
   data::Dataset rows =
       data::generator(count, {{"weight", {3}}, {"features", {2}}, {"label", {}, DType::i32, true}},
@@ -160,7 +160,7 @@ TEST(batch_stream, read_straight_passes_on_what_reading_throws) {
   const FitOptions fit{.epochs = 1, .shuffle = false, .prefetch = 0};
   EXPECT_THROW(broken.fit(rows, fit), Error);
   EXPECT_EQ(broken.steps(), 1);
-  // The first part of the step that failed counts nowhere.
+  // The first micro-batch of the failed step is not counted.
   Trainer whole(classifier(), options);
   whole.fit(rows.take(4), fit);
   broken.state().progress = whole.state().progress;
@@ -181,7 +181,7 @@ TEST(batch_stream, evaluation_is_held_from_its_first_use_on) {
   EXPECT_NE(trainer.state().runner.find(key), nullptr);
   EXPECT_EQ(trainer.plan().planned_peak_bytes, peak);
   EXPECT_EQ(trainer.evaluate(hard_rows(8)).loss, first.loss);
-  // Training goes on as if nobody had evaluated.
+  // The evaluation has not changed the training.
   Trainer other(classifier(), options);
   trainer.fit(hard_rows(8));
   other.fit(hard_rows(8), {.epochs = 2});

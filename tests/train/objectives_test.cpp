@@ -17,8 +17,8 @@ using testing::HasSubstr;
 
 constexpr int64_t kBatch = 6;
 
-// Two layers, one upon the other: "first" is to make the second's result large, "second" to make it
-// like the target.
+// Two layers in a row: "first" is trained to make the result of "second" large, "second" to make it
+// equal the target.
 Graph contest(bool first_only = false) {
   Graph g;
   const Value x = g.input("x", {4});

@@ -24,7 +24,7 @@ TrainerOptions options(const Optimizer& optimizer) {
 TEST(optimizer_state, updates_as_a_trainer_does) {
   const data::Dataset data = test::small_data(8);
   for (const std::string& name : Optimizer::names()) {
-    if (name == "sparse_adam") continue;  // of gradients given by rows, which a Trainer has alone
+    if (name == "sparse_adam") continue;  // takes sparse gradients, which only a Trainer has
     const Optimizer optimizer = Optimizer::parse(name + ":lr=0.01");
     Trainer trainer(test::small_network(), options(optimizer));
     Trainer by_hand(test::small_network(), options(optimizer));

@@ -1,4 +1,4 @@
-// A training that swaps is planned by what its rehearsal took, unless that makes it slower.
+// A training that swaps is planned by the times of its rehearsal, unless the new plan is slower.
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
@@ -13,17 +13,16 @@ namespace {
 
 constexpr double kFast = 1e-3;  // milliseconds a step that the file takes
 constexpr double kSlow = 1e6;
-constexpr double kRounding = 1e-12;  // of double precision, some operations long
+constexpr double kRounding = 1e-12;  // of a few operations in double precision
 
 struct Planned {
-  Plan before;  // anything ran
+  Plan before;  // the rehearsal
   Plan after;
   size_t rehearsals = 0;
-  double expected_ms = 0.0;  // of a step as it was rehearsed
+  double expected_ms = 0.0;  // of a step, as the rehearsal measured it
 };
 
-// A training whose file seems to take that long, and whose steps seem to take so long in each
-// rehearsal.
+// A training with a clock that makes the file and each rehearsed step take these times.
 Planned planned(double busy_ms, const std::vector<double>& step_ms) {
   const Graph graph = find_recipe("lenet5").build();
   TrainerOptions options{.batch = 8, .swap = Swap::always, .threads = 1};
@@ -51,7 +50,7 @@ bool are_alike(const Plan& a, const Plan& b) {
          a.swap_read_bytes == b.swap_read_bytes && a.swap_written_bytes == b.swap_written_bytes;
 }
 
-// The first plan is by the disk as it is, and cannot be both that of a fast and of a slow one.
+// The first plan follows the real disk, so it cannot suit a fast and a slow one alike.
 TEST(state, plans_by_what_a_rehearsal_took) {
   int other_plans = 0;
   for (const double busy_ms : {kFast, kSlow}) {

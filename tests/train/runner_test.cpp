@@ -1,4 +1,4 @@
-// Programs that are added to those of a training: they fit, or nothing changes.
+// Programs added to a training: they fit into its memory, or nothing changes.
 #include "train/runner.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ class Growing {
     }
     return all;
   }
-  // That it can be worked with, and only the first program is there.
+  // The runner still works and holds the first program alone.
   void expect_as_before(const std::vector<std::vector<std::byte>>& contents) {
     EXPECT_EQ(runner.find(kLarge), nullptr);
     Runnable* const small = runner.find(kSmall);
@@ -127,12 +127,12 @@ TEST(runner, counts_what_was_moved_in_all_its_files) {
   EXPECT_GT(before.written_bytes, 0);
   growing.grow();
   const exec::SwapCounters after = growing.runner.swap_counters();
-  // To the new file went what lay in the old one.
+  // The new file has the contents of the old one.
   EXPECT_GT(after.read_bytes, before.read_bytes);
   EXPECT_EQ(after.read_bytes - before.read_bytes, after.written_bytes - before.written_bytes);
 }
 
-// Classifies digits; predictions hold a picture of so many pixels a side, too.
+// Classifies digits; predictions also return an image with this number of pixels a side.
 Graph with_wide_output(int64_t side) {
   Graph graph;
   const Value image = graph.input("image", {28, 28, 1});
@@ -145,7 +145,7 @@ Graph with_wide_output(int64_t side) {
 
 data::Dataset digits() { return data::digits(16, 1); }
 
-// While it stands, no more than so many further bytes of addresses can be had.
+// While it lives, the process can map no more than this number of further bytes.
 class AddressLimit {
  public:
   explicit AddressLimit(rlim_t more) {
@@ -261,7 +261,7 @@ TEST(trainer, refuses_to_predict_from_a_parameter_without_values_and_goes_on) {
   EXPECT_EQ(trainer.evaluate(digits()).samples, 16);
 }
 
-// Each size has constants of its own.
+// Each batch size has its own constants.
 TEST(trainer, evaluates_and_trains_last_batches_of_every_size_within_the_least_budget) {
   const Recipe& recipe = find_recipe("vae");
   TrainerOptions options{.batch = 8, .swap = Swap::never, .threads = 1};
@@ -315,7 +315,7 @@ TEST(trainer, counts_what_its_steps_swap_and_not_what_validation_does) {
   EXPECT_EQ(fit.swap_written_bytes, 4 * plan.swap_written_bytes);
 }
 
-// A step that fills such a budget leaves too little for the programs beside it.
+// A step that fills this budget leaves too little memory for the other programs.
 TEST(trainer, keeps_every_budget_above_the_nearest_with_programs_beside_the_step) {
   const Graph graph = find_recipe("lenet5").build();
   const data::Dataset data = find_recipe("lenet5").data("", data::Split::train).take(18);

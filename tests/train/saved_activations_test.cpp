@@ -1,4 +1,4 @@
-// Activations that wait for the backward part in 16 bits, as a trainer is told.
+// Activations kept in 16 bits for the backward pass, as the trainer's option asks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
@@ -54,14 +54,14 @@ TEST(saved_activations, keep_a_budget_that_is_too_small_for_whole_ones) {
   const Recipe& recipe = find_recipe("lenet5");
   const int64_t whole = test::nearest_budget(recipe.build(), options_of(recipe, DType::f32));
   const int64_t halves = test::nearest_budget(recipe.build(), options_of(recipe, DType::bf16));
-  // Each is the smallest that a search found, not the smallest there is.
+  // Each is the smallest that a search found, which need not be the smallest possible.
   constexpr double kSearch = 1.02;
   EXPECT_LE(static_cast<double>(halves), kSearch * static_cast<double>(whole));
   const Trained tight = trained(recipe, DType::bf16, 24, halves);
   EXPECT_LE(tight.plan.planned_peak_bytes, halves);
 }
 
-// What is rounded is settled by the model alone.
+// Which activations are rounded depends on the model alone.
 TEST(saved_activations, give_the_same_bits_with_any_budget_and_threads) {
   for (const char* name : {"mlp", "vae"}) {
     const Recipe& recipe = find_recipe(name);

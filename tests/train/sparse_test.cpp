@@ -1,4 +1,4 @@
-// Gradients of embeddings that are kept as rows.
+// Sparse gradients of embeddings, which hold the rows that were read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
@@ -21,8 +21,8 @@ using testing::HasSubstr;
 // Twelve steps in float, relative to 1; see update_test.cpp.
 constexpr float kTrajectoryTolerance = 2e-6F;
 
-// A table "w" whose rows are read at "i" and get the gradients "g" there; with `twice` the places
-// are shared out between two embeddings of the one table.
+// A table "w" whose rows are read at "i" and get the gradients "g" there; with `twice` two
+// embeddings of the same table share the places.
 ir::Graph table_step(const Shape& table, int64_t places, const EmbeddingAttrs& attrs,
                      const UpdateOptions& options, bool twice = false) {
   ir::Graph graph;
@@ -76,7 +76,7 @@ TEST(sparse, follows_pytorchs_trajectories) {
   }
 }
 
-// Where a rule changes nothing without a gradient, both ways are one.
+// Where an optimizer leaves rows without a gradient as they are, sparse and dense agree.
 TEST(sparse, is_the_whole_gradient_for_sgd_and_adagrad) {
   const json& goldens = test::optimizer_goldens()["sparse"];
   for (const json& golden : goldens["cases"]) {
@@ -116,7 +116,7 @@ TEST(sparse, needs_gradient_memory_that_does_not_grow_with_the_table) {
   EXPECT_EQ(small.arena_bytes, large.arena_bytes);
   EXPECT_EQ(large.parameter_bytes - small.parameter_bytes, 49000 * 8 * 4);
   EXPECT_LT(largest_buffer(large), 50000 * 8 * 4 / 10);
-  // The canary: with whole gradients it does.
+  // The canary: with dense gradients it does.
   EXPECT_GE(largest_buffer(plan_of(words(50000, false), kAdam)), 50000 * 8 * 4);
 }
 
@@ -159,7 +159,7 @@ TEST(sparse, refuses_what_would_reach_other_rows) {
       HasSubstr("l1 and l2 pull at every row"));
 }
 
-// Limits see the rows added up, as they would stand in the whole gradient.
+// Limits apply to the sums of rows, as in the dense gradient.
 TEST(sparse, is_limited_like_the_whole_gradient) {
   for (const GradientClip& clip : {GradientClip::by_value(0.3), GradientClip::by_tensor_norm(0.5),
                                    GradientClip::by_global_norm(0.5)}) {

@@ -1,4 +1,4 @@
-// Rows of a plan for what was asked for and is no work of the planner.
+// Rows of a plan for savings that options ask for and the planner does not choose.
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
@@ -16,7 +16,7 @@ const PlanStrategy* row_of(const Plan& plan, const std::string& name) {
   return row == plan.strategies.end() ? nullptr : &*row;
 }
 
-// Each row leaves what the one before it left, less what it saved.
+// Each row's peak is that of the row before, less the bytes that it saved.
 void expect_adds_up(const Plan& plan) {
   for (size_t i = 1; i < plan.strategies.size(); ++i) {
     const PlanStrategy& row = plan.strategies[i];
@@ -40,7 +40,8 @@ TEST(strategy_rows, say_what_moments_of_8_bits_and_a_sparse_update_save) {
   ASSERT_NE(moments, nullptr);
   EXPECT_FALSE(moments->lossless);
   EXPECT_NEAR(static_cast<double>(moments->saved_bytes),
-              static_cast<double>(plan.saved_state_bytes), 2048.0);  // but for cache lines
+              static_cast<double>(plan.saved_state_bytes),
+              2048.0);  // up to rounding to cache lines
   const PlanStrategy* const frozen = row_of(plan, "sparse update");
   ASSERT_NE(frozen, nullptr);
   EXPECT_FALSE(frozen->lossless);

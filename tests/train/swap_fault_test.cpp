@@ -1,4 +1,4 @@
-// The swap file goes bad in the middle of a training: it stops, and nothing that was saved is lost.
+// The swap file fails during a training: the training stops, and saved checkpoints stay whole.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 namespace thimble::train::swap_fault_test {
 namespace {
 
-// Descriptors of files of this process that had a name in the folder, and have none any more.
+// This process's descriptors of files that were in the folder and have been unlinked.
 std::vector<int> nameless_files(const std::string& folder) {
   std::vector<int> files;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -29,7 +29,7 @@ std::vector<int> nameless_files(const std::string& folder) {
   return files;
 }
 
-// Opened anew, as any process of this user could.
+// Opened a second time, as any process of this user could.
 int opened(int fd) { return ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR); }
 
 void change_contents(const std::string& folder) {

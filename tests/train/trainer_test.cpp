@@ -61,7 +61,7 @@ TEST(trainer, trains_a_partial_last_batch_as_its_own_size) {
   EXPECT_EQ(trainer.evaluate(dataset).samples, 21);
 }
 
-// The mean over samples does not depend on how they are cut into batches.
+// The mean over samples does not depend on the batch size.
 TEST(trainer, weighs_a_partial_batch_by_its_samples) {
   const data::Dataset dataset = test::small_data(21);
   TrainerOptions whole = options();
@@ -70,7 +70,8 @@ TEST(trainer, weighs_a_partial_batch_by_its_samples) {
               Trainer(test::small_network(), whole).evaluate(dataset).loss, 1e-6);
 }
 
-// Stops after `steps` steps, saves, goes on in a new trainer; compares with never having stopped.
+// Stops after `steps` steps, saves, continues in a new trainer, and compares with a run that never
+// stopped.
 void expect_resume_is_exact(int64_t steps, int64_t accumulate,
                             const Optimizer& optimizer = options().optimizer) {
   const test::TemporaryFolder folder;
@@ -149,8 +150,8 @@ TEST(trainer, gives_the_same_bits_of_8_bit_moments_on_many_threads) {
   EXPECT_EQ(one.weights_sha256(), four.weights_sha256());
 }
 
-// The loss of a network that cannot learn stands still: the rate falls, and a resumed run goes on
-// with what the schedule knew.
+// The loss of a network that cannot learn is constant: the rate falls, and a resumed run continues
+// with the state of the schedule.
 TEST(trainer, resumes_a_schedule_that_watches_the_loss) {
   const test::TemporaryFolder folder;
   const data::Dataset dataset = test::small_data(40);
@@ -243,7 +244,7 @@ TEST(trainer, refuses_to_resume_with_other_settings) {
   EXPECT_EQ(trainer.weights_sha256(), hash);
 }
 
-// Each of them is another training: what was saved under one is not gone on from under another.
+// Each changes the result of a training, so a checkpoint is resumed with the same setting alone.
 TEST(trainer, names_the_setting_in_which_a_resumed_run_differs) {
   const test::TemporaryFolder folder;
   using Change = void (*)(TrainerOptions&);
@@ -347,7 +348,7 @@ TEST(trainer, stops_at_a_loss_that_is_not_finite_and_names_the_first_bad_value) 
   EXPECT_EQ(trainer.weights_sha256(), hash);
 }
 
-// The update after the last loss of an epoch may overflow: what it left is not saved.
+// The last update of an epoch may overflow: its result is not saved.
 TEST(trainer, saves_no_weights_that_are_not_finite) {
   const test::TemporaryFolder folder;
   TrainerOptions fast = options();

@@ -1,4 +1,4 @@
-// Values of any type through trainers and predictors, by their own types.
+// Inputs, outputs and parameters of any type in trainers and predictors.
 #include <gmock/gmock.h>
 #include <thimble/ops.h>
 #include <thimble/predictor.h>

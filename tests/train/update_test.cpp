@@ -154,8 +154,8 @@ TEST(update, gives_groups_their_own_rate_and_weight_decay) {
          [&](size_t step, size_t p) { return golden["after"][step][p]; });
 }
 
-// A bowl with its own steepness in every direction, and noise: what 8 bits change in 200 steps is
-// small beside the way that the parameters go.
+// A quadratic loss with another curvature in every direction, and noise: the error of 8-bit states
+// after 200 steps is small beside the distance that the parameters move.
 TEST(update, keeps_moments_in_8_bits_near_the_whole_ones) {
   constexpr int64_t kElements = 1000;
   constexpr double kDrift = 0.03;
