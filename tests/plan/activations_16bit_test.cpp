@@ -53,6 +53,7 @@ Trained trained(const ir::Graph& graph, int steps) {
     }
     stepper.set("x", x);
     stepper.set(train::kLearningRateName, std::vector<float>{0.1F});
+    stepper.set(train::kUpdateNumberName, std::vector<int32_t>{step + 1});
     EXPECT_TRUE(stepper.run());
     result.losses.push_back(test::floats(stepper.session().loss())[0]);
   }

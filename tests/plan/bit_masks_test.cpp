@@ -95,6 +95,7 @@ std::vector<std::vector<float>> trained(const ir::Graph& graph) {
     }
     stepper.set("x", x);
     stepper.set(train::kLearningRateName, std::vector<float>{0.05F});
+    stepper.set(train::kUpdateNumberName, std::vector<int32_t>{step + 1});
     EXPECT_TRUE(stepper.run());
     results.push_back(test::floats(stepper.session().loss()));
   }

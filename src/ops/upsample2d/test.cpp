@@ -83,7 +83,8 @@ TEST(upsample3d, stretches_volumes) {
   const Value x = g.input("x", {4, 3, 2, 5});
   EXPECT_EQ(to_string(upsample3d(x, {.scale = 2.5}).shape()), "[N, 10, 7, 5, 5]");
   EXPECT_EQ(to_string(upsample3d(x, {.size = {2, 6, 3}}).shape()), "[N, 2, 6, 3, 5]");
-  const Value line = g.constant("line", {1, 2, 1, 1, 1}, {0, 4});
+  Graph of_constants;
+  const Value line = of_constants.constant("line", {1, 2, 1, 1, 1}, {0, 4});
   EXPECT_EQ(evaluate(upsample3d(line, {.size = {4, 1, 1}, .mode = Upsampling::bilinear})),
             (std::vector<float>{0, 1, 3, 4}));
   const auto refused = [&](Value value, const Upsample3dOptions& options, const char* message) {
