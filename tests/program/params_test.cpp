@@ -13,6 +13,10 @@
 namespace thimble::program_params_test {
 namespace {
 
+// Ranges of addresses that are larger are a sanitizer's shadow memory, where nothing is allocated.
+// Two sizes in a row look like an address of it.
+constexpr uint64_t kShadow = uint64_t{1} << 36;
+
 // Addresses that this process has mapped.
 class Mapped {
  public:
@@ -24,6 +28,7 @@ class Mapped {
       uint64_t last = 0;
       char dash = 0;
       words >> std::hex >> first >> dash >> last;
+      if (last - first >= kShadow) continue;
       ranges_.emplace_back(first, last);
     }
   }
