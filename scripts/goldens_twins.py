@@ -9,7 +9,7 @@ twin_bench hands over first weights, batches and noise; the models of bench/pyto
 in double precision, and several times in float32: as they are, with the samples of each batch in
 another order, and from weights that differ in their last bits. "own" is the largest distance of those
 from double precision, for each array and for all of them together, relative to their norms;
-"loss_own" is that of the loss at each step. They are the tolerances of tests/models/twins_slow_test.cpp.
+"loss_own" is that of the loss at each step. A multiple of them is the tolerance of tests/models/twins_slow_test.cpp.
 
 Of every array the file holds its norm and projections on vectors of random signs: the root mean square
 of the differences of projections is an unbiased measure of the norm of the difference, within about a

@@ -1,4 +1,4 @@
-// Options shared by rnn, gru and lstm and their cells.
+// Options and arguments shared by rnn, gru and lstm and their cells.
 #pragma once
 
 #include "ir/function_def.h"
@@ -19,5 +19,21 @@ void describe_cell(Options& o, ir::OptionVisitor& v) {
   v.field("units", o.units, "width of the hidden state; must be set");
   v.field("bias", o.bias, "with biases");
 }
+
+// Arguments of the layers.
+inline const ir::ArgDoc kSequences = {.name = "x", .doc = "[N, T, features]", .batch_rank = 3};
+inline const ir::ArgDoc kHidden = {.name = "h0",
+                                   .doc = "[N, layers * directions, units]; none: zeros",
+                                   .optional = true,
+                                   .batch_rank = 3};
+inline const ir::ArgDoc kLengths = {
+    .name = "lengths",
+    .doc = "[N], i32, the steps of each sequence that count; none: all",
+    .optional = true,
+    .batch_rank = 1};
+inline const ir::ArgDoc kSteps = {
+    .name = "y", .doc = "[N, T, directions * units]", .batch_rank = 3};
+inline const ir::ArgDoc kLastHidden = {
+    .name = "h", .doc = "[N, layers * directions, units], after the last step", .batch_rank = 3};
 
 }  // namespace thimble::ops
