@@ -115,8 +115,11 @@ TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool pred
 
 void State::refuse_program(ProgramKind kind, int64_t batch) const {
   if (kind == ProgramKind::gradients) {
-    throw Error("program",
-                "holds nothing that computes gradients alone; make a trainer of the graph");
+    throw Error(
+        "program",
+        "holds nothing that computes gradients alone: its steps use them up. Train with step "
+        "or fit, or take gradients from a trainer of the graph, which save_model writes "
+        "and load_model reads");
   }
   throw Error(
       "program",
