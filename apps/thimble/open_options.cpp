@@ -20,6 +20,10 @@ void add_open_options(CLI::App& command, data::OpenOptions& options) {
                   "share of the samples that is the test data, where --data has no test part [0.2]")
       ->check(zero_to_one())
       ->type_name("X");
+  command.add_flag(
+      "--stratified", options.stratified,
+      "draw the test data with this share of every class, at least one sample of each; "
+      "for models with one label of classes");
   choice(command, "--image-fit", options.image.fit, kFits,
          "images of other proportions than the input's: crop takes the middle, stretch scales each "
          "side by itself [crop]");

@@ -7,7 +7,8 @@
 
 namespace thimble::cli {
 
-// Adds --validation-split, --image-fit, --image-mean, --image-deviation, --sample-rate and
+// Adds --validation-split, --stratified, --image-fit, --image-mean, --image-deviation,
+// --sample-rate and
 // --sound-window, which fill `options`.
 void add_open_options(CLI::App& command, data::OpenOptions& options);
 

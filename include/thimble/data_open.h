@@ -41,6 +41,9 @@ struct OpenOptions {
   // Of a path without a test part, the share of the samples that is Split::test, drawn by seed.
   // Inside 0..1.
   double validation_split = 0.2;
+  // Draws that share of every class (data::stratified_split). The classes are the only label that
+  // is one whole number a sample; to open throws Error where there is none, or more.
+  bool stratified = false;
   uint64_t seed = 0;
   ImageOptions image;
   SoundOptions sound;
@@ -50,8 +53,7 @@ struct OpenOptions {
 //   .npz, .safetensors     arrays by the names of the fields; x_train, x_test ... are two parts
 //   a.npy,b.npy            files separated by commas, each named by its field, or image=a.npy
 //   .csv, .tsv             columns by name; a field of n numbers takes NAME_0, NAME_1 ..., or what
-//   is
-//                          left of the columns; classes may be words
+//                          is left of the columns; classes may be words
 //   IDX                    the images' file, plain or .gz; that of the labels stands beside it
 //   .txt                   windows of bytes and the bytes that follow (data::text)
 //   a folder               of folders train and test (or validation, valid, val), or of files

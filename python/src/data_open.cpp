@@ -76,7 +76,7 @@ std::vector<data::Field> wanted_from(const nb::object& model,
 data::Dataset open_path(const std::string& path, const std::vector<data::Field>& wanted,
                         const data::OpenOptions& options) {
   constexpr std::array kOptions = {"image options", "sound options", "sample rate",
-                                   "validation split"};
+                                   "validation split", "stratified split"};
   try {
     const nb::gil_scoped_release release;
     return data::open(path, wanted, options);
@@ -93,13 +93,15 @@ void bind_data_open(nb::module_& m) {
       "open",
       [](const std::filesystem::path& path, const nb::object& model,
          const std::optional<std::string>& split, const std::optional<nb::dict>& labels,
-         double validation_split, uint64_t seed, const std::string& fit, const Numbers& mean,
-         const Numbers& deviation, int64_t sample_rate, const std::string& window) {
+         double validation_split, bool stratified, uint64_t seed, const std::string& fit,
+         const Numbers& mean, const Numbers& deviation, int64_t sample_rate,
+         const std::string& window) {
         using Fit = data::ImageOptions::Fit;
         using Window = data::SoundOptions::Window;
         data::OpenOptions options;
         if (split) options.split = split_of(*split);
         options.validation_split = validation_split;
+        options.stratified = stratified;
         options.seed = seed;
         options.image.fit =
             choice_of<Fit>("fit", fit, {{"crop", Fit::crop}, {"stretch", Fit::stretch}});
@@ -111,22 +113,25 @@ void bind_data_open(nb::module_& m) {
         return open_path(path.string(), wanted_from(model, labels), options);
       },
       nb::arg("path"), nb::arg("model"), nb::arg("split") = nb::none(), nb::kw_only(),
-      nb::arg("labels") = nb::none(), nb::arg("validation_split") = 0.2, nb::arg("seed") = 0,
-      nb::arg("fit") = "crop", nb::arg("mean") = Numbers(), nb::arg("deviation") = Numbers(),
-      nb::arg("sample_rate") = 0, nb::arg("window") = "start",
+      nb::arg("labels") = nb::none(), nb::arg("validation_split") = 0.2,
+      nb::arg("stratified") = false, nb::arg("seed") = 0, nb::arg("fit") = "crop",
+      nb::arg("mean") = Numbers(), nb::arg("deviation") = Numbers(), nb::arg("sample_rate") = 0,
+      nb::arg("window") = "start",
       nb::sig(
           "def open(path: str | os.PathLike[str], model: Graph | dict[str, tuple[str, "
           "collections.abc.Sequence[int]]], split: str | None = None, *, labels: dict[str, "
           "tuple[str, collections.abc.Sequence[int]]] | None = None, validation_split: float = "
-          "0.2, seed: int = 0, fit: str = \"crop\", mean: collections.abc.Sequence[float] = [], "
+          "0.2, stratified: bool = False, seed: int = 0, fit: str = \"crop\", mean: "
+          "collections.abc.Sequence[float] = [], "
           "deviation: collections.abc.Sequence[float] = [], sample_rate: int = 0, window: str = "
           "\"start\") -> Dataset"),
       "What a model is fed, from any path: .npz, .npy, safetensors and CSV by the names of its "
       "inputs and labels, IDX, text, folders of images (PNG, JPEG) or sounds (WAV) with a folder a "
       "class or a table labels.csv. model: a graph, or its inputs as Dataset.fields gives them, "
       "and its labels likewise as labels. split: \"train\" or \"test\", None for all of a path "
-      "without parts; one without a test part is divided by validation_split and seed. fit "
-      "(\"crop\" or \"stretch\"), "
+      "without parts; one without a test part is divided by validation_split and seed; "
+      "stratified: with this share of every class, at least one sample of each (images are decoded "
+      "for it). fit (\"crop\" or \"stretch\"), "
       "mean and deviation (of values in 0..1, one for all channels or one each): images. "
       "sample_rate "
       "(Hz), window (\"start\" or \"middle\"): sounds. docs/guide/data.md says what is read from "

@@ -78,6 +78,15 @@ def test_files_by_name(tmp_path, graph, arrays):
         tb.data.open(tmp_path, graph, "test", validation_split=0)
 
 
+def test_stratified(tmp_path, graph):
+    digit = np.repeat([0, 1], [36, 4]).astype(np.int32)
+    np.savez(tmp_path / "a.npz", image=np.zeros((40, 4, 4, 1), np.float32), digit=digit)
+    test = tb.data.open(tmp_path / "a.npz", graph, "test", validation_split=0.25, stratified=True, seed=5)
+    assert np.bincount(test.arrays()["digit"]).tolist() == [9, 1]
+    with pytest.raises(ValueError, match="stratified split. of .* has no classes to follow"):
+        tb.data.open(tmp_path / "a.npz", {"image": ("f32", (4, 4, 1))}, "test", stratified=True)
+
+
 def test_csv_as_numpy_writes_it(tmp_path, graph, arrays):
     table = np.hstack([arrays["image"].reshape(10, 16), arrays["digit"][:, None]])
     names = ",".join([f"image_{i}" for i in range(16)] + ["digit"])

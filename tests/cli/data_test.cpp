@@ -73,6 +73,31 @@ TEST(cli_data, are_arrays_by_the_names_of_inputs_and_labels) {
   EXPECT_THAT(lacking.err, HasSubstr("has no array for the label \"digit\" i32[]"));
 }
 
+TEST(cli_data, are_divided_by_their_classes) {
+  using data::testing::npy_of;
+  const TemporaryFolder data, out;
+  // Two classes of 18 and 2 samples: a twentieth of them is one sample of each.
+  std::string classes(20, '\3');
+  classes[0] = classes[1] = '\x09';
+  write_text(data / "x.npy", npy_of("|u1", "(20, 28, 28)", std::string(20 * 784, '\x40')));
+  write_text(data / "y.npy", npy_of("|u1", "(20,)", classes));
+  const std::string both = data / "x.npy," + data.path() + "/y.npy";
+  const Outcome outcome = train_on(both, out, {"--validation-split", "0.05", "--stratified"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(": 18 training and 2 test samples"));
+  classes[1] = '\3';
+  write_text(data / "y.npy", npy_of("|u1", "(20,)", classes));
+  const Outcome alone = train_on(both, out, {"--stratified"});
+  EXPECT_EQ(alone.code, 1);
+  EXPECT_THAT(alone.err, HasSubstr("class 9 has one sample"));
+  // A model of texts has no label of classes.
+  write_text(data / "tokens.npy", npy_of("|u1", "(20, 256)", std::string(20 * 256, '\1')));
+  const Outcome texts = run({"train", "gpt", "--data", data / "tokens.npy", "--stratified", "--out",
+                             out / "gpt", "--epochs", "1"});
+  EXPECT_EQ(texts.code, 1);
+  EXPECT_THAT(texts.err, HasSubstr("no classes to follow"));
+}
+
 TEST(cli_data, options_are_checked) {
   const TemporaryFolder out;
   EXPECT_EQ(train_on("x", out, {"--validation-split", "1"}).code, 2);

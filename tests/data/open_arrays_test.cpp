@@ -164,6 +164,46 @@ TEST(open, draws_a_test_part_where_there_is_none) {
               HasSubstr("is 1; it must lie between 0 and 1"));
 }
 
+TEST(open, draws_from_every_class_if_stratified) {
+  const ScratchFolder folder;
+  std::vector<int64_t> classes(100, 0);
+  for (size_t i = 90; i < 100; ++i) classes[i] = 1;
+  const std::string file = folder.write("kind.npy", npy_of("<i8", "(100,)", longs_of(classes)));
+  const std::vector<Field> kind = {{"kind", {}, DType::i32, true}};
+  OpenOptions options = kTest;
+  options.stratified = true;
+  const auto counts = [&] {
+    const Dataset set = open(file, kind, options);
+    std::vector<int64_t> found(2);
+    for (int64_t i = 0; i < set.size(); ++i) {
+      int32_t value = -1;
+      void* const out[] = {&value};
+      set.read(i, out);
+      ++found.at(static_cast<size_t>(value));
+    }
+    return found;
+  };
+  for (const uint64_t seed : {0, 1, 2, 3}) {
+    options.seed = seed;
+    options.split = Split::test;
+    EXPECT_EQ(counts(), (std::vector<int64_t>{18, 2}));
+    options.split = Split::train;
+    EXPECT_EQ(counts(), (std::vector<int64_t>{72, 8}));
+  }
+  // All samples are no part of them.
+  options.split.reset();
+  EXPECT_EQ(counts(), (std::vector<int64_t>{90, 10}));
+
+  const auto refused = [&](const std::vector<Field>& wanted) {
+    return error_of([&] { (void)open(file, wanted, options); });
+  };
+  EXPECT_THAT(refused({{"kind", {}, DType::i32}}), HasSubstr("no classes to follow"));
+  EXPECT_THAT(refused({{"kind", {}, DType::f32, true}}), HasSubstr("no classes to follow"));
+  EXPECT_THAT(refused({{"kind", {2}, DType::i32, true}}), HasSubstr("no classes to follow"));
+  EXPECT_THAT(refused({{"kind", {}, DType::i32, true}, {"sort", {}, DType::i32, true}}),
+              HasSubstr("\"kind\" or \"sort\""));
+}
+
 TEST(open, says_what_a_path_is_not) {
   const ScratchFolder folder;
   struct Case {

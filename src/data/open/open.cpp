@@ -1,5 +1,6 @@
 // Finding out what a path is.
 #include <thimble/data_open.h>
+#include <thimble/data_split.h>
 #include <thimble/data_text.h>
 #include <thimble/error.h>
 
@@ -64,6 +65,27 @@ void check_open_options(const OpenOptions& options) {
               fmt::format("is {}; it must lie between 0 and 1", options.validation_split));
 }
 
+// The only label that holds classes.
+const std::string& class_label(const std::string& path, const std::vector<Field>& wanted) {
+  const Field* found = nullptr;
+  for (const Field& field : wanted) {
+    if (!field.is_label || is_floating(field.dtype) || field.shape.elements() != 1) continue;
+    if (found != nullptr) {
+      throw Error(
+          "stratified split",
+          fmt::format("of {} could follow the classes of \"{}\" or \"{}\"; open all samples "
+                      "and call stratified_split with the one to follow",
+                      path, found->name, field.name));
+    }
+    found = &field;
+  }
+  if (found != nullptr) return found->name;
+  throw Error("stratified split",
+              fmt::format("of {} has no classes to follow: no label of the model is one whole "
+                          "number a sample; leave it out",
+                          path));
+}
+
 OpenedPart open_path(const std::string& path, const OpenRequest& request) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return open_folder(path, request);
@@ -119,9 +141,13 @@ Dataset open(const std::string& path, const std::vector<Field>& wanted,
              const OpenOptions& options) {
   check_open_options(options);
   if (wanted.empty()) throw Error(path, "is wanted for no field; name what the model is fed");
+  const std::string classes = options.stratified ? class_label(path, wanted) : std::string();
   const OpenedPart opened = open_path(path, {wanted, options, options.split, {}});
   if (opened.is_part || !options.split) return opened.dataset;
-  const auto [training, validation] = opened.dataset.split(options.validation_split, options.seed);
+  const auto [training, validation] =
+      options.stratified
+          ? stratified_split(opened.dataset, classes, options.validation_split, options.seed)
+          : opened.dataset.split(options.validation_split, options.seed);
   return *options.split == Split::train ? training : validation;
 }
 
