@@ -46,7 +46,7 @@ TEST(accounting, counts_in_the_account_that_was_open_when_memory_was_taken) {
   EXPECT_EQ(inner->held(), 0);
 }
 
-TEST(accounting, an_account_belongs_to_the_thread_that_opened_it) {
+TEST(accounting, belongs_to_the_thread_that_opened_it) {
   const auto account = std::make_shared<Account>();
   const Counting counting(account);
   parallel::Thread other([] { const Held uncounted(64); });
@@ -54,7 +54,7 @@ TEST(accounting, an_account_belongs_to_the_thread_that_opened_it) {
   EXPECT_EQ(account->peak(), 0);
 }
 
-TEST(accounting, a_block_may_outlive_its_account_s_other_owners) {
+TEST(accounting, ends_with_its_last_block) {
   Block block;
   {
     const auto account = std::make_shared<Account>();
@@ -64,7 +64,7 @@ TEST(accounting, a_block_may_outlive_its_account_s_other_owners) {
   block = {};
 }
 
-TEST(thread, has_the_stack_it_says) {
+TEST(thread, has_the_published_stack) {
   int64_t bytes = 0;
   parallel::Thread thread([&bytes] {
     pthread_attr_t attributes;

@@ -48,7 +48,7 @@ TEST(compile_cache, lets_a_second_trainer_of_the_same_content_compile_no_step) {
   EXPECT_GE(misses([&] { train(12); }), 2);
 }
 
-TEST(compile_cache, finds_what_was_planned_with_a_budget) {
+TEST(compile_cache, finds_plans_with_a_budget) {
   const auto train = [](int64_t budget) {
     const Trainer trainer(
         test::small_network(),
@@ -60,7 +60,7 @@ TEST(compile_cache, finds_what_was_planned_with_a_budget) {
   EXPECT_EQ(misses([&] { train(whole * 4); }), 0);
 }
 
-TEST(compile_cache, names_contents_and_nothing_else) {
+TEST(compile_cache, has_keys_of_the_content_alone) {
   const ir::Graph graph = step_of(test::small_network(), 4);
   const std::string hash = content_hash(graph, {});
   EXPECT_EQ(content_hash(step_of(test::small_network(), 4), {}), hash);
@@ -100,7 +100,7 @@ TEST(compile_cache, tells_attributes_apart) {
   EXPECT_NE(content_hash(graph(0.1), {}), content_hash(graph(0.2), {}));
 }
 
-TEST(compile_cache, keeps_to_its_bound_and_finds_what_somebody_holds) {
+TEST(compile_cache, keeps_its_bound_and_finds_entries_in_use) {
   const int64_t bytes = memory_bytes(fitted(10));
   EXPECT_GT(memory_bytes(fitted(20)), bytes);
   CompileCache cache(3 * bytes);
@@ -130,7 +130,7 @@ TEST(compile_cache, keeps_to_its_bound_and_finds_what_somebody_holds) {
   EXPECT_EQ(cache.counts().misses, made);
 }
 
-TEST(compile_cache, lets_go_of_what_it_is_told_to) {
+TEST(compile_cache, drops_given_entries) {
   CompileCache cache(1 << 20);
   int made = 0;
   const auto get = [&] {

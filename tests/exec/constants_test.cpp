@@ -37,7 +37,7 @@ TEST(constants, of_one_name_differ_between_programs_that_share_a_store) {
   EXPECT_EQ(result(seven, store), 7.0F);
 }
 
-TEST(constants, stand_once_for_programs_that_share_them_and_count_where_they_are_in_use) {
+TEST(constants, are_stored_once_for_programs_that_share_them_and_counted_where_used) {
   Graph model;
   model.output(
       "y", mul(model.input("x", {16}), model.constant("c", {16}, std::vector<float>(16, 2.0F))));

@@ -20,7 +20,7 @@ bool is_own(size_t bytes) {
 
 // By default malloc keeps blocks as large as the largest that was freed. Runs in a process of its
 // own, because the settings are permanent.
-TEST(heap, held_gives_large_blocks_back_after_larger_ones) {
+TEST(heap, gives_large_blocks_back_after_larger_ones) {
   EXPECT_EXIT(
       {
         hold_heap();

@@ -64,7 +64,7 @@ TEST(initializer, can_leave_a_row_at_zero) {
             (std::vector<float>{all[0], all[1], 0.0F, 0.0F, all[4], all[5]}));
 }
 
-TEST(initializer, has_the_spread_its_source_says) {
+TEST(initializer, has_the_spread_of_its_source) {
   const Shape conv{64, 3, 3, 32};  // fan_in 288, fan_out 576
   const struct {
     const char* name;

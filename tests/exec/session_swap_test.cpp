@@ -82,7 +82,7 @@ class SlowStep {
   std::unique_ptr<Session> session_;
 };
 
-TEST(session, leaves_nothing_under_way_where_the_loss_is_not_finite) {
+TEST(session, leaves_no_transfer_in_progress_if_the_loss_is_not_finite) {
   for (const double share : {0.9, 0.75, 0.6, 0.5}) {
     SlowStep step(share);
     step.fill();

@@ -21,7 +21,7 @@ TEST(sha256, gives_the_published_digests) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(sha256, does_not_care_how_the_bytes_are_cut) {
+TEST(sha256, does_not_depend_on_how_the_bytes_are_cut) {
   Sha256 hash;
   const std::string text(200, 'x');
   for (const char& c : text) hash.update(std::as_bytes(std::span(&c, 1)));

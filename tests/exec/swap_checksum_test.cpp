@@ -34,7 +34,7 @@ TEST(swap_checksum, every_flipped_bit_shows) {
   }
 }
 
-// High bits are where a product mixes worst, and signs of floats lie there.
+// A product mixes high bits worst, and the signs of floats are there.
 TEST(swap_checksum, every_two_flipped_high_bits_show) {
   Bytes bytes = test::random_bytes(512, 1);
   std::set<uint64_t> seen{checksum(bytes)};

@@ -49,7 +49,7 @@ constexpr Fault kFaults[] = {
     {"interrupted for ever", false, -EAGAIN, "moves no more bytes"},
 };
 
-TEST_P(SwapFaultsTest, each_is_told_with_its_place) {
+TEST_P(SwapFaultsTest, each_is_reported_with_its_place) {
   for (const Fault& fault : kFaults) {
     // The fifth chunk of slot 1, which lies behind the whole blocks of slot 0.
     const int64_t place = (kBytes + 4095) / 4096 * 4096 + 4 * kBuffer;

@@ -146,7 +146,7 @@ TEST_P(SwapFileTest, takes_the_most_urgent_first_and_those_of_a_slot_in_order) {
   EXPECT_EQ(order, "w0.0 w2.0 r2.0 w3.0 w0.1 w0.2 w1.0 w1.1 ");
 }
 
-TEST_P(SwapFileTest, lies_in_a_file_without_a_name_for_its_user_alone) {
+TEST_P(SwapFileTest, has_no_name_and_is_private_to_its_user) {
   const SwapFile file(folder(), {100'000}, options());
   const std::string path = descriptor_path();
   ASSERT_NE(path, "");
@@ -194,7 +194,7 @@ TEST_P(SwapFileTest, counts_bytes_and_time) {
   EXPECT_EQ(counters.stall_ms, 0.0);
 }
 
-TEST_P(SwapFileTest, waiting_for_what_is_done_is_no_stall) {
+TEST_P(SwapFileTest, waiting_for_a_finished_transfer_is_no_stall) {
   SwapFile file(folder(), {4096}, options());
   const Bytes contents(4096);
   ASSERT_TRUE(file.wait(0)) << "there is nothing to wait for";
@@ -205,7 +205,7 @@ TEST_P(SwapFileTest, waiting_for_what_is_done_is_no_stall) {
   EXPECT_EQ(file.counters().stall_ms, 0.0);
 }
 
-TEST_P(SwapFileTest, holds_no_slots_at_all) {
+TEST_P(SwapFileTest, may_have_no_slots) {
   const SwapFile file(folder(), {}, options());
   EXPECT_EQ(file.file_bytes(), 0);
 }
@@ -272,7 +272,7 @@ TEST(swap_file, a_disk_without_room_is_refused_with_what_is_free) {
   }
 }
 
-TEST(swap_file, a_folder_that_is_not_there_is_refused) {
+TEST(swap_file, a_missing_folder_is_refused) {
   try {
     const SwapFile file("/no/such/folder", {4096});
     FAIL();
@@ -302,7 +302,7 @@ TEST(swap_file, is_measured_on_a_disk_with_little_room) {
 }
 
 // As in a container that forbids io_uring.
-TEST(swap_file, goes_without_io_uring_where_the_kernel_refuses_it) {
+TEST(swap_file, does_without_io_uring_if_the_kernel_refuses_it) {
   if (THIMBLE_ADDRESS_SANITIZER) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
   struct rlimit limit {};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -342,7 +342,7 @@ TEST(swap_file, lies_where_temporary_files_go) {
   EXPECT_THAT(SwapFile::default_folder(), testing::AnyOf("/tmp", "/var/tmp"));
 }
 
-TEST(swap_file, bandwidth_is_measured_in_no_time) {
+TEST(swap_file, bandwidth_is_measured_quickly) {
   const test::TemporaryFolder folder;
   const Bandwidth bandwidth = measure_bandwidth(folder.path());
   EXPECT_GT(bandwidth.read_bytes_per_second, 1e5);

@@ -103,7 +103,7 @@ TEST_P(limited_program, trains_in_its_budget_and_one_published_constant) {
   }
   weights.insert(train({recipe, middle, Swap::always}));
   EXPECT_EQ(weights.size(), 1U);
-  // The limit is one: a training that holds a mebibyte more than there is to spare is refused.
+  // The limit works: a training that holds a mebibyte more than is left is refused.
   const Task task{recipe, most, Swap::automatic};
   compile(task);
   const test::LimitedOutcome honest = run(task);

@@ -64,7 +64,7 @@ class limited : public testing::TestWithParam<Case> {
   test::PublishedSizes published_;
 };
 
-TEST_P(limited, trains_in_what_its_budget_and_the_published_sizes_allow) {
+TEST_P(limited, trains_within_its_budget_and_the_published_sizes) {
   const Plan plan = plan_of(GetParam(), 0);
   const int64_t most = plan.planned_peak_bytes + plan.input_pipeline_bytes;
   const int64_t least = feasible(GetParam(), 1);
@@ -81,7 +81,7 @@ TEST_P(limited, trains_in_what_its_budget_and_the_published_sizes_allow) {
   }
 }
 
-// Without a budget, because the plan is then the same in every run, and so is what a run takes.
+// Without a budget, because the plan, and so the memory of a run, is then always the same.
 TEST_P(limited, a_mebibyte_more_than_published_is_refused) {
   const Plan plan = plan_of(GetParam(), 0);
   const int64_t most = limit(plan.planned_peak_bytes + plan.input_pipeline_bytes);

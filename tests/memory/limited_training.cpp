@@ -1,6 +1,6 @@
-// Trains a recipe for some steps in a process that its caller has limited, and says what it took:
+// Trains a recipe for some steps in a process that its caller has limited, and prints its memory:
 //   limited_training RECIPE BATCH STEPS BUDGET PROGRAM_BYTES HOLD_BYTES [FILE]
-// FILE: a program of that training, in the place of graph and planner.
+// FILE: a program of that training, instead of graph and planner.
 // The address space that the program itself takes is filled up to PROGRAM_BYTES first, so that a
 // limit means the same on every machine. HOLD_BYTES are held beside the training.
 #include <fmt/format.h>

@@ -97,7 +97,7 @@ TEST(memory, fitting_allocates_nothing_per_step) {
 
 // Memory of a training besides tensors: graphs, plans, calls. Takes the least of several runs of
 // vae, so the measure is as strict as possible.
-TEST(memory, little_stands_beside_the_plan) {
+TEST(memory, a_training_holds_little_beside_the_plan) {
   constexpr int64_t kMost = 200 << 10;
   const Recipe& recipe = find_recipe("vae");
   const data::Dataset dataset = recipe.data("", data::Split::train).take(64);
@@ -109,7 +109,7 @@ TEST(memory, little_stands_beside_the_plan) {
   EXPECT_LT(test::peak_bytes() - before, trainer.plan().planned_peak_bytes + kMost);
 }
 
-TEST(memory, a_graph_that_is_handed_over_is_not_copied) {
+TEST(memory, a_moved_graph_is_not_copied) {
   const auto held_for = [](bool moves) {
     test::watch_peak();
     Graph graph = find_recipe("lenet5").build();

@@ -1,6 +1,6 @@
-// What a training step needs if whole gradients are kept and norms and activations are recomputed:
-// the sum that one would do by hand, from the graph and without the planner. The guide has it in
-// words: docs/guide/memory-bounds.md.
+// The bytes of a training step if whole gradients are kept and norms and activations are
+// recomputed: the sum that one would do by hand, from the graph and without the planner.
+// docs/guide/memory-bounds.md explains it.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -57,8 +57,8 @@ class HandBound {
   int64_t gradients = 0;   // of all parameters
   int64_t kept = 0;        // at the end of the forward part
   int64_t moment = 0;      // kept values, gradients and recomputed values at the peak
-  int64_t everything = 0;  // that the forward part computes
-  std::string binding;     // the forward node whose backward part that is
+  int64_t everything = 0;  // all bytes that the forward part computes
+  std::string binding;     // the forward node in whose backward part the peak is
 
   // Bytes that are kept, by the op that made them; "input": the batch.
   [[nodiscard]] std::map<std::string, int64_t> kept_by_op() const {
@@ -123,7 +123,7 @@ class HandBound {
     }
   }
 
-  // Of what is kept, that which the nodes before one have made, and the inputs of the step.
+  // The kept bytes that come from the inputs of the step and the nodes before a given one.
   [[nodiscard]] int64_t kept_before(int n) const {
     int64_t sum = 0;
     for (size_t v = 0; v < kept_.size(); ++v) {
@@ -132,10 +132,10 @@ class HandBound {
     return sum;
   }
 
-  // While the backward part of a forward node runs: what nodes before it kept; the gradients of all
-  // that stands ready when it has run forward and is read behind it; and its inputs: rebuilt where
-  // they are read again, then their gradients in their place. Elementwise ops and norms write the
-  // gradient of their input over that of their output.
+  // Bytes while the backward part of a forward node runs: what nodes before it kept; the gradients
+  // of all values that exist when it has run forward and that later nodes read; and its inputs,
+  // recomputed if they are read, then replaced by their gradients. Elementwise ops and norms write
+  // the gradient of their input over that of their output.
   [[nodiscard]] int64_t moment_at(int n) const {
     int64_t sum = kept_before(n);
     for (size_t v = 0; v < last_read_.size(); ++v) {

@@ -17,10 +17,10 @@ Trainer trainer_of(const Recipe& recipe, int64_t batch) {
 
 struct Expected {
   const char* name;
-  int64_t parameters;                // as torchvision's model with ten classes
+  int64_t parameters;                // those of torchvision's model with ten classes
   std::vector<std::string> tensors;  // some of its names
   Shape image;
-  int64_t most_bytes;    // of a step with the recipe's batch: less than PyTorch needs
+  int64_t most_bytes;    // bound of a step with the recipe's batch, less than PyTorch needs
   int lone_activations;  // of a step
 };
 
@@ -62,7 +62,7 @@ TEST_P(ImageRecipes, are_packed_tightly_into_less_than_PyTorch_takes) {
             1.01 * static_cast<double>(plan.lower_bound_bytes));
 }
 
-TEST_P(ImageRecipes, bring_two_splits_of_ten_classes) {
+TEST_P(ImageRecipes, have_two_splits_of_ten_classes) {
   const Recipe& recipe = find_recipe(GetParam().name);
   const data::Dataset train = recipe.data("", data::Split::train);
   const data::Dataset test = recipe.data("", data::Split::test);

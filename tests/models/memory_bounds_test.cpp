@@ -1,5 +1,5 @@
-// The planned peak of every recipe beside a bound derived by hand, and the page of the guide with
-// these numbers.
+// The planned peak of every recipe is below a bound derived by hand, and the guide's page has these
+// numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,12 +18,12 @@ const char* const kPage = THIMBLE_SOURCE_DIR "/docs/guide/memory-bounds.md";
 
 struct Case {
   const char* name;
-  double most_mib;  // as asked of us, by another derivation; 0: nothing
+  double most_mib;  // a bound from another derivation; 0: none
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// With an ample budget only products of next to no work are recomputed.
+// With an ample budget only products of very little work are recomputed.
 TrainerOptions options_of(const Recipe& recipe) {
   return {.optimizer = recipe.optimizer(),
           .batch = recipe.batch,
@@ -63,7 +63,7 @@ TEST_P(memory_bounds, are_kept_by_the_plan) {
               0.005 * GetParam().most_mib);
 }
 
-TEST_P(memory_bounds, stand_in_the_guide) {
+TEST_P(memory_bounds, are_those_of_the_guide) {
   const Recipe& recipe = find_recipe(GetParam().name);
   const test::HandBound bound(recipe, options_of(recipe));
   const std::vector<double> row = row_of(GetParam().name);

@@ -25,7 +25,7 @@ TrainerOptions options(const Recipe& recipe) {
           .threads = 1};
 }
 
-// Trains further for so many steps; their losses.
+// Trains for so many more steps and returns their losses.
 Losses train(Trainer& trainer, const data::Dataset& data, int64_t steps) {
   Losses losses;
   FitOptions fit{.epochs = 1};
@@ -37,8 +37,8 @@ Losses train(Trainer& trainer, const data::Dataset& data, int64_t steps) {
 
 class of_recipes : public testing::TestWithParam<const char*> {};
 
-// A training is saved after two steps. It goes on in a trainer that knows the file alone.
-TEST_P(of_recipes, training_goes_on_from_a_file_alone_with_the_same_losses) {
+// A training is saved after two steps and continued by a trainer that has only the file.
+TEST_P(of_recipes, training_continues_from_a_file_alone_with_the_same_losses) {
   const Recipe& recipe = find_recipe(GetParam());
   const test::TemporaryFolder folder;
   const data::Dataset data = recipe.data("", data::Split::train).take(12);
@@ -62,7 +62,7 @@ TEST_P(of_recipes, training_goes_on_from_a_file_alone_with_the_same_losses) {
   EXPECT_EQ(rest, Losses(whole.begin() + 2, whole.end()));
 }
 
-// The weights in a model file are those that were saved, and a new training of them is the same.
+// A model file holds the saved weights, and a new training with them gives the same results.
 TEST_P(of_recipes, a_model_file_begins_a_training_with_its_weights) {
   const Recipe& recipe = find_recipe(GetParam());
   const test::TemporaryFolder folder;
@@ -116,7 +116,7 @@ TEST(model_file, holds_averages_in_the_place_of_averaged_weights) {
   EXPECT_EQ(io::Safetensors::read(folder / "m").find("dense.weight.average"), nullptr);
 }
 
-// The casts of mixed precision are the trainer's, not the model's.
+// The casts of mixed precision belong to the trainer, not to the model.
 TEST(model_file, holds_the_graph_as_it_was_described) {
   const test::TemporaryFolder folder;
   TrainerOptions mixed = small_options();
@@ -132,7 +132,7 @@ TEST(model_file, holds_the_graph_as_it_was_described) {
   EXPECT_EQ(train(resumed, data, 2), train(trainer, data, 2));
 }
 
-TEST(model_file, serves_a_predictor_in_three_ways) {
+TEST(model_file, gives_a_predictor_its_model_in_three_ways) {
   const test::TemporaryFolder folder;
   Trainer trainer(test::small_network(), small_options());
   trainer.fit(test::small_data(64), {.epochs = 1});
@@ -182,7 +182,7 @@ TEST(model_file, keeps_every_type_of_values) {
   EXPECT_EQ(io::read_file(folder / "again", 1 << 20), io::read_file(folder / "m", 1 << 20));
 }
 
-TEST(model_file, can_be_built_upon) {
+TEST(model_file, can_be_extended) {
   const test::TemporaryFolder folder;
   Graph original = test::small_network();
   save_model(original, folder / "m");

@@ -13,7 +13,7 @@
 namespace thimble::text_models_test {
 namespace {
 
-// Both sum 256 or 384 products in float32, in another order.
+// Sampling and training sum 256 or 384 products in float32, each in its own order.
 constexpr double kTolerance = 1e-4;
 
 class TextModels : public testing::TestWithParam<const char*> {
@@ -37,8 +37,8 @@ class TextModels : public testing::TestWithParam<const char*> {
   test::TemporaryFolder folder_;
 };
 
-// Teacher forcing: with temperature 0 every byte that sampling adds is the likeliest after the
-// text so far by the scores of whole windows.
+// With temperature 0, every byte that sampling adds is the one with the highest score when the text
+// so far is computed as a whole window.
 TEST_P(TextModels, write_the_bytes_that_whole_windows_rank_first) {
   constexpr int64_t kPrompt = 20;
   constexpr int64_t kAdded = 12;
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, TextModels, testing::Values("gpt", "lstm"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Once the context is full, the next byte is computed from its last half, which is read again.
-TEST(gpt, goes_on_beyond_its_context) {
+TEST(gpt, continues_beyond_its_context) {
   const test::TemporaryFolder folder;
   const Recipe& recipe = find_recipe("gpt");
   const std::string weights = folder / "weights.safetensors";
@@ -120,7 +120,7 @@ struct BadOptions {
   std::vector<const char*> said;
 };
 
-TEST(sample_options, that_mean_nothing_or_are_out_of_range_are_refused_by_name) {
+TEST(sample_options, without_effect_or_out_of_range_are_refused_by_name) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const BadOptions cases[] = {

@@ -1,5 +1,5 @@
-// The recipes beside PyTorch: from equal weights, on equal batches and noise, some steps lead to
-// equal weights. PyTorch's side is recorded by scripts/goldens_twins.py, which says how.
+// The recipes compared with PyTorch: from equal weights, some steps on equal batches and noise lead
+// to equal weights. scripts/goldens_twins.py recorded PyTorch's side and says how.
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
@@ -17,11 +17,10 @@ namespace {
 
 // The measure is how far PyTorch's own float32 is from its double precision after the same steps
 // from the same weights on the same samples, in the same array, or in all arrays together, because
-// that of a few numbers may be small by chance. thimble rounds otherwise: it adds up in another
-// order, over whole rows of gpt's matrices instead of blocks, and differently for every width of a
-// vector. That makes one to three times of it, in single arrays of gpt and vae up to fourteen, and
-// the projections of a golden estimate a distance within about a quarter. No tolerance is a fixed
-// number.
+// the distance of a few numbers may be small by chance. thimble rounds differently: it adds up in
+// another order, over whole rows of gpt's matrices instead of blocks, and in another order for
+// every vector width. Its distance is one to three times the measure, in single arrays of gpt and
+// vae up to fourteen times. The projections of a golden estimate a distance within about a quarter.
 constexpr double kShare = 16.0;
 // The loss is an f32 number, rounded by up to half a unit in its last place.
 const double kLossRounding = std::ldexp(1.0, -24);
@@ -190,7 +189,7 @@ TEST_P(Twins, agree_with_PyTorch_as_its_float32_does) {
   EXPECT_LE(twin.worst_loss(), 1.0);
   for (const std::string& name : twin.arrays()) {
     EXPECT_LE(twin.apart(name, "after"), twin.tolerance(name)) << name;
-    // The check can fail: a small change of any single array is seen.
+    // The check can fail: it finds a small change of any single array.
     std::vector<float> wrong = twin.values(name);
     const double change =
         4.0 * twin.tolerance(name) * twin.norm(name) / std::sqrt(static_cast<double>(wrong.size()));
@@ -222,8 +221,8 @@ void PrintTo(const WrongSetting& c, std::ostream* out) {
 
 class WrongTwins : public testing::TestWithParam<WrongSetting> {};
 
-// Settings of an optimizer that are wrong by little are seen at every seed.
-TEST_P(WrongTwins, are_told_apart) {
+// Slightly wrong settings of an optimizer are found at every seed.
+TEST_P(WrongTwins, are_found) {
   const WrongSetting& wrong = GetParam();
   const std::string settings =
       find_recipe(wrong.recipe).optimizer().name() + ":" + wrong.name + "=" + wrong.value;

@@ -54,7 +54,7 @@ TEST_F(UnetDdpm, draws_the_same_for_a_seed_whatever_the_threads_and_the_count) {
   EXPECT_NE(draw({.count = 3, .seed = 8, .steps = 2}), images);
 }
 
-TEST_F(UnetDdpm, tells_its_progress_and_can_be_stopped) {
+TEST_F(UnetDdpm, reports_its_progress_and_can_be_stopped) {
   int64_t told = 0;
   const auto on_progress = [&](int64_t done, int64_t total) {
     EXPECT_EQ(done, ++told);
@@ -65,7 +65,7 @@ TEST_F(UnetDdpm, tells_its_progress_and_can_be_stopped) {
   EXPECT_TRUE(draw({.count = 1, .steps = 4, .stop = [] { return true; }}).empty());
 }
 
-TEST_F(UnetDdpm, refuses_more_steps_than_there_are_times) {
+TEST_F(UnetDdpm, refuses_more_steps_than_the_model_has) {
   EXPECT_THROW(static_cast<void>(draw({.count = 1, .steps = 1001})), Error);
 }
 
@@ -74,7 +74,7 @@ TEST(unet_ddpm, has_the_parameters_of_its_twin) {
   EXPECT_EQ(t.plan().parameter_bytes, 4 * 1552289);
 }
 
-// The noise of a test does not depend on the training that went before, nor on its seed.
+// The noise of an evaluation depends neither on the training before it nor on the seed.
 TEST(unet_ddpm, is_evaluated_with_the_same_noise_every_time) {
   const data::Dataset test = data::digits(8, 1, data::Split::test);
   Trainer first = trainer(1);
@@ -91,7 +91,8 @@ TEST(unet_ddpm, is_evaluated_with_the_same_noise_every_time) {
   EXPECT_FALSE(std::equal(noisy.begin(), noisy.begin() + 4 * 32 * 32, noisy.begin() + 4 * 32 * 32));
 }
 
-// Noise and times come from the step's number: a resumed run draws what the whole one draws.
+// Noise and times depend on the step's number, so a resumed run draws the same as one that never
+// stopped.
 TEST(unet_ddpm, resumes_with_the_same_bits) {
   const data::Dataset digits = data::digits(6, 1);
   Trainer whole = trainer(3, 2);

@@ -27,7 +27,7 @@ Value find(const ir::Graph& graph, const std::string& name) {
   return const_cast<ir::Graph&>(graph).find_source(name);
 }
 
-TEST(dead_code, leaves_what_results_and_updates_need) {
+TEST(dead_code, keeps_nodes_that_results_and_updates_need) {
   Graph g;
   const Value x = g.input("x", {4});
   const Value unread = g.input("unread", {4});
@@ -70,7 +70,7 @@ TEST(constant_folding, leaves_what_would_cost_memory) {
   EXPECT_THAT(ops_of(passes::fold_constants(g.ir())), ElementsAre("broadcast_to"));
 }
 
-// Otherwise programs for small batches would have more constants than others.
+// Otherwise programs for small batches would have more constants than programs for large ones.
 TEST(constant_folding, is_the_same_for_every_batch) {
   for (const Shape& shape : {Shape{3}, Shape{1, 3}}) {
     Graph g;
@@ -140,7 +140,7 @@ TEST(gather_late, leaves_a_row_that_is_not_trained) {
               ElementsAre("embedding", "matmul"));
 }
 
-TEST(gather_late, leaves_rows_that_are_read_otherwise_too) {
+TEST(gather_late, leaves_rows_that_other_nodes_read) {
   for (const bool as_output : {true, false}) {
     Graph g;
     const Value x =

@@ -1,4 +1,5 @@
-// Values stored in 16 bits until backward: which, how much memory it saves, and how results change.
+// Values stored in 16 bits until the backward pass: which, how much memory that saves, and how
+// results change.
 #include "plan/remat/activations_16bit.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 #include "train/stepper.h"
 #include "train/update.h"
 
-namespace thimble::plan::halves_test {
+namespace thimble::plan::activations_16bit_test {
 namespace {
 
 constexpr int64_t kSamples = 4;
@@ -63,7 +64,7 @@ Trained trained(const ir::Graph& graph, int steps) {
   return result;
 }
 
-TEST(halves, halve_what_waits) {
+TEST(activations_16bit, take_half_the_memory_until_the_backward_pass) {
   const ir::Graph before = step_of(chain(12));
   for (const DType dtype : {DType::bf16, DType::f16}) {
     const ir::Graph after = store_in_16_bits(before, train::saved_activations(dtype), {});
@@ -77,7 +78,7 @@ TEST(halves, halve_what_waits) {
   }
 }
 
-TEST(halves, change_gradients_by_their_rounding_and_the_first_loss_by_nothing) {
+TEST(activations_16bit, round_gradients_and_leave_the_first_loss_exact) {
   const ir::Graph before = step_of(chain(6));
   const Trained exact = trained(before, 2);
   for (const DType dtype : {DType::bf16, DType::f16}) {
@@ -85,7 +86,7 @@ TEST(halves, change_gradients_by_their_rounding_and_the_first_loss_by_nothing) {
         trained(store_in_16_bits(before, train::saved_activations(dtype), {}), 2);
     EXPECT_EQ(rounded.losses[0], exact.losses[0]);
     EXPECT_NE(rounded.weights, exact.weights);
-    // An update is rounded in 8 or 11 significant bits, some of them once a layer.
+    // Activations have 8 or 11 significant bits; some updates are rounded once per layer.
     const double tolerance = dtype == DType::bf16 ? 2e-2 : 2e-3;
     const ir::Graph& graph = before;
     const test::Stepper untrained({&graph}, {.optimize = false});
@@ -105,7 +106,7 @@ TEST(halves, change_gradients_by_their_rounding_and_the_first_loss_by_nothing) {
   }
 }
 
-TEST(halves, leave_indices_and_small_values) {
+TEST(activations_16bit, leave_indices_and_small_values) {
   Graph g;
   const Value words = g.input("words", {64}, DType::i32);
   const Value x = gelu(dense(embedding(words, {.embeddings = 50, .width = 16}), {.units = 16}));
@@ -124,4 +125,4 @@ TEST(halves, leave_indices_and_small_values) {
 }
 
 }  // namespace
-}  // namespace thimble::plan::halves_test
+}  // namespace thimble::plan::activations_16bit_test

@@ -1,4 +1,4 @@
-// Bit masks instead of values that wait for backward: where they are used, and where not.
+// Bit masks that replace values kept for the backward pass: where they are used, and where not.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>
@@ -15,7 +15,7 @@
 #include "train/stepper.h"
 #include "train/update.h"
 
-namespace thimble::plan::masks_test {
+namespace thimble::plan::bit_masks_test {
 namespace {
 
 ir::Graph step_of(const Graph& model) {
@@ -24,7 +24,8 @@ ir::Graph step_of(const Graph& model) {
   return order_nodes(passes::optimize(step));
 }
 
-// A convolution whose activation is read by a pooling and, in backward, only by its own gradient.
+// A convolution whose activation is read by a pooling and, in the backward pass, only by its own
+// gradient.
 Graph pooled(const std::function<Value(Value)>& activation) {
   Graph g;
   Value x = conv2d(g.input("x", {16, 16, 3}), {.channels = 8, .kernel = 3, .name = "a"});
@@ -44,7 +45,7 @@ int masks_of(const ir::Graph& graph) {
   return count;
 }
 
-TEST(masks, take_the_place_of_activations_that_are_lines_in_pieces) {
+TEST(bit_masks, replace_inputs_of_piecewise_linear_activations) {
   const std::function<Value(Value)> activations[] = {
       [](Value x) { return relu(x); },
       [](Value x) { return relu6(x); },
@@ -63,7 +64,7 @@ TEST(masks, take_the_place_of_activations_that_are_lines_in_pieces) {
   }
 }
 
-// Eight stages, each a convolution, an activation and a pooling of windows that overlap.
+// Eight stages, each a convolution, an activation and a pooling with overlapping windows.
 Graph many_activations() {
   const std::function<Value(Value)> activations[] = {
       [](Value x) { return relu(x); },
@@ -105,14 +106,14 @@ std::vector<std::vector<float>> trained(const ir::Graph& graph) {
   return results;
 }
 
-TEST(masks, change_no_bit_of_losses_and_weights) {
+TEST(bit_masks, change_no_bit_of_losses_and_weights) {
   const ir::Graph before = step_of(many_activations());
   const ir::Graph after = keep_bit_masks({&before, 1}, {})[0];
   EXPECT_GT(masks_of(after), 8);
   EXPECT_EQ(trained(after), trained(before));
 }
 
-TEST(masks, are_not_made_of_what_gradients_read_whole) {
+TEST(bit_masks, are_not_made_of_values_whose_elements_gradients_read) {
   const std::function<Value(Value)> activations[] = {
       [](Value x) { return gelu(x); }, [](Value x) { return leaky_relu(x, {.slope = 0.0}); }};
   for (const auto& activation : activations) {
@@ -121,7 +122,7 @@ TEST(masks, are_not_made_of_what_gradients_read_whole) {
   }
 }
 
-TEST(masks, leave_a_step_whose_peak_they_do_not_lower) {
+TEST(bit_masks, leave_a_step_whose_peak_they_do_not_lower) {
   Graph g;
   // The peak is at the wide product, before the small activation.
   const Value x = g.input("x", {4});
@@ -132,7 +133,7 @@ TEST(masks, leave_a_step_whose_peak_they_do_not_lower) {
   EXPECT_EQ(masks_of(keep_bit_masks({&before, 1}, {})[0]), 0);
 }
 
-TEST(masks, leave_graphs_without_a_loss) {
+TEST(bit_masks, leave_graphs_without_a_loss) {
   Graph g;
   g.output("y", relu(g.input("x", {4})));
   const ir::Graph graph = ir::with_batch(g.ir(), 3);
@@ -140,4 +141,4 @@ TEST(masks, leave_graphs_without_a_loss) {
 }
 
 }  // namespace
-}  // namespace thimble::plan::masks_test
+}  // namespace thimble::plan::bit_masks_test

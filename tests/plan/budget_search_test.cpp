@@ -24,7 +24,7 @@ ir::Graph step_of(const char* name) {
                             recipe.batch, train::StepKind::update));
 }
 
-TEST(budget_search, finds_the_same_plans_with_what_earlier_plans_found) {
+TEST(budget_search, finds_the_same_plans_with_and_without_earlier_results) {
   for (const char* name : {"lenet5", "vae"}) {
     const ir::Graph step = step_of(name);
     const auto memo = std::make_shared<Memo>();
@@ -47,8 +47,8 @@ TEST(budget_search, finds_the_same_plans_with_what_earlier_plans_found) {
   }
 }
 
-// Of the mixtures not that halfway is the best here, which takes 0.75 times the time of swap alone.
-TEST(budget_search, finds_how_much_to_recompute_beside_a_slow_file) {
+// Here the best mixture is not the one halfway. It takes 0.75 times the time of swap alone.
+TEST(budget_search, mixes_recomputation_and_swap_where_the_file_is_slow) {
   const ir::Graph step = step_of("mobilenetv2");
   Budget budget;
   budget.bytes = 9'750'000;
@@ -67,7 +67,7 @@ TEST(budget_search, finds_how_much_to_recompute_beside_a_slow_file) {
   EXPECT_LT(step_ms(Swap::automatic), 0.65 * step_ms(Swap::always));
 }
 
-// With an ample budget no product of more than very little work is recomputed.
+// With an ample budget only products of very little work are recomputed.
 TEST(budget_search, balances_bytes_and_work_where_there_is_no_budget) {
   for (const char* name : {"vae", "mobilenetv2"}) {
     const ir::Graph step = step_of(name);
@@ -84,9 +84,9 @@ TEST(budget_search, balances_bytes_and_work_where_there_is_no_budget) {
   }
 }
 
-// The plan without a budget keeps one of its own size; the search for that must not end with more
-// work.
-TEST(budget_search, takes_no_more_work_within_a_budget_than_without_one_where_that_keeps_it) {
+// The plan without a budget fits in a budget of its own size. The search for that budget must not
+// find a slower plan.
+TEST(budget_search, takes_no_more_time_than_the_plan_without_a_budget_if_that_fits) {
   for (const char* name : {"vae", "resnet18"}) {
     const ir::Graph step = step_of(name);
     const Fitted balanced = fit(step, {}, {});
@@ -101,7 +101,7 @@ TEST(budget_search, takes_no_more_work_within_a_budget_than_without_one_where_th
   }
 }
 
-TEST(budget_search, gives_a_swap_file_the_staging_there_is_room_for) {
+TEST(budget_search, gives_a_swap_file_the_staging_memory_that_fits) {
   constexpr SwapRates kRates{
       .staging_bytes = 136192, .least_staging_bytes = 5120, .staging_step_bytes = 4096};
   const ir::Graph step = step_of("vae");
@@ -131,8 +131,8 @@ TEST(budget_search, gives_a_swap_file_the_staging_there_is_room_for) {
   EXPECT_LT(most.swap_stall_ms, between.swap_stall_ms);
 }
 
-// Also where what is chosen by the file's speed does not come down to the budget.
-TEST(budget_search, leaves_no_room_for_staging_unused_whatever_the_speed_of_the_file) {
+// Also if the plan that suits the file's speed is larger than the budget.
+TEST(budget_search, uses_the_room_for_staging_whatever_the_speed_of_the_file) {
   const ir::Graph step = step_of("lenet5");
   Budget budget;
   budget.swap = Swap::always;
@@ -158,7 +158,7 @@ TEST(budget_search, leaves_no_room_for_staging_unused_whatever_the_speed_of_the_
   }
 }
 
-TEST(budget_search, predicts_what_was_rehearsed_where_that_is_known) {
+TEST(budget_search, predicts_measured_times_if_the_step_was_rehearsed) {
   const ir::Graph step = step_of("vae");
   Budget budget;
   budget.bytes = 1;
@@ -197,7 +197,7 @@ TEST(swap_rates, lie_between_those_of_all_staging_and_of_the_least) {
   EXPECT_EQ(all.least_staging_factor, kRates.least_staging_factor);
 }
 
-TEST(budget_search, leaves_updates_whole_where_that_gets_smaller) {
+TEST(budget_search, leaves_updates_whole_if_that_takes_less_memory) {
   const ir::Graph step = step_of("resnet18");
   Variants variants(step, {}, {});
   const int64_t tiled = variants.smallest(true).arena_bytes;
@@ -229,7 +229,7 @@ TEST(budget_search, predicts_no_longer_step_within_a_larger_budget) {
   }
 }
 
-TEST(budget_search, says_what_it_tried) {
+TEST(budget_search, logs_its_candidates) {
   const ir::Graph step = step_of("vae");
   Budget budget;
   budget.explain = true;

@@ -1,4 +1,4 @@
-// Convolutions of little work are recomputed with any budget.
+// Convolutions that take little work are recomputed with any budget.
 #include <gtest/gtest.h>
 #include <thimble/ops.h>
 #include <thimble/trainer.h>

@@ -1,4 +1,4 @@
-// Orders of nodes: the memory they save, that small ones are optimal, and the rules they keep.
+// Orders of nodes: the memory they save, that orders of small graphs are optimal, and their rules.
 #include "plan/order/order.h"
 
 #include <gtest/gtest.h>
@@ -66,8 +66,8 @@ TEST(order, finishes_one_branch_before_the_next) {
   EXPECT_EQ(live_peak_bytes(order_nodes(graph)), rows(16));
 }
 
-// Two chains that end in one sum: one rises to 12 rows and falls to 1, the other rises to 7 and
-// stays at 5. Running the chain with the lower peak first keeps 5 rows beside the 12; running the
+// Two chains that end in one sum. One takes up to 12 rows and leaves 1, the other takes up to 7 and
+// leaves 5. Running the chain with the lower peak first keeps 5 rows beside the 12; running the
 // other first keeps only x, which the first chain still reads.
 TEST(order, takes_the_chain_with_the_higher_hill_and_the_deeper_valley_first) {
   ir::Graph g;
@@ -127,7 +127,7 @@ TEST(order, leaves_a_chain_as_it_is) {
   for (size_t n = 0; n < g.nodes.size(); ++n) EXPECT_EQ(ordered.nodes[n].op, g.nodes[n].op);
 }
 
-TEST(order, takes_graphs_of_nothing) {
+TEST(order, takes_empty_graphs) {
   ir::Graph g;
   EXPECT_EQ(order_nodes(g).nodes.size(), 0U);
   const Value x = source(g, "x", 2);
@@ -225,7 +225,7 @@ TEST(order, is_the_best_of_all_orders_of_small_graphs) {
   EXPECT_GT(better_than_natural, 50);
 }
 
-// So does the model that the searches work on, whatever the order.
+// The model that the searches work on counts like the plan, whatever the order.
 TEST(order, counts_bytes_as_the_plan_does) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 300; ++i) {
@@ -248,7 +248,7 @@ TEST(order, counts_bytes_as_the_plan_does) {
   }
 }
 
-// Some nodes that make values of all sizes, and as many that read several of them and are results.
+// Some nodes that make values of all sizes, and as many results that each read several of them.
 ir::Graph tangle(std::mt19937_64& random, int nodes) {
   ir::Graph g;
   const Value x = source(g, "x", 1);

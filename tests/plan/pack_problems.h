@@ -9,7 +9,7 @@
 
 namespace thimble::plan::testing {
 
-// A rectangle of 100 times by 1000 bytes cut into pieces at random: its bound is 1000, greedy
+// A rectangle of 100 times by 1000 bytes cut into random pieces. Its bound is 1000, and greedy
 // packings are above it. std::mt19937_64 gives the same numbers everywhere, the standard's
 // distributions do not.
 inline std::vector<Buffer> cut_rectangle(size_t pieces, uint64_t seed) {

@@ -63,7 +63,7 @@ TEST(pack, finds_what_greedy_packing_misses) {
   EXPECT_EQ(searched.peak_bytes, searched.lower_bound_bytes);
 }
 
-TEST(pack, gives_buffers_of_no_size_no_room) {
+TEST(pack, gives_empty_buffers_no_room) {
   const std::vector<Buffer> buffers = {{0, 2, 0}, {0, 2, 8, 8}, {1, 2, 0, 64}};
   const Packing packing = pack(buffers);
   check(buffers, packing);
@@ -87,7 +87,7 @@ TEST(pack, takes_sizes_and_times_near_the_limit) {
   EXPECT_EQ(packing.peak_bytes, large + large / 2 + 1);
 }
 
-TEST(pack, rejects_what_is_no_problem) {
+TEST(pack, rejects_invalid_problems) {
   EXPECT_THAT(error_of({{0, 1, 1}, {3, 3, 1}}), HasSubstr("buffer 1: lower 3 is not below upper"));
   EXPECT_THAT(error_of({{4, 3, 1}}), HasSubstr("buffer 0: lower 4 is not below upper 3"));
   EXPECT_THAT(error_of({{0, 1, -1}}), HasSubstr("size -1 is negative"));
@@ -121,7 +121,7 @@ TEST(pack, keeps_to_its_effort) {
   }
 }
 
-TEST(pack, splits_times_that_nothing_spans) {
+TEST(pack, splits_the_problem_at_times_when_nothing_is_alive) {
   std::vector<Buffer> buffers = testing::cut_rectangle(60, 2);
   ASSERT_EQ(pack(buffers).peak_bytes, 1000);
   for (const Buffer& b : testing::cut_rectangle(60, 2)) {

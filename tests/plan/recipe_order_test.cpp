@@ -11,7 +11,7 @@
 namespace thimble::plan::recipe_order_test {
 namespace {
 
-// Of the bound, which no order may reach.
+// The peak of an order must stay below this multiple of its bound.
 constexpr double kMostAboveBound = 1.01;
 
 ir::Graph step_of(const Graph& model, const Optimizer& optimizer, int64_t batch) {

@@ -20,8 +20,8 @@
 namespace thimble::plan::recompute_test {
 namespace {
 
-// The training step of a model in an order in which the loss stands before all that it does not
-// need, as it is before anything runs builder.
+// The training step of a model in an order in which the loss stands before all nodes that it does
+// not need, as before recomputation.
 ir::Graph step_of(const Graph& model, int64_t batch) {
   const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = batch},
                                                batch, train::StepKind::update);
@@ -64,7 +64,7 @@ TEST(recompute, recomputes_activations_and_normalised_values_and_keeps_their_inp
     const ir::Graph before = step_of(chain(6, norm ? relus : gelus, norm), 4);
     const ir::Graph after = recompute(before, {});
     ir::verify(after);
-    // Of two values a layer one remains.
+    // One of two values per layer remains.
     EXPECT_LT(static_cast<double>(live_peak_bytes(after)),
               0.7 * static_cast<double>(live_peak_bytes(before)));
     for (const ir::Node& node : after.nodes) {
@@ -83,7 +83,7 @@ TEST(recompute, recomputes_convolutions_where_it_may) {
   const ir::Graph less = recompute(before, {.target_bytes = target, .any_op = true});
   ir::verify(less);
   EXPECT_LE(live_peak_bytes(less), target);
-  // At most one more forward part, which is a third of the work.
+  // At most the forward part once more, which is a third of the work.
   EXPECT_LT(work_of(less), 1.34 * work_of(before));
   EXPECT_LT(live_peak_bytes(recompute(before, {.any_op = true})), target);
 }
@@ -102,9 +102,8 @@ TEST(recompute, does_no_more_than_the_target_asks_for) {
   }
 }
 
-// A convolution of size 3 takes 18 operations for each of its channels and number made, which has
-// four bytes.
-TEST(recompute, recomputes_products_within_the_slack_where_they_are_little_work_for_their_bytes) {
+// A 3x3 convolution takes 18 operations per input channel for each number of four bytes.
+TEST(recompute, recomputes_products_of_few_operations_per_byte_within_the_slack) {
   for (const bool little : {true, false}) {
     const int64_t channels = little ? 32 : 64;  // 144 and 288 operations a byte
     Graph g;
@@ -114,7 +113,7 @@ TEST(recompute, recomputes_products_within_the_slack_where_they_are_little_work_
           x, {.channels = channels, .kernel = 3, .padding = 1, .name = "c" + std::to_string(i)}));
     }
     g.minimize(mean(square(x)));
-    const ir::Graph before = step_of(g, 64);  // so much that bytes times work would fall for both
+    const ir::Graph before = step_of(g, 64);  // bytes times work would fall for both
     const ir::Graph cheap = recompute(before, {});
     int64_t last = live_peak_bytes(cheap);
     for (const double slack : {0.04, 0.08, 0.16}) {
@@ -131,7 +130,7 @@ TEST(recompute, recomputes_products_within_the_slack_where_they_are_little_work_
   }
 }
 
-// Bytes that lie there anyway make each byte that is freed a smaller share.
+// Each freed byte is a smaller share if more bytes are needed anyway.
 TEST(recompute, spends_slack_only_while_bytes_times_work_fall) {
   for (const int64_t width : {64, 40'000}) {
     Graph g;
@@ -153,7 +152,7 @@ TEST(recompute, spends_slack_only_while_bytes_times_work_fall) {
   }
 }
 
-TEST(recompute, gives_the_smallest_where_the_target_is_out_of_reach) {
+TEST(recompute, gives_the_smallest_step_if_the_target_is_out_of_reach) {
   for (const int layers : {12, 32}) {
     const ir::Graph before = step_of(chain(layers, gelus, layers == 32), 4);
     const ir::Graph smallest = recompute(before, {.any_op = true});
@@ -187,7 +186,7 @@ TEST(recompute, counts_recomputed_nodes_as_its_graph_does) {
   EXPECT_EQ(schedule.entries.size(), built.nodes.size());
 }
 
-TEST(recompute, builds_a_trial_in_the_memory_of_another) {
+TEST(recompute, reuses_the_memory_of_an_earlier_trial) {
   const ir::Graph graph = step_of(chain(5, relus, true), 4);
   const ScheduleBuilder builder(graph, {});
   RematSchedule reused;
@@ -234,7 +233,8 @@ ir::Graph updating_early(const ir::Graph& graph, const std::string& parameter) {
   return std::move(rewriter).finish();
 }
 
-// By the time that the second gradient wants what the first layer made, its weight is updated.
+// When the second gradient reads the first layer's output, the first layer's weight is updated
+// already.
 TEST(recompute, never_reads_a_parameter_after_its_update) {
   Graph g;
   const Value w = g.parameter("w", {16, 16}, init::normal(0.0, 0.1));
@@ -296,7 +296,7 @@ Graph residual_blocks(int count) {
   return g;
 }
 
-// For both readers of a block's input, all blocks before it would be recomputed.
+// Recomputing a block's input for both of its readers would recompute all blocks before it twice.
 TEST(recompute, does_not_try_recomputation_that_doubles_with_every_block) {
   const ir::Graph graph = step_of(residual_blocks(24), 4);
   const ScheduleBuilder builder(graph, {});
@@ -313,7 +313,7 @@ TEST(recompute, does_not_try_recomputation_that_doubles_with_every_block) {
   EXPECT_LE(once.entries.size(), 2 * graph.nodes.size());
 }
 
-TEST(recompute, halves_what_deep_residual_networks_keep) {
+TEST(recompute, halves_the_memory_of_deep_residual_networks) {
   const Graph model = residual_blocks(24);
   const ir::Graph step = train::training_graph(model.ir(), {.optimizer = SGD{}, .batch = 4}, 4,
                                                train::StepKind::update);
@@ -351,7 +351,7 @@ std::vector<char> all_forward(const ScheduleBuilder& builder) {
   return may;
 }
 
-TEST(recompute, can_start_from_segments_that_keep_their_ends_alone) {
+TEST(recompute, can_start_from_segments_of_which_only_the_ends_are_kept) {
   const ir::Graph graph = step_of(chain(12, gelus, false), 4);
   const ScheduleBuilder builder(graph, {});
   const Segments segments(builder, all_forward(builder));

@@ -31,7 +31,8 @@ ir::Graph step_of(const Graph& model, int64_t batch) {
   return recompute(order_nodes(passes::optimize(step)), {});
 }
 
-// Nodes that take a millisecond each, and a file of so many milliseconds a megabyte.
+// Nodes that take a millisecond each, and a file that takes a given number of milliseconds a
+// megabyte.
 SwapOptions options_for(const ir::Graph& graph, int64_t target, double ms_per_megabyte) {
   SwapOptions options{.target_bytes = target};
   options.costs.node_ms.assign(graph.nodes.size(), 1.0);
@@ -146,7 +147,7 @@ Graph chain() {
   return g;
 }
 
-TEST(swap, moves_nothing_where_the_target_is_kept) {
+TEST(swap, moves_nothing_if_the_target_is_kept) {
   const ir::Graph step = step_of(chain(), 4);
   const Swapped swapped = swap(step, options_for(step, peak_of(step, {}), 1.0));
   EXPECT_EQ(swapped.decisions.items.size(), 0U);
@@ -155,7 +156,7 @@ TEST(swap, moves_nothing_where_the_target_is_kept) {
   EXPECT_EQ(swapped.graph.nodes.size(), step.nodes.size());
 }
 
-TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
+TEST(swap, hides_the_time_of_a_fast_file_and_predicts_the_wait_for_a_slow_one) {
   const ir::Graph step = step_of(chain(), 4);
   const int64_t target = peak_of(step, {}) * 7 / 10;
   const double compute_ms = static_cast<double>(step.nodes.size());
@@ -167,7 +168,8 @@ TEST(swap, hides_what_a_fast_file_takes_and_says_what_a_slow_one_costs) {
   EXPECT_GE(slow.times.stall_ms, slow.times.busy_ms - compute_ms);
 }
 
-// A buffer that is written by node 0 and read by node 100, a millisecond a node and a byte.
+// A buffer that is written by node 0 and read by node 100. A node and a byte take a millisecond
+// each.
 std::vector<Residency> placed(int64_t bytes) {
   SwapItem item;
   item.values = {0};
@@ -182,7 +184,7 @@ std::vector<Residency> placed(int64_t bytes) {
   return place_transfers({item}, live, options);
 }
 
-TEST(swap, gives_transfers_twice_the_time_they_take_but_no_more_than_there_is) {
+TEST(swap, gives_transfers_twice_their_time_if_the_gap_is_long_enough) {
   const std::vector<Residency> twice = placed(10);
   ASSERT_EQ(twice.size(), 2U);
   EXPECT_EQ(twice[0].written_at, 20);
@@ -223,7 +225,7 @@ void begin(const ir::OpDef& op, int64_t slot, int64_t deadline, void* data, exec
                   .swap = &file});
 }
 
-TEST(swap, tells_the_file_by_when_it_needs_a_transfer) {
+TEST(swap, gives_transfers_deadlines) {
   const test::TemporaryFolder folder;
   for (const ir::OpDef* const op : {&swap_write_op(), &swap_read_op()}) {
     std::promise<void> release;
@@ -282,7 +284,7 @@ TEST(swap, is_chosen_by_some_costs_and_predicted_by_others) {
 constexpr double kRounding = 1e-9;  // of sums of some hundred times
 
 // Transfers of 40 bytes; a read takes a millisecond a byte, a write two; computing takes 30 ms.
-TEST(swap, times_of_transfers_are_those_of_the_most_urgent_first) {
+TEST(swap, simulates_the_most_urgent_transfer_first) {
   ir::Graph graph;
   const Shape shape({10});
   const auto add = [&](const ir::OpDef& op, int64_t slot, int64_t deadline, int input) {
@@ -326,8 +328,8 @@ TEST(swap, times_of_transfers_are_those_of_the_most_urgent_first) {
 }
 
 TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {
-  constexpr double kLacking = 0.05;  // of the file's time, that no simulation knows
-  constexpr double kBetween = 0.01;  // of the file's time: the curve between two of its points
+  constexpr double kLacking = 0.05;  // share of the file's time that no simulation knows
+  constexpr double kBetween = 0.01;  // share of the file's time: error between two points
   const ir::Graph step = step_of(chain(), 4);
   const Swapped swapped = swap(step, options_for(step, peak_of(step, {}) * 6 / 10, 20.0));
   ASSERT_GT(swapped.times.count, 0);
@@ -341,7 +343,7 @@ TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {
   const auto with_lack = [](const TransferTimes& times) {
     return std::min(times.stall_ms + kLacking * times.busy_ms, times.busy_ms);
   };
-  // A file that took three times as long as it was thought to.
+  // A file that took three times as long as predicted.
   const TransferTimes then = simulated(3.0);
   ASSERT_GT(then.stall_ms, 0.0);
   const StallCurve curve(swapped.graph, costs, {computing_ms, then.busy_ms, with_lack(then)});
@@ -358,7 +360,7 @@ TEST(stall_curve, goes_through_what_was_measured_and_scales_with_time) {
                 curve.stall_ms(computing_ms, 2 * now.busy_ms) / 2, kRounding * now.busy_ms)
         << factor;
   }
-  // What nodes were thought to take counts beside one another alone.
+  // Of the predicted times of nodes only the ratios count.
   SwapCosts slower = costs;
   for (double& ms : slower.node_ms) ms *= 3.0;
   const StallCurve same(swapped.graph, slower, {computing_ms, then.busy_ms, with_lack(then)});
@@ -398,7 +400,7 @@ TEST(swap, buffers_of_parameters_and_state_say_what_they_are) {
   EXPECT_GE(found, swapped.in_file.size());
 }
 
-TEST(swap, writes_what_it_reads_and_what_changes_only) {
+TEST(swap, writes_only_values_that_it_reads_and_values_that_change) {
   const ir::Graph step = step_of(chain(), 4);
   const Swapped swapped = swap(step, options_for(step, 0, 1.0));
   // Parameters are read at least twice, forward and backward, and written once.
@@ -406,7 +408,7 @@ TEST(swap, writes_what_it_reads_and_what_changes_only) {
   EXPECT_GT(swapped.times.read_bytes, swapped.times.written_bytes);
 }
 
-TEST(swap, fetches_what_another_program_put_there_and_puts_nothing_else_there) {
+TEST(swap, reads_what_another_program_wrote_and_writes_nothing_else) {
   const ir::Graph step = step_of(chain(), 4);
   SwapOptions options = options_for(step, int64_t{1} << 40, 1.0);
   options.in_file = {"c3.weight", "nobody.has.this"};

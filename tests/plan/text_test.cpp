@@ -62,7 +62,7 @@ TEST(plan_text, lists_strategies_in_aligned_columns) {
           "  (lossy): asked for; results are not those of a training without it\n"));
 }
 
-TEST(plan_text, leaves_out_columns_and_notes_that_would_say_nothing) {
+TEST(plan_text, leaves_out_empty_columns_and_notes) {
   Plan plan = small_plan();
   EXPECT_THAT(plan.text(), Not(HasSubstr("strategy")));
   plan.strategies = {strategies()[0], strategies()[1]};

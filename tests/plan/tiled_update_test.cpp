@@ -40,7 +40,7 @@ Graph convolutions() {
   return g;
 }
 
-// One weight that two products read: its gradient is a sum.
+// One weight that two products read; its gradient is a sum.
 Graph shared_weight() {
   Graph g;
   const Value x = g.input("x", {kFeatures});
@@ -142,7 +142,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(tiled_update, changes_no_bit_and_keeps_apart_what_needs_whole_gradients) {
+TEST(tiled_update, changes_no_bit_and_leaves_updates_that_need_whole_gradients) {
   for (const Case& each : cases()) {
     const ir::Graph before = step_of(each.model(), each.options, each.kind);
     const ir::Graph after = tile_updates(before, {});

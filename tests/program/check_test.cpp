@@ -172,7 +172,7 @@ TEST(program, whose_transfers_are_broken_is_refused) {
   }
 }
 
-TEST(regions, are_whose_who_wrote_them_last) {
+TEST(regions, belong_to_their_last_writer) {
   Regions regions;
   EXPECT_TRUE(regions.holds(5, 5, 1));
   EXPECT_FALSE(regions.holds(0, 1, 1));

@@ -91,7 +91,7 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
               whole.predict(validation, "probabilities"));
     if (options.memory_budget > 0) EXPECT_LE(result.measured_peak_bytes, options.memory_budget);
 
-    // Checkpoints of the one are checkpoints of the other.
+    // Each trainer reads the checkpoints of the other.
     trainer.save(folder / "checkpoint");
     Trainer other(test::small_classifier(), options);
     other.resume(folder / "checkpoint");
@@ -102,7 +102,7 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
   }
 }
 
-// The model with values of its own.
+// The model with given initial values.
 Graph trained_before() {
   const test::TemporaryFolder folder;
   Trainer before(test::small_classifier(), {.batch = 8, .seed = 9, .threads = 1});
@@ -137,7 +137,7 @@ TEST(program_file, that_is_changed_after_it_was_opened_is_refused) {
   CompiledTraining(trained_before(), all_options()[0]).save(path);
   CompiledTraining opened = CompiledTraining::load(path);
   std::string bytes = contents(path);
-  bytes[bytes.size() * 3 / 4] ^= 1;  // most of the file are weights
+  bytes[bytes.size() * 3 / 4] ^= 1;  // most of the file is weights
   std::ofstream(path, std::ios::binary) << bytes;
   EXPECT_THAT(error_of([&] { Trainer(std::move(opened)); }),
               testing::HasSubstr("was changed since"));
@@ -183,7 +183,7 @@ TEST(program_file, refuses_batches_that_it_has_no_program_for) {
   EXPECT_NO_THROW(trainer.fit(images(8)));
 }
 
-TEST(program_file, names_the_index_that_is_none_as_the_graph_would) {
+TEST(program_file, names_an_invalid_index_as_the_graph_would) {
   const test::TemporaryFolder folder;
   CompiledTraining(test::small_classifier(), all_options()[0]).save(folder / "a");
   Trainer trainer(CompiledTraining::load(folder / "a"));
@@ -243,11 +243,11 @@ TEST_F(damaged, every_flipped_bit_and_every_cut_is_found) {
   EXPECT_THAT(error(version), testing::HasSubstr("version 9"));
 }
 
-// Files of a program that swaps, and of one that runs in memory of its own.
+// Files of a program that swaps, and of one without a swap file.
 class damaged_with_right_checksums : public damaged, public testing::WithParamInterface<size_t> {
  protected:
   [[nodiscard]] size_t option() const override { return GetParam(); }
-  // A word outside of the initial values, which may be anything and are most of the file.
+  // A word outside of the initial values, which are most of the file and may have any contents.
   [[nodiscard]] size_t place_to_change(std::mt19937& random) const {
     constexpr size_t kValues = 3;  // that section
     const size_t entry = test::kTableAt + kValues * test::kEntryBytes;
@@ -262,7 +262,7 @@ class damaged_with_right_checksums : public damaged, public testing::WithParamIn
 
 INSTANTIATE_TEST_SUITE_P(options, damaged_with_right_checksums, testing::Values(0, 1, 2, 4, 5));
 
-// What is read of such a file is checked like a new one: it runs, or is refused.
+// The contents of such a file are checked, so it runs within its memory or is refused.
 TEST_P(damaged_with_right_checksums, is_refused_or_runs_within_its_memory) {
   ASSERT_EQ(error(test::with_checksums(bytes_)), "no error");
   std::mt19937 random(2);

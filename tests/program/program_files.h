@@ -1,4 +1,4 @@
-// A small model whose program has all that programs can have.
+// A small model whose program has everything that programs can have.
 #pragma once
 
 #include <thimble/error.h>

@@ -18,7 +18,7 @@ constexpr uint32_t kOneIn =
 // In models as small as these, a smaller last batch may take that much more.
 constexpr int64_t kMoreForLast = 4 * plan::kAlignment;
 
-// Numbers of models that trained without a swap file, and with one allowed.
+// How many models trained without a swap file, and with one allowed.
 std::array<int, 2> trained = {};
 
 TrainerOptions options_of(const RandomModel& model, uint32_t seed) {

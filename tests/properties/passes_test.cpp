@@ -153,8 +153,8 @@ std::string equals_the_reference(const RandomModel& model, uint32_t seed) {
   // Rounding of float sums in another order, through a dozen ops and back, where differences of
   // near numbers magnify it.
   constexpr double kTolerance = 1e-3;
-  // A gradient may be 0 in truth, as that of a bias before a batch norm: what is left of it is
-  // rounding of the gradients it is made of.
+  // The exact gradient may be 0, such as that of a bias before a batch norm. The computed one is
+  // then the rounding of its terms.
   constexpr double kShareOfLargest = 0.1;
   const ir::Graph graph = with_gradients(model);
   const Contents contents = random_contents(model, graph, seed);
@@ -203,7 +203,7 @@ std::vector<std::string> nodes_of(const ir::Graph& graph) {
   return nodes;
 }
 
-// Otherwise these properties would be tested on passes that do nothing.
+// Otherwise these properties might be tested on passes that do nothing.
 TEST(random_models, give_every_pass_something_to_do) {
   if (THIMBLE_ADDRESS_SANITIZER) GTEST_SKIP() << "counts, which a sanitizer does not change";
   constexpr uint32_t kModels = 40;

@@ -20,7 +20,7 @@ inline constexpr int kMostOps = 14;
 // Says what is wrong with a model, or nothing.
 using Property = std::string (*)(const RandomModel& model, uint32_t seed);
 
-// round: makes other models of RapidCheck's numbers, which are the same at every call.
+// round: changes the models, because RapidCheck's numbers are the same at every call.
 inline void expect_of_random_models(Property property, uint32_t round = 0) {
   rc::detail::checkGTest([property, round] {
     constexpr uint32_t kNumbers = 1U << 30U;

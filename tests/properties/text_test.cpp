@@ -65,7 +65,7 @@ std::string can_be_taken_apart_and_put_together(const RandomModel& model, uint32
   return compare("optimized twice", passes::optimize(optimized), optimized);
 }
 
-TEST(random_model, can_be_taken_apart_and_put_together) {
+TEST(random_model, can_be_rebuilt_from_its_text) {
   expect_of_random_models(can_be_taken_apart_and_put_together);
 }
 

@@ -98,7 +98,7 @@ TEST(batch_stream, read_straight_into_the_step_trains_as_read_ahead) {
   }
 }
 
-TEST(batch_stream, read_straight_names_what_went_bad) {
+TEST(batch_stream, read_straight_names_the_first_bad_value) {
   const auto failing = [](float feature, int32_t label) {
     const data::Dataset rows =
         data::generator(6, {{"features", {2}}, {"label", {}, DType::i32, true}},
@@ -120,7 +120,7 @@ TEST(batch_stream, read_straight_names_what_went_bad) {
   EXPECT_EQ(failing(1.0F, 1), "");
 }
 
-TEST(batch_stream, read_straight_in_parts_reads_once_and_refuses_labels_that_are_left_out) {
+TEST(batch_stream, read_straight_in_micro_batches_reads_once_and_refuses_ignored_labels) {
   for (const int prefetch : {0, 1}) {
     int reads = 0;
     const auto rows = [&reads](int64_t ignored) {
@@ -147,7 +147,7 @@ TEST(batch_stream, read_straight_in_parts_reads_once_and_refuses_labels_that_are
   }
 }
 
-TEST(batch_stream, read_straight_passes_on_what_reading_throws) {
+TEST(batch_stream, read_straight_passes_on_errors_of_reading) {
   const data::Dataset rows =
       data::generator(8, {{"features", {2}}, {"label", {}, DType::i32, true}},
                       [](int64_t index, std::span<void* const> out) {
@@ -170,7 +170,7 @@ TEST(batch_stream, read_straight_passes_on_what_reading_throws) {
   EXPECT_EQ(broken.weights_sha256(), whole.weights_sha256());
 }
 
-TEST(batch_stream, evaluation_is_held_from_its_first_use_on) {
+TEST(batch_stream, keeps_the_evaluation_from_its_first_use_on) {
   const TrainerOptions options{.batch = 4, .threads = 1};
   Trainer trainer(classifier(), options);
   const train::ProgramKey key{static_cast<int>(train::ProgramKind::evaluate), 4};

@@ -56,7 +56,7 @@ TEST_P(budget, is_kept_and_changes_no_bit) {
   const int64_t least = test::nearest_budget(recipe.build(), options_of(recipe, 0, swap));
   ASSERT_GT(least, 0);
   ASSERT_LE(least, whole);
-  constexpr int64_t kAmple = int64_t{1} << 40;  // nothing that is much work is recomputed
+  constexpr int64_t kAmple = int64_t{1} << 40;  // no costly value is recomputed
   for (const int64_t wanted : {least, (least + whole) / 2, whole, kAmple}) {
     const Trained tight = trained(recipe, options_of(recipe, wanted, swap));
     EXPECT_LE(set_aside_and_peak(tight.plan), wanted);

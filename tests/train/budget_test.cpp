@@ -1,4 +1,4 @@
-// A memory budget changes where values lie and how often they are computed, never what they are.
+// A memory budget changes where values are kept and how often they are computed, never their bits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
@@ -22,8 +22,8 @@ INSTANTIATE_TEST_SUITE_P(recipes, budget,
                                             ::testing::Values(Swap::never, Swap::always)),
                          name_of);
 
-// A checkpoint, its weights and all that asks for tensors see what lies in the swap file.
-TEST(swapped_training, saves_and_resumes_as_if_everything_lay_in_memory) {
+// Checkpoints, weights and other readers of tensors see the values in the swap file.
+TEST(swapped_training, saves_and_resumes_as_if_everything_were_in_memory) {
   const test::TemporaryFolder folder;
   const Recipe& recipe = find_recipe("mlp");
   const data::Dataset data = recipe.data("", data::Split::train).take(6);
@@ -49,8 +49,8 @@ TEST(swapped_training, refuses_a_folder_that_takes_no_file) {
   EXPECT_THROW(Trainer(recipe.build(), options), Error);
 }
 
-// A folder that somebody named is used, or is an error that names it, however much is left.
-TEST(swapped_training, refuses_a_named_folder_that_is_of_no_use) {
+// A named folder is used, or an error names it, even if the budget could be kept without a file.
+TEST(swapped_training, refuses_a_named_folder_that_is_unsuitable) {
   const Recipe& recipe = find_recipe("mlp");
   for (const Swap swap : {Swap::automatic, Swap::always}) {
     for (const auto& [folder, why] :
@@ -91,7 +91,7 @@ class TemporaryFiles {
   std::optional<std::string> old_;
 };
 
-TEST(swapped_training, does_without_a_file_where_none_can_be_and_there_are_other_ways) {
+TEST(swapped_training, does_without_a_file_if_none_is_possible) {
   const Recipe& recipe = find_recipe("vae");
   TrainerOptions options = options_of(recipe, 0, Swap::never);
   const int64_t least = test::nearest_budget(recipe.build(), options);
@@ -114,7 +114,7 @@ TEST(swapped_training, does_without_a_file_where_none_can_be_and_there_are_other
   }
 }
 
-// Neither to measure it (4 KiB) nor for what the plan wants there.
+// No room to measure the disk (4 KiB), or none for the file of the plan.
 TEST(swapped_training, does_without_a_file_for_which_there_is_no_room) {
   const Recipe& recipe = find_recipe("vae");
   const data::Dataset data = recipe.data("", data::Split::train).take(40);
@@ -154,8 +154,8 @@ TEST(swapped_training, does_without_a_file_for_which_there_is_no_room) {
   }
 }
 
-// As where a quota, or somebody else, takes what was free when the plan was made.
-TEST(swapped_training, does_without_a_file_that_is_not_to_be_had_after_all) {
+// A quota or another process takes the room that was free when the plan was made.
+TEST(swapped_training, does_without_a_file_if_the_disk_fills_up_after_planning) {
   const Recipe& recipe = find_recipe("vae");
   TrainerOptions options = options_of(recipe, 0, Swap::never);
   const int64_t least = test::nearest_budget(recipe.build(), options);
@@ -190,7 +190,7 @@ TEST(memory_budget, that_cannot_be_kept_is_refused_with_the_buffers_that_bind) {
   EXPECT_NE(said.find(" B) and "), std::string::npos) << said;
 }
 
-// Which takes memory of its own.
+// Measuring takes memory, too.
 TEST(memory_budget, holds_while_the_swap_file_is_measured) {
   Graph graph;
   Value x = graph.input("x", {16});

@@ -1,4 +1,4 @@
-// Metrics that hold for all samples of an epoch together, whatever the batches.
+// Metrics computed from all samples of an epoch together, whatever the batches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/metrics.h>
@@ -109,7 +109,7 @@ TEST(epoch_metrics, of_a_training_epoch_go_on_after_a_stop) {
   expect_scores(result.epochs[0].train);
 }
 
-TEST(epoch_metrics, cannot_be_computed_with) {
+TEST(epoch_metrics, cannot_be_inputs_of_ops) {
   Graph g;
   const Value x = g.input("x", {kClasses});
   const Value label = g.label("class");

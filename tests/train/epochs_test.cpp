@@ -38,7 +38,7 @@ TEST(epochs, trains_epochs_more_than_before_and_counts_on_from_an_initial_epoch)
   EXPECT_NE(what.find("[initial_epoch] expected 0 or more, got -1"), std::string::npos) << what;
 }
 
-// It counts as one.
+// The stopped epoch counts as one.
 TEST(epochs, ends_a_stopped_epoch_first) {
   const data::Dataset dataset = test::small_data(64);
   Trainer trainer(test::small_network(), options());

@@ -52,7 +52,7 @@ TEST(frozen_group, is_the_same_as_a_frozen_graph) {
   EXPECT_EQ(a.weights_sha256(), b.weights_sha256());
 }
 
-TEST(frozen_group, leaves_what_an_earlier_group_takes) {
+TEST(frozen_group, leaves_parameters_that_match_an_earlier_group) {
   const Graph graph = test::small_network();
   const Plan head = plan_of(graph, {{.pattern = "dense.*"}, {.pattern = "*", .frozen = true}});
   EXPECT_EQ(head.state_bytes - plan_of(graph, {}).state_bytes,

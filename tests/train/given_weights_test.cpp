@@ -30,7 +30,7 @@ data::Dataset samples(const Shape& shape) {
   return data::in_memory({{"x", shape}}, {x});
 }
 
-// Of the loss mean(y^2), by parameter.
+// Gradients of the loss mean(y^2), by parameter.
 Values gradients_of(Graph& g, Value y, const Shape& sample) {
   g.minimize(mean(y * y));
   Trainer trainer(g, {.batch = kBatch, .seed = 3, .threads = 1});
@@ -57,7 +57,7 @@ TEST(given_weights, of_a_shared_dense_layer_get_the_sum_of_gradients) {
     const Value x = g.input("x", {6});
     const Value w = g.parameter("w", {6, 6}, some());
     const Value b = g.parameter("b", {6}, some());
-    // What is not to be differentiated is a constant of the same value.
+    // Values that get no gradient are constants.
     const auto weight = [&](bool counts) { return counts ? w : stop_gradient(w); };
     const auto bias = [&](bool counts) { return counts ? b : stop_gradient(b); };
     const Value h = tanh(dense(x, weight(first), bias(first)));
@@ -252,7 +252,7 @@ TEST(given_weights, of_norms_are_those_of_the_layer) {
   }
 }
 
-// Both move them, the second from where the first left them.
+// Both norms move the statistics; the second starts where the first left them.
 TEST(given_weights, norms_that_share_statistics_move_them_one_after_the_other) {
   const auto run = [](bool batch, double momentum, int times) {
     Graph g;

@@ -1,4 +1,4 @@
-// Indices and labels in the data that the model has nothing for.
+// Indices and labels in the data that are out of the model's range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/error.h>
@@ -116,7 +116,7 @@ TEST(training_indices, of_losses_are_named_by_the_function_called) {
               HasSubstr("the loss is not finite"));
 }
 
-// What is not looked up goes wrong as before.
+// A loss that is not finite for another reason keeps its message.
 TEST(training_indices, are_not_blamed_for_other_losses_that_are_not_finite) {
   Graph g;
   const Value x = g.input("x", {1});

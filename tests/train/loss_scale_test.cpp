@@ -1,4 +1,4 @@
-// Training in f16: the loss scale, skipped updates, and what they leave as it was.
+// Training in f16: the loss scale and skipped updates, which change nothing else.
 #include <gmock/gmock.h>
 #include <thimble/compiled_training.h>
 #include <thimble/ops.h>
@@ -43,7 +43,7 @@ TrainerOptions options(const LossScaling& scaling = {}, DType precision = DType:
           .threads = 1};
 }
 
-// Everything that the trainer holds, by name, but the scale itself.
+// All tensors of the trainer by name, except the scale.
 std::map<std::string, std::vector<std::byte>> held(Trainer& trainer) {
   std::map<std::string, std::vector<std::byte>> all;
   exec::Store& store = trainer.state().runner.store();
@@ -81,7 +81,7 @@ TEST(loss_scale, halves_where_gradients_overflow_and_nothing_else_changes) {
 
 // Bias corrections of Adam and first steps of averages count updates, so that the numbers would
 // differ if skipped steps counted.
-TEST(loss_scale, goes_on_as_if_skipped_steps_had_not_been) {
+TEST(loss_scale, continues_as_if_skipped_steps_had_not_run) {
   const data::Dataset data = test::small_data(kBatch);
   TrainerOptions wanted = options({.initial = 0x1p40});
   wanted.ema_decay = 0.9;
@@ -171,7 +171,7 @@ TEST(loss_scale, trains_recipes_as_f32_does) {
   }
 }
 
-TEST(loss_scale, is_taken_off_before_gradients_are_limited_and_penalized) {
+TEST(loss_scale, is_divided_out_before_gradients_are_limited_and_penalized) {
   const data::Dataset data = test::small_data(32);
   const auto trained = [&](double initial) {
     TrainerOptions wanted = options({.initial = initial});

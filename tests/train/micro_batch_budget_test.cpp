@@ -1,4 +1,4 @@
-// A budget asks for as many micro-batches as it needs.
+// A training takes as many micro-batches as its budget needs.
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
@@ -13,7 +13,7 @@ TrainerOptions options_of(int64_t budget) {
       .batch = 32, .memory_budget = budget, .swap = Swap::never, .micro_batches = 0, .threads = 1};
 }
 
-TEST(micro_batches, are_one_where_the_budget_is_kept_without_more) {
+TEST(micro_batches, are_not_used_if_the_budget_is_kept_without) {
   const Graph model = find_recipe("lenet5").build();
   const Plan free = plan_training(model, {.batch = 32, .threads = 1});
   EXPECT_EQ(plan_training(model, options_of(0)).micro_batches, 1);
@@ -42,7 +42,7 @@ TEST(micro_batches, are_as_many_as_a_budget_needs_and_the_table_says_so) {
   EXPECT_EQ(fit.steps, 2);
 }
 
-TEST(micro_batches, are_not_chosen_where_the_mathematics_forbids_them) {
+TEST(micro_batches, are_not_chosen_if_they_would_change_the_training) {
   const Graph model = find_recipe("vae").build();  // has batch norms
   TrainerOptions options = options_of(1);
   EXPECT_EQ(plan_training(model, options).micro_batches, 1);

@@ -38,7 +38,7 @@ std::vector<int32_t> classes(int64_t count, int64_t end) {
   return all;
 }
 
-// Samples of 5 numbers, 3 wanted ones, and a class of 3.
+// Samples of 5 inputs, 3 targets, and one of 3 classes.
 data::Dataset rows(std::vector<int32_t> labels = classes(kSamples, 3)) {
   return data::in_memory(
       {{"x", {5}}, {"wanted", {3}, DType::f32, true}, {"class", {}, DType::i32, true}},
@@ -134,7 +134,7 @@ Trained trained(const Graph& graph, const data::Dataset& dataset, const TrainerO
   return result;
 }
 
-// Sums are taken in another order: some roundings of f32, as training carries them on.
+// Sums are taken in another order, so f32 rounding differs and grows as training continues.
 constexpr double kRoundings = 2e-5;
 
 void expect_close(const Evaluation& got, const Evaluation& wanted) {
@@ -156,7 +156,7 @@ void expect_close(const Trained& got, const Trained& wanted) {
   }
 }
 
-// SGD: Adam divides small gradients by themselves, and their roundings with them.
+// SGD, because Adam divides small gradients by their own size, which enlarges their rounding.
 TrainerOptions options(int64_t parts = 1, int64_t accumulate = 1) {
   return {.optimizer = SGD{.lr = 0.05, .momentum = 0.9},
           .clip = GradientClip::by_global_norm(1.0),
@@ -273,8 +273,8 @@ TEST(micro_batches, may_change_where_a_run_resumes) {
   EXPECT_EQ(whole.weights_sha256(), parts.weights_sha256());
 }
 
-// Other parts of which batch norms take statistics are another training.
-TEST(micro_batches, may_not_change_where_batch_norms_see_them_alone) {
+// With another number, split batch norms have other statistics, which is another training.
+TEST(micro_batches, may_not_change_if_batch_norms_are_split) {
   const test::TemporaryFolder folder;
   const auto trainer = [](int64_t parts) {
     TrainerOptions wanted = options(parts);
@@ -290,7 +290,7 @@ TEST(micro_batches, may_not_change_where_batch_norms_see_them_alone) {
 }
 
 // The same bits with the same number of parts, whatever the threads, and after a stop.
-TEST(micro_batches, are_exact_to_the_bit_among_themselves) {
+TEST(micro_batches, give_the_same_bits_for_the_same_number) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "c.safetensors";
   const auto hash_of = [&](int threads, bool stops) {
@@ -333,8 +333,8 @@ TEST(micro_batches, keep_their_bits_with_a_budget_and_swap) {
   }
 }
 
-// Of a part of one sample some batch norms have nothing to take a variance of.
-TEST(micro_batches, are_only_as_small_as_the_model_allows) {
+// Some batch norms cannot take the variance of a micro-batch of one sample.
+TEST(micro_batches, are_as_small_as_the_model_allows) {
   Graph g;
   const Value x = g.input("x", {5});
   Value h = relu(batch_norm(dense(x, {.units = 64})));
@@ -391,7 +391,7 @@ TEST(micro_batches, are_refused_with_batch_norm_unless_it_may_be_split) {
   EXPECT_LT(trainer.evaluate(dataset).loss, before);
 }
 
-TEST(micro_batches, are_refused_where_the_loss_is_no_mean) {
+TEST(micro_batches, are_refused_if_the_loss_is_no_mean) {
   EXPECT_THAT(refused(model_of([](Graph&, Value guess, Value wanted) {
                 return mse(guess, wanted, {Reduction::sum});
               })),
@@ -441,7 +441,7 @@ TEST(micro_batches, are_refused_with_weights_of_classes) {
   EXPECT_THAT(refused(g), HasSubstr("without weights of classes"));
 }
 
-TEST(micro_batches, are_refused_at_labels_that_the_mean_leaves_out) {
+TEST(micro_batches, are_refused_if_labels_are_ignored) {
   std::vector<int32_t> labels = classes(kSamples, 3);
   labels[4] = -100;
   Trainer trainer(with_dropout(), options(2));
@@ -451,7 +451,7 @@ TEST(micro_batches, are_refused_at_labels_that_the_mean_leaves_out) {
   whole.fit(rows(labels), {.shuffle = false});
 }
 
-TEST(micro_batches, are_refused_where_noise_has_no_samples) {
+TEST(micro_batches, are_refused_if_noise_has_no_batch_dimension) {
   Graph g;
   const Value x = g.input("x", {5});
   const Value w = g.parameter("w", {5, 3}, init::ones());
@@ -476,7 +476,7 @@ TEST(micro_batches, are_no_more_than_samples) {
   EXPECT_THAT(error_of([] { Trainer(with_dropout(), options(-1)); }), HasSubstr("got -1"));
 }
 
-// What a wrong group is to blame for is not blamed on micro-batches.
+// An error of a wrong group does not speak of micro-batches.
 TEST(micro_batches, leave_other_errors_as_they_are) {
   TrainerOptions wanted = options(2);
   wanted.groups = {{.pattern = "no such thing"}};

@@ -78,7 +78,7 @@ TEST(mixed_precision, takes_less_memory) {
                          {.batch = 256, .swap = Swap::never, .precision = precision, .threads = 1})
         .arena_bytes;
   };
-  // Half of what waits, and what an op widens while it runs.
+  // Half of the kept values, plus the copies that an op widens while it runs.
   EXPECT_LT(arena(DType::bf16), 7 * arena(DType::f32) / 8) << arena(DType::f32);
 }
 
@@ -122,7 +122,7 @@ TEST(mixed_precision, is_a_setting_of_a_checkpoint) {
   EXPECT_NO_THROW(other.load_weights(folder / "c"));
 }
 
-// All recipes can be compiled so.
+// All recipes compile in 16-bit precision.
 TEST(mixed_precision, is_offered_for_every_recipe) {
   for (const Recipe& recipe : recipes()) {
     const Graph g = recipe.build();

@@ -51,7 +51,7 @@ TrainerOptions options() {
           .threads = 1};
 }
 
-// As if each loss were trained alone, from the same weights.
+// The gradients are those of a training with each loss alone, from the same weights.
 TEST(objectives, give_each_parameter_the_gradient_of_its_loss) {
   Trainer both(contest(), options());
   const Gradients gradients = both.gradients(samples());
@@ -68,7 +68,7 @@ TEST(objectives, give_each_parameter_the_gradient_of_its_loss) {
   EXPECT_EQ(gradients.batch.metrics.at("large"), large.batch.loss);
 }
 
-TEST(objectives, update_all_by_gradients_from_before_the_step) {
+TEST(objectives, update_all_parameters_by_gradients_at_the_values_before_the_step) {
   Trainer both(contest(), options());
   const Gradients gradients = both.gradients(samples());
   std::map<std::string, std::vector<float>> before;

@@ -46,7 +46,7 @@ TEST(optimizer_state, updates_as_a_trainer_does) {
   }
 }
 
-TEST(optimizer_state, takes_another_learning_rate_and_leaves_what_has_no_gradient) {
+TEST(optimizer_state, takes_another_learning_rate_and_leaves_parameters_without_gradients) {
   OptimizerState state(SGD{.lr = 1.0, .momentum = 0.9}, {{"a", {2}}, {"b", {1}}});
   OptimizerState::Values values{{"a", {1.0F, 2.0F}}, {"b", {3.0F}}};
   state.update(values, {{"a", {1.0F, -1.0F}}}, 0.5);

@@ -36,7 +36,7 @@ TEST(optimizer, changes_one_setting_and_keeps_the_rest) {
             Optimizer(SGD{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.2}));
 }
 
-TEST(optimizer, parses_what_text_says) {
+TEST(optimizer, parses_text) {
   const Optimizer all[] = {
       SGD{},
       SGD{.lr = 0.5, .momentum = 0.9, .nesterov = true, .weight_decay = 1e-4},
@@ -60,7 +60,7 @@ TEST(optimizer, parses_what_text_says) {
   }
 }
 
-TEST(optimizer, takes_what_words_leave_out_from_one_of_the_same_name) {
+TEST(optimizer, takes_missing_settings_from_an_optimizer_of_the_same_name) {
   const Optimizer base = AdamW{.lr = 1e-2, .beta1 = 0.5};
   EXPECT_EQ(Optimizer::parse("adamw:weight_decay=0", base),
             Optimizer(AdamW{.lr = 1e-2, .beta1 = 0.5, .weight_decay = 0.0}));
@@ -68,7 +68,7 @@ TEST(optimizer, takes_what_words_leave_out_from_one_of_the_same_name) {
   EXPECT_EQ(Optimizer::parse("adam", base), Optimizer(Adam{}));
 }
 
-TEST(optimizer, refuses_words_it_does_not_know) {
+TEST(optimizer, refuses_unknown_names_and_settings) {
   const auto parsing = [](const char* text) {
     return error_of([text] { (void)Optimizer::parse(text); });
   };

@@ -44,7 +44,7 @@ TEST(pipeline_bytes, a_stream_reads_ahead_as_far_as_they_go) {
   for (const int64_t batches : {0, 1, 2, 3, 4}) {
     train::LoaderStream stream(rows(100), {.batch = 7, .prefetch = 2});
     stream.keep_to(batches * kBatchBytes + 200);  // the order of 100 samples
-    // Of less than two, one in use and one read ahead, none is kept at all.
+    // If there is no room for two batches, one in use and one read ahead, no batch is kept.
     const int64_t kept = batches < 2 ? 0 : std::min<int64_t>(batches, 3);
     EXPECT_EQ(stream.bytes() - held, kept * kBatchBytes + 200);
     EXPECT_EQ(stream.is_direct(), kept == 0);

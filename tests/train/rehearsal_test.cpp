@@ -11,7 +11,7 @@
 namespace thimble::train::rehearsal_test {
 namespace {
 
-constexpr double kFast = 1e-3;  // milliseconds a step that the file takes
+constexpr double kFast = 1e-3;  // milliseconds that the file takes in a step
 constexpr double kSlow = 1e6;
 constexpr double kRounding = 1e-12;  // of a few operations in double precision
 
@@ -51,7 +51,7 @@ bool are_alike(const Plan& a, const Plan& b) {
 }
 
 // The first plan follows the real disk, so it cannot suit a fast and a slow one alike.
-TEST(state, plans_by_what_a_rehearsal_took) {
+TEST(state, plans_with_the_times_of_a_rehearsal) {
   int other_plans = 0;
   for (const double busy_ms : {kFast, kSlow}) {
     const Planned swapped = planned(busy_ms, {10.0, 10.5});
@@ -63,7 +63,7 @@ TEST(state, plans_by_what_a_rehearsal_took) {
   EXPECT_GE(other_plans, 1);
 }
 
-TEST(state, goes_back_to_its_first_plan_where_the_one_by_measured_times_takes_longer) {
+TEST(state, keeps_its_first_plan_if_the_one_from_measured_times_is_slower) {
   for (const double busy_ms : {kFast, kSlow}) {
     const Planned swapped = planned(busy_ms, {10.0, 12.0});
     EXPECT_EQ(swapped.rehearsals, 2U);

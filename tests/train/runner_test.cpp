@@ -86,7 +86,7 @@ class Growing {
   Runner runner{1};
 };
 
-TEST(runner, a_larger_swap_file_takes_over_what_lay_in_the_old_one) {
+TEST(runner, a_larger_swap_file_takes_over_the_contents_of_the_old_one) {
   Growing growing;
   const int64_t old_bytes = growing.runner.swap_file()->file_bytes();
   const auto contents = growing.stored();
@@ -96,7 +96,7 @@ TEST(runner, a_larger_swap_file_takes_over_what_lay_in_the_old_one) {
   EXPECT_TRUE(growing.runner.find(kLarge)->session->run());
 }
 
-TEST(runner, stands_as_before_where_the_disk_takes_no_larger_file) {
+TEST(runner, is_unchanged_if_the_disk_takes_no_larger_file) {
   Growing growing;
   const auto contents = growing.stored();
   std::filesystem::remove_all(growing.folder.path());
@@ -104,7 +104,7 @@ TEST(runner, stands_as_before_where_the_disk_takes_no_larger_file) {
   growing.expect_as_before(contents);
 }
 
-TEST(runner, stands_as_before_where_a_program_is_refused) {
+TEST(runner, is_unchanged_if_a_program_is_refused) {
   Growing growing;
   const auto contents = growing.stored();
   const int64_t arena = growing.runner.plan(kSmall).arena_bytes;
@@ -119,7 +119,7 @@ TEST(runner, stands_as_before_where_a_program_is_refused) {
   growing.expect_as_before(contents);
 }
 
-TEST(runner, counts_what_was_moved_in_all_its_files) {
+TEST(runner, counts_the_transfers_of_all_its_files) {
   Growing growing;
   ASSERT_TRUE(growing.runner.find(kSmall)->session->run());
   const exec::SwapCounters before = growing.runner.swap_counters();
@@ -164,7 +164,7 @@ class AddressLimit {
   rlimit before_{};
 };
 
-TEST(trainer, goes_on_where_memory_to_predict_is_not_to_be_had) {
+TEST(trainer, goes_on_if_there_is_no_memory_to_predict) {
   if (THIMBLE_ADDRESS_SANITIZER || kThreadSanitizer) {
     GTEST_SKIP() << "the sanitizer ends the process";
   }
@@ -286,7 +286,7 @@ TEST(trainer, evaluates_and_trains_last_batches_of_every_size_within_the_least_b
   EXPECT_EQ(tight, trained(options));
 }
 
-TEST(trainer, counts_what_its_steps_swap_and_not_what_validation_does) {
+TEST(trainer, counts_the_swapping_of_its_steps_and_not_of_validation) {
   const Graph graph = find_recipe("mlp").build();
   const data::Dataset data = find_recipe("mlp").data("", data::Split::train).take(8);
   TrainerOptions options{.batch = 4, .swap = Swap::always, .threads = 1};

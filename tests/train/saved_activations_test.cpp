@@ -1,4 +1,4 @@
-// Activations kept in 16 bits for the backward pass, as the trainer's option asks.
+// Activations kept in 16 bits for the backward pass, by the trainer's option.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
@@ -81,7 +81,7 @@ TEST(saved_activations, give_the_same_bits_with_any_budget_and_threads) {
   }
 }
 
-TEST(saved_activations, are_of_a_type_of_16_bits_with_a_fraction) {
+TEST(saved_activations, must_be_of_a_16_bit_floating_point_type) {
   const Graph model = find_recipe("lenet5").build();
   for (const DType dtype : {DType::i8, DType::boolean, DType::i32}) {
     EXPECT_THAT([&] { (void)plan_training(model, {.saved_activations = dtype}); },

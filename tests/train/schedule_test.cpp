@@ -62,7 +62,7 @@ TEST(schedule, linear_falls_evenly_and_then_stays) {
   EXPECT_EQ(schedule.at(1000), 0.2);
 }
 
-TEST(schedule, warmup_rises_evenly_to_what_follows) {
+TEST(schedule, warmup_rises_evenly_to_the_next_schedule) {
   const Schedule schedule =
       Schedule::warmup(4, Schedule::linear({.max = 1.0, .min = 0.0, .decay_steps = 10}));
   for (int64_t step = 0; step < 4; ++step) {
@@ -161,7 +161,7 @@ TEST(schedule, parses_names_with_settings_left_out) {
             "cosine:max=0.5,min=0,decay_steps=40,steps=40/constant:lr=0.001");
 }
 
-TEST(schedule, parses_what_text_says) {
+TEST(schedule, parses_text) {
   for (const char* text :
        {"step:step_size=7", "multi_step:milestones=3:5", "cyclic:mode=triangular2,cycle_momentum",
         "cyclic:step_size_up=7,step_size_down=3,mode=exp_range,gamma=0.99",
@@ -177,7 +177,7 @@ TEST(schedule, parses_what_text_says) {
   }
 }
 
-TEST(schedule, refuses_words_it_does_not_know) {
+TEST(schedule, refuses_unknown_names_and_settings) {
   const auto parsing = [](const char* text, int64_t total = 100) {
     return error_of([&] { (void)Schedule::parse(text, 0.5, total); });
   };

@@ -116,7 +116,7 @@ TEST(sparse, needs_gradient_memory_that_does_not_grow_with_the_table) {
   EXPECT_EQ(small.arena_bytes, large.arena_bytes);
   EXPECT_EQ(large.parameter_bytes - small.parameter_bytes, 49000 * 8 * 4);
   EXPECT_LT(largest_buffer(large), 50000 * 8 * 4 / 10);
-  // The canary: with dense gradients it does.
+  // The check can fail: with dense gradients the memory grows.
   EXPECT_GE(largest_buffer(plan_of(words(50000, false), kAdam)), 50000 * 8 * 4);
 }
 
@@ -134,7 +134,7 @@ std::string refusal(const TrainerOptions& options) {
   return "accepted";
 }
 
-TEST(sparse, refuses_what_would_reach_other_rows) {
+TEST(sparse, refuses_settings_that_would_reach_other_rows) {
   EXPECT_EQ(refusal({.optimizer = SGD{.momentum = 0.9}, .batch = 4}),
             "[token.weight] has a sparse gradient, but momentum of sgd reaches every row; do "
             "without it, or leave out the embedding's sparse");
@@ -180,7 +180,7 @@ TEST(sparse, is_limited_like_the_whole_gradient) {
 }
 
 // PyTorch shortens rows when it reads them; here the step does, before the update.
-TEST(sparse, shortens_rows_that_were_read) {
+TEST(sparse, limits_the_norm_of_rows_that_were_read) {
   for (const bool sparse : {false, true}) {
     const ir::Graph graph =
         table_step({3, 2}, 3, {.max_norm = 1.0, .sparse = sparse}, {.optimizer = SGD{}});
@@ -200,7 +200,7 @@ TEST(sparse, shortens_rows_that_were_read) {
 
 // The table is also a factor of a product that stands before the embedding, whose gradients come
 // after the embedding's.
-TEST(sparse, shortens_rows_after_every_gradient) {
+TEST(sparse, limits_the_norm_of_rows_after_every_gradient) {
   ir::Graph graph;
   const Value w = graph.source("w", {DType::f32, {2, 2}}, ir::Role::parameter);
   const Value m = graph.source("m", {DType::f32, {1, 2}}, ir::Role::parameter);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kOff = 0.003;  // as StepTimes says
 
-TEST(step_times, median_is_within_what_it_says) {
+TEST(step_times, median_has_the_published_error) {
   data::Random random(3);
   for (const double scale : {1e-3, 0.3, 40.0, 9e4}) {
     StepTimes times;
@@ -25,7 +25,7 @@ TEST(step_times, median_is_within_what_it_says) {
   }
 }
 
-TEST(step_times, of_none_is_zero_and_of_what_no_step_takes_the_border) {
+TEST(step_times, median_of_none_is_zero_and_of_extreme_times_the_border) {
   EXPECT_EQ(StepTimes().median(), 0.0);
   StepTimes none;
   none.add(0.0);

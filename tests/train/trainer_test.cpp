@@ -179,7 +179,7 @@ TEST(trainer, resumes_a_schedule_that_watches_the_loss) {
   EXPECT_EQ(second.weights_sha256(), straight.weights_sha256());
 }
 
-TEST(trainer, refuses_a_schedule_that_watches_a_metric_it_has_not) {
+TEST(trainer, refuses_a_schedule_that_watches_an_unknown_metric) {
   TrainerOptions wanted = options();
   wanted.schedule = Schedule::reduce_on_plateau({.lr = 1e-2, .metric = "accuracy"});
   EXPECT_NE(error_of([&] { Trainer(test::small_network(), wanted); }).find("accuracy"),
@@ -222,7 +222,7 @@ TEST(trainer, evaluates_averages_of_the_weights) {
   EXPECT_EQ(resumed.evaluate(dataset).loss, trainer.evaluate(dataset).loss);
 }
 
-TEST(trainer, keeps_averages_of_what_is_set_by_hand) {
+TEST(trainer, keeps_averages_of_parameters_that_are_set) {
   TrainerOptions wanted = options();
   wanted.ema_decay = 0.9;
   Trainer trainer(test::small_network(), wanted);
@@ -281,7 +281,7 @@ TEST(trainer, names_the_setting_in_which_a_resumed_run_differs) {
   }
 }
 
-// Written by a version that did not store them.
+// The checkpoint is from a version that did not store these settings.
 TEST(trainer, resumes_from_a_checkpoint_that_lacks_later_settings) {
   const test::TemporaryFolder folder;
   TrainerOptions clipped = options();
@@ -370,7 +370,7 @@ TEST(trainer, names_the_parameter_that_went_bad) {
   EXPECT_NE(what.find("parameter dense.bias"), std::string::npos) << what;
 }
 
-TEST(trainer, stops_early_when_nothing_is_gained) {
+TEST(trainer, stops_early_without_gain) {
   TrainerOptions still = options();
   still.optimizer = SGD{.lr = 0.0};
   Graph model = test::small_network();
@@ -417,7 +417,7 @@ TEST(trainer, predicts_every_sample) {
             std::string::npos);
 }
 
-TEST(trainer, refuses_to_predict_what_is_no_part_of_each_sample) {
+TEST(trainer, refuses_to_predict_outputs_without_a_part_for_each_sample) {
   Graph g;
   const Value x = g.input("image", {8, 8, 2});
   const Value flat = reshape(x, {-1, 128});
@@ -439,7 +439,7 @@ TEST(trainer, refuses_to_predict_what_is_no_part_of_each_sample) {
   EXPECT_NE(what.find("the output \"mean\""), std::string::npos) << what;
 }
 
-TEST(trainer, says_what_to_do_where_another_data_set_is_too_small_to_go_on) {
+TEST(trainer, says_what_to_do_if_another_data_set_is_too_small_to_go_on) {
   Trainer trainer(test::small_network(), options());
   int steps = 0;
   trainer.fit(test::small_data(64), {.epochs = 2, .stop = [&] { return ++steps == 3; }});

@@ -22,7 +22,7 @@ Graph model() {
   const Value target = g.label("target");
   const Value logits = embedding(token, {.embeddings = 4, .width = 3, .name = "table"});
   const Value offset = g.parameter("offset", {2}, init::constant(3.0), DType::i64);
-  // Training holds what the loss reads.
+  // A training holds only what its loss reads.
   g.minimize(softmax_cross_entropy(logits, target) + 0.0 * mean(cast(offset, DType::f32)));
   g.output("logits", logits);
   g.output("class", argmax(logits));
@@ -41,7 +41,7 @@ data::Dataset rows() {
        std::vector<int32_t>{0, 1, 2}});
 }
 
-TEST(typed_values, go_in_and_come_out_of_a_predictor_as_they_are) {
+TEST(typed_values, keep_their_types_in_a_predictor) {
   const test::TemporaryFolder folder;
   Trainer trainer(model(), {.batch = 2, .threads = 1});
   trainer.set_parameter("table.weight", Array{0, 0, 1, 0, 5, 0, 0, 0, 0, 9, 1, 1});

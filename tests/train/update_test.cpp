@@ -129,7 +129,7 @@ TEST(update, cycles_the_momentum_as_pytorch_does) {
   }
 }
 
-TEST(update, refuses_to_cycle_a_momentum_that_is_not_there) {
+TEST(update, refuses_to_cycle_a_missing_momentum) {
   for (const Optimizer& optimizer : {Optimizer(SGD{}), Optimizer(Adagrad{})}) {
     GivenGradients model(Shapes{{5}});
     EXPECT_THAT(
@@ -257,7 +257,7 @@ TEST(update, clips_gradients_as_pytorch_does) {
   }
 }
 
-TEST(update, clips_let_nan_be_seen) {
+TEST(update, keeps_nan_when_clipping) {
   for (const GradientClip& clip : {GradientClip::by_value(1.0), GradientClip::by_tensor_norm(1.0),
                                    GradientClip::by_global_norm(1.0)}) {
     GivenGradients model(Shapes{{3}});
@@ -273,7 +273,7 @@ TEST(update, clips_let_nan_be_seen) {
   }
 }
 
-TEST(update, refuses_groups_and_limits_that_make_no_sense) {
+TEST(update, refuses_invalid_groups_and_limits) {
   const auto message = [](const UpdateOptions& options) -> std::string {
     GivenGradients model(Shapes{{2}});
     try {
