@@ -50,10 +50,10 @@ for op in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "co
            "tan", "trunc"):
     FORWARD[op] = lambda x, y, torch_op=getattr(torch, op): torch_op(x, out=y)
 
-# These see positive numbers alone.
+# These get positive numbers only.
 POSITIVE = re.compile("log|r?sqrt|pow")
 
-# Of dy and x, or the result, into dx; ops that PyTorch differentiates by several are left out.
+# From dy and x, or the result, to dx. Ops whose gradient is several ops in PyTorch are left out.
 BACKWARD = {
     "elu_grad": lambda g, x, o: aten.elu_backward.grad_input(g, 1.0, 1.0, 1.0, True, x, grad_input=o),
     "gelu_grad": lambda g, x, o: aten.gelu_backward.grad_input(g, x, grad_input=o),

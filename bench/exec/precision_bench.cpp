@@ -1,5 +1,5 @@
-// A step of training in f32, bf16 and f16, for the recipes: what it takes at its peak, and how
-// long. The three alternate in rounds on the built-in data; of each the fastest round counts.
+// A training step of the recipes in f32, bf16 and f16: its peak memory and its time. The three
+// alternate in rounds on the built-in data; the fastest round of each counts.
 #include <fmt/format.h>
 #include <thimble/thimble.h>
 
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   std::vector<std::string> recipes;
   int rounds = 3;
-  double seconds = 2.0;  // of a round of one precision
+  double seconds = 2.0;  // of a round, for each precision
   int threads = 1;
   bool plan_only = false;
 };
@@ -92,10 +92,10 @@ int main(int argc, char** argv) {
   CLI::App app("A step of training in f32, bf16 and f16.");
   Options options;
   app.add_option("recipes", options.recipes, "names [all]");
-  app.add_option("--rounds", options.rounds, "rounds of all three");
-  app.add_option("--seconds", options.seconds, "of a round of each");
+  app.add_option("--rounds", options.rounds, "rounds, each with all three types");
+  app.add_option("--seconds", options.seconds, "of a round, for each type");
   app.add_option("--threads", options.threads, "0: one per processor");
-  app.add_flag("--plan-only", options.plan_only, "bytes without times");
+  app.add_flag("--plan-only", options.plan_only, "print bytes, without times");
   CLI11_PARSE(app, argc, argv);
   if (options.recipes.empty()) {
     for (const Recipe& recipe : recipes()) options.recipes.emplace_back(recipe.name);

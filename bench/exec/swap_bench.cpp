@@ -68,8 +68,8 @@ void engines(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK(swap_out)->Apply(engines);
 BENCHMARK(swap_in)->Apply(engines);
 
-// The same bytes by direct pwrite or pread, in calls of that many KiB, from aligned memory: no
-// copies, no checksums.
+// The same bytes by direct pwrite or pread, in calls of a given number of KiB, from aligned memory,
+// without copies and checksums.
 void direct(benchmark::State& state, bool write) {
   const int64_t call_bytes = state.range(0) << 10;
   const Block block(call_bytes + kSwapBlock);

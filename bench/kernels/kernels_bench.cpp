@@ -1,6 +1,6 @@
 // Times the matmul and convolution kernels on the layers of layers.json. A transposed convolution
-// is listed as the convolution whose adjoint it is: its forward pass is that one's "data" pass. The
-// counter "fastest", in seconds, is that of the fastest call.
+// is listed as the convolution whose adjoint it is: its forward pass is the "data" pass of that
+// convolution. The counter "fastest" is the time of the fastest call in seconds.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Times attention and recurrent layers on those of layers.json.
+// Times the attention and recurrent layers of layers.json.
 #include <thimble/ops.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "ops/scaled_dot_product_attention/dims.h"
 #include "parallel/thread_pool.h"
 
-// In the op's simd.cpp.
+// Defined in the op's simd.cpp.
 namespace thimble::ops::scaled_dot_product_attention_impl {
 void attention_simd(float* y, float* lse, const uint32_t* rng, const float* q, const float* k,
                     const float* v, const void* mask, void* workspace, const attention_dims* d,

@@ -115,7 +115,7 @@ Value source(ir::Graph& g, const char* name, const Shape& shape, DType dtype = D
   return g.source(name, {dtype, shape}, role);
 }
 
-// An op of one input of that shape.
+// An op with one input of the given shape.
 void add_of_one(const std::string& name, const Shape& shape, Value (*op)(Value)) {
   add(name, [=](ir::Graph& g) { return std::vector<Value>{op(source(g, "x", shape))}; });
 }

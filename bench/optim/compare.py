@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the update kernels with PyTorch's: python compare.py UPDATES_BENCH.
 
-PyTorch runs its fused kernels, called without the Python of torch.optim around them, where there are
-any, on tensors of the same sizes; the others run by torch.optim. What PyTorch has not is shown beside
-infinity.
+PyTorch runs its fused kernels if it has any, called without the Python of torch.optim around them, on
+tensors of the same sizes; the others run by torch.optim. For updates that PyTorch lacks its time is
+shown as infinity.
 """
 import pathlib
 import sys

@@ -14,7 +14,7 @@
 #include "ops/clip_gradient/dims.h"
 #include "train/update.h"
 
-// In the op's simd.cpp.
+// Defined in the op's simd.cpp.
 namespace thimble::ops::clip_gradient_impl {
 void sum_squares_simd(float* y, const float* x, const float* previous, void* workspace,
                       const clip_dims* d, parallel::ThreadPool& pool);

@@ -88,7 +88,7 @@ void report_stages(const Step& of) {
              mib(arena.plan.arena_bytes), mib(plan::plan_arena(halved, options).plan.arena_bytes));
 }
 
-// Also searches the nearest budget and measures the disk.
+// plan_training also searches the nearest budget and measures the disk.
 Plan report_plan(const Step& of, int64_t budget) {
   const auto start = std::chrono::steady_clock::now();
   Plan plan;

@@ -5,13 +5,13 @@ Usage: python agree.py RECIPE STEPS_FILE      (written by twin_bench steps)
 
 From the same weights, batches and noise PyTorch takes the same steps, in float32 and in double
 precision. Prints one JSON object: for every weight tensor and running statistic the norm of the
-difference over the norm, and the worst of them. They agree where none is above 1e-4, or above four
-times what PyTorch's own two precisions differ by in that array.
+difference over the norm, and the largest of these. Both agree if no array differs by more than 1e-4
+or four times the difference between PyTorch's own two precisions.
 
-A ReLU whose input is zero but for rounding may go either way, and Adam divides even the smallest
-gradient by its size: in about one run of ten two computations part by 1e-4 to 1e-1, PyTorch's own
-two precisions as well; in a deep network with batch norm always. So agreement with either counts.
-Exits with 1 where there is none.
+The sign of a ReLU's input that is nearly zero depends on rounding, and Adam divides even the smallest
+gradient by its size. So two computations, PyTorch's own two precisions as well, differ by 1e-4 to 1e-1
+in about one run of ten, and always in a deep network with batch norm. Agreement with either precision
+counts. Exits with 1 if there is none.
 """
 import json
 import sys
@@ -57,7 +57,7 @@ def torch_steps(recipe, arrays, metadata, dtype=torch.float32):
 
 
 def scaled_step(optimizer, scale):
-    """A step at a multiple of the learning rate that the schedule says."""
+    """A step at a multiple of the schedule's learning rate."""
     rates = [group["lr"] for group in optimizer.param_groups]
     for group, rate in zip(optimizer.param_groups, rates):
         group["lr"] = rate * scale
@@ -72,7 +72,7 @@ def difference(ours, theirs):
 
 
 def norm(array):
-    """At least that of 0.001 everywhere: an array may be zero but for rounding."""
+    """The norm, at least that of 0.001 in every element, because an array may be zero up to rounding."""
     return max(float(np.linalg.norm(array)), 1e-3 * array.size ** 0.5)
 
 

@@ -58,7 +58,7 @@ def weight_to_thimble(name, array, flattened):
 
 
 def tensors_of(model):
-    """Every parameter and running statistic, those that are shared under their first name."""
+    """Every parameter and running statistic; shared ones have their first name."""
     tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     return {name: x for name, x in tensors.items() if not name.endswith("num_batches_tracked")}
 

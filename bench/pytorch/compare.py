@@ -17,9 +17,9 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 RECIPES = ["vae", "lenet5", "mlp"]
-# Compared only if named: one seed, trained on all processors. One equal step is taken, of
-# plain SGD of rate 1, which shows the gradient: Adam makes full steps from gradients that are only
-# rounding error, and the error grows with every step of a deep network with batch norm.
+# These are compared only if named: one seed, trained on all processors. The step that is compared is
+# one of plain SGD of rate 1, which shows the gradient. Adam makes full steps from gradients that are
+# only rounding error, and the error grows with every step of a deep network with batch norm.
 LARGE_RECIPES = ["mobilenetv2", "resnet18", "lstm", "gpt", "unet_ddpm"]
 # An allocator that keeps its memory: giving it back every step costs PyTorch time.
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "33554432"}
@@ -43,8 +43,8 @@ class Bench:
         return str(self.out / name)
 
     def call(self, command, may_fail=False, **environment):
-        """The JSON object that a program prints as its last line; None where it may fail and does,
-        or takes too long for a timing."""
+        """The JSON object that a program prints as its last line; None if it may fail and does, or
+        takes too long for a timing."""
         try:
             done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                                   env={**os.environ, **environment}, check=False,
@@ -171,7 +171,7 @@ class Bench:
         return library
 
     def memory(self, recipe):
-        """What PyTorch holds in a step above its import, from a counting malloc."""
+        """What PyTorch holds in a step in addition to its import, from a counting malloc."""
         library = self.counting_malloc()
         if library is None:
             return None
@@ -200,7 +200,7 @@ def machine():
 
 
 def arguments(description, rounds, build_required=True):
-    """A parser of what every comparison takes; rounds: how many unless told."""
+    """A parser with the options of every comparison. rounds: their default number."""
     parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=build_required, default="",

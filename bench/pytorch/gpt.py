@@ -65,7 +65,7 @@ def optimizer(parameters):
 
 
 def schedule(adamw, steps):
-    """Up during the first twentieth, then down a cosine to a tenth."""
+    """The rate rises during the first twentieth of the steps, then falls along a cosine to a tenth."""
     warm = max(1, steps // 20)
 
     def share(step):

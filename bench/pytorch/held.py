@@ -5,7 +5,7 @@ import gc
 
 import torch
 
-STEPS = 4  # the optimizer's state appears in the first, gradients that live on count from the second
+STEPS = 4  # the optimizer's state exists from the first on, gradients that are kept from the second
 
 
 def count_malloc(what):
@@ -15,13 +15,13 @@ def count_malloc(what):
 
 
 def bytes_of(tensors):
-    """Each storage once: gpt's first and last weights are one."""
+    """Each storage once, because gpt's first and last layer share their weights."""
     return sum({tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes()
                 for tensor in tensors}.values())
 
 
 def saved_bytes(training):
-    """What autograd keeps of a step for its backward part, parameters left out."""
+    """Bytes that autograd keeps of a step for its backward part, without parameters."""
     kept = {}
     own = {parameter.data_ptr() for parameter in training.model.parameters()}
 
@@ -37,9 +37,9 @@ def saved_bytes(training):
 
 
 def memory(training, before, seconds):
-    """Bytes: all that was taken since `before` (what malloc had handed out when the samples had
-    been read), and the part of it that a step needs: the tensors that stand between steps with what
-    comes on top during one. Caches that libraries keep are in the first alone."""
+    """Two numbers of bytes: all that was allocated since `before` (the bytes that malloc had handed out
+    after the samples were read), and the part that a step needs: the tensors kept between steps and
+    what is added during one. Caches of libraries are in the first number alone."""
     training.steps(STEPS, seconds)
     parameters = list(training.model.parameters())
     gradients = [p.grad for p in training.model.parameters() if p.grad is not None]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What training takes in memory, thimble's and PyTorch's, beside the targets.
+"""The memory of training with thimble and with PyTorch, beside the targets.
 
 Usage: python memory_table.py --build DIR --out DIR [--recipe NAME]... [--rounds N] [--seconds S]
                               [--count-only] [--fused]
@@ -7,13 +7,13 @@ Usage: python memory_table.py --build DIR --out DIR [--recipe NAME]... [--rounds
 
 Both sides train the recipe with its batch and its optimizer (Adam or AdamW, no running average of
 the weights) on the same few samples, one thread, without a budget. Each reads a batch between two
-steps, from samples that lie in memory and are not counted. PyTorch is eager, its optimizer as
-PyTorch runs it on a processor unless told otherwise, one parameter at a time; --fused counts the
-fused one, too. Both take turns, each in a process of its own. Where thimble computes products again
-without a budget, the step of an ample one, which does not, takes its turn as well.
+steps, from samples that lie in memory and are not counted. PyTorch is eager, and its optimizer runs
+by default one parameter at a time; --fused counts the fused one, too. Both take turns, each in a
+process of its own. If thimble recomputes products without a budget, a step with an ample budget,
+which does not, is measured as well.
 
-memory.json and memory.md in the folder --out are written after every recipe; recipes that are not
-asked for stay as they are there, so a run that was cut off can be finished by naming the others.
+memory.json and memory.md in the folder --out are written after every recipe. Recipes that are not
+named stay in them, so an interrupted run can be finished by naming the others.
 """
 import json
 import pathlib
@@ -21,16 +21,16 @@ import pathlib
 from compare import LARGE_RECIPES, RECIPES, Bench, arguments
 
 MIB = 1 << 20
-BATCHES = 4  # of samples: more would be measured instead of the training
-# PyTorch's whole process over thimble's, at least; what thimble allocates over PyTorch's, at most.
+BATCHES = 4  # of samples; more would dominate the measurement
+# PyTorch's whole process over thimble's, at least; thimble's allocated bytes over PyTorch's, at most.
 PROCESS = {"vae": 30, "lenet5": 20, "mlp": 12, "mobilenetv2": 8, "lstm": 4, "unet_ddpm": 4,
            "resnet18": 3, "gpt": 2.5}
 ALLOCATED = {"mobilenetv2": 0.45, "unet_ddpm": 0.55}
 ALLOCATED_ELSE = 0.7
-# What PyTorch 1.13.1 with Adam was found to allocate above its import, MiB: given, not measured here.
+# MiB that PyTorch 1.13.1 with Adam allocates in addition to its import: given, not measured here.
 GIVEN_MIB = {"vae": 1.66, "lenet5": 5.7, "mlp": 13.6, "mobilenetv2": 54.6, "lstm": 57.5,
              "unet_ddpm": 82.9, "resnet18": 306, "gpt": 315}
-AMPLE = 1 << 40  # with such a budget only next to no work is recomputed
+AMPLE = 1 << 40  # bytes; with such a budget only values of very little work are recomputed
 COUNTED_STEPS = 20
 COUNTED_SECONDS = 3  # at most: what is held is the same from the second step on
 BATCH_SIZES = {"vae": 32, "lenet5": 64, "mlp": 64, "mobilenetv2": 8, "resnet18": 32, "lstm": 32,
@@ -119,7 +119,7 @@ def ample_row(recipe, result):
 
 
 def allocated_row(recipe, result):
-    """All that either side allocates for the training itself; of both sides the step, too."""
+    """All that each side allocates for the training itself, and the part for a step."""
     ours, theirs = result["thimble_counted"], result["torch_default"]
     most = ALLOCATED.get(recipe, ALLOCATED_ELSE)
     whole = ours["allocated_peak_bytes"]

@@ -55,7 +55,7 @@ class Model(nn.Module):
         self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(1280, 10))
 
     def logits(self, images, dropped=None):
-        """dropped: what dropout multiplies by; drawn where not given."""
+        """dropped: the factors of dropout; drawn if not given."""
         x = self.features(images).mean((2, 3))
         x = self.classifier[0](x) if dropped is None else x * dropped
         return self.classifier[1](x)

@@ -5,15 +5,16 @@ Usage: python peak_time.py --build DIR --out DIR [--recipe NAME]... [--rounds N]
        python peak_time.py --out DIR --draw          (the picture again, from peak_time.json)
 
 Writes peak_time.json and peak_time.svg into the folder --out and prints a table and whether the
-criteria are met. Budgets go from what a step takes with an ample one down to the smallest that
+criteria are met. Budgets go from the peak of a step with an ample one down to the smallest that
 works, by recomputation alone and with a swap file. One thread; every point is a process of its
-own; in each round all of them take their turn, and the fastest of a point's medians counts. Peaks
-are planned and, as malloc counts them, measured; PyTorch's as held.py says. Shares of time are of
-thimble's step with an ample budget, shares of activations of the arena of a step without
-recomputation: even with an ample budget what costs next to nothing is recomputed, without any
-some products, too. Times of the file and waits are medians of the steps, each by itself. A wait is
-near what was predicted within a fifth of it or a hundredth of the step; whether it is as near to
-what the plan waits for the time that the file took tells a bad plan from a disk that changed.
+own. In each round all points take their turn, and the fastest of a point's medians counts. Peaks
+are planned, and measured by counting malloc; held.py measures PyTorch's. Times are relative to
+thimble's step with an ample budget. Activations are relative to the arena of a step without
+recomputation: even an ample budget recomputes values that cost next to nothing, and a step without
+a budget also some products. Times of the file and waits are medians over the steps, each by itself.
+A predicted wait is near if it is right to a fifth of itself or a hundredth of the step. If the wait
+that the plan gives for the measured time of the file is near, but the predicted one is not, the disk
+has changed and the plan is not to blame.
 """
 import argparse
 import json
@@ -33,7 +34,7 @@ ROUNDING = 0.004
 COMPUTED_AGAIN = {"cheap recomputation", "recomputation"}
 SWAPPED_TO = 1 / 3  # of the whole peak
 STALL_ERROR, HIDDEN = 0.2, 0.7
-UNNOTICED = 0.01  # of a step: a stall that is no more is as good as predicted
+UNNOTICED = 0.01  # share of a step; a smaller error of a predicted stall does not matter
 # From the process whose steps were timed, because each process measures the swap file.
 TIMED = ["ms_per_step", "swap_stall_ms", "swap_busy_ms", "predicted_busy_ms", "predicted_stall_ms",
          "expected_stall_ms", "swap_bytes"]
@@ -48,7 +49,7 @@ class PeakTime(Bench):
         return ["--swap-dir", self.options.swap_dir] if self.options.swap_dir else []
 
     def budgets(self, recipe, swap, whole):
-        """From below the peak of an ample budget to the smallest; what criteria ask about."""
+        """Budgets from below the peak of an ample one to the smallest, and those of the criteria."""
         smallest = self.plan(recipe, 1, swap)
         least = smallest["nearest_feasible_bytes"]
         reading = least - smallest["planned_peak_bytes"]  # of samples, which a budget counts
@@ -136,7 +137,7 @@ def share_of_time(points, point):
 
 
 def keeping_arena_bytes(plan):
-    """Of the step without recomputation."""
+    """Bytes of the arena of the step without recomputation."""
     return plan["arena_bytes"] + sum(strategy["saved_bytes"] for strategy in plan["strategies"]
                                      if strategy["name"] in COMPUTED_AGAIN)
 
@@ -205,7 +206,8 @@ def busy_times(point):
 
 
 def stall_times(point):
-    """Predicted; by the plan for the time that the file took, in older files unknown; measured."""
+    """The wait: predicted; given by the plan for the measured time of the file (unknown in older
+    files); measured."""
     return [point["predicted_stall_ms"], point.get("expected_stall_ms", float("nan")),
             point["swap_stall_ms"]]
 

@@ -39,7 +39,7 @@ def row(name, result, data):
 
 
 def table(results):
-    """The lines of the table, and what stands above it."""
+    """The lines of the table, and the text above it."""
     machine, recipes = results["machine"], results["recipes"]
     seeds = {len(result["training"]) for result in recipes.values()}
     torch = next(iter(recipes.values()))["training"][0]["torch"]["torch"]
@@ -56,7 +56,7 @@ def table(results):
 
 
 def warnings(results):
-    """What speaks against putting these figures into README."""
+    """Reasons against putting these figures into README."""
     cores = results["machine"]["cores"]
     busy = max(results["load_before"], results["load_after"])
     if results["quick"]:

@@ -1,5 +1,5 @@
-"""The models with torch.utils.checkpoint: parts of the forward pass keep nothing but their input and
-run again in the backward pass."""
+"""The models with torch.utils.checkpoint: segments of the forward pass keep only their input and are
+recomputed in the backward pass."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -37,8 +37,9 @@ class Stem(nn.Module):
 
 
 def chain(blocks, count):
-    """So many segments of about equally many blocks; as torch.utils.checkpoint.checkpoint_sequential
-    does, the last one does not run again, for its backward pass comes at once."""
+    """The blocks in a given number of segments of about equal length. As in
+    torch.utils.checkpoint.checkpoint_sequential, the last segment is not recomputed, because its
+    backward pass follows at once."""
     ends = [round(len(blocks) * (i + 1) / count) for i in range(count)]
     begins = [0, *ends[:-1]]
     return [Segment(blocks[begin:end], again=end < len(blocks))
@@ -61,8 +62,8 @@ def gpt(model, count):
 
 
 def unet_ddpm(model, count):
-    """Not a chain: its blocks with their attention run again one by one; of two "segments" only the
-    blocks of the largest images do."""
+    """The model is no chain, so its blocks are recomputed one by one, with their attention; with two
+    "segments" only the blocks of the largest images are."""
     groups = [model.encoder, model.decoder] if count == 2 else [
         model.encoder, model.decoder, model.middle]
     for group in groups:
@@ -85,6 +86,6 @@ def choices(recipe):
 
 
 def apply(recipe, model, count):
-    """Lets a model run in so many segments; 0: as it is."""
+    """Lets a model run in a number of segments; 0: without recomputation."""
     if count:
         BLOCKS[recipe][0](model, count)

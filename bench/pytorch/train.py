@@ -6,9 +6,10 @@ Usage: python train.py train  RECIPE SAMPLES START [--seed N] [--images FILE]
        python train.py memory RECIPE SAMPLES START      (with count_malloc.so in LD_PRELOAD)
 
 SAMPLES and START come from twin_bench: the samples of both splits; first weights and the order in
-which the epochs visit the samples. START may be - for a timing or a measure of memory: PyTorch's own
-first weights, the samples as they come. --threads N sets the threads, 0 being one per processor.
-Variants: eager, channels_last, compile. --optimizer default leaves it to PyTorch how an optimizer
+which the epochs visit the samples. START may be - for a timing or a measure of memory: then the first
+weights are PyTorch's own and the samples are taken in their order. --threads N sets the threads, 0
+being one per processor.
+Variants: eager, channels_last, compile. With --optimizer default PyTorch chooses how an optimizer
 loops over the parameters: on a processor one at a time, each operation by itself.
 """
 import argparse
@@ -33,12 +34,12 @@ import border  # noqa: E402
 import held  # noqa: E402
 import segments  # noqa: E402
 
-WARM_UP_STEPS = 50  # a quarter of few steps
+WARM_UP_STEPS = 50  # if there are few steps, a quarter of them
 GENERATED = 2000
 
 
 class Split:
-    """The samples of one split: bytes, made numbers a batch at a time."""
+    """The samples of one split, stored as bytes and converted to numbers one batch at a time."""
 
     def __init__(self, arrays, metadata, name):
         stored = border.names(metadata, "bytes")
@@ -118,12 +119,12 @@ class Training:
         if self.schedule:
             self.schedule.step()
         value = loss.item()
-        if len(fields[0]) == self.model.batch:  # a last batch of fewer samples is no step to time
+        if len(fields[0]) == self.model.batch:  # a smaller last batch is not timed
             self.step_ms.append(1e3 * (time.perf_counter() - begin))
         return value, None if hits is None else hits.item()
 
     def steps(self, count, seconds=math.inf):
-        """Some steps of the training, epoch after epoch; fewer where the time is over."""
+        """Some steps of the training, epoch after epoch; fewer if the time is over."""
         end = math.inf
         while True:
             for order in self.order:
@@ -158,7 +159,8 @@ class Training:
 
 
 def peak_rss_bytes():
-    """Not getrusage, whose figure is at least that of the process which started this one."""
+    """Peak resident bytes. getrusage is not used, because its figure is at least that of the parent
+    process."""
     with open("/proc/self/status", encoding="ascii") as file:
         return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
@@ -189,7 +191,7 @@ def main():
     parser.add_argument("--variant", choices=["eager", "channels_last", "compile"], default="eager")
     parser.add_argument("--optimizer", choices=["fused", "default"], default="fused")
     parser.add_argument("--segments", type=int, default=0,
-                        help="parts of the model that keep their input alone; 0: none")
+                        help="segments of the model that keep only their input; 0: none")
     parser.add_argument("--images", help="file for generated images")
     options = parser.parse_args()
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))

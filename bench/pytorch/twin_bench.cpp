@@ -223,7 +223,7 @@ void add_runs(CLI::App& app, Options& options, nlohmann::ordered_json& answer) {
   command->add_flag("--plan", options.plan_only, "print the plan and take no step");
   command->callback([&] { answer = memory(options); });
 
-  command = app.add_subcommand("score", "inception score by a classifier");
+  command = app.add_subcommand("score", "compute an inception score by a classifier");
   command->add_option("CLASSIFIER", options.recipe, "checkpoint of lenet5")->required();
   command->add_option("--images", options.images, "safetensors file with the tensor images");
   command->add_option("--vae", options.checkpoint, "or: checkpoint of a vae to draw from");

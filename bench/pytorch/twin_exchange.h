@@ -1,4 +1,4 @@
-// The files that thimble exports for the comparison with PyTorch, and how it trains.
+// The files that thimble exports for the comparison with PyTorch, and the settings of its training.
 #pragma once
 
 #include <thimble/thimble.h>
@@ -43,9 +43,8 @@ void write_samples(const Samples& samples, const std::string& path);
 // weights.NAME: initial values of parameters and running statistics; order [epochs, samples] i32.
 void write_start(const Setup& setup, const Samples& samples, const std::string& path);
 // before.NAME and after.NAME: weights; field.NAME [steps, batch, ...] as fed; noise.I [steps,
-// batch,
-// ...]: what random op I of the model drew, for dropout the factors of its input; loss [steps].
-// Metadata: total_steps, over which a schedule stretches; plain_sgd, 0 or 1; lr_scale,
+// batch, ...]: the numbers of the model's random op I, for dropout the factors of its input; loss
+// [steps]. Metadata: total_steps, over which a schedule stretches; plain_sgd, 0 or 1; lr_scale,
 // epsilon.
 void write_steps(const Setup& setup, const Samples& samples, int64_t steps,
                  const std::string& path);

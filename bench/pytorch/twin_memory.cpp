@@ -108,7 +108,7 @@ void add_times(nlohmann::ordered_json& json, std::vector<double> step_ms) {
   json["ms_fastest"] = step_ms.front();
 }
 
-// Not from getrusage, whose figure is at least that of the parent process.
+// getrusage is not used, because its figure is at least that of the parent process.
 int64_t peak_rss_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {

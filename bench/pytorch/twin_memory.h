@@ -17,8 +17,8 @@ struct MemoryRun {
   bool plan_only;  // makes the plan and takes no step
 };
 
-// Plan, bytes held and time of some steps. With count_malloc.so in LD_PRELOAD the bytes that malloc
-// handed out are counted: all beyond the samples, from before the model is built.
+// Plan, bytes held and time of some steps. With count_malloc.so in LD_PRELOAD it counts the bytes
+// that malloc handed out since before the model was built, without the samples.
 [[nodiscard]] nlohmann::ordered_json measure_memory(const MemoryRun& run);
 
 // The training samples of a file of write_samples; pixels stay bytes until they are read.

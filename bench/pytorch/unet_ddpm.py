@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn import functional as F
 
 TIMES, FREQUENCIES, TIME_FEATURES, GROUPS, HEADS, DIGITS = 1000, 32, 128, 8, 4, 10
-NOT_TOLD = 0.1  # of the images: their digit is kept back
+NOT_TOLD = 0.1  # share of the images that come without their digit
 
 
 class Norm(nn.GroupNorm):
@@ -72,8 +72,8 @@ class Model(nn.Module):
             1 - torch.linspace(1e-4, 0.02, TIMES, dtype=torch.float64), 0)
 
     def guess(self, x, time, digits, told):
-        """v of x [N, 1, 32, 32], a mixture of noise and image, at a time [N]. Of the digit [N], as
-        far as told [N] is 1."""
+        """v of x [N, 1, 32, 32], a mixture of noise and image, at time [N]. The digit [N] is used
+        where told [N] is 1."""
         rates = 10000.0 ** -(torch.arange(FREQUENCIES, dtype=torch.float64) / (FREQUENCIES - 1))
         angles = time[:, None] * rates
         waves = torch.cat([angles.sin(), angles.cos()], 1).to(x.dtype)
@@ -90,8 +90,8 @@ class Model(nn.Module):
 
     def forward(self, images, digits, time=None, noise=None, draw=None):
         """The loss of a batch, averaged over pixels; no accuracy. time [N], in 0..1000,
-        noise [N, 1, 32, 32] and draw [N], below 1 where the digit is kept back, are drawn where not
-        given."""
+        noise [N, 1, 32, 32] and draw [N], below 1 where the digit is left out, are drawn if they are
+        not given."""
         x = 2 * F.pad(images, (2, 2, 2, 2)) - 1
         if time is None:
             time, noise = TIMES * torch.rand(len(x)), torch.randn_like(x)

@@ -42,7 +42,7 @@ class Model(nn.Module):
         return second["norm"](second["conv"](x))
 
     def forward(self, images, digits, noise=None):
-        """The loss of a batch, averaged over images; no accuracy. noise: drawn where not given."""
+        """The loss of a batch, averaged over images; no accuracy. noise: drawn if not given."""
         mean, logvar = self.encode(images)
         z = mean
         if self.training:
