@@ -25,7 +25,7 @@ options=(-qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sand
   -o "Dir::Cache=$root/apt/cache" -o Acquire::Languages=none -o Acquire::Retries=2
   -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false)
 
-# A source without packages for Arm is no failure if the other sources have those we need.
+# A source without packages for Arm is no failure if the other sources have the packages.
 apt-get "${options[@]}" update || echo "arm_sysroot: a package source could not be read" >&2
 
 # The shared libraries are in separate packages, whose names contain versions. The C library

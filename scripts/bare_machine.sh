@@ -53,7 +53,7 @@ command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get instal
 
 root=$(mktemp -d)
 chmod 755 "$root"
-remove() { # what is mounted there went with its namespace
+remove() { # the mounts inside ended with their namespace
   if [ -n "$keep" ]; then echo "left: $root"; else rm -rf --one-file-system "$root"; fi
 }
 trap remove EXIT
@@ -74,7 +74,7 @@ for path in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /e
   [ ! -e "$path" ] || { rm -rf "${root:?}$path" && mkdir -p "$root${path%/*}" && cp -rL "$path" "$root$path"; }
 done
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/srv/certificates.crt"
-# Folders of packages that pip is told to look into.
+# Folders in which pip looks for packages.
 for path in $(python3 -m pip config list 2>/dev/null | grep -oE '(file://)?/[^ '\'']+'); do
   path=${path#file://}
   [ ! -d "$path" ] || { mkdir -p "$root${path%/*}" && cp -rL "$path" "$root${path%/*}/"; }

@@ -14,11 +14,11 @@ Trains the recipes vae, lenet5 and mlp with thimble and with PyTorch $torch_vers
 weights on the same samples, and compares losses, time and memory; then the kernels of both.
 Writes build/bench/report.md and report.html. PyTorch is installed under build/torch with pip.
 
-  --quick        two epochs, one round of each timing, no kernels: to see that it works
+  --quick        two epochs, one round of each timing, no kernels: to check that it works
   --readme       the three recipes alone, no kernels; prints README's table of figures in the end
                  and writes it to build/bench/readme.md
-  --recipe NAME  this recipe alone, of all that have a twin in bench/pytorch, no kernels; may be
-                 given again
+  --recipe NAME  this recipe alone, any that has a model in bench/pytorch; no kernels; may be
+                 given more than once
   --data PATH    real data of the recipes, as for 'thimble train'; else THIMBLE_DATA, else the
                  built-in data
 EOT

@@ -146,9 +146,9 @@ for definition in src/ops/*/op.cpp; do
     where "\"$op\"|[<\"](thimble/)?ops/${op}[/.]" "${nameless[@]}")
 done
 
-# Neither do the trainer, files and Python. Their settings are words such as "threshold", so that a
-# string counts where it names an op beyond doubt: it has an underscore, or is looked up or compared.
-# Python binds what is a function of a function, which no table describes.
+# Trainer, file formats and Python do not name ops either. Some of their settings have names of ops, such
+# as "threshold". So a string counts only if it has an underscore, or is looked up or compared.
+# Python binds time_distributed by name, because it takes a function, which no table describes.
 callers=(src/{train,io}/**/*.{h,cpp} python/src/**/*.{h,cpp})
 names=$(grep -hoE 'ame = "[a-z0-9]+(_[a-z0-9]+)+"' src/ops/*/op.cpp | sed -E 's/.*"(.*)"/\1/' |
   sort -u | paste -sd '|')
@@ -160,7 +160,7 @@ breaks "an op is named outside its folder" < <(
     where "find_op\(\"|op->name\)? *[=!]= *\"${names:+|\"($names)\"}" "${callers[@]}"
   } | sort -u)
 
-# An op that needs another one calls its builder function, or asks a family's header for it.
+# An op that needs another one calls its builder function or a family's header.
 for folder in src/ops/*/; do
   op=$(basename "$folder")
   sources=()
@@ -170,8 +170,8 @@ for folder in src/ops/*/; do
   breaks "an op looks up another one by its name" < <(where 'find_op\("' "${sources[@]}")
 done
 
-# Adding an op stays small: 4 files of an op of one tensor, 6 of others. One more have ops with sizes of
-# their own, a vector kernel and cases for PyTorch; and simd.h shows the kernels of two ops to others.
+# Adding an op stays small: an op of one tensor has 4 files, others 6. An op with sizes of its own, a
+# vector kernel and cases for PyTorch has one more; so have two ops whose simd.h gives others their kernels.
 files_of_larger_ops='
 clip_gradient 7
 ctc 7
@@ -197,7 +197,7 @@ breaks "a folder of an op of one tensor has at most 4 files, of others 6" < <(
   done)
 
 # Several ops are compiled as one unit.
-breaks "what an op keeps for itself stands in thimble::ops::<op>_impl" < <(
+breaks "an op's private code is outside of thimble::ops::<op>_impl" < <(
   awk 'FNR == 1 { space = "" }
     /^namespace / { if ($2 == "{") { if (space == "thimble" || space == "thimble::ops")
         print FILENAME ":" FNR } else space = $2 }' src/ops/*/{op,function}.cpp)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes the reference pages from the built command line's own descriptions.
-# usage: scripts/docs.sh THIMBLE [check]     THIMBLE: the program; check: change nothing, fail where
-#        a page is out of date
+# Writes the reference pages from the help texts and op descriptions of a built thimble.
+# usage: scripts/docs.sh THIMBLE [check]     THIMBLE: the program; check: change nothing, fail if a
+#        page is out of date
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,7 +28,7 @@ for page in "$pages"/*.md; do
     cp "$page" "$name"
     echo "$name"
   elif ! diff -u "$name" "$page"; then
-    echo "$name is out of date: ./run docs writes it anew" >&2
+    echo "$name is out of date: ./run docs updates it" >&2
     status=1
   fi
 done

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Writes tests/goldens/<op>.json: what PyTorch computes, for our ops to equal.
+"""Writes tests/goldens/<op>.json: PyTorch's results, which our ops are compared with.
 
-Usage: python scripts/goldens.py [op ...]     all ops that say what PyTorch computes, or these
+Usage: python scripts/goldens.py [op ...]     these ops, or all that name PyTorch's function
 Needs PyTorch (the files were made with 2.13, on the CPU). Deterministic.
 
 src/ops/<op>/golden.py declares CASES, a list of
     dict(name="stride_2", attrs={"stride": 2}, inputs=[...], torch=lambda x, w: ...)
-op      the op or builder function of the folder, where it is not the one the folder is named after
+op      the op or builder function, if its name is not that of the folder
 attrs   attributes by their names; those left out keep their defaults
 inputs  {"shape": [2, 3], "low": -1, "high": 1}   random numbers, or integers with "dtype": "i32"
         {"values": [[1, 2], [3, 4]]}              given numbers, possibly with "dtype"
         None                                      an optional input left out
-torch   a function of the inputs, in our layout; returns one tensor or a tuple. An output or input
-        through which no gradient flows gets none in the file.
+torch   a function of the inputs, in our layout; returns one tensor or a tuple. Outputs and inputs
+        without a gradient have none in the file.
 
-An op of one tensor needs no golden.py where its op.cpp names PyTorch's function (.torch = "...") and its
-.domain, or has kCases with these: then the points are those of the file, or some of the domain where there
-is no file yet.
+An op of one tensor needs no golden.py if its op.cpp names PyTorch's function (.torch = "...") and its
+.domain, or has kCases with these. The points are then those of the file, or some of the domain if there is
+no file yet.
 
 Everything is computed in double precision from numbers that float32 holds exactly.
 """
@@ -107,7 +107,7 @@ DOMAIN = re.compile(r"\.domain = \{(?:\.low = )?([-+.e\d]+), (?:\.high = )?([-+.
 
 
 def points(op, case, text):
-    """The input that the file has for this case, or places in the domain that the text names."""
+    """The input that the file has for this case, or points of the domain that the text names."""
     path = GOLDENS / f"{op}.json"
     for before in json.loads(path.read_text()) if path.exists() else []:
         if before["name"] == case:
@@ -118,7 +118,7 @@ def points(op, case, text):
 
 
 def of_text(expression):
-    """The function of x that a Python expression of torch and x is."""
+    """The function of x that a Python expression of torch and x describes."""
     code = compile(expression if "(" in expression else expression + "(x)", "torch", "eval")
 
     def run(x):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/train/lbfgs_goldens.json: points that torch.optim.LBFGS visits, for ours to equal.
+"""Writes tests/train/lbfgs_goldens.json: points that torch.optim.LBFGS visits, which ours are compared with.
 
 Usage: python scripts/goldens_lbfgs.py   (made with PyTorch 2.13)
 """

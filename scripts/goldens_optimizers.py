@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/train/optimizer_goldens.json: what PyTorch does, for our optimizers to equal.
+"""Writes tests/train/optimizer_goldens.json: PyTorch's results, which our optimizers are compared with.
 
 Usage: python scripts/goldens_optimizers.py   (made with PyTorch 2.13)
 """
@@ -92,7 +92,7 @@ OPTIMIZERS = [
     ("adafactor:lr=0.1,maximize", torch.optim.Adafactor, dict(lr=0.1, maximize=True)),
 ]
 
-# Whose rule depends on the parameter's shape: the same with matrices.
+# Optimizers whose rule depends on the parameter's shape: the same with matrices.
 SHAPES = [[3, 4], [2, 3, 2]]
 
 # The rate and weight decay of the second parameter alone: parameter groups.
@@ -136,7 +136,7 @@ def trajectory(make, start, gradients, lr_factors):
 
 
 def inside_root(start, gradients, lr_factors, lr=0.01, alpha=0.9, epsilon=0.1):
-    """RMSProp with epsilon inside the root, which PyTorch has not: eta / sqrt(v + eps)."""
+    """RMSProp with epsilon inside the root, eta / sqrt(v + eps), which PyTorch lacks."""
     param, average = start.double(), torch.zeros(5, dtype=torch.float64)
     after = []
     for gradient, factor in zip(gradients.double(), lr_factors):

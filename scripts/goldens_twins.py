@@ -5,11 +5,12 @@ seeds, and how far its own float32 is from its double precision there.
 Usage: python scripts/goldens_twins.py BUILD/bin/twin_bench [RECIPE ...]
 (made with PyTorch 2.13, NumPy; without a name, every recipe below)
 
-twin_bench hands over first weights, batches and noise; the models of bench/pytorch take the steps
-in double precision, and several times in float32: as they are, with the samples of each batch in
-another order, and from weights that differ in their last bits. "own" is the largest distance of those
-from double precision, for each array and for all of them together, relative to their norms;
-"loss_own" is that of the loss at each step. A multiple of them is the tolerance of tests/models/twins_slow_test.cpp.
+twin_bench provides first weights, batches and noise. The models of bench/pytorch take the steps in
+double precision, and several times in float32: unchanged, with the samples of each batch in another
+order, and from weights that differ in their last bits. "own" is the largest distance of the float32
+runs from double precision, for each array and for all of them together, relative to their norms;
+"loss_own" is that of the loss at each step. The tolerance of tests/models/twins_slow_test.cpp is a
+multiple of these.
 
 Of every array the file holds its norm and projections on vectors of random signs: the root mean square
 of the differences of projections is an unbiased measure of the norm of the difference, within about a
@@ -34,13 +35,13 @@ import torch  # noqa: E402
 STEPS, SEEDS, PROJECTIONS, PROJECTIONS_BEFORE = 20, 5, 8, 2
 # Numbers that differ from a weight by this share differ from it in the last two bits of float32.
 LAST_BITS = 2.0**-22
-# A ReLU whose input is zero but for rounding may go either way, and Adam's first steps make a visible
-# change of that. At such seeds the runs in float32 are far from each other, and a tolerance from
-# them would hide errors, so that the next seed is taken. PyTorch alone decides.
+# The sign of a ReLU's input that is nearly zero depends on rounding, and Adam's first steps make a
+# visible change of that. At such seeds the runs in float32 are far from each other, and a tolerance from
+# them would hide errors. So the next seed is taken. Only PyTorch's runs decide this.
 MOST_APART = 10.0
-# Full models on smaller batches, and fewer runs, because a step takes long. In deep networks with batch
-# norm, rounding grows with every step, the more the larger the steps are: PyTorch's float32 would be as
-# far from its double precision as from no training. They take the recipe's steps at a smaller learning rate.
+# Large models take smaller batches and fewer runs, because a step takes long. In deep networks with batch
+# norm, rounding grows with every step, and faster with larger steps: PyTorch's float32 would be as far
+# from its double precision as from the first weights. So they take smaller learning rates.
 # The biases of gpt's keys have no gradient but rounding error, far below 1e-6. With the recipe's epsilon of
 # 1e-8, AdamW makes steps of it.
 SMALL = {"runs": ["as it is", "reordered", "last bits", "other last bits"], "may_skip": True}
@@ -74,7 +75,7 @@ def short(value, digits):
 
 
 def varied(arrays, run):
-    """The same steps, to be rounded otherwise."""
+    """The same steps, changed so that they round differently."""
     changed = dict(arrays)
     rng = np.random.default_rng(["as it is", "reordered", "last bits", "other last bits"].index(run))
     if run == "reordered":
@@ -92,7 +93,7 @@ def varied(arrays, run):
 
 
 def distances(weights, double):
-    """Relative to the norm, of each array and of all together."""
+    """Distances relative to the norm, for each array and for all together."""
     squares = {name: (agree.difference(weights[name], array) * agree.norm(array)) ** 2
                for name, array in double.items()}
     norms = sum(agree.norm(array) ** 2 for array in double.values())

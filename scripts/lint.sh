@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Formatting, house rules, shellcheck, warnings, clang-tidy. Changes nothing.
-# usage: ./run lint [quick | FILE...]     quick: all but the last two; FILE...: clang-tidy on these
+# usage: ./run lint [quick | FILE...]     quick: without warnings and clang-tidy; FILE...: clang-tidy
+#        on these files alone
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/common.sh

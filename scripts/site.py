@@ -41,7 +41,7 @@ def with_deep_lists(text):
 
 
 def for_the_site(text, page, out):
-    """The text of a page: what GitHub takes and MkDocs does not is said in another way."""
+    """The text of a page, with the syntax that GitHub knows and MkDocs does not replaced."""
     text = with_deep_lists(text)
     # ```cpp file=op.h
     text = re.sub(r"^(```\w+) file=(\S+)$", r'\1 title="\2"', text, flags=re.M)

@@ -1,5 +1,5 @@
-"""Arrays of others as NumPy arrays of the element types that thimble has; copied only where the
-element type must change."""
+"""Arrays of other libraries as NumPy arrays of thimble's element types, copied only if the element type
+must change."""
 
 from __future__ import annotations
 

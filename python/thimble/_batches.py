@@ -1,4 +1,4 @@
-"""What fit, evaluate and predict take as data, in the form the module takes it."""
+"""Converts the data of fit, evaluate and predict to the form that the compiled module takes."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _eager = Cache()
 
 
 class ValuesAndIndices(NamedTuple):
-    """Elements, and where they stood: what topk returns, as in PyTorch."""
+    """Elements and their indices: the result of topk, as in PyTorch."""
 
     values: Any
     indices: Any
@@ -38,8 +38,7 @@ def _reshaped(value: Value, shape: tuple[int, ...]) -> Value:
 def _without_batch(
     spec: dict[str, Any], values: Sequence[Value | None]
 ) -> list[Value | None] | None:
-    """The inputs as batches of one where the first is one sample of what should be a batch; None
-    where it is not."""
+    """The inputs as batches of one sample if the first lacks the batch axis; else None."""
     rank = spec["inputs"][0]["batch_rank"]
     first = values[0]
     # An open batch (-1) is there already: something else is missing.
@@ -89,7 +88,7 @@ def refuse_parameters(graph: _core.Graph, where: str, advice: str) -> None:
 
 
 def _ways_to_give_state(where: str) -> str:
-    """How what keeps statistics is used on arrays, if it can be."""
+    """How a layer with statistics is used on arrays, if it can be."""
     if where in SPECS and not weights_of(SPECS[where]):
         return "describe it in a Graph and train that"
     taken = "gamma, beta, running_mean, running_var"
@@ -154,7 +153,7 @@ def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) 
 
 
 def _only(spec: dict[str, Any], name: str, options: dict[str, Any], reason: str) -> dict[str, Any]:
-    """The options that an op or a layer has; others must be at their defaults."""
+    """The options that an op or a layer has; all other options must have their defaults."""
     known = {field["name"] for field in spec["options"]}
     everything = {
         field["name"]: field["default"]
@@ -179,7 +178,7 @@ def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 
 def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A layer, or the same function of given weights: that where any is given."""
+    """A layer, or the same function of given weights if any is given."""
     spec = SPECS[name]
     declared = arguments(spec)
     given: dict[str, Any] = {}

@@ -17,7 +17,7 @@ TEXT = (str, "a str")
 
 
 def listed(where: str, name: str, given: Any, kind: Any, what: str) -> list[Any]:
-    """The things of an argument; TypeError where it holds others, or is one itself."""
+    """The elements of a list argument; TypeError if it holds other types or is a single element."""
     if isinstance(given, kind) or not isinstance(given, Iterable):
         raise TypeError(f"[{where}] {name} must be a list of {what}, got {reprlib.repr(given)}")
     things = list(given)

@@ -11,7 +11,7 @@ from typing import Any
 from . import _core
 from ._arrays import Array, thimble_dtype
 
-# Of functions kept, and of the memory they hold.
+# Limits of the number of functions kept, and of their memory.
 _LIMIT = 256
 _LIMIT_BYTES = 256 << 20
 

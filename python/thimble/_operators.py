@@ -12,7 +12,7 @@ def _is_number(x: object) -> bool:
 
 
 def operand(x: object) -> bool:
-    """Whether there is arithmetic with it at all; Python names both types where there is none."""
+    """Whether x can be an operand; if not, Python's own error names both types."""
     return x is not None and not isinstance(x, (str, bytes, dict, set))
 
 

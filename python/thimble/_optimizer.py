@@ -83,15 +83,15 @@ class Optimizer:
     def update(
         self, params: Any, grads: Any, state: OptimizerState, lr: float | None = None
     ) -> tuple[Any, OptimizerState]:
-        """The parameters after an update, as float32 arrays, and the next state; what is given stays
-        as it is. The same bits as a Trainer's. Other floating-point types are rounded to float32.
+        """The parameters after an update, as float32 arrays, and the next state. The arguments do not
+        change. The bits are those of a Trainer. Other floating-point types are rounded to float32.
 
         Args:
             params: as init takes them
             grads: the gradients, of the same structure; None in the place of one leaves its
                 parameter as it is
             state: of init or of the update before
-            lr: instead of the optimizer's, such as a schedule's
+            lr: a learning rate instead of the optimizer's, such as a schedule's
         """
         leaves, structure = flatten(params)
         gradients = flatten(grads)[0]

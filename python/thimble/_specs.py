@@ -1,5 +1,5 @@
-"""How the descriptions of an op and of the layer of its name become one function. Imports nothing:
-the build uses it too."""
+"""How the descriptions of an op and of the layer of the same name become one function. Imports nothing,
+because the build uses it, too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_layer(spec: Spec) -> bool:
 
 
 def weights_of(spec: Spec) -> list[str]:
-    """The parameters of a layer that its function takes as arguments; none where it lacks some."""
+    """The parameters of a layer that its function takes as arguments; none if it does not take all."""
     weights = [each["name"] for each in arguments(spec) if each["weight"]]
     created = spec.get("function", {}).get("parameters", [])
     every = "op" in spec or all(each["name"] in weights for each in created)
@@ -22,19 +22,19 @@ def weights_of(spec: Spec) -> list[str]:
 
 
 def keeps_statistics(spec: Spec) -> bool:
-    """Whether a layer may have running statistics, which a Trainer alone keeps."""
+    """Whether a layer may have running statistics, which only a Trainer keeps."""
     created = spec.get("function", {}).get("parameters", [])
     return any(each["state"] for each in created)
 
 
 def main_part(spec: Spec) -> dict[str, Any]:
-    """What says how the function looks to a user: the op alone may have outputs for its gradient."""
+    """The description that users see. The op's own may have outputs that only its gradient reads."""
     part: dict[str, Any] = spec["function"] if "function" in spec else spec["op"]
     return part
 
 
 def arguments(spec: Spec) -> list[dict[str, Any]]:
-    """The tensors it takes, in order. weight: one that a layer creates where it is not given."""
+    """The tensors that the function takes, in order. weight: a layer creates it if it is not given."""
     function = main_part(spec)["inputs"]
     if not is_layer(spec):
         return [{**each, "weight": False} for each in function]

@@ -34,8 +34,8 @@ class Weights:
     def parameters(self) -> dict[str, Array]:
         """The parameters and running statistics by name: arrays over the trainer's own memory.
         Writing to them changes the model; training changes them. They keep the trainer alive.
-        Those that a memory budget put into the swap file are copies as of now that take no writes:
-        load_state_dict does."""
+        Parameters in the swap file of a memory budget are read-only copies; load_state_dict changes
+        them."""
         return self._core.tensors()
 
     def state_dict(self) -> dict[str, Array]:
@@ -45,7 +45,8 @@ class Weights:
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """Takes parameters and running statistics by name; nothing changes where one does not fit.
         strict: the names must be the model's, no fewer and no more. Raises ValueError for names,
-        shapes and whole numbers out of range (-8 to 7 for i4, whose arrays are int8), TypeError for elements that cannot become the model's, such as floats integers."""
+        shapes and whole numbers out of range (-8 to 7 for i4, whose arrays are int8), TypeError for
+        elements that cannot be converted, such as floats to integers."""
         mine = self.parameters
         missing = [name for name in mine if name not in state]
         unexpected = [name for name in state if name not in mine]

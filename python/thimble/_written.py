@@ -47,9 +47,9 @@ def split(
     Args:
         x: any type and shape
         axis: the axis that is cut
-        sizes: of the parts along the axis; of one number every part is as large, the last one maybe
-            smaller, as in torch.split
-        parts: how many equal parts, the last ones maybe smaller or missing, as in torch.chunk
+        sizes: of the parts along the axis; one number is the size of every part, and the last part may
+            be smaller, as in torch.split
+        parts: the number of equal parts; the last ones may be smaller or missing, as in torch.chunk
     Returns:
         parts: of the given sizes along the axis
     Example:

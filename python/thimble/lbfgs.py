@@ -61,10 +61,10 @@ class LBFGS:
         )
 
     def step(self, trainer: Trainer, data: Any) -> float:
-        """Moves the trained parameters of a trainer; the loss before. data: all the samples, at most
-        the trainer's batch, as Trainer.gradients takes them. The trainer's optimizer, steps and
-        running statistics stay as they are. Where the loss is not finite, the parameters are those
-        of before the step."""
+        """Moves the trained parameters of a trainer; returns the loss before the step. data: all the
+        samples, at most the trainer's batch, as Trainer.gradients takes them. The trainer's optimizer,
+        steps and running statistics stay as they are. If the loss is not finite, the parameters stay as
+        they were before the step."""
         gradients = trainer.gradients(data)
         names = list(gradients)
         before = {name: trainer.parameters[name].copy() for name in names}

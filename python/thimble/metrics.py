@@ -76,7 +76,7 @@ def confusion_matrix(
 
 
 def _share(top: Any, bottom: Any) -> Any:
-    """0 where it is 0 / 0."""
+    """The quotient; 0 for 0 / 0."""
     bottom = np.asarray(bottom, np.float64)
     return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0)
 
@@ -106,7 +106,7 @@ def _averaged(matrix: Any, average: Average, positive: int, kind: str) -> float:
 
 
 def precision(matrix: Any, average: Average = "macro", positive: int = 1) -> float:
-    """The share of what was taken for a class that is of it, from a confusion matrix.
+    """Of the samples taken for a class, the share that belongs to it, from a confusion matrix.
 
     average: "binary", that of the class `positive`; "micro", of all decisions together; "macro", the
     mean over the classes that occur; "weighted", their mean by how often each is the label."""
@@ -114,12 +114,12 @@ def precision(matrix: Any, average: Average = "macro", positive: int = 1) -> flo
 
 
 def recall(matrix: Any, average: Average = "macro", positive: int = 1) -> float:
-    """The share of a class that was taken for it; average and positive as of precision."""
+    """Of the samples of a class, the share that was taken for it; average and positive as for precision."""
     return _averaged(matrix, average, positive, "recall")
 
 
 def f1(matrix: Any, average: Average = "macro", positive: int = 1) -> float:
-    """The harmonic mean of precision and recall; average and positive as of precision."""
+    """The harmonic mean of precision and recall; average and positive as for precision."""
     return _averaged(matrix, average, positive, "f1")
 
 

@@ -17,7 +17,7 @@ def in_notebook() -> bool:
 
 
 def is_wanted() -> bool:
-    """Whether somebody looks: a terminal or a notebook."""
+    """Whether the output is a terminal or a notebook."""
     return in_notebook() or sys.stderr.isatty()
 
 
@@ -84,7 +84,7 @@ class _TqdmBar:
 
 
 class ProgressBar(Callback):
-    """A bar an epoch, with the loss as it falls."""
+    """A bar for each epoch, with the present loss."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs

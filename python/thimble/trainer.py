@@ -167,8 +167,8 @@ def plan_training(graph: Graph, **options: Any) -> Plan:
     return Plan(_core.plan_training(graph, _options(graph, **options)))
 
 
-class _Told:
-    """All callbacks of one fit behind two functions."""
+class _Callbacks:
+    """Calls all callbacks of one fit by two functions."""
 
     def __init__(self, callbacks: Sequence[CallbackLike], trainer: Trainer) -> None:
         self.callbacks = callbacks
@@ -300,7 +300,7 @@ class Trainer(Weights):
 
     @classmethod
     def _of(cls, core: _core.Trainer) -> Trainer:
-        """A Trainer around the compiled part."""
+        """A Trainer of an existing compiled trainer."""
         trainer = cls.__new__(cls)
         trainer._core = core
         return trainer
@@ -363,7 +363,7 @@ class Trainer(Weights):
         bar = ProgressBar(last) if (is_wanted() if progress is None else progress) else None
         if bar is not None:
             told.insert(0, bar)
-        functions = _Told(told, self)
+        functions = _Callbacks(told, self)
         try:
             return self._core.fit(
                 self._source(data, True),
@@ -398,8 +398,8 @@ class Trainer(Weights):
 
     def gradients(self, data: Any) -> Gradients:
         """The gradients that step would use, by the names of the parameters that the loss depends
-        on: those of the loss alone, without penalties, limits and what was accumulated. The trainer
-        stays as it was, random numbers and running statistics as well."""
+        on: gradients of the loss alone, without penalties, limits and accumulated sums. The trainer
+        does not change, nor do its random numbers and running statistics."""
         batch, arrays = self._core.gradients(self._batch(data))
         return Gradients(arrays, batch)
 

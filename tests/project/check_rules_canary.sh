@@ -52,7 +52,7 @@ src/io/by_name.cpp:1: an op is named outside its folder
 src/ir/upwards.h:2: an include against the order of the layers
 src/novel/unknown.cpp:1: an include against the order of the layers
 src/ops/flicker: a folder of an op of one tensor has at most 4 files, of others 6
-src/ops/glow/function.cpp:2: what an op keeps for itself stands in thimble::ops::<op>_impl
+src/ops/glow/function.cpp:2: an op's private code is outside of thimble::ops::<op>_impl
 src/ops/glow/simd.cpp:2: all of it stands in thimble::ops::glow_impl
 src/ops/soft_glow/rule.h:1: an op looks up another one by its name
 src/ops/soft_glow: a folder of an op of one tensor has at most 4 files, of others 6
