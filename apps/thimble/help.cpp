@@ -16,7 +16,7 @@ HelpFormatter::HelpFormatter() {
   label("SUBCOMMAND", "COMMAND");
 }
 
-// The type alone: what else holds for a value stands in the description.
+// Only the type, because the description says what else holds for a value.
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   if (option->get_positional() || option->get_type_size() == 0) return {};
   return " " + option->get_type_name();

@@ -20,7 +20,7 @@ constexpr AddCommand kCommands[] = {add_train,  add_compile, add_eval,    add_pr
                                     add_pack,   add_ops,     add_version};
 
 constexpr const char* kFooter =
-    "Exit codes: 0 success; 1 failure; 2 a command line that makes no sense; 130 stopped by\n"
+    "Exit codes: 0 success; 1 failure; 2 a wrong command line; 130 stopped by\n"
     "Ctrl-C, everything saved. Errors are one line on standard error.";
 
 // Prints the error on one line, even if the message has several.
