@@ -45,6 +45,8 @@ _TABLE = {
                              "output_size:size return_indices"),
     "nn.AdaptiveMaxPool2d": ("nn.functional.adaptive_max_pool2d", "",
                              "output_size:size return_indices"),
+    "nn.AdaptiveMaxPool3d": ("nn.functional.adaptive_max_pool3d", "",
+                             "output_size:size return_indices"),
     "nn.LocalResponseNorm": ("nn.functional.local_response_norm", "", "size alpha beta k"),
     "nn.ReLU": ("nn.functional.relu", "", ""),
     "nn.ReLU6": ("nn.functional.relu6", "", ""),

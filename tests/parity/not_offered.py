@@ -53,7 +53,6 @@ _OPS: dict[str, str] = {
         masked_select nonzero nonzero_static argwhere unique unique_consecutive item bincount
         histogram histogramdd histc""",
     "images of three dimensions, beyond convolution and pooling": """
-        nn.functional.adaptive_max_pool3d
         nn.functional.conv_transpose3d nn.functional.fractional_max_pool3d
         nn.functional.max_unpool3d nn.functional.max_unpool3d/grad
         nn.functional.dropout3d grid_sampler_3d""",
@@ -108,7 +107,7 @@ _OPS: dict[str, str] = {
 
 _MODULES: dict[str, str] = {
     "images of three dimensions": """
-        nn.AdaptiveMaxPool3d nn.ConvTranspose3d nn.LazyConvTranspose3d
+        nn.ConvTranspose3d nn.LazyConvTranspose3d
         nn.FractionalMaxPool3d nn.LPPool3d""",
     "random numbers: thimble's own generator draws others": "nn.FractionalMaxPool2d",
     "losses": "nn.LinearCrossEntropyLoss",

@@ -99,3 +99,10 @@ def adaptive_max_pool1d(x, size, return_indices=False):
 @op("nn.functional.adaptive_max_pool2d", "adaptive_max_pool2d adaptive_max_pool2d_with_indices")
 def adaptive_max_pool2d(x, size, return_indices=False):
     return _max("adaptive_max_pool2d", x, 2, return_indices, size=_size(size))
+
+
+@op("nn.functional.adaptive_max_pool3d", "adaptive_max_pool3d adaptive_max_pool3d_with_indices")
+def adaptive_max_pool3d(x, size, return_indices=False):
+    size = _size(size)
+    return _max("adaptive_max_pool3d", x, 3, return_indices,
+                size=size if isinstance(size, tuple) else (size,))

@@ -8,6 +8,10 @@ void describe(AdaptiveMaxPool1dOptions& o, ir::FieldVisitor& v) {
   v.field("size", o.size, "length of the result; 0: as x");
 }
 
+void describe(AdaptiveMaxPool3dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "of the result: one number, or depth, height and width; 0: as x");
+}
+
 }  // namespace thimble
 
 THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
@@ -66,7 +70,34 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
         return {pooled.y, pooled.index};
       },
   };
-  static const FunctionDef* const defs[] = {&two_sides, &one_side, &two_sides_indices,
-                                            &one_side_indices};
+  static const FunctionDef three_sides{
+      .name = "adaptive_max_pool3d",
+      .doc = "The largest value of windows that divide a volume of any size as evenly as they can.",
+      .example = "auto y = adaptive_max_pool3d(x, {.size = {2, 4, 4}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_max_pool3d(in[0], options_as<AdaptiveMaxPool3dOptions>(options))};
+      },
+  };
+  static const FunctionDef three_sides_indices{
+      .name = "adaptive_max_pool3d_with_indices",
+      .doc = "adaptive_max_pool3d, and where in the volume the largest values stood.",
+      .example = "auto [y, index] = adaptive_max_pool3d_with_indices(x, {.size = {2, 4, 4}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5},
+                  {.name = "index",
+                   .doc = "[N, O, P, Q, C], i32: (depth * H + row) * W + column",
+                   .batch_rank = 5}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled =
+            adaptive_max_pool3d_with_indices(in[0], options_as<AdaptiveMaxPool3dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides,        &one_side,    &two_sides_indices,
+                                            &one_side_indices, &three_sides, &three_sides_indices};
   return defs;
 }

@@ -1,7 +1,9 @@
 #include <thimble/ops/adaptive_max_pool2d.h>
 #include <thimble/ops/max_pool2d.h>
 
+#include "ops/families/builder/named_op.h"
 #include "ops/families/conv/sequence.h"
+#include "ops/families/conv/volume.h"
 #include "ops/families/update/adaptive.h"
 
 #define THIMBLE_OP adaptive_max_pool2d
@@ -109,6 +111,29 @@ const OpDef& adaptive_max_pool2d_op() {
   return def;
 }
 
+constexpr const char* kVolumes = "adaptive_max_pool3d";
+
+// adaptive_max_pool2d of every plane, then along the depth.
+struct Poolings {
+  AdaptiveMaxPool2dOptions plane;
+  int64_t depth = 1;
+  // Of these pooled planes as columns.
+  [[nodiscard]] AdaptiveMaxPool2dOptions columns(const Shape& planes) const {
+    return {.size = {depth, planes[1] * planes[2]}};
+  }
+};
+
+Poolings poolings_of(Value x, const AdaptiveMaxPool3dOptions& options) {
+  check_volume(kVolumes, x);
+  const Shape& volume = x.shape();
+  if (volume[1] < 1 || volume[2] < 1 || volume[3] < 1) {
+    throw Error(kVolumes,
+                fmt::format("expected volumes of at least 1 by 1 by 1, got {}", to_string(volume)));
+  }
+  const Triple size = triple(kVolumes, "size", options.size, 0);
+  return {.plane = {.size = size.plane()}, .depth = size.d == 0 ? volume[1] : size.d};
+}
+
 }  // namespace
 }  // namespace thimble::ops::adaptive_max_pool2d_impl
 
@@ -154,6 +179,30 @@ AdaptiveMaxPoolResult adaptive_max_pool1d_with_indices(Value x,
 Value adaptive_max_pool1d(Value x, const AdaptiveMaxPool1dOptions& options) {
   ops::check_sequence("adaptive_max_pool1d", x);
   return ops::as_sequence(adaptive_max_pool2d(ops::as_image(x), {.size = {1, options.size}}));
+}
+
+Value adaptive_max_pool3d(Value x, const AdaptiveMaxPool3dOptions& options) {
+  const auto poolings = ops::adaptive_max_pool2d_impl::poolings_of(x, options);
+  const int64_t depth = x.shape()[1];
+  return ops::named_op(ops::adaptive_max_pool2d_impl::kVolumes, [&] {
+    const Value planes = adaptive_max_pool2d(ops::planes_of(x), poolings.plane);
+    const Value columns =
+        adaptive_max_pool2d(ops::columns_of(planes, depth), poolings.columns(planes.shape()));
+    return ops::volume_of_columns(columns, planes.shape());
+  });
+}
+
+AdaptiveMaxPoolResult adaptive_max_pool3d_with_indices(Value x,
+                                                       const AdaptiveMaxPool3dOptions& options) {
+  const auto poolings = ops::adaptive_max_pool2d_impl::poolings_of(x, options);
+  const Shape volume = x.shape();
+  return ops::named_op(ops::adaptive_max_pool2d_impl::kVolumes, [&]() -> AdaptiveMaxPoolResult {
+    const auto planes = adaptive_max_pool2d_with_indices(ops::planes_of(x), poolings.plane);
+    const auto columns = adaptive_max_pool2d_with_indices(ops::columns_of(planes.y, volume[1]),
+                                                          poolings.columns(planes.y.shape()));
+    return {ops::volume_of_columns(columns.y, planes.y.shape()),
+            ops::volume_index(planes.index, columns.index, volume)};
+  });
 }
 
 }  // namespace thimble

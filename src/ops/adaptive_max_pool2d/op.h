@@ -4,6 +4,7 @@
 #include <thimble/graph.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace thimble {
 
@@ -37,5 +38,18 @@ Value adaptive_max_pool1d(Value x, const AdaptiveMaxPool1dOptions& options = {})
 
 AdaptiveMaxPoolResult adaptive_max_pool1d_with_indices(
     Value x, const AdaptiveMaxPool1dOptions& options = {});
+
+struct AdaptiveMaxPool3dOptions {
+  std::vector<int64_t> size = {1};  // of the result: one number, or three; 0: as x
+};
+
+// adaptive_max_pool2d of every plane, then along the depth. x: [N, D, H, W, C]; y: [N, O, P, Q, C].
+// Equal to torch.nn.functional.adaptive_max_pool3d. Errors: Error for sizes below 0 and for empty
+// volumes.
+Value adaptive_max_pool3d(Value x, const AdaptiveMaxPool3dOptions& options = {});
+
+// Its index counts the volume: (depth * H + row) * W + column.
+AdaptiveMaxPoolResult adaptive_max_pool3d_with_indices(
+    Value x, const AdaptiveMaxPool3dOptions& options = {});
 
 }  // namespace thimble

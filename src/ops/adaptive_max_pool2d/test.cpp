@@ -27,5 +27,39 @@ TEST(adaptive_max_pool1d, pools_sequences) {
               testing::ThrowsMessage<Error>(testing::HasSubstr("sequences [N, L, C]")));
 }
 
+TEST(adaptive_max_pool3d, pools_volumes) {
+  Graph g;
+  const Value x = g.input("x", {7, 5, 4, 3});
+  EXPECT_EQ(to_string(adaptive_max_pool3d(x, {.size = {4}}).shape()), "[N, 4, 4, 4, 3]");
+  EXPECT_EQ(to_string(adaptive_max_pool3d(x, {.size = {0, 2, 0}}).shape()), "[N, 7, 2, 4, 3]");
+  const auto both = adaptive_max_pool3d_with_indices(x, {.size = {2, 0, 1}});
+  EXPECT_EQ(to_string(both.y.shape()), "[N, 2, 5, 1, 3]");
+  EXPECT_EQ(to_string(both.index.shape()), "[N, 2, 5, 1, 3]");
+}
+
+TEST(adaptive_max_pool3d, refuses_what_does_not_fit) {
+  Graph g;
+  const auto expect_error = [&](const Shape& shape, const AdaptiveMaxPool3dOptions& options,
+                                const char* message) {
+    const Value x = g.constant(message, shape, std::vector<float>(shape.elements()));
+    for (const bool with_indices : {false, true}) {
+      EXPECT_THAT(
+          [&] {
+            if (with_indices) {
+              adaptive_max_pool3d_with_indices(x, options);
+            } else {
+              adaptive_max_pool3d(x, options);
+            }
+          },
+          testing::ThrowsMessage<Error>(testing::AllOf(testing::HasSubstr("[adaptive_max_pool3d]"),
+                                                       testing::HasSubstr(message))));
+    }
+  };
+  expect_error({1, 4, 4, 2}, {}, "volumes [N, D, H, W, C]");
+  expect_error({1, 4, 4, 4, 2}, {.size = {1, 2}}, "got 2 numbers");
+  expect_error({1, 4, 4, 4, 2}, {.size = {-1}}, "size of at least 0");
+  expect_error({1, 0, 4, 4, 2}, {}, "at least 1 by 1 by 1");
+}
+
 }  // namespace
 }  // namespace thimble::test::adaptive_max_pool2d_test

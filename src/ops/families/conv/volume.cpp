@@ -2,7 +2,14 @@
 
 #include <fmt/format.h>
 #include <thimble/error.h>
+#include <thimble/ops/add.h>
+#include <thimble/ops/cast.h>
+#include <thimble/ops/gather.h>
+#include <thimble/ops/mul.h>
+#include <thimble/ops/remainder.h>
 #include <thimble/ops/reshape.h>
+
+#include "ops/families/builder/compose.h"
 
 namespace thimble::ops {
 namespace {
@@ -16,6 +23,10 @@ void check_numbers(const char* op, const char* setting, const std::vector<int64_
     throw Error(op, fmt::format("expected {} of at least {} and at most {}, got {}", setting, least,
                                 kMostCells, number));
   }
+}
+
+Value whole(Value like, int64_t of) {
+  return cast(number(like, static_cast<double>(of)), DType::i32);
 }
 
 }  // namespace
@@ -57,6 +68,28 @@ Value planes_of(Value volume) {
 Value volume_of(Value planes, int64_t depth) {
   const Shape& s = planes.shape();
   return reshape(planes, {-1, depth, s[1], s[2], s[3]});
+}
+
+Value columns_of(Value planes, int64_t depth) {
+  const Shape& s = planes.shape();
+  return reshape(planes, {-1, depth, s[1] * s[2], s[3]});
+}
+
+Value volume_of_columns(Value columns, const Shape& planes) {
+  return reshape(columns, {-1, columns.shape()[1], planes[1], planes[2], planes[3]});
+}
+
+Value volume_index(Value planes, Value columns, const Shape& volume) {
+  // The index along the depth counts pooled pixels of all planes, which locates the plane's own
+  // index.
+  const Shape plane = planes.shape();
+  const int64_t pixels = plane[1] * plane[2];
+  const int64_t depth = columns.shape()[1];
+  const Value at = reshape(columns, {-1, depth * pixels, plane[3]});
+  const Value own = gather(reshape(planes, {-1, volume[1] * pixels, plane[3]}), at, {.axis = 1});
+  const Value plane_number = floor_divide(at, whole(planes, pixels));
+  const Value index = add(own, mul(plane_number, whole(planes, volume[2] * volume[3])));
+  return reshape(index, {-1, depth, plane[1], plane[2], plane[3]});
 }
 
 }  // namespace thimble::ops

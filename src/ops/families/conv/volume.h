@@ -36,4 +36,12 @@ void check_volume(const char* op, Value x);
 [[nodiscard]] Value planes_of(Value volume);
 [[nodiscard]] Value volume_of(Value planes, int64_t depth);
 
+// Pooling of volumes is pooling of every plane, then along the depth: pooled planes [N * D, P, Q,
+// C] as images [N, D, P * Q, C], and the reverse for planes of this shape.
+[[nodiscard]] Value columns_of(Value planes, int64_t depth);
+[[nodiscard]] Value volume_of_columns(Value columns, const Shape& planes);
+// Where maxima stand in volumes of this shape, (depth * H + row) * W + column, i32. planes: the
+// places in each plane; columns: those in columns_of(the maxima of the planes).
+[[nodiscard]] Value volume_index(Value planes, Value columns, const Shape& volume);
+
 }  // namespace thimble::ops
