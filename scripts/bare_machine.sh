@@ -74,13 +74,16 @@ for path in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d /e
   [ ! -e "$path" ] || { rm -rf "${root:?}$path" && mkdir -p "$root${path%/*}" && cp -rL "$path" "$root$path"; }
 done
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/srv/certificates.crt"
-# Folders in which pip looks for packages.
-for path in $(python3 -m pip config list 2>/dev/null | grep -oE '(file://)?/[^ '\'']+'); do
-  path=${path#file://}
-  [ ! -d "$path" ] || { mkdir -p "$root${path%/*}" && cp -rL "$path" "$root${path%/*}/"; }
-done
 for path in "$HOME/.config/pip" "$HOME/.pip"; do
   [ ! -d "$path" ] || { mkdir -p "$root/srv/${path#"$HOME"/}" && cp -rL "$path/." "$root/srv/${path#"$HOME"/}"; }
+done
+# An index in a folder may link to files anywhere on this machine: the root asks the network instead.
+for path in "$root/etc/pip.conf" "$root"/srv/{.config/pip,.pip}/pip.conf; do
+  [ ! -e "$path" ] || sed -i -E '/index-url/s,file://[^ ]+,,g' "$path"
+done
+# Folders in which pip looks for packages.
+for path in $(python3 -m pip config list 2>/dev/null | sed -n '/find-links/p' | grep -oE '/[^ '\'']+'); do
+  [ ! -d "$path" ] || { mkdir -p "$root${path%/*}" && cp -rL "$path" "$root${path%/*}/"; }
 done
 if [ -n "${THIMBLE_DATA-}" ]; then
   mkdir -p "$root/srv/data" && cp -rL "$THIMBLE_DATA/." "$root/srv/data"

@@ -219,10 +219,13 @@ void State::prepare_training(int64_t samples) {
   for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
     for_each_part(count, part_, [&](const Part& part) {
       const bool is_last = part.first + part.count == count;
-      program(step_kind(is_last), part.count);
-      if (options.accumulate == 1 || !is_last) return;
-      program(ProgramKind::accumulate, part.count);
+      if (options.accumulate == 1 || !is_last) {
+        program(step_kind(is_last), part.count);
+        return;
+      }
+      // The finishing step needs more, so its refusal names enough for both.
       program(ProgramKind::finish, part.count);
+      program(ProgramKind::accumulate, part.count);
     });
   }
 }

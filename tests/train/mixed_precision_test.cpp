@@ -1,7 +1,6 @@
 // Training in 16 bits: what stays f32, how much memory it takes, and that it is deterministic.
 #include <gmock/gmock.h>
 #include <thimble/ops.h>
-#include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
 #include <cmath>
@@ -120,23 +119,6 @@ TEST(mixed_precision, is_a_setting_of_a_checkpoint) {
   Trainer other(test::small_network(), options(DType::f32));
   EXPECT_THAT(error_of([&] { other.resume(folder / "c"); }), HasSubstr("precision"));
   EXPECT_NO_THROW(other.load_weights(folder / "c"));
-}
-
-// All recipes compile in 16-bit precision.
-TEST(mixed_precision, is_offered_for_every_recipe) {
-  for (const Recipe& recipe : recipes()) {
-    const Graph g = recipe.build();
-    for (const DType precision : {DType::bf16, DType::f16}) {
-      const ir::Graph step = train::training_graph(
-          passes::mixed_precision(g.ir(), precision),
-          {.optimizer = recipe.optimizer(), .batch = 4, .precision = precision}, 4,
-          train::StepKind::update);
-      EXPECT_NO_THROW(ir::verify(step)) << recipe.name;
-    }
-    const Plan plan = plan_training(
-        g, {.optimizer = recipe.optimizer(), .batch = 4, .precision = DType::bf16, .threads = 1});
-    EXPECT_GT(plan.planned_peak_bytes, 0) << recipe.name;
-  }
 }
 
 }  // namespace
