@@ -63,15 +63,20 @@ Problem make_part(std::span<const Buffer> buffers, std::span<const int> members,
   });
   int section = 0;
   bool ended = false;
+  int starts = 0, ends = 0;  // events so far
   for (const Event& event : events) {
     Item& item = part.items[static_cast<size_t>(event.item)];
     if (event.starts) {
       section += ended ? 1 : 0;
       ended = false;
       item.first = section;
+      item.overlaps = -ends;
+      ++starts;
     } else {
       ended = true;
       item.last = section + 1;
+      item.overlaps += starts;
+      ++ends;
     }
   }
   std::sort(part.items.begin(), part.items.end(), [](const Item& a, const Item& b) {
@@ -86,6 +91,11 @@ Problem make_part(std::span<const Buffer> buffers, std::span<const int> members,
   std::partial_sum(part.load.begin(), part.load.end(), part.load.begin());
   part.load.resize(static_cast<size_t>(section) + 1);
   part.lower_bound = *std::max_element(part.load.begin(), part.load.end());
+  for (Item& item : part.items) {
+    const auto first = part.load.begin() + item.first, last = part.load.begin() + item.last;
+    item.largest_load = *std::max_element(first, last);
+    item.load_sum = std::accumulate(first, last, 0.0);
+  }
   return part;
 }
 

@@ -21,6 +21,10 @@ struct Item {
   int64_t alignment;
   int64_t duration;  // upper - lower, for ordering
   int buffer;        // index in the caller's list
+  int overlaps = 0;  // items alive at a time when it is
+  // Of the loads of its sections.
+  int64_t largest_load = 0;
+  double load_sum = 0.0;
 };
 
 // Buffers of one span of time that no other buffer reaches into. Two items overlap in time exactly
