@@ -3,7 +3,7 @@
 
 #include <thimble/types.h>
 
-#include "plan/remat/activations_16bit.h"
+#include "plan/remat/storage.h"
 
 namespace thimble::train {
 

@@ -1,6 +1,6 @@
 // Values stored in 16 bits until the backward pass: which, how much memory that saves, and how
 // results change.
-#include "plan/remat/activations_16bit.h"
+#include "plan/remat/storage.h"
 
 #include <gtest/gtest.h>
 #include <thimble/ops.h>

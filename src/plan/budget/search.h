@@ -16,7 +16,7 @@
 #include "plan/budget/decisions.h"
 #include "plan/budget/variants.h"
 #include "plan/node_times.h"
-#include "plan/remat/activations_16bit.h"
+#include "plan/remat/storage.h"
 #include "plan/swap/rates.h"
 
 namespace thimble::plan {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "plan/lifetimes.h"
-#include "plan/remat/activations_16bit.h"
+#include "plan/remat/storage.h"
 #include "plan/work.h"
 
 namespace thimble::plan {

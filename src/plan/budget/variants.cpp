@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plan/order/order.h"
-#include "plan/remat/bit_masks.h"
+#include "plan/remat/storage.h"
 #include "plan/update/tiled_update.h"
 #include "plan/work.h"
 

@@ -10,8 +10,8 @@
 #include "ir/graph.h"
 #include "plan/arena.h"
 #include "plan/budget/decisions.h"
-#include "plan/remat/activations_16bit.h"
 #include "plan/remat/recompute.h"
+#include "plan/remat/storage.h"
 
 namespace thimble::plan {
 
