@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "ir/widened_sharing.h"
+
 namespace thimble::ir {
 namespace {
 
@@ -202,15 +204,19 @@ void divide(WidenedHeader& header, const OpDef& op, const KernelContext& c, cons
     divided[c.inputs.size() + static_cast<size_t>(output)] = 1;
   int64_t copied = 0;  // of divided tensors
   int64_t whole = 0;   // of the others
+  int64_t sums = 0;    // of outputs that a block adds to
   for (size_t i = 0; i < divided.size(); ++i) {
     const int64_t bytes = 4 * header.elements[i];
     if (divided[i] == 0) whole = std::max(whole, bytes);
+    if (divided[i] == 0 && i >= c.inputs.size()) sums += bytes;
     if (divided[i] != 0 && header.narrow[i] != 0) copied += bytes;
   }
   // What is read whole at each block, such as packed weights, must not outweigh a block.
   const int64_t usual = std::clamp(copied / 8, kLeastBlockBytes, kMostBlockBytes);
   const int64_t block =
       std::max<int64_t>(1, rows * std::max(usual, whole) / std::max<int64_t>(copied, 1));
+  // The sums of a block, beside those of all, must not take what the smaller copies save.
+  if (block < rows && copied - copied / rows * block <= sums) return;
   if (block >= rows || !wide.with_rows(*found, block).is_valid(op)) return;
   header.rows = rows;
   header.block_rows = block;
@@ -273,7 +279,8 @@ int64_t widened_workspace(const OpDef& op, const Params& params, int threads, bo
   int64_t bytes = 0;
   for (int i = 0; i < header.inputs + header.outputs; ++i) {
     const int64_t copied = fast ? header.copied(i) : header.elements[i];
-    if (header.narrow[i] != 0) bytes += widened_bytes(copied);
+    const bool shares = fast && input_sharing_copy(op, header, i) >= 0;
+    if (header.narrow[i] != 0 && !shares) bytes += widened_bytes(copied);
     if (header.is_sum(i) && fast) bytes += widened_bytes(header.elements[i]);
   }
   if (!fast || op.kernels.fast == nullptr || op.kernels.workspace == nullptr) return bytes;

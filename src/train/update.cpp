@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "autodiff/type_change.h"
 #include "ir/optimizer_value.h"
 #include "ir/wildcard.h"
 #include "ops/families/update/gradients.h"
@@ -198,6 +199,36 @@ Value as_computed(ir::Graph& graph, Value gradient) {
   return is_narrow ? narrow : gradient;
 }
 
+// The gradient, computed in f32 from f32 copies of 16-bit operands where these copies take less
+// than it does: then it can be computed and used up in tiles. Else as it is.
+Value from_copies(ir::Graph& graph, Value gradient) {
+  const int producer = graph.data(as_computed(graph, gradient).id()).producer;
+  if (producer < 0) return gradient;
+  const ir::Node node = graph.nodes[static_cast<size_t>(producer)];  // adding nodes moves it
+  if (node.op->memory.part.rows == nullptr || node.outputs.size() != 1) return gradient;
+  int64_t copied = 0;  // elements
+  for (const int id : node.inputs) {
+    if (id >= 0 && graph.type(id).dtype != DType::f32) copied += graph.type(id).shape.elements();
+  }
+  if (copied == 0 || copied >= gradient.shape().elements()) return gradient;
+  std::vector<Value> inputs;
+  for (const int id : node.inputs) {
+    const Value input = graph.value(id);
+    inputs.push_back(id < 0 ? input : autodiff::with_type(graph, input, DType::f32));
+  }
+  const Value wide = graph.add(*node.op, node.attrs, inputs)[0];
+  graph.values[static_cast<size_t>(wide.id())].name = graph.data(gradient.id()).name;
+  return wide;
+}
+
+void avoid_16_bits(ir::Graph& graph, std::vector<Trained>& all) {
+  for (Trained& t : all) {
+    if (t.rows) continue;
+    const GradientScope scope(graph, t.layer);
+    t.grad = from_copies(graph, t.grad);
+  }
+}
+
 Value counter(ir::Graph& graph, const char* name) {
   return graph.source(name, {DType::i32, {}}, ir::Role::state, init::constant(0.0));
 }
@@ -301,6 +332,10 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
   }
   const Value number = options.loss_scale ? unscale(graph, all, options)
                                           : graph.scalar(kUpdateNumberName, DType::i32);
+  // Gradients that wait for the norm of all take less in 16 bits.
+  if (!options.loss_scale && options.clip.kind != GradientClip::Kind::global_norm) {
+    avoid_16_bits(graph, all);
+  }
   regularize(graph, all, options.groups);
   limit(graph, all, options.clip);
   Rates rates(graph);

@@ -81,6 +81,68 @@ TEST(mixed_precision, takes_less_memory) {
   EXPECT_LT(arena(DType::bf16), 7 * arena(DType::f32) / 8) << arena(DType::f32);
 }
 
+int64_t arena_of(const Recipe& recipe, DType precision) {
+  return plan_training(recipe.build(), {.optimizer = recipe.optimizer(),
+                                        .ema_decay = recipe.ema_decay,
+                                        .batch = recipe.batch,
+                                        .swap = Swap::never,
+                                        .precision = precision,
+                                        .threads = 1})
+      .arena_bytes;
+}
+
+// Large weights beside small activations; recurrent layers, which are widened whole.
+TEST(mixed_precision, takes_less_memory_for_large_weights_and_for_recurrent_layers) {
+  for (const char* const name : {"mlp", "lstm", "vae"}) {
+    const Recipe& recipe = find_recipe(name);
+    EXPECT_LT(arena_of(recipe, DType::bf16), arena_of(recipe, DType::f32)) << name;
+  }
+  const Recipe& recurrent = find_recipe("lstm");
+  EXPECT_LT(arena_of(recurrent, DType::f16), arena_of(recurrent, DType::f32));
+}
+
+// Weights whose gradient takes more than f32 copies of what it is computed from, so that its update
+// is tiled.
+Graph with_large_weights() {
+  Graph g;
+  const Value target = g.label("wanted", {3}, DType::f32);
+  Value x = gelu(dense(flatten(g.input("image", {8, 8, 2})), {.units = 300, .name = "first"}));
+  x = gelu(dense(x, {.units = 400, .name = "second"}));
+  x = dense(x, {.units = 3, .name = "last"});
+  g.minimize(mse(x, target));
+  g.metric("mean", mean(x));
+  g.output("guess", x);
+  return g;
+}
+
+std::vector<std::string> tiled_updates(const TrainerOptions& wanted) {
+  std::vector<std::string> found;
+  for (const PlanStep& step : plan_training(with_large_weights(), wanted).steps) {
+    if (step.op.rfind("tiled", 0) == 0) found.push_back(step.op);
+  }
+  return found;
+}
+
+TEST(mixed_precision, tiles_the_updates_of_large_weights) {
+  EXPECT_EQ(tiled_updates(options(DType::bf16)), tiled_updates(options(DType::f32)));
+  EXPECT_FALSE(tiled_updates(options(DType::bf16)).empty());
+  // A limit on the norm of all gradients and f16 need whole gradients.
+  TrainerOptions limited = options(DType::bf16);
+  limited.clip = GradientClip::by_global_norm(1.0);
+  EXPECT_TRUE(tiled_updates(limited).empty());
+  EXPECT_TRUE(tiled_updates(options(DType::f16)).empty());
+  const data::Dataset data = test::small_data(40);
+  const auto trained = [&](int threads, int64_t budget) {
+    Trainer trainer(with_large_weights(), options(DType::bf16, threads, budget));
+    trainer.fit(data, {.epochs = 2});
+    return trainer.weights_sha256();
+  };
+  const std::string one = trained(1, 0);
+  EXPECT_EQ(trained(3, 0), one);
+  const Plan least = plan_training(with_large_weights(), options(DType::bf16, 1, 1));
+  EXPECT_EQ(trained(1, least.nearest_feasible_bytes), one);
+}
+
 TEST(mixed_precision, is_the_same_on_any_number_of_threads_and_within_any_budget) {
   const data::Dataset data = test::small_data(40);
   const auto trained = [&](int threads, int64_t budget) {

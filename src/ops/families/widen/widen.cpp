@@ -4,6 +4,7 @@
 
 #include "ir/element.h"
 #include "ir/widened.h"
+#include "ir/widened_sharing.h"
 #include "ops/storage_16bit/simd.h"
 #include "parallel/thread_pool.h"
 
@@ -53,7 +54,8 @@ void add(float* sum, const float* x, int64_t n, parallel::ThreadPool* pool) {
 // order of sums and runs whole.
 class WidenedCall {
  public:
-  WidenedCall(const ir::KernelCall& call, ir::KernelFn kernel, parallel::ThreadPool* pool)
+  WidenedCall(const ir::OpDef& op, const ir::KernelCall& call, ir::KernelFn kernel,
+              parallel::ThreadPool* pool)
       : header_(*static_cast<const WidenedHeader*>(call.params)),
         call_(call),
         kernel_(kernel),
@@ -67,7 +69,8 @@ class WidenedCall {
     };
     for (int i = 0; i < tensors(); ++i) {
       const int64_t copied = is_whole_ ? header_.elements[i] : header_.copied(i);
-      if (header_.narrow[i] != 0) wide_[i] = take(copied);
+      const int shared = pool == nullptr ? -1 : ir::input_sharing_copy(op, header_, i);
+      if (header_.narrow[i] != 0) wide_[i] = shared >= 0 ? wide_[shared] : take(copied);
       if (header_.is_sum(i) && !is_whole_) block_sums_[i] = take(header_.elements[i]);
     }
     scratch_ = next;
@@ -168,7 +171,7 @@ template <bool fast>
 void run_widened(const ir::KernelCall& call) {
   const ir::OpDef& op = *ir::find_op(static_cast<const WidenedHeader*>(call.params)->op);
   const ir::KernelFn kernel = fast && op.kernels.fast != nullptr ? op.kernels.fast : op.kernels.ref;
-  WidenedCall(call, kernel, fast ? call.pool : nullptr).run();
+  WidenedCall(op, call, kernel, fast ? call.pool : nullptr).run();
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+// Which copies of a widened call (ir/widened.h) share one buffer.
+#pragma once
+
+#include "ir/op_def.h"
+#include "ir/widened.h"
+
+namespace thimble::ir {
+
+// The input whose f32 copy the f32 result of an output takes the place of, or -1: the op's kernels
+// may write that result over that input (MemoryRule::in_place). Of the fast kernel only.
+// tensor: inputs, then outputs.
+[[nodiscard]] inline int input_sharing_copy(const OpDef& op, const WidenedHeader& header,
+                                            int tensor) {
+  int taken[kMostWidened];  // by input: the output, or -1
+  for (int& output : taken) output = -1;
+  for (const Alias& alias : op.memory.in_place) {
+    const int output = header.inputs + alias.out;
+    if (alias.in >= header.inputs || output >= header.inputs + header.outputs) continue;
+    if (header.narrow[alias.in] == 0 || header.narrow[output] == 0) continue;
+    if (header.elements[alias.in] != header.elements[output]) continue;
+    if (header.is_divided(alias.in) != header.is_divided(output) || header.is_sum(output)) continue;
+    bool has_one = taken[alias.in] >= 0;
+    for (int in = 0; in < header.inputs; ++in) has_one = has_one || taken[in] == output;
+    if (has_one) continue;
+    taken[alias.in] = output;
+    if (output == tensor) return alias.in;
+  }
+  return -1;
+}
+
+}  // namespace thimble::ir
