@@ -184,10 +184,14 @@ TEST(open, names_the_image_that_is_wrong) {
   }
   // Damage behind the header is found when the image is read.
   std::string damaged = formula_png();
-  damaged[damaged.find("IDAT") + 8] = '\x7f';
-  folder.write("set/a/2.png", damaged.substr(0, 60));
+  damaged[damaged.find("IDAT") + 4] = '\x7f';  // the first byte of zlib's header
+  folder.write("set/a/2.png", damaged);
   const Dataset set = open(folder.path("set"), {kImage, kClass});
   EXPECT_THAT(error_of([&] { (void)sample_of(set, 1); }), HasSubstr("a/2.png] cannot be decoded"));
+  folder.write("set/a/2.png", pillow_file("png_long_chunk"));  // it claims 457 MB in 119 bytes
+  const Dataset cut = open(folder.path("set"), {kImage, kClass});
+  EXPECT_THAT(error_of([&] { (void)sample_of(cut, 1); }),
+              HasSubstr("a/2.png] is a PNG file that is cut off or damaged"));
 }
 
 TEST(open, says_which_models_take_images) {

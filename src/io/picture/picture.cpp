@@ -100,6 +100,21 @@ bool begins_with(std::span<const std::byte> head, const unsigned char (&magic)[N
                     [](unsigned char a, std::byte b) { return std::byte{a} == b; });
 }
 
+// stb_image makes room for what the length of a chunk says before it reads the chunk.
+void require_whole_chunks(const std::string& file, std::span<const std::byte> bytes) {
+  for (size_t at = sizeof(kPngMagic); bytes.size() - at >= 8;) {
+    size_t length = 0;  // most significant byte first
+    for (size_t i = 0; i < 4; ++i) length = length << 8U | std::to_integer<size_t>(bytes[at + i]);
+    at += 8;  // the length and the type
+    if (length > bytes.size() - at) {
+      throw Error(file, fmt::format("is a PNG file that is cut off or damaged: {} bytes follow a "
+                                    "chunk's header that promises {}",
+                                    bytes.size() - at, length));
+    }
+    at = std::min(at + length + 4, bytes.size());  // 4: the checksum
+  }
+}
+
 }  // namespace
 
 PictureSize picture_size(const std::string& file, const ReadBytes& read) {
@@ -125,6 +140,7 @@ Picture decode_picture(const std::string& file, std::span<const std::byte> bytes
     return count;
   });
   if (begins_with(bytes, kJpegMagic)) return decode_jpeg(file, bytes, size);
+  require_whole_chunks(file, bytes);
   int width = 0;
   int height = 0;
   int channels = 0;
