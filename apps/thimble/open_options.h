@@ -8,8 +8,7 @@
 namespace thimble::cli {
 
 // Adds --validation-split, --stratified, --image-fit, --image-mean, --image-deviation,
-// --sample-rate and
-// --sound-window, which fill `options`.
+// --sample-rate and --sound-window, which fill `options`.
 void add_open_options(CLI::App& command, data::OpenOptions& options);
 
 }  // namespace thimble::cli

@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kSamples = 13;
 constexpr uint32_t kOneIn =
     8;  // one of so many models trains, and the first; each is planned often
-// A smaller last batch has a plan of its own, which may need more by at most this fraction.
-constexpr int64_t kMoreForLast = 20;
+// A smaller last batch has a plan of its own, which may need more by one part in so many at most.
+constexpr int64_t kPartForLast = 20;
 
 // How many models trained without a swap file, and with one allowed.
 std::array<int, 2> trained = {};
@@ -114,7 +114,7 @@ std::string breaks_its_budget(const RandomModel& model, uint32_t seed) {
     options.memory_budget = budget;
     std::string got = outcome_of(model, options, samples);
     if (const int64_t named = budget_named_in(got); named > 0) {
-      if (named > budget + budget / kMoreForLast) return fmt::format("{}: {}", budget, got);
+      if (named > budget + budget / kPartForLast) return fmt::format("{}: {}", budget, got);
       options.memory_budget = named;
       got = outcome_of(model, options, samples);
     }

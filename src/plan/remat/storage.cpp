@@ -29,8 +29,8 @@ std::vector<LateValue> candidates_of(const ir::Graph& graph) {
   std::vector<int> roots(graph.values.size());  // by value: the value it is a view of, or itself
   std::iota(roots.begin(), roots.end(), 0);
   std::vector<LateValue> found(graph.values.size());
-  std::vector<int> late_values(graph.values.size(),
-                               0);  // by root: its values that the backward part reads
+  // By root: the number of its values that the backward part reads.
+  std::vector<int> late_values(graph.values.size(), 0);
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
     const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
     for (const ir::Alias& view : node.op->memory.views) {
