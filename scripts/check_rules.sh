@@ -176,6 +176,7 @@ files_of_larger_ops='
 clip_gradient 7
 ctc 7
 glu 7
+grid_sample 7
 local_response_norm 7
 matmul 8
 normalize 7

@@ -55,7 +55,7 @@ _OPS: dict[str, str] = {
     "images of three dimensions, beyond convolution and pooling": """
         nn.functional.conv_transpose3d nn.functional.fractional_max_pool3d
         nn.functional.max_unpool3d nn.functional.max_unpool3d/grad
-        nn.functional.dropout3d grid_sampler_3d""",
+        nn.functional.dropout3d""",
     "random numbers: those of random_uniform, random_normal and dropout are thimble's own": """
         cauchy exponential geometric log_normal normal/in_place uniform randn randn_like
         rand_like randint randint_like multinomial normal normal/number_mean bernoulli

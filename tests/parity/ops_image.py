@@ -2,7 +2,7 @@
 import ops_pool  # noqa: F401  the adapters of adaptive pooling
 import thimble as tb
 from layouts import channels_first, channels_last, pair, single
-from registry import OPS, THREE, Refused, op
+from registry import OPS, op
 
 
 def _pads(x, pad):
@@ -78,21 +78,19 @@ def upsample_bilinear(x, size=None, scale_factor=None):
     return _upsampled(x, size, scale_factor, "bilinear", align_corners=True)
 
 
-_GRID_MODES = ["bilinear", "nearest", "bicubic"]  # as torch.ops.aten.grid_sampler_2d counts them
+_GRID_MODES = ["bilinear", "nearest", "bicubic"]  # as torch.ops.aten.grid_sampler_2d and _3d count them
 _GRID_PADDINGS = ["zeros", "border", "reflection"]
 
 
 @op("nn.functional.grid_sample", "grid_sample", times=10)  # points move by their last bit
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    if x.ndim == 5:
-        raise Refused(THREE)
     y = tb.grid_sample(channels_last(x), grid, mode=mode, padding=padding_mode,
                        align_corners=bool(align_corners))
     return channels_first(y)
 
 
-@op("grid_sampler_2d", "grid_sample", times=10)
-def grid_sampler_2d(x, grid, mode, padding, align_corners):
+@op(["grid_sampler_2d", "grid_sampler_3d"], "grid_sample", times=10)
+def grid_sampler(x, grid, mode, padding, align_corners):
     return grid_sample(x, grid, _GRID_MODES[mode], _GRID_PADDINGS[padding], align_corners)
 
 

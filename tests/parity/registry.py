@@ -20,10 +20,9 @@ HALF = "half precision: float16 and bfloat16 are types of storage, ops compute i
 VALUE_SHAPES = "the shape of the result depends on values: shapes are fixed when compiling"
 VALUE_PLACES = "where a slice starts depends on values: slices are fixed when compiling"
 RANDOM = "random: thimble's own generator draws other numbers"
-THREE = "volumes: grid_sample takes images of two dimensions"
 PACKED = "packed sequences: layers take padded ones and their lengths"
 PRODUCTS = "products of what shares a place: scatter replaces or adds"
-REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, THREE, PACKED, PRODUCTS]
+REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, PACKED, PRODUCTS]
 
 
 class Refused(Exception):

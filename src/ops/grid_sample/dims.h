@@ -8,12 +8,16 @@
 enum { GRID_BILINEAR = 0, GRID_NEAREST = 1, GRID_BICUBIC = 2 };
 enum { GRID_ZEROS = 0, GRID_BORDER = 1, GRID_REFLECTION = 2 };
 
-/* Images [n, h, w, c] at grids [n, p, q, 2]: [n, p, q, c]. */
+/* axes 2: images [n, h, w, c] at grids [n, p, q, 2]: [n, p, q, c], depth and o are 1. axes 3:
+   volumes [n, depth, h, w, c] at grids [n, o, p, q, 3]: [n, o, p, q, c]. */
 typedef struct grid_sample_dims {
+  int axes;
   int n;
+  int depth;
   int h;
   int w;
   int c;
+  int o;
   int p;
   int q;
   int mode;

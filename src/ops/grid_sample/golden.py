@@ -16,5 +16,13 @@ def case(mode, padding, align_corners):
                 torch=run)
 
 
+def volume_case(mode, padding, align_corners):
+    made = case(mode, padding, align_corners)
+    grid = {"shape": [1, 2, 2, 3, 3], "low": -1.5, "high": 1.5}
+    return made | dict(name="volumes_" + made["name"], inputs=[{"shape": [1, 2, 3, 4, 2]}, grid])
+
+
 CASES = [case(*rest) for mode in MODES for padding in PADDINGS
          for rest in [(mode, padding, False), (mode, padding, True)]]
+CASES += [volume_case(mode, padding, align_corners) for mode in ["bilinear", "nearest"]
+          for padding in PADDINGS for align_corners in [False, True]]

@@ -1,74 +1,85 @@
 #include <thimble/ops/grid_sample.h>
 
-#include <algorithm>
-
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
-#include "ops/families/conv/row_tasks.h"
 #include "ops/grid_sample/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP grid_sample
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::grid_sample_impl {
+
+// The fast kernels, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void grid_sample_simd(float* y, const float* x, const float* grid, const grid_sample_dims* d,
+                      parallel::ThreadPool& pool);
+
+// Points share pixels, so a task computes some channels of a whole image.
+void grid_sample_input_grad_simd(float* dx, const float* dy, const float* grid,
+                                 const grid_sample_dims* d, parallel::ThreadPool& pool);
+
+void grid_sample_grid_grad_simd(float* dgrid, const float* dy, const float* x, const float* grid,
+                                const grid_sample_dims* d, parallel::ThreadPool& pool);
+
 namespace {
 
 constexpr const char* kModes[] = {"bilinear", "nearest", "bicubic"};
 constexpr const char* kPaddings[] = {"zeros", "border", "reflection"};
 
 struct InputGradAttrs {
-  Pair size;  // height and width of the images
+  Pair size;          // height and width of the images
+  int64_t depth = 0;  // of volumes; 0: images
   GridSampleOptions options;
 };
 void describe(InputGradAttrs& a, ir::FieldVisitor& v) {
   v.field("size", a.size, "height and width of the images");
+  v.field("depth", a.depth, "depth of the volumes; 0: images");
   thimble::describe(a.options, v);
-}
-
-void fast(float* y, const float* x, const float* grid, const grid_sample_dims* d,
-          parallel::ThreadPool& pool) {
-  for_each_row(pool, int64_t{d->n} * d->p, int64_t{d->q} * (d->c + 16) * 4, [&](int64_t row) {
-    f32::grid_sample_row(y, x, grid, static_cast<int>(row / d->p), static_cast<int>(row % d->p), d);
-  });
-}
-
-// Points share pixels, so a task computes some channels of a whole image.
-void fast_input_grad(float* dx, const float* dy, const float* grid, const grid_sample_dims* d,
-                     parallel::ThreadPool& pool) {
-  constexpr int kChannels = 16;
-  const int parts = (d->c + kChannels - 1) / kChannels;
-  pool.run(int64_t{d->n} * parts, [&](int64_t task) {
-    const int begin = static_cast<int>(task % parts) * kChannels;
-    f32::grid_sample_image_part(dx, dy, grid, static_cast<int>(task / parts), begin,
-                                std::min(d->c, begin + kChannels), d);
-  });
-}
-
-void fast_grid_grad(float* dgrid, const float* dy, const float* x, const float* grid,
-                    const grid_sample_dims* d, parallel::ThreadPool& pool) {
-  for_each_row(pool, int64_t{d->n} * d->p, int64_t{d->q} * (d->c + 16) * 4, [&](int64_t row) {
-    f32::grid_sample_grid_row(dgrid, dy, x, grid, static_cast<int>(row / d->p),
-                              static_cast<int>(row % d->p), d);
-  });
 }
 
 // Sizes of the images and of the result.
 grid_sample_dims dims_of(const Shape& x, const Shape& y, const GridSampleOptions& options) {
-  return {.n = static_cast<int>(x[0]),
-          .h = static_cast<int>(x[1]),
-          .w = static_cast<int>(x[2]),
-          .c = static_cast<int>(x[3]),
-          .p = static_cast<int>(y[1]),
-          .q = static_cast<int>(y[2]),
+  const bool volumes = x.rank() == 5;
+  const int row = volumes ? 2 : 1;  // the axis of the rows
+  return {.axes = volumes ? 3 : 2,
+          .n = static_cast<int>(x[0]),
+          .depth = volumes ? static_cast<int>(x[1]) : 1,
+          .h = static_cast<int>(x[row]),
+          .w = static_cast<int>(x[row + 1]),
+          .c = static_cast<int>(x[row + 2]),
+          .o = volumes ? static_cast<int>(y[1]) : 1,
+          .p = static_cast<int>(y[row]),
+          .q = static_cast<int>(y[row + 1]),
           .mode = static_cast<int>(options.mode),
           .padding = static_cast<int>(options.padding),
           .align_corners = options.align_corners ? 1 : 0};
 }
 
-void check_grid(const ir::InferContext& c, int i) {
-  c.require_dtype(i, DType::f32);
-  c.require_rank(i, 4);
-  c.require(c.shape(i)[3] == 2, "expected a grid [N, P, Q, 2]");
+// Images or volumes.
+void check_pixels(const ir::InferContext& c, int i) {
+  if (c.shape(i).rank() == 5) {
+    c.require_dtype(i, DType::f32);
+  } else {
+    check_image(c, i);
+  }
+}
+
+// A grid for the pixels of input x, of the size of dy where that is given (else -1).
+void check_grid(const ir::InferContext& c, int grid, int x, int dy, GridMode mode) {
+  const Shape& points = c.shape(grid);
+  const bool volumes = c.shape(x).rank() == 5;
+  c.require_dtype(grid, DType::f32);
+  c.require(points.rank() == c.shape(x).rank() && points[points.rank() - 1] == (volumes ? 3 : 2),
+            volumes ? "expected a grid [N, O, P, Q, 3] for volumes"
+                    : "expected a grid [N, P, Q, 2] for images");
+  c.require(c.shape(x)[0] == points[0], "expected a grid for each image");
+  c.require(!volumes || mode != GridMode::bicubic,
+            "expected mode bilinear or nearest for volumes [N, D, H, W, C]");
+  if (dy < 0) return;
+  const Shape& result = c.shape(dy);
+  bool same = result.rank() == points.rank();
+  for (int axis = 0; same && axis < points.rank() - 1; ++axis) same = result[axis] == points[axis];
+  c.require(same, "expected a grid of as many points as dy");
 }
 
 const OpDef& input_grad_op() {
@@ -76,16 +87,22 @@ const OpDef& input_grad_op() {
       .name = "grid_sample_input_grad",
       .signature{
           .doc = "The gradient of grid_sample by its images.",
-          .inputs = {{.name = "dy", .doc = "[N, P, Q, C]", .batch_rank = 4},
-                     {.name = "grid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
-          .outputs = {{.name = "dx", .doc = "[N, H, W, C]", .batch_rank = 4}},
+          .inputs = {{.name = "dy", .doc = "[N, P, Q, C] or [N, O, P, Q, C]", .batch_rank = 4},
+                     {.name = "grid", .doc = "[N, P, Q, 2] or [N, O, P, Q, 3]", .batch_rank = 4}},
+          .outputs = {{.name = "dx", .doc = "[N, H, W, C] or [N, D, H, W, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<InputGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        check_image(c, 0);
-        check_grid(c, 1);
-        const Pair size = c.attrs.as<InputGradAttrs>().size;
-        return {{DType::f32, {c.shape(0)[0], size.h, size.w, c.shape(0)[3]}}};
+        check_pixels(c, 0);
+        const auto& attrs = c.attrs.as<InputGradAttrs>();
+        check_grid(c, 1, 0, 0, attrs.options.mode);
+        const Shape& dy = c.shape(0);
+        const Pair size = attrs.size;
+        const bool volumes = dy.rank() == 5;
+        c.require(size.h >= 1 && size.w >= 1 && (volumes ? attrs.depth >= 1 : attrs.depth == 0),
+                  "expected the sizes of images, and of volumes their depth");
+        if (!volumes) return {{DType::f32, {dy[0], size.h, size.w, dy[3]}}};
+        return {{DType::f32, {dy[0], attrs.depth, size.h, size.w, dy[4]}}};
       },
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
@@ -93,7 +110,7 @@ const OpDef& input_grad_op() {
           },
           .ref = ir::kernel_fn<&f32::grid_sample_input_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::grid_sample_input_grad_ref>(),
-          .fast = ir::kernel_fn<&fast_input_grad>(),
+          .fast = ir::kernel_fn<&grid_sample_input_grad_simd>(),
       },
   };
   return def;
@@ -104,16 +121,18 @@ const OpDef& grid_grad_op() {
       .name = "grid_sample_grid_grad",
       .signature{
           .doc = "The gradient of grid_sample by its grid.",
-          .inputs = {{.name = "dy", .doc = "[N, P, Q, C]", .batch_rank = 4},
-                     {.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
-                     {.name = "grid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
-          .outputs = {{.name = "dgrid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
+          .inputs = {{.name = "dy", .doc = "[N, P, Q, C] or [N, O, P, Q, C]", .batch_rank = 4},
+                     {.name = "x", .doc = "[N, H, W, C] or [N, D, H, W, C]", .batch_rank = 4},
+                     {.name = "grid", .doc = "[N, P, Q, 2] or [N, O, P, Q, 3]", .batch_rank = 4}},
+          .outputs = {{.name = "dgrid", .doc = "[N, P, Q, 2] or [N, O, P, Q, 3]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<GridSampleOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        check_image(c, 0);
-        check_image(c, 1);
-        check_grid(c, 2);
+        check_pixels(c, 0);
+        check_pixels(c, 1);
+        check_grid(c, 2, 1, 0, c.attrs.as<GridSampleOptions>().mode);
+        const int channels = c.shape(0).rank() - 1;
+        c.require(c.shape(0)[channels] == c.shape(1)[channels], "expected dy of the channels of x");
         return {c.input(2)};
       },
       .kernels{
@@ -122,7 +141,7 @@ const OpDef& grid_grad_op() {
           },
           .ref = ir::kernel_fn<&f32::grid_sample_grid_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::grid_sample_grid_grad_ref>(),
-          .fast = ir::kernel_fn<&fast_grid_grad>(),
+          .fast = ir::kernel_fn<&grid_sample_grid_grad_simd>(),
       },
   };
   return def;
@@ -134,8 +153,9 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   std::vector<Value> grads(2);
   if (c.need(0)) {
     const Shape& x = c.input(0).shape();
-    grads[0] = graph.add1(input_grad_op(), ir::Attrs::of(InputGradAttrs{{x[1], x[2]}, options}),
-                          {c.grad(), c.input(1)});
+    const InputGradAttrs attrs = x.rank() == 5 ? InputGradAttrs{{x[2], x[3]}, x[1], options}
+                                               : InputGradAttrs{{x[1], x[2]}, 0, options};
+    grads[0] = graph.add1(input_grad_op(), ir::Attrs::of(attrs), {c.grad(), c.input(1)});
   }
   if (c.need(1) && options.mode != GridMode::nearest) {
     grads[1] = graph.add1(grid_grad_op(), c.attrs, {c.grad(), c.input(0), c.input(1)});
@@ -148,19 +168,23 @@ const OpDef& grid_sample_op() {
       .name = "grid_sample",
       .signature{
           .doc = "Images at the points of a grid, whose coordinates (across, down) are -1 to 1 "
-                 "within the image.",
+                 "within the image; or volumes, whose points have a third coordinate (deep).",
           .example = "auto turned = grid_sample(images, grid, {.padding = GridPadding::border});",
-          .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4},
-                     {.name = "grid", .doc = "[N, P, Q, 2]", .batch_rank = 4}},
-          .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+          .inputs = {{.name = "x", .doc = "[N, H, W, C] or [N, D, H, W, C]", .batch_rank = 4},
+                     {.name = "grid", .doc = "[N, P, Q, 2] or [N, O, P, Q, 3]", .batch_rank = 4}},
+          .outputs = {{.name = "y", .doc = "[N, P, Q, C] or [N, O, P, Q, C]", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<GridSampleOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        check_image(c, 0);
-        check_grid(c, 1);
+        check_pixels(c, 0);
+        check_grid(c, 1, 0, -1, c.attrs.as<GridSampleOptions>().mode);
         const Shape& x = c.shape(0);
         const Shape& grid = c.shape(1);
-        c.require(x[0] == grid[0], "expected a grid for each image");
+        if (x.rank() == 5) {
+          c.require(x[1] >= 1 && x[2] >= 1 && x[3] >= 1,
+                    "expected volumes of at least 1 by 1 by 1");
+          return {{DType::f32, {x[0], grid[1], grid[2], grid[3], x[4]}}};
+        }
         c.require(x[1] >= 1 && x[2] >= 1, "expected images of at least 1 by 1");
         return {{DType::f32, {x[0], grid[1], grid[2], x[3]}}};
       },
@@ -171,7 +195,7 @@ const OpDef& grid_sample_op() {
           },
           .ref = ir::kernel_fn<&f32::grid_sample_ref>(),
           .ref64 = ir::kernel_fn<&f64::grid_sample_ref>(),
-          .fast = ir::kernel_fn<&fast>(),
+          .fast = ir::kernel_fn<&grid_sample_simd>(),
       },
   };
   return def;

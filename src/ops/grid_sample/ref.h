@@ -99,100 +99,117 @@ static void grid_taps_of(grid_taps* t, real point, int size, const grid_sample_d
   }
 }
 
-/* Row p of the points of image n. x: [n, h, w, c]; grid: [n, p, q, 2]; y: [n, p, q, c]. */
-static void grid_sample_row(real* y, const real* x, const real* grid, int n, int p,
+/* The pixels that a point reads along each axis; an image has one along the depth. */
+typedef struct {
+  grid_taps across;
+  grid_taps down;
+  grid_taps deep;
+} grid_block;
+
+static void grid_block_of(grid_block* b, const real* point, const grid_sample_dims* d) {
+  grid_taps_of(&b->across, point[0], d->w, d);
+  grid_taps_of(&b->down, point[1], d->h, d);
+  if (d->axes == 3) {
+    grid_taps_of(&b->deep, point[2], d->depth, d);
+    return;
+  }
+  b->deep.count = 1;
+  b->deep.at[0] = 0;
+  b->deep.weight[0] = 1;
+  b->deep.slope[0] = 0;
+}
+
+/* Where pixel (k, i, j) of a block begins; -1: outside. */
+static ptrdiff_t grid_place(const grid_block* b, int k, int i, int j, const grid_sample_dims* d) {
+  if (b->deep.at[k] < 0 || b->down.at[i] < 0 || b->across.at[j] < 0) return -1;
+  return (((ptrdiff_t)b->deep.at[k] * d->h + b->down.at[i]) * d->w + b->across.at[j]) * d->c;
+}
+
+static ptrdiff_t grid_image(const grid_sample_dims* d) {
+  return (ptrdiff_t)d->depth * d->h * d->w * d->c;
+}
+
+/* A row of the points: row = (n * o + its plane) * p + its row of the plane. grid: [n, o, p, q,
+   axes]; x: [n, depth, h, w, c]; y: [n, o, p, q, c]. */
+static void grid_sample_row(real* y, const real* x, const real* grid, ptrdiff_t row,
                             const grid_sample_dims* d) {
-  const ptrdiff_t first = ((ptrdiff_t)n * d->p + p) * d->q;
-  grid += first * 2;
-  y += first * d->c;
-  x += (ptrdiff_t)n * d->h * d->w * d->c;
-  for (int q = 0; q < d->q; ++q, grid += 2, y += d->c) {
-    grid_taps across;
-    grid_taps down;
-    grid_taps_of(&across, grid[0], d->w, d);
-    grid_taps_of(&down, grid[1], d->h, d);
+  grid += row * d->q * d->axes;
+  y += row * d->q * d->c;
+  x += row / ((ptrdiff_t)d->o * d->p) * grid_image(d);
+  for (int q = 0; q < d->q; ++q, grid += d->axes, y += d->c) {
+    grid_block b;
+    grid_block_of(&b, grid, d);
     for (int c = 0; c < d->c; ++c) y[c] = 0;
-    for (int i = 0; i < down.count; ++i) {
-      for (int j = 0; j < across.count; ++j) {
-        if (down.at[i] < 0 || across.at[j] < 0) continue;
-        const real* pixel = x + ((ptrdiff_t)down.at[i] * d->w + across.at[j]) * d->c;
-        const real weight = down.weight[i] * across.weight[j];
-        for (int c = 0; c < d->c; ++c) y[c] += weight * pixel[c];
+    for (int k = 0; k < b.deep.count; ++k) {
+      for (int i = 0; i < b.down.count; ++i) {
+        for (int j = 0; j < b.across.count; ++j) {
+          const ptrdiff_t at = grid_place(&b, k, i, j, d);
+          const real weight = b.deep.weight[k] * b.down.weight[i] * b.across.weight[j];
+          if (at < 0) continue;
+          for (int c = 0; c < d->c; ++c) y[c] += weight * x[at + c];
+        }
       }
     }
   }
 }
 
 static void grid_sample_ref(real* y, const real* x, const real* grid, const grid_sample_dims* d) {
-  for (int n = 0; n < d->n; ++n) {
-    for (int p = 0; p < d->p; ++p) grid_sample_row(y, x, grid, n, p, d);
-  }
+  const ptrdiff_t rows = (ptrdiff_t)d->n * d->o * d->p;
+  for (ptrdiff_t row = 0; row < rows; ++row) grid_sample_row(y, x, grid, row, d);
 }
 
-/* Channels [begin, end) of the gradient of image n. dx: [n, h, w, c]; dy: [n, p, q, c]. */
-static void grid_sample_image_part(real* dx, const real* dy, const real* grid, int n, int begin,
-                                   int end, const grid_sample_dims* d) {
-  const ptrdiff_t points = (ptrdiff_t)d->p * d->q;
-  grid += n * points * 2;
-  dy += n * points * d->c;
-  dx += (ptrdiff_t)n * d->h * d->w * d->c;
-  for (ptrdiff_t i = 0; i < (ptrdiff_t)d->h * d->w; ++i) {
-    for (int c = begin; c < end; ++c) dx[i * d->c + c] = 0;
-  }
-  for (ptrdiff_t point = 0; point < points; ++point, grid += 2, dy += d->c) {
-    grid_taps across;
-    grid_taps down;
-    grid_taps_of(&across, grid[0], d->w, d);
-    grid_taps_of(&down, grid[1], d->h, d);
-    for (int i = 0; i < down.count; ++i) {
-      for (int j = 0; j < across.count; ++j) {
-        if (down.at[i] < 0 || across.at[j] < 0) continue;
-        real* pixel = dx + ((ptrdiff_t)down.at[i] * d->w + across.at[j]) * d->c;
-        const real weight = down.weight[i] * across.weight[j];
-        for (int c = begin; c < end; ++c) pixel[c] += weight * dy[c];
-      }
-    }
-  }
-}
-
+/* dx: [n, depth, h, w, c]; dy: [n, o, p, q, c]. */
 static void grid_sample_input_grad_ref(real* dx, const real* dy, const real* grid,
                                        const grid_sample_dims* d) {
-  for (int n = 0; n < d->n; ++n) grid_sample_image_part(dx, dy, grid, n, 0, d->c, d);
-}
-
-/* Row p of the gradient of the grid of image n: [n, p, q, 2]. */
-static void grid_sample_grid_row(real* dgrid, const real* dy, const real* x, const real* grid,
-                                 int n, int p, const grid_sample_dims* d) {
-  const ptrdiff_t first = ((ptrdiff_t)n * d->p + p) * d->q;
-  grid += first * 2;
-  dgrid += first * 2;
-  dy += first * d->c;
-  x += (ptrdiff_t)n * d->h * d->w * d->c;
-  for (int q = 0; q < d->q; ++q, grid += 2, dgrid += 2, dy += d->c) {
-    grid_taps across;
-    grid_taps down;
-    real sum_across = 0;
-    real sum_down = 0;
-    grid_taps_of(&across, grid[0], d->w, d);
-    grid_taps_of(&down, grid[1], d->h, d);
-    for (int i = 0; i < down.count; ++i) {
-      for (int j = 0; j < across.count; ++j) {
-        if (down.at[i] < 0 || across.at[j] < 0) continue;
-        const real* pixel = x + ((ptrdiff_t)down.at[i] * d->w + across.at[j]) * d->c;
-        real product = 0;
-        for (int c = 0; c < d->c; ++c) product += dy[c] * pixel[c];
-        sum_across += down.weight[i] * across.slope[j] * product;
-        sum_down += down.slope[i] * across.weight[j] * product;
+  const ptrdiff_t points = (ptrdiff_t)d->o * d->p * d->q;
+  for (ptrdiff_t i = 0; i < d->n * grid_image(d); ++i) dx[i] = 0;
+  for (ptrdiff_t point = 0; point < d->n * points; ++point, grid += d->axes, dy += d->c) {
+    real* image = dx + point / points * grid_image(d);
+    grid_block b;
+    grid_block_of(&b, grid, d);
+    for (int k = 0; k < b.deep.count; ++k) {
+      for (int i = 0; i < b.down.count; ++i) {
+        for (int j = 0; j < b.across.count; ++j) {
+          const ptrdiff_t at = grid_place(&b, k, i, j, d);
+          const real weight = b.deep.weight[k] * b.down.weight[i] * b.across.weight[j];
+          if (at < 0) continue;
+          for (int c = 0; c < d->c; ++c) image[at + c] += weight * dy[c];
+        }
       }
     }
-    dgrid[0] = sum_across;
-    dgrid[1] = sum_down;
+  }
+}
+
+/* A row, as grid_sample_row counts them, of the gradient of the grid: [n, o, p, q, axes]. */
+static void grid_sample_grid_row(real* dgrid, const real* dy, const real* x, const real* grid,
+                                 ptrdiff_t row, const grid_sample_dims* d) {
+  grid += row * d->q * d->axes;
+  dgrid += row * d->q * d->axes;
+  dy += row * d->q * d->c;
+  x += row / ((ptrdiff_t)d->o * d->p) * grid_image(d);
+  for (int q = 0; q < d->q; ++q, grid += d->axes, dgrid += d->axes, dy += d->c) {
+    real sum[3] = {0, 0, 0};
+    grid_block b;
+    grid_block_of(&b, grid, d);
+    for (int k = 0; k < b.deep.count; ++k) {
+      for (int i = 0; i < b.down.count; ++i) {
+        for (int j = 0; j < b.across.count; ++j) {
+          const ptrdiff_t at = grid_place(&b, k, i, j, d);
+          real product = 0;
+          if (at < 0) continue;
+          for (int c = 0; c < d->c; ++c) product += dy[c] * x[at + c];
+          sum[0] += b.deep.weight[k] * b.down.weight[i] * b.across.slope[j] * product;
+          sum[1] += b.deep.weight[k] * b.down.slope[i] * b.across.weight[j] * product;
+          sum[2] += b.deep.slope[k] * b.down.weight[i] * b.across.weight[j] * product;
+        }
+      }
+    }
+    for (int axis = 0; axis < d->axes; ++axis) dgrid[axis] = sum[axis];
   }
 }
 
 static void grid_sample_grid_grad_ref(real* dgrid, const real* dy, const real* x, const real* grid,
                                       const grid_sample_dims* d) {
-  for (int n = 0; n < d->n; ++n) {
-    for (int p = 0; p < d->p; ++p) grid_sample_grid_row(dgrid, dy, x, grid, n, p, d);
-  }
+  const ptrdiff_t rows = (ptrdiff_t)d->n * d->o * d->p;
+  for (ptrdiff_t row = 0; row < rows; ++row) grid_sample_grid_row(dgrid, dy, x, grid, row, d);
 }

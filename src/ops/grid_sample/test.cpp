@@ -22,6 +22,17 @@ OpCase of(const std::string& name, const Shape& x, Pair points, const GridSample
       .tolerance = kPointTolerance};
 }
 
+// points: of planes, rows and columns.
+OpCase of_volumes(const std::string& name, const Shape& x, const Shape& points,
+                  const GridSampleOptions& options) {
+  const Shape grid = {x[0], points[0], points[1], points[2], 3};
+  return {.name = name,
+          .inputs = {{.shape = x}, {.shape = grid, .low = -1.7, .high = 1.6}},
+          .attrs = ir::Attrs::of(options),
+          .expect = {{x[0], points[0], points[1], points[2], x[4]}},
+          .tolerance = kPointTolerance};
+}
+
 }  // namespace
 
 THIMBLE_OP_CASES(grid_sample) {
@@ -36,6 +47,8 @@ THIMBLE_OP_CASES(grid_sample) {
         const std::string name =
             std::string(modes[mode]) + "_" + paddings[padding] + (align ? "_aligned" : "");
         cases.push_back(of(name, {2, 4, 5, 3}, {3, 4}, options));
+        if (options.mode == GridMode::bicubic) continue;
+        cases.push_back(of_volumes("volumes_" + name, {2, 3, 4, 5, 3}, {2, 2, 3}, options));
       }
     }
   }
@@ -43,8 +56,15 @@ THIMBLE_OP_CASES(grid_sample) {
   // Of so many points some cross to another pixel between two finite differences.
   cases.push_back(of("many_points", {3, 9, 8, 20}, {70, 50}, {}));
   cases.back().no_grad = {1};
+  cases.push_back(of("seven_channels", {2, 9, 8, 7}, {5, 9}, {}));
   cases.push_back(of("one_pixel", {1, 1, 1, 2}, {3, 3}, reflection));
   cases.push_back(of("no_images", {0, 4, 5, 3}, {3, 4}, {}));
+  cases.push_back(of_volumes("many_points_in_volumes", {2, 5, 6, 4, 18}, {9, 20, 13}, {}));
+  cases.back().no_grad = {1};
+  cases.push_back(of_volumes("one_pixel_of_volumes", {1, 1, 1, 1, 2}, {2, 2, 2}, reflection));
+  cases.push_back(of_volumes("no_volumes", {0, 3, 4, 5, 3}, {2, 3, 4}, {}));
+  const TensorSpec volumes{.shape = {2, 3, 4, 5, 3}};
+  const ir::Attrs bicubic = ir::Attrs::of(GridSampleOptions{.mode = GridMode::bicubic});
   const TensorSpec x{.shape = {2, 4, 5, 3}};
   const ir::Attrs attrs = ir::Attrs::of(GridSampleOptions{});
   return {
@@ -52,6 +72,16 @@ THIMBLE_OP_CASES(grid_sample) {
       .rejects = {
           {"other_batch", {x, {.shape = {3, 2, 2, 2}}}, attrs, "a grid for each image"},
           {"three_coordinates", {x, {.shape = {2, 2, 2, 3}}}, attrs, "[N, P, Q, 2]"},
+          {"flat_grid", {volumes, {.shape = {2, 2, 2, 3}}}, attrs, "[N, O, P, Q, 3]"},
+          {"two_coordinates", {volumes, {.shape = {2, 2, 2, 2, 2}}}, attrs, "[N, O, P, Q, 3]"},
+          {"bicubic_volumes",
+           {volumes, {.shape = {2, 2, 2, 2, 3}}},
+           bicubic,
+           "bilinear or nearest"},
+          {"empty_volumes",
+           {{.shape = {2, 0, 4, 5, 3}}, {.shape = {2, 2, 2, 2, 3}}},
+           attrs,
+           "at least 1 by 1 by 1"},
           {"sequences", {{.shape = {2, 4, 5}}, {.shape = {2, 2, 2, 2}}}, attrs, "images"},
           {"empty", {{.shape = {2, 0, 5, 3}}, {.shape = {2, 2, 2, 2}}}, attrs, "at least 1 by 1"}}};
 }
