@@ -5,6 +5,7 @@
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/slice.h>
 #include <thimble/ops/transpose.h>
+#include <thimble/ops/unfold.h>
 
 #include <fmt/format.h>
 
@@ -21,20 +22,45 @@ namespace {
 
 constexpr const char* kName = "conv3d";
 
-// For every position along the depth, the planes under the window concatenated as channels: [N,
-// depth, H, W, C] to [N * places, H, W, groups * (kd * C / groups)].
-Value columns(Value x, int64_t places, int64_t kernel, int64_t stride, int64_t dilation,
-              int64_t groups) {
+// The window along the depth.
+struct Deep {
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t front = 0;  // planes of zeros
+  int64_t back = 0;
+};
+
+// For every position along the depth, the planes under the window concatenated as channels: [N, D,
+// H, W, C] to [N * places, H, W, kd * C].
+Value windows(Value x, const Deep& deep) {
   const std::vector<int64_t> dims = x.shape().dims();  // a copy: adding nodes moves shapes
-  const int64_t group = dims[4] / groups;
+  if (deep.kernel == 1 && deep.stride == 1 && deep.front == 0 && deep.back == 0) {
+    return planes_of(x);
+  }
+  const Value cells = unfold(reshape(x, {-1, dims[1], dims[2] * dims[3], dims[4]}),
+                             {.kernel = {deep.kernel, 1},
+                              .stride = {deep.stride, 1},
+                              .padding = {deep.front, deep.back, 0, 0},
+                              .dilation = {deep.dilation, 1}});
+  return reshape(cells, {-1, dims[2], dims[3], deep.kernel * dims[4]});
+}
+
+// The same with the planes concatenated within each group: [N * places, H, W, groups * (kd * C /
+// groups)].
+Value grouped_windows(Value x, const Deep& deep, int64_t places, int64_t groups) {
+  if (deep.front > 0 || deep.back > 0) {
+    x = pad(x, {.before = {0, deep.front, 0, 0, 0}, .after = {0, deep.back, 0, 0, 0}});
+  }
+  const std::vector<int64_t> dims = x.shape().dims();
   std::vector<Value> planes;
-  for (int64_t t = 0; t < kernel; ++t) {
-    const int64_t first = t * dilation;
-    const Value taken = slice(x, 1, first, first + (places - 1) * stride + 1, stride);
-    planes.push_back(reshape(taken, {-1, dims[2], dims[3], groups, group}));
+  for (int64_t t = 0; t < deep.kernel; ++t) {
+    const int64_t first = t * deep.dilation;
+    const Value taken = slice(x, 1, first, first + (places - 1) * deep.stride + 1, deep.stride);
+    planes.push_back(reshape(taken, {-1, dims[2], dims[3], groups, dims[4] / groups}));
   }
   const Value all = planes.size() == 1 ? planes[0] : concat(planes, {.axis = 4});
-  return reshape(all, {-1, dims[2], dims[3], kernel * dims[4]});
+  return reshape(all, {-1, dims[2], dims[3], deep.kernel * dims[4]});
 }
 
 void check_sizes(Value x, Value weight, int64_t groups) {
@@ -69,12 +95,11 @@ Value conv3d(Value x, Value weight, Value bias, const Conv3dAttrs& attrs) {
                             "its padding; pad more or make the window smaller",
                             extent, depth));
   }
-  if (padding.front > 0 || padding.back > 0) {
-    x = pad(x, {.before = {0, padding.front, 0, 0, 0}, .after = {0, padding.back, 0, 0, 0}});
-  }
   const int64_t places = (depth - extent) / stride.d + 1;
-  const Value planes =
-      ops::conv3d_impl::columns(x, places, w[1], stride.d, dilation.d, attrs.groups);
+  const ops::conv3d_impl::Deep deep{w[1], stride.d, dilation.d, padding.front, padding.back};
+  const Value planes = attrs.groups == 1
+                           ? ops::conv3d_impl::windows(x, deep)
+                           : ops::conv3d_impl::grouped_windows(x, deep, places, attrs.groups);
   const Value flat = reshape(w[1] == 1 ? weight : transpose(weight, {0, 2, 3, 1, 4}),
                              {w[0], w[2], w[3], w[1] * w[4]});
   return ops::named_op(kName, [&] {

@@ -2,26 +2,19 @@
 #include <thimble/ops/unfold.h>
 
 #include "ir/graph.h"
-#include "ops/families/conv/row_tasks.h"
 #include "ops/families/pool/pool.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP unfold
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::unfold_impl {
+
+// The fast kernels, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void unfold_simd(float* y, const float* x, const pool_dims* d, parallel::ThreadPool& pool);
+void fold_simd(float* y, const float* x, const pool_dims* d, parallel::ThreadPool& pool);
+
 namespace {
-
-void fast(float* y, const float* x, const pool_dims* d, parallel::ThreadPool& pool) {
-  for_each_row(pool, int64_t{d->n} * d->p, int64_t{d->q} * d->r * d->s * d->c, [&](int64_t row) {
-    f32::unfold_row(y, x, static_cast<int>(row / d->p), static_cast<int>(row % d->p), d);
-  });
-}
-
-void fast_fold(float* y, const float* x, const pool_dims* d, parallel::ThreadPool& pool) {
-  for_each_row(pool, int64_t{d->n} * d->h, int64_t{d->w} * d->r * d->s * d->c, [&](int64_t row) {
-    f32::fold_row(y, x, static_cast<int>(row / d->h), static_cast<int>(row % d->h), d);
-  });
-}
 
 template <class T>
 Window window_of(const T& o) {
@@ -75,7 +68,7 @@ const OpDef& unfold_op() {
           },
           .ref = ir::kernel_fn<&f32::unfold_ref>(),
           .ref64 = ir::kernel_fn<&f64::unfold_ref>(),
-          .fast = ir::kernel_fn<&fast>(),
+          .fast = ir::kernel_fn<&unfold_simd>(),
       },
   };
   return def;
@@ -127,7 +120,7 @@ const OpDef& fold_op() {
           },
           .ref = ir::kernel_fn<&f32::fold_ref>(),
           .ref64 = ir::kernel_fn<&f64::fold_ref>(),
-          .fast = ir::kernel_fn<&fast_fold>(),
+          .fast = ir::kernel_fn<&fold_simd>(),
       },
   };
   return def;
