@@ -2,6 +2,8 @@
 #include <thimble/ops/topk.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "ir/function_def.h"
 #include "ir/graph.h"
@@ -31,16 +33,45 @@ bool may_enter(float value, float last, bool largest) {
   return largest ? !(value <= last) : value < last || last != last;
 }
 
+constexpr int kFew = 32;
+
+// Sorts keys by their values; equal values keep their order. other: room for as many keys. Returns
+// the one of both that then holds the result. Radix sort from the lowest of four bytes on (Knuth,
+// "The Art of Computer Programming" 3, 5.2.5).
+uint64_t* sorted(uint64_t* keys, uint64_t* other, int size) {
+  constexpr int kBytes = 4;
+  std::array<std::array<int, 256>, kBytes> places{};
+  for (int i = 0; i < size; ++i) {
+    for (int byte = 0; byte < kBytes; ++byte)
+      ++places[static_cast<size_t>(byte)][keys[i] >> (32 + 8 * byte) & 0xFFU];
+  }
+  for (int byte = 0; byte < kBytes; ++byte) {
+    std::array<int, 256>& place = places[static_cast<size_t>(byte)];
+    const int shift = 32 + 8 * byte;
+    if (place[keys[0] >> shift & 0xFFU] == size) continue;
+    std::exclusive_scan(place.begin(), place.end(), place.begin(), 0);
+    for (int i = 0; i < size; ++i) other[place[keys[i] >> shift & 0xFFU]++] = keys[i];
+    std::swap(keys, other);
+  }
+  return keys;
+}
+
+// The first k of all keys of a line, in order.
+uint64_t* first_of(uint64_t* keys, int size, int k) {
+  constexpr int kShort = 64;
+  if (size >= kShort && k > size / 8) return sorted(keys, keys + size, size);
+  if (k < size) std::nth_element(keys, keys + k, keys + size);
+  std::sort(keys, keys + k);
+  return keys;
+}
+
 // The keys of the first k elements of a line, in order: a few are kept sorted while the line is
-// read; many are partitioned and then sorted. keys: room for the whole line.
-void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bool largest) {
-  constexpr int kFew = 32;
-  if (k == 0) return;
+// read; of many all keys are sorted, or parted and then sorted. keys: see keys_of.
+uint64_t* select(uint64_t* keys, const float* line, int64_t step, int size, int k, bool largest) {
+  if (k == 0) return keys;
   if (k > kFew) {
     for (int i = 0; i < size; ++i) keys[i] = key_of(line[i * step], i, largest);
-    if (k < size) std::nth_element(keys, keys + k, keys + size);
-    std::sort(keys, keys + k);
-    return;
+    return first_of(keys, size, k);
   }
   for (int i = 0; i < k; ++i) keys[i] = key_of(line[i * step], i, largest);
   std::sort(keys, keys + k);
@@ -54,16 +85,20 @@ void select(uint64_t* keys, const float* line, int64_t step, int size, int k, bo
     keys[at] = key;
     last = line[static_cast<int64_t>(keys[k - 1] & 0xFFFFFFFFU) * step];
   }
+  return keys;
 }
 
-// workspace: the keys of one line per thread.
+// Keys that a thread has room for: the few that it keeps, or all of a line twice.
+int64_t keys_of(const topk_dims& d) { return d.k > kFew ? int64_t{2} * d.along.size : kFew; }
+
+// workspace: the keys of every thread.
 void fast(float* values, int32_t* indices, const float* x, void* workspace, const topk_dims* d,
           parallel::ThreadPool& pool) {
   const int64_t inner = d->along.inner;
   pool.run_with_worker(d->along.outer * inner, [&](int64_t row, int worker) {
     const float* line = x + row / inner * d->along.size * inner + row % inner;
-    uint64_t* const keys = static_cast<uint64_t*>(workspace) + int64_t{worker} * d->along.size;
-    select(keys, line, inner, d->along.size, d->k, d->largest != 0);
+    uint64_t* const room = static_cast<uint64_t*>(workspace) + worker * keys_of(*d);
+    const uint64_t* const keys = select(room, line, inner, d->along.size, d->k, d->largest != 0);
     const int64_t to = row / inner * d->k * inner + row % inner;
     for (int rank = 0; rank < d->k; ++rank) {
       const auto index = static_cast<int32_t>(keys[rank] & 0xFFFFFFFFU);
@@ -113,7 +148,7 @@ const OpDef& topk_op() {
           .params = params,
           .workspace =
               [](const ir::Params& p, int threads) {
-                return int64_t{8} * threads * p.as<topk_dims>().along.size;
+                return int64_t{8} * threads * keys_of(p.as<topk_dims>());
               },
           .ref = ir::kernel_fn<&f32::topk_ref>(),
           .ref64 = ir::kernel_fn<&f64::topk_ref>(),

@@ -19,6 +19,10 @@ THIMBLE_OP_CASES(topk) {
               .inputs = {{.shape = {3, 40}, .low = 0.0, .high = 1e-44}},
               .attrs = attrs(17, 1),
               .no_grad = {0}};
+  OpCase many_ties = ties;
+  many_ties.name = "many_ties";
+  many_ties.inputs[0].shape = {3, 400};
+  many_ties.attrs = attrs(300, 1);
   return {
       .cases = {of("last", {3, 10}, attrs(3, -1), {3, 3}),
                 of("smallest", {3, 10}, attrs(3, 1, false), {3, 3}),
@@ -27,8 +31,10 @@ THIMBLE_OP_CASES(topk) {
                 of("all", {3, 10}, attrs(10, 1), {3, 10}), of("one", {3, 10}, attrs(1, 1), {3, 1}),
                 of("few_of_many", {3, 5000}, attrs(5, 1), {3, 5}),
                 of("many_of_many", {2, 3000}, attrs(700, 1), {2, 700}),
+                of("part_of_many", {2, 3000}, attrs(100, 1), {2, 100}),
+                of("all_of_many", {2, 700}, attrs(700, 1, false), {2, 700}),
                 of("none", {3, 4}, attrs(0, 1), {3, 0}), of("no_rows", {0, 4}, attrs(2, 1), {0, 2}),
-                ties},
+                ties, many_ties},
       .rejects = {{"too_many", {{.shape = {3, 4}}}, attrs(5, 1), "at most the size"},
                   {"negative", {{.shape = {3, 4}}}, attrs(-1, 1), "at most the size"},
                   {"no_such_axis", {{.shape = {4}}}, attrs(1, 1), "there is no axis 1"},
