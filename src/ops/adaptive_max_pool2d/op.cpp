@@ -1,6 +1,7 @@
 #include <thimble/ops/adaptive_max_pool2d.h>
 #include <thimble/ops/max_pool2d.h>
 
+#include "ir/function_def.h"
 #include "ops/families/builder/named_op.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/conv/volume.h"
@@ -11,6 +12,11 @@
 #include "parallel/thread_pool.h"
 
 namespace thimble::ops::adaptive_max_pool2d_impl {
+
+// The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
+void adaptive_max_pool2d_simd(float* y, int32_t* index, const float* x, const adaptive_dims* d,
+                              parallel::ThreadPool& pool);
+
 namespace {
 
 struct AdaptiveMaxPool2dGradAttrs {
@@ -22,16 +28,6 @@ void describe(AdaptiveMaxPool2dGradAttrs& a, ir::FieldVisitor& v) {
 }
 
 // Each image is a task.
-void fast(float* y, int32_t* index, const float* x, const adaptive_dims* d,
-          parallel::ThreadPool& pool) {
-  adaptive_dims one = *d;
-  one.n = 1;
-  pool.run(d->n, [&](int64_t n) {
-    const int64_t to = n * adaptive_result(*d);
-    f32::adaptive_max_pool2d_ref(y + to, index + to, x + n * adaptive_image(*d), &one);
-  });
-}
-
 void grad_fast(float* dx, const float* dy, const int32_t* index, const adaptive_dims* d,
                parallel::ThreadPool& pool) {
   adaptive_dims one = *d;
@@ -105,7 +101,7 @@ const OpDef& adaptive_max_pool2d_op() {
           },
           .ref = ir::kernel_fn<&f32::adaptive_max_pool2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::adaptive_max_pool2d_ref>(),
-          .fast = ir::kernel_fn<&fast>(),
+          .fast = ir::kernel_fn<&adaptive_max_pool2d_simd>(),
       },
   };
   return def;
@@ -143,6 +139,14 @@ THIMBLE_OP_FOLDER(adaptive_max_pool2d) {
 }
 
 namespace thimble {
+
+void describe(AdaptiveMaxPool1dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "length of the result; 0: as x");
+}
+
+void describe(AdaptiveMaxPool3dOptions& o, ir::FieldVisitor& v) {
+  v.field("size", o.size, "of the result: one number, or depth, height and width; 0: as x");
+}
 
 void describe(AdaptiveMaxPool2dOptions& a, ir::FieldVisitor& v) {
   v.field("size", a.size, "height and width of the result; 0: as x");
@@ -186,9 +190,9 @@ Value adaptive_max_pool3d(Value x, const AdaptiveMaxPool3dOptions& options) {
   const int64_t depth = x.shape()[1];
   return ops::named_op(ops::adaptive_max_pool2d_impl::kVolumes, [&] {
     const Value planes = adaptive_max_pool2d(ops::planes_of(x), poolings.plane);
-    const Value columns =
-        adaptive_max_pool2d(ops::columns_of(planes, depth), poolings.columns(planes.shape()));
-    return ops::volume_of_columns(columns, planes.shape());
+    const Value pooled =
+        adaptive_max_pool2d(ops::lines_of(planes, depth), {.size = {poolings.depth, 1}});
+    return ops::volume_of_columns(pooled, planes.shape());
   });
 }
 
@@ -206,3 +210,91 @@ AdaptiveMaxPoolResult adaptive_max_pool3d_with_indices(Value x,
 }
 
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
+  static const FunctionDef two_sides{
+      .name = "adaptive_max_pool2d",
+      .doc =
+          "The largest value of windows that divide an image of any size as evenly as they can: "
+          "place i of a "
+          "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_max_pool2d(in[0], options_as<AdaptiveMaxPool2dOptions>(options))};
+      },
+  };
+  static const FunctionDef one_side{
+      .name = "adaptive_max_pool1d",
+      .doc =
+          "The largest value of windows that divide a sequence of any length as evenly as they "
+          "can.",
+      .example = "auto y = adaptive_max_pool1d(x, {.size = 4});",
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_max_pool1d(in[0], options_as<AdaptiveMaxPool1dOptions>(options))};
+      },
+  };
+  static const FunctionDef two_sides_indices{
+      .name = "adaptive_max_pool2d_with_indices",
+      .doc =
+          "adaptive_max_pool2d, and where in the image the largest values stood: row * W + column.",
+      .example = "auto [y, index] = adaptive_max_pool2d_with_indices(x, {.size = 7});",
+      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
+                  {.name = "index", .doc = "[N, P, Q, C], i32", .batch_rank = 4}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled =
+            adaptive_max_pool2d_with_indices(in[0], options_as<AdaptiveMaxPool2dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef one_side_indices{
+      .name = "adaptive_max_pool1d_with_indices",
+      .doc = "adaptive_max_pool1d, and where in the sequence the largest values stood.",
+      .example = "auto [y, index] = adaptive_max_pool1d_with_indices(x, {.size = 4});",
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3},
+                  {.name = "index", .doc = "[N, Q, C], i32", .batch_rank = 3}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool1dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled =
+            adaptive_max_pool1d_with_indices(in[0], options_as<AdaptiveMaxPool1dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef three_sides{
+      .name = "adaptive_max_pool3d",
+      .doc = "The largest value of windows that divide a volume of any size as evenly as they can.",
+      .example = "auto y = adaptive_max_pool3d(x, {.size = {2, 4, 4}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {adaptive_max_pool3d(in[0], options_as<AdaptiveMaxPool3dOptions>(options))};
+      },
+  };
+  static const FunctionDef three_sides_indices{
+      .name = "adaptive_max_pool3d_with_indices",
+      .doc = "adaptive_max_pool3d, and where in the volume the largest values stood.",
+      .example = "auto [y, index] = adaptive_max_pool3d_with_indices(x, {.size = {2, 4, 4}});",
+      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5},
+                  {.name = "index",
+                   .doc = "[N, O, P, Q, C], i32: (depth * H + row) * W + column",
+                   .batch_rank = 5}},
+      .options = ir::OptionSchema::of<AdaptiveMaxPool3dOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        const auto pooled =
+            adaptive_max_pool3d_with_indices(in[0], options_as<AdaptiveMaxPool3dOptions>(options));
+        return {pooled.y, pooled.index};
+      },
+  };
+  static const FunctionDef* const defs[] = {&two_sides,        &one_side,    &two_sides_indices,
+                                            &one_side_indices, &three_sides, &three_sides_indices};
+  return defs;
+}

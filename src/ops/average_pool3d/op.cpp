@@ -1,6 +1,5 @@
 #include <thimble/ops/average_pool2d.h>
 #include <thimble/ops/average_pool3d.h>
-#include <thimble/ops/reshape.h>
 
 #include "ir/graph.h"
 #include "ops/families/builder/named_op.h"
@@ -27,20 +26,16 @@ Value average_pool3d(Value x, const AveragePool3dOptions& options) {
                                            .count_include_pad = options.count_include_pad,
                                            .ceil_mode = options.ceil_mode,
                                            .divisor = options.divisor});
-    const int64_t p = planes.shape()[1];
-    const int64_t q = planes.shape()[2];
-    const int64_t c = planes.shape()[3];
-    // Pools along the depth, as the height of images whose width is the pixels of a plane. The
-    // count of a window is the count of its plane times the count along the depth, so means of
+    // The count of a window is the count of its plane times the count along the depth, so means of
     // means are correct.
-    const Value pooled = average_pool2d(reshape(planes, {-1, depth, p * q, c}),
+    const Value pooled = average_pool2d(ops::lines_of(planes, depth),
                                         {.kernel = {kernel.d, 1},
                                          .stride = {stride.d, 1},
                                          .padding = {padding.front, padding.back, 0, 0},
                                          .count_include_pad = options.count_include_pad,
                                          .ceil_mode = options.ceil_mode,
                                          .divisor = options.divisor == 0 ? 0 : 1});
-    return reshape(pooled, {-1, pooled.shape()[1], p, q, c});
+    return ops::volume_of_columns(pooled, planes.shape());
   });
 }
 

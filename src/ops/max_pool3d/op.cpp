@@ -48,8 +48,8 @@ Value max_pool3d(Value x, const MaxPool3dOptions& options) {
   const int64_t depth = x.shape()[1];
   return ops::named_op(ops::max_pool3d_impl::kName, [&] {
     const Value planes = max_pool2d(ops::planes_of(x), poolings.plane);
-    const Value columns = max_pool2d(ops::columns_of(planes, depth), poolings.depth);
-    return ops::volume_of_columns(columns, planes.shape());
+    const Value pooled = max_pool2d(ops::lines_of(planes, depth), poolings.depth);
+    return ops::volume_of_columns(pooled, planes.shape());
   });
 }
 

@@ -79,6 +79,11 @@ Value volume_of_columns(Value columns, const Shape& planes) {
   return reshape(columns, {-1, columns.shape()[1], planes[1], planes[2], planes[3]});
 }
 
+Value lines_of(Value planes, int64_t depth) {
+  const Shape& s = planes.shape();
+  return reshape(planes, {-1, depth, 1, s[1] * s[2] * s[3]});
+}
+
 Value volume_index(Value planes, Value columns, const Shape& volume) {
   // The index along the depth counts pooled pixels of all planes, which locates the plane's own
   // index.

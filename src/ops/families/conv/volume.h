@@ -40,6 +40,9 @@ void check_volume(const char* op, Value x);
 // C] as images [N, D, P * Q, C], and the reverse for planes of this shape.
 [[nodiscard]] Value columns_of(Value planes, int64_t depth);
 [[nodiscard]] Value volume_of_columns(Value columns, const Shape& planes);
+// The same with the values of a plane as channels, [N, D, 1, P * Q * C], so that vectors are full
+// whatever C; volume_of_columns is the reverse of this, too.
+[[nodiscard]] Value lines_of(Value planes, int64_t depth);
 // Where maxima stand in volumes of this shape, (depth * H + row) * W + column, i32. planes: the
 // places in each plane; columns: those in columns_of(the maxima of the planes).
 [[nodiscard]] Value volume_index(Value planes, Value columns, const Shape& volume);
