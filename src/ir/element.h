@@ -49,12 +49,13 @@ static inline float element_bf16_to_float(uint16_t half) {
   return element_float_of((uint32_t)half << 16);
 }
 
-/* IEEE 754 binary16, to the nearest, ties to even. */
+/* IEEE 754 binary16, to the nearest, ties to even. NaN stays NaN, with the upper bits of its
+   fraction, and quiet, as by the instructions of x86 and Arm. */
 static inline uint16_t element_float_to_f16(float value) {
   const uint32_t bits = element_bits_of(value);
   const uint32_t sign = bits >> 16 & 0x8000;
   uint32_t rest = bits & 0x7fffffff;
-  if (value != value) return (uint16_t)(sign | 0x7e00);
+  if (value != value) return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x3ff));
   if (rest >= 0x47800000) return (uint16_t)(sign | 0x7c00); /* from 65536 on */
   if (rest < 0x38800000) { /* below 2^-14: the sum with 1/2 rounds to a multiple of 2^-24 */
     rest = element_bits_of(element_float_of(rest) + 0.5f) - 0x3f000000;
@@ -64,11 +65,15 @@ static inline uint16_t element_float_to_f16(float value) {
   return (uint16_t)(sign | (rest - 0x38000000) >> 13);
 }
 
+/* Exactly; NaN becomes quiet. */
 static inline float element_f16_to_float(uint16_t half) {
   const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
   const uint32_t exponent = half & 0x7c00;
-  uint32_t rest = (uint32_t)(half & 0x7fff) << 13;
-  if (exponent == 0x7c00) return element_float_of(sign | (rest + 0x70000000));
+  const uint32_t rest = (uint32_t)(half & 0x7fff) << 13;
+  if (exponent == 0x7c00) {
+    const uint32_t quiet = (half & 0x3ff) != 0 ? 0x400000 : 0;
+    return element_float_of(sign | (rest + 0x70000000) | quiet);
+  }
   if (exponent == 0) { /* denormal: exact as the difference of two normal numbers */
     const float value = element_float_of(rest + 0x38800000) - element_float_of(0x38800000);
     return element_float_of(sign | element_bits_of(value));

@@ -6,6 +6,7 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "harness/vector_targets.h"
 
 namespace thimble::test::storage_16bit_test {
 namespace {
@@ -84,6 +85,81 @@ TEST(storage_16bit, gives_every_number_of_16_bits_back) {
       EXPECT_TRUE(std::isnan(x[0x7fff]));
       EXPECT_EQ(x[dtype == DType::f16 ? 0x3c01 : 0x3f81], 1.0F + std::ldexp(1.0F, -bits));
     }
+  }
+}
+
+float float_of(uint32_t bits) {
+  float value = 0.0F;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+uint32_t bits_of(float value) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+std::vector<float> floats_of(const std::vector<uint16_t>& halves, DType dtype, Kernel which) {
+  const Shape shape{static_cast<int64_t>(halves.size())};
+  return values_of<float>(run_op("from_16bit", {}, {tensor(dtype, shape, halves)}, which)[0]);
+}
+
+// Between a number of 16 bits and the next one, away from 0, the number in the middle goes to the
+// even one, its neighbours go to the nearer one.
+TEST(storage_16bit, rounds_right_around_every_middle_on_every_target) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const auto infinity = static_cast<uint16_t>(dtype == DType::f16 ? 0x7c00 : 0x7f80);
+    std::vector<float> x;
+    std::vector<uint16_t> wanted;
+    std::vector<uint16_t> all(infinity + 1);
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
+    std::vector<float> numbers = floats_of(all, dtype, Kernel::reference);
+    // Infinity stands for the number after the largest.
+    const double beyond = 2.0 * static_cast<double>(numbers[infinity - 1]) -
+                          static_cast<double>(numbers[infinity - 2]);
+    for (uint16_t low = 0; low < infinity; ++low) {
+      const auto high = static_cast<uint16_t>(low + 1);
+      const double upper = high == infinity ? beyond : static_cast<double>(numbers[high]);
+      const auto middle = static_cast<float>((static_cast<double>(numbers[low]) + upper) / 2.0);
+      for (const uint32_t sign : {0U, 1U}) {
+        for (const int step : {-1, 0, 1}) {
+          const uint32_t bits = bits_of(middle) + static_cast<uint32_t>(step);
+          const uint16_t nearest = step < 0 ? low : step > 0 ? high : low % 2 == 0 ? low : high;
+          x.push_back(float_of(bits | sign << 31));
+          wanted.push_back(static_cast<uint16_t>(nearest | sign << 15));
+        }
+      }
+    }
+    EXPECT_EQ(halves_of(x, dtype, Kernel::reference), wanted);
+    for_each_target([&](const std::string& target) {
+      EXPECT_EQ(halves_of(x, dtype, Kernel::fast), wanted) << target;
+    });
+  }
+}
+
+// The bits of the reference kernels, of NaN, too.
+TEST(storage_16bit, has_the_same_bits_on_every_target) {
+  std::vector<uint16_t> all(65536);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
+  std::vector<float> x;  // every exponent, NaN with many fractions
+  for (uint32_t upper = 0; upper < 65536; ++upper) {
+    for (const uint32_t lower : {0U, 1U, 0x1fffU, 0x7fffU, 0x8000U, 0xffffU}) {
+      x.push_back(float_of(upper << 16 | lower));
+    }
+  }
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const auto back = [&](Kernel which) {
+      std::vector<uint32_t> bits;
+      for (const float value : floats_of(all, dtype, which)) bits.push_back(bits_of(value));
+      return bits;
+    };
+    const std::vector<uint16_t> halves = halves_of(x, dtype, Kernel::reference);
+    const std::vector<uint32_t> floats = back(Kernel::reference);
+    for_each_target([&](const std::string& target) {
+      EXPECT_EQ(halves_of(x, dtype, Kernel::fast), halves) << target;
+      EXPECT_EQ(back(Kernel::fast), floats) << target;
+    });
   }
 }
 

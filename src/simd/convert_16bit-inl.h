@@ -1,0 +1,135 @@
+// Conversions between f32 and the 16-bit types bf16 and f16, to the nearest, ties to even: the bits
+// of ir/element.h, on every target. Included once per vector target.
+
+#if defined(THIMBLE_SIMD_CONVERT_16BIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_SIMD_CONVERT_16BIT_INL_H_
+#undef THIMBLE_SIMD_CONVERT_16BIT_INL_H_
+#else
+#define THIMBLE_SIMD_CONVERT_16BIT_INL_H_
+#endif
+
+#include <cstring>
+
+#include "simd/tile-inl.h"
+
+// Whether Highway converts f16 by instructions, which round to the nearest even and keep NaN.
+// Elsewhere it emulates them with another rounding.
+#undef THIMBLE_F16_INSTRUCTIONS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
+#define THIMBLE_F16_INSTRUCTIONS 1
+#elif HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
+#define THIMBLE_F16_INSTRUCTIONS 1
+#else
+#define THIMBLE_F16_INSTRUCTIONS 0
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::simd::HWY_NAMESPACE {
+
+using I32 = hn::RebindToSigned<F32>;
+using U32 = hn::RebindToUnsigned<F32>;
+using U16 = hn::Rebind<uint16_t, F32>;
+using Halves = hn::Vec<U16>;
+
+struct BrainFloat {
+  static HWY_INLINE Vec to_f32(Halves halves) {
+    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), halves)));
+  }
+
+  static HWY_INLINE Halves from_f32(Vec v) {
+    const U32 d;
+    const auto bits = hn::BitCast(d, v);
+    const auto upper = hn::ShiftRight<16>(bits);
+    const auto odd = hn::And(upper, hn::Set(d, 1));
+    const auto nearest = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(d, 0x7fff)), odd));
+    const auto nan = hn::Or(upper, hn::Set(d, 0x40));
+    const auto either = hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(v)), nan, nearest);
+    return hn::DemoteTo(U16(), hn::BitCast(I32(), either));
+  }
+};
+
+struct HalfFloat {
+#if THIMBLE_F16_INSTRUCTIONS
+  using F16 = hn::Rebind<hwy::float16_t, F32>;
+
+  static HWY_INLINE Vec to_f32(Halves halves) {
+    return hn::PromoteTo(F32(), hn::BitCast(F16(), halves));
+  }
+
+  static HWY_INLINE Halves from_f32(Vec v) { return hn::BitCast(U16(), hn::DemoteTo(F16(), v)); }
+#else
+  using Bits = hn::Vec<I32>;
+  static HWY_INLINE Bits of_all(int32_t value) { return hn::Set(I32(), value); }
+  static HWY_INLINE Bits bits_of(Vec v) { return hn::BitCast(I32(), v); }
+  static HWY_INLINE Vec float_of(Bits bits) { return hn::BitCast(F32(), bits); }
+
+  static HWY_INLINE Vec to_f32(Halves halves) {
+    const Bits half = hn::PromoteTo(I32(), halves);
+    const Bits sign = hn::ShiftLeft<16>(hn::And(half, of_all(0x8000)));
+    const Bits rest = hn::ShiftLeft<13>(hn::And(half, of_all(0x7fff)));
+    const Bits smallest = of_all(0x38800000);
+    const Bits largest = of_all(0x0f800000);  // the exponent of infinity, shifted
+    const Bits denormal = bits_of(hn::Sub(float_of(hn::Add(rest, smallest)), float_of(smallest)));
+    const Bits quiet = hn::IfThenElse(hn::Gt(rest, largest), of_all(0x400000), of_all(0));
+    const Bits beyond = hn::Or(hn::Add(rest, of_all(0x70000000)), quiet);
+    const Bits normal = hn::Add(rest, of_all(0x38000000));
+    const Bits small = hn::IfThenElse(hn::Lt(rest, of_all(0x00800000)), denormal, normal);
+    return float_of(hn::Or(sign, hn::IfThenElse(hn::Lt(rest, largest), small, beyond)));
+  }
+
+  static HWY_INLINE Halves from_f32(Vec v) {
+    const Bits bits = bits_of(v);
+    const Bits sign = hn::And(hn::ShiftRight<16>(bits), of_all(0x8000));
+    const Bits rest = hn::And(bits, of_all(0x7fffffff));
+    const Bits odd = hn::And(hn::ShiftRight<13>(rest), of_all(1));
+    const Bits normal =
+        hn::ShiftRight<13>(hn::Sub(hn::Add(hn::Add(rest, of_all(0xfff)), odd), of_all(0x38000000)));
+    const Bits denormal =
+        hn::Sub(bits_of(hn::Add(float_of(rest), hn::Set(F32(), 0.5F))), of_all(0x3f000000));
+    const Bits finite = hn::IfThenElse(hn::Lt(rest, of_all(0x38800000)), denormal, normal);
+    const Bits bounded = hn::IfThenElse(hn::Gt(rest, of_all(0x477fffff)), of_all(0x7c00), finite);
+    const Bits nan = hn::Or(hn::And(hn::ShiftRight<13>(rest), of_all(0x3ff)), of_all(0x7e00));
+    const Bits either = hn::IfThenElse(hn::RebindMask(I32(), hn::IsNaN(v)), nan, bounded);
+    return hn::DemoteTo(U16(), hn::Or(sign, either));
+  }
+#endif
+};
+
+// y: [n] = x: [n], exactly.
+template <class Type>
+HWY_INLINE void widen_values(float* HWY_RESTRICT y, const uint16_t* HWY_RESTRICT x, int64_t n) {
+  int64_t i = 0;
+  for (; i + lanes() <= n; i += lanes()) {
+    hn::StoreU(Type::to_f32(hn::LoadU(U16(), x + i)), F32(), y + i);
+  }
+  if (i == n) return;
+  alignas(64) uint16_t last[HWY_LANES(float)] = {};
+  std::memcpy(last, x + i, static_cast<size_t>(n - i) * sizeof(uint16_t));
+  store_first(Type::to_f32(hn::Load(U16(), last)), y + i, static_cast<int>(n - i));
+}
+
+// y: [n] = x: [n], rounded.
+template <class Type>
+HWY_INLINE void narrow_values(uint16_t* HWY_RESTRICT y, const float* HWY_RESTRICT x, int64_t n) {
+  int64_t i = 0;
+  for (; i + lanes() <= n; i += lanes()) {
+    hn::StoreU(Type::from_f32(hn::LoadU(F32(), x + i)), U16(), y + i);
+  }
+  if (i == n) return;
+  alignas(64) uint16_t last[HWY_LANES(float)];
+  hn::Store(Type::from_f32(load_first(x + i, static_cast<int>(n - i))), U16(), last);
+  std::memcpy(y + i, last, static_cast<size_t>(n - i) * sizeof(uint16_t));
+}
+
+// The same; brain: of bf16, else of f16.
+inline void widen_16bit(float* y, const uint16_t* x, int64_t n, bool brain) {
+  brain ? widen_values<BrainFloat>(y, x, n) : widen_values<HalfFloat>(y, x, n);
+}
+inline void narrow_16bit(uint16_t* y, const float* x, int64_t n, bool brain) {
+  brain ? narrow_values<BrainFloat>(y, x, n) : narrow_values<HalfFloat>(y, x, n);
+}
+
+}  // namespace thimble::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
