@@ -91,8 +91,10 @@ void finish_class_scores(const std::vector<std::string>& names, Trainer& trainer
   for (const data::Field& field : samples.fields()) {
     if (field.is_label && field.dtype == DType::i32) label = field.name;
   }
-  metrics["roc_auc"] =
-      thimble::metrics::roc_auc(labels_of(samples, label), scores.as<float>(), scores.shape()[-1]);
+  std::vector<int64_t> dims = scores.shape().dims();
+  dims.pop_back();
+  const Array labels(labels_of(samples, label), Shape(std::move(dims)));
+  metrics["roc_auc"] = thimble::metrics::roc_auc(labels, scores);
 }
 
 }  // namespace thimble::cli

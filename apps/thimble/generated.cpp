@@ -40,8 +40,8 @@ std::string reconstructions_png(const GenerationTask& task) {
     grid.insert(grid.end(), original.begin() + begin * pixels, original.begin() + end * pixels);
     grid.insert(grid.end(), rebuilt.begin() + begin * pixels, rebuilt.begin() + end * pixels);
   }
-  return picture({.image = image, .images = std::move(grid), .texts = {}, .classes = {}},
-                 2 * rows * columns, columns);
+  const Shape shape{2 * rows * columns, image[0], image[1], image[2]};
+  return picture({std::move(grid), shape}, shape[0], columns);
 }
 
 void add_picture(const GenerationTask& task, const char* file, io::ReportImage image,
@@ -64,14 +64,13 @@ Samples draw(const Recipe& recipe, const std::string& checkpoint, SampleOptions 
   return samples;
 }
 
-std::string picture(const Samples& samples, int64_t count, int64_t columns) {
-  const int64_t pixels = samples.image.elements();
-  const auto all = static_cast<int64_t>(samples.images.size());
-  return io::png_grid(std::span(samples.images).first(std::min(all, count * pixels)),
-                      {.height = samples.image[0],
-                       .width = samples.image[1],
-                       .channels = samples.image[2],
-                       .columns = columns});
+std::string picture(const Array& images, int64_t count, int64_t columns) {
+  const Shape& shape = images.shape();
+  const int64_t pixels = shape[1] * shape[2] * shape[3];
+  const auto shown = static_cast<size_t>(std::min(shape[0], count) * pixels);
+  return io::png_grid(
+      images.as<float>().first(shown),
+      {.height = shape[1], .width = shape[2], .channels = shape[3], .columns = columns});
 }
 
 void write_file(const std::string& path, const std::string& bytes) {
@@ -110,10 +109,10 @@ Generated generate(const GenerationTask& task, io::TrainingReport& report) {
     generated.files += ", samples.txt";
     return generated;
   }
-  add_picture(
-      task, "samples.png",
-      {"Samples", "New images drawn from random numbers.", picture(samples, kShown, kColumns)},
-      report, generated);
+  add_picture(task, "samples.png",
+              {"Samples", "New images drawn from random numbers.",
+               picture(samples.images, kShown, kColumns)},
+              report, generated);
   if (task.recipe.judge == nullptr) return generated;
   note("training a classifier on the same data to score the samples");
   if (task.limited) {

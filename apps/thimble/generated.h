@@ -38,8 +38,8 @@ struct Generated {
 [[nodiscard]] Samples draw(const Recipe& recipe, const std::string& checkpoint,
                            SampleOptions options);
 
-// The first `count` images as one picture.
-[[nodiscard]] std::string picture(const Samples& samples, int64_t count, int64_t columns);
+// The first `count` images as one picture. images: f32 [images, height, width, channels].
+[[nodiscard]] std::string picture(const Array& images, int64_t count, int64_t columns);
 
 // Replaces a file: writes the bytes to a new file and renames it.
 void write_file(const std::string& path, const std::string& bytes);

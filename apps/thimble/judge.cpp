@@ -58,9 +58,10 @@ std::string Judge::doubt(const Recipe& recipe, const std::string& checkpoint,
 }
 
 Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {
-  const int64_t pixels = samples.image.elements();
-  const int64_t count = static_cast<int64_t>(samples.images.size()) / pixels;
-  const data::Dataset drawn = data::in_memory({{"image", samples.image}}, {samples.images});
+  const Shape image = samples.image();
+  const int64_t pixels = image.elements();
+  const int64_t count = samples.images.shape()[0];
+  const data::Dataset drawn = data::in_memory({{"image", image}}, {samples.images});
   const std::vector<float> logits = trainer_.predict(drawn, "logits").floats();
   const int64_t classes = static_cast<int64_t>(logits.size()) / count;
   const std::vector<float> real_logits = trainer_.predict(real.take(count), "logits").floats();
@@ -71,7 +72,8 @@ Verdict Judge::judge(const Samples& samples, const data::Dataset& real) {
   };
   const eval::Neighbourhood near(eval::first_images(train_, kCompared), first(kMeasured), pixels);
   return {.inception_score = eval::inception_score(logits, classes),
-          .generated = eval::recognition(samples.images, logits, classes, near, samples.classes),
+          .generated =
+              eval::recognition(samples.images.as<float>(), logits, classes, near, samples.classes),
           .real = eval::recognition(first(count), real_logits, classes, near)};
 }
 

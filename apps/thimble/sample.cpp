@@ -75,7 +75,7 @@ int report_images(const SampleArguments& options, const Model& model, const std:
                   const Samples& samples) {
   const std::string out = options.out.empty() ? "samples.png" : options.out;
   const int64_t count = options.samples.count;
-  write_file(out, picture(samples, count, options.columns));
+  write_file(out, picture(samples.images, count, options.columns));
   const std::optional<Verdict> verdict = judged(options, model, checkpoint, samples);
   if (options.json) {
     print_json({{"recipe", model.name()},

@@ -310,7 +310,7 @@ std::vector<float> read_images(const std::string& path) {
 
 std::vector<float> draw_images(const Recipe& recipe, const std::string& checkpoint, int64_t count,
                                uint64_t seed) {
-  return recipe.sample(checkpoint, {.count = count, .seed = seed}).images;
+  return recipe.sample(checkpoint, {.count = count, .seed = seed}).images.floats();
 }
 
 }  // namespace thimble::bench

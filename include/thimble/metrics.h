@@ -1,11 +1,15 @@
 // Scores of classifiers from arrays of predictions. As metrics of a graph, summed up over an epoch:
 // confusion_matrix, f1_score and their like in <thimble/ops/confusion_matrix.h>.
+//
+// Labels and predictions are arrays of any integer type, scores of any type; vectors may be given
+// in their place. Functions of scores throw Error where their shape is not that of the labels with
+// an axis of classes behind it.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/ops/confusion_matrix.h>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace thimble::metrics {
@@ -18,17 +22,17 @@ class ConfusionMatrix {
 
   // Counts predictions: one class for each label. May be called batch after batch. A label that is
   // no class counts nowhere. Throws Error where the lengths differ or a prediction is no class.
-  void add(std::span<const int32_t> labels, std::span<const int32_t> predictions);
+  void add(const Array& labels, const Array& predictions);
   // The same for scores [labels, classes], of which the highest is the prediction, of equal ones
-  // the first. A row with NaN counts nowhere. Throws Error where the sizes do not fit.
-  void add_scores(std::span<const int32_t> labels, std::span<const float> scores);
+  // the first. A row with NaN counts nowhere.
+  void add_scores(const Array& labels, const Array& scores);
 
   [[nodiscard]] int64_t classes() const { return classes_; }
   // Throws Error where one is no class.
   [[nodiscard]] int64_t count(int64_t label, int64_t predicted) const;
   [[nodiscard]] int64_t total() const;
-  // [classes, classes], row-major.
-  [[nodiscard]] std::span<const int64_t> counts() const { return counts_; }
+  // i64 [classes, classes].
+  [[nodiscard]] Array counts() const { return {counts_, {classes_, classes_}}; }
 
  private:
   int64_t classes_;
@@ -48,20 +52,16 @@ class ConfusionMatrix {
 
 // The area under the receiver operating characteristic: how probable it is that a sample of class 1
 // has a higher score than one of class 0, equal scores counting half. Exact, by sorting; any
-// rising function of the scores gives the same. labels: 0 or 1. Source: Fawcett, "An introduction
-// to ROC analysis", 2006. Throws Error where the lengths differ, a label is neither 0 nor 1, a
-// class is missing or a score is NaN.
-[[nodiscard]] double roc_auc(std::span<const int32_t> labels, std::span<const float> scores);
-
-// The mean over the classes of each one's area against all others. scores: [labels, classes].
-// Throws Error likewise.
-[[nodiscard]] double roc_auc(std::span<const int32_t> labels, std::span<const float> scores,
-                             int64_t classes);
+// rising function of the scores gives the same. Source: Fawcett, "An introduction to ROC
+// analysis", 2006. scores: of class 1, in the shape of the labels, which are 0 or 1; or [labels,
+// classes], and the result is the mean over the classes of each one's area against all others.
+// Throws Error where the shapes do not fit, a label is no class, a class is missing or a score is
+// NaN.
+[[nodiscard]] double roc_auc(const Array& labels, const Array& scores);
 
 // The share of labels among the k classes of highest score, equal scores ranking by index; a row
-// whose label has a NaN score is wrong. scores: [labels, classes]. Throws Error where the sizes do
-// not fit, k is not in 1 to classes, or there are no labels.
-[[nodiscard]] double top_k_accuracy(std::span<const int32_t> labels, std::span<const float> scores,
-                                    int64_t classes, int64_t k);
+// whose label has a NaN score is wrong. scores: [labels, classes]. Throws Error where k is not in 1
+// to classes, or there are no labels.
+[[nodiscard]] double top_k_accuracy(const Array& labels, const Array& scores, int64_t k);
 
 }  // namespace thimble::metrics

@@ -1,6 +1,7 @@
 // The named models that ship with thimble.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/data.h>
 #include <thimble/graph.h>
 #include <thimble/optimizers.h>
@@ -35,11 +36,13 @@ struct SampleOptions {
 
 // Images or texts, as the recipe's `makes` says.
 struct Samples {
-  Shape image;                // of one image, [height, width, channels]
-  std::vector<float> images;  // [count, height, width, channels], 0 to 1
-  std::vector<std::string> texts;
+  Array images = {};  // f32 [count, height, width, channels], 0 to 1; of texts [0]
+  std::vector<std::string> texts = {};
   // The requested class of each image, if the recipe has classes; else empty.
-  std::vector<int64_t> classes;
+  std::vector<int64_t> classes = {};
+
+  // Of one image: [height, width, channels]. Throws Error if there are no images.
+  [[nodiscard]] Shape image() const;
 };
 
 enum class SampleKind : uint8_t { none, images, texts };

@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "bindings.h"
 #include "option_reader.h"
@@ -51,7 +52,7 @@ SampleOptions sample_options(const nb::dict& given) {
   return options;
 }
 
-// Samples of a recipe: one array
+// Samples of a recipe: one array of images, or texts as bytes.
 nb::object drawn(const Recipe& recipe, const std::filesystem::path& checkpoint,
                  SampleOptions options) {
   bool interrupted = false;
@@ -73,11 +74,10 @@ nb::object drawn(const Recipe& recipe, const std::filesystem::path& checkpoint,
     }
     return texts;
   }
-  std::vector<int64_t> dims = samples.image.dims();
-  dims.insert(dims.begin(), options.count);
   std::byte* data = nullptr;
-  nb::object images = new_array(DType::f32, Shape(dims), &data);
-  std::memcpy(data, samples.images.data(), samples.images.size() * sizeof(float));
+  nb::object images = new_array(samples.images.dtype(), samples.images.shape(), &data);
+  const std::span<const std::byte> bytes = samples.images.bytes();
+  if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
   return images;
 }
 

@@ -6,18 +6,44 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <string>
 
 namespace thimble::metrics {
 namespace {
 
 constexpr const char* kWhat = "metrics";
 
-void check_scores(size_t labels, size_t scores, int64_t classes) {
-  if (classes >= 1 && scores == labels * static_cast<size_t>(classes)) return;
-  throw Error(kWhat,
-              fmt::format("expected scores [{}, classes] for {} labels, got {} numbers for {} "
-                          "classes",
-                          labels, labels, scores, classes));
+std::vector<double> numbers_of(const Array& scores) { return scores.cast(DType::f64).as<double>(); }
+
+std::string with_classes(const Shape& labels) {
+  std::string text = to_string(labels);
+  text.pop_back();
+  return text + (labels.rank() == 0 ? "classes]" : ", classes]");
+}
+
+// Scores of several classes for each label.
+struct ClassScores {
+  std::vector<int64_t> labels;
+  std::vector<double> scores;
+  int64_t classes;
+
+  [[nodiscard]] std::span<const double> row(size_t label) const {
+    const auto size = static_cast<size_t>(classes);
+    return std::span(scores).subspan(label * size, size);
+  }
+};
+
+ClassScores class_scores(const Array& labels, const Array& scores) {
+  std::vector<int64_t> dims = scores.shape().dims();
+  if (!dims.empty()) dims.pop_back();
+  if (scores.shape().rank() < 1 || Shape(dims) != labels.shape() || scores.shape()[-1] < 1) {
+    throw Error(kWhat, fmt::format("expected scores {}, with the classes as the last axis, for "
+                                   "labels {}, got {}",
+                                   with_classes(labels.shape()), to_string(labels.shape()),
+                                   to_string(scores.shape())));
+  }
+  return {labels.integers(), numbers_of(scores), scores.shape()[-1]};
 }
 
 // Top and bottom of a share that may be 0 / 0.
@@ -103,7 +129,7 @@ double area(size_t samples, const Positive& positive, const ScoreOf& score) {
   return (ranks - of_class * (of_class + 1.0) / 2.0) / (of_class * others);
 }
 
-void check_label(int32_t label, int64_t classes) {
+void check_label(int64_t label, int64_t classes) {
   if (label >= 0 && label < classes) return;
   throw Error(kWhat, fmt::format("expected labels from 0 to {}, got {}", classes - 1, label));
 }
@@ -115,32 +141,38 @@ ConfusionMatrix::ConfusionMatrix(int64_t classes) : classes_(classes) {
   counts_.resize(static_cast<size_t>(classes * classes));
 }
 
-void ConfusionMatrix::add(std::span<const int32_t> labels, std::span<const int32_t> predictions) {
-  if (labels.size() != predictions.size()) {
+void ConfusionMatrix::add(const Array& labels, const Array& predictions) {
+  if (labels.elements() != predictions.elements()) {
     throw Error(kWhat, fmt::format("expected a prediction for each of {} labels, got {}",
-                                   labels.size(), predictions.size()));
+                                   labels.elements(), predictions.elements()));
   }
-  for (const int32_t predicted : predictions) {
+  const std::vector<int64_t> wanted = labels.integers();
+  const std::vector<int64_t> taken = predictions.integers();
+  for (const int64_t predicted : taken) {
     if (predicted >= 0 && predicted < classes_) continue;
     throw Error(kWhat,
                 fmt::format("expected predictions from 0 to {}, got {}", classes_ - 1, predicted));
   }
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || labels[i] >= classes_) continue;
-    ++counts_[static_cast<size_t>(labels[i] * classes_ + predictions[i])];
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] < 0 || wanted[i] >= classes_) continue;
+    ++counts_[static_cast<size_t>(wanted[i] * classes_ + taken[i])];
   }
 }
 
-void ConfusionMatrix::add_scores(std::span<const int32_t> labels, std::span<const float> scores) {
-  check_scores(labels.size(), scores.size(), classes_);
-  for (size_t i = 0; i < labels.size(); ++i) {
-    const auto row =
-        scores.subspan(i * static_cast<size_t>(classes_), static_cast<size_t>(classes_));
+void ConfusionMatrix::add_scores(const Array& labels, const Array& scores) {
+  const ClassScores given = class_scores(labels, scores);
+  if (given.classes != classes_) {
+    throw Error(kWhat,
+                fmt::format("expected scores of {} classes, got {}", classes_, given.classes));
+  }
+  for (size_t i = 0; i < given.labels.size(); ++i) {
+    const int64_t label = given.labels[i];
+    const std::span<const double> row = given.row(i);
     const bool is_number =
-        std::none_of(row.begin(), row.end(), [](float x) { return std::isnan(x); });
-    if (!is_number || labels[i] < 0 || labels[i] >= classes_) continue;
+        std::none_of(row.begin(), row.end(), [](double x) { return std::isnan(x); });
+    if (!is_number || label < 0 || label >= classes_) continue;
     const auto best = std::max_element(row.begin(), row.end()) - row.begin();
-    ++counts_[static_cast<size_t>(labels[i] * classes_ + best)];
+    ++counts_[static_cast<size_t>(label * classes_ + best)];
   }
 }
 
@@ -172,46 +204,46 @@ double accuracy(const ConfusionMatrix& matrix) {
   return share(right, static_cast<double>(matrix.total()));
 }
 
-double roc_auc(std::span<const int32_t> labels, std::span<const float> scores) {
-  check_scores(labels.size(), scores.size(), 1);
-  for (const int32_t label : labels) check_label(label, 2);
-  return area(
-      labels.size(), [&](size_t i) { return labels[i] == 1; }, [&](size_t i) { return scores[i]; });
-}
-
-double roc_auc(std::span<const int32_t> labels, std::span<const float> scores, int64_t classes) {
-  check_scores(labels.size(), scores.size(), classes);
-  for (const int32_t label : labels) check_label(label, classes);
-  double sum = 0.0;
-  for (int64_t c = 0; c < classes; ++c) {
-    sum += area(
-        labels.size(), [&](size_t i) { return labels[i] == c; },
-        [&](size_t i) {
-          return scores[i * static_cast<size_t>(classes) + static_cast<size_t>(c)];
-        });
+double roc_auc(const Array& labels, const Array& scores) {
+  if (scores.shape() == labels.shape()) {
+    const std::vector<int64_t> classes = labels.integers();
+    const std::vector<double> numbers = numbers_of(scores);
+    for (const int64_t label : classes) check_label(label, 2);
+    return area(
+        classes.size(), [&](size_t i) { return classes[i] == 1; },
+        [&](size_t i) { return numbers[i]; });
   }
-  return sum / static_cast<double>(classes);
+  const ClassScores given = class_scores(labels, scores);
+  for (const int64_t label : given.labels) check_label(label, given.classes);
+  double sum = 0.0;
+  for (int64_t c = 0; c < given.classes; ++c) {
+    sum += area(
+        given.labels.size(), [&](size_t i) { return given.labels[i] == c; },
+        [&](size_t i) { return given.row(i)[static_cast<size_t>(c)]; });
+  }
+  return sum / static_cast<double>(given.classes);
 }
 
-double top_k_accuracy(std::span<const int32_t> labels, std::span<const float> scores,
-                      int64_t classes, int64_t k) {
-  check_scores(labels.size(), scores.size(), classes);
-  if (labels.empty()) throw Error(kWhat, "top_k_accuracy needs at least one label");
-  if (k < 1 || k > classes) {
-    throw Error(kWhat, fmt::format("expected k from 1 to {} classes, got {}", classes, k));
+double top_k_accuracy(const Array& labels, const Array& scores, int64_t k) {
+  const ClassScores given = class_scores(labels, scores);
+  if (given.labels.empty()) throw Error(kWhat, "top_k_accuracy needs at least one label");
+  if (k < 1 || k > given.classes) {
+    throw Error(kWhat, fmt::format("expected k from 1 to {} classes, got {}", given.classes, k));
   }
   double right = 0.0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || labels[i] >= classes) continue;
-    const float* const row = scores.data() + i * static_cast<size_t>(classes);
-    const float own = row[labels[i]];
+  for (size_t i = 0; i < given.labels.size(); ++i) {
+    const int64_t label = given.labels[i];
+    if (label < 0 || label >= given.classes) continue;
+    const std::span<const double> row = given.row(i);
+    const double own = row[static_cast<size_t>(label)];
     int64_t better = 0;
-    for (int64_t c = 0; c < classes; ++c) {
-      better += row[c] > own || (row[c] == own && c < labels[i]) ? 1 : 0;
+    for (int64_t c = 0; c < given.classes; ++c) {
+      const double other = row[static_cast<size_t>(c)];
+      better += other > own || (other == own && c < label) ? 1 : 0;
     }
     right += better < k && !std::isnan(own) ? 1.0 : 0.0;
   }
-  return right / static_cast<double>(labels.size());
+  return right / static_cast<double>(given.labels.size());
 }
 
 }  // namespace thimble::metrics

@@ -111,6 +111,11 @@ std::string recipes_that_sample() {
 
 namespace thimble {
 
+Shape Samples::image() const {
+  if (images.shape().rank() != 4) throw Error("sample", "these are texts, no images");
+  return {images.shape()[1], images.shape()[2], images.shape()[3]};
+}
+
 Samples Recipe::sample(const std::string& checkpoint, const SampleOptions& options) const {
   models::check_sample_options(*this, options);
   return sampler(checkpoint, options);

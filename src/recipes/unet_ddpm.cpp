@@ -257,7 +257,12 @@ void append_images(std::vector<float>& images, const std::vector<float>& x) {
 Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   const int64_t steps = options.steps.value_or(unet_ddpm.sample_steps);
   Denoiser network(checkpoint, std::min(kDrawnAtOnce, options.count), options.threads);
-  Samples samples{.image = {28, 28, 1}, .images = {}, .texts = {}, .classes = {}};
+  std::vector<float> images;
+  std::vector<int64_t> classes;
+  const auto complete = [&images, &classes]() -> Samples {
+    const auto count = static_cast<int64_t>(classes.size());
+    return {.images = {std::move(images), {count, 28, 28, 1}}, .classes = std::move(classes)};
+  };
   int64_t done = 0;
   const int64_t chunks = (options.count + kDrawnAtOnce - 1) / kDrawnAtOnce;
   for (int64_t first = 0; first < options.count; first += kDrawnAtOnce) {
@@ -265,7 +270,7 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
     std::vector<float> x(static_cast<size_t>(count * kSide * kSide), 0.0F);
     add_noise(x, 1.0, steps, first, options.seed);
     for (int64_t step = steps - 1; step >= 0; --step) {
-      if (options.stop && options.stop()) return samples;
+      if (options.stop && options.stop()) return complete();
       // The times divide 0..999 evenly, the last one and the first included.
       const auto time_of = [&](int64_t s) {
         return s < 0 ? -1 : steps == 1 ? kTimes - 1 : s * (kTimes - 1) / (steps - 1);
@@ -276,10 +281,10 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
       if (more > 0.0) add_noise(x, more, step, first, options.seed);
       if (options.on_progress) options.on_progress(++done, chunks * steps);
     }
-    append_images(samples.images, x);
-    for (int64_t i = 0; i < count; ++i) samples.classes.push_back(digit_of(first + i));
+    append_images(images, x);
+    for (int64_t i = 0; i < count; ++i) classes.push_back(digit_of(first + i));
   }
-  return samples;
+  return complete();
 }
 
 }  // namespace

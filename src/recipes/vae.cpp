@@ -73,10 +73,7 @@ Samples sample(const std::string& checkpoint, const SampleOptions& options) {
   const Shape shape{options.count, kLatent};
   std::vector<float> z(static_cast<size_t>(shape.elements()));
   exec::fill_initial(init::normal(0.0, 1.0), "z", options.seed, shape, z.data());
-  return {.image = {28, 28, 1},
-          .images = images.run({{"z", z}}).at("image").floats(),
-          .texts = {},
-          .classes = {}};
+  return {.images = images.run({{"z", z}}).at("image")};
 }
 
 constexpr TorchWeights::Flattened kFlattened[] = {{"mean.weight", 1, 7, 7, 8},

@@ -26,7 +26,7 @@ void expect_error(const F& call, const char* message) {
 
 TEST(confusion_matrix, counts_labels_by_predictions) {
   const ConfusionMatrix m = matrix();
-  EXPECT_THAT(m.counts(), testing::ElementsAre(2, 1, 0, 1, 1, 0, 1, 2, 0));
+  EXPECT_EQ(m.counts(), Array(std::vector<int64_t>{2, 1, 0, 1, 1, 0, 1, 2, 0}, {3, 3}));
   EXPECT_EQ(m.count(2, 1), 2);
   EXPECT_EQ(m.total(), 8);
   EXPECT_DOUBLE_EQ(accuracy(m), 3.0 / 8.0);
@@ -36,15 +36,24 @@ TEST(confusion_matrix, takes_batch_after_batch) {
   ConfusionMatrix parts(3);
   const std::span<const int32_t> labels(kLabels);
   const std::span<const int32_t> predictions(kPredictions);
-  parts.add(labels.first(3), predictions.first(3));
-  parts.add(labels.subspan(3), predictions.subspan(3));
-  EXPECT_THAT(parts.counts(), testing::ElementsAreArray(matrix().counts()));
+  parts.add(Array::view(labels.first(3), {3}), Array::view(predictions.first(3), {3}));
+  parts.add(Array::view(labels.subspan(3), {5}), Array::view(predictions.subspan(3), {5}));
+  EXPECT_EQ(parts.counts(), matrix().counts());
+}
+
+TEST(confusion_matrix, takes_integers_of_any_type) {
+  ConfusionMatrix m(3);
+  m.add(Array(kLabels).cast(DType::u8), Array(kPredictions).cast(DType::i64));
+  EXPECT_EQ(m.counts(), matrix().counts());
 }
 
 TEST(confusion_matrix, leaves_out_what_has_no_label_or_no_score) {
   ConfusionMatrix m(2);
-  m.add_scores(std::vector<int32_t>{0, 1, -1, 1}, std::vector<float>{2, 2, 0, 1, 5, 1, NAN, 1});
-  EXPECT_THAT(m.counts(), testing::ElementsAre(1, 0, 0, 1));
+  const Array scores(std::vector<float>{2, 2, 0, 1, 5, 1, NAN, 1}, {4, 2});
+  m.add_scores(std::vector<int32_t>{0, 1, -1, 1}, scores);
+  EXPECT_EQ(m.counts(), Array(std::vector<int64_t>{1, 0, 0, 1}, {2, 2}));
+  m.add_scores(std::vector<int32_t>{0, 1, -1, 1}, scores.cast(DType::bf16));
+  EXPECT_EQ(m.total(), 4);
 }
 
 // Of the classes tp = 2, 1, 0; labels 3, 2, 3; predictions 4, 4, 0.
@@ -97,18 +106,18 @@ TEST(roc_auc, of_many_equals_the_count_of_pairs) {
 
 TEST(roc_auc, of_several_classes_is_the_mean_of_each_against_the_rest) {
   const std::vector<int32_t> labels = {0, 1, 2, 1};
-  const std::vector<float> scores = {3, 1, 0, 0, 2, 1, 1, 1, 2, 2, 0, 1};
+  const Array scores(std::vector<float>{3, 1, 0, 0, 2, 1, 1, 1, 2, 2, 0, 1}, {4, 3});
   // Class 0: 3 beats 0, 1, 2. Class 1: {2, 0} against {1, 1}: 2 beats both, 0 none. Class 2: 2
   // beats 0, 1, 1.
-  EXPECT_DOUBLE_EQ(roc_auc(labels, scores, 3), (1.0 + 0.5 + 1.0) / 3);
+  EXPECT_DOUBLE_EQ(roc_auc(labels, scores), (1.0 + 0.5 + 1.0) / 3);
 }
 
 TEST(top_k_accuracy, ranks_equal_scores_by_index) {
   const std::vector<int32_t> labels = {1, 2, 0};
-  const std::vector<float> scores = {1, 1, 0, 3, 2, 1, NAN, 1, 2};
-  EXPECT_DOUBLE_EQ(top_k_accuracy(labels, scores, 3, 1), 0.0);
-  EXPECT_DOUBLE_EQ(top_k_accuracy(labels, scores, 3, 2), 1.0 / 3);
-  EXPECT_DOUBLE_EQ(top_k_accuracy(labels, scores, 3, 3), 2.0 / 3);
+  const Array scores(std::vector<float>{1, 1, 0, 3, 2, 1, NAN, 1, 2}, {3, 3});
+  EXPECT_DOUBLE_EQ(top_k_accuracy(labels, scores, 1), 0.0);
+  EXPECT_DOUBLE_EQ(top_k_accuracy(labels, scores, 2), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(top_k_accuracy(labels, scores, 3), 2.0 / 3);
 }
 
 TEST(metrics, refuse_what_does_not_fit) {
@@ -121,7 +130,9 @@ TEST(metrics, refuse_what_does_not_fit) {
       [&] {
         m.add_scores(two, std::vector<float>{1, 2});
       },
-      "expected scores [2, classes]");
+      "expected scores [2, classes], with the classes as the last axis, for labels [2], got [2]");
+  expect_error([&] { m.add_scores(two, Array(DType::f32, {2, 3})); }, "scores of 2 classes, got 3");
+  expect_error([&] { m.add(std::vector<float>{0, 1}, two); }, "f32");
   expect_error([&] { (void)m.count(0, 2); }, "no class 2");
   expect_error([&] { (void)f1(m, ClassAverage::binary, 2); }, "positive to be one of 2");
   expect_error(
@@ -137,7 +148,7 @@ TEST(metrics, refuse_what_does_not_fit) {
   expect_error([&] { (void)roc_auc(two, std::vector<float>{1, NAN}); }, "score 1 is NaN");
   expect_error(
       [&] {
-        (void)top_k_accuracy(two, std::vector<float>{1, 2, 3, 4}, 2, 3);
+        (void)top_k_accuracy(two, Array(std::vector<float>{1, 2, 3, 4}, {2, 2}), 3);
       },
       "k from 1 to 2");
 }

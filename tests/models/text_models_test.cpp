@@ -47,6 +47,8 @@ TEST_P(TextModels, write_the_bytes_that_whole_windows_rank_first) {
   const Samples samples = recipe().sample(
       weights, {.count = 1, .prompt = prompt, .length = kAdded, .temperature = 0.0, .threads = 2});
   ASSERT_EQ(samples.texts.size(), 1U);
+  EXPECT_EQ(samples.images.elements(), 0);
+  EXPECT_THROW(static_cast<void>(samples.image()), Error);
   const std::string& text = samples.texts[0];
   ASSERT_EQ(text.size(), static_cast<size_t>(kPrompt + kAdded));
   EXPECT_EQ(text.substr(0, kPrompt), prompt);

@@ -3,6 +3,7 @@
 #include <thimble/thimble.h>
 
 #include <algorithm>
+#include <span>
 
 #include "io/temporary_folder.h"
 
@@ -30,7 +31,7 @@ class UnetDdpm : public testing::Test {
   }
 
   [[nodiscard]] std::vector<float> draw(const SampleOptions& options) const {
-    return recipe().sample(checkpoint_, options).images;
+    return recipe().sample(checkpoint_, options).images.as<float>();
   }
 
   test::TemporaryFolder folder_;
@@ -39,11 +40,13 @@ class UnetDdpm : public testing::Test {
 
 TEST_F(UnetDdpm, draws_images_of_the_data_s_shape_and_range) {
   const Samples samples = recipe().sample(checkpoint_, {.count = 3, .seed = 7, .steps = 2});
-  EXPECT_EQ(samples.image, (Shape{28, 28, 1}));
-  ASSERT_EQ(samples.images.size(), 3U * 28 * 28);
+  EXPECT_EQ(samples.image(), (Shape{28, 28, 1}));
+  EXPECT_EQ(samples.images.dtype(), DType::f32);
+  EXPECT_EQ(samples.images.shape(), (Shape{3, 28, 28, 1}));
   EXPECT_EQ(samples.classes, (std::vector<int64_t>{0, 1, 2}));  // the digits in turn
-  EXPECT_GE(*std::min_element(samples.images.begin(), samples.images.end()), 0.0F);
-  EXPECT_LE(*std::max_element(samples.images.begin(), samples.images.end()), 1.0F);
+  const std::span<const float> pixels = samples.images.as<float>();
+  EXPECT_GE(*std::min_element(pixels.begin(), pixels.end()), 0.0F);
+  EXPECT_LE(*std::max_element(pixels.begin(), pixels.end()), 1.0F);
 }
 
 TEST_F(UnetDdpm, draws_the_same_for_a_seed_whatever_the_threads_and_the_count) {
@@ -63,6 +66,9 @@ TEST_F(UnetDdpm, reports_its_progress_and_can_be_stopped) {
   EXPECT_FALSE(draw({.count = 1, .steps = 4, .on_progress = on_progress}).empty());
   EXPECT_EQ(told, 4);
   EXPECT_TRUE(draw({.count = 1, .steps = 4, .stop = [] { return true; }}).empty());
+  const Samples stopped =
+      recipe().sample(checkpoint_, {.count = 1, .steps = 4, .stop = [] { return true; }});
+  EXPECT_EQ(stopped.images.shape(), (Shape{0, 28, 28, 1}));
 }
 
 TEST_F(UnetDdpm, refuses_more_steps_than_the_model_has) {

@@ -58,7 +58,7 @@ Graph model() {
 
 metrics::ConfusionMatrix expected() {
   metrics::ConfusionMatrix matrix(kClasses);
-  matrix.add_scores(labels(), scores());
+  matrix.add_scores(labels(), Array(scores(), {kSamples, kClasses}));
   return matrix;
 }
 
@@ -86,8 +86,9 @@ TEST(epoch_metrics, are_no_means_over_batches) {
   const std::vector<float> all_scores = scores();
   for (size_t i = 0; i + 4 <= all_labels.size(); i += 4) {
     metrics::ConfusionMatrix matrix(kClasses);
-    matrix.add_scores(std::span(all_labels).subspan(i, 4),
-                      std::span(all_scores).subspan(3 * i, 12));
+    matrix.add_scores(
+        Array::view(std::span(all_labels).subspan(i, 4), {4}),
+        Array::view(std::span(all_scores).subspan(kClasses * i, 4 * kClasses), {4, kClasses}));
     sum += metrics::f1(matrix);
   }
   EXPECT_GT(std::abs(sum / 5 - metrics::f1(expected())), 0.01);
