@@ -48,9 +48,55 @@ std::optional<DType> narrow_type(const InferContext& c) {
   return found;
 }
 
+// Whether the shape rule takes f64 in the place of an input, or of all inputs of its type.
+bool takes_f64(const InferContext& c, size_t input, bool all) {
+  std::vector<TensorType> types;
+  types.reserve(c.inputs.size());
+  std::vector<const TensorType*> pointers(c.inputs.begin(), c.inputs.end());
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    if (pointers[i] == nullptr) continue;
+    if (i != input && !(all && pointers[i]->dtype == pointers[input]->dtype)) continue;
+    types.push_back({DType::f64, pointers[i]->shape});
+    pointers[i] = &types.back();
+  }
+  try {
+    static_cast<void>(c.op.infer({c.op, c.attrs, pointers}));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Applies the shape rule. Where it does not look at the type of an input, the kernels read f32,
+// unless the op has others for these types. That it does not look shows where it takes f64, which
+// no kernel reads that has a type of its own.
+std::vector<TensorType> checked_types(const OpDef& op, const Attrs& attrs,
+                                      std::span<const TensorType* const> inputs) {
+  const InferContext c{op, attrs, inputs};
+  std::vector<TensorType> outputs = op.infer(c);
+  if (op.kernels.any_type || typed_kernels(op, inputs) != nullptr) return outputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr || inputs[i]->dtype == DType::f32) continue;
+    if (takes_f64(c, i, false) || takes_f64(c, i, true)) {
+      c.require_dtype(static_cast<int>(i), DType::f32);
+    }
+  }
+  return outputs;
+}
+
 // Applies the shape rule to the same inputs in f32.
 std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
                                       std::span<const TensorType* const> inputs, DType narrow) {
+  // What is updated is written in the type that it has.
+  for (const Alias& update : op.memory.updates) {
+    const auto in = static_cast<size_t>(update.in);
+    if (in < inputs.size() && inputs[in] != nullptr) {
+      InferContext{op, attrs, inputs}.require(
+          !is_16_bit(inputs[in]->dtype),
+          fmt::format("expected {}, which is updated, of type f32: only gradients may have 16 bits",
+                      op.signature.inputs[in].name));
+    }
+  }
   std::vector<TensorType> wide;
   wide.reserve(inputs.size());
   std::vector<const TensorType*> pointers;
@@ -62,7 +108,7 @@ std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
     wide.push_back({DType::f32, type->shape});
     pointers.push_back(&wide.back());
   }
-  std::vector<TensorType> outputs = op.infer({op, attrs, pointers});
+  std::vector<TensorType> outputs = checked_types(op, attrs, pointers);
   const std::vector<int>& stay = op.kernels.stay_f32;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const bool stays = std::find(stay.begin(), stay.end(), static_cast<int>(i)) != stay.end();
@@ -110,7 +156,7 @@ void InferContext::require_dtype(int i, DType dtype) const {
 std::vector<TensorType> infer_types(const OpDef& op, const Attrs& attrs,
                                     std::span<const TensorType* const> inputs) {
   const InferContext c{op, attrs, inputs};
-  if (!widens(op, inputs)) return op.infer(c);
+  if (!widens(op, inputs)) return checked_types(op, attrs, inputs);
   return widened_types(op, attrs, inputs, *narrow_type(c));
 }
 

@@ -333,6 +333,8 @@ TEST(canary, that_accepts_what_it_must_refuse_is_caught) {
   other.error = "of one shape";
   expect_caught(check_rejects(op, other), "expected a message with");
   op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> { return {c.input(0)}; };
+  EXPECT_EQ(check_rejects(op, test), "");  // a rule that does not look at types takes f32 alone
+  op.kernels.any_type = true;
   expect_caught(check_rejects(op, test), "must be refused");
 }
 

@@ -11,6 +11,7 @@
 
 #include "harness/op_bits.h"
 #include "harness/op_checks.h"
+#include "harness/op_every_type.h"
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
 #include "harness/op_types.h"
@@ -57,11 +58,15 @@ void add_tests(const std::string& name, const OpCases& table) {
   }
   for (const OpCase& test : table.cases) {
     using Check = std::string (*)(const ir::OpDef&, const OpCase&);
-    const std::pair<const char*, Check> checks[] = {
-        {"shapes", check_shapes},     {"reference", check_reference},
-        {"fast", check_fast},         {"in_place", check_in_place},
-        {"gradient", check_gradient}, {"attributes", check_attributes},
-        {"samples", check_samples},   {"types", check_types}};
+    const std::pair<const char*, Check> checks[] = {{"shapes", check_shapes},
+                                                    {"reference", check_reference},
+                                                    {"fast", check_fast},
+                                                    {"in_place", check_in_place},
+                                                    {"gradient", check_gradient},
+                                                    {"attributes", check_attributes},
+                                                    {"samples", check_samples},
+                                                    {"types", check_types},
+                                                    {"every_type", check_every_type}};
     for (const auto& [what, check] : checks) {
       if (std::string_view(what) == "gradient" && op->gradient.vjp == nullptr) continue;
       add_test(name, test.name + "_" + what,

@@ -10,9 +10,14 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
                               const std::vector<Tensor>& inputs, Kernel which) {
   const ir::OpDef* op = ir::find_op(name);
   if (op == nullptr) throw Error(name, "no such op in the library");
+  return run_op(*op, attrs, inputs, which);
+}
+
+std::vector<ir::Bytes> run_op(const ir::OpDef& op, const ir::Attrs& attrs,
+                              const std::vector<Tensor>& inputs, Kernel which) {
   ir::Graph graph;
   std::vector<Value> values;
-  std::vector<const void*> sources(std::max(inputs.size(), op->signature.inputs.size()), nullptr);
+  std::vector<const void*> sources(std::max(inputs.size(), op.signature.inputs.size()), nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].absent) {
       values.emplace_back();
@@ -23,10 +28,10 @@ std::vector<ir::Bytes> run_op(const char* name, const ir::Attrs& attrs,
   }
   std::vector<ir::Bytes> outputs;
   std::vector<void*> destinations;
-  for (const Value& output : graph.add(*op, attrs, values)) {
+  for (const Value& output : graph.add(op, attrs, values)) {
     outputs.emplace_back(static_cast<size_t>(size_bytes(output.dtype(), output.shape())));
   }
-  for (const ir::Alias& update : op->memory.updates) {
+  for (const ir::Alias& update : op.memory.updates) {
     const auto in = static_cast<size_t>(update.in);
     const auto out = static_cast<size_t>(update.out);
     if (in < inputs.size() && out < outputs.size()) outputs[out] = inputs[in].bytes;

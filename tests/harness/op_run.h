@@ -35,6 +35,9 @@ std::vector<T> values_of(const ir::Bytes& bytes) {
 
 // The outputs of an op, by its fast kernel where it has one or by its reference kernel.
 enum class Kernel : uint8_t { fast, reference };
+std::vector<ir::Bytes> run_op(const ir::OpDef& op, const ir::Attrs& attrs,
+                              const std::vector<Tensor>& inputs, Kernel kernel);
+// An op of the library.
 std::vector<ir::Bytes> run_op(const char* op, const ir::Attrs& attrs,
                               const std::vector<Tensor>& inputs, Kernel kernel);
 

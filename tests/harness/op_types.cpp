@@ -60,7 +60,8 @@ Bytes converted(const Bytes& bytes, const ir::TensorType& from, DType to) {
   return bytes_of(numbers_of(bytes, from), to);
 }
 
-// A number that wraps as an unsigned sum does.
+}  // namespace
+
 double wrapped(double number, DType dtype) {
   const auto bits = static_cast<uint64_t>(static_cast<int64_t>(number));
   switch (dtype) {
@@ -78,6 +79,8 @@ double wrapped(double number, DType dtype) {
       return number;
   }
 }
+
+namespace {
 
 // The usual kernels on the numbers that the typed case holds must give the same results.
 std::string compare_with_usual(const ir::OpDef& op, const OpCase& usual, const TypedCase& typed) {

@@ -15,6 +15,10 @@ struct TypedCase {
   OpCase test;
 };
 
+// A whole number as a type holds it, wrapping as unsigned sums do; of i64 and packed types as it
+// is.
+[[nodiscard]] double wrapped(double number, DType dtype);
+
 // Those that the op's shape rule takes. `integers`: of the typed kernels, else of f16 and bf16.
 std::vector<TypedCase> typed_cases(const ir::OpDef& op, const OpCase& test, bool integers);
 

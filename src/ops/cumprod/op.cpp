@@ -23,6 +23,7 @@ const OpDef& cumprod_grad_op() {
           .attrs = ir::Attrs::schema_of<CumprodOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(1, DType::f32);
         c.require(c.input(0) == c.input(1), "expected dy of the type of x");
         return {c.input(1)};
       },
