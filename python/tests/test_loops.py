@@ -54,7 +54,7 @@ def test_optimizers_are_functions_with_a_trainers_bits(digits, optimizer):
         params, state = optimizer.update(params, dict(by_hand.gradients(batch)), state)
         assert all((given[name] != params[name]).any() for name in given)
         by_hand.load_state_dict(params)
-    assert state.updates == 3
+    assert state.updates == (3,) * len(params)
     assert trained.weights_sha256() == by_hand.weights_sha256()
 
 
@@ -63,14 +63,60 @@ def test_updates_take_trees_and_leave_what_has_no_gradient():
     sgd = tb.SGD(lr=1.0)
     after, state = sgd.update(params, [None, {"b": (np.ones((2, 2)),)}], sgd.init(params), lr=0.25)
     assert after[0] is params[0] and (after[1]["b"][0] == -0.25).all()
-    with pytest.raises(ValueError, match="do not fit together"):
-        sgd.update(params, [None], state)
+    assert state.updates == (0, 1)
+    for grads, got in (([None], r"\[\.\.\.\]"), ([None, {"b": None}], r"\{'b': \.\.\.\}\]"),
+                       ([None, {"c": (None,)}], r"\{'c': \(\.\.\.,\)\}\]")):
+        with pytest.raises(ValueError, match="gradients must have the structure.*got .*" + got):
+            sgd.update(params, grads, state)
+    with pytest.raises(ValueError, match="the state is one of 1 parameters, got 2"):
+        sgd.update(params, [None, {"b": (None,)}], sgd.init(np.ones(3)))
+    for lr in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(ValueError, match="lr must be finite and not negative"):
+            sgd.update(params, [None, {"b": (None,)}], state, lr=lr)
     with pytest.raises(ValueError, match=r"\[update\] expected a gradient of shape \[3\]"):
         sgd.update(params, [np.ones(4), {"b": (None,)}], state)
     with pytest.raises(ValueError, match="gradients are floating point, got an array of int64"):
         sgd.update(params, [np.ones(4, np.int64), {"b": (None,)}], sgd.init(params))
     with pytest.raises(ValueError, match="parameters are floating point, got an array of int32"):
         sgd.init(np.ones(4, np.int32))
+
+
+@pytest.mark.parametrize("name", ["Adam", "NAdam", "RAdam", "Adamax", "Adafactor"])
+def test_a_parameter_counts_its_own_updates_as_in_pytorch(name):
+    torch = pytest.importorskip("torch")
+    ours = getattr(tb, name)(lr=0.1)
+    start, gradient = np.array([1.0, -2.0], np.float32), np.array([0.3, -0.4], np.float32)
+    theirs = [torch.tensor(start, requires_grad=True) for _ in range(2)]
+    optimizer = getattr(torch.optim, name)(theirs, lr=0.1)
+    params = [start, start]
+    state = ours.init(params)
+    for i in range(6):
+        late = gradient if i >= 3 else None
+        params, state = ours.update(params, [gradient, late], state)
+        for tensor, given in zip(theirs, (gradient, late)):
+            tensor.grad = None if given is None else torch.tensor(given)
+        optimizer.step()
+    assert state.updates == (6, 3)
+    for have, wanted in zip(params, theirs):
+        np.testing.assert_allclose(have, wanted.detach().numpy(), rtol=1e-6)
+
+
+def test_settings_reach_the_optimizer_whatever_their_default():
+    assert "nesterov=false" in tb.Muon(nesterov=False)._text()
+    gradients = np.random.default_rng(0).normal(size=(3, 2, 2)) * [[[4]], [[2]], [[1]]]
+
+    def after(optimizer):
+        params, state = np.ones((2, 2), np.float32), optimizer.init(np.ones((2, 2)))
+        for gradient in gradients:
+            params, state = optimizer.update(params, gradient, state)
+        return params
+
+    assert (after(tb.Muon(nesterov=False)) != after(tb.Muon())).any()
+    for true in (1, np.bool_(True)):
+        np.testing.assert_array_equal(after(tb.Adam(amsgrad=true)), after(tb.Adam(amsgrad=True)))
+    assert (after(tb.Adam(amsgrad=True)) != after(tb.Adam())).any()
+    with pytest.raises(ValueError, match=r"\[Adam\] betas must be 2 numbers \(beta1, beta2\)"):
+        tb.Adam(betas=(0.9,)).init(np.ones(2))
 
 
 def test_lbfgs_minimizes_functions_as_pytorch_does():
@@ -104,6 +150,11 @@ def test_lbfgs_minimizes_functions_as_pytorch_does():
     assert lbfgs.iterations == optimizer.state[theirs]["n_iter"]
     with pytest.raises(ValueError, match="line_search"):
         tb.LBFGS(line_search="armijo")
+    x = {"a": np.ones(2), "b": np.ones(2)}
+    with pytest.raises(ValueError, match="the gradient must have the structure of x.*'c'"):
+        tb.LBFGS().minimize(lambda x: (1.0, {"a": x["a"], "c": x["b"]}), x)
+    with pytest.raises(ValueError, match="the gradient must have the shapes of x"):
+        tb.LBFGS().minimize(lambda x: (1.0, {"a": x["a"][:1], "b": np.ones(3)}), x)
 
 
 def test_lbfgs_trains_a_trainer_and_leaves_it_whole_where_the_loss_goes_bad(digits):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core
 from ._arrays import Array, as_array, to_dtype
-from ._tree import flatten, unflatten
+from ._tree import drawn, flatten, unflatten
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,11 +20,12 @@ class OptimizerState:
     the next one. Immutable.
 
     Args:
-        updates: how many were made
-        leaves: for each parameter, in the order of a flattened tree, arrays by name: "exp_avg", ...
+        updates: for each parameter, in the order of a flattened tree, how many it had: an update
+            without its gradient is none
+        leaves: for each parameter, arrays by name: "exp_avg", ...
     """
 
-    updates: int
+    updates: tuple[int, ...]
     leaves: tuple[dict[str, Array], ...]
 
 
@@ -66,19 +68,24 @@ class Optimizer:
             value = getattr(self, field.name)
             if field.name in self._pairs:
                 names = self._pairs[field.name]
-                settings += [f"{name}={part}" for name, part in zip(names, value, strict=True)]
-            elif isinstance(value, bool):
-                settings += [field.name] if value else []
-            else:
-                name = "epsilon" if field.name == "eps" else field.name
-                settings.append(f"{name}={value}")
+                if not isinstance(value, (tuple, list)) or len(value) != len(names):
+                    raise ValueError(
+                        f"[{type(self).__name__}] {field.name} must be {len(names)} numbers "
+                        f"({', '.join(names)}), got {value!r}"
+                    )
+                settings += [f"{name}={part}" for name, part in zip(names, value)]
+                continue
+            if isinstance(field.default, bool) and value in (True, False):
+                value = "true" if value else "false"
+            name = "epsilon" if field.name == "eps" else field.name
+            settings.append(f"{name}={value}")
         return f"{self._name}:{','.join(settings)}"
 
     def init(self, params: Any) -> OptimizerState:
         """What the optimizer keeps for these parameters before the first update. params: an array,
         or nested dictionaries, lists and tuples of them."""
         rules = [_rule(self._text(), np.shape(_parameter(p))) for p in flatten(params)[0]]
-        return OptimizerState(0, tuple(dict(rule.first()) for rule in rules))
+        return OptimizerState((0,) * len(rules), tuple(dict(rule.first()) for rule in rules))
 
     def update(
         self, params: Any, grads: Any, state: OptimizerState, lr: float | None = None
@@ -91,30 +98,39 @@ class Optimizer:
             grads: the gradients, of the same structure; None in the place of one leaves its
                 parameter as it is
             state: of init or of the update before
-            lr: a learning rate instead of the optimizer's, such as a schedule's
+            lr: a learning rate instead of the optimizer's, such as a schedule's; finite, at least 0
         """
+        rate = self.lr if lr is None else lr
+        if not (math.isfinite(rate) and rate >= 0):
+            raise ValueError(f"[update] lr must be finite and not negative, got {lr}")
         leaves, structure = flatten(params)
-        gradients = flatten(grads)[0]
-        if not len(leaves) == len(gradients) == len(state.leaves):
+        gradients, given = flatten(grads)
+        if given != structure:
             raise ValueError(
-                f"[update] {len(leaves)} parameters, {len(gradients)} gradients and a state of "
-                f"{len(state.leaves)} do not fit together"
+                f"[update] gradients must have the structure of the parameters, {drawn(structure)}, "
+                f"got {drawn(given)}"
             )
-        number = state.updates + 1
+        if len(leaves) != len(state.leaves):
+            raise ValueError(
+                f"[update] the state is one of {len(state.leaves)} parameters, got {len(leaves)}; "
+                "init makes one for these"
+            )
         after: list[Any] = []
+        updates: list[int] = []
         kept: list[dict[str, Array]] = []
-        for param, grad, own in zip(leaves, gradients, state.leaves):
-            if grad is None:
-                after.append(param)
-                kept.append(own)
-                continue
-            array = _parameter(param)
-            changed, *arrays = _rule(self._text(), array.shape).run(
-                array, _parameter(grad, "gradients"), list(own.values()), self.lr if lr is None else lr, number
-            )
-            after.append(changed)
-            kept.append(dict(zip(own, arrays)))
-        return unflatten(structure, iter(after)), OptimizerState(number, tuple(kept))
+        for param, grad, number, own in zip(leaves, gradients, state.updates, state.leaves):
+            if grad is not None:
+                array = _parameter(param)
+                gradient = _parameter(grad, "gradients")
+                number += 1
+                param, *arrays = _rule(self._text(), array.shape).run(
+                    array, gradient, list(own.values()), rate, number
+                )
+                own = dict(zip(own, arrays))
+            after.append(param)
+            updates.append(number)
+            kept.append(own)
+        return unflatten(structure, iter(after)), OptimizerState(tuple(updates), tuple(kept))
 
 
 @dataclasses.dataclass(frozen=True)

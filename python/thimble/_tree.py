@@ -40,3 +40,17 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     if isinstance(kind, type):  # a named tuple
         return kind(*items)
     return items if kind == "list" else tuple(items)
+
+
+def drawn(structure: Any) -> str:
+    """A structure as Python writes it, with "..." for each leaf."""
+    if structure is _LEAF:
+        return "..."
+    kind, keys, parts = structure
+    items = [drawn(part) for part in parts]
+    if kind == "dict":
+        return "{" + ", ".join(f"{key!r}: {item}" for key, item in zip(keys, items)) + "}"
+    if kind == "list":
+        return "[" + ", ".join(items) + "]"
+    name = kind.__name__ if isinstance(kind, type) else ""
+    return f"{name}({', '.join(items)}{',' if len(items) == 1 else ''})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, as_array
-from ._tree import flatten, unflatten
+from ._tree import drawn, flatten, unflatten
 from .trainer import Trainer
 
 
@@ -98,7 +98,20 @@ class LBFGS:
 
         def objective(now: Array) -> tuple[float, Array]:
             value, gradient = function(unflatten(structure, iter(_parts(now, like))))
-            return float(value), _flat([as_array(g) for g in flatten(gradient)[0]])
+            slopes, given = flatten(gradient)
+            if given != structure:
+                raise ValueError(
+                    f"[LBFGS] the gradient must have the structure of x, {drawn(structure)}, "
+                    f"got {drawn(given)}"
+                )
+            slopes = [as_array(slope) for slope in slopes]
+            for slope, at in zip(slopes, like):
+                if slope.shape != at.shape:
+                    raise ValueError(
+                        f"[LBFGS] the gradient must have the shapes of x: expected {at.shape}, "
+                        f"got {slope.shape}"
+                    )
+            return float(value), _flat(slopes)
 
         value, after = self._core.step(_flat(like), objective)
         return unflatten(structure, iter(_parts(after, like))), value
