@@ -27,6 +27,8 @@ namespace thimble::simd {
 
 inline constexpr int kBlockRows = 288;
 inline constexpr int kBlockColumns = 256;  // a multiple of every target's panel width
+// So many products are added one after another. Two sums of half as many would round 1.4 times
+// less, as those of MKL do, but a tile that puts one aside takes 1 to 4 % more time.
 inline constexpr int kBlockDepth = 256;
 
 // Scratch memory of one thread.

@@ -80,10 +80,43 @@ float sum_run(const float* x, int n, const float* x_end) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// out[c] = sum over rows of x[r * pitch + c] for kVectors vectors; the last vector may be partial.
-template <int kVectors>
+// Vector v of kVectors of a row; the last of them has `part` columns if kPartial.
+template <bool kPartial, int kVectors>
+HWY_INLINE Vec load_column(const float* row, int v, int part) {
+  const float* const from = row + v * lanes();
+  return kPartial && v + 1 == kVectors ? load_first(from, part) : hn::LoadU(F32(), from);
+}
+
+// sums[v] += the sum of some rows of x. Rows are added in pairs, so that few additions come one
+// after another.
+template <bool kPartial, int kVectors>
+HWY_INLINE void add_rows(Vec (&sums)[kVectors], const float* x, int rows, ptrdiff_t pitch,
+                         int part) {
+  const F32 d;
+  Vec own[kVectors];
+  for (Vec& sum : own) sum = hn::Zero(d);
+  const auto load = [part](const float* row, int v)
+                        HWY_ATTR { return load_column<kPartial, kVectors>(row, v, part); };
+  int r = 0;
+  for (; r + 2 <= rows; r += 2, x += 2 * pitch) {
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      own[v] = hn::Add(own[v], hn::Add(load(x, v), load(x + pitch, v)));
+    }
+  }
+  for (; r < rows; ++r, x += pitch) {
+    for (int v = 0; v < kVectors; ++v) own[v] = hn::Add(own[v], load(x, v));
+  }
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Add(sums[v], own[v]);
+}
+
+// out[c] = sum over rows of x[r * pitch + c] for kVectors vectors, of which the last has as many
+// columns as are left.
+template <bool kPartial, int kVectors>
 void sum_column_vectors(float* out, const float* x, int rows, ptrdiff_t pitch, int columns) {
-  constexpr int kBlock = 256;
+  // Sums of sums limit the rounding error: it grows with the additions one after another.
+  constexpr int kStep = 32;
+  constexpr int kBlock = 1024;
   const F32 d;
   Vec totals[kVectors];
   for (Vec& total : totals) total = hn::Zero(d);
@@ -92,14 +125,8 @@ void sum_column_vectors(float* out, const float* x, int rows, ptrdiff_t pitch, i
     const int end = std::min(rows, begin + kBlock);
     Vec sums[kVectors];
     for (Vec& sum : sums) sum = hn::Zero(d);
-    for (int r = begin; r < end; ++r) {
-      const float* row = x + r * pitch;
-      THIMBLE_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const float* from = row + v * lanes();
-        const bool whole = v + 1 < kVectors || part == lanes();
-        sums[v] = hn::Add(sums[v], whole ? hn::LoadU(d, from) : load_first(from, part));
-      }
+    for (int r = begin; r < end; r += kStep) {
+      add_rows<kPartial>(sums, x + r * pitch, std::min(kStep, end - r), pitch, part);
     }
     for (int v = 0; v < kVectors; ++v) totals[v] = hn::Add(totals[v], sums[v]);
   }
@@ -111,11 +138,12 @@ void sum_column_vectors(float* out, const float* x, int rows, ptrdiff_t pitch, i
 void sum_wide_columns(float* out, const float* x, int rows, ptrdiff_t pitch, int columns) {
   int c = 0;
   for (; columns - c >= 4 * lanes(); c += 4 * lanes()) {
-    sum_column_vectors<4>(out + c, x + c, rows, pitch, 4 * lanes());
+    sum_column_vectors<false, 4>(out + c, x + c, rows, pitch, 4 * lanes());
   }
-  for (; c < columns; c += lanes()) {
-    sum_column_vectors<1>(out + c, x + c, rows, pitch, std::min(lanes(), columns - c));
+  for (; columns - c >= lanes(); c += lanes()) {
+    sum_column_vectors<false, 1>(out + c, x + c, rows, pitch, lanes());
   }
+  if (c < columns) sum_column_vectors<true, 1>(out + c, x + c, rows, pitch, columns - c);
 }
 
 // The same for contiguous rows. With few columns several rows are treated as one.
