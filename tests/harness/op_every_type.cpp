@@ -145,7 +145,8 @@ bool is_same(const Bytes& got, const ir::TensorType& type, const Bytes& wanted,
   const int shared = std::min(bits(type.dtype), is_floating(usual.dtype) ? 64 : bits(usual.dtype));
   for (size_t i = 0; i < integers.size(); ++i) {
     if (!is_exact(theirs[i])) continue;
-    const auto difference = static_cast<uint64_t>(integers[i] - static_cast<int64_t>(theirs[i]));
+    const uint64_t difference =
+        static_cast<uint64_t>(integers[i]) - static_cast<uint64_t>(static_cast<int64_t>(theirs[i]));
     if (difference << (64 - shared) != 0) return false;
   }
   return true;
@@ -215,13 +216,13 @@ std::string check_node(const UsualNode& node, bool integers) {
   return "";
 }
 
-// The case with numbers that integers hold.
+// The case with numbers that integers hold, of the same signs.
 OpCase with_whole_numbers(OpCase test) {
   for (TensorSpec& spec : test.inputs) {
     if (spec.dtype != DType::f32) continue;
-    spec.low = -kLargest;
-    spec.high = kLargest;
-    spec.gap = 0.0;
+    spec.low = spec.low < 0.0 ? -kLargest : std::ceil(spec.low);
+    spec.high = spec.high > 0.0 ? kLargest : std::floor(spec.high);
+    spec.gap = std::ceil(spec.gap);
     spec.distinct = false;
   }
   return test;
