@@ -13,8 +13,10 @@ namespace {
 
 // Bytes of the f32 copies of a block, an eighth of all within these limits: they stay in the
 // second-level cache, and a block's call has enough work to outweigh its fixed cost.
-constexpr int64_t kLeastBlockBytes = int64_t{64} << 10;
+constexpr int64_t kLeastBlockBytes = int64_t{128} << 10;
 constexpr int64_t kMostBlockBytes = int64_t{512} << 10;
+// Of a call that sums over blocks: kernels of such sums do much work that does not grow with them.
+constexpr int64_t kLeastSumBlockBytes = int64_t{256} << 10;
 
 uint8_t narrow_kind(DType dtype) { return dtype == DType::f16 ? 1 : dtype == DType::bf16 ? 2 : 0; }
 
@@ -212,7 +214,8 @@ void divide(WidenedHeader& header, const OpDef& op, const KernelContext& c, cons
     if (divided[i] != 0 && header.narrow[i] != 0) copied += bytes;
   }
   // What is read whole at each block, such as packed weights, must not outweigh a block.
-  const int64_t usual = std::clamp(copied / 8, kLeastBlockBytes, kMostBlockBytes);
+  const int64_t least = sums > 0 ? kLeastSumBlockBytes : kLeastBlockBytes;
+  const int64_t usual = std::clamp(copied / 8, least, kMostBlockBytes);
   const int64_t block =
       std::max<int64_t>(1, rows * std::max(usual, whole) / std::max<int64_t>(copied, 1));
   // The sums of a block, beside those of all, must not take what the smaller copies save.
@@ -226,6 +229,31 @@ void divide(WidenedHeader& header, const OpDef& op, const KernelContext& c, cons
     header.row_bytes[i] = row_bytes(is_input ? *c.inputs[i] : c.outputs[i - c.inputs.size()], rows);
   }
   division = *found;
+}
+
+// Divides the result, where its copy is large, by what the op can compute of it alone. whole: the
+// parameters of the f32 kernel.
+void divide_result(WidenedHeader& header, const OpDef& op, const KernelContext& c,
+                   const Params& whole) {
+  if (header.rows > 1 || op.memory.part.rows == nullptr || c.outputs.size() != 1) return;
+  if (header.narrow[header.inputs] == 0 || whole.bytes().size() > kMostPartParams) return;
+  const int64_t copied = 4 * header.elements[header.inputs];
+  const int64_t step = op.memory.part.rows(whole);
+  if (copied <= kMostBlockBytes || step == 0) return;
+  const int64_t rows = c.outputs[0].shape[0];
+  const int64_t block = std::max<int64_t>(1, rows * kLeastBlockBytes / copied / step) * step;
+  if (block >= rows || row_bytes(c.outputs[0], rows) == 0) return;
+  header.rows = rows;
+  header.block_rows = block;
+  header.row_bytes[header.inputs] = row_bytes(c.outputs[0], rows);
+}
+
+// The parameters of the f32 kernel for the first rows of the result.
+Params part_params(const OpDef& op, const Params& whole, int64_t rows) {
+  alignas(16) std::byte own[kMostPartParams] = {};
+  std::copy(whole.bytes().begin(), whole.bytes().end(), own);
+  op.memory.part.part(own, 0, rows);
+  return Params::of_bytes(std::span(own).first(whole.bytes().size()));
 }
 
 }  // namespace
@@ -245,8 +273,12 @@ Params widened_params(const OpDef& op, const KernelContext& c) {
   Division division;
   divide(header, op, c, wide, division);
   std::vector<Params> inner{inner_params(op, wide)};
-  if (header.rows > 1) {
-    const int64_t last = header.rows - (header.blocks() - 1) * header.block_rows;
+  divide_result(header, op, c, inner[0]);
+  const int64_t last = header.rows - (header.blocks() - 1) * header.block_rows;
+  if (computes_parts(header)) {
+    inner.push_back(part_params(op, inner[0], header.block_rows));
+    inner.push_back(part_params(op, inner[0], last));
+  } else if (header.rows > 1) {
     inner.push_back(inner_params(op, wide.with_rows(division, header.block_rows)));
     inner.push_back(inner_params(op, wide.with_rows(division, last)));
   }

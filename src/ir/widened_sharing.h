@@ -1,4 +1,5 @@
-// Which copies of a widened call (ir/widened.h) share one buffer.
+// How a widened call (ir/widened.h) uses its memory: which copies share one buffer, and whether
+// only its result is divided.
 #pragma once
 
 #include "ir/op_def.h"
@@ -27,5 +28,15 @@ namespace thimble::ir {
   }
   return -1;
 }
+
+// Whether rows of the one output alone are computed a block at a time, by the op's PartRule, from
+// inputs that are widened whole. Of the fast kernel only.
+[[nodiscard]] inline bool computes_parts(const WidenedHeader& header) {
+  if (header.rows == 1) return false;
+  bool divides_input = false;
+  for (int in = 0; in < header.inputs; ++in) divides_input |= header.is_divided(in);
+  return !divides_input;
+}
+inline constexpr size_t kMostPartParams = 256;  // bytes of the f32 kernel's parameters
 
 }  // namespace thimble::ir

@@ -1,43 +1,71 @@
 #include <algorithm>
 
+#include "autodiff/type_change.h"
 #include "ir/rewrite.h"
 #include "passes/passes.h"
 
 namespace thimble::passes {
 namespace {
 
-// For each node that works on rows gathered from a table of fewer rows: the gathering node; else
-// -1.
-std::vector<int> gathered_before(const ir::Graph& graph) {
-  const auto consumers = graph.consumers();
-  std::vector<char> is_result(graph.values.size(), 0);
-  for (const int id : graph.results()) is_result[static_cast<size_t>(id)] = 1;
-  std::vector<int> before(graph.nodes.size(), -1);
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const ir::Node& node = graph.nodes[n];
-    const int rows = node.input(0);
-    if (node.op->flow.row_wise == nullptr || rows < 0 || node.outputs.size() != 1) continue;
-    const int producer = graph.data(rows).producer;
-    const auto reads = std::count(node.inputs.begin(), node.inputs.end(), rows);
-    if (producer < 0 || is_result[static_cast<size_t>(rows)] != 0 || reads != 1 ||
-        consumers[static_cast<size_t>(rows)].size() != 1) {
-      continue;
+// The nodes whose results a node works on: rows gathered from a table of fewer rows, perhaps cast
+// to 16 bits.
+struct Gathered {
+  int gather = -1;  // -1: none
+  int cast = -1;    // -1: none
+};
+
+bool casts_to_16_bits(const ir::Graph& graph, const ir::Node& node) {
+  const DType to = graph.type(node.outputs[0]).dtype;
+  return node.op->gradient.to_type != nullptr && (to == DType::f16 || to == DType::bf16);
+}
+
+class Search {
+ public:
+  explicit Search(const ir::Graph& graph)
+      : graph_(graph), consumers_(graph.consumers()), is_result_(graph.values.size(), 0) {
+    for (const int id : graph.results()) is_result_[static_cast<size_t>(id)] = 1;
+  }
+
+  [[nodiscard]] Gathered before(const ir::Node& node) const {
+    if (node.op->flow.row_wise == nullptr || node.outputs.size() != 1) return {};
+    Gathered found;
+    found.gather = only_producer(node);
+    if (found.gather < 0) return {};
+    if (casts_to_16_bits(graph_, node_at(found.gather))) {
+      found.cast = found.gather;
+      found.gather = only_producer(node_at(found.cast));
+      if (found.gather < 0) return {};
     }
-    const ir::Node& gather = graph.nodes[static_cast<size_t>(producer)];
+    const ir::Node& gather = node_at(found.gather);
     const int table =
         gather.op->flow.gathers == nullptr ? -1 : gather.op->flow.gathers(gather.attrs);
-    if (table < 0) continue;
+    if (table < 0) return {};
     std::vector<const ir::TensorType*> types;
-    for (const int input : node.inputs) types.push_back(input < 0 ? nullptr : &graph.type(input));
-    if (!node.op->flow.row_wise({node.attrs, types, {}})) continue;
-    const Shape& taken = graph.type(rows).shape;
-    const Shape& from = graph.type(gather.input(table)).shape;
-    if (from.rank() == 2 && from[0] * taken[-1] < taken.elements()) {
-      before[n] = producer;
-    }
+    for (const int input : node.inputs) types.push_back(input < 0 ? nullptr : &graph_.type(input));
+    if (!node.op->flow.row_wise({node.attrs, types, {}})) return {};
+    const Shape& taken = graph_.type(node.inputs[0]).shape;
+    const Shape& from = graph_.type(gather.input(table)).shape;
+    return from.rank() == 2 && from[0] * taken[-1] < taken.elements() ? found : Gathered{};
   }
-  return before;
-}
+
+ private:
+  [[nodiscard]] const ir::Node& node_at(int n) const {
+    return graph_.nodes[static_cast<size_t>(n)];
+  }
+
+  // The node that computes input 0, if this node alone reads it, and once; else -1.
+  [[nodiscard]] int only_producer(const ir::Node& node) const {
+    const int id = node.input(0);
+    if (id < 0 || is_result_[static_cast<size_t>(id)] != 0) return -1;
+    const auto reads = std::count(node.inputs.begin(), node.inputs.end(), id);
+    if (reads != 1 || consumers_[static_cast<size_t>(id)].size() != 1) return -1;
+    return graph_.data(id).producer;
+  }
+
+  const ir::Graph& graph_;
+  std::vector<std::vector<int>> consumers_;
+  std::vector<char> is_result_;
+};
 
 std::vector<Value> mapped(ir::Rewriter& rewriter, const ir::Node& node) {
   std::vector<Value> inputs;
@@ -48,26 +76,33 @@ std::vector<Value> mapped(ir::Rewriter& rewriter, const ir::Node& node) {
 }  // namespace
 
 ir::Graph gather_late(const ir::Graph& graph) {
-  const std::vector<int> before = gathered_before(graph);
+  const Search search(graph);
+  std::vector<Gathered> before;
   std::vector<char> moved(graph.nodes.size(), 0);
-  for (const int gather : before) {
-    if (gather >= 0) moved[static_cast<size_t>(gather)] = 1;
+  for (const ir::Node& node : graph.nodes) {
+    before.push_back(search.before(node));
+    for (const int n : {before.back().gather, before.back().cast}) {
+      if (n >= 0) moved[static_cast<size_t>(n)] = 1;
+    }
   }
   ir::Rewriter rewriter(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
     if (moved[n] != 0) continue;
-    if (before[n] < 0) {
+    if (before[n].gather < 0) {
       rewriter.copy(node);
       continue;
     }
-    const ir::Node& gather = graph.nodes[static_cast<size_t>(before[n])];
+    const ir::Node& gather = graph.nodes[static_cast<size_t>(before[n].gather)];
     const auto table = static_cast<size_t>(gather.op->flow.gathers(gather.attrs));
     std::vector<Value> of_gather = mapped(rewriter, gather);
     std::vector<Value> of_node{of_gather[table]};
     for (size_t i = 1; i < node.inputs.size(); ++i) of_node.push_back(rewriter.map(node.inputs[i]));
     rewriter.graph().reopen_layer(node.layer);
-    of_gather[table] = rewriter.graph().add(*node.op, node.attrs, of_node)[0];
+    const Value product = rewriter.graph().add(*node.op, node.attrs, of_node)[0];
+    of_gather[table] = before[n].cast < 0 ? product
+                                          : autodiff::with_type(rewriter.graph(), product,
+                                                                graph.type(node.outputs[0]).dtype);
     rewriter.replace(node, rewriter.graph().add(*gather.op, gather.attrs, of_gather));
     rewriter.graph().end_layer();
   }

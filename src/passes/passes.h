@@ -9,7 +9,8 @@ namespace thimble::passes {
 [[nodiscard]] ir::Graph specialize(const ir::Graph& graph, ir::Phase phase);
 
 // Moves work on rows that are gathered from a table of fewer rows before the gathering:
-// embedding(i, table) W = embedding(i, table W). Sums are taken in another order. The batch must be
+// embedding(i, table) W = embedding(i, table W). A cast of the rows moves behind the work: what is
+// gathered then has the type of the result. Sums are taken in another order. The batch must be
 // fixed. Run it before gradients are appended, so that they follow.
 [[nodiscard]] ir::Graph gather_late(const ir::Graph& graph);
 

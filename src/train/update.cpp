@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "autodiff/type_change.h"
 #include "ir/optimizer_value.h"
@@ -233,9 +234,15 @@ Value counter(ir::Graph& graph, const char* name) {
   return graph.source(name, {DType::i32, {}}, ir::Role::state, init::constant(0.0));
 }
 
-// Divides all gradients by the loss scale and adapts it. Returns the number of the update, 0 if a
-// gradient is not finite.
-Value unscale(ir::Graph& graph, std::vector<Trained>& all, const UpdateOptions& options) {
+// An update of scaled gradients.
+struct ScaledUpdate {
+  ops::LossScale state;
+  Value found;   // whether a gradient is not finite
+  Value number;  // of the update, 0 if one is not
+};
+
+// Divides all gradients by the loss scale.
+ScaledUpdate unscale(ir::Graph& graph, std::vector<Trained>& all, const UpdateOptions& options) {
   Value found;
   for (size_t i = all.size(); i-- > 0;) {  // as they are computed, the last layer's first
     Trained& t = all[i];
@@ -252,9 +259,13 @@ Value unscale(ir::Graph& graph, std::vector<Trained>& all, const UpdateOptions& 
     const GradientScope scope(graph, t.layer);
     t.grad = ops::unscaled(t.grad, state.scale);
   }
-  const LossScaling& scaling = options.scaling;
-  ops::adapt(state, found, {scaling.growth, scaling.backoff, scaling.interval});
-  return number;
+  return {state, found, number};
+}
+
+// After all updates, which may divide their gradients by the scale in tiles.
+void adapt_scale(ir::Graph& graph, const ScaledUpdate& scaled, const LossScaling& scaling) {
+  const GradientScope no_layer(graph, -1);
+  ops::adapt(scaled.state, scaled.found, {scaling.growth, scaling.backoff, scaling.interval});
 }
 
 // What the learning rate of an objective's optimizer is of the trainer's.
@@ -330,8 +341,9 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
                               return rule.momentum != nullptr;
                             })));
   }
-  const Value number = options.loss_scale ? unscale(graph, all, options)
-                                          : graph.scalar(kUpdateNumberName, DType::i32);
+  std::optional<ScaledUpdate> scaled;
+  if (options.loss_scale) scaled = unscale(graph, all, options);
+  const Value number = scaled ? scaled->number : graph.scalar(kUpdateNumberName, DType::i32);
   // Gradients that wait for the norm of all take less in 16 bits.
   if (!options.loss_scale && options.clip.kind != GradientClip::Kind::global_norm) {
     avoid_16_bits(graph, all);
@@ -359,6 +371,7 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     ops::update_average(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}),
                         updated, number, options.ema_decay);
   }
+  if (scaled) adapt_scale(graph, *scaled, options.scaling);
 }
 
 void check_weight(double weight) {

@@ -135,6 +135,20 @@ TEST(gather_late, multiplies_the_table_where_it_has_fewer_rows) {
   EXPECT_THAT(ops_of(passes::gather_late(small_embedding(40))), ElementsAre("embedding", "matmul"));
 }
 
+TEST(gather_late, moves_a_cast_of_the_rows_behind_the_product) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    Graph g;
+    const Value x =
+        embedding(g.input("i", {5}, DType::i32), {.embeddings = 4, .width = 3, .name = "table"});
+    g.output("y", dense(cast(x, dtype), {.units = 2, .name = "d"}));
+    const ir::Graph late = passes::gather_late(ir::with_batch(g.ir(), 8));
+    EXPECT_THAT(ops_of(late), ElementsAre("matmul", "cast", "embedding"));
+    EXPECT_EQ(late.type(late.nodes[0].outputs[0]), (ir::TensorType{DType::f32, {4, 2}}));
+    EXPECT_EQ(late.type(late.nodes[2].outputs[0]), (ir::TensorType{dtype, {8, 5, 2}}));
+    EXPECT_NO_THROW(ir::verify(late));
+  }
+}
+
 TEST(gather_late, leaves_a_row_that_is_not_trained) {
   EXPECT_THAT(ops_of(passes::gather_late(small_embedding(4, 1))),
               ElementsAre("embedding", "matmul"));

@@ -205,5 +205,25 @@ TEST(pow, is_right_for_every_float) {
   });
 }
 
+// Every kept number, among them -0, denormals, infinities and NaN, at every place of a vector.
+TEST(elementwise, gradients_of_relu_in_16_bits_choose_by_every_kept_number) {
+  constexpr int64_t kCount = 65536 + 7;
+  std::vector<uint16_t> kept(kCount);
+  std::vector<uint16_t> dy(kCount);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    kept[i] = static_cast<uint16_t>(i);
+    dy[i] = static_cast<uint16_t>(0x3c00 + i % 1000);  // finite in either type
+  }
+  for (const char* const op : {"relu_grad", "relu6_grad"}) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      const std::vector<Tensor> inputs{tensor(dtype, {kCount}, dy), tensor(dtype, {kCount}, kept)};
+      const auto wanted = run_op(op, {}, inputs, Kernel::reference);
+      for_each_target([&](const std::string& target) {
+        EXPECT_EQ(run_op(op, {}, inputs, Kernel::fast), wanted) << op << " " << target;
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace thimble::test::elementwise_test

@@ -126,21 +126,24 @@ std::vector<std::string> tiled_updates(const TrainerOptions& wanted) {
 TEST(mixed_precision, tiles_the_updates_of_large_weights) {
   EXPECT_EQ(tiled_updates(options(DType::bf16)), tiled_updates(options(DType::f32)));
   EXPECT_FALSE(tiled_updates(options(DType::bf16)).empty());
-  // A limit on the norm of all gradients and f16 need whole gradients.
+  // With f16 they divide a whole gradient of 16 bits by the scale.
+  EXPECT_FALSE(tiled_updates(options(DType::f16)).empty());
+  // A limit on the norm of all gradients needs whole ones.
   TrainerOptions limited = options(DType::bf16);
   limited.clip = GradientClip::by_global_norm(1.0);
   EXPECT_TRUE(tiled_updates(limited).empty());
-  EXPECT_TRUE(tiled_updates(options(DType::f16)).empty());
   const data::Dataset data = test::small_data(40);
-  const auto trained = [&](int threads, int64_t budget) {
-    Trainer trainer(with_large_weights(), options(DType::bf16, threads, budget));
-    trainer.fit(data, {.epochs = 2});
-    return trainer.weights_sha256();
-  };
-  const std::string one = trained(1, 0);
-  EXPECT_EQ(trained(3, 0), one);
-  const Plan least = plan_training(with_large_weights(), options(DType::bf16, 1, 1));
-  EXPECT_EQ(trained(1, least.nearest_feasible_bytes), one);
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    const auto trained = [&](int threads, int64_t budget) {
+      Trainer trainer(with_large_weights(), options(dtype, threads, budget));
+      trainer.fit(data, {.epochs = 2});
+      return trainer.weights_sha256();
+    };
+    const std::string one = trained(1, 0);
+    EXPECT_EQ(trained(3, 0), one) << to_string(dtype);
+    const Plan least = plan_training(with_large_weights(), options(dtype, 1, 1));
+    EXPECT_EQ(trained(1, least.nearest_feasible_bytes), one) << to_string(dtype);
+  }
 }
 
 TEST(mixed_precision, is_the_same_on_any_number_of_threads_and_within_any_budget) {

@@ -9,7 +9,7 @@
 
 #include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/norm/channel_rows-inl.h"
-#include "ops/families/norm/narrow_blocks.h"
+#include "ops/families/norm/narrow_channels.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_ONCE_
@@ -60,15 +60,13 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::batch_norm_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// x and y: of f32 or 16 bits (narrow_blocks.h).
-template <class Source, class Sink>
-void normalise(const Sink& y, float* mean, float* variance, const Source& x, const float* gamma,
-               const float* beta, const BatchNormScratch& s, const batch_norm_dims& d,
-               parallel::ThreadPool& pool) {
+template <class To, class From>
+void normalise(To y, float* mean, float* variance, From x, const float* gamma, const float* beta,
+               const BatchNormScratch& s, const batch_norm_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
     const ChannelBlock block = channel_block(r, i);
-    block_statistics(s.mean + i * r.channels, s.squares + i * r.channels, x.read(r, block, worker),
+    block_statistics(s.mean + i * r.channels, s.squares + i * r.channels, x + block.first,
                      s.own[0] + worker * s.own_distance, s.own[1] + worker * s.own_distance, r,
                      block);
   });
@@ -83,13 +81,7 @@ void normalise(const Sink& y, float* mean, float* variance, const Source& x, con
   widen(s.wide[0], mean, r);
   widen(s.wide[1], scale, r);
   widen(s.wide[2], shift, r);
-  pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
-    const ChannelBlock block = channel_block(r, i);
-    const float* const from = x.read(r, block, worker);
-    map_rows(y.place(block, worker), Affine{from, s.wide[0], s.wide[1], s.wide[2], d.activation},
-             block, r.width);
-    y.finish(r, block, worker);
-  });
+  map_affine(y, x, {s.wide[0], s.wide[1], s.wide[2]}, d.activation, r, pool);
 }
 
 void batch_norm_target(float* y, float* mean, float* variance, const float* x, const float* gamma,
@@ -97,15 +89,24 @@ void batch_norm_target(float* y, float* mean, float* variance, const float* x, c
                        parallel::ThreadPool& pool) {
   simd::Workspace pieces(workspace);
   const auto s = carve_batch_norm(pieces, channel_rows(d.rows, d.channels), pool.threads());
-  normalise(WideSink{y}, mean, variance, WideSource{x}, gamma, beta, s, d, pool);
+  normalise(y, mean, variance, x, gamma, beta, s, d, pool);
+}
+
+template <class Type>
+void of_16_bits(uint16_t* y, float* mean, float* variance, const uint16_t* x, const float* gamma,
+                const float* beta, const BatchNormScratch& s, const batch_norm_dims& d,
+                parallel::ThreadPool& pool) {
+  normalise(simd::HWY_NAMESPACE::Narrow<Type>{y}, mean, variance,
+            simd::HWY_NAMESPACE::ConstNarrow<Type>{x}, gamma, beta, s, d, pool);
 }
 
 void batch_norm_16bit_target(uint16_t* y, float* mean, float* variance, const uint16_t* x,
                              const float* gamma, const float* beta, bool brain,
-                             const BatchNormScratch& s, const BlockScratch& copies,
-                             const batch_norm_dims& d, parallel::ThreadPool& pool) {
-  normalise(NarrowSink{y, brain, copies}, mean, variance, NarrowSource{x, brain, copies}, gamma,
-            beta, s, d, pool);
+                             const BatchNormScratch& s, const batch_norm_dims& d,
+                             parallel::ThreadPool& pool) {
+  const auto run = brain ? of_16_bits<simd::HWY_NAMESPACE::BrainFloat>
+                         : of_16_bits<simd::HWY_NAMESPACE::HalfFloat>;
+  run(y, mean, variance, x, gamma, beta, s, d, pool);
 }
 
 }  // namespace thimble::ops::batch_norm_impl::HWY_NAMESPACE
@@ -120,15 +121,12 @@ namespace {
 
 struct NarrowScratch {
   BatchNormScratch own;
-  BlockScratch copies;
   NarrowChannels channels;  // gamma and beta in f32
 };
 
 NarrowScratch carve_narrow(simd::Workspace& workspace, const batch_norm_dims& d, int threads) {
-  const ChannelRows r = channel_rows(d.rows, d.channels);
   NarrowScratch s;
-  s.own = carve_batch_norm(workspace, r, threads);
-  s.copies = BlockScratch(workspace, r, threads);
+  s.own = carve_batch_norm(workspace, channel_rows(d.rows, d.channels), threads);
   s.channels = NarrowChannels(workspace, d.channels);
   return s;
 }
@@ -151,7 +149,7 @@ void batch_norm_16bit(const ir::KernelCall& call) {
   HWY_DYNAMIC_DISPATCH(batch_norm_16bit_target)
   (static_cast<uint16_t*>(call.outputs[0]), static_cast<float*>(call.outputs[1]),
    static_cast<float*>(call.outputs[2]), static_cast<const uint16_t*>(call.inputs[0]), gamma, beta,
-   narrow.is_brain(0), s.own, s.copies, d, *call.pool);
+   narrow.is_brain(0), s.own, d, *call.pool);
 }
 
 int64_t batch_norm_workspace_bytes(const batch_norm_dims& d, int threads) {

@@ -7,7 +7,7 @@
 
 #include "ops/families/norm/batch_norm_kernels.h"
 #include "ops/families/norm/channel_rows-inl.h"
-#include "ops/families/norm/narrow_blocks.h"
+#include "ops/families/norm/narrow_channels.h"
 
 #ifndef THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
 #define THIMBLE_OPS_BATCH_NORM_GRAD_ONCE_
@@ -51,18 +51,16 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::batch_norm_grad_impl::HWY_NAMESPACE {
 using namespace ops::HWY_NAMESPACE;
 
-// dy, x and dx: of f32 or 16 bits (narrow_blocks.h).
-template <class Source, class Sink>
-void gradients(const Sink& dx, float* dgamma, float* dbeta, const Source& dy, const Source& x,
-               const float* mean, const float* variance, const float* gamma,
-               const BatchNormGradScratch& s, const batch_norm_dims& d,
-               parallel::ThreadPool& pool) {
+template <class To, class From>
+void gradients(To dx, float* dgamma, float* dbeta, From dy, From x, const float* mean,
+               const float* variance, const float* gamma, const BatchNormGradScratch& s,
+               const batch_norm_dims& d, parallel::ThreadPool& pool) {
   const ChannelRows r = channel_rows(d.rows, d.channels);
   widen(s.mean, mean, r);
   pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
     const ChannelBlock block = channel_block(r, i);
-    block_sums(s.sums + i * r.channels, s.products + i * r.channels, dy.read(r, block, worker),
-               x.read(r, block, worker), s.mean, s.own + worker * s.own_distance, r, block);
+    block_sums(s.sums + i * r.channels, s.products + i * r.channels, dy + block.first,
+               x + block.first, s.mean, s.own + worker * s.own_distance, r, block);
   });
   const double count = std::max(1, d.rows);
   for (int c = 0; c < r.channels; ++c) {
@@ -78,12 +76,10 @@ void gradients(const Sink& dx, float* dgamma, float* dbeta, const Source& dy, co
       s.offset[at] = static_cast<float>(-scale * sum / count);
     }
   }
-  pool.run_with_worker(r.blocks, [&](int64_t i, int worker) {
+  pool.run(r.blocks, [&](int64_t i) {
     const ChannelBlock block = channel_block(r, i);
-    const float* const from = dy.read(r, block, worker);
-    block_dx(dx.place(block, worker), from, x.read(r, block, worker),
+    block_dx(dx + block.first, dy + block.first, x + block.first,
              {s.mean, s.scale, s.slope, s.offset}, block, r.width);
-    dx.finish(r, block, worker);
   });
 }
 
@@ -92,17 +88,26 @@ void batch_norm_grad_target(float* dx, float* dgamma, float* dbeta, const float*
                             void* workspace, const batch_norm_dims& d, parallel::ThreadPool& pool) {
   simd::Workspace pieces(workspace);
   const auto s = carve_batch_norm_grad(pieces, channel_rows(d.rows, d.channels), pool.threads());
-  gradients(WideSink{dx}, dgamma, dbeta, WideSource{dy}, WideSource{x}, mean, variance, gamma, s, d,
-            pool);
+  gradients(dx, dgamma, dbeta, dy, x, mean, variance, gamma, s, d, pool);
+}
+
+template <class Type>
+void of_16_bits(uint16_t* dx, float* dgamma, float* dbeta, const uint16_t* dy, const uint16_t* x,
+                const float* mean, const float* variance, const float* gamma,
+                const BatchNormGradScratch& s, const batch_norm_dims& d,
+                parallel::ThreadPool& pool) {
+  using Values = simd::HWY_NAMESPACE::ConstNarrow<Type>;
+  gradients(simd::HWY_NAMESPACE::Narrow<Type>{dx}, dgamma, dbeta, Values{dy}, Values{x}, mean,
+            variance, gamma, s, d, pool);
 }
 
 void batch_norm_grad_16bit_target(uint16_t* dx, float* dgamma, float* dbeta, const uint16_t* dy,
                                   const uint16_t* x, const float* mean, const float* variance,
                                   const float* gamma, bool brain, const BatchNormGradScratch& s,
-                                  const BlockScratch (&copies)[2], const batch_norm_dims& d,
-                                  parallel::ThreadPool& pool) {
-  gradients(NarrowSink{dx, brain, copies[0]}, dgamma, dbeta, NarrowSource{dy, brain, copies[0]},
-            NarrowSource{x, brain, copies[1]}, mean, variance, gamma, s, d, pool);
+                                  const batch_norm_dims& d, parallel::ThreadPool& pool) {
+  const auto run = brain ? of_16_bits<simd::HWY_NAMESPACE::BrainFloat>
+                         : of_16_bits<simd::HWY_NAMESPACE::HalfFloat>;
+  run(dx, dgamma, dbeta, dy, x, mean, variance, gamma, s, d, pool);
 }
 
 }  // namespace thimble::ops::batch_norm_grad_impl::HWY_NAMESPACE
@@ -117,15 +122,12 @@ namespace {
 
 struct NarrowScratch {
   BatchNormGradScratch own;
-  BlockScratch copies[2];   // of dy and dx, and of x
   NarrowChannels channels;  // mean, variance and gamma in f32
 };
 
 NarrowScratch carve_narrow(simd::Workspace& workspace, const batch_norm_dims& d, int threads) {
-  const ChannelRows r = channel_rows(d.rows, d.channels);
   NarrowScratch s;
-  s.own = carve_batch_norm_grad(workspace, r, threads);
-  for (BlockScratch& copies : s.copies) copies = BlockScratch(workspace, r, threads);
+  s.own = carve_batch_norm_grad(workspace, channel_rows(d.rows, d.channels), threads);
   s.channels = NarrowChannels(workspace, d.channels);
   return s;
 }
@@ -150,7 +152,7 @@ void batch_norm_grad_16bit(const ir::KernelCall& call) {
   (static_cast<uint16_t*>(call.outputs[0]), static_cast<float*>(call.outputs[1]),
    static_cast<float*>(call.outputs[2]), static_cast<const uint16_t*>(call.inputs[0]),
    static_cast<const uint16_t*>(call.inputs[1]), mean, variance, gamma, narrow.is_brain(0), s.own,
-   s.copies, d, *call.pool);
+   d, *call.pool);
 }
 
 int64_t batch_norm_grad_workspace_bytes(const batch_norm_dims& d, int threads) {

@@ -81,7 +81,12 @@ const OpDef& definition() {
           .ref = ir::kernel_fn<&f32::batch_norm_inference_ref>(),
           .ref64 = ir::kernel_fn<&f64::batch_norm_inference_ref>(),
           .fast = ir::kernel_fn<&batch_norm_inference_simd>(),
-          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks { return {{0}, {0}}; },
+          .fast_16bit = batch_norm_inference_16bit,
+          .inputs_16bit = {0},
+          .workspace_16bit =
+              [](const ir::Params& p, int) {
+                return batch_norm_inference_16bit_workspace_bytes(p.as<batch_norm_dims>());
+              },
       },
       .memory{.in_place = {{0, 0}}},
   };

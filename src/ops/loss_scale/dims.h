@@ -8,8 +8,10 @@
 #include "ir/element.h"
 
 typedef struct {
-  int n;    /* elements */
-  int type; /* of the gradient: ELEMENT_F32, ELEMENT_F16 or ELEMENT_BF16 */
+  int n;     /* elements */
+  int type;  /* of the gradient: ELEMENT_F32, ELEMENT_F16 or ELEMENT_BF16 */
+  int width; /* elements of a row (axis 0); 0: one number */
+  int first; /* element of the gradient that is the first of the result */
 } gradient_dims;
 
 typedef struct {

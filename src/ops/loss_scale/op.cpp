@@ -31,7 +31,12 @@ void require_number(const ir::InferContext& c, int input, DType dtype) {
 }
 
 ir::Params gradient_params(const ir::KernelContext& c) {
-  return gradient_dims{static_cast<int>(c.in(0).elements()), static_cast<int>(c.inputs[0]->dtype)};
+  const Shape& shape = c.in(0);
+  const int64_t rows = shape.rank() == 0 ? 0 : shape[0];
+  return gradient_dims{.n = static_cast<int>(shape.elements()),
+                       .type = static_cast<int>(c.inputs[0]->dtype),
+                       .width = rows == 0 ? 0 : static_cast<int>(shape.elements() / rows),
+                       .first = 0};
 }
 
 // Whether the exponent of an element has all its bits set.
@@ -64,16 +69,17 @@ void has_non_finite_fast(int32_t* y, const unsigned char* x, const int32_t* prev
 
 void unscale_gradient_fast(float* y, const unsigned char* grad, const float* scale,
                            const gradient_dims* d, parallel::ThreadPool& pool) {
-  const auto* from = reinterpret_cast<const float*>(grad);
-  if (d->type != ELEMENT_F32) {
-    const bits16_dims half{d->n, d->type == ELEMENT_BF16 ? 1 : 0};
-    storage_16bit_impl::from_16bit_simd(y, reinterpret_cast<const uint16_t*>(grad), &half, pool);
-    from = y;
-  }
   const auto factor = static_cast<float>(1.0 / static_cast<double>(*scale));
   pool.run((d->n + kTile - 1) / kTile, [=](int64_t tile) {
     const int64_t begin = tile * kTile;
     const int64_t end = std::min<int64_t>(d->n, begin + kTile);
+    const auto* from = reinterpret_cast<const float*>(grad) + d->first;
+    if (d->type != ELEMENT_F32) {
+      const auto* const narrow = reinterpret_cast<const uint16_t*>(grad) + d->first;
+      storage_16bit_impl::from_16bit_values(y + begin, narrow + begin, end - begin,
+                                            d->type == ELEMENT_BF16);
+      from = y;
+    }
     for (int64_t i = begin; i < end; ++i) y[i] = factor * from[i];
   });
 }
@@ -123,6 +129,15 @@ const OpDef& unscale_gradient_op() {
           .fast = ir::kernel_fn<&unscale_gradient_fast>(),
           .any_type = true,
       },
+      .memory{.part = {.rows = [](const ir::Params& p) -> int64_t {
+                         return p.as<gradient_dims>().width > 0 ? 1 : 0;
+                       },
+                       .part =
+                           [](void* params, int64_t first, int64_t count) {
+                             auto& d = *static_cast<gradient_dims*>(params);
+                             d.first = static_cast<int>(first * d.width);
+                             d.n = static_cast<int>(count * d.width);
+                           }}},
   };
   return def;
 }

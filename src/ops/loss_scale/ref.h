@@ -12,14 +12,16 @@ static void has_non_finite_ref(int32_t* y, const unsigned char* x, const int32_t
   *y = found;
 }
 
-/* y: [n] = grad: [n] / scale: [1]. ELEMENT_F32 stands for `real`. No aliasing, except that y may be
-   a grad of reals. */
+/* y: [n] = grad / scale: [1], the n elements of grad from `first` on. ELEMENT_F32 stands for
+   `real`. No aliasing, except that y may be a grad of reals. */
 static void unscale_gradient_ref(real* y, const unsigned char* grad, const real* scale,
                                  const gradient_dims* d) {
   const int reals = sizeof(real) == sizeof(double) ? ELEMENT_F64 : ELEMENT_F32;
   const int type = d->type == ELEMENT_F32 ? reals : d->type;
   const real factor = (real)(1.0 / (double)*scale);
-  for (int i = 0; i < d->n; ++i) y[i] = factor * (real)element_load_real(grad, type, i);
+  for (int i = 0; i < d->n; ++i) {
+    y[i] = factor * (real)element_load_real(grad, type, (ptrdiff_t)d->first + i);
+  }
 }
 
 /* number: [1] = 0 if found: [1] is not 0, else step: [1] - skipped: [1]. */

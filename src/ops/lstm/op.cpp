@@ -24,6 +24,10 @@ void lstm_grad_simd(float* dx, float* dh0, float* dc0, float* h_before, const fl
                     parallel::ThreadPool& pool);
 // Bytes of workspace of either kernel.
 [[nodiscard]] int64_t lstm_workspace_bytes(const recurrent_dims& d);
+// The same of bf16 or f16 tensors; the params of a call are those of ir/widened.h.
+void lstm_16bit(const ir::KernelCall& call);
+void lstm_grad_16bit(const ir::KernelCall& call);
+[[nodiscard]] int64_t lstm_16bit_workspace_bytes(const recurrent_dims& d, int threads);
 
 namespace {
 
@@ -67,6 +71,12 @@ const OpDef& lstm_grad_op() {
           .ref = ir::kernel_fn<&f32::lstm_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::lstm_grad_ref>(),
           .fast = ir::kernel_fn<&lstm_grad_simd>(),
+          .fast_16bit = lstm_grad_16bit,
+          .inputs_16bit = {2, 3},
+          .workspace_16bit =
+              [](const ir::Params& p, int threads) {
+                return lstm_16bit_workspace_bytes(p.as<recurrent_dims>(), threads);
+              },
       },
       .memory{.in_place = {{0, 2}, {3, 3}}},
   };
@@ -112,6 +122,12 @@ const OpDef& lstm_op() {
           .ref = ir::kernel_fn<&f32::lstm_ref>(),
           .ref64 = ir::kernel_fn<&f64::lstm_ref>(),
           .fast = ir::kernel_fn<&lstm_simd>(),
+          .fast_16bit = lstm_16bit,
+          .inputs_16bit = {0},
+          .workspace_16bit =
+              [](const ir::Params& p, int threads) {
+                return lstm_16bit_workspace_bytes(p.as<recurrent_dims>(), threads);
+              },
       },
       .memory{.in_place = {{2, 0}}},
   };

@@ -1,6 +1,7 @@
 #include <thimble/ops/relu.h>
 
 #include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/select_16bit.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP relu
@@ -24,6 +25,7 @@ constexpr UnaryInfo kRelu{
     .domain = {.low = -3, .high = 3, .gap = 0.01},
     .activation = Activation::relu,
     .selects = true,
+    .grad_16bit = select_above_zero_16bit,
     .mask = mask,
 };
 

@@ -1,6 +1,7 @@
 #include <thimble/ops/relu6.h>
 
 #include "ops/families/unary/activation_mask.h"
+#include "ops/families/unary/select_16bit.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP relu6
@@ -30,6 +31,7 @@ constexpr UnaryInfo kRelu6{
     .cases = kCases,
     .activation = Activation::relu6,
     .selects = true,
+    .grad_16bit = [](const ir::KernelCall& call) { select_between_16bit(call, 6.0F); },
     .mask = mask,
 };
 

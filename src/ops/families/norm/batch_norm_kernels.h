@@ -35,4 +35,7 @@ void batch_norm_inference_simd(float* y, const float* x, const float* gamma, con
                                const float* mean, const float* variance, void* workspace,
                                const batch_norm_dims* d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t batch_norm_inference_workspace_bytes(const batch_norm_dims& d);
+// The same of bf16 or f16 tensors; the params of a call are those of ir/widened.h.
+void batch_norm_inference_16bit(const ir::KernelCall& call);
+[[nodiscard]] int64_t batch_norm_inference_16bit_workspace_bytes(const batch_norm_dims& d);
 }  // namespace thimble::ops::batch_norm_inference_impl

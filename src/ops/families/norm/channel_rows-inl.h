@@ -1,4 +1,6 @@
-// Vector loops over the wide rows of channel_rows.h. Included once per vector target.
+// Vector loops over the wide rows of channel_rows.h. Tensors are given as pointers to f32, or as
+// values of 16 bits that are converted when they are loaded and stored (convert_16bit-inl.h).
+// Included once per vector target.
 
 #if defined(THIMBLE_OPS_CHANNEL_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_OPS_CHANNEL_ROWS_INL_H_
@@ -10,17 +12,24 @@
 #include "ops/families/kernel/lanes-inl.h"
 #include "ops/families/norm/channel_rows.h"
 #include "parallel/thread_pool.h"
+#include "simd/convert_16bit-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::ops::HWY_NAMESPACE {
 
 // Loads a column of vectors: all lanes, or only the first lanes and zeros elsewhere.
 struct LoadAll {
-  HWY_INLINE Vec operator()(const float* from) const { return hn::LoadU(F32(), from); }
+  template <class From>
+  HWY_INLINE Vec operator()(From from) const {
+    return simd::HWY_NAMESPACE::load_whole(from);
+  }
 };
 struct LoadFirst {
   int count;
-  HWY_INLINE Vec operator()(const float* from) const { return load_first(from, count); }
+  template <class From>
+  HWY_INLINE Vec operator()(From from) const {
+    return simd::HWY_NAMESPACE::load_first(from, count);
+  }
 };
 
 // The sum over the rows of a block of one column of vectors. term(load, at) is the value to add at
@@ -63,9 +72,13 @@ HWY_INLINE void for_each_column(int width, const Body& body) {
   if (column < width) body(LoadFirst{width - column}, column);
 }
 
-HWY_INLINE void store_with(const LoadAll&, Vec v, float* to) { hn::StoreU(v, F32(), to); }
-HWY_INLINE void store_with(const LoadFirst& load, Vec v, float* to) {
-  store_first(v, to, load.count);
+template <class To>
+HWY_INLINE void store_with(const LoadAll&, Vec v, To to) {
+  simd::HWY_NAMESPACE::store_whole(v, to);
+}
+template <class To>
+HWY_INLINE void store_with(const LoadFirst& load, Vec v, To to) {
+  simd::HWY_NAMESPACE::store_first(v, to, load.count);
 }
 
 // sums[i] = the sum of term over the rows of a block, for every position i of a wide row.
@@ -100,9 +113,8 @@ HWY_INLINE void sum_rows(float* sums, const MakeTerm& make_term, const ChannelBl
 }
 
 // out[at] = term(load, at) for every position of a block; make_term as above.
-template <class MakeTerm>
-HWY_INLINE void map_rows(float* out, const MakeTerm& make_term, const ChannelBlock& block,
-                         int width) {
+template <class To, class MakeTerm>
+HWY_INLINE void map_rows(To out, const MakeTerm& make_term, const ChannelBlock& block, int width) {
   const int64_t at_a_time = width < kWideRow ? std::max<int64_t>(1, block.rows) : kRowsAtATime;
   for (int64_t first = 0; first < block.rows; first += at_a_time) {
     const int64_t end = std::min(block.rows, first + at_a_time);
@@ -122,8 +134,9 @@ HWY_INLINE void map_rows(float* out, const MakeTerm& make_term, const ChannelBlo
 
 // y = act((x - mean) * scale + shift); mean, scale and shift are given for a wide row. y may alias
 // x.
+template <class From>
 struct Affine {
-  const float* x;
+  From x;
   const float* mean;
   const float* scale;
   const float* shift;
@@ -141,18 +154,20 @@ struct Affine {
 };
 
 // Applies it to all rows, block by block. wide: mean, scale and shift.
-HWY_INLINE void map_affine(float* y, const float* x, const float* const (&wide)[3], int activation,
+template <class To, class From>
+HWY_INLINE void map_affine(To y, From x, const float* const (&wide)[3], int activation,
                            const ChannelRows& r, parallel::ThreadPool& pool) {
   pool.run(r.blocks, [&](int64_t i) {
     const ChannelBlock block = channel_block(r, i);
-    map_rows(y + block.first, Affine{x + block.first, wide[0], wide[1], wide[2], activation}, block,
-             r.width);
+    map_rows(y + block.first, Affine<From>{x + block.first, wide[0], wide[1], wide[2], activation},
+             block, r.width);
   });
 }
 
 // Mean and sum of squared deviations from it over one block, for every channel. wide_sums,
 // wide_mean: scratch of one wide row each.
-HWY_INLINE void block_statistics(float* mean, float* squares, const float* x, float* wide_sums,
+template <class From>
+HWY_INLINE void block_statistics(float* mean, float* squares, From x, float* wide_sums,
                                  float* wide_mean, const ChannelRows& r,
                                  const ChannelBlock& block) {
   sum_rows(
@@ -187,9 +202,9 @@ struct WideSlopes {
 
 // Sums of dy and of dy * (x - mean) over one block, for every channel. wide_mean: the mean along a
 // wide row; wide_sums: scratch of one wide row.
-HWY_INLINE void block_sums(float* sums, float* products, const float* dy, const float* x,
-                           const float* wide_mean, float* wide_sums, const ChannelRows& r,
-                           const ChannelBlock& block) {
+template <class From>
+HWY_INLINE void block_sums(float* sums, float* products, From dy, From x, const float* wide_mean,
+                           float* wide_sums, const ChannelRows& r, const ChannelBlock& block) {
   sum_rows(
       wide_sums,
       [dy](const auto&, int) HWY_ATTR {
@@ -209,8 +224,9 @@ HWY_INLINE void block_sums(float* sums, float* products, const float* dy, const 
 }
 
 // dx = scale dy + slope (x - mean) + offset.
-HWY_INLINE void block_dx(float* dx, const float* dy, const float* x, const WideSlopes& s,
-                         const ChannelBlock& block, int width) {
+template <class To, class From>
+HWY_INLINE void block_dx(To dx, From dy, From x, const WideSlopes& s, const ChannelBlock& block,
+                         int width) {
   map_rows(
       dx,
       [dy, x, s](const auto& outer, int column) HWY_ATTR {

@@ -138,8 +138,9 @@ void scale_image(float* y, const float* x, const float* means, const float* vari
   }
   blocks([&](int64_t b, int) {
     const ChannelBlock block = channel_block(r, b);
-    map_rows(y + block.first, Affine{x + block.first, t.wide[0], t.wide[1], t.wide[2], false},
-             block, r.width);
+    map_rows(y + block.first,
+             Affine<const float*>{x + block.first, t.wide[0], t.wide[1], t.wide[2], false}, block,
+             r.width);
   });
 }
 

@@ -48,6 +48,43 @@ inline Rows step_rows(const float* sequence, const float* initial, const recurre
   return {sequence + n * pitch + static_cast<ptrdiff_t>(recurrent_step(&d, done)) * width, pitch};
 }
 
+// Sequences [batch, steps, width] of f32, read and written in place, a step of some sequences at a
+// time. recurrent_16bit-inl.h has the same for 16 bits.
+struct WideInput {
+  const float* first;  // null: left out
+  int width;
+  [[nodiscard]] Rows read(const recurrent_dims& d, int n, int done, int /*count*/) const {
+    return step_rows(first, nullptr, d, n, done, width);
+  }
+  // Copies a step to `to`, unless it stands there.
+  void read_to(const MutableRows& to, const recurrent_dims& d, int n, int done, int count) const {
+    const Rows from = read(d, n, done, count);
+    if (from.first == to.first) return;
+    for (int i = 0; i < count; ++i) std::copy_n(from.row(i), width, to.row(i));
+  }
+};
+
+struct WideOutput {
+  float* first;
+  int width;
+  [[nodiscard]] MutableRows place(const recurrent_dims& d, int n, int done) const {
+    return step_rows(first, d, n, done, width);
+  }
+  // The step before, which is still in f32; `initial`, [batch, width] or null, before the first.
+  [[nodiscard]] Rows before(const recurrent_dims& d, int n, int done, const float* initial) const {
+    return step_rows(first, initial, d, n, done - 1, width);
+  }
+  void finish(const recurrent_dims& /*d*/, int /*n*/, int /*done*/, int /*count*/) const {}
+};
+
+// One state [batch, units] is a sequence of one step.
+inline recurrent_dims one_step(const recurrent_dims& d) {
+  recurrent_dims one = d;
+  one.steps = 1;
+  one.reverse = 0;
+  return one;
+}
+
 // Calls sequences(n, count, worker) for groups of sequences.
 template <class F>
 void over_sequences(const recurrent_dims& d, parallel::ThreadPool& pool, const F& sequences) {

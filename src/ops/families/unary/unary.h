@@ -42,6 +42,8 @@ struct UnaryInfo {
       Activation::none;  // the activation that a matrix op may fuse; none: not fusible
   // The gradient is dy or 0, element by element, as the output decides.
   bool selects = false;
+  // Its fast kernel for f16 and bf16 (ir::Kernels::fast_16bit); null: it is widened.
+  ir::KernelFn grad_16bit = nullptr;
   // The mask rule of the gradient op if it needs one bit of each kept element; null: it needs the
   // whole element.
   ir::MaskRule (*mask)(const ir::Attrs&) = nullptr;
@@ -95,6 +97,8 @@ struct Unary {
                 .ref = info.kernels.grad_ref,
                 .ref64 = info.kernels.grad_ref64,
                 .fast = info.kernels.grad_fast,
+                .fast_16bit = info.grad_16bit,
+                .inputs_16bit = {0, 1},
             },
             .memory{.mask = info.mask},
         },

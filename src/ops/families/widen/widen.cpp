@@ -1,6 +1,7 @@
 // The kernels that run an op's f32 kernels on 16-bit tensors (ir/widened.h).
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "ir/element.h"
 #include "ir/widened.h"
@@ -56,7 +57,8 @@ class WidenedCall {
  public:
   WidenedCall(const ir::OpDef& op, const ir::KernelCall& call, ir::KernelFn kernel,
               parallel::ThreadPool* pool)
-      : header_(*static_cast<const WidenedHeader*>(call.params)),
+      : op_(op),
+        header_(*static_cast<const WidenedHeader*>(call.params)),
         call_(call),
         kernel_(kernel),
         pool_(pool),
@@ -95,7 +97,7 @@ class WidenedCall {
 
   void run_whole() {
     for (int i = header_.inputs; i < tensors(); ++i) set_output(i, 0);
-    call_kernel(WidenedRows::all);
+    call_kernel(params_of(WidenedRows::all));
     for (int i = header_.inputs; i < tensors(); ++i) round_output(i, 0, header_.elements[i]);
   }
 
@@ -107,8 +109,15 @@ class WidenedCall {
       set_output(i, first);
       if (header_.is_sum(i) && first > 0) outputs_[i - header_.inputs] = block_sums_[i];
     }
-    const bool is_last = first + rows == header_.rows;
-    call_kernel(is_last ? WidenedRows::last_block : WidenedRows::block);
+    if (ir::computes_parts(header_)) {
+      alignas(16) std::byte params[ir::kMostPartParams];
+      std::memcpy(params, params_of(WidenedRows::all), static_cast<size_t>(header_.params_bytes));
+      op_.memory.part.part(params, first, rows);
+      call_kernel(params);
+    } else {
+      const bool is_last = first + rows == header_.rows;
+      call_kernel(params_of(is_last ? WidenedRows::last_block : WidenedRows::block));
+    }
     for (int i = header_.inputs; i < tensors(); ++i) {
       if (!header_.is_sum(i)) {
         round_output(i, first, rows * row_elements(i));
@@ -148,13 +157,16 @@ class WidenedCall {
                                   : static_cast<float*>(call_.outputs[i - header_.inputs]);
   }
 
-  void call_kernel(WidenedRows rows) {
-    const auto* const params =
-        static_cast<const std::byte*>(call_.params) + ir::inner_params_at(header_, rows);
+  [[nodiscard]] const std::byte* params_of(WidenedRows rows) const {
+    return static_cast<const std::byte*>(call_.params) + ir::inner_params_at(header_, rows);
+  }
+
+  void call_kernel(const std::byte* params) {
     kernel_({outputs_, inputs_, scratch_, params, call_.input_count, call_.output_count, call_.pool,
              call_.swap});
   }
 
+  const ir::OpDef& op_;
   const WidenedHeader& header_;
   const ir::KernelCall& call_;
   ir::KernelFn kernel_;
