@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <thimble/error.h>
 #include <unistd.h>
@@ -24,9 +25,41 @@ std::string folder_of(const std::string& path) {
 
 std::string reason() { return std::strerror(errno); }
 
+// Where a path leads, links followed, be there a file or not.
+std::string followed(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(at, error); ++links) {
+    if (links == kMostLinks) {
+      throw Error(path, "is a symbolic link that leads to itself; give the name of a file");
+    }
+    at = at.parent_path() / std::filesystem::read_symlink(at, error);
+  }
+  return at.string();
+}
+
+bool is_same_file(int descriptor, const std::string& path) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+// Opens a file and locks it until it is closed; -1: errno says why not, EWOULDBLOCK that another
+// writer has it, or has renamed it since it was opened. A file system without locks goes without.
+int open_locked(const std::string& path, mode_t mode) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+  if (descriptor < 0) return -1;
+  const bool is_taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!is_taken && is_same_file(descriptor, path)) return descriptor;
+  ::close(descriptor);
+  errno = EWOULDBLOCK;
+  return -1;
+}
+
 }  // namespace
 
-// The temporary name is fixed for a target: a killed writer's remains are overwritten by the next.
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
   if (path_.empty()) throw Error("file to write", "has an empty name; give the name of a file");
   std::error_code error;
@@ -35,13 +68,11 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     throw Error(path_, "is a folder; give the name of a file");
   }
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
-    const std::filesystem::path followed = std::filesystem::weakly_canonical(path_, error);
-    if (!error && std::filesystem::is_symlink(path_, error)) target_ = followed.string();
-    temporary_ = target_ + ".partial";
+    target_ = followed(path_);
+    open_temporary();
+  } else {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   }
-  descriptor_ = temporary_.empty()
-                    ? ::open(path_.c_str(), O_WRONLY | O_CLOEXEC)
-                    : ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     throw Error(path_, fmt::format("cannot be written: {}; choose a folder that exists and is "
                                    "writable",
@@ -49,13 +80,32 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
   }
 }
 
+// Killed writers leave their temporary file behind, so its name is fixed and the next writer takes
+// it over. A writer that is still at work has locked it: another one counts up.
+void AtomicFile::open_temporary() {
+  constexpr mode_t kPermissions = 07777;
+  constexpr mode_t kNewMode = 0644;  // less the umask
+  constexpr int kMostWriters = 64;
+  struct stat old {};
+  if (::stat(target_.c_str(), &old) == 0) mode_ = old.st_mode & kPermissions;
+  for (int number = 1; descriptor_ < 0 && number <= kMostWriters; ++number) {
+    temporary_ = target_ + ".partial" + (number == 1 ? "" : std::to_string(number));
+    descriptor_ = open_locked(temporary_, mode_.value_or(kNewMode) | S_IWUSR);
+    if (descriptor_ < 0 && errno != EWOULDBLOCK) return;
+  }
+  if (descriptor_ < 0) return;
+  // What a killed writer left may have been readable for more.
+  if (mode_ && ::fchmod(descriptor_, *mode_ | S_IWUSR) != 0) fail("setting the permissions");
+  if (::ftruncate(descriptor_, 0) != 0) fail("writing");
+}
+
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) discard();
 }
 
 void AtomicFile::discard() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
 void AtomicFile::fail(const char* doing) {
@@ -89,13 +139,15 @@ void AtomicFile::commit() {
     if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing");
     return;
   }
+  if (mode_ && ::fchmod(descriptor_, *mode_) != 0) fail("setting the permissions");
   if (::fsync(descriptor_) != 0) fail("writing to the disk");
-  if (::close(std::exchange(descriptor_, -1)) != 0 ||
-      ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+  // Closing gives up the lock, so it comes last; what it could report, fsync has.
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const std::string why = reason();
     discard();
     throw Error(path_, fmt::format("cannot be replaced: {}", why));
   }
+  ::close(std::exchange(descriptor_, -1));
   // The rename itself must survive a power cut; a folder that cannot be synced is no failure.
   const int folder = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {

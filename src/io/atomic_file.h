@@ -1,7 +1,10 @@
 // Files that appear whole or not at all.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,9 +13,10 @@ namespace thimble::io {
 // Writes to a temporary file beside the target; commit syncs it, renames it over the target and
 // syncs the folder. Killed at any moment, the target is the old file or the new one, whole.
 // Without commit nothing changes and the temporary file is removed. A symbolic link is followed:
-// the file it leads to is replaced, the link stays. What is no regular file (a pipe, a device such
-// as /dev/stdout) is written directly. Errors: thimble::Error naming path and reason (no such
-// folder, not writable, disk full).
+// the file it leads to is replaced or made, the link stays. A file that was there keeps its
+// permissions. Several writers of one target do not disturb each other: the last to commit wins.
+// What is no regular file (a pipe, a device such as /dev/stdout) is written directly. Errors:
+// thimble::Error naming path and reason (no such folder, not writable, disk full).
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -29,12 +33,14 @@ class AtomicFile {
   void commit();
 
  private:
+  void open_temporary();
   [[noreturn]] void fail(const char* doing);
   void discard();
 
   std::string path_;
-  std::string target_;     // path_, links followed
-  std::string temporary_;  // empty where the target is written directly
+  std::string target_;          // path_, links followed
+  std::string temporary_;       // empty where the target is written directly
+  std::optional<mode_t> mode_;  // permissions of the file that was there
   int descriptor_ = -1;
 };
 

@@ -1,6 +1,7 @@
 #include "io/atomic_file.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <random>
 
+#include "harness/error_of.h"
 #include "io/safetensors/safetensors.h"
 #include "io/temporary_folder.h"
 
@@ -59,6 +61,57 @@ TEST(atomic_file, follows_a_link_and_leaves_it_there) {
   put(folder / "link", "new");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(read_file(folder / "file", kLimit), "new");
+}
+
+TEST(atomic_file, makes_the_file_that_a_link_leads_to) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "there");
+  std::filesystem::create_symlink("there/second", folder / "first");
+  std::filesystem::create_symlink("file", folder / "there/second");
+  put(folder / "first", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "there/second"));
+  EXPECT_EQ(read_file(folder / "there/file", kLimit), "new");
+  std::filesystem::create_symlink("circle", folder / "circle");
+  EXPECT_THAT(test::error_of([&] { put(folder / "circle", "new"); }),
+              testing::HasSubstr("leads to itself"));
+}
+
+TEST(atomic_file, keeps_the_permissions_of_the_file_that_it_replaces) {
+  const test::TemporaryFolder folder;
+  const auto mode = [&](const std::string& name) {
+    return static_cast<unsigned>(std::filesystem::status(folder / name).permissions());
+  };
+  put(folder / "f", "old");
+  for (const unsigned kept : {0600U, 0440U, 0664U}) {
+    ASSERT_EQ(::chmod((folder / "f").c_str(), kept), 0);
+    {
+      AtomicFile file(folder / "f");
+      file.write("secret");
+      EXPECT_EQ(mode("f.partial"), kept | 0200U);  // never readable for more
+      file.commit();
+    }
+    EXPECT_EQ(mode("f"), kept);
+  }
+}
+
+TEST(atomic_file, lets_several_write_to_one_target) {
+  const test::TemporaryFolder folder;
+  put(folder / "f.partial", "what a killed writer left, which is longer");
+  AtomicFile first(folder / "f");
+  AtomicFile second(folder / "f");
+  { AtomicFile(folder / "f").write("not committed"); }
+  first.write("first");
+  second.write("second");
+  first.commit();
+  EXPECT_EQ(read_file(folder / "f", kLimit), "first");
+  AtomicFile third(folder / "f");  // takes the name that the first has given up
+  third.write("third");
+  second.commit();
+  EXPECT_EQ(read_file(folder / "f", kLimit), "second");
+  third.commit();
+  EXPECT_EQ(read_file(folder / "f", kLimit), "third");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
 // Renaming a file over a device would remove the device for everyone.
