@@ -62,7 +62,7 @@ int compile(const CompileArguments& options) {
   const int64_t accumulate = options.setup.accumulate;
   const int64_t updates = (wanted.epochs * batches + accumulate - 1) / accumulate;
   TrainerOptions trainer = trainer_options(options.setup, recipe, updates);
-  // The order of an epoch.
+  // The memory of the order of an epoch's samples.
   trainer.input_pipeline_bytes = data::SampleNumbers::bytes(wanted.samples, wanted.samples);
   const CompiledTraining compiled(with_weights(model, options.weights), trainer, wanted);
   compiled.save(options.out);

@@ -51,7 +51,7 @@ data::Dataset DataSource::at_path(data::Split split) const {
   };
   const Recipe* const recipe = model_.recipe();
   if (recipe == nullptr) return open();
-  // No text is a file of arrays, but a recipe of texts takes any file as one.
+  // Files of arrays first, because a recipe of texts reads any other file as text.
   for (const char* const ending : {".npz", ".npy", ".safetensors"}) {
     if (std::string_view(path_).ends_with(ending)) return open();
   }

@@ -20,9 +20,9 @@ struct DataOptions {
   int64_t limit_train = 0;  // 0: all
   int64_t limit_test = 0;
 
-  // Adds --data, how it is read, and --limit-test; the others add --data and how it is read, and
-  // --limit-train, for commands that
-  // train or plan it. offered: of what recipes the help says what data they take.
+  // Adds --data, how it is read, and --limit-test. add_path_to adds all but --limit-test;
+  // add_limit_train_to adds --limit-train, for commands that train or plan. offered: the recipes
+  // whose data the help describes.
   void add_to(CLI::App& command, Offered offered = any_recipe);
   void add_path_to(CLI::App& command, Offered offered = any_recipe);
   void add_limit_train_to(CLI::App& command);

@@ -14,7 +14,7 @@
 namespace thimble::cli {
 namespace {
 
-// What is said on the device.
+// Options that a program leaves open; all others were settled when it was compiled.
 constexpr std::array<std::string_view, 10> kDeviceOptions = {
     "MODEL", "--data",   "--limit-train", "--limit-test", "--epochs",
     "--out", "--resume", "--weights",     "--swap-dir",   "--json"};

@@ -31,12 +31,6 @@ Plan plan_of(const Case& c, int64_t budget) {
                                         .threads = 2});
 }
 
-// The smallest budget from `wanted` on that can be kept.
-int64_t feasible(const Case& c, int64_t wanted) {
-  const Plan plan = plan_of(c, wanted);
-  return plan.fits ? wanted : plan.nearest_feasible_bytes;
-}
-
 class limited : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -67,8 +61,8 @@ class limited : public testing::TestWithParam<Case> {
 TEST_P(limited, trains_within_its_budget_and_the_published_sizes) {
   const Plan plan = plan_of(GetParam(), 0);
   const int64_t most = plan.planned_peak_bytes + plan.input_pipeline_bytes;
-  const int64_t least = feasible(GetParam(), 1);
-  const int64_t middle = feasible(GetParam(), least + (most - least) / 2);
+  const int64_t least = plan_of(GetParam(), 1).nearest_feasible_bytes;
+  const int64_t middle = least + (most - least) / 2;
   std::string weights;
   for (const int64_t budget : std::set<int64_t>{least, middle, std::max(most, least)}) {
     const test::LimitedOutcome run = train(budget, limit(budget));
