@@ -482,5 +482,5 @@ def test_a_sparse_embedding_needs_no_memory_for_rows_that_were_not_read():
 
 def test_optimizers_take_pairs_under_pytorchs_names():
     assert tb.Rprop(etas=(0.4, 1.5))._text() == (
-        "rprop:lr=0.01,eta_minus=0.4,eta_plus=1.5,step_size_min=1e-06,step_size_max=50.0")
+        "rprop:lr=0.01,eta_minus=0.4,eta_plus=1.5,step_size_min=1e-06,step_size_max=50.0,maximize=false")
     assert "epsilon1=0.001,epsilon2=0.5" in tb.Adafactor(eps=(1e-3, 0.5))._text()
