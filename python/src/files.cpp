@@ -29,7 +29,14 @@ nb::dict load(const std::string& path) {
   for (const io::TensorView& t : file.tensors()) {
     // Copied: in the file, tensors need not lie as their type must.
     std::byte* data = nullptr;
-    tensors[t.name.c_str()] = new_array(t.dtype, t.shape, &data);
+    try {
+      tensors[t.name.c_str()] = new_array(t.dtype, t.shape, &data);
+    } catch (const nb::python_error&) {
+      from_file(path, [&] {
+        throw Error(path, "the tensor " + t.name + " of shape " + to_string(t.shape) +
+                              " is larger than NumPy's arrays can be");
+      });
+    }
     std::memcpy(data, t.bytes.data(), t.bytes.size());
   }
   return tensors;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -83,6 +84,15 @@ void bind_operator(Class& value, const char* symbol, const char* op) {
       nb::arg().none(), nb::sig(("def " + backward + signature).c_str()));
 }
 
+// The name stands for the operator and for the function.
+template <class Class>
+void bind_equality(Class& value, const char* op) {
+  const std::string name = std::string("__") + op + "__";
+  value.def(
+      name.c_str(), [op](const nb::object& a, const nb::object& b) { return call_op(op, a, b); },
+      nb::arg().none(), nb::sig(("def " + name + "(self, other: object) -> typing.Any").c_str()));
+}
+
 template <class Class>
 void bind_comparison(Class& value, const char* op) {
   const std::string name = std::string("__") + op + "__";
@@ -97,7 +107,8 @@ void bind_comparison(Class& value, const char* op) {
 void bind_value(nb::module_& m) {
   nb::class_<PyValue> value(m, "Value",
                             "A tensor of a graph. Operators work as on NumPy arrays: + - * / @, "
-                            "** with a number, indexing with numbers and slices.");
+                            "** with a number, comparisons (== and != too), indexing with numbers, "
+                            "slices, masks and arrays. As a key it is itself alone.");
   value
       .def_prop_ro(
           "shape", [](const PyValue& v) { return shape_tuple(v.value.shape()); },
@@ -122,7 +133,10 @@ void bind_value(nb::module_& m) {
   bind_operator(value, "matmul", "matmul");
   bind_operator(value, "pow", "power");
   for (const char* const op : {"lt", "le", "gt", "ge"}) bind_comparison(value, op);
+  for (const char* const op : {"eq", "ne"}) bind_equality(value, op);
   value
+      // By identity, so that values may be keys although == is an op.
+      .def("__hash__", [](const nb::object& a) { return reinterpret_cast<intptr_t>(a.ptr()); })
       .def(
           "__neg__",
           [](const nb::object& a) { return nb::module_::import_("thimble.ops").attr("neg")(a); },
@@ -132,7 +146,7 @@ void bind_value(nb::module_& m) {
           [](const nb::object& a, const nb::object& key) {
             return nb::module_::import_("thimble._indexing").attr("index")(a, key);
           },
-          nb::sig("def __getitem__(self, key: object) -> Value"))
+          nb::arg("key").none(), nb::sig("def __getitem__(self, key: object) -> Value"))
       .def("__bool__",
            [](const PyValue&) -> bool {
              throw nb::type_error(
@@ -186,6 +200,14 @@ void bind_internals(nb::class_<Graph>& graph) {
             return {self, self->ir().source(name, type, ir::Role::input)};
           },
           nb::arg("name"), nb::arg("shape"), nb::arg("dtype"))
+      .def(
+          "_stand_in",
+          [](const Owner& self, std::vector<int64_t> shape, const std::string& dtype) -> PyValue {
+            std::replace(shape.begin(), shape.end(), int64_t{-1}, kBatch);  // as shape_tuple has it
+            const ir::TensorType type{dtype_from(nb::cast(dtype), "value"), Shape(shape)};
+            return {self, self->ir().source(fresh_name(self->ir()), type, ir::Role::activation)};
+          },
+          nb::arg("shape"), nb::arg("dtype"))
       .def(
           "_give",
           [](Graph& self, const std::map<std::string, PyValue>& parameters) {

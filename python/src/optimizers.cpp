@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <tuple>
 
 #include "bindings.h"
@@ -14,7 +15,7 @@
 namespace thimble::python {
 namespace {
 
-// The rule of one optimizer for parameters of one shape.
+// The rule of one optimizer for parameters of one shape. Threads that share it take turns.
 class Update {
  public:
   Update(const std::string& optimizer, const std::vector<int64_t>& shape)
@@ -57,6 +58,7 @@ class Update {
     }
     const std::span<const float> along(static_cast<const float*>(gradient.data()), changed.size());
     const nb::gil_scoped_release release;
+    const std::scoped_lock turn(mutex_);
     update_.run(changed, along, kept, lr, number, pool_);
     return results;
   }
@@ -74,6 +76,7 @@ class Update {
   }
 
   Shape shape_;
+  std::mutex mutex_;  // of update_ and pool_
   train::UpdateFunction update_;
   parallel::ThreadPool pool_{1};
 };

@@ -71,6 +71,17 @@ Schedule reduce_on_plateau(double lr, const std::string& mode, double factor, in
        .metric = metric});
 }
 
+Schedule of_function(const std::function<nb::object(int64_t)>& rate) {
+  return Schedule::lambda([rate](int64_t step) {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object given = rate(step);
+    double value = 0.0;
+    if (nb::try_cast(given, value)) return value;
+    const std::string got = nb::cast<std::string>(nb::repr(given));
+    throw nb::type_error(("[schedule] the function must return a number, got " + got).c_str());
+  });
+}
+
 double at(const Schedule& schedule, int64_t step) { return schedule.at(step); }
 
 void bind_longer_makers(nb::class_<Schedule>& schedule) {
@@ -125,7 +136,8 @@ void bind_longer_makers(nb::class_<Schedule>& schedule) {
                   nb::arg("metric") = "",
                   "lr, times factor after more than `patience` epochs in a row without a better "
                   "loss (of the validation data, if any) or metric; PyTorch's ReduceLROnPlateau.")
-      .def_static("function", &Schedule::lambda, nb::arg("rate"),
+      .def_static("function", &of_function, nb::arg("rate"),
+                  nb::sig("def function(rate: collections.abc.Callable[[int], float]) -> Schedule"),
                   "Any function of the step. A checkpoint does not hold it.");
 }
 

@@ -315,7 +315,11 @@ void bind_trainer(nb::module_& m) {
            nb::arg("initial_epoch"), nb::arg("patience"), nb::arg("shuffle"), nb::arg("prefetch"),
            nb::arg("checkpoint"), nb::arg("best_checkpoint"), nb::arg("on_step").none(),
            nb::arg("on_epoch").none())
-      .def("start_averages", [](PyTrainer& t) { t.trainer.state().start_averages(); })
+      .def("start_averages",
+           [](PyTrainer& t) {
+             const Use use(t);
+             t.trainer.state().start_averages();
+           })
       .def("evaluate", &evaluate, nb::arg("data"))
       .def(
           "predict", &predict, nb::arg("data"),
@@ -350,12 +354,14 @@ void bind_trainer(nb::module_& m) {
       .def(
           "check_tensor",
           [](PyTrainer& t, const std::string& name, const InputArray& values) {
+            const Use use(t);
             check_tensor(t.trainer.state().runner.store(), name, values);
           },
           nb::arg("name"), nb::arg("values"))
       .def(
           "set_tensor",
           [](PyTrainer& t, const std::string& name, const InputArray& values) {
+            const Use use(t);
             set_tensor(t.trainer.state().runner.store(), name, values);
           },
           nb::arg("name"), nb::arg("values"))

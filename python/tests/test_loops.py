@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -99,6 +100,25 @@ def test_a_parameter_counts_its_own_updates_as_in_pytorch(name):
     assert state.updates == (6, 3)
     for have, wanted in zip(params, theirs):
         np.testing.assert_allclose(have, wanted.detach().numpy(), rtol=1e-6)
+
+
+def test_updates_of_several_threads_do_not_meet():
+    optimizer = tb.AdamW(lr=0.1)
+    params = [np.full(100_000, float(k), np.float32) for k in range(4)]
+    wanted = [optimizer.update(p, p, optimizer.init(p))[0] for p in params]
+    wrong = []
+
+    def run(p, want):
+        for _ in range(30):
+            if not np.array_equal(optimizer.update(p, p, optimizer.init(p))[0], want):
+                wrong.append(p[0])
+
+    threads = [threading.Thread(target=run, args=each) for each in zip(params, wanted)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_settings_reach_the_optimizer_whatever_their_default():

@@ -81,3 +81,12 @@ def test_metrics_of_a_graph_hold_for_the_whole_epoch(rng):
     matrix = metrics.confusion_matrix(labels, scores)
     assert found["f1"] == pytest.approx(metrics.f1(matrix))
     assert found["recall"] == pytest.approx(metrics.recall(matrix, "binary"))
+
+
+def test_labels_too_large_to_count_and_missing_scores_are_named():
+    for label in (10**6, 10**10):
+        with pytest.raises(ValueError, match="only if classes says how many"):
+            tb.metrics.confusion_matrix([0, label], [0, 1])
+    assert tb.metrics.confusion_matrix([0, 10**10], [0, 1], classes=2).sum() == 1
+    with pytest.raises(ValueError, match="a score for each of 2 labels"):
+        tb.metrics.roc_auc([0, 1], 0.5)

@@ -443,3 +443,20 @@ def test_every_optimizer_explains_itself_and_trains(name):
     before = trainer.state_dict()["d.weight"]
     trainer.fit((np.ones((8, 3)),))
     assert (trainer.parameters["d.weight"] != before).any()
+
+
+@pytest.mark.parametrize(
+    "call, option",
+    [(lambda: tb.dense(X, np.ones((3, 5)), units=99), "units"),
+     (lambda: tb.conv3d(np.ones((1, 4, 4, 4, 1)), np.ones((2, 3, 3, 3, 1)), channels=7), "channels"),
+     (lambda: tb.conv1d(np.ones((1, 4, 1)), np.ones((2, 3, 1)), kernel=5), "kernel"),
+     (lambda: tb.dense(X, np.ones((3, 5)), weight_init=tb.init.zeros()), "weight_init"),
+     (lambda: tb.multi_head_attention(np.ones((1, 2, 4)), in_proj_weight=np.ones((12, 4)),
+                                      out_proj_weight=np.ones((4, 4)), heads=2, add_bias_kv=True),
+      "add_bias_kv")],
+    ids=lambda x: x if isinstance(x, str) else "",
+)  # fmt: skip
+def test_options_of_a_layer_are_refused_beside_given_weights(call, option):
+    with pytest.raises(ValueError, match=option):
+        call()
+    assert tb.dense(X, np.ones((3, 5)), bias=False).shape == (4, 3)

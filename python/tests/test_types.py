@@ -158,3 +158,103 @@ def test_ops_that_keep_the_order_take_packed_elements(move):
     given = np.arange(-16, 16, dtype=np.int8).reshape(2, 4, 4) // 2
     got = tb.Predictor(graph, {}).predict(given)
     np.testing.assert_array_equal(got.reshape(given.shape), given)
+
+
+INTEGERS = ["int8", "uint8", "int16", "int32", "uint32", "int64"]
+
+
+def traced(dtype, function):
+    """The function of a Value of this type, run on [[5, 2, 9]]."""
+    graph = tb.Graph()
+    graph.output("y", function(graph.input("x", (3,), dtype)))
+    return tb.Predictor(graph, {}).predict(np.array([[5, 2, 9]], dtype))[0]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_a_number_takes_the_type_of_the_value_beside_it(dtype):
+    given = np.array([5, 2, 9], dtype)
+    for function in (lambda x: x + 3, lambda x: 20 - x, lambda x: x * 2, lambda x: 2 * x):
+        got = traced(dtype, function)
+        assert got.dtype == given.dtype
+        np.testing.assert_array_equal(got, function(given))
+    assert list(traced(dtype, lambda x: x < 5)) == [0, 1, 0]
+    assert list(traced(dtype, lambda x: x == 5)) == [1, 0, 0]
+    assert list(traced(dtype, lambda x: tb.maximum(x, np.int64(4)))) == [5, 4, 9]
+
+
+def test_a_number_is_as_exact_as_the_value_beside_it():
+    large = 2**53 + 1
+    graph = tb.Graph()
+    x, y = graph.input("x", (1,), "i64"), graph.input("y", (1,), "f64")
+    graph.output("sum", x + large)
+    graph.output("equal", y == 0.1)
+    got = tb.Predictor(graph, {}).predict({"x": np.array([[1]]), "y": np.array([[0.1]])})
+    assert got["sum"] == large + 1 and got["equal"] == 1
+    with pytest.raises(ValueError, match="i32"):
+        traced("int32", lambda x: x + 2.5)
+    with pytest.raises(ValueError, match="outside of uint8's range"):
+        traced("uint8", lambda x: tb.maximum(x, -1))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_an_array_keeps_its_type_beside_a_value_of_that_type(dtype):
+    more = np.array([1, 2, 3], dtype)
+    got = traced(dtype, lambda x: x + more)
+    assert got.dtype == more.dtype
+    np.testing.assert_array_equal(got, [6, 4, 12])
+    np.testing.assert_array_equal(traced(dtype, lambda x: x + [1, 2, 3]), got)
+
+
+def test_doubles_stay_doubles_beside_a_value_of_them():
+    exact = np.array([5.0, 2 + 2**-40, 9.0])
+    assert list(traced("float64", lambda x: x == exact)) == [1, 0, 1]
+
+
+@pytest.mark.parametrize("factor", [np.int64(3), np.int8(3), np.float64(3), np.float16(3), 3, True + 2,
+                                    np.array(3), np.array([3, 3, 3]), [3, 3, 3], np.full(3, 3, "uint16"),
+                                    np.full(3, 3.0)], ids=repr)
+def test_integers_beside_floating_point_become_floating_point(factor):
+    for dtype in ("float32", "float16"):
+        got = traced(dtype, lambda x: x * factor)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, [15, 6, 27])
+        np.testing.assert_array_equal(traced(dtype, lambda x: factor - x), [-2, 1, -6])
+
+
+def test_indices_of_any_integer_type_stand_beside_values_of_any():
+    table = np.arange(12.0).reshape(4, 3)
+    for dtype in ("int64", "int16", "uint8", ">u4"):
+        rows = np.array([3, 0], dtype)
+        np.testing.assert_array_equal(tb.embedding(rows, table), table[[3, 0]])
+        np.testing.assert_array_equal(tb.index_select(table, rows, axis=0), table[[3, 0]])
+        np.testing.assert_array_equal(traced("int64", lambda x: tb.index_select(x, rows % 3, axis=1)), [5, 5])
+    with pytest.raises(ValueError, match="as many dimensions"):
+        traced("float32", lambda x: tb.gather(x, np.array([0])))
+    with pytest.raises(ValueError, match="expected shapes that broadcast"):
+        traced("float32", lambda x: x + np.arange(5))
+
+
+def test_arrays_at_once_keep_their_integers():
+    for dtype in ("int8", "uint8", "int16", "int32", "uint32"):
+        whole = np.array([5, 2, 9], dtype)
+        assert tb.add(whole, whole).dtype == dtype and tb.add(whole, 1).dtype == dtype
+        np.testing.assert_array_equal(tb.remainder(whole, 3), [2, 2, 0])
+    big = np.array([2**32 - 1, 7], ">u4")
+    np.testing.assert_array_equal(tb.add(big, np.uint32(0)), big)
+    assert tb.add(np.arange(3), np.arange(3)).dtype == np.int32
+    assert tb.add(np.arange(3.0), np.arange(3)).dtype == np.float32
+    mask = np.array([True, False])
+    np.testing.assert_array_equal(tb.where(mask, 1.5, np.array([2, 3])), [1.5, 3])
+    np.testing.assert_array_equal(tb.mul(mask, np.array([1.5, 2.5])), [1.5, 0])
+
+
+def test_options_that_only_look_equal_are_not():
+    minus = -np.zeros(1, np.float32)
+    assert np.signbit(tb.affine(minus, shift=-0.0)[0])
+    assert not np.signbit(tb.affine(minus, shift=0.0)[0])
+
+
+def test_tensors_of_bfloat16_are_taken_as_their_numbers():
+    torch = pytest.importorskip("torch")
+    given = torch.tensor([1.5, -2.0], dtype=torch.bfloat16)
+    np.testing.assert_array_equal(tb.relu(given), [1.5, 0.0])

@@ -122,3 +122,37 @@ def test_constants_may_be_whole_numbers():
     assert got == 0.5
     large = np.array([2**30 + 1, -5], np.int32)
     np.testing.assert_array_equal(tb.jit(lambda a: a + large)(np.ones(2, np.int32)), large + 1)
+
+
+def test_equality_is_an_op_and_values_are_keys():
+    b = A.copy()
+    b[0] = -1.0
+    got = tb.jit(lambda a, b: (a == b, a != b, a == 0.0, b == -1))(A, b)
+    for array, wanted in zip(got, (A == b, A != b, A == 0, b == -1)):
+        np.testing.assert_array_equal(array, wanted)
+    np.testing.assert_array_equal(tb.jit(lambda a: tb.where(a == -1.0, 5.0, a))(b)[0], 5.0)
+    g = tb.Graph()
+    x, y = g.input("x", (3,)), g.input("y", (3,))
+    names = {x: "x", y: "y"}
+    assert names[x] == "x" and names[y] == "y" and len({x, y, x}) == 2
+    assert (x == None) is False and x != "x" and x in [x, y]  # noqa: E711
+    with pytest.raises(TypeError, match="no truth"):
+        y in [x]  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    "key, message",
+    [(np.s_[[True, False]], "mask of shape"), (np.s_[:, [True, False]], r"\(2,\) does not fit \(6,\)"),
+     (np.s_[np.ones((4, 5), bool)], "does not fit"), (np.s_[True], "got True"),
+     (np.s_[0, np.bool_(False)], "got"), (np.s_[np.array(True)], "got array"), (np.s_[1.0], "got 1.0"),
+     (np.s_["a"], "got 'a'"), (np.s_[..., ...], "one ellipsis")], ids=str,
+)  # fmt: skip
+def test_what_is_no_index_is_an_index_error(key, message):
+    with pytest.raises(IndexError, match=message):
+        tb.jit(lambda a: a[key])(A)
+
+
+@pytest.mark.parametrize("key", [np.s_[None], np.s_[..., None], np.s_[..., np.arange(6) > 2],
+                                 np.s_[0, ..., [True, False] * 3]], ids=str)
+def test_new_axes_and_masks_are_numpys(key):
+    np.testing.assert_array_equal(tb.jit(lambda a: a[key])(A), A[key])

@@ -4,6 +4,7 @@ must change."""
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ def as_array(x: Any) -> Array:
         except (BufferError, RuntimeError, TypeError):
             pass
     if hasattr(x, "numpy"):
+        if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # NumPy has none; f32 holds its numbers
+            x = x.float()
         return np.asarray(x.numpy())
     return np.asarray(x)
 
@@ -65,11 +68,10 @@ def to_dtype(x: Array, dtype: str, what: str) -> Array:
     return np.ascontiguousarray(x).reshape(x.shape)
 
 
-def normalized(x: Any, what: str, argument: str = "the argument") -> Array:
-    """x, an argument of an op, as an array it takes: floating point as float32, bool as uint8 (what
-    masks are), wide integers as int32; a Python number is float32."""
-    if isinstance(x, (int, float)):
-        return np.asarray(x, np.float32)
+def argument_of(x: Any, what: str, argument: str) -> Array:
+    """x, an argument of an op, as an array of numbers of any type."""
+    if isinstance(x, int) and not -(2**63) <= x < 2**63:
+        x = float(x)
     takes = f"[{what}] {argument} must be a Value, an array of numbers or a number, got "
     try:
         array = as_array(x)
@@ -78,15 +80,33 @@ def normalized(x: Any, what: str, argument: str = "the argument") -> Array:
     if array.dtype.kind not in "fiub":
         given = f"an array of {array.dtype}" if hasattr(x, "dtype") else reprlib.repr(x)
         raise ValueError(takes + given)
-    if array.dtype.kind == "f":
-        dtype = "f32"
-    elif array.dtype.kind == "b":
-        dtype = "u8"
-    elif array.dtype in (np.int8, np.uint8, np.uint32):
-        dtype = {"int8": "i8", "uint8": "u8", "uint32": "u32"}[array.dtype.name]
-    else:
-        dtype = "i32"
-    return to_dtype(array, dtype, what)
+    return array
+
+
+def usual_dtype(x: Array, beside: Sequence[str] = ()) -> str:
+    """The type that an array has in a graph: its own where a Value beside it has that; else numbers
+    (of no dimension) and floating point are f32, booleans u8 (what masks are), and integers of 64
+    bits, NumPy's default, i32."""
+    own = next((mine for mine, name in _NUMPY_NAMES.items() if name == x.dtype.name), None)
+    if own in beside:
+        return str(own)
+    if x.ndim == 0 or x.dtype.kind == "f":
+        return "f32"
+    if x.dtype.kind == "b":
+        return "u8"
+    return "i32" if own is None or own == "i64" else own
+
+
+def may_become(x: Array, dtype: str) -> bool:
+    """Whether to_dtype takes arrays of x's type to another one."""
+    kind = np.dtype(_NUMPY_NAMES[dtype]).kind if dtype in _NUMPY_NAMES else ""
+    return kind == "f" or (kind in ("i", "u") and x.dtype.kind != "f") or kind == x.dtype.kind
+
+
+def normalized(x: Any, what: str, argument: str = "the argument") -> Array:
+    """x, an argument of an op, as an array of its usual type where no Value stands beside it."""
+    array = argument_of(x, what, argument)
+    return to_dtype(array, usual_dtype(array), what)
 
 
 def thimble_dtype(x: Array) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import Array, normalized
+from ._arrays import Array, argument_of, may_become, normalized, to_dtype, usual_dtype
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
-from ._specs import arguments, keeps_statistics, main_part, weights_of
+from ._specs import arguments, keeps_statistics, main_part, options_of_weights, weights_of
 
 SPECS: dict[str, dict[str, Any]] = _core.reflect()
 
@@ -111,29 +112,84 @@ def _argument_names(kind: str, name: str, count: int) -> list[str]:
     return names + names[-1:] * (count - len(names))
 
 
+# Types tried for numbers and arrays where an op refuses those they have: of results and of indices.
+_LAST_TYPES = ("f32", "i32")
+
+
+def _fitting_types(
+    kind: str, name: str, given: Sequence[Value | Array | None], options: dict[str, Any]
+) -> list[str]:
+    """The types in a graph of the arrays among the inputs. First their usual ones; where the op refuses
+    these, that of a Value (of an array, where there is none) beside them, if they convert safely."""
+    arrays = [x for x in given if x is not None and not isinstance(x, Value)]
+    of_values = [x.dtype for x in given if isinstance(x, Value)]
+    usual = [usual_dtype(array, of_values) for array in arrays]
+    beside = of_values or [own for own, array in zip(usual, arrays) if array.ndim > 0]
+    choices = [usual]
+    # Booleans last: a mask stays one where numbers beside it change.
+    for target, kinds in itertools.product((*beside, *_LAST_TYPES), ("fiu", "fiub")):
+        choice = [
+            target if array.dtype.kind in kinds and may_become(array, target) else own
+            for own, array in zip(usual, arrays)
+        ]
+        if choice not in choices:
+            choices.append(choice)
+    if len(choices) == 1:
+        return usual
+    refusals = []
+    for choice in choices:
+        refusal = _refusal(kind, name, given, choice, options)
+        if not refusal:
+            return choice
+        refusals.append(refusal)
+    # An error about shapes says more than one about types that were tried.
+    return next((c for c, why in zip(choices, refusals) if "type" not in why), usual)
+
+
+def _refusal(
+    kind: str, name: str, given: Sequence[Value | Array | None], types: list[str],
+    options: dict[str, Any],
+) -> str:
+    """Why an op does not take inputs of these shapes and types; empty if it does."""
+    trial = _core.Graph()
+    left = iter(types)
+    inputs = [
+        x if x is None
+        else trial._stand_in(x.shape, x.dtype if isinstance(x, Value) else next(left))
+        for x in given
+    ]
+    try:
+        _build(kind, name, inputs, options)
+    except (ValueError, RuntimeError) as error:
+        return str(error)
+    return ""
+
+
 def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
-    """Runs an op on arrays at once, compiled at first use for their shapes."""
+    """Runs an op on arrays at once, compiled at first use for their shapes and types."""
     arrays = [
-        None if x is None else normalized(x, name, argument)
+        None if x is None else argument_of(x, name, argument)
         for x, argument in zip(given, _argument_names(kind, name, len(given)))
     ]
     present = [array for array in arrays if array is not None]
-    frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items())
+    # With their text, because 0.0 == -0.0.
+    frozen = tuple((k, tuple(v) if isinstance(v, list) else v, repr(v)) for k, v in options.items())
     pattern = tuple(array is None for array in arrays)
 
-    def compile_it() -> tuple[_core.Function, type]:
+    def compile_it() -> tuple[_core.Function, type, list[str]]:
+        types = _fitting_types(kind, name, arrays, options)
         graph = _core.Graph()
-        inputs = sources(graph, present)
+        inputs = sources(graph, [to_dtype(x, dtype, name) for x, dtype in zip(present, types)])
         left = iter(inputs)
         values = [None if missing else next(left) for missing in pattern]
         result = _build(kind, name, values, options)
         refuse_parameters(graph, name, _ways_to_give_weights(name))
         outputs = list(result) if isinstance(result, (list, tuple)) else [result]
-        return _core.Function(graph, inputs, outputs, [], True), type(result)
+        return _core.Function(graph, inputs, outputs, [], True), type(result), types
 
     key = (kind, name, signature(present), pattern, frozen)
-    function, shape = _eager.get(key, compile_it)
-    results = run(function, present)
+    function, shape, types = _eager.get(key, compile_it)
+    results = run(function, [to_dtype(x, dtype, name) for x, dtype in zip(present, types)])
     if shape is ValuesAndIndices:
         return shape(*results)
     return shape(results) if shape in (list, tuple) else results[0]
@@ -145,16 +201,25 @@ def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) 
     graph = next((x.graph for x in given if isinstance(x, Value)), None)
     if graph is None:
         return _evaluate(kind, name, given, options)
-    values = [
-        x if x is None or isinstance(x, Value) else constant(graph, x, name, argument)
+    inputs = [
+        x if x is None or isinstance(x, Value) else argument_of(x, name, argument)
         for x, argument in zip(given, _argument_names(kind, name, len(given)))
+    ]
+    types = iter(_fitting_types(kind, name, inputs, options))
+    values = [
+        x if x is None or isinstance(x, Value)
+        else graph._constant(to_dtype(x, next(types), name))
+        for x in inputs
     ]
     return _build(kind, name, values, options)
 
 
-def _only(spec: dict[str, Any], name: str, options: dict[str, Any], reason: str) -> dict[str, Any]:
-    """The options that an op or a layer has; all other options must have their defaults."""
-    known = {field["name"] for field in spec["options"]}
+def _only(
+    spec: dict[str, Any], name: str, options: dict[str, Any], reason: str, refused: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The options that an op or a layer has and are not refused; all others must have their
+    defaults."""
+    known = {field["name"] for field in spec["options"]} - set(refused)
     everything = {
         field["name"]: field["default"]
         for each in SPECS[name].values()
@@ -197,7 +262,8 @@ def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
     options = {k: v for k, v in options.items() if k not in given}
     kind = "op" if "op" in spec else "function"
     # Where there is no op, the layer's function takes the weights, and its options with them.
-    wanted = _only(spec[kind], name, options, "belongs to the layer; leave it out with weights")
+    reason = "belongs to the layer; leave it out with weights"
+    wanted = _only(spec[kind], name, options, reason, options_of_weights(spec[kind]))
     tensors = [given[argument["name"]] for argument in spec[kind]["inputs"]]
     return _apply(kind, name, tensors, wanted)
 

@@ -14,20 +14,72 @@ from ._calls import constant
 from ._core import Value
 
 
-def _expanded(key: Any, ndim: int) -> list[Any]:
-    """One entry an axis (or None for a new one), the ellipsis written out."""
-    entries = []
-    for entry in key if isinstance(key, tuple) else (key,):
-        entries += _array_entries(entry) if _is_array(entry) else [entry]
-    used = sum(entry is not None and entry is not Ellipsis for entry in entries)
-    if used > ndim:
-        raise IndexError(f"too many indices: the value has {ndim} dimensions, {used} were indexed")
-    if any(entry is Ellipsis for entry in entries):
-        at = next(i for i, entry in enumerate(entries) if entry is Ellipsis)
-        entries[at : at + 1] = [slice(None)] * (ndim - used)
-    else:
-        entries += [slice(None)] * (ndim - used)
-    return entries
+def _expanded(key: Any, shape: tuple[int, ...]) -> list[Any]:
+    """One entry an axis (or None for a new one), the ellipsis and masks written out."""
+    entries = [_entry(entry) for entry in (key if isinstance(key, tuple) else (key,))]
+    widths = [
+        0 if entry is None or entry is Ellipsis else entry.ndim if _is_mask(entry) else 1
+        for entry in entries
+    ]
+    used = sum(widths)
+    if used > len(shape):
+        raise IndexError(
+            f"too many indices: the value has {len(shape)} dimensions, {used} were indexed"
+        )
+    ellipses = sum(entry is Ellipsis for entry in entries)
+    if ellipses > 1:
+        raise IndexError("an index has at most one ellipsis")
+    rest = [slice(None)] * (len(shape) - used)
+    expanded: list[Any] = []
+    axis = 0
+    for entry, width in zip(entries, widths):
+        if entry is Ellipsis:
+            expanded += rest
+            axis += len(rest)
+            continue
+        expanded += _places(entry, shape[axis : axis + width], axis) if _is_mask(entry) else [entry]
+        axis += width
+    return expanded if ellipses else expanded + rest
+
+
+def _entry(entry: Any) -> Any:
+    """An entry of a key as one of those that are understood: arrays instead of lists."""
+    if isinstance(entry, Value):
+        if entry.dtype == "i32":
+            return entry
+        raise IndexError(
+            f"a value that indexes must be of type i32, got {entry.dtype}; the shape of what a "
+            "mask picks would depend on values: use where or multiply"
+        )
+    if isinstance(entry, (list, np.ndarray)):
+        array: Array = np.asarray(entry)
+        if array.size == 0 and isinstance(entry, list):
+            array = array.astype(np.int32)
+        if array.dtype.kind not in "iub":
+            raise IndexError(f"indices must be whole numbers, got an array of {array.dtype}")
+        if array.ndim > 0 or array.dtype.kind != "b":
+            return array
+    is_bool = isinstance(entry, (bool, np.bool_, np.ndarray))
+    known = entry is None or entry is Ellipsis or isinstance(entry, slice)
+    if is_bool or not (known or hasattr(entry, "__index__")):
+        raise IndexError(
+            "indices are whole numbers, slices, ..., None, arrays of whole numbers, or masks of the "
+            f"value's sizes, got {entry!r}"
+        )
+    return entry
+
+
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, np.ndarray) and entry.dtype.kind == "b"
+
+
+def _places(mask: Array, sizes: tuple[int, ...], axis: int) -> list[Array]:
+    """The indices of a mask's ones, an array an axis."""
+    if any(size < 0 for size in sizes):
+        raise IndexError("the open batch cannot be indexed; only ':' stands for it")
+    if mask.shape != sizes:
+        raise IndexError(f"a mask of shape {mask.shape} does not fit {sizes} from axis {axis} on")
+    return list(np.nonzero(mask))
 
 
 def length(value: Value) -> int:
@@ -45,26 +97,7 @@ def rows(value: Value) -> Iterator[Value]:
 
 
 def _is_array(entry: Any) -> bool:
-    return isinstance(entry, (Value, list, np.ndarray))
-
-
-def _array_entries(entry: Any) -> list[Any]:
-    """One array of indices an axis; a mask names those of its ones."""
-    if isinstance(entry, Value):
-        if entry.dtype != "i32":
-            raise IndexError(
-                f"a value that indexes must be of type i32, got {entry.dtype}; the shape of what a "
-                "mask picks would depend on values: use where or multiply"
-            )
-        return [entry]
-    array = np.asarray(entry)
-    if array.size == 0 and isinstance(entry, list):
-        array = array.astype(np.int32)
-    if array.dtype.kind == "b":
-        return list(np.nonzero(array))
-    if array.dtype.kind not in "iu":
-        raise IndexError(f"indices must be whole numbers, got an array of {array.dtype}")
-    return [array]
+    return isinstance(entry, (Value, np.ndarray))
 
 
 def _numbers(graph: _core.Graph, entry: Any, axis: int, size: int) -> Any:
@@ -133,7 +166,7 @@ def _picked(value: Value, entries: list[Any]) -> Value:
 
 def index(value: Value, key: Any) -> Value:
     """The part of a value that the key names."""
-    entries = _expanded(key, value.ndim)
+    entries = _expanded(key, value.shape)
     if any(_is_array(entry) for entry in entries):
         return _picked(value, entries)
     axes: list[int] = []

@@ -1,14 +1,18 @@
-"""Arithmetic of Values. Numbers become attributes of an op, not tensors."""
+"""Arithmetic of Values. Numbers beside floating point become attributes of an op, not tensors."""
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from . import ops
 
+_FLOATING = ("f32", "f16", "bf16")
 
-def _is_number(x: object) -> bool:
-    return isinstance(x, (int, float))
+
+def _is_number(x: object, beside: Any) -> bool:
+    """Whether x becomes an attribute."""
+    return isinstance(x, numbers.Real) and beside.dtype in _FLOATING
 
 
 def operand(x: object) -> bool:
@@ -18,31 +22,31 @@ def operand(x: object) -> bool:
 
 def add(a: Any, b: Any) -> Any:
     """a + b"""
-    if _is_number(b):
-        return ops.affine(a, shift=b)
-    return ops.affine(b, shift=a) if _is_number(a) else ops.add(a, b)
+    if _is_number(b, a):
+        return ops.affine(a, shift=float(b))
+    return ops.affine(b, shift=float(a)) if _is_number(a, b) else ops.add(a, b)
 
 
 def sub(a: Any, b: Any) -> Any:
     """a - b"""
-    if _is_number(b):
-        return ops.affine(a, shift=-b)
-    return ops.affine(b, scale=-1.0, shift=a) if _is_number(a) else ops.sub(a, b)
+    if _is_number(b, a):
+        return ops.affine(a, shift=-float(b))
+    return ops.affine(b, scale=-1.0, shift=float(a)) if _is_number(a, b) else ops.sub(a, b)
 
 
 def mul(a: Any, b: Any) -> Any:
     """a * b"""
-    if _is_number(b):
-        return ops.affine(a, scale=b)
-    return ops.affine(b, scale=a) if _is_number(a) else ops.mul(a, b)
+    if _is_number(b, a):
+        return ops.affine(a, scale=float(b))
+    return ops.affine(b, scale=float(a)) if _is_number(a, b) else ops.mul(a, b)
 
 
 def div(a: Any, b: Any) -> Any:
     """a / b"""
-    if _is_number(b) and b != 0:
-        return ops.affine(a, scale=1.0 / b)
-    if _is_number(a):
-        return ops.affine(ops.reciprocal(b), scale=a)
+    if _is_number(b, a) and b != 0:
+        return ops.affine(a, scale=1.0 / float(b))
+    if _is_number(a, b):
+        return ops.affine(ops.reciprocal(b), scale=float(a))
     return ops.div(a, b)
 
 
@@ -53,4 +57,14 @@ def matmul(a: Any, b: Any) -> Any:
 
 def power(a: Any, b: Any) -> Any:
     """a ** b"""
-    return ops.pow(a, exponent=b) if _is_number(b) else ops.pow_tensor(a, b)
+    return ops.pow(a, exponent=float(b)) if _is_number(b, a) else ops.pow_tensor(a, b)
+
+
+def eq(a: Any, b: Any) -> Any:
+    """a == b"""
+    return ops.eq(a, b)
+
+
+def ne(a: Any, b: Any) -> Any:
+    """a != b"""
+    return ops.ne(a, b)

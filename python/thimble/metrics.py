@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 Average: TypeAlias = Literal["binary", "micro", "macro", "weighted"]
 _AVERAGES = ("binary", "micro", "macro", "weighted")
 
+# A confusion matrix of so many is half a gigabyte.
+_MOST_CLASSES = 8192
+
 __all__ = ["accuracy", "confusion_matrix", "f1", "precision", "recall", "roc_auc", "top_k_accuracy"]
 
 
@@ -60,6 +63,11 @@ def confusion_matrix(
             )
         if classes is None:
             classes = int(max(flat.max(initial=-1), taken.max(initial=-1))) + 1
+            if classes > _MOST_CLASSES:
+                raise ValueError(
+                    f"[metrics] {classes - 1} occurs, but more than {_MOST_CLASSES} classes are counted "
+                    "only if classes says how many there are"
+                )
         if ((taken < 0) | (taken >= classes)).any():
             raise ValueError(f"[metrics] expected predictions from 0 to {classes - 1}")
         counted = np.ones(flat.size, bool)
@@ -149,6 +157,8 @@ def roc_auc(labels: Any, scores: Any) -> float:
     flat, given = _labels(labels), np.asarray(scores, np.float64)
     if np.isnan(given).any():
         raise ValueError("[metrics] a score is NaN")
+    if given.ndim == 0 and flat.size != 1:
+        raise ValueError(f"[metrics] expected a score for each of {flat.size} labels, got one number")
     classes = 2 if given.size == flat.size and given.ndim <= np.ndim(labels) else given.shape[-1]
     if ((flat < 0) | (flat >= classes)).any():
         raise ValueError(f"[metrics] expected labels from 0 to {classes - 1}")

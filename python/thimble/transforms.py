@@ -47,12 +47,12 @@ class _Traced:
         leaves, structure = flatten((args, kwargs))
         is_static = tuple(isinstance(leaf, self.static) or callable(leaf) for leaf in leaves)
         arrays = [
-            np.asarray(leaf, np.float32) if isinstance(leaf, float) else normalized(leaf, "argument")
+            normalized(leaf, "argument")
             for leaf, static in zip(leaves, is_static)
             if not static
         ]
         static = tuple(
-            (type(leaf), leaf) for leaf, static in zip(leaves, is_static) if static
+            (type(leaf), leaf, repr(leaf) if isinstance(leaf, float) else "") for leaf, static in zip(leaves, is_static) if static
         )
         key = (structure, is_static, static, signature(arrays))
         function, result, wanted = self.cache.get(

@@ -115,7 +115,7 @@ _MODULES: dict[str, str] = {
 }
 
 _OPTIMIZERS: dict[str, str] = {
-    "asks for the loss several times in a step, which is one program of known length": "LBFGS",
+    "asks for the loss several times in a step, so no Trainer takes it; tb.LBFGS steps a trainer or a function": "LBFGS",
 }
 
 NOT_OFFERED = {
