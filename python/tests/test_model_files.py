@@ -93,3 +93,26 @@ def test_wrong_files_are_errors(tmp_path):
         tb.save_model(classifier(), tmp_path / "m.safetensors", seed=-1)
     with pytest.raises(FileNotFoundError):
         tb.save_model(classifier(), tmp_path / "none" / "m.safetensors")
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i8"])
+def test_a_trainers_files_hold_what_the_loss_does_not_read(tmp_path, dtype):
+    g = tb.Graph()
+    x = g.input("x", (4,))
+    unread = g.parameter("unread", (3,), tb.init.constant(2.0), dtype=dtype)
+    g.minimize(tb.mean(tb.dense(x, units=3, name="head")))
+    g.output("sum", tb.dense(x, units=3, name="aux") + tb.cast(unread, "f32"))
+    samples = {"x": np.random.default_rng(0).normal(size=(8, 4))}
+    trainer = tb.Trainer(g, batch=4)
+    trainer.fit(samples)
+    wanted = trainer.predict(samples, "sum")
+    trainer.save(tmp_path / "checkpoint")
+    tb.save_model(trainer, tmp_path / "model")
+    for file in ("checkpoint", "model"):
+        predictor = tb.Predictor(tb.load_model(tmp_path / file))
+        np.testing.assert_array_equal(predictor.predict(samples["x"]), wanted)
+    tb.compile_program(g, tmp_path / "program", samples=8, batch=4)
+    of_program = tb.load_program(tmp_path / "program")
+    of_program.fit(samples)
+    tb.save_model(of_program, tmp_path / "again")
+    assert set(tb.load_safetensors(tmp_path / "again")) >= {"unread", "aux.weight", "head.weight"}

@@ -88,6 +88,19 @@ std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
   return autodiff::append_gradients(graph, targets);
 }
 
+// Makes the parameters and states that the step does not read results of it. So a training holds
+// every value of its model, and the files it writes are those of the whole model.
+void keep_unread(ir::Graph& graph) {
+  std::set<std::string> read;
+  for (const ir::ValueData& data : passes::remove_dead_code(graph).values) read.insert(data.name);
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const ir::ValueData& data = graph.values[id];
+    const bool is_stored = data.role == ir::Role::parameter || data.role == ir::Role::state;
+    if (data.producer >= 0 || !is_stored || read.count(data.name) > 0) continue;
+    graph.outputs.emplace_back(data.name, static_cast<int>(id));
+  }
+}
+
 }  // namespace
 
 ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, int64_t batch,
@@ -113,12 +126,14 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   switch (kind) {
     case StepKind::update:
       append_updates(graph, gradients, update);
+      keep_unread(graph);
       break;
     case StepKind::accumulate:
       append_accumulation(graph, gradients, weight);
       break;
     case StepKind::finish:
       append_accumulated_updates(graph, gradients, update, weight);
+      keep_unread(graph);
       break;
     case StepKind::report:
       if (scale) append_unscaling(graph, gradients, scale);

@@ -113,8 +113,19 @@ class Fitting {
     }
   }
 
-  // Returns false if it was stopped.
+  // Returns false if it was stopped. An epoch that an error ended is not gone on with: the next
+  // begins anew, on whatever data.
   bool run_epoch() {
+    try {
+      return run_batches();
+    } catch (...) {
+      state_.progress.batch = 0;
+      state_.progress.sums = {};
+      throw;
+    }
+  }
+
+  bool run_batches() {
     train::Progress& progress = state_.progress;
     stream_.start(progress.epoch, progress.batch);
     while (const data::Batch* batch = stream_.next()) {

@@ -175,7 +175,6 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
       if (missing() > 0) compile_within(budget.bytes);
       if (missing() > 0) compile_within(1);
     };
-    require_values(runner.at(key).program->data());
     const int64_t given = budget.bytes;
     bring_down();
     if (!settle_swap(runner.missing_file_bytes())) {
@@ -185,16 +184,6 @@ Runnable& State::program(ProgramKind kind, int64_t batch) {
     }
     require_room(kind, batch);
   });
-}
-
-void State::require_values(const program::Program& program) const {
-  for (const program::Stored& stored : program.stored) {
-    if (runner.store().find(stored.name) != nullptr) continue;
-    throw Error(stored.name,
-                "has no values: the loss does not depend on it, so training holds none, and no "
-                "output can be predicted beside one that reads it. Leave that one out of the "
-                "graph, or give it a loss");
-  }
 }
 
 ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {

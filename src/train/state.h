@@ -173,8 +173,6 @@ struct State {
   // Bytes of all programs, including reserves.
   [[nodiscard]] int64_t needed_bytes() const;
   [[nodiscard]] bool keeps_budget() const { return needed_bytes() <= options.memory_budget; }
-  // Throws Error if a program reads parameters or state that the training does not hold.
-  void require_values(const program::Program& program) const;
   // Throws Error if an added program does not keep the budget.
   void require_room(ProgramKind kind, int64_t batch) const;
   // Checks whether a swap file of this size is possible. If not, disables swap and returns false.

@@ -132,6 +132,35 @@ TEST(model_file, holds_the_graph_as_it_was_described) {
   EXPECT_EQ(train(resumed, data, 2), train(trainer, data, 2));
 }
 
+// Values that the loss does not read: of an auxiliary head, and of every type.
+TEST(model_file, holds_what_the_loss_does_not_read) {
+  const test::TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {2});
+  const Value unread = g.parameter("unread", {3}, init::uniform(-1.0, 1.0));
+  const Value whole = g.parameter("whole", {3}, init::constant(5.0), DType::i8);
+  g.parameter("alone", {2}, init::constant(0.25), DType::f64);
+  g.output("aux", dense(x, {.units = 3, .name = "aux"}) + unread + cast(whole, {DType::f32}));
+  g.minimize(mean(dense(x, {.units = 1, .name = "head"})));
+  const data::Dataset data = data::in_memory({{"x", {2}}}, {{1, 2, 3, 4, 5, 6, 7, 8}});
+  for (const DType precision : {DType::f32, DType::bf16}) {
+    const TrainerOptions options{.batch = 2, .precision = precision, .seed = 5, .threads = 1};
+    Trainer trainer(g, options);
+    train(trainer, data, 2);
+    trainer.save(folder / "c");
+    trainer.save_model(folder / "m");
+    const Array aux = trainer.predict(data, "aux");
+    EXPECT_EQ(Trainer(load_model(folder / "m"), options).predict(data, "aux").floats(),
+              aux.floats());
+    EXPECT_EQ(Trainer(load_model(folder / "c"), options).predict(data, "aux").floats(),
+              aux.floats());
+    Trainer resumed(load_graph(folder / "c"), options);
+    resumed.resume(folder / "c");
+    EXPECT_EQ(resumed.weights_sha256(), trainer.weights_sha256());
+    EXPECT_EQ(trainer.parameter("alone").dtype(), DType::f64);
+  }
+}
+
 TEST(model_file, gives_a_predictor_its_model_in_three_ways) {
   const test::TemporaryFolder folder;
   Trainer trainer(test::small_network(), small_options());

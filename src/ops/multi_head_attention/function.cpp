@@ -54,14 +54,13 @@ std::vector<ir::ArgDoc> inputs() {
 
 std::vector<ir::ArgDoc> parameters() {
   return {{"in_proj_weight",
-           "[E + 2 G, E], G = kv_heads * E / heads; where K or W is not E in three: "
-           "q_proj_weight [E, E], k_proj_weight [G, K], v_proj_weight [G, W]"},
+           "[E + 2 G, E], G = kv_heads * E / heads; where K or W is not E the next-named three"},
           {"in_proj_bias", "[E + 2 G]", true},
           {"out_proj.weight", "[E, E]"},
           {"out_proj.bias", "[E]", true},
-          {"q_proj_weight", "[E, E]", true},
-          {"k_proj_weight", "[G, K]", true},
-          {"v_proj_weight", "[G, W]", true},
+          {"q_proj_weight", "[E, E], where K or W is not E", true},
+          {"k_proj_weight", "[G, K], likewise", true},
+          {"v_proj_weight", "[G, W], likewise", true},
           {"bias_k", "[1, 1, G], with add_bias_kv", true},
           {"bias_v", "[1, 1, G], with add_bias_kv", true}};
 }
