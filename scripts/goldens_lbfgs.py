@@ -53,6 +53,9 @@ def main():
         run("quadratic", [3.0, -2.0, 5.0, 0.5, -1.0], {**wolfe, "lr": 0.5, "max_iter": 3}),
         run("quadratic", [3.0, -2.0, 5.0, 0.5, -1.0], {"lr": 0.3, "max_iter": 6, "max_eval": 4}),
         run("quadratic", [3.0, -2.0], {**wolfe, "tolerance_grad": 0.5}),
+        # Line searches that are cut short by the evaluations that a step may take.
+        run("rosenbrock", [-1.2, 1.0], {**wolfe, "lr": 0.01, "max_iter": 1}),
+        run("rosenbrock", [-1.2, 1.0, 0.3, 2.0], {**wolfe, "lr": 0.01, "max_eval": 6}),
     ]
     OUT.write_text(json.dumps(cases, indent=1) + "\n")
 

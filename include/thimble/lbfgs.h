@@ -23,7 +23,8 @@ struct LbfgsOptions {
   };
   double lr = 1.0;                 // of the first iteration at most 1 / sum |gradient|
   int64_t max_iter = 20;           // iterations of a step
-  int64_t max_eval = 0;            // evaluations of a step; 0: max_iter * 5 / 4
+  int64_t max_eval = 0;            // ends a step: so many evaluations, of which a line search may
+                                   // take one more; 0: max_iter * 5 / 4
   double tolerance_grad = 1e-7;    // ends a step: no element of the gradient is larger
   double tolerance_change = 1e-9;  // likewise: the loss or no parameter changes by more
   int64_t history_size = 100;      // pairs of changes that stand for the curvature

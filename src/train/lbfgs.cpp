@@ -66,7 +66,7 @@ struct Lbfgs::State {
   }
 
   // The direction from corrections and gradient: algorithm 7.4, the two loops.
-  void turn() {
+  void compute_direction() {
     if (iterations == 1) {
       direction = gradient;
       for (double& d : direction) d = -d;
@@ -99,6 +99,10 @@ struct Lbfgs::State {
     corrections.push_back(std::move(pair));
   }
 
+  [[nodiscard]] int64_t most_evaluations() const {
+    return options.max_eval > 0 ? options.max_eval : options.max_iter * 5 / 4;
+  }
+
   [[nodiscard]] double first_length() const {
     if (iterations > 1) return options.lr;
     double sum = 0.0;
@@ -113,8 +117,8 @@ struct Lbfgs::State {
       for (size_t i = 0; i < x.size(); ++i) x[i] = from[i] + by * direction[i];
     };
     train::LineSearchResult found = train::strong_wolfe(
-        {0.0, loss, slope, gradient}, length, largest(direction), options.tolerance_change,
-        [&](double by) {
+        {0.0, loss, slope, gradient}, length, most_evaluations() - step_evaluations,
+        largest(direction), options.tolerance_change, [&](double by) {
           move(by);
           const double value = evaluate(x, objective);
           return train::LinePoint{by, value, dot(gradient, direction), gradient};
@@ -128,7 +132,7 @@ struct Lbfgs::State {
   // One iteration; false where the step ends with it.
   bool iterate(std::span<double> x, double& loss, bool is_last, const Objective& objective) {
     ++iterations;
-    turn();
+    compute_direction();
     gradient_before = gradient;
     const double loss_before = loss;
     length = first_length();
@@ -141,8 +145,8 @@ struct Lbfgs::State {
       // What the next step evaluates first.
       if (!is_last) loss = evaluate(x, objective);
     }
-    const int64_t most = options.max_eval > 0 ? options.max_eval : options.max_iter * 5 / 4;
-    return !is_last && step_evaluations < most && largest(gradient) > options.tolerance_grad &&
+    return !is_last && step_evaluations < most_evaluations() &&
+           largest(gradient) > options.tolerance_grad &&
            largest(direction) * std::abs(length) > options.tolerance_change &&
            std::abs(loss - loss_before) >= options.tolerance_change;
   }

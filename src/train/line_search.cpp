@@ -9,16 +9,19 @@ namespace {
 
 constexpr double kDecrease = 1e-4;  // c1
 constexpr double kCurvature = 0.9;  // c2
-constexpr int kMostPoints = 25;
 constexpr double kLeastGrowth = 0.01;
 constexpr double kMostGrowth = 10.0;
 constexpr double kEdge = 0.1;  // share of a bracket that is too close to its end
 
 class Search {
  public:
-  Search(const LinePoint& start, double largest, double tolerance,
+  Search(const LinePoint& start, int64_t more_points, double largest, double tolerance,
          const std::function<LinePoint(double)>& evaluate)
-      : start_(start), largest_(largest), tolerance_(tolerance), evaluate_(evaluate) {}
+      : start_(start),
+        more_points_(more_points),
+        largest_(largest),
+        tolerance_(tolerance),
+        evaluate_(evaluate) {}
 
   LineSearchResult run(double length) {
     if (!bracket(length)) zoom();
@@ -51,7 +54,7 @@ class Search {
   bool bracket(double length) {
     LinePoint before = start_;
     LinePoint now = at(length);
-    for (points_ = 0; points_ < kMostPoints; ++points_) {
+    for (points_ = 0; points_ < more_points_; ++points_) {
       if (!decreases(now) || (points_ > 1 && now.value >= before.value)) {
         set(std::move(before), std::move(now));
         return false;
@@ -93,7 +96,7 @@ class Search {
 
   // Halves of the bracket until a point satisfies both conditions.
   void zoom() {
-    for (; points_ < kMostPoints; ++points_) {
+    for (; points_ < more_points_; ++points_) {
       if (std::abs(ends_[1].length - ends_[0].length) * largest_ < tolerance_) return;
       LinePoint point = at(between());
       const int low = ends_[0].value <= ends_[1].value ? 0 : 1;
@@ -112,12 +115,13 @@ class Search {
   }
 
   const LinePoint& start_;
+  int64_t more_points_;
   double largest_;
   double tolerance_;
   const std::function<LinePoint(double)>& evaluate_;
   LinePoint ends_[2];
   bool was_close_ = false;
-  int points_ = 0;
+  int64_t points_ = 0;  // after the first
   int64_t evaluations_ = 0;
 };
 
@@ -135,9 +139,10 @@ double cubic_minimum(const LinePoint& a, const LinePoint& b, double low, double 
   return std::min(std::max(right.length - width * share, low), high);
 }
 
-LineSearchResult strong_wolfe(const LinePoint& start, double first_length, double largest,
-                              double tolerance, const std::function<LinePoint(double)>& evaluate) {
-  return Search(start, largest, tolerance, evaluate).run(first_length);
+LineSearchResult strong_wolfe(const LinePoint& start, double first_length, int64_t more_points,
+                              double largest, double tolerance,
+                              const std::function<LinePoint(double)>& evaluate) {
+  return Search(start, more_points, largest, tolerance, evaluate).run(first_length);
 }
 
 }  // namespace thimble::train

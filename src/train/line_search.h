@@ -24,12 +24,13 @@ struct LineSearchResult {
   int64_t evaluations = 0;
 };
 
-// A point that satisfies the strong Wolfe conditions (c1 = 1e-4, c2 = 0.9), or the best of 25.
-// start: of length 0 and a negative slope; largest: of the direction's elements by magnitude, so
-// that steps below `tolerance` end the search; evaluate: the function at a length. Source: Nocedal
+// A point that satisfies the strong Wolfe conditions (c1 = 1e-4, c2 = 0.9), or the best of those
+// evaluated: at first_length and at most `more_points` others. start: of length 0 and a negative
+// slope; largest: of the direction's elements by magnitude, so that steps below `tolerance` end the
+// search; evaluate: the function at a length. Source: Nocedal
 // and Wright, algorithms 3.5 and 3.6, with minFunc's interpolation, as torch.optim.LBFGS has it.
 [[nodiscard]] LineSearchResult strong_wolfe(const LinePoint& start, double first_length,
-                                            double largest, double tolerance,
+                                            int64_t more_points, double largest, double tolerance,
                                             const std::function<LinePoint(double)>& evaluate);
 
 }  // namespace thimble::train

@@ -3,6 +3,7 @@
 #include <thimble/ops/reshape.h>
 
 #include "ir/function_def.h"
+#include "ops/families/builder/named_op.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/conv/volume.h"
 #include "ops/families/update/adaptive.h"
@@ -134,12 +135,14 @@ Value adaptive_average_pool3d(Value x, const AdaptiveAveragePool3dOptions& optio
   ops::check_volume("adaptive_average_pool3d", x);
   const Shape volume = x.shape();
   const ops::Triple size = ops::triple("adaptive_average_pool3d", "size", options.size, 0);
-  const Value deep = adaptive_average_pool1d(
-      reshape(x, {-1, volume[1], volume[2] * volume[3] * volume[4]}), {.size = size.d});
-  const int64_t depth = deep.shape()[1];
-  const Value planes = adaptive_average_pool2d(reshape(deep, {-1, volume[2], volume[3], volume[4]}),
-                                               {.size = size.plane()});
-  return ops::volume_of(planes, depth);
+  return ops::named_op("adaptive_average_pool3d", [&] {
+    const Value deep = adaptive_average_pool1d(
+        reshape(x, {-1, volume[1], volume[2] * volume[3] * volume[4]}), {.size = size.d});
+    const int64_t depth = deep.shape()[1];
+    const Value planes = adaptive_average_pool2d(
+        reshape(deep, {-1, volume[2], volume[3], volume[4]}), {.size = size.plane()});
+    return ops::volume_of(planes, depth);
+  });
 }
 
 }  // namespace thimble

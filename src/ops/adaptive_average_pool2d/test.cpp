@@ -44,6 +44,11 @@ TEST(adaptive_average_pool3d, pools_volumes) {
         adaptive_average_pool3d(x, {.size = {1, 2}});
       },
       testing::ThrowsMessage<Error>(testing::HasSubstr("[adaptive_average_pool3d]")));
+  EXPECT_THAT(
+      [&] {
+        adaptive_average_pool3d(g.input("flat", {7, 0, 4, 3}), {.size = {2}});
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("[adaptive_average_pool3d]")));
 }
 
 }  // namespace

@@ -216,8 +216,7 @@ THIMBLE_FUNCTION_FOLDER(adaptive_max_pool2d) {
       .name = "adaptive_max_pool2d",
       .doc =
           "The largest value of windows that divide an image of any size as evenly as they can: "
-          "place i of a "
-          "side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
+          "place i of a side of P covers the cells floor(i * H / P) to ceil((i + 1) * H / P).",
       .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
       .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<AdaptiveMaxPool2dOptions>(),

@@ -14,14 +14,12 @@ void describe(AffineAttrs& attrs, ir::FieldVisitor& visitor);
 // rounded to float.
 Value affine(Value x, const AffineAttrs& attrs);
 
-// Operators of tensors and numbers. x / c multiplies by 1 / c, rounded: the last bit may differ
-// from that of a quotient.
+// Operators of tensors and numbers. For quotients see thimble/ops/div.h.
 inline Value operator+(Value x, double c) { return affine(x, {.shift = c}); }
 inline Value operator+(double c, Value x) { return affine(x, {.shift = c}); }
 inline Value operator-(Value x, double c) { return affine(x, {.shift = -c}); }
 inline Value operator-(double c, Value x) { return affine(x, {.scale = -1.0, .shift = c}); }
 inline Value operator*(Value x, double c) { return affine(x, {.scale = c}); }
 inline Value operator*(double c, Value x) { return affine(x, {.scale = c}); }
-inline Value operator/(Value x, double c) { return affine(x, {.scale = 1.0 / c}); }
 
 }  // namespace thimble

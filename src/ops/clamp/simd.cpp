@@ -22,8 +22,10 @@ void clamp_target(float* y, const float* x, const float* low, const float* high,
       const Vec value = from(io, i);
       const Vec bottom = least(io, i);
       const Vec top = most(io, i);
-      const Vec raised = hn::IfThenElse(hn::Lt(value, bottom), bottom, value);
-      io.store(hn::IfThenElse(hn::Gt(raised, top), top, raised), to, i);
+      const auto below = hn::Or(hn::Lt(value, bottom), hn::IsNaN(bottom));
+      const Vec raised = hn::IfThenElse(below, bottom, value);
+      const auto above = hn::Or(hn::Gt(raised, top), hn::IsNaN(top));
+      io.store(hn::IfThenElse(above, top, raised), to, i);
     });
   });
 }
@@ -47,7 +49,8 @@ void grad_by(float* dx, const float* dy, const float* x, const float* low, const
       const auto above = hn::Gt(value, top);
       const Vec whole = io.load(up, i);
       if constexpr (kInput == 0) {
-        io.store(hn::IfThenZeroElse(hn::Or(below, above), whole), to, i);
+        const auto inside = hn::And(hn::Ge(value, bottom), hn::Le(value, top));
+        io.store(hn::IfThenElseZero(inside, whole), to, i);
       } else if constexpr (kInput == 1) {
         io.store(hn::IfThenElseZero(hn::And(below, hn::Lt(bottom, top)), whole), to, i);
       } else {

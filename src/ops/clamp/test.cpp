@@ -1,4 +1,9 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 
 namespace thimble::test::clamp_test {
 
@@ -25,6 +30,17 @@ THIMBLE_OP_CASES(clamp) {
       .rejects = {{"no_bound", {{.shape = {3}}, none, none}, {}, "expected a lower bound"},
                   {"shapes", {{.shape = {3}}, {.shape = {4}}, none}, {}, "shapes that broadcast"}},
   };
+}
+
+TEST(clamp, by_no_number_is_no_number) {
+  const Tensor x = tensor({4}, {0, 1, 2, NAN});
+  const Tensor low = tensor({4}, {NAN, 0, 3, 0});
+  const Tensor high = tensor({4}, {1, NAN, NAN, 1});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    for (const float y : values_of<float>(run_op("clamp", {}, {x, low, high}, kernel)[0])) {
+      EXPECT_TRUE(std::isnan(y));
+    }
+  }
 }
 
 }  // namespace thimble::test::clamp_test

@@ -10,4 +10,9 @@ Value div(Value a, Value b);
 
 inline Value operator/(Value a, Value b) { return div(a, b); }
 
+// Quotients of tensors and numbers, which are rounded to f32; each is rounded once and has the type
+// of x.
+Value operator/(Value x, double c);
+Value operator/(double c, Value x);
+
 }  // namespace thimble

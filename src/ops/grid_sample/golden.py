@@ -24,5 +24,15 @@ def volume_case(mode, padding, align_corners):
 
 CASES = [case(*rest) for mode in MODES for padding in PADDINGS
          for rest in [(mode, padding, False), (mode, padding, True)]]
+
+
+def far_case(mode, padding):
+    """Points far outside, up to where neighbouring pixels have one coordinate."""
+    points = [[1e8, 0.0], [-1e8, 0.5], [1e9, -1e9], [0.25, 3e12], [-1e20, 1e20]]
+    return case(mode, padding, False) | dict(
+        name=f"far_{mode}_{padding}", inputs=[{"shape": [1, 3, 4, 2]}, {"values": [[points]]}])
+
+
+CASES += [far_case(mode, padding) for mode in MODES for padding in ["zeros", "border"]]
 CASES += [volume_case(mode, padding, align_corners) for mode in ["bilinear", "nearest"]
           for padding in PADDINGS for align_corners in [False, True]]

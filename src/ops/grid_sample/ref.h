@@ -61,7 +61,9 @@ static void grid_taps_of(grid_taps* t, real point, int size, const grid_sample_d
   const real scale = (real)(d->align_corners ? size - 1 : size) / 2;
   real x = d->align_corners ? (point + 1) * scale : ((point + 1) * (real)size - 1) / 2;
   real sign = 1;
-  if (!(x > (real)-1e8 && x < (real)1e8)) x = -100;
+  /* No number and infinities are far outside, where padding still finds a pixel. */
+  if (!(x > (real)-1e30)) x = (real)-1e30;
+  if (x > (real)1e30) x = (real)1e30;
   if (d->mode == GRID_BICUBIC) {
     const real first = (real)floor(x);
     const real part = x - first;

@@ -158,8 +158,9 @@ void read_axis(AxisTaps& t, const float* points, int size, const grid_sample_dim
                 ? hn::Mul(from_edge, scale)
                 : hn::Mul(hn::Sub(hn::Mul(from_edge, set(static_cast<float>(size))), set(1)),
                           set(0.5F));
-    const auto near = hn::And(hn::Gt(x, set(-1e8F)), hn::Lt(x, set(1e8F)));
-    x = hn::IfThenElse(near, x, set(-100));
+    const Vec far = set(1e30F);
+    x = hn::IfThenElse(hn::Gt(x, hn::Neg(far)), x, hn::Neg(far));
+    x = hn::IfThenElse(hn::Gt(x, far), far, x);
     if (d.mode == GRID_BICUBIC) {
       read_cubic(t, i, x, scale, size, d);
       continue;

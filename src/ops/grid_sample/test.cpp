@@ -95,7 +95,22 @@ TEST(grid_sample, takes_no_number_and_infinity_for_far_outside) {
                                    Kernel::fast)[0]);
   };
   EXPECT_EQ(run(GridPadding::zeros), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(run(GridPadding::border), (std::vector<float>{2, 3, 1.5F}));
   for (const float value : run(GridPadding::reflection)) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(grid_sample, repeats_the_border_that_a_far_point_is_beyond) {
+  const Tensor x = tensor({1, 2, 2, 1}, {1, 2, 3, 4});
+  const Tensor grid =
+      tensor({1, 1, 5, 2}, {1e8F, -0.5F, 1e9F, -0.5F, 1e30F, 0.5F, -1e9F, 0.5F, -0.5F, 1e9F});
+  for (const GridMode mode : {GridMode::bilinear, GridMode::nearest, GridMode::bicubic}) {
+    const ir::Attrs attrs =
+        ir::Attrs::of(GridSampleOptions{.mode = mode, .padding = GridPadding::border});
+    for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+      EXPECT_EQ(values_of<float>(run_op("grid_sample", attrs, {x, grid}, kernel)[0]),
+                (std::vector<float>{2, 2, 4, 3, 3}));
+    }
+  }
 }
 
 TEST(grid_sample, leaves_an_image_as_it_is_at_its_own_pixels) {

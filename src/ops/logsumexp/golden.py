@@ -11,4 +11,5 @@ def case(name, shape, axes=(), keepdims=False, low=-2, high=2, values=None, **mo
 
 
 CASES = [case("all", [2, 3]), case("rows", [2, 3], (1,)), case("kept", [2, 2, 3], (0, 2), True),
-         case("far_out", None, (1,), values=[[90.0, 100.0], [-200.0, -300.0]])]
+         case("far_out", None, (1,), values=[[90.0, 100.0], [-200.0, -300.0]]),
+         case("of_nothing", [3, 0], (1,)), case("of_nothing_kept", [2, 0, 3], (1, 2), True)]

@@ -18,6 +18,7 @@
 #include <thimble/ops/transpose.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "ir/graph.h"
@@ -33,9 +34,9 @@ namespace {
 enum class Report : uint8_t { none, mean, per_head };
 
 // Added to scores: a hidden key's share is 0 beside any other; a key of a later step has none even
-// beside hidden ones.
+// beside hidden ones, nor beside keys to which a mask adds -infinity.
 constexpr double kHidden = -1e30;
-constexpr float kLater = -1e38F;
+constexpr float kLater = -std::numeric_limits<float>::infinity();
 
 // Weight and bias of one of the projections.
 struct Projection {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
 #include "ir/function_def.h"
@@ -9,7 +11,41 @@ namespace {
 
 Shape shape_of(Graph& g, const char* name) { return g.ir().find_source(name).shape(); }
 
+// Weights that project nothing but by one, of width 2.
+MultiHeadAttentionWeights ones(Graph& g) {
+  std::vector<float> packed;
+  for (int i = 0; i < 3; ++i) packed.insert(packed.end(), {1, 0, 0, 1});
+  return {.in_proj_weight = g.constant("in", {6, 2}, packed),
+          .out_proj_weight = g.constant("out", {2, 2}, {1, 0, 0, 1})};
+}
+
+// What steps 0 to 2 attend to, where a mask of f32 or u8 hides step 0 from all.
+std::vector<float> weights_with_hidden_first(DType dtype) {
+  Graph g;
+  const Value x = g.constant("x", {1, 3, 2}, {1, 2, -1, 0.5F, 0.25F, 3});
+  const Value mask = dtype == DType::f32
+                         ? g.constant("mask", {1, 1, 1, 3}, {-INFINITY, 0, 0})
+                         : g.constant("mask", Array(std::vector<uint8_t>{0, 1, 1}, {1, 1, 1, 3}));
+  return evaluate(multi_head_attention_with_weights(x, x, x, mask, ones(g),
+                                                    {.heads = 1, .causal = true, .bias = false})
+                      .weights);
+}
+
 }  // namespace
+
+TEST(multi_head_attention, never_attends_to_later_steps) {
+  const std::vector<float> added = weights_with_hidden_first(DType::f32);
+  for (int s = 0; s < 3; ++s) EXPECT_TRUE(std::isnan(added[s])) << s;  // sees nothing, as PyTorch
+  const std::vector<float> shown = weights_with_hidden_first(DType::u8);
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(shown[s], 0.0F) << s;
+  for (const std::vector<float>& weights : {added, shown}) {
+    EXPECT_EQ(weights[3], 0.0F);
+    EXPECT_EQ(weights[4], 1.0F);
+    EXPECT_EQ(weights[5], 0.0F);
+    EXPECT_EQ(weights[6], 0.0F);
+    EXPECT_FLOAT_EQ(weights[7] + weights[8], 1.0F);
+  }
+}
 
 TEST(multi_head_attention, has_the_parameters_of_pytorch) {
   Graph g;

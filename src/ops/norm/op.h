@@ -16,7 +16,8 @@ struct NormOptions {
 void describe(NormOptions& options, ir::FieldVisitor& visitor);
 
 // The norm over axes: (sum of |x|^p)^(1/p). x: at most 8 dimensions, f32. The gradient is 0 where
-// the norm or x is 0. Equal to torch.linalg.vector_norm. Throws Error for axes that do not exist.
+// the norm or x is 0. Equal to torch.linalg.vector_norm. Throws Error for axes that do not exist
+// and for p that is NaN.
 Value norm(Value x, const NormOptions& options = {});
 
 }  // namespace thimble

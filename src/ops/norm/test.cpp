@@ -18,6 +18,10 @@ THIMBLE_OP_CASES(norm) {
   add("count", 0.0);
   add("largest", INFINITY);
   add("smallest", -INFINITY);
+  table.rejects.push_back({"no_number",
+                           {{.shape = {3, 7}}},
+                           ir::Attrs::of(NormOptions{.p = NAN}),
+                           "expected numbers, got nan"});
   return table;
 }
 

@@ -15,4 +15,6 @@ CASES = [
     case("sum_of_magnitudes", {"shape": [3, 4]}, p=1.0),
     case("cubes", {"shape": [3, 4]}, axis=0, p=3.0),
     case("short_vectors", {"values": [[0.0, 0.0], [0.125, 0.25], [3.0, -4.0]]}, epsilon=0.5),
+    case("no_number", {"values": [[float("nan"), 2.0], [3.0, -4.0]]}),
+    case("no_number_of_magnitudes", {"values": [[float("nan"), 2.0], [3.0, -4.0]]}, p=1.0),
 ]

@@ -21,7 +21,7 @@ void normalize_target(float* y, float* norm, const float* x, const normalize_dim
       const Vec value = io.load(from, i);
       return hn::Mul(value, value);
     }));
-    const Vec divisor = hn::Set(F32(), norm[r] > least ? norm[r] : least);
+    const Vec divisor = hn::Set(F32(), norm[r] <= least ? least : norm[r]);  // NaN stays
     over_vectors(0, n, [=](auto io, int64_t i) HWY_ATTR {
       io.store(hn::Div(io.load(from, i), divisor), to, i);
     });
@@ -36,7 +36,7 @@ void normalize_grad_target(float* dx, const float* dy, const float* y, const flo
     const float* up = dy + r * n;
     const float* from = y + r * n;
     float* to = dx + r * n;
-    const bool whole = norm[r] > least;
+    const bool whole = !(norm[r] <= least);
     const float product = row_sum(
         n, [&](auto io, int64_t i) HWY_ATTR { return hn::Mul(io.load(up, i), io.load(from, i)); });
     const Vec sum = hn::Set(F32(), whole ? product : 0.0F);

@@ -1,4 +1,9 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 
 namespace thimble::test::normalize_test {
 namespace {
@@ -34,6 +39,24 @@ THIMBLE_OP_CASES(normalize) {
            {"small_p", {{.shape = {3, 4}}}, attrs(-1, 0.0), "p above 0"},
            {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(-1, 2.0), "of type f32"}},
   };
+}
+
+TEST(normalize, of_a_row_with_no_number_is_no_number) {
+  const Tensor x = tensor({2, 3}, {NAN, 2, 1, 3, 0, -4});
+  const Tensor dy = tensor({2, 3}, {1, 1, 1, 1, 1, 1});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const std::vector<ir::Bytes> made =
+        run_op("normalize", ir::Attrs::of(NormalizeOptions{}), {x}, kernel);
+    const std::vector<float> y = values_of<float>(made[0]);
+    const Tensor back{{DType::f32, {2, 3}}, made[0]};
+    const std::vector<float> dx =
+        values_of<float>(run_op("normalize_grad", ir::Attrs::of(NormalizeOptions{}),
+                                {dy, back, {{DType::f32, {2}}, made[1]}}, kernel)[0]);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(std::isnan(y[i]) && std::isnan(dx[i])) << i;
+      EXPECT_TRUE(std::isfinite(y[i + 3]) && std::isfinite(dx[i + 3])) << i;
+    }
+  }
 }
 
 }  // namespace thimble::test::normalize_test

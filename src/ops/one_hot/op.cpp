@@ -25,7 +25,8 @@ const OpDef& one_hot_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::i32);
         const int64_t classes = c.attrs.as<OneHotOptions>().classes;
-        c.require(classes >= 1 && classes < (int64_t{1} << 31), "expected at least one class");
+        c.require(classes >= 1, "expected at least one class");
+        c.require(classes < (int64_t{1} << 31), "expected fewer than 2^31 classes");
         std::vector<int64_t> dims = c.shape(0).dims();
         dims.push_back(classes);
         return {{DType::f32, Shape(std::move(dims))}};

@@ -17,6 +17,7 @@ THIMBLE_OP_CASES(one_hot) {
                 {"one_class", {labels({3})}, of(1), {{3, 1}}},
                 {"no_rows", {labels({0})}, of(5), {{0, 5}}}},
       .rejects = {{"no_classes", {labels({3})}, of(0), "at least one class"},
+                  {"too_many_classes", {labels({3})}, of(int64_t{1} << 40), "fewer than 2^31"},
                   {"numbers", {{.shape = {3}}}, of(5), "cast first"}},
   };
 }

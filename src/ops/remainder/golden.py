@@ -10,8 +10,13 @@ def case(op, kind, a, b):
     return dict(name=kind, op=op, attrs={}, inputs=[a, b], torch=getattr(torch, op))
 
 
+INF = float("inf")
+FAR = {"values": [-1.0, 1.0, 2.5, -2.5, 0.5]}
+INFINITE = {"values": [INF, -INF, INF, -INF, 1.0]}
+
 CASES = [case(op, *rest) for op in ["remainder", "fmod"]
-         for rest in [("numbers", A, B), ("integers", INTEGERS, OTHERS)]]
+         for rest in [("numbers", A, B), ("integers", INTEGERS, OTHERS), ("infinite", FAR, INFINITE)]]
 CASES += [dict(name=kind, op="floor_divide", attrs={}, inputs=[a, b],
                torch=lambda a, b: torch.floor_divide(a.detach(), b.detach()))
-          for kind, a, b in [("numbers", A, B), ("integers", INTEGERS, OTHERS)]]
+          for kind, a, b in [("numbers", A, B), ("integers", INTEGERS, OTHERS),
+                             ("infinite", FAR, INFINITE)]]

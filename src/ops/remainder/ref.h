@@ -3,11 +3,18 @@ static real remainder_real(real a, real b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/* The quotient without its remainder, rounded to the whole number that it is but for rounding. */
+/* The quotient without fmod's remainder, which may be that of the number above, rounded to the
+   whole number that it is but for rounding. */
 static real remainder_floor_real(real a, real b) {
+  real rest;
+  real whole;
+  real below;
   if (b == 0) return a / b;
-  const real whole = (a - remainder_real(a, b)) / b;
-  const real below = (real)floor(whole);
+  rest = (real)fmod(a, b);
+  whole = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0)) whole -= 1;
+  if (whole == 0) return a / b * 0; /* of the quotient's sign */
+  below = (real)floor(whole);
   return whole - below > (real)0.5 ? below + 1 : below;
 }
 

@@ -82,4 +82,15 @@ TEST(remainder, of_numbers_is_exact_and_nan_by_zero) {
   EXPECT_EQ(whole[4], INFINITY);
 }
 
+TEST(remainder, of_infinity_and_of_negative_zero_is_that_of_python) {
+  const Tensor a = tensor({6}, {-1, 1, -1, 1, -0.0F, 0.5F});
+  const Tensor b = tensor({6}, {INFINITY, -INFINITY, -INFINITY, INFINITY, 1, -INFINITY});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const auto whole = values_of<float>(run_op("floor_divide", {}, {a, b}, kernel)[0]);
+    EXPECT_EQ(whole, (std::vector<float>{-1, -1, 0, 0, 0, -1}));
+    EXPECT_TRUE(std::signbit(whole[4]));
+    EXPECT_FALSE(std::signbit(whole[2]) || std::signbit(whole[3]));
+  }
+}
+
 }  // namespace thimble::test::remainder_test

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <thimble/ops/roll.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "ir/graph.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/move/copy.h"
@@ -20,13 +23,21 @@ void fast(unsigned char* y, const unsigned char* x, const roll_dims* d,
                [&](int64_t row) { f32::roll_part(y, x, static_cast<int>(row), d); });
 }
 
-// Shifts of all axes, or of the whole tensor as one vector.
-std::vector<int64_t> shifts_of(const RollOptions& options, int rank) {
-  if (options.axes.empty()) return options.shifts;
-  std::vector<int64_t> shifts(static_cast<size_t>(rank), 0);
-  for (size_t i = 0; i < options.axes.size(); ++i) {
-    const int64_t axis = options.axes[i] < 0 ? options.axes[i] + rank : options.axes[i];
-    shifts[static_cast<size_t>(axis)] += options.shifts[i];
+// The sizes along which a tensor is rolled: those of its axes, or of all of it as one vector.
+std::vector<int64_t> sizes_of(const RollOptions& options, const Shape& x) {
+  return options.axes.empty() ? std::vector<int64_t>{x.elements()} : x.dims();
+}
+
+// Shifts along these sizes, each from 0 to below its size.
+std::vector<int64_t> shifts_of(const RollOptions& options, const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> shifts(sizes.size(), 0);
+  const auto rank = static_cast<int64_t>(sizes.size());
+  for (size_t i = 0; i < options.shifts.size(); ++i) {
+    int64_t axis = options.axes.empty() ? 0 : options.axes[i];
+    if (axis < 0) axis += rank;
+    const int64_t size = std::max<int64_t>(1, sizes[static_cast<size_t>(axis)]);
+    int64_t& shift = shifts[static_cast<size_t>(axis)];
+    shift = (shift + options.shifts[i] % size + size) % size;
   }
   return shifts;
 }
@@ -34,17 +45,15 @@ std::vector<int64_t> shifts_of(const RollOptions& options, int rank) {
 ir::Params params(const ir::KernelContext& c) {
   const auto& options = c.attrs.as<RollOptions>();
   const Shape& x = c.in(0);
-  const std::vector<int64_t> shifts = shifts_of(options, x.rank());
-  const std::vector<int64_t> sizes =
-      options.axes.empty() ? std::vector<int64_t>{x.elements()} : x.dims();
+  const std::vector<int64_t> sizes = sizes_of(options, x);
+  const std::vector<int64_t> shifts = shifts_of(options, sizes);
   roll_dims d{};
   d.element = copy_element_of(c.outputs[0].dtype);
   d.run = 1;
   d.rows = x.elements() == 0 ? 0 : 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int size = static_cast<int>(sizes[i]);
-    const int64_t whole = std::max<int64_t>(1, size);
-    const int shift = static_cast<int>((shifts[i] % whole + whole) % whole);
+    const int shift = static_cast<int>(shifts[i]);
     if (shift == 0 && d.count > 0 && d.shift[d.count - 1] == 0) {
       d.size[d.count - 1] *= size;
     } else {
@@ -92,9 +101,20 @@ const OpDef& roll_op() {
         return {c.input(0)};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+        constexpr auto kLeast = std::numeric_limits<int64_t>::min();
         RollOptions back = c.attrs.as<RollOptions>();
-        for (int64_t& shift : back.shifts) shift = -shift;
-        return {roll(c.grad(), back)};
+        RollOptions rest;
+        for (size_t i = 0; i < back.shifts.size(); ++i) {
+          int64_t& shift = back.shifts[i];
+          if (shift == kLeast) {  // which has no negative: one place is rolled by itself
+            ++shift;
+            rest.shifts.push_back(1);
+            if (!back.axes.empty()) rest.axes.push_back(back.axes[i]);
+          }
+          shift = -shift;
+        }
+        const Value dx = roll(c.grad(), back);
+        return {rest.shifts.empty() ? dx : roll(dx, rest)};
       }},
       .kernels{
           .params = params,
@@ -106,8 +126,13 @@ const OpDef& roll_op() {
       .flow{.samples =
                 [](const ir::SamplesContext& c) {
                   const auto& options = c.attrs.as<RollOptions>();
-                  const bool first =
-                      options.axes.empty() || shifts_of(options, c.in(0).rank())[0] != 0;
+                  // Places that are none of a whole batch may be some of a part of it.
+                  bool first = options.axes.empty();
+                  for (size_t i = 0; i < options.axes.size(); ++i) {
+                    const int64_t axis = options.axes[i];
+                    const bool is_first = axis == 0 || axis == -c.in(0).rank();
+                    first = first || (is_first && options.shifts[i] != 0);
+                  }
                   return first ? ir::Samples::mixed : ir::Samples::independent;
                 }},
   };

@@ -1,4 +1,9 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
 #include "harness/op_cases.h"
+#include "harness/op_run.h"
 
 namespace thimble::test::roll_test {
 
@@ -27,6 +32,20 @@ THIMBLE_OP_CASES(roll) {
                   {"no_axes", {x}, attrs({1, 2}, {}), "one shift where there are no axes"},
                   {"fewer_axes", {x}, attrs({1, 2}, {1}), "2 shifts and 1 axes"}},
   };
+}
+
+TEST(roll, by_more_places_than_a_number_holds) {
+  const Tensor x = tensor({7}, {0, 1, 2, 3, 4, 5, 6});
+  const auto rolled = [&](std::vector<int64_t> shifts, std::vector<int64_t> axes) {
+    const ir::Attrs attrs = ir::Attrs::of(RollOptions{std::move(shifts), std::move(axes)});
+    return values_of<float>(run_op("roll", attrs, {x}, Kernel::fast)[0]);
+  };
+  // 2^63 - 1 is a multiple of 7, so that -2^63 is -1 and the sum of both others is 2.
+  const std::vector<float> down = {1, 2, 3, 4, 5, 6, 0};
+  EXPECT_EQ(rolled({INT64_MIN}, {0}), down);
+  EXPECT_EQ(rolled({INT64_MIN}, {}), down);
+  EXPECT_EQ(rolled({INT64_MAX, INT64_MAX, 2}, {0, 0, 0}),
+            (std::vector<float>{5, 6, 0, 1, 2, 3, 4}));
 }
 
 }  // namespace thimble::test::roll_test

@@ -134,8 +134,8 @@ const OpDef& topk_op() {
         std::vector<int64_t> dims = c.shape(0).dims();
         const int axis = checked_axis(c, options.axis, c.shape(0).rank());
         int64_t& size = dims[static_cast<size_t>(axis)];
-        c.require(options.k >= 0 && options.k <= size,
-                  "expected k of at most the size of the axis");
+        c.require(options.k >= 0, "expected k of at least 0");
+        c.require(options.k <= size, "expected k of at most the size of the axis");
         size = options.k;
         return {{DType::f32, Shape(dims)}, {DType::i32, Shape(dims)}};
       },

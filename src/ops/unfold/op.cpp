@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <thimble/ops/unfold.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "ir/graph.h"
 #include "ops/families/pool/pool.h"
 #include "parallel/thread_pool.h"
@@ -91,7 +94,10 @@ const OpDef& fold_op() {
         const auto& o = c.attrs.as<FoldOptions>();
         const Window window = window_of(o);
         check_window(c, window);
+        constexpr int64_t kMostPixels = std::numeric_limits<int32_t>::max();
         c.require(o.size.h >= 1 && o.size.w >= 1, "expected a size of at least 1 by 1");
+        c.require(o.size.h <= kMostPixels / o.size.w,
+                  fmt::format("expected a size of at most {} pixels", kMostPixels));
         const Pair places = window_places(c, window, o.size);
         const Shape& x = c.shape(0);
         const int64_t cells = o.kernel.h * o.kernel.w;

@@ -56,6 +56,10 @@ THIMBLE_OP_CASES(fold) {
       .rejects = {rejects("rows", {1, 8, 8}, {.size = 4, .kernel = 2}, "x [N, 9, a multiple of 4]"),
                   rejects("cells", {1, 9, 7}, {.size = 4, .kernel = 2}, "a multiple of 4"),
                   rejects("no_size", {1, 9, 8}, {.size = 0, .kernel = 2}, "at least 1 by 1"),
+                  rejects("huge_size", {1, 9, 8}, {.size = int64_t{1} << 62, .kernel = 2},
+                          "at most 2147483647 pixels"),
+                  rejects("many_pixels", {1, 0, 4}, {.size = int64_t{1} << 33, .kernel = 2},
+                          "at most 2147483647 pixels"),
                   rejects("matrix", {9, 8}, {.size = 4, .kernel = 2}, "3 dimensions")},
   };
 }

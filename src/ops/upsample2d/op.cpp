@@ -5,6 +5,7 @@
 
 #include "ir/function_def.h"
 #include "ir/op_def.h"
+#include "ops/families/builder/named_op.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/conv/volume.h"
@@ -250,18 +251,20 @@ Value upsample3d(Value x, const Upsample3dOptions& options) {
   const ops::Triple size = options.size.empty()
                                ? ops::Triple{0, 0, 0}
                                : ops::triple("upsample3d", "size", options.size, 1);
-  const Value deep = upsample1d(reshape(x, {-1, volume[1], volume[2] * volume[3] * volume[4]}),
-                                {.size = size.d,
-                                 .scale = options.scale,
-                                 .mode = options.mode,
-                                 .align_corners = options.align_corners});
-  const int64_t depth = deep.shape()[1];
-  const Value planes = upsample2d(reshape(deep, {-1, volume[2], volume[3], volume[4]}),
-                                  {.size = size.plane(),
+  return ops::named_op("upsample3d", [&] {
+    const Value deep = upsample1d(reshape(x, {-1, volume[1], volume[2] * volume[3] * volume[4]}),
+                                  {.size = size.d,
                                    .scale = options.scale,
                                    .mode = options.mode,
                                    .align_corners = options.align_corners});
-  return ops::volume_of(planes, depth);
+    const int64_t depth = deep.shape()[1];
+    const Value planes = upsample2d(reshape(deep, {-1, volume[2], volume[3], volume[4]}),
+                                    {.size = size.plane(),
+                                     .scale = options.scale,
+                                     .mode = options.mode,
+                                     .align_corners = options.align_corners});
+    return ops::volume_of(planes, depth);
+  });
 }
 
 }  // namespace thimble

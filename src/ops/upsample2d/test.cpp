@@ -94,6 +94,7 @@ TEST(upsample3d, stretches_volumes) {
   refused(g.input("image", {6, 6, 3}), {.scale = 2}, "[N, D, H, W, C]");
   refused(x, {.scale = 2, .mode = Upsampling::bicubic}, "nearest, nearest_exact or bilinear");
   refused(x, {.size = {1, 2}}, "[upsample3d]");
+  refused(x, {}, "[upsample3d]");
   refused(x, {}, "a size or a scale");
 }
 

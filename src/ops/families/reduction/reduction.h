@@ -51,6 +51,7 @@ struct AxesReduction {
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
           c.require_dtype(0, DType::f32);
           const auto& options = c.attrs.as<Options>();
+          c.require(constant(options) == constant(options), "expected numbers, got nan");
           const auto chosen = checked_axes(c, options.axes);
           return {{DType::f32, reduced_shape(c.shape(0), chosen, options.keepdims)}};
         },
