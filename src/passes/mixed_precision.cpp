@@ -10,10 +10,39 @@ bool is_of_batch(const Shape& shape) {
   return shape.rank() > 0 && shape[0] != 0 && shape[0] % kBatch == 0;
 }
 
+// By value: whether numbers of it only lead to whole numbers, as a random number that is rounded to
+// an index does. Their arithmetic stays in f32: in 16 bits 0.999 * 1000 is 1000.
+std::vector<char> lead_to_integers(const ir::Graph& graph) {
+  std::vector<char> leads(graph.values.size());
+  std::vector<char> stays(
+      graph.values.size());  // a reader gives numbers, or the graph gives it out
+  if (graph.loss) stays[static_cast<size_t>(*graph.loss)] = 1;
+  for (const auto& [name, id] : graph.outputs) stays[static_cast<size_t>(id)] = 1;
+  for (const auto& [name, id] : graph.metrics) stays[static_cast<size_t>(id)] = 1;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    const bool gives_integers =
+        std::all_of(node->outputs.begin(), node->outputs.end(), [&](int id) {
+          return !is_floating(graph.type(id).dtype) || leads[static_cast<size_t>(id)] != 0;
+        });
+    for (const int id : node->inputs) {
+      if (id < 0) continue;
+      const auto at = static_cast<size_t>(id);
+      if (!gives_integers) stays[at] = 1;
+      leads[at] = stays[at] == 0 ? 1 : 0;
+    }
+  }
+  return leads;
+}
+
 class Narrowing {
  public:
   Narrowing(const ir::Graph& from, DType narrow)
-      : from_(from), narrow_(narrow), ids_(from.values.size(), -1), labelled_(from.values.size()) {
+      : from_(from),
+        narrow_(narrow),
+        ids_(from.values.size(), -1),
+        wide_ids_(from.values.size(), -1),
+        labelled_(from.values.size()),
+        leads_to_integers_(lead_to_integers(from)) {
     to_.layers = from.layers;
   }
 
@@ -51,6 +80,7 @@ class Narrowing {
     to_.values[static_cast<size_t>(value.id())] = data;
     labelled_[static_cast<size_t>(id)] = data.role == ir::Role::label ? 1 : 0;
     if (data.role == ir::Role::input && data.type.dtype == DType::f32) {
+      wide_ids_[static_cast<size_t>(id)] = value.id();
       value = autodiff::with_type(to_, value, narrow_);
     }
     ids_[static_cast<size_t>(id)] = value.id();
@@ -66,19 +96,32 @@ class Narrowing {
     return reads_label || one_number;
   }
 
+  // Whether the node gives whole numbers, or numbers that only lead to some.
+  [[nodiscard]] bool is_of_integers(const ir::Node& node) const {
+    return std::all_of(node.outputs.begin(), node.outputs.end(), [this](int id) {
+      return !is_floating(from_.type(id).dtype) || leads_to_integers_[static_cast<size_t>(id)] != 0;
+    });
+  }
+
+  // The new value of an input of a node.
+  Value input_of(int id, bool of_integers, bool widens) {
+    const int wide = wide_ids_[static_cast<size_t>(id)];
+    if (of_integers && wide >= 0) return to_.value(wide);
+    const Value value = new_value(id);
+    return widens && value.dtype() == narrow_ ? autodiff::with_type(to_, value, DType::f32) : value;
+  }
+
   void add_node(const ir::Node& node) {
     to_.reopen_layer(node.layer);
+    const bool of_integers = is_of_integers(node);
+    const bool gives_numbers = is_floating(from_.type(node.outputs[0]).dtype);
     const bool of_loss = is_of_loss(node);
     const bool stays = static_cast<size_t>(node.outputs.size()) <= node.op->kernels.stay_f32.size();
     ir::Node copy = node;
     std::vector<const ir::TensorType*> types;
     for (int& id : copy.inputs) {
       if (id < 0) continue;
-      Value input = new_value(id);
-      if (of_loss && !stays && input.dtype() == narrow_) {
-        input = autodiff::with_type(to_, input, DType::f32);
-      }
-      id = input.id();
+      id = input_of(id, of_integers, (of_loss && !stays) || (of_integers && gives_numbers)).id();
     }
     for (const int id : copy.inputs) types.push_back(id < 0 ? nullptr : &to_.type(id));
     const std::vector<ir::TensorType> outputs = ir::infer_types(*node.op, node.attrs, types);
@@ -94,7 +137,7 @@ class Narrowing {
       to_.values.push_back(std::move(data));
     }
     to_.nodes.push_back(std::move(copy));
-    if (!of_loss && starts_from_parameters(node)) narrow_outputs(node);
+    if (!of_loss && !of_integers && starts_from_parameters(node)) narrow_outputs(node);
     to_.end_layer();
   }
 
@@ -116,6 +159,7 @@ class Narrowing {
     for (const int old : node.outputs) {
       const ir::TensorType& type = from_.type(old);
       if (type.dtype != DType::f32 || !is_of_batch(type.shape)) continue;
+      wide_ids_[static_cast<size_t>(old)] = ids_[static_cast<size_t>(old)];
       ids_[static_cast<size_t>(old)] = autodiff::with_type(to_, new_value(old), narrow_).id();
     }
   }
@@ -123,8 +167,10 @@ class Narrowing {
   const ir::Graph& from_;
   DType narrow_;
   ir::Graph to_;
-  std::vector<int> ids_;        // new by old
-  std::vector<char> labelled_;  // old values that a label leads to
+  std::vector<int> ids_;                 // new by old
+  std::vector<int> wide_ids_;            // in f32, of those that were narrowed; else -1
+  std::vector<char> labelled_;           // old values that a label leads to
+  std::vector<char> leads_to_integers_;  // old values
 };
 
 }  // namespace

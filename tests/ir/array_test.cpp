@@ -86,7 +86,9 @@ TEST(array, converts_to_numbers_of_every_type_and_back) {
     EXPECT_EQ(values.dtype(), dtype);
     EXPECT_EQ(static_cast<int64_t>(values.bytes().size()), size_bytes(dtype, {5}));
     EXPECT_EQ(values.floats(), small) << to_string(dtype);
-    if (!is_floating(dtype)) EXPECT_THAT(values.integers(), ElementsAre(0, 1, 1, 0, 1));
+    if (!is_floating(dtype)) {
+      EXPECT_THAT(values.integers(), ElementsAre(0, 1, 1, 0, 1));
+    }
   }
   EXPECT_THAT(Array(std::vector<int8_t>{-8, 7, -1}).cast(DType::i4).integers(),
               ElementsAre(-8, 7, -1));

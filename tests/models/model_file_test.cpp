@@ -205,7 +205,9 @@ TEST(model_file, keeps_every_type_of_values) {
     const ir::ValueData& a = read.ir().values[id];
     const ir::ValueData& b = g.ir().values[id];
     EXPECT_EQ(a.type, b.type) << *b.name;
-    if (b.role == ir::Role::constant) EXPECT_EQ(*a.data, *b.data) << *b.name;
+    if (b.role == ir::Role::constant) {
+      EXPECT_EQ(*a.data, *b.data) << *b.name;
+    }
   }
   save_model(read, folder / "again");
   EXPECT_EQ(io::read_file(folder / "again", 1 << 20), io::read_file(folder / "m", 1 << 20));

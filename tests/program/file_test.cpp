@@ -89,7 +89,9 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
     EXPECT_EQ(result.epochs[1].train.metrics, wanted.epochs[1].train.metrics);
     EXPECT_EQ(trainer.predict(validation, "probabilities"),
               whole.predict(validation, "probabilities"));
-    if (options.memory_budget > 0) EXPECT_LE(result.measured_peak_bytes, options.memory_budget);
+    if (options.memory_budget > 0) {
+      EXPECT_LE(result.measured_peak_bytes, options.memory_budget);
+    }
 
     // Each trainer reads the checkpoints of the other.
     trainer.save(folder / "checkpoint");
@@ -292,7 +294,9 @@ TEST_P(damaged_with_right_checksums, is_refused_or_runs_within_its_memory) {
     }
   }
   EXPECT_GT(refused, 100);
-  if (GetParam() != 4) EXPECT_GT(ran, 0);
+  if (GetParam() != 4) {
+    EXPECT_GT(ran, 0);
+  }
 }
 
 TEST_P(damaged_with_right_checksums, of_which_a_section_is_cut_short_is_refused) {

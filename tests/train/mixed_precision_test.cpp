@@ -62,9 +62,40 @@ TEST(mixed_precision, keeps_parameters_states_and_the_loss_in_f32) {
       train::training_graph(mixed, options(DType::bf16), 16, train::StepKind::update);
   EXPECT_NO_THROW(ir::verify(step));
   for (const ir::ValueData& data : step.values) {
-    if (ir::is_persistent(data.role)) EXPECT_TRUE(data.type.dtype != DType::bf16) << *data.name;
+    if (ir::is_persistent(data.role)) {
+      EXPECT_TRUE(data.type.dtype != DType::bf16) << *data.name;
+    }
   }
   EXPECT_EQ(passes::mixed_precision(g.ir(), DType::f32).nodes.size(), g.ir().nodes.size());
+}
+
+// A random number below 1000 that is rounded in 16 bits may be 1000, an invalid index.
+TEST(mixed_precision, computes_indices_in_f32) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  const Value uniform = random_uniform(g, {kBatch}, {.high = 10.0});
+  const Value times = cast(uniform * 100.0F, DType::i32);
+  const Value rows = embedding(times, {.embeddings = 1000, .width = 4, .name = "time"});
+  g.minimize(mean(square(x * rows + reshape(uniform, {-1, 1}))));
+  const ir::Graph mixed = passes::mixed_precision(g.ir(), DType::bf16);
+  EXPECT_NO_THROW(ir::verify(mixed));
+  bool found = false;
+  for (const ir::Node& node : mixed.nodes) {
+    if (node.op->name != std::string("cast") || mixed.type(node.outputs[0]).dtype != DType::i32) {
+      continue;
+    }
+    found = true;
+    const int product = node.inputs[0];
+    EXPECT_EQ(mixed.type(product).dtype, DType::f32);
+    const ir::Node& maker =
+        mixed.nodes[static_cast<size_t>(mixed.values[static_cast<size_t>(product)].producer)];
+    EXPECT_EQ(
+        mixed
+            .nodes[static_cast<size_t>(mixed.values[static_cast<size_t>(maker.inputs[0])].producer)]
+            .op->name,
+        std::string("random_uniform"));
+  }
+  EXPECT_TRUE(found);
 }
 
 TEST(mixed_precision, takes_less_memory) {
