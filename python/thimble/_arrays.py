@@ -3,6 +3,7 @@ must change."""
 
 from __future__ import annotations
 
+import numbers
 import reprlib
 from collections.abc import Sequence
 from typing import Any
@@ -83,14 +84,19 @@ def argument_of(x: Any, what: str, argument: str) -> Array:
     return array
 
 
-def usual_dtype(x: Array, beside: Sequence[str] = ()) -> str:
+def is_number(x: Any) -> bool:
+    """Whether x is a number of Python or NumPy, which takes the type of what stands beside it."""
+    return isinstance(x, numbers.Real)
+
+
+def usual_dtype(x: Array, number: bool, beside: Sequence[str] = ()) -> str:
     """The type that an array has in a graph: its own where a Value beside it has that; else numbers
-    (of no dimension) and floating point are f32, booleans u8 (what masks are), and integers of 64
-    bits, NumPy's default, i32."""
+    (see is_number) and floating point are f32, booleans u8 (what masks are), and integers of 64 bits,
+    NumPy's default, i32."""
     own = next((mine for mine, name in _NUMPY_NAMES.items() if name == x.dtype.name), None)
     if own in beside:
         return str(own)
-    if x.ndim == 0 or x.dtype.kind == "f":
+    if number or x.dtype.kind == "f":
         return "f32"
     if x.dtype.kind == "b":
         return "u8"
@@ -106,7 +112,7 @@ def may_become(x: Array, dtype: str) -> bool:
 def normalized(x: Any, what: str, argument: str = "the argument") -> Array:
     """x, an argument of an op, as an array of its usual type where no Value stands beside it."""
     array = argument_of(x, what, argument)
-    return to_dtype(array, usual_dtype(array), what)
+    return to_dtype(array, usual_dtype(array, is_number(x)), what)
 
 
 def thimble_dtype(x: Array) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import Array, argument_of, may_become, normalized, to_dtype, usual_dtype
+from ._arrays import Array, argument_of, is_number, may_become, normalized, to_dtype, usual_dtype
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._specs import arguments, keeps_statistics, main_part, options_of_weights, weights_of
@@ -117,14 +117,18 @@ _LAST_TYPES = ("f32", "i32")
 
 
 def _fitting_types(
-    kind: str, name: str, given: Sequence[Value | Array | None], options: dict[str, Any]
+    kind: str, name: str, given: Sequence[Value | Array | None], are_numbers: Sequence[bool],
+    options: dict[str, Any],
 ) -> list[str]:
-    """The types in a graph of the arrays among the inputs. First their usual ones; where the op refuses
+    """The types in a graph of the arrays among the inputs; are_numbers: of each input. First their usual ones; where the op refuses
     these, that of a Value (of an array, where there is none) beside them, if they convert safely."""
     arrays = [x for x in given if x is not None and not isinstance(x, Value)]
     of_values = [x.dtype for x in given if isinstance(x, Value)]
-    usual = [usual_dtype(array, of_values) for array in arrays]
-    beside = of_values or [own for own, array in zip(usual, arrays) if array.ndim > 0]
+    weak = [
+        number for x, number in zip(given, are_numbers) if x is not None and not isinstance(x, Value)
+    ]
+    usual = [usual_dtype(array, number, of_values) for array, number in zip(arrays, weak)]
+    beside = of_values or [own for own, number in zip(usual, weak) if not number]
     choices = [usual]
     # Booleans last: a mask stays one where numbers beside it change.
     for target, kinds in itertools.product((*beside, *_LAST_TYPES), ("fiu", "fiub")):
@@ -175,9 +179,10 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
     # With their text, because 0.0 == -0.0.
     frozen = tuple((k, tuple(v) if isinstance(v, list) else v, repr(v)) for k, v in options.items())
     pattern = tuple(array is None for array in arrays)
+    are_numbers = tuple(map(is_number, given))
 
     def compile_it() -> tuple[_core.Function, type, list[str]]:
-        types = _fitting_types(kind, name, arrays, options)
+        types = _fitting_types(kind, name, arrays, are_numbers, options)
         graph = _core.Graph()
         inputs = sources(graph, [to_dtype(x, dtype, name) for x, dtype in zip(present, types)])
         left = iter(inputs)
@@ -187,7 +192,7 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
         outputs = list(result) if isinstance(result, (list, tuple)) else [result]
         return _core.Function(graph, inputs, outputs, [], True), type(result), types
 
-    key = (kind, name, signature(present), pattern, frozen)
+    key = (kind, name, signature(present), pattern, are_numbers, frozen)
     function, shape, types = _eager.get(key, compile_it)
     results = run(function, [to_dtype(x, dtype, name) for x, dtype in zip(present, types)])
     if shape is ValuesAndIndices:
@@ -205,7 +210,7 @@ def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) 
         x if x is None or isinstance(x, Value) else argument_of(x, name, argument)
         for x, argument in zip(given, _argument_names(kind, name, len(given)))
     ]
-    types = iter(_fitting_types(kind, name, inputs, options))
+    types = iter(_fitting_types(kind, name, inputs, list(map(is_number, given)), options))
     values = [
         x if x is None or isinstance(x, Value)
         else graph._constant(to_dtype(x, next(types), name))
