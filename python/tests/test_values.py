@@ -156,3 +156,12 @@ def test_what_is_no_index_is_an_index_error(key, message):
                                  np.s_[0, ..., [True, False] * 3]], ids=str)
 def test_new_axes_and_masks_are_numpys(key):
     np.testing.assert_array_equal(tb.jit(lambda a: a[key])(A), A[key])
+
+
+def test_division_by_and_of_a_number_is_exact():
+    x = np.random.default_rng(6).uniform(-4, 4, 999).astype(np.float32)
+    x[:3] = 0.0, 1e-10, 3e38
+    for c in (3.0, 8.0, 1e-39, 3e38):
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(tb.jit(lambda v, c=c: v / c)(x), x / np.float32(c))
+            np.testing.assert_array_equal(tb.jit(lambda v, c=c: c / v)(x), np.float32(c) / x)

@@ -120,8 +120,9 @@ def _fitting_types(
     kind: str, name: str, given: Sequence[Value | Array | None], are_numbers: Sequence[bool],
     options: dict[str, Any],
 ) -> list[str]:
-    """The types in a graph of the arrays among the inputs; are_numbers: of each input. First their usual ones; where the op refuses
-    these, that of a Value (of an array, where there is none) beside them, if they convert safely."""
+    """The types in a graph of the arrays among the inputs. First their usual ones; where the op refuses
+    these, that of a Value (of an array, where there is none) beside them, if they convert safely.
+    are_numbers: whether each input is a number, see is_number."""
     arrays = [x for x in given if x is not None and not isinstance(x, Value)]
     of_values = [x.dtype for x in given if isinstance(x, Value)]
     weak = [

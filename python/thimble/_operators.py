@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -42,12 +43,18 @@ def mul(a: Any, b: Any) -> Any:
 
 
 def div(a: Any, b: Any) -> Any:
-    """a / b"""
-    if _is_number(b, a) and b != 0:
+    """a / b, exact: a number is multiplied by only where its reciprocal is exact (or the other side has
+    16 bits, in which it might not be)."""
+    if _is_number(b, a) and b != 0 and (a.dtype != "f32" or _has_exact_reciprocal(float(b))):
         return ops.affine(a, scale=1.0 / float(b))
-    if _is_number(a, b):
+    if _is_number(a, b) and b.dtype != "f32":
         return ops.affine(ops.reciprocal(b), scale=float(a))
     return ops.div(a, b)
+
+
+def _has_exact_reciprocal(x: float) -> bool:
+    """Whether x is a power of two, far from the ends of f32."""
+    return abs(math.frexp(x)[0]) == 0.5 and 2.0**-126 <= abs(x) <= 2.0**126
 
 
 def matmul(a: Any, b: Any) -> Any:

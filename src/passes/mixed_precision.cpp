@@ -14,8 +14,8 @@ bool is_of_batch(const Shape& shape) {
 // an index does. Their arithmetic stays in f32: in 16 bits 0.999 * 1000 is 1000.
 std::vector<char> lead_to_integers(const ir::Graph& graph) {
   std::vector<char> leads(graph.values.size());
-  std::vector<char> stays(
-      graph.values.size());  // a reader gives numbers, or the graph gives it out
+  // By value: whether a reader gives other numbers, or the graph gives the value out.
+  std::vector<char> stays(graph.values.size());
   if (graph.loss) stays[static_cast<size_t>(*graph.loss)] = 1;
   for (const auto& [name, id] : graph.outputs) stays[static_cast<size_t>(id)] = 1;
   for (const auto& [name, id] : graph.metrics) stays[static_cast<size_t>(id)] = 1;
