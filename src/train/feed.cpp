@@ -81,9 +81,9 @@ void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session&
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty()) continue;  // the program does not read it
+    require_size(link, part, destination);
     const auto* const samples = static_cast<const std::byte*>(batch.fields[link.field]);
-    std::memcpy(destination.data(), samples + part.first * link.sample_bytes,
-                static_cast<size_t>(part.count * link.sample_bytes));
+    std::memcpy(destination.data(), samples + part.first * link.sample_bytes, destination.size());
   }
 }
 
