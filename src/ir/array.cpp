@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/element.h"
+#include "ir/sizes.h"
 
 namespace thimble {
 namespace {
@@ -26,9 +27,17 @@ std::string type_text(DType dtype, const Shape& shape) {
   return to_string(dtype) + to_string(shape);
 }
 
+void require_sizes(DType dtype, const Shape& shape) {
+  for (const int64_t dim : shape.dims()) {
+    if (dim < 0) throw Error("array", "a shape has no negative sizes, got " + to_string(shape));
+  }
+  if (ir::bounded_elements(shape) < ir::kMostProduct) return;
+  throw Error("array", fmt::format("{} is too large", type_text(dtype, shape)));
+}
+
 std::vector<std::byte> zeros(DType dtype, const Shape& shape) {
-  const int64_t bytes = size_bytes(dtype, shape);
-  return std::vector<std::byte>(bytes < 0 ? 0 : static_cast<size_t>(bytes));
+  require_sizes(dtype, shape);
+  return std::vector<std::byte>(static_cast<size_t>(size_bytes(dtype, shape)));
 }
 
 void convert(std::byte* y, DType to, const Array& x) {
@@ -44,9 +53,7 @@ void convert(std::byte* y, DType to, const Array& x) {
 Array::Array(DType dtype, Shape shape, std::shared_ptr<const void> owner,
              std::span<const std::byte> bytes)
     : dtype_(dtype), shape_(std::move(shape)), owner_(std::move(owner)), bytes_(bytes) {
-  for (const int64_t dim : shape_.dims()) {
-    if (dim < 0) throw Error("array", "a shape has no negative sizes, got " + to_string(shape_));
-  }
+  require_sizes(dtype, shape_);
   const int64_t wanted = size_bytes(dtype, shape_);
   if (static_cast<int64_t>(bytes.size()) != wanted) {
     throw Error("array", fmt::format("{} takes {} bytes, got {}: give as many elements as the "
@@ -93,6 +100,7 @@ Array Array::cast(DType dtype) const {
 }
 
 Array Array::reshaped(const Shape& shape) const {
+  require_sizes(dtype_, shape);
   if (shape.elements() != elements()) {
     throw Error("array",
                 fmt::format("{} has {} elements, shape {} takes {}", type_text(dtype_, shape_),

@@ -3,32 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/inputs.h"
+#include "ir/sizes.h"
 
 namespace thimble::ir {
 namespace {
-
-// Kernels count elements in int.
-constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
-
-void check_size(const std::string& where, const TensorType& type) {
-  int64_t n = 1;
-  bool open = false;
-  for (int64_t dim : type.shape.dims()) {
-    if (dim < 0) {
-      throw Error(where, "a dimension is negative in " + thimble::to_string(type.shape));
-    }
-    open = open || (dim != 0 && dim % kBatch == 0);
-    const int64_t size = with_batch(dim, 1);
-    if (size > kMaxElements || n * size > kMaxElements) {
-      throw Error(where, fmt::format("tensor {} has more than {} elements; make it smaller",
-                                     thimble::to_string(type.shape), kMaxElements));
-    }
-    n *= size;
-  }
-}
 
 bool is_of_batch(int64_t dim) { return dim != 0 && dim % kBatch == 0; }
 
@@ -42,6 +22,11 @@ bool is_open(const Graph& graph) {
     any = true;
   }
   return !any;
+}
+
+void check_size(const Graph& graph, const std::string& where, const TensorType& type) {
+  const std::vector<int64_t>& dims = type.shape.dims();
+  check_size(where, type, std::any_of(dims.begin(), dims.end(), is_of_batch) && is_open(graph));
 }
 
 // Parameters outlive the batch and cannot depend on its size; in inputs and labels only the first
@@ -92,7 +77,7 @@ const char* to_string(Role role) {
 
 Value Graph::source(const std::string& name, TensorType type, Role role, Initializer init) {
   if (name.empty()) throw Error("graph", "a source needs a name");
-  check_size(name, type);
+  check_size(*this, name, type);
   check_batch(*this, name, type.shape, role);
   if (const std::string wrong = quantization_error(type); !wrong.empty()) throw Error(name, wrong);
   if (const auto given = given_.find(name); given != given_.end() && role == Role::parameter) {
@@ -167,7 +152,7 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
   const std::string wrong = inputs_error(op, types);
   if (!wrong.empty()) throw Error(op.name, wrong);
   const std::vector<TensorType> result = infer_types(op, node.attrs, types);
-  for (const TensorType& type : result) check_size(op.name, type);
+  for (const TensorType& type : result) check_size(*this, op.name, type);
 
   const bool own_layer = open_layers_ == 0;
   const std::string layer_name = begin_layer(op.name, "");

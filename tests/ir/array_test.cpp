@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harness/error_of.h"
+#include "ir/sizes.h"
 
 namespace thimble::array_test {
 namespace {
@@ -56,6 +57,21 @@ TEST(array, refuses_shapes_that_do_not_fit) {
   EXPECT_THAT(error_of([] { static_cast<void>(Array{1.0F}.reshaped({2})); }),
               HasSubstr("has 1 elements, shape [2] takes 2"));
   EXPECT_EQ(Array(std::vector<float>(6)).reshaped({2, 3}).shape(), (Shape{2, 3}));
+}
+
+TEST(array, refuses_shapes_whose_elements_overflow) {
+  constexpr int64_t kWide = int64_t{1} << 32;
+  EXPECT_EQ(ir::bounded_elements({kWide, kWide}), ir::kMostProduct);
+  EXPECT_EQ(ir::bounded_elements({kWide, kWide, 0}), 0);
+  EXPECT_EQ(ir::bounded_elements({1 << 29, 1 << 29}), int64_t{1} << 58);
+  EXPECT_THAT(error_of([] {
+                static_cast<void>(Array(std::vector<float>(), {kWide, kWide}));
+              }),
+              HasSubstr("too large"));
+  EXPECT_THAT(error_of([] {
+                static_cast<void>(Array(DType::f32, {kWide, kWide}));
+              }),
+              HasSubstr("too large"));
 }
 
 TEST(array, views_memory_until_it_is_to_own_it) {

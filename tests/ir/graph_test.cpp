@@ -136,6 +136,21 @@ TEST(graph, takes_any_size_once_the_batch_is_fixed) {
   EXPECT_NO_THROW(g.source("w", {DType::f32, {1000003, 4}}, ir::Role::state));
 }
 
+TEST(graph, refuses_tensors_whose_elements_no_kernel_can_count) {
+  const auto more_than = ThrowsMessage<Error>(HasSubstr("more than 2147483647 elements"));
+  Graph g;
+  EXPECT_THAT([&] { g.input("large", {int64_t{1} << 40, int64_t{1} << 40}); }, more_than);
+  // The open batch counts as one, but its products must not overflow.
+  const Value x = g.input("x", {1 << 24});
+  const int64_t batch = x.shape()[0];
+  EXPECT_THAT([&] { broadcast_to(x, {batch, batch, 1 << 24}); }, more_than);
+  g.output("y", relu(x));
+  EXPECT_NO_THROW(static_cast<void>(ir::with_batch(g.ir(), 2)));
+  EXPECT_THAT([&] { static_cast<void>(ir::with_batch(g.ir(), 1 << 10)); }, more_than);
+  EXPECT_THAT([&] { static_cast<void>(ir::with_batch(g.ir(), int64_t{1} << 44)); },
+              ThrowsMessage<Error>(HasSubstr("expected 1 to 2147483647")));
+}
+
 TEST(graph, takes_parameters_beside_a_batch_in_any_place) {
   Graph g;
   const Value x = transpose(g.input("x", {5, 6}), {1, 0, 2});

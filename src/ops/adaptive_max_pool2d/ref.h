@@ -25,14 +25,17 @@ static void adaptive_max_pool2d_ref(real* y, int32_t* index, const real* x,
   }
 }
 
-/* dx = the sum of dy over the windows whose largest value stood there. dy, index: [n, p, q, c], dx:
-   [n, h, w, c]; no aliasing. */
+/* dx = the sum of dy over the windows whose largest value stood there; a cell that the image does
+   not have gets nothing. dy, index: [n, p, q, c], dx: [n, h, w, c]; no aliasing. */
 static void adaptive_max_pool2d_grad_ref(real* dx, const real* dy, const int32_t* index,
                                          const adaptive_dims* d) {
   const ptrdiff_t size = (ptrdiff_t)d->n * d->h * d->w * d->c;
   for (ptrdiff_t i = 0; i < size; ++i) dx[i] = 0;
   for (int i = 0; i < d->n * d->p * d->q; ++i, dy += d->c, index += d->c) {
     real* image = dx + (ptrdiff_t)(i / (d->p * d->q)) * d->h * d->w * d->c;
-    for (int c = 0; c < d->c; ++c) image[(ptrdiff_t)index[c] * d->c + c] += dy[c];
+    for (int c = 0; c < d->c; ++c) {
+      if (index[c] < 0 || index[c] >= d->h * d->w) continue;
+      image[(ptrdiff_t)index[c] * d->c + c] += dy[c];
+    }
   }
 }

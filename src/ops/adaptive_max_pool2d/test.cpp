@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "autodiff/autodiff.h"
+#include "harness/op_run.h"
 #include "ops/families/update/adaptive_cases.h"
 
 namespace thimble::test::adaptive_max_pool2d_test {
@@ -18,6 +20,30 @@ TEST(adaptive_max_pool2d, is_ordinary_pooling_where_sizes_divide) {
   EXPECT_STREQ(g.ir().nodes.back().op->name, "max_pool2d");
   EXPECT_EQ(to_string(adaptive_max_pool2d(x, {.size = {4, 2}}).shape()), "[N, 4, 2, 3]");
   EXPECT_STREQ(g.ir().nodes.back().op->name, "adaptive_max_pool2d");
+}
+
+// A file may hold any cells, which must not lead the gradient out of its image.
+TEST(adaptive_max_pool2d, has_no_gradient_at_cells_outside_the_image) {
+  Graph g;
+  const Value x = g.input("x", {5, 4, 1});
+  const std::vector<Value> pooled =
+      g.ir().add(*ir::find_op("adaptive_max_pool2d"),
+                 ir::Attrs::of(AdaptiveMaxPool2dOptions{{2, 3}}), {&x, 1});
+  const autodiff::Cotangent seed{pooled[0], pooled[0]};
+  const int wanted[] = {x.id()};
+  static_cast<void>(autodiff::append_gradients(g.ir(), {&seed, 1}, wanted));
+  const ir::Node& gradient = g.ir().nodes.back();
+  ASSERT_STREQ(gradient.op->name, "adaptive_max_pool2d_grad");
+  const Shape shape{1, 2, 3, 1};
+  for (const int32_t cell : {-1, 20, INT32_MIN, INT32_MAX}) {
+    for (const Kernel which : {Kernel::reference, Kernel::fast}) {
+      const auto dx = run_op(*gradient.op, gradient.attrs,
+                             {tensor(shape, std::vector<float>(6, 1.0F)),
+                              tensor(DType::i32, shape, std::vector<int32_t>(6, cell))},
+                             which);
+      EXPECT_EQ(dx[0], tensor({20}, std::vector<float>(20)).bytes) << cell;
+    }
+  }
 }
 
 TEST(adaptive_max_pool1d, pools_sequences) {

@@ -16,7 +16,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   check_image(c, 0);
   c.require_rank(1, 4);
   const Shape& dy = c.shape(0);
-  const int64_t channels = c.shape(1)[3] * attrs.groups;
+  const int64_t channels = grouped_channels(c, attrs.groups);
   check_weights(c, attrs.groups, dy[3], channels, "output", "input");
   check_bias(c, channels);
   const Window window = convolution_of(attrs, image_size(c.shape(1))).window;

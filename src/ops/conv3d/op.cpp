@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/sizes.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/builder/named_op.h"
 #include "ops/families/conv/conv.h"
@@ -67,7 +68,8 @@ void check_sizes(Value x, Value weight, int64_t groups) {
   check_volume(kName, x);
   const Shape& w = weight.shape();
   const int64_t channels = x.shape()[4];
-  if (w.rank() != 5 || groups < 1 || w[0] % groups != 0 || w[4] * groups != channels) {
+  if (w.rank() != 5 || groups < 1 || w[0] % groups != 0 ||
+      ir::bounded_product(w[4], groups) != channels) {
     throw Error(kName,
                 fmt::format("expected weights [K, kd, kh, kw, C / groups] for the {} channels "
                             "of x and {} group(s), which divide K, got {}",

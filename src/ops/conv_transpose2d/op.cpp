@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ir/function_def.h"
+#include "ir/sizes.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/conv_kernel_dims.h"
@@ -42,13 +43,16 @@ Convolution convolution(const ConvTranspose2dAttrs& attrs, const Shape& weight) 
 // Height and width of the result. The adjoint convolution maps an image of this size to the size of
 // x.
 Pair result_size(const ConvTranspose2dAttrs& attrs, const Window& window, Pair x) {
-  if (attrs.padding.automatic) return {x.h * attrs.stride.h, x.w * attrs.stride.w};
+  const Pair stride = attrs.stride;
+  if (attrs.padding.automatic) {
+    return {ir::bounded_product(x.h, stride.h), ir::bounded_product(x.w, stride.w)};
+  }
   const Pair extent = window_extent(window);
   const Padding& padding = attrs.padding;
-  return {
-      (x.h - 1) * attrs.stride.h - padding.top - padding.bottom + extent.h + attrs.output_padding.h,
-      (x.w - 1) * attrs.stride.w - padding.left - padding.right + extent.w +
-          attrs.output_padding.w};
+  return {ir::bounded_product(x.h - 1, stride.h) - padding.top - padding.bottom + extent.h +
+              attrs.output_padding.h,
+          ir::bounded_product(x.w - 1, stride.w) - padding.left - padding.right + extent.w +
+              attrs.output_padding.w};
 }
 
 void check_output_padding(const ir::InferContext& c, const ConvTranspose2dAttrs& attrs) {
@@ -61,15 +65,15 @@ void check_output_padding(const ir::InferContext& c, const ConvTranspose2dAttrs&
 }
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
-  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
   check_image(c, 0);
   c.require_rank(1, 4);
   const Shape& x = c.shape(0);
-  const int64_t channels = c.shape(1)[3] * attrs.groups;
+  check_window(c, convolution(c.attrs.as<ConvTranspose2dAttrs>(), c.shape(1)).window);
+  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
+  const int64_t channels = grouped_channels(c, attrs.groups);
   check_weights(c, attrs.groups, x[3], channels, "input", "output");
   check_bias(c, channels);
   const Window window = convolution(attrs, c.shape(1)).window;
-  check_window(c, window);
   check_output_padding(c, attrs);
   c.require(x[1] >= 1 && x[2] >= 1, "expected images of at least 1 by 1");
   const Pair size = result_size(attrs, window, image_size(x));
@@ -77,6 +81,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
     c.fail(fmt::format("nothing is left: the result would be {} by {}; make padding smaller",
                        size.h, size.w));
   }
+  check_reach(c, window, size);
   return {{DType::f32, {x[0], size.h, size.w, channels}}};
 }
 

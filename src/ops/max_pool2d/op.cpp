@@ -152,7 +152,9 @@ const OpDef& pack_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::u8);
         c.require_rank(0, 4);
-        const int bits = place_bits(pool_window(c.attrs.as<MaxPool2dGradAttrs>()));
+        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+        check_window(c, window);
+        const int bits = place_bits(window);
         c.require(bits > 0, "expected a window of at most 16 cells");
         const Shape& x = c.shape(0);
         return {{DType::boolean, {x[0], x[1], x[2], x[3], bits}}};
@@ -273,7 +275,11 @@ const OpDef& cells_op() {
           .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
+        const auto& attrs = c.attrs.as<MaxPool2dGradAttrs>();
+        c.require_rank(0, 4);
+        const Window window = pool_window(attrs);
+        c.require(pool_places(c, window, attrs.size, attrs.ceil_mode) == image_size(c.shape(0)),
+                  "expected index to be as large as the pooling's result");
         c.require_dtype(0, has_wide_index(window) ? DType::i32 : DType::u8);
         return {{DType::i32, c.shape(0)}};
       },

@@ -103,7 +103,7 @@ static int max_pool2d_packed_place(const uint8_t* bits, ptrdiff_t i, int width) 
 }
 
 /* max_pool2d_grad_ref with packed places. dx is cleared, then each window's dy goes to its largest
-   cell. */
+   cell; a place outside the image, which no pooling gives, gets nothing. */
 static void max_pool2d_packed_grad_ref(real* dx, const real* dy, const uint8_t* bits,
                                        const pool_dims* d) {
   const int width = d->place_bits;
@@ -117,6 +117,7 @@ static void max_pool2d_packed_grad_ref(real* dx, const real* dy, const uint8_t* 
           const int place = max_pool2d_packed_place(bits, from, width);
           const int row = p * d->stride_h - d->pad_top + place / d->s * d->dilation_h;
           const int column = q * d->stride_w - d->pad_left + place % d->s * d->dilation_w;
+          if (row < 0 || row >= d->h || column < 0 || column >= d->w) continue;
           dx[(((ptrdiff_t)n * d->h + row) * d->w + column) * d->c + c] += dy[from];
         }
       }
@@ -124,13 +125,17 @@ static void max_pool2d_packed_grad_ref(real* dx, const real* dy, const uint8_t* 
   }
 }
 
-/* cells = where in the image the places of maxima are: row * w + column. cells, index: [n,p,q,c].
- */
+/* cells = where in the image the places of maxima are: row * w + column; -1 for a place that the
+   window does not have. cells, index: [n,p,q,c]. */
 static void max_pool2d_cells_ref(int32_t* cells, const uint8_t* index, const pool_dims* d) {
   const ptrdiff_t count = (ptrdiff_t)d->n * d->p * d->q * d->c;
   for (ptrdiff_t i = 0; i < count; ++i) {
     const int window = (int)(i / d->c % (d->p * d->q));
     const int place = max_pool2d_place(index, i, d);
+    if (place < 0 || place >= d->r * d->s) {
+      cells[i] = -1;
+      continue;
+    }
     const int row = window / d->q * d->stride_h - d->pad_top + place / d->s * d->dilation_h;
     const int column = window % d->q * d->stride_w - d->pad_left + place % d->s * d->dilation_w;
     cells[i] = row * d->w + column;

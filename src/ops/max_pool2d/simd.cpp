@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "ir/op_def.h"
 #include "ops/families/conv/row_tasks.h"
@@ -116,25 +117,34 @@ HWY_EXPORT(max_pool2d_target);
 
 namespace {
 
+constexpr ptrdiff_t kNowhere = std::numeric_limits<ptrdiff_t>::min() / 2;
+
 // Scatters the gradient of one image. With one maximum per window this is less work than checking
 // for every pixel whether it was the maximum. offset(place): the offset of a pixel of the window,
-// in values.
+// in values. A place outside the image, which no pooling gives, gets nothing.
 template <class T, class Offset>
 void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& d,
                    const Offset& offset) {
-  std::fill(dx, dx + static_cast<ptrdiff_t>(d.h) * d.w * d.c, 0.0F);
+  const size_t size =
+      static_cast<size_t>(d.h) * static_cast<size_t>(d.w) * static_cast<size_t>(d.c);
+  std::fill(dx, dx + size, 0.0F);
   for (int p = 0; p < d.p; ++p) {
     for (int q = 0; q < d.q; ++q, dy += d.c, index += d.c) {
       // The window may begin outside the image; its maximum is always inside.
       const ptrdiff_t row = static_cast<ptrdiff_t>(p) * d.stride_h - d.pad_top;
       const ptrdiff_t begin = (row * d.w + q * d.stride_w - d.pad_left) * d.c;
-      for (int c = 0; c < d.c; ++c) dx[begin + offset(index[c]) + c] += dy[c];
+      for (int c = 0; c < d.c; ++c) {
+        const auto at = static_cast<size_t>(begin + offset(index[c]) + c);
+        if (at < size) dx[at] += dy[c];
+      }
     }
   }
 }
 
-// Offset of a pixel of a window from its first pixel, in values.
+// Offset of a pixel of a window from its first pixel, in values; outside of any image for a place
+// that the window does not have.
 ptrdiff_t cell_offset(const pool_dims& d, int place) {
+  if (place < 0 || place >= d.r * d.s) return kNowhere;
   const ptrdiff_t row = static_cast<ptrdiff_t>(place / d.s) * d.dilation_h;
   return (row * d.w + place % d.s * d.dilation_w) * d.c;
 }
@@ -235,9 +245,9 @@ int64_t unpacked_bytes(const pool_dims& d) { return int64_t{d.p} * d.q * d.c + 6
 template <int kWidth>
 void packed_grad(float* dx, const float* dy, const uint8_t* bits, uint8_t* places,
                  const pool_dims& d, parallel::ThreadPool& pool) {
-  std::array<ptrdiff_t, 256> offsets{};
-  for (int place = 0; place < std::min(d.r * d.s, 16); ++place) {
-    offsets[static_cast<size_t>(place)] = cell_offset(d, place);
+  std::array<ptrdiff_t, 16> offsets{};
+  for (size_t place = 0; place < offsets.size(); ++place) {
+    offsets[place] = cell_offset(d, static_cast<int>(place));
   }
   const ptrdiff_t inputs = static_cast<ptrdiff_t>(d.h) * d.w * d.c;
   const ptrdiff_t outputs = static_cast<ptrdiff_t>(d.p) * d.q * d.c;
@@ -285,8 +295,8 @@ void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, cons
                           parallel::ThreadPool& pool) {
   const auto offset_of = [d](int place) { return cell_offset(*d, place); };
   std::array<ptrdiff_t, 256> offsets{};
-  for (int place = 0; place < std::min(d->r * d->s, 256); ++place) {
-    offsets[static_cast<size_t>(place)] = offset_of(place);
+  for (size_t place = 0; place < offsets.size(); ++place) {
+    offsets[place] = offset_of(static_cast<int>(place));
   }
   const ptrdiff_t inputs = static_cast<ptrdiff_t>(d->h) * d->w * d->c;
   const ptrdiff_t outputs = static_cast<ptrdiff_t>(d->p) * d->q * d->c;

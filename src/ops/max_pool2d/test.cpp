@@ -53,6 +53,13 @@ THIMBLE_OP_CASES(max_pool2d) {
                       {.kernel = 2, .stride = 1, .padding = 1, .dilation = 2}),
               refused("no_window", {1, 3, 3, 2}, "a window of at least 1 by 1", {.kernel = 0}),
               refused("a_negative_stride", {1, 3, 3, 2}, "stride of at least 1", {.stride = -1}),
+              refused("more_cells_than_an_int_counts", {1, 1, 1, 2}, "at most 2147483647 cells",
+                      {.kernel = 1 << 17, .stride = 1 << 20, .padding = (1 << 17) - 1}),
+              refused("a_window_beyond_an_int", {1, 1, 1, 2}, "is too large; dilate less",
+                      {.kernel = {1 << 12, 1},
+                       .stride = 1 << 20,
+                       .padding = Padding::same(),
+                       .dilation = {1 << 20, 1}}),
           },
   };
   return pool_cases<MaxPool2dAttrs>(pooled, refused) + own;
@@ -80,14 +87,22 @@ THIMBLE_OP_CASES(max_pool2d_cells) {
                   .expect = {shape}};
   };
   return {.cases = {of("halves", {2, 3, 2, 4}, DType::u8, 4, {.size = {6, 4}}),
-                    of("dilated", {2, 4, 2, 3}, DType::u8, 6,
+                    of("dilated", {2, 3, 3, 3}, DType::u8, 6,
                        {.size = {8, 9}, .kernel = {2, 3}, .stride = 2, .dilation = 2}),
                     of("wide", {1, 1, 2, 3}, DType::i32, 256,
                        {.size = {16, 18}, .kernel = 16, .stride = 2})},
           .rejects = {{"wide_places",
                        {{.shape = {1, 1, 1, 1}, .dtype = DType::i32}},
                        ir::Attrs::of(MaxPool2dGradAttrs{.size = {2, 2}}),
-                       "of type u8"}}};
+                       "of type u8"},
+                      {"no_window",
+                       {{.shape = {1, 1, 1, 1}, .dtype = DType::u8}},
+                       ir::Attrs::of(MaxPool2dGradAttrs{.size = {2, 2}, .kernel = 0}),
+                       "a window of at least 1 by 1"},
+                      {"another_size",
+                       {{.shape = {1, 2, 1, 1}, .dtype = DType::u8}},
+                       ir::Attrs::of(MaxPool2dGradAttrs{.size = {2, 2}}),
+                       "as large as the pooling's result"}}};
 }
 
 THIMBLE_OP_CASES(max_pool2d_pack) {
@@ -147,6 +162,23 @@ TEST(max_pool2d, has_the_same_gradient_with_packed_places) {
     const auto bits = run_op(rule.make->name, rule.make_attrs, {index}, which);
     const Tensor packed = tensor(DType::boolean, {2, 5, 4, 5, 4}, bits[0]);
     EXPECT_EQ(run_op(rule.read->name, rule.read_attrs, {tensor(shape, dy), packed}, which), whole);
+  }
+}
+
+// A file may hold any places, which must not lead the gradient out of its image.
+TEST(max_pool2d, has_no_gradient_at_places_outside_the_image) {
+  const Shape dy{1, 1, 1, 2};
+  const std::vector<float> gradient{1.0F, 2.0F};
+  const std::vector<float> none(8);
+  for (const Kernel which : {Kernel::reference, Kernel::fast}) {
+    // Place 0 of this window lies in the padding.
+    const auto attrs = ir::Attrs::of(
+        MaxPool2dGradAttrs{.size = 2, .kernel = 3, .stride = 3, .padding = {1, 0, 1, 0}});
+    for (const uint8_t place : {0, 9, 255}) {
+      const Tensor index = tensor(DType::u8, dy, std::vector{place, place});
+      EXPECT_EQ(run_op("max_pool2d_grad", attrs, {tensor(dy, gradient), index}, which)[0],
+                tensor({1, 2, 2, 2}, none).bytes);
+    }
   }
 }
 

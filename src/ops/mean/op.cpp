@@ -1,7 +1,10 @@
 #include <thimble/ops/mean.h>
-
 #include <thimble/ops/sum.h>
+
+#include <fmt/format.h>
+
 #include "ir/graph.h"
+#include "ir/sizes.h"
 #include "ops/families/binary/broadcast.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
@@ -43,7 +46,16 @@ const OpDef& mean_grad_op() {
           .attrs = ir::Attrs::schema_of<MeanGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        return {{DType::f32, c.attrs.as<MeanGradAttrs>().shape}};
+        const auto& attrs = c.attrs.as<MeanGradAttrs>();
+        const int rank = attrs.shape.rank();
+        c.require(rank <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
+        for (const int64_t axis : attrs.axes) static_cast<void>(checked_axis(c, axis, rank));
+        for (const int64_t dim : attrs.shape.dims())
+          c.require(dim >= 0, "expected no size below 0");
+        const Shape mean = reduced_shape(attrs.shape, chosen_axes(rank, attrs.axes), true);
+        c.require(ir::bounded_elements(mean) == c.shape(0).elements(),
+                  "expected dy of the shape of mean's result");
+        return {{DType::f32, attrs.shape}};
       },
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {

@@ -1,3 +1,7 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autodiff/autodiff.h"
 #include "harness/op_cases.h"
 
 namespace thimble::test::mean_test {
@@ -37,4 +41,23 @@ THIMBLE_OP_CASES(mean) {
   };
 }
 
+namespace {
+
+// Files may hold gradient ops with any attributes.
+TEST(mean, has_a_gradient_of_the_shape_of_its_result_alone) {
+  Graph g;
+  const Value x = g.constant("x", {2, 3, 4}, std::vector<float>(24));
+  const Value y = mean(x, {.axes = {1}});
+  const autodiff::Cotangent seed{y, y};
+  const int wanted[] = {x.id()};
+  static_cast<void>(autodiff::append_gradients(g.ir(), {&seed, 1}, wanted));
+  const ir::Node gradient = g.ir().nodes.back();
+  ASSERT_STREQ(gradient.op->name, "mean_grad");
+  const Value small = g.constant("small", {2, 3}, std::vector<float>(6));
+  EXPECT_NO_THROW(g.ir().add1(*gradient.op, gradient.attrs, {y}));
+  EXPECT_THAT([&] { g.ir().add1(*gradient.op, gradient.attrs, {small}); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("the shape of mean's result")));
+}
+
+}  // namespace
 }  // namespace thimble::test::mean_test

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/graph.h"
+#include "ir/sizes.h"
 #include "ops/families/pool/pool.h"
 #include "parallel/thread_pool.h"
 
@@ -52,7 +53,9 @@ const OpDef& unfold_op() {
         check_window(c, window);
         const Pair places = window_places(c, window, image_size(c.shape(0)));
         const Shape& x = c.shape(0);
-        return {{DType::f32, {x[0], places.h * places.w, o.kernel.h * o.kernel.w * x[3]}}};
+        return {{DType::f32,
+                 {x[0], ir::bounded_product(places.h, places.w),
+                  ir::bounded_product(o.kernel.h * o.kernel.w, x[3])}}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Pair size = image_size(c.input(0).shape());
@@ -101,7 +104,7 @@ const OpDef& fold_op() {
         const Pair places = window_places(c, window, o.size);
         const Shape& x = c.shape(0);
         const int64_t cells = o.kernel.h * o.kernel.w;
-        c.require(x[1] == places.h * places.w && x[2] % cells == 0,
+        c.require(x[1] == ir::bounded_product(places.h, places.w) && x[2] % cells == 0,
                   fmt::format("expected x [N, {}, a multiple of {}] for this size and window",
                               places.h * places.w, cells));
         return {{DType::f32, {x[0], o.size.h, o.size.w, x[2] / cells}}};

@@ -26,7 +26,16 @@ THIMBLE_OP_CASES(unfold) {
                 of("no_images", {0, 4, 4, 2}, {.kernel = 2}, {0, 9, 8})},
       .rejects = {rejects("sequences", {2, 4, 3}, {}, "to be images"),
                   rejects("no_window", {1, 4, 4, 2}, {.kernel = 0}, "at least 1 by 1"),
-                  rejects("large_window", {1, 4, 4, 2}, {.kernel = 5}, "does not fit")},
+                  rejects("large_window", {1, 4, 4, 2}, {.kernel = 5}, "does not fit"),
+                  rejects("many_cells", {1, 1, 1, 2},
+                          {.kernel = 1 << 20, .stride = 1 << 20, .padding = 1 << 19},
+                          "at most 2147483647 cells"),
+                  rejects("long_rows", {1, 1, 1, 1 << 10},
+                          {.kernel = 1 << 15, .stride = 1 << 20, .padding = 1 << 14},
+                          "more than 2147483647 elements"),
+                  rejects("wide_window", {1, 4, 4, 2},
+                          {.kernel = {1 << 12, 1}, .padding = Padding::same(), .dilation = 1 << 20},
+                          "is too large; dilate less")},
   };
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/sizes.h"
+
 namespace thimble::ops {
 
 void check_image(const ir::InferContext& c, int i) {
@@ -26,6 +28,11 @@ void check_weights(const ir::InferContext& c, int64_t groups, int64_t outer, int
     c.fail(fmt::format("expected a weight [{0}, kh, kw, {1} / groups] = [{2}, kh, kw, {3}]",
                        outer_name, inner_name, outer, inner / groups));
   }
+}
+
+int64_t grouped_channels(const ir::InferContext& c, int64_t groups) {
+  c.require(groups >= 1, "expected at least one group");
+  return ir::bounded_product(c.shape(1)[3], groups);
 }
 
 void check_bias(const ir::InferContext& c, int64_t channels) {

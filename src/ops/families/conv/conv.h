@@ -27,6 +27,9 @@ void check_image(const ir::InferContext& c, int i);
 void check_weights(const ir::InferContext& c, int64_t groups, int64_t outer, int64_t inner,
                    const char* outer_name, const char* inner_name);
 
+// The inner channels of weights (input 1) [outer, kh, kw, inner / groups].
+[[nodiscard]] int64_t grouped_channels(const ir::InferContext& c, int64_t groups);
+
 // Fails unless the bias (input 2) is left out or has one f32 value per channel.
 void check_bias(const ir::InferContext& c, int64_t channels);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
+#include "ir/sizes.h"
 #include "ops/families/builder/named_op.h"
 
 namespace thimble::ops {
@@ -47,7 +48,7 @@ inline void check_sequence_weights(const char* op, Value x, Value weight, int64_
   }
   if (groups < 1) throw Error(op, fmt::format("expected at least one group, got {}", groups));
   const int64_t channels = x.shape()[2];
-  if ((transposed ? w[0] : w[2] * groups) != channels) {
+  if ((transposed ? w[0] : ir::bounded_product(w[2], groups)) != channels) {
     throw Error(op, fmt::format("expected weights {} for the {} channels of x and {} group(s), got "
                                 "{}",
                                 transposed ? "[C, size, K / groups]" : "[K, size, C / groups]",

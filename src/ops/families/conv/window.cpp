@@ -4,10 +4,15 @@
 
 #include <algorithm>
 
+#include "ir/attrs.h"
+#include "ir/sizes.h"
+
 namespace thimble::ops {
 namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 20;
+// Kernels add a stride and a dilation to the places of cells.
+constexpr int64_t kFurthest = ir::kMostElements - 4 * kLargest;
 
 bool in_range(int64_t value, int64_t least) { return value >= least && value <= kLargest; }
 
@@ -30,6 +35,30 @@ void check_window(const ir::InferContext& c, const Window& w) {
   c.require(w.padding.automatic || (in_range(w.padding.top, 0) && in_range(w.padding.bottom, 0) &&
                                     in_range(w.padding.left, 0) && in_range(w.padding.right, 0)),
             "expected padding of at least 0 " + limit + "; crop with slice");
+  c.require(w.kernel.h * w.kernel.w <= ir::kMostElements,
+            fmt::format("expected a window of at most {} cells, got {} by {}", ir::kMostElements,
+                        w.kernel.h, w.kernel.w));
+  const Pair extent = window_extent(w);
+  c.require(
+      extent.h <= kFurthest && extent.w <= kFurthest,
+      fmt::format("a window that covers {} by {} is too large; dilate less", extent.h, extent.w));
+}
+
+void check_reach(const ir::InferContext& c, const Window& w, Pair image) {
+  const auto real = [](int64_t side) {
+    return side > ir::kMostElements ? ir::with_batch(side, 1) : side;  // of an open batch
+  };
+  const Pair extent = window_extent(w);
+  const auto fits = [](int64_t side, int64_t padding, int64_t covered) {
+    return side >= 0 && side <= kFurthest && side + padding <= kFurthest - covered;
+  };
+  // Padding::same() adds no more than the extent.
+  const Padding& p = w.padding;
+  c.require(fits(real(image.h), p.automatic ? extent.h : p.top + p.bottom, extent.h) &&
+                fits(real(image.w), p.automatic ? extent.w : p.left + p.right, extent.w),
+            fmt::format("an image of {} by {} with its padding and a window that covers {} by {} "
+                        "are too large together; make them smaller",
+                        image.h, image.w, extent.h, extent.w));
 }
 
 Pair window_extent(const Window& w) {
@@ -45,6 +74,7 @@ Padding settled_padding(const Window& w, Pair image) {
 }
 
 Pair window_places(const ir::InferContext& c, const Window& w, Pair image) {
+  check_reach(c, w, image);
   const Pair extent = window_extent(w);
   const Padding padding = settled_padding(w, image);
   const int64_t free_h = image.h + padding.top + padding.bottom - extent.h;

@@ -41,6 +41,7 @@ template <class T>
 [[nodiscard]] inline Pair pool_places(const ir::InferContext& c, const Window& window, Pair image,
                                       bool ceil_mode) {
   check_window(c, window);
+  check_reach(c, window, image);
   c.require(image.h >= 1 && image.w >= 1, "expected images of at least 1 by 1");
   const Padding padding = settled_padding(window, image);
   const Pair extent = window_extent(window);
