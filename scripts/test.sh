@@ -19,7 +19,8 @@ total_failed=0
 total_skipped=0
 summary=()
 reasons=$(mktemp)
-trap 'rm -f "$reasons"' EXIT
+failures=$(mktemp)
+trap 'rm -f "$reasons" "$failures"' EXIT
 
 record() { # STAGE PASSED FAILED SKIPPED SECONDS
   total_passed=$((total_passed + $2))
@@ -51,6 +52,8 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
     skipped=0
   fi
   record "$stage" $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
+  # <testcase name="..." ...> of a failed test holds status="fail".
+  sed -n "s/.*<testcase name=\"\([^\"]*\)\".* status=\"fail\".*/$stage \1/p" "$report" >>"$failures"
   summary+=("        $(grep -h -m 1 '^Vector targets: ' "build/$stage/Testing/Temporary/LastTest.log" || true)")
   # The line below GoogleTest's "file:line: Skipped" says why.
   grep -h -A 1 ': Skipped$' "build/$stage/Testing/Temporary/LastTest.log" |
@@ -63,7 +66,7 @@ run_python() { # [quick]
   local python=build/python/bin/python
   if [ "${1-}" != quick ] && torch_environment; then python=$torch_python; fi
   rm -f "$report"
-  PYTHONPATH=build/dev/python timeout 900 "$python" -m pytest -q -rs --junitxml "$report" \
+  PYTHONPATH=build/dev/python timeout 900 "$python" -m pytest -q -rsfE --junitxml "$report" \
     -p no:cacheprovider | tee "$text" || true
   [ -s "$report" ] || die "pytest left no report in build/dev"
   count() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
@@ -72,6 +75,7 @@ run_python() { # [quick]
   failed=$(($(count failures) + $(count errors)))
   record python $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
   sed -n 's/^SKIPPED \[[0-9]*\] //p' "$text" >>"$reasons"
+  sed -n 's/^\(FAILED\|ERROR\) /python /p' "$text" >>"$failures"
 }
 
 # Compares thimble with PyTorch on the samples of PyTorch's own test databases.
@@ -88,6 +92,7 @@ run_parity() {
   read -r passed failed refused <"$counts"
   record parity "$passed" "$failed" "$refused" $((SECONDS - start))
   sed -n 's/^refused: /parity refuses /p' "$counts" >>"$reasons"
+  sed -n 's/^failed: /parity /p' "$counts" >>"$failures"
 }
 
 # Tests the wheel, linked to the library in build/dev, in an environment with NumPy only.
@@ -147,12 +152,14 @@ compare_bits() {
   counts=$(tail -n 1 "$found")
   [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || die "no bits were compared"
   record bits "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 $((SECONDS - start))
+  sed -n 's/^\(fast\|reference\) [^ ]*: /bits &/p' "$found" >>"$failures"
 }
 
 run_fuzzers() {
   local start=$SECONDS counts
   scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-10}" | tee "$reasons.fuzz" || true
   counts=$(tail -n 1 "$reasons.fuzz")
+  sed -n 's/ FAILED:$//p' "$reasons.fuzz" >>"$failures"
   rm -f "$reasons.fuzz"
   [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || die "the fuzzers did not run"
   record fuzz "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 $((SECONDS - start))
@@ -209,6 +216,10 @@ printf '%s\n' "${summary[@]}"
 if [ -s "$reasons" ]; then
   echo "Skipped, and why:"
   sort "$reasons" | uniq -c
+fi
+if [ -s "$failures" ]; then
+  echo "Failed:"
+  cat "$failures"
 fi
 echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
 [ "$total_failed" -eq 0 ]

@@ -60,7 +60,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
                         help="processes at a time")
     parser.add_argument("--counts", metavar="FILE", type=pathlib.Path,
-                        help="write what passed, failed and was refused, and for each refusal why")
+                        help="write what passed, failed and was refused, why, and what failed")
     options = parser.parse_args()
     if options.only and options.write:
         parser.error("--write needs all entries")
@@ -71,7 +71,10 @@ def write_counts(path: pathlib.Path, results: list[Result], problems: list[str])
     passed, failed = sum(r.passed for r in results), sum(len(r.failures) for r in results)
     refusals = [reason for r in results for reason, n in r.refused.items() for _ in range(n)]
     lines = [f"{passed} {failed + len(problems)} {len(refusals)}"]
-    path.write_text("\n".join([*lines, *(f"refused: {reason}" for reason in refusals)]) + "\n")
+    lines += [f"refused: {reason}" for reason in refusals]
+    lines += [f"failed: {r.kind} {r.name}" for r in results if r.failures]
+    lines += [f"failed: {problem}" for problem in problems]
+    path.write_text("\n".join(lines) + "\n")
 
 
 def show(result: Result) -> None:
