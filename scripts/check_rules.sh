@@ -80,15 +80,17 @@ data:      base parallel ir exec io
 io:        base ir plan
 train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
+import:    base ir ops io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
-apps:      base ir ops plan program exec data io train eval recipes
-python:    base ir ops autodiff passes plan exec data io train eval recipes
+apps:      base ir ops plan program exec data io import train eval recipes
+python:    base ir ops autodiff passes plan exec data io import train eval recipes
 '
 # The public headers by their layers; all but these belong to ir.
 public_layers='
 error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
+import: import
 plan swap: plan
 data data_loader data_open data_split data_text: data
 compiled_training fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train

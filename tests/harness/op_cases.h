@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thimble/ops.h>
+#include <thimble/quantization.h>
 #include <thimble/types.h>
 
 #include <functional>
@@ -24,6 +25,7 @@ struct TensorSpec {
   bool absent = false;    // an optional input left out
   bool state = false;     // parameter or state: for ops that update it
   bool any_bits = false;  // f16 and bf16: any bits, NaN and infinities too, and no values
+  Quantization quantization = {};  // of integers
 };
 
 struct OpCase {

@@ -118,7 +118,11 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
       inputs.emplace_back();
     } else {
       const ir::Role role = spec.state ? ir::Role::state : ir::Role::input;
-      inputs.push_back(graph.source("input_" + std::to_string(i), {spec.dtype, spec.shape}, role));
+      ir::TensorType type{spec.dtype, spec.shape};
+      if (!spec.quantization.scales.empty()) {
+        type.quantization = std::make_shared<const Quantization>(spec.quantization);
+      }
+      inputs.push_back(graph.source("input_" + std::to_string(i), type, role));
     }
     made.inputs.push_back(inputs.back().id());
   }

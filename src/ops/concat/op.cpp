@@ -12,6 +12,13 @@
 namespace thimble::ops::concat_impl {
 namespace {
 
+bool has_quantization_of(const ir::TensorType& a, const ir::TensorType& b) {
+  if (a.quantization == nullptr || b.quantization == nullptr) {
+    return a.quantization == b.quantization;
+  }
+  return *a.quantization == *b.quantization;
+}
+
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   require_parts(c, c.inputs.size());
   for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
@@ -23,13 +30,15 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   std::vector<int64_t> dims = first.dims();
   for (int i = 1; i < static_cast<int>(c.inputs.size()); ++i) {
     c.require(c.input(i).dtype == c.input(0).dtype, "expected parts of one type");
+    c.require(has_quantization_of(c.input(i), c.input(0)),
+              "expected parts of one scale and zero point; requantize them first");
     const Shape& part = c.shape(i);
     bool fits = part.rank() == first.rank();
     for (int a = 0; fits && a < first.rank(); ++a) fits = a == axis || part[a] == first[a];
     c.require(fits, "parts may differ along the axis alone");
     dims[static_cast<size_t>(axis)] += part[axis];
   }
-  return {{c.input(0).dtype, Shape(std::move(dims))}};
+  return {moved_type(c, 0, Shape(std::move(dims)))};
 }
 
 ir::Params params(const ir::KernelContext& c) {
@@ -59,7 +68,7 @@ const OpDef& concat_op() {
       .signature{
           .doc = "Tensors side by side along an axis.",
           .example = "auto y = concat({a, b}, {.axis = -1});",
-          .inputs = {{"parts", "equal but for the axis; any type"}},
+          .inputs = {{"parts", "equal but for the axis; any type, of one quantization"}},
           .outputs = {{"y", "the axis as long as all parts together"}},
           .attrs = ir::Attrs::schema_of<ConcatOptions>(),
           .variadic_inputs = true,

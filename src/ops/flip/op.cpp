@@ -41,7 +41,7 @@ const OpDef& flip_op() {
         require_addressable(c, 0);
         const auto& axes = c.attrs.as<FlipOptions>().axes;
         checked_axes(c, axes);
-        return {c.input(0)};
+        return {moved_type(c, 0, c.shape(0))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {flip(c.grad(), c.attrs.as<FlipOptions>())};

@@ -4,10 +4,13 @@
 #include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "ops/families/kernel/integers.h"
+#include "ops/families/move/copy.h"
 #include "ops/families/pool/pool.h"
 #include "ops/families/pool/pool_kernels.h"
 
 #define THIMBLE_OP max_pool2d
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::max_pool2d_impl {
@@ -31,7 +34,7 @@ Shape pooled_shape(const ir::InferContext& c) {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape shape = pooled_shape(c);
   const bool wide = has_wide_index(pool_window(c.attrs.as<MaxPool2dAttrs>()));
-  return {{DType::f32, shape}, {wide ? DType::i32 : DType::u8, shape}};
+  return {moved_type(c, 0, shape), {wide ? DType::i32 : DType::u8, shape}};
 }
 
 ir::Params params(const ir::KernelContext& c) {
@@ -64,7 +67,7 @@ const OpDef& inference_op() {
           .attrs = ir::Attrs::schema_of<MaxPool2dAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        return {{DType::f32, pooled_shape(c)}};
+        return {moved_type(c, 0, pooled_shape(c))};
       },
       // Recomputes the positions.
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
@@ -76,6 +79,7 @@ const OpDef& inference_op() {
           .ref = ir::kernel_fn<&f32::max_pool2d_inference_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_pool2d_inference_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_inference_simd>(),
+          .typed = typed_kernels({}, {{DType::i8, ir::kernel_fn<&i8::max_pool2d_inference_ref>()}}),
           .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
             return {{0}, {0}};
           },
@@ -113,6 +117,7 @@ const OpDef& max_pool2d_op() {
           .ref = ir::kernel_fn<&f32::max_pool2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_pool2d_ref>(),
           .fast = ir::kernel_fn<&max_pool2d_simd>(),
+          .typed = typed_kernels({}, {{DType::i8, ir::kernel_fn<&i8::max_pool2d_ref>()}}),
           .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
             return {{0}, {0, 1}};
           },

@@ -15,7 +15,8 @@ struct MaxPool2dAttrs {
 void describe(MaxPool2dAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The maximum of every window: y[n, p, q, c] = max over r, s of x[n, p*stride + r*dilation -
-// padding, ..., c]; NaN if the window contains one. x: [N, H, W, C], f32; y: [N, P, Q, C] with P =
+// padding, ..., c]; NaN if the window contains one. x: [N, H, W, C], f32 or i8, whose quantization
+// the result has; y: [N, P, Q, C] with P =
 // floor((H + padding - dilation * (kernel - 1) - 1) / stride) + 1, or rounded up with ceil_mode.
 // Equal to torch.nn.functional.max_pool2d. Training keeps the position of each maximum, one byte
 // per output for windows of up to 255 pixels; of equal values the first gets the gradient. Errors:

@@ -1,3 +1,9 @@
+#ifdef THIMBLE_OF_INTEGERS
+#define MAX_POOL2D_IS_NAN(v) 0
+#else
+#define MAX_POOL2D_IS_NAN(v) ((v) != (v))
+#endif
+
 /* Places of maxima: uint8 or, for windows of many cells, int32 in the same memory. */
 static int max_pool2d_place(const uint8_t* index, ptrdiff_t i, const pool_dims* d) {
   return d->wide_index ? ((const int32_t*)(const void*)index)[i] : index[i];
@@ -22,7 +28,7 @@ static void max_pool2d_ref(real* y, uint8_t* index, const real* x, const pool_di
           for (int row = rows.begin; row < rows.end; row += d->dilation_h) {
             for (int column = columns.begin; column < columns.end; column += d->dilation_w) {
               const real value = image[((ptrdiff_t)row * d->w + column) * d->c + c];
-              if (value > best || value != value) {
+              if (value > best || MAX_POOL2D_IS_NAN(value)) {
                 best = value;
                 best_row = row;
                 best_column = column;
@@ -50,6 +56,8 @@ static void max_pool2d_ref(real* y, uint8_t* index, const real* x, const pool_di
 static void max_pool2d_inference_ref(real* y, const real* x, const pool_dims* d) {
   max_pool2d_ref(y, NULL, x, d);
 }
+
+#ifndef THIMBLE_OF_INTEGERS
 
 /* dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows (p, q) whose largest cell is (h, w).
    dy, index: [n,p,q,c], dx: [n,h,w,c]; nothing aliases. */
@@ -141,3 +149,7 @@ static void max_pool2d_cells_ref(int32_t* cells, const uint8_t* index, const poo
     cells[i] = row * d->w + column;
   }
 }
+
+#endif
+
+#undef MAX_POOL2D_IS_NAN

@@ -8,6 +8,7 @@
 #include "harness/op_run.h"
 #include "ops/families/pool/pool_cases.h"
 #include "ops/families/pool/pool_kernels.h"
+#include "ops/families/quantized/quantized_cases.h"
 #include "passes/passes.h"
 
 namespace thimble::test::max_pool2d_test {
@@ -235,6 +236,16 @@ TEST(max_pool2d, passes_nan_on) {
   EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[1]));
   EXPECT_EQ(y[2], 4.0F);
   EXPECT_EQ(index, (std::vector<uint8_t>{0, 1, 3}));
+}
+
+TEST(max_pool2d, keeps_the_quantization) {
+  const Quantization q{.scales = {0.5F}, .zero_points = {-3}};
+  const Tensor x = quantized_tensor<int8_t>(DType::i8, {1, 2, 2, 1}, {-128, 7, -3, 5}, q);
+  const auto y = run_op("max_pool2d", ir::Attrs::of(MaxPool2dAttrs()), {x}, Kernel::fast);
+  EXPECT_EQ(values_of<int8_t>(y[0]), (std::vector<int8_t>{7}));
+  EXPECT_EQ(values_of<uint8_t>(y[1]), (std::vector<uint8_t>{1}));
+  Graph g;
+  EXPECT_EQ(*max_pool2d(g.input("x", {4, 4, 3}, DType::i8, q)).quantization(), q);
 }
 
 TEST(max_pool2d, pools_whole_images) {

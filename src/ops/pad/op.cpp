@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/copy.h"
 #include "ops/families/move/strided.h"
 #include "ops/families/reduction/axes.h"
 
@@ -23,6 +25,14 @@ namespace {
 
 // Larger than any dimension.
 constexpr int64_t kMostPadding = int64_t{1} << 31;
+
+// The element that stands for a value.
+double fill_of(const ir::TensorType& type, double value) {
+  if (type.quantization == nullptr) return value;
+  const Quantization& q = *type.quantization;
+  const int32_t zero = q.zero_points.empty() ? 0 : q.zero_points[0];
+  return std::nearbyint(value / static_cast<double>(q.scales[0])) + zero;
+}
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& options = c.attrs.as<PadOptions>();
@@ -41,8 +51,9 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
       dims[i] += more;
     }
   }
-  require_holds(c, c.input(0).dtype, options.value);
-  return {{c.input(0).dtype, Shape(std::move(dims))}};
+  const ir::TensorType y = moved_type(c, 0, Shape(std::move(dims)));
+  require_holds(c, y.dtype, fill_of(y, options.value));
+  return {y};
 }
 
 ir::Params params(const ir::KernelContext& c) {
@@ -55,7 +66,7 @@ ir::Params params(const ir::KernelContext& c) {
     offset += options.before[i] * strides[i];
   }
   strided_dims d = strided_dims_of(axes, offset, c.out().elements(), DType::f32);
-  d.fill = options.value;
+  d.fill = fill_of(*c.inputs[0], options.value);
   return d;
 }
 

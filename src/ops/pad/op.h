@@ -14,7 +14,7 @@ enum class PadMode : uint8_t { constant, reflect, replicate, circular };
 struct PadOptions {
   std::vector<int64_t> before;  // elements before each axis; below 0: cropped
   std::vector<int64_t> after;   // elements after each axis
-  double value = 0.0;           // value of added elements, for constant
+  double value = 0.0;  // of added elements, for constant; of quantized x what they stand for
   PadMode mode = PadMode::constant;
 };
 void describe(PadOptions& options, ir::FieldVisitor& visitor);

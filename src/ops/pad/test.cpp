@@ -1,4 +1,6 @@
-#include "harness/op_cases.h"
+#include <gtest/gtest.h>
+
+#include "ops/families/quantized/quantized_cases.h"
 
 namespace thimble::test::pad_test {
 namespace {
@@ -27,6 +29,20 @@ THIMBLE_OP_CASES(pad) {
            {"huge", {x}, around({0, 0}, {0, int64_t{1} << 40}), "below 2^31"},
            {"doubles", {{.shape = {3}, .dtype = DType::f64}}, around({1}, {1}), "cast first"}},
   };
+}
+
+TEST(pad, surrounds_quantized_numbers_with_what_stands_for_the_value) {
+  const Quantization q{.scales = {0.5F}, .zero_points = {-3}};
+  const Tensor x = quantized_tensor<int8_t>(DType::i8, {2}, {7, -128}, q);
+  const auto padded = [&](double value) {
+    return values_of<int8_t>(run_op("pad", around({1}, {1}, value), {x}, Kernel::fast)[0]);
+  };
+  EXPECT_EQ(padded(0.0), (std::vector<int8_t>{-3, 7, -128, -3}));
+  EXPECT_EQ(padded(1.5), (std::vector<int8_t>{0, 7, -128, 0}));
+  EXPECT_THROW(padded(100.0), Error);
+  Graph g;
+  const Value y = pad(g.input("x", {4}, DType::i8, q), {.before = {0, 1}, .after = {0, 0}});
+  EXPECT_EQ(*y.quantization(), q);
 }
 
 }  // namespace thimble::test::pad_test

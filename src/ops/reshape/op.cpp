@@ -58,7 +58,7 @@ const OpDef& reshape_op() {
           .attrs = ir::Attrs::schema_of<ReshapeAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        return {{c.input(0).dtype, completed(c, c.attrs.as<ReshapeAttrs>().shape)}};
+        return {moved_type(c, 0, completed(c, c.attrs.as<ReshapeAttrs>().shape))};
       },
       .gradient{.vjp = vjp},
       .kernels{
@@ -86,7 +86,7 @@ const OpDef& flatten_op() {
         c.require(x.rank() >= 1, "expected at least one dimension");
         int64_t rest = 1;
         for (int axis = 1; axis < x.rank(); ++axis) rest *= x[axis];
-        return {{c.input(0).dtype, {x[0], rest}}};
+        return {moved_type(c, 0, {x[0], rest})};
       },
       .gradient{.vjp = vjp},
       .kernels{

@@ -133,7 +133,7 @@ const OpDef& slice_op() {
         const auto& options = c.attrs.as<SliceOptions>();
         require_addressable(c, 0);
         check(c, c.shape(0), options);
-        return {{c.input(0).dtype, sliced(c.shape(0), options)}};
+        return {moved_type(c, 0, sliced(c.shape(0), options))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const SliceGradAttrs attrs{c.input(0).shape(), c.attrs.as<SliceOptions>()};

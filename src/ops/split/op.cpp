@@ -39,7 +39,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require(rest == 0, "the sizes of the parts do not make up the axis");
   std::vector<ir::TensorType> parts;
   for (const int64_t size : options.sizes) {
-    parts.push_back({c.input(0).dtype, with_axis(x, axis, size)});
+    parts.push_back(moved_type(c, 0, with_axis(x, axis, size)));
   }
   return parts;
 }

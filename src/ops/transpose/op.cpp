@@ -36,7 +36,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   for (const int64_t axis : order_of(x.rank(), c.attrs)) {
     dims.push_back(x[static_cast<int>(axis)]);
   }
-  return {{c.input(0).dtype, Shape(std::move(dims))}};
+  return {moved_type(c, 0, Shape(std::move(dims)))};
 }
 
 ir::Params params(const ir::KernelContext& c) {

@@ -9,10 +9,13 @@
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/sequence.h"
 #include "ops/families/conv/volume.h"
+#include "ops/families/kernel/integers.h"
+#include "ops/families/move/copy.h"
 #include "ops/upsample2d/dims.h"
 #include "parallel/thread_pool.h"
 
 #define THIMBLE_OP upsample2d
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::upsample2d_impl {
@@ -42,6 +45,10 @@ void describe(Upsample2dGradAttrs& a, ir::FieldVisitor& v) {
 
 constexpr double kLargest = 1 << 24;  // most pixels along a side
 
+bool is_between(const Upsample2dOptions& o) {
+  return o.mode == Upsampling::bilinear || o.mode == Upsampling::bicubic;
+}
+
 double scale_of_width(const Upsample2dOptions& o) { return o.scale_w > 0.0 ? o.scale_w : o.scale; }
 
 int64_t cells(int64_t given, double scale, int64_t input) {
@@ -68,8 +75,7 @@ upsample_axis axis(int64_t from, int64_t to, double scale, const Upsample2dOptio
   upsample_axis a{};
   a.from = static_cast<int>(from);
   a.to = static_cast<int>(to);
-  const bool between = o.mode == Upsampling::bilinear || o.mode == Upsampling::bicubic;
-  if (between && o.align_corners) {
+  if (is_between(o) && o.align_corners) {
     a.scale = to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0.0;
     return a;
   }
@@ -170,8 +176,12 @@ const OpDef& upsample2d_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
         const Shape& x = c.shape(0);
-        const Pair size = result_size(c, c.attrs.as<Upsample2dOptions>(), image_size(x));
-        return {{DType::f32, {x[0], size.h, size.w, x[3]}}};
+        const auto& options = c.attrs.as<Upsample2dOptions>();
+        c.require(
+            is_floating(c.input(0).dtype) || !is_between(options),
+            "integers are resized by nearest or nearest_exact; cast or dequantize them first");
+        const Pair size = result_size(c, options, image_size(x));
+        return {moved_type(c, 0, {x[0], size.h, size.w, x[3]})};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const Upsample2dGradAttrs attrs{image_size(c.input(0).shape()),
@@ -186,6 +196,7 @@ const OpDef& upsample2d_op() {
           .ref = ir::kernel_fn<&f32::upsample2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::upsample2d_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = typed_kernels({}, {{DType::i8, ir::kernel_fn<&i8::upsample2d_ref>()}}),
           .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
             return {{0}, {0}};
           },

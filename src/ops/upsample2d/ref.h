@@ -1,3 +1,22 @@
+#ifdef THIMBLE_OF_INTEGERS
+
+/* Each pixel of y is the nearest pixel of x. x: [n, h.from, w.from, c], y: [n, h.to, w.to, c]; no
+   aliasing. */
+static void upsample2d_ref(real* y, const real* x, const upsample2d_dims* d) {
+  const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
+  for (int n = 0; n < d->n; ++n, x += d->h.from * row) {
+    for (int p = 0; p < d->h.to; ++p) {
+      const real* from = x + upsample_place(p, &d->h, 0).first * row;
+      for (int q = 0; q < d->w.to; ++q) {
+        const real* pixel = from + (ptrdiff_t)upsample_place(q, &d->w, 0).first * d->c;
+        for (int c = 0; c < d->c; ++c) *y++ = pixel[c];
+      }
+    }
+  }
+}
+
+#else
+
 /* Bicubic: sums over the four by four cells around a place. */
 static void upsample2d_cubic(real* y, const real* x, const upsample2d_dims* d) {
   const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
@@ -96,3 +115,5 @@ static void upsample2d_grad_ref(real* dx, const real* dy, const upsample2d_dims*
     }
   }
 }
+
+#endif

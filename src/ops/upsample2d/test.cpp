@@ -3,6 +3,7 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/families/quantized/quantized_cases.h"
 
 namespace thimble::test::upsample2d_test {
 namespace {
@@ -96,6 +97,20 @@ TEST(upsample3d, stretches_volumes) {
   refused(x, {.size = {1, 2}}, "[upsample3d]");
   refused(x, {}, "[upsample3d]");
   refused(x, {}, "a size or a scale");
+}
+
+TEST(upsample2d, moves_quantized_pixels) {
+  const Quantization q{.scales = {0.5F}, .zero_points = {-3}};
+  const Tensor x = quantized_tensor<int8_t>(DType::i8, {1, 1, 2, 2}, {7, -128, 3, 127}, q);
+  const auto y =
+      run_op("upsample2d", ir::Attrs::of(Upsample2dOptions{.scale = 2}), {x}, Kernel::fast)[0];
+  EXPECT_EQ(values_of<int8_t>(y), (std::vector<int8_t>{7, -128, 7, -128, 3, 127, 3, 127,  //
+                                                       7, -128, 7, -128, 3, 127, 3, 127}));
+  Graph g;
+  const Value image = g.input("x", {4, 4, 3}, DType::i8, q);
+  EXPECT_EQ(*upsample2d(image, {.scale = 2}).quantization(), q);
+  EXPECT_THAT([&] { upsample2d(image, {.scale = 2, .mode = Upsampling::bilinear}); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("resized by nearest")));
 }
 
 }  // namespace

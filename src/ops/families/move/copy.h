@@ -29,4 +29,14 @@ inline void require_addressable(const ir::InferContext& c, int i) {
                                    (dtype == DType::i4 ? "i8" : "u8") + " before and back after");
 }
 
+// The type of x (input i) under another shape, for ops that move whole elements: a quantization of
+// the whole tensor stays. Fails for scales along an axis, because elements may change their place
+// in it.
+inline ir::TensorType moved_type(const ir::InferContext& c, int i, const Shape& shape) {
+  const ir::TensorType& x = c.input(i);
+  c.require(x.quantization == nullptr || !x.quantization->axis,
+            "cannot move elements that have scales along an axis; dequantize them before");
+  return {x.dtype, shape, x.quantization};
+}
+
 }  // namespace thimble::ops

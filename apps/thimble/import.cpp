@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+#include <thimble/import.h>
+#include <thimble/thimble.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "ir/summary.h"
+
+namespace thimble::cli {
+namespace {
+
+struct ImportArguments {
+  std::string file;
+  std::string out;
+  bool json = false;
+};
+
+int run_import(const ImportArguments& options) {
+  if (!options.file.ends_with(".json")) {
+    throw UsageError(Error(options.file,
+                           "expected a quantized network in JSON: NAME.json with "
+                           "NAME.safetensors beside it"));
+  }
+  const Graph graph = import_quantized_json(options.file);
+  int64_t parameters = 0;
+  for (const ir::LayerSummary& layer : ir::summarize(graph.ir())) {
+    parameters += layer.parameters + layer.frozen_parameters;
+  }
+  save_model(graph, options.out);
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
+  const auto nodes = static_cast<int64_t>(graph.ir().nodes.size());
+  if (options.json) {
+    print_json(
+        {{"file", options.out}, {"ops", nodes}, {"parameters", parameters}, {"bytes", bytes}});
+    return kOk;
+  }
+  fmt::print("{} ops with {} parameters in {}, {}\n", nodes, parameters, options.out,
+             format_bytes(bytes));
+  return kOk;
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ImportArguments>();
+  CLI::App* command =
+      app.add_subcommand("import", "Write a model file from the model of another program");
+  command
+      ->add_option("file", options->file,
+                   "a quantized network: NAME.json, with its weights in NAME.safetensors")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("-o,--out", options->out, "the model file to write")
+      ->required()
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "print one JSON object instead");
+  command->footer("Example:\n  thimble import mcunet_int8.json -o mcunet.safetensors");
+  command->callback([&action, options] { action = [options] { return run_import(*options); }; });
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,65 @@
+#include <thimble/ops/dequantize.h>
+
+#include "ir/graph.h"
+#include "ops/dequantize/dims.h"
+#include "ops/families/quantized/quantized.h"
+
+#define THIMBLE_OP dequantize
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::dequantize_impl {
+namespace {
+
+ir::Params params(const ir::KernelContext& c) {
+  const Quantization& q = *c.inputs[0]->quantization;
+  const Shape& x = c.in(0);
+  dequantize_dims d{1, 1, 1};
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const int size = static_cast<int>(x[axis]);
+    (q.axis && axis == *q.axis ? d.channels : q.axis && axis < *q.axis ? d.outer : d.inner) *= size;
+  }
+  std::vector<dequantize_channel> channels;
+  for (size_t i = 0; i < q.scales.size(); ++i) {
+    channels.push_back({q.scales[i], q.zero_points.empty() ? 0 : q.zero_points[i]});
+  }
+  return with_channels(d, channels);
+}
+
+const OpDef& dequantize_op() {
+  static const OpDef def{
+      .name = "dequantize",
+      .signature{
+          .doc = "The numbers that int8 stand for: y = scale * (x - zero_point).",
+          .example = "auto y = dequantize(x);",
+          .inputs = {{"x", "any shape, i8 with a quantization"}},
+          .outputs = {{"y", "the shape of x, f32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0).dtype == DType::i8 && c.input(0).quantization != nullptr,
+                  "expected x to be i8 with a quantization; cast converts plain integers");
+        return {{DType::f32, c.shape(0)}};
+      },
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::dequantize_ref>(),
+          .ref64 = ir::kernel_fn<&f64::dequantize_ref>(),
+          .any_type = true,
+      },
+      .flow{.elementwise = true},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::dequantize_impl
+
+THIMBLE_OP_FOLDER(dequantize) {
+  static const OpDef* const defs[] = {&dequantize_op()};
+  return defs;
+}
+
+namespace thimble {
+
+Value dequantize(Value x) { return x.graph().add1(ops::dequantize_impl::dequantize_op(), {}, {x}); }
+
+}  // namespace thimble

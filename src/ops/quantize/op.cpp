@@ -1,0 +1,57 @@
+#include <thimble/ops/quantize.h>
+
+#include "ir/graph.h"
+#include "ops/families/quantized/quantized.h"
+#include "ops/quantize/dims.h"
+
+#define THIMBLE_OP quantize
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::quantize_impl {
+namespace {
+
+const OpDef& quantize_op() {
+  static const OpDef def{
+      .name = "quantize",
+      .signature{
+          .doc = "Numbers as int8: y = clamp(round(x / scale) + zero_point, -128, 127).",
+          .example = "auto y = quantize(x, {.scale = 0.05, .zero_point = -128});",
+          .inputs = {{"x", "any shape"}},
+          .outputs = {{"y", "the shape of x, i8 with this quantization"}},
+          .attrs = ir::Attrs::schema_of<QuantizeOptions>(),
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require_dtype(0, DType::f32);
+        return {quantized_type(c, c.shape(0), result_of(c.attrs.as<QuantizeOptions>()))};
+      },
+      .kernels{
+          .params = [](const ir::KernelContext& c) -> ir::Params {
+            const QuantizedResult result = result_of(c.attrs.as<QuantizeOptions>());
+            return quantize_dims{static_cast<int>(c.out().elements()),
+                                 static_cast<float>(result.scale), kernel_result(result)};
+          },
+          .ref = ir::kernel_fn<&f32::quantize_ref>(),
+          .ref64 = ir::kernel_fn<&f64::quantize_ref>(),
+      },
+      .flow{.elementwise = true},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::quantize_impl
+
+THIMBLE_OP_FOLDER(quantize) {
+  static const OpDef* const defs[] = {&quantize_op()};
+  return defs;
+}
+
+namespace thimble {
+
+void describe(QuantizeOptions& o, ir::FieldVisitor& v) { ops::describe_result(o, v); }
+
+Value quantize(Value x, const QuantizeOptions& options) {
+  return x.graph().add1(ops::quantize_impl::quantize_op(), ir::Attrs::of(options), {x});
+}
+
+}  // namespace thimble

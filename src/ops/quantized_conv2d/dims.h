@@ -1,0 +1,16 @@
+/* Sizes of quantized_conv2d. Plain C99: also emitted for devices. */
+#ifndef THIMBLE_OPS_QUANTIZED_CONV2D_DIMS_H_
+#define THIMBLE_OPS_QUANTIZED_CONV2D_DIMS_H_
+
+#include "ops/families/quantized/requantize_dims.h"
+#include "simd/conv_dims.h"
+
+/* Followed by the factor of each of conv.k channels (QUANTIZED_FACTORS). `activation` and
+   `accumulate` of conv are not used. */
+typedef struct quantized_conv2d_dims {
+  conv_dims conv;
+  int32_t input_zero_point;
+  quantized_result out;
+} quantized_conv2d_dims;
+
+#endif

@@ -1,0 +1,34 @@
+/* y[n,p,q,k] = requantized(saturated(sum_{r,s,c} (x[n, p*stride+r*dilation-pad, ..., c] - zero
+   point) w[k,r,s,c] + bias[k])). Taps outside the image count as zero. x: [n,h,w,c], w:
+   [k,r,s,c/groups], bias: [k] or NULL, y: [n,p,q,k]; y aliases nothing. */
+static void quantized_conv2d_ref(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
+                                 const quantized_conv2d_dims* dims) {
+  const conv_dims* d = &dims->conv;
+  const quantized_factor* factors = QUANTIZED_FACTORS(dims);
+  const int group_c = d->c / d->groups;
+  const int group_k = d->k / d->groups;
+  for (int n = 0; n < d->n; ++n) {
+    for (int p = 0; p < d->p; ++p) {
+      for (int q = 0; q < d->q; ++q) {
+        for (int k = 0; k < d->k; ++k) {
+          const int first_c = k / group_k * group_c;
+          int64_t sum = bias ? bias[k] : 0;
+          for (int r = 0; r < d->r; ++r) {
+            const int row = p * d->stride_h - d->pad_top + r * d->dilation_h;
+            if (row < 0 || row >= d->h) continue;
+            for (int s = 0; s < d->s; ++s) {
+              const int column = q * d->stride_w - d->pad_left + s * d->dilation_w;
+              if (column < 0 || column >= d->w) continue;
+              const int8_t* pixel = x + (((ptrdiff_t)n * d->h + row) * d->w + column) * d->c;
+              const int8_t* tap = w + (((ptrdiff_t)k * d->r + r) * d->s + s) * group_c;
+              for (int c = 0; c < group_c; ++c) {
+                sum += (pixel[first_c + c] - dims->input_zero_point) * tap[c];
+              }
+            }
+          }
+          *y++ = quantized_requantize(quantized_saturate(sum), &factors[k], &dims->out);
+        }
+      }
+    }
+  }
+}

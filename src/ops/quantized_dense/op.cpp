@@ -1,0 +1,102 @@
+#include <thimble/ops/quantized_dense.h>
+
+#include <fmt/format.h>
+
+#include "ir/graph.h"
+#include "ops/families/quantized/quantized.h"
+#include "ops/quantized_dense/dims.h"
+
+#define THIMBLE_OP quantized_dense
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::quantized_dense_impl {
+namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<QuantizedDenseAttrs>();
+  require_quantized(c, 0);
+  require_quantized_weights(c, 1, 0);
+  c.require_rank(1, 2);
+  const Shape& x = c.shape(0);
+  const Shape& weight = c.shape(1);
+  c.require(x.rank() >= 1, "expected x [N, ..., features]");
+  if (weight[1] != x[-1]) {
+    c.fail(fmt::format("expected a weight [units, {}], one column for each feature", x[-1]));
+  }
+  require_quantized_bias(c, 2, weight[0]);
+  std::vector<int64_t> dims = x.dims();
+  dims.back() = weight[0];
+  ir::TensorType y = quantized_type(c, Shape(std::move(dims)), result_of(attrs));
+  require_channel_factors(c, weight[0], attrs.scale);
+  return {y};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<QuantizedDenseAttrs>();
+  const Shape& weight = c.in(1);
+  const int64_t features = weight[1];
+  const int64_t rows = weight[0] > 0 ? c.out().elements() / weight[0] : 0;
+  const quantized_dense_dims d{static_cast<int>(rows), static_cast<int>(weight[0]),
+                               static_cast<int>(features), zero_point_of(*c.inputs[0]),
+                               kernel_result(result_of(attrs))};
+  std::vector<quantized_factor> factors;
+  for (int64_t u = 0; u < weight[0]; ++u) {
+    factors.push_back(
+        kernel_factor(dense_factor(scale_of(*c.inputs[0]), channel_scale(*c.inputs[1], u),
+                                   static_cast<float>(attrs.scale), attrs.requantization)));
+  }
+  return with_channels(d, factors);
+}
+
+const OpDef& quantized_dense_op() {
+  static const OpDef def{
+      .name = "quantized_dense",
+      .signature{
+          .doc = "A fully connected layer on int8, over the last dimension: y = clamp(round(sum * "
+                 "scale of x * scale of weight[u] / scale) + zero_point) with the int32 sum over c "
+                 "of (x[.., c] - zero point of x) weight[u, c] + bias[u], which saturates.",
+          .example = "auto y = quantized_dense(x, weight, bias, {.scale = 0.1});",
+          .inputs = {{"x", "[N, ..., features], i8 with one scale"},
+                     {"weight", "[units, features], i8 with one scale or one per unit"},
+                     {"bias", "[units], i32", true}},
+          .outputs = {{"y", "[N, ..., units], i8 with one scale"}},
+          .attrs = ir::Attrs::schema_of<QuantizedDenseAttrs>(),
+      },
+      .infer = infer,
+      .kernels{
+          .params = params,
+          .flops =
+              [](const ir::Params& p) {
+                const auto d = p.as<quantized_dense_dims>();
+                return 2.0 * d.rows * d.units * d.features;
+              },
+          .ref = ir::kernel_fn<&f32::quantized_dense_ref>(),
+          .ref64 = ir::kernel_fn<&f64::quantized_dense_ref>(),
+          .any_type = true,
+      },
+      .flow{.row_wise = [](const ir::KernelContext&) { return true; }},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::quantized_dense_impl
+
+THIMBLE_OP_FOLDER(quantized_dense) {
+  static const OpDef* const defs[] = {&quantized_dense_op()};
+  return defs;
+}
+
+namespace thimble {
+
+void describe(QuantizedDenseAttrs& a, ir::FieldVisitor& v) {
+  v.field("activation", a.activation, "the bounds of the result");
+  ops::describe_result(a, v);
+}
+
+Value quantized_dense(Value x, Value weight, Value bias, const QuantizedDenseAttrs& attrs) {
+  return x.graph().add1(ops::quantized_dense_impl::quantized_dense_op(), ir::Attrs::of(attrs),
+                        {x, weight, bias});
+}
+
+}  // namespace thimble

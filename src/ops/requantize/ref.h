@@ -1,0 +1,6 @@
+/* y[i] = (x[i] - its zero point) * factor + zero point. x, y: [n]; y may be x. */
+static void requantize_ref(int8_t* y, const int8_t* x, const requantize_dims* d) {
+  for (int i = 0; i < d->n; ++i) {
+    y[i] = quantized_requantize(x[i] - d->input_zero_point, &d->factor, &d->out);
+  }
+}

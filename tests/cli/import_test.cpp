@@ -1,0 +1,78 @@
+// Models of other programs, and int8 in .npy files.
+#include <gtest/gtest.h>
+#include <thimble/thimble.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/process.h"
+#include "io/npy/npy_write.h"
+
+namespace thimble::test::import_cli_test {
+namespace {
+
+std::vector<int8_t> last_bytes(const std::string& path, size_t count) {
+  const std::string bytes = read_text(path);
+  if (bytes.size() < count) return {};
+  return {bytes.end() - static_cast<std::ptrdiff_t>(count), bytes.end()};
+}
+
+void write_bytes(const std::string& path, const Shape& shape, const std::vector<int8_t>& values) {
+  io::write_npy(path, DType::i8, shape, std::as_bytes(std::span(values)));
+}
+
+TEST(import, predicts_int8_from_int8) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {2}, DType::i8, {.scales = {0.5F}, .zero_points = {1}});
+  g.output("y", requantize(x, {.scale = 0.25, .zero_point = -3}));
+  save_model(g, folder / "m");
+  write_bytes(folder / "x.npy", {3, 2}, {1, 2, -5, 127, 0, -128});
+  const Outcome done =
+      run({"predict", folder / "m", "--input", folder / "x.npy", "--out", folder / "y.npy"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.out, "y i8[3, 2] in " + folder / "y.npy" + "\n");
+  EXPECT_EQ(last_bytes(folder / "y.npy", 6), (std::vector<int8_t>{-3, -1, -15, 127, -5, -128}));
+}
+
+TEST(import, says_what_it_reads) {
+  const TemporaryFolder folder;
+  const Outcome other = run({"import", "model.onnx", "-o", folder / "m"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("expected a quantized network in JSON"), std::string::npos);
+  const Outcome missing = run({"import", folder / "none.json", "-o", folder / "m"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_NE(missing.err.find("none.json"), std::string::npos);
+}
+
+TEST(import, makes_a_model_of_mcunet_that_every_command_takes) {
+  const char* const data = std::getenv("THIMBLE_DATA");
+  const std::string path =
+      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
+  if (data == nullptr || !std::filesystem::exists(path)) {
+    GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/mcunet5fps";
+  }
+  const TemporaryFolder folder;
+  const std::string model = folder / "mcunet.safetensors";
+  const Outcome imported = run({"import", path, "-o", model, "--json"});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  EXPECT_EQ(keys(last_line_json(imported.out)), "file ops parameters bytes");
+  EXPECT_EQ(last_line_json(imported.out)["ops"], 52);
+  EXPECT_EQ(run({"summary", model}).code, 0);
+  // A network without a loss has an inference plan alone; its golden input gives the golden logits.
+  std::vector<int8_t> pixels(128 * 128 * 3);
+  uint32_t r = 1;
+  for (int8_t& pixel : pixels) {
+    r = r * 1664525U + 1013904223U;
+    pixel = static_cast<int8_t>(r >> 24);
+  }
+  write_bytes(folder / "x.npy", {1, 128, 128, 3}, pixels);
+  const Outcome predicted =
+      run({"predict", model, "--input", folder / "x.npy", "--out", folder / "y.npy"});
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_EQ(last_bytes(folder / "y.npy", 10),
+            (std::vector<int8_t>{-17, -26, -26, -32, -16, -4, -18, -19, -22, -36}));
+}
+
+}  // namespace
+}  // namespace thimble::test::import_cli_test
