@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "console.h"
-#include "data/sample_numbers.h"
 #include "data_source.h"
 #include "ir/graph.h"
 #include "model.h"
@@ -58,12 +57,9 @@ int compile(const CompileArguments& options) {
   const Recipe& recipe = model.settings();
   const CompileFor wanted = compiled_for(options, model);
   const int64_t batch = batch_of(options.setup, recipe);
-  const int64_t batches = (wanted.samples + batch - 1) / batch;
-  const int64_t accumulate = options.setup.accumulate;
-  const int64_t updates = (wanted.epochs * batches + accumulate - 1) / accumulate;
-  TrainerOptions trainer = trainer_options(options.setup, recipe, updates);
-  // The memory of the order of an epoch's samples.
-  trainer.input_pipeline_bytes = data::SampleNumbers::bytes(wanted.samples, wanted.samples);
+  const int64_t updates = updates_of(options.setup, recipe, wanted.epochs, wanted.samples);
+  const TrainerOptions trainer =
+      with_pipeline(trainer_options(options.setup, recipe, updates), wanted.samples);
   const CompiledTraining compiled(with_weights(model, options.weights), trainer, wanted);
   compiled.save(options.out);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
@@ -97,12 +93,12 @@ void add_compile(CLI::App& app, Action& action) {
   command
       ->add_option("--samples", options->samples,
                    "training samples that the program will see [those of the data]")
-      ->check(whole_number(1))
+      ->check(whole_number(1, kMostSamples))
       ->type_name("N");
   command
       ->add_option("--test-samples", options->test_samples,
                    "test samples that the program will see [those of the data]")
-      ->check(whole_number(1))
+      ->check(whole_number(1, kMostSamples))
       ->type_name("N");
   command
       ->add_option("--epochs", options->epochs,

@@ -24,6 +24,7 @@ using json = nlohmann::ordered_json;
 struct PlanArguments {
   SetupOptions setup;
   DataOptions data;
+  int64_t samples = 0;  // 0: those of the data
   bool json = false;
   bool explain = false;
   std::optional<std::string> report;
@@ -99,11 +100,18 @@ json binding_of(const Plan& plan) {
   return {{"step", plan.peak_step}, {"op", step.op}, {"layer", step.layer}};
 }
 
-// The samples for which the plan counts the input pipeline.
+// The samples for which the plan counts the input pipeline. data: empty where their number was
+// given.
 struct Reading {
   std::string data;
   int64_t samples = 0;
 };
+
+std::string text_of(const Reading& reading) {
+  const std::string where = reading.data.empty() ? "" : " of " + reading.data;
+  return fmt::format("reading is counted for {} training samples{}, none read ahead\n",
+                     reading.samples, where);
+}
 
 json to_json(const Plan& plan, const Reading& reading) {
   // Null if not asked for or not known.
@@ -124,7 +132,7 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"no_swap", plan.no_swap.empty() ? json() : json(plan.no_swap)},
           {"input_pipeline_bytes", plan.input_pipeline_bytes},
           {"reserved_bytes", plan.reserved_bytes},
-          {"data", reading.data},
+          {"data", reading.data.empty() ? json() : json(reading.data)},
           {"samples", reading.samples},
           {"micro_batches", plan.micro_batches},
           {"fits", plan.fits},
@@ -161,10 +169,15 @@ int run_plan(const PlanArguments& options) {
   if (options.report) report.emplace(*options.report);
   // One step is enough: the schedule changes no buffer.
   TrainerOptions wanted = trainer_options(options.setup, model.settings(), 1);
-  DataSource source(model, options.data);
-  const data::Dataset samples = source.train();
-  const Reading reading{source.name(), samples.size()};
-  wanted = with_pipeline(std::move(wanted), samples);
+  Reading reading{"", options.samples};
+  if (options.samples > 0) {
+    wanted = with_pipeline(std::move(wanted), options.samples);
+  } else {
+    DataSource source(model, options.data);
+    const data::Dataset samples = source.train();
+    reading = {source.name(), samples.size()};
+    wanted = with_pipeline(std::move(wanted), samples);
+  }
   const Graph& graph = model.graph();
   // The text names the nearest budget only where the one asked for cannot be kept, and then the
   // plan has it anyway: looking for it takes as long as the plan.
@@ -180,8 +193,7 @@ int run_plan(const PlanArguments& options) {
   } else {
     fmt::print("{}", plan.text());
     if (options.explain) print_candidates(plan);
-    fmt::print("reading is counted for {} training samples of {}, none read ahead\n",
-               reading.samples, reading.data);
+    fmt::print("{}", text_of(reading));
     if (report) fmt::print("written: {}\n", *options.report);
     std::fflush(stdout);
   }
@@ -199,6 +211,14 @@ void add_plan(CLI::App& app, Action& action) {
   options->setup.add_to(*command);
   options->data.add_path_to(*command);
   options->data.add_limit_train_to(*command);
+  command
+      ->add_option("--samples", options->samples,
+                   "training samples whose reading is counted, where the data are elsewhere "
+                   "[those of the data]")
+      ->check(whole_number(1, kMostSamples))
+      ->excludes("--data")
+      ->excludes("--limit-train")
+      ->type_name("N");
   command
       ->add_option("--report", options->report,
                    "write the plan as a page with its picture, too [no page]")

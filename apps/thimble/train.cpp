@@ -12,6 +12,7 @@
 #include "generated.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
+#include "ir/sizes.h"
 #include "model.h"
 #include "options.h"
 #include "program_argument.h"
@@ -102,12 +103,8 @@ class Training {
     return options;
   }
 
-  [[nodiscard]] int64_t batches() const {
-    const int64_t batch = batch_of(options_.setup, recipe_);
-    return (train_.size() + batch - 1) / batch;
-  }
   [[nodiscard]] int64_t updates() const {
-    return (epochs_ * batches() + options_.setup.accumulate - 1) / options_.setup.accumulate;
+    return updates_of(options_.setup, recipe_, epochs_, train_.size());
   }
   [[nodiscard]] std::string checkpoint() const { return out_ + "/checkpoint.safetensors"; }
 
@@ -156,7 +153,7 @@ class Training {
     }
     if (!bar_.due()) return;
     const int64_t done = step.step - first_step_;  // since the clock was started
-    const int64_t left = epochs_ * step.batches - step.step - 1;
+    const int64_t left = ir::bounded_product(epochs_, step.batches) - step.step - 1;
     const double each = done > 0 ? (seconds_now() - started_) / static_cast<double>(done)
                                  : 1e-3 * step.milliseconds;
     bar_.show(step.batch + 1, step.batches, fmt::format("epoch {}/{}", step.epoch + 1, epochs_),

@@ -6,6 +6,8 @@
 
 #include "choice.h"
 #include "commands.h"
+#include "data/sample_numbers.h"
+#include "ir/sizes.h"
 #include "model.h"
 #include "options.h"
 #include "train/batch_stream.h"
@@ -40,7 +42,7 @@ CLI::Validator parts() {
 void SetupOptions::add_to(CLI::App& command) {
   add_model(command, model);
   command.add_option("--batch", batch, "samples in one step [the recipe's; of other models 32]")
-      ->check(whole_number(1))
+      ->check(whole_number(1, ir::kMostElements))
       ->type_name("N");
   command.add_option("--lr", lr, "learning rate, the peak of the schedule [the optimizer's]")
       ->check(above_zero())
@@ -67,7 +69,7 @@ void SetupOptions::add_to(CLI::App& command) {
       ->check(zero_to_one())
       ->type_name("X");
   command.add_option("--accumulate", accumulate, "steps whose gradients make one update [1]")
-      ->check(whole_number(1))
+      ->check(whole_number(1, ir::kMostElements))
       ->type_name("N");
   command
       .add_option(
@@ -140,6 +142,14 @@ int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
   return options.batch > 0 ? options.batch : recipe.batch;
 }
 
+int64_t updates_of(const SetupOptions& options, const Recipe& recipe, int64_t epochs,
+                   int64_t samples) {
+  const int64_t batch = batch_of(options, recipe);
+  const int64_t batches = samples / batch + (samples % batch != 0 ? 1 : 0);
+  const int64_t steps = ir::bounded_product(epochs, batches);
+  return steps / options.accumulate + (steps % options.accumulate != 0 ? 1 : 0);
+}
+
 namespace {
 
 // Options that have no effect without another one are errors.
@@ -209,6 +219,11 @@ TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe
 TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples) {
   options.input_pipeline_bytes =
       train::stream_bytes(samples, {.batch = options.batch, .prefetch = 0});
+  return options;
+}
+
+TrainerOptions with_pipeline(TrainerOptions options, int64_t samples) {
+  options.input_pipeline_bytes = data::SampleNumbers::bytes(samples, samples);
   return options;
 }
 

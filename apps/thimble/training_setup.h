@@ -43,12 +43,20 @@ struct SetupOptions {
 
 [[nodiscard]] int64_t batch_of(const SetupOptions& options, const Recipe& recipe);
 
-// steps: updates of the whole training, over which the schedule stretches. Throws UsageError.
+// Updates of so many epochs over so many samples, over which the schedule stretches.
+[[nodiscard]] int64_t updates_of(const SetupOptions& options, const Recipe& recipe, int64_t epochs,
+                                 int64_t samples);
+
+// steps: updates of the whole training. Throws UsageError.
 [[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
                                              int64_t steps);
 
 // Adds the least memory for reading samples, which a budget counts. Samples are read ahead if there
 // is room.
 [[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples);
+// The same of so many samples in an order of their own: the most that --samples takes is
+// kMostSamples.
+[[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, int64_t samples);
+inline constexpr int64_t kMostSamples = int64_t{1} << 40;
 
 }  // namespace thimble::cli

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/process.h"
 
@@ -35,6 +36,30 @@ TEST(cli_plan, says_whether_the_budget_is_kept) {
                                      "(1,048,576 B); peak at "));
   EXPECT_THAT(refused.err,
               ::testing::ContainsRegex(", with .+ [(][0-9,]+ B[)], .+ and .+[.] Nearest budget"));
+}
+
+TEST(cli_plan, counts_the_reading_of_as_many_samples_as_it_is_told) {
+  const auto reading_bytes = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all = plan_of_mlp(more);
+    all.emplace_back("--json");
+    const Outcome outcome = run(all);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_TRUE(json["data"].is_null());
+    return json["input_pipeline_bytes"].get<int64_t>();
+  };
+  EXPECT_EQ(reading_bytes({"--samples", "1000"}), 2000);
+  EXPECT_EQ(reading_bytes({"--samples", "100000"}), 400000);
+  EXPECT_THAT(run(plan_of_mlp({"--samples", "1000"})).out,
+              HasSubstr("reading is counted for 1000 training samples, none read ahead\n"));
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--samples", "0"},
+        std::vector<std::string>{"--samples", "9223372036854775807"},
+        std::vector<std::string>{"--samples", "5", "--limit-train", "5"}}) {
+    const Outcome outcome = run(plan_of_mlp(wrong));
+    EXPECT_EQ(outcome.code, 2) << wrong.back();
+    EXPECT_THAT(outcome.err, HasSubstr("--samples"));
+  }
 }
 
 TEST(cli_plan, explains_what_it_tried) {
