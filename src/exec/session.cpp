@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstring>
 
+#include "exec/finite.h"
 #include "exec/program.h"
 #include "exec/swap_file.h"
-#include "ir/element.h"
 #include "plan/transfer_ops.h"
 
 namespace thimble::exec {
@@ -182,24 +180,7 @@ std::vector<double> Session::measure() {
 }
 
 bool Session::is_finite(int id) const {
-  const ir::TensorType& type = program_.tensor(id).type;
-  if (!is_floating(type.dtype)) return true;
-  const std::span<std::byte> bytes = contents(id);
-  if (type.dtype != DType::f32) {
-    const int64_t elements = bytes.empty() ? 0 : type.shape.elements();
-    for (int64_t i = 0; i < elements; ++i) {
-      if (!std::isfinite(element_load_real(bytes.data(), static_cast<int>(type.dtype), i))) {
-        return false;
-      }
-    }
-    return true;
-  }
-  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-    float value = 0.0F;
-    std::memcpy(&value, bytes.data() + at, sizeof(float));
-    if (!std::isfinite(value)) return false;
-  }
-  return true;
+  return exec::is_finite(program_.tensor(id).type, contents(id));
 }
 
 std::string Session::first_non_finite() {

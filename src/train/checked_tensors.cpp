@@ -4,10 +4,11 @@
 #include <thimble/error.h>
 
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
+#include "ir/element.h"
 #include "train/update.h"
 
 namespace thimble::train {
@@ -16,14 +17,15 @@ namespace {
 // Compares the checksum, and rejects weights that are not finite: training must not continue from
 // them.
 void check_contents(const io::Safetensors& file, const io::TensorView& tensor) {
-  std::optional<std::pair<size_t, float>> bad;  // the first element, and what it holds
+  std::optional<std::pair<size_t, double>> bad;  // the first element, and what it holds
+  const int type = static_cast<int>(tensor.dtype);
+  const auto width = static_cast<size_t>(bits(tensor.dtype) / 8);
   file.scan(tensor, [&](size_t offset, std::span<const std::byte> part) {
-    if (tensor.dtype != DType::f32 || bad) return;
-    for (size_t at = 0; at < part.size(); at += sizeof(float)) {
-      float value = 0.0F;
-      std::memcpy(&value, part.data() + at, sizeof value);
+    if (!is_floating(tensor.dtype) || bad) return;
+    for (size_t i = 0; i < part.size() / width; ++i) {
+      const double value = element_load_real(part.data(), type, static_cast<std::ptrdiff_t>(i));
       if (std::isfinite(value)) continue;
-      bad.emplace((offset + at) / sizeof(float), value);
+      bad.emplace(offset / width + i, value);
       return;
     }
   });

@@ -8,13 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "io/json/parse.h"
 #include "io/model/model.h"
 #include "io/safetensors/safetensors.h"
 #include "train/checked_tensors.h"
+#include "train/counters.h"
 #include "train/stored_tensor.h"
 
 namespace thimble::train {
@@ -32,14 +35,26 @@ bool is_saved(const State& state, const exec::Store::Entry& entry) {
 
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-double real(const io::Safetensors& file, const std::string& key) {
+// least: infinity where any number will do, but NaN never.
+double real(const io::Safetensors& file, const std::string& key, double least) {
   const std::string& text = file.meta(key);
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') {
-    throw Error(file.name(), "metadata " + key + ": expected a number, got \"" + text + "\"");
+  if (text.empty() || end != text.c_str() + text.size() || !(value >= least)) {
+    throw Error(file.name(), fmt::format("metadata {}: expected a number of at least {}, got {}",
+                                         key, least, io::printable(text)));
   }
   return value;
+}
+
+constexpr double kAnyNumber = -std::numeric_limits<double>::infinity();
+
+// Of what was summed over finite losses and weights.
+double finite(const io::Safetensors& file, const std::string& key, double least) {
+  const double value = real(file, key, least);
+  if (std::isfinite(value)) return value;
+  throw Error(file.name(),
+              fmt::format("metadata {}: expected a finite number, got {}", key, value));
 }
 
 // Several numbers, with spaces between them.
@@ -70,8 +85,11 @@ int64_t integer(const io::Safetensors& file, const std::string& key) {
   char* end = nullptr;
   errno = 0;
   const int64_t value = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || errno != 0 || value < 0) {
-    throw Error(file.name(), "metadata " + key + ": expected a whole number, got \"" + text + "\"");
+  const bool is_whole = !text.empty() && end == text.c_str() + text.size() && errno == 0;
+  if (!is_whole || value < 0 || value > kMostCount) {
+    throw Error(file.name(),
+                fmt::format("metadata {}: expected a whole number from 0 to {}, got {}", key,
+                            kMostCount, io::printable(text)));
   }
   return value;
 }
@@ -172,16 +190,16 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
   progress.step = integer(file, "step");
   progress.epoch = integer(file, "epoch");
   progress.batch = integer(file, "batch");
-  progress.best_loss = real(file, "best_loss");
+  progress.best_loss = real(file, "best_loss", kAnyNumber);
   progress.epochs_without_gain = integer(file, "epochs_without_gain");
   progress.schedule.epochs = integer(file, "schedule_epochs");
-  progress.schedule.rate = real(file, "schedule_rate");
-  progress.schedule.best = real(file, "schedule_best");
+  progress.schedule.rate = finite(file, "schedule_rate", 0.0);
+  progress.schedule.best = real(file, "schedule_best", kAnyNumber);
   progress.schedule.bad_epochs = integer(file, "schedule_bad_epochs");
   progress.schedule.cooldown = integer(file, "schedule_cooldown");
   progress.sums.samples = integer(file, "samples");
-  progress.weight = real(file, "accumulated_weight");
-  progress.sums.loss = real(file, "sum_loss");
+  progress.weight = finite(file, "accumulated_weight", 0.0);
+  progress.sums.loss = finite(file, "sum_loss", kAnyNumber);
   for (const auto& [name, id] : state.model.metrics) {
     const std::string key = kMetricPrefix + name;
     if (file.metadata().count(key) == 0) continue;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 
 #include "exec/accounting.h"
+#include "exec/finite.h"
 #include "train/checkpoint.h"
 #include "train/fit.h"
 #include "train/step_times.h"
@@ -99,13 +99,8 @@ class Fitting {
   // good checkpoint.
   void require_finite_weights() const {
     for (const exec::Store::Entry& entry : state_.runner.store().entries()) {
-      if (entry.role != ir::Role::parameter || entry.type.dtype != DType::f32) continue;
-      const std::span<const std::byte> bytes = state_.runner.store().read(entry);
-      const std::span<const float> values(reinterpret_cast<const float*>(bytes.data()),
-                                          static_cast<size_t>(entry.type.shape.elements()));
-      if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
-        continue;
-      }
+      if (entry.role != ir::Role::parameter) continue;
+      if (exec::is_finite(entry.type, state_.runner.store().read(entry))) continue;
       throw Error("training",
                   fmt::format("the update of step {} (epoch {}) left parameter {} not finite, so "
                               "nothing was saved; try a lower learning rate or gradient clipping",

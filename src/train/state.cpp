@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ir/sizes.h"
 #include "passes/passes.h"
 #include "train/compile.h"
 #include "train/update.h"
@@ -78,10 +79,11 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
   } else {
     static_cast<void>(GivenValues(*original));
   }
-  if (options.batch < 1)
-    throw Error("batch", fmt::format("expected 1 or more, got {}", options.batch));
-  if (options.accumulate < 1) {
-    throw Error("accumulate", fmt::format("expected 1 or more, got {}", options.accumulate));
+  for (const auto& [name, number] :
+       {std::pair{"batch", options.batch}, std::pair{"accumulate", options.accumulate}}) {
+    if (number < 1) throw Error(name, fmt::format("expected 1 or more, got {}", number));
+    if (number <= ir::kMostElements) continue;
+    throw Error(name, fmt::format("expected at most {}, got {}", ir::kMostElements, number));
   }
   if (options.micro_batches < 0 || options.micro_batches > options.batch) {
     throw Error(
@@ -120,6 +122,7 @@ void State::allocate() {
   runner.store().initialize(options.seed);
   std::exchange(given, {}).write_to(runner.store());
   start_averages();
+  account->forget_peak();  // of measuring and planning
 }
 
 ProgramKey State::update_key() const {

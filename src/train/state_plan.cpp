@@ -274,7 +274,6 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
   budget_.times = std::move(times);
   disk_->set(rates);
   runner.clear();
-  account->forget_peak();
   compile();
   seal();
 }

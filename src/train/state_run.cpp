@@ -112,7 +112,8 @@ void State::set_sources(const exec::Session& session, const data::Batch& batch, 
   feed.copy(batch, part, session);
   set(session, kLearningRateName, static_cast<float>(learning_rate));
   // Bias corrections count updates, including this one.
-  set(session, kUpdateNumberName, static_cast<int32_t>(progress.step / options.accumulate + 1));
+  const int64_t update = progress.step / options.accumulate + 1;
+  set(session, kUpdateNumberName, static_cast<int32_t>(std::min<int64_t>(update, INT32_MAX)));
   set(session, kMomentumName, static_cast<float>(momentum));
   set(session, kTotalWeightName,
       static_cast<float>(weight + micro_batch_weight(options, part.count)));

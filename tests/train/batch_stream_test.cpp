@@ -98,6 +98,18 @@ TEST(batch_stream, read_straight_into_the_step_trains_as_read_ahead) {
   }
 }
 
+// The first trainer of a process with so many threads measures the machine's speed.
+TEST(batch_stream, the_measured_peak_is_that_of_training_alone) {
+  const TrainerOptions options{.batch = 4, .threads = 5};
+  FitOptions straight = read_ahead(0);
+  for (int number = 0; number < 2; ++number) {
+    Trainer trainer(classifier(), options);
+    EXPECT_EQ(trainer.fit(hard_rows(22), straight).measured_peak_bytes,
+              trainer.plan().planned_peak_bytes + 44)
+        << number;
+  }
+}
+
 TEST(batch_stream, read_straight_names_the_first_bad_value) {
   const auto failing = [](float feature, int32_t label) {
     const data::Dataset rows =
