@@ -8,6 +8,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "data/file.h"
+
 namespace thimble::data {
 namespace {
 
@@ -44,7 +46,7 @@ void check_sample_shape(const std::string& file, const Field& field, const Store
 std::string names_of(const std::vector<NamedArray>& arrays) {
   std::string names;
   for (const NamedArray& known : arrays) {
-    names += fmt::format("{}\"{}\"{}{}", names.empty() ? "" : ", ", known.name,
+    names += fmt::format("{}{}{}{}", names.empty() ? "" : ", ", shown(known.name),
                          known.type.empty() ? "" : " ", known.type);
   }
   return names;

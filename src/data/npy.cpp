@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "data/file.h"
+#include "ir/sizes.h"
 
 namespace thimble::data {
 namespace {
@@ -187,6 +188,10 @@ StoredArray parse_npy(const std::string& file, StoragePtr bytes) {
           .parse();
   const auto [element, big_endian] = type_of_descr(file, *header.descr);
   if (header.shape->empty()) throw Error(file, "holds a scalar; expected one row per sample");
+  if (header.shape->size() > size_t{ir::kMostRank}) {
+    throw Error(file, fmt::format("has {} dimensions; at most {} are read", header.shape->size(),
+                                  ir::kMostRank));
+  }
   if (*header.fortran_order && header.shape->size() > 1) {
     throw Error(file, "is in Fortran order; save numpy.ascontiguousarray(a)");
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/inputs.h"
+#include "ir/names.h"
 #include "ir/sizes.h"
 
 namespace thimble::ir {
@@ -76,7 +77,7 @@ const char* to_string(Role role) {
 }
 
 Value Graph::source(const std::string& name, TensorType type, Role role, Initializer init) {
-  if (name.empty()) throw Error("graph", "a source needs a name");
+  check_name("graph", name);
   check_size(*this, name, type);
   check_batch(*this, name, type.shape, role);
   if (const std::string wrong = quantization_error(type); !wrong.empty()) throw Error(name, wrong);
@@ -224,6 +225,7 @@ std::string Graph::begin_layer(const std::string& type, const std::string& name)
   if (open_layers_++ > 0) {
     return current_layer_ < 0 ? std::string() : layers[static_cast<size_t>(current_layer_)].name;
   }
+  if (!name.empty()) check_name("layer", name);
   const int number = ++layer_counts_[type];
   Layer layer;
   layer.name = name.empty() ? fmt::format("{}_{}", type, number) : name;

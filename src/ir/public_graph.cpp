@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
+#include "ir/names.h"
 #include "ir/wildcard.h"
 
 namespace thimble {
@@ -32,8 +33,10 @@ Value of_this(ir::Graph& graph, const Value& value, const char* what) {
   return value;
 }
 
-void refuse_taken(const std::vector<std::pair<std::string, int>>& named, const std::string& name,
+// what: "output". Refuses a name that is taken, or that files cannot hold.
+void check_result(const std::vector<std::pair<std::string, int>>& named, const std::string& name,
                   const char* what) {
+  ir::check_name(what, name);
   for (const auto& [taken, id] : named) {
     if (taken == name) {
       throw Error(what, fmt::format("the name {} is taken; give every {} its own", name, what));
@@ -102,7 +105,7 @@ void Graph::minimize(Value loss) {
 
 void Graph::output(const std::string& name, Value value) {
   of_this(*graph_, value, "output");
-  refuse_taken(graph_->outputs, name, "output");
+  check_result(graph_->outputs, name, "output");
   graph_->outputs.emplace_back(name, value.id());
 }
 
@@ -112,7 +115,7 @@ void Graph::metric(const std::string& name, Value value) {
     throw Error("metric",
                 fmt::format("{} must be one number, got {}", name, to_string(value.shape())));
   }
-  refuse_taken(graph_->metrics, name, "metric");
+  check_result(graph_->metrics, name, "metric");
   graph_->metrics.emplace_back(name, value.id());
 }
 

@@ -13,6 +13,11 @@ int64_t bounded_elements(const Shape& shape) {
 }
 
 void check_size(const std::string& where, const TensorType& type, bool is_open) {
+  if (type.shape.rank() > kMostRank) {
+    throw Error(where,
+                fmt::format("a tensor has {} dimensions; at most {} are possible: reshape it",
+                            type.shape.rank(), kMostRank));
+  }
   const auto too_large = [&] {
     throw Error(where, fmt::format("tensor {} has more than {} elements; make it smaller",
                                    thimble::to_string(type.shape), kMostElements));

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/sizes.h"
+
 namespace thimble::program {
 namespace {
 
 // What attributes and shapes count is far below; shape rules may multiply two of them.
 constexpr int64_t kMost = INT32_MAX;
 constexpr DType kLastDType = DType::i4;
-constexpr size_t kMostRank = 16;
+constexpr size_t kMostRank = ir::kMostRank;
 
 class Writer final : public ir::FieldVisitor {
  public:

@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 
+#include "ir/names.h"
+
 namespace thimble::program {
 namespace {
 
@@ -41,6 +43,11 @@ void ByteWriter::number(int64_t value) { raw(little_endian(static_cast<uint64_t>
 void ByteWriter::real(double value) { raw(little_endian(std::bit_cast<uint64_t>(value))); }
 
 void ByteWriter::text(std::string_view text) {
+  if (text.size() > static_cast<size_t>(kMostTextBytes)) {
+    throw Error("program", fmt::format("a text of {} bytes is longer than a program file holds, "
+                                       "{} bytes: it begins with \"{}\"",
+                                       text.size(), kMostTextBytes, text.substr(0, 40)));
+  }
   number(static_cast<int64_t>(text.size()));
   raw(std::as_bytes(std::span(text)));
 }
@@ -88,6 +95,13 @@ std::string ByteReader::text(const char* field) {
   const int64_t size = number(field, 0, kMostTextBytes);
   const std::span<const std::byte> bytes = take(field, static_cast<size_t>(size));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string ByteReader::name(const char* field) {
+  std::string name = text(field);
+  const std::string wrong = ir::name_error(name);
+  if (!wrong.empty()) fail(field, wrong);
+  return name;
 }
 
 size_t ByteReader::count(const char* field, size_t least_bytes) {

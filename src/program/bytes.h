@@ -21,6 +21,7 @@ class ByteWriter {
   void number(int64_t value);
   void real(double value);
   void flag(bool value) { number(value ? 1 : 0); }
+  // Throws Error where it is longer than readers take.
   void text(std::string_view text);
   void numbers(std::span<const int64_t> values);
   void raw(std::span<const std::byte> bytes);
@@ -47,6 +48,8 @@ class ByteReader {
   double real(const char* field);
   bool flag(const char* field) { return number(field, 0, 1) == 1; }
   std::string text(const char* field);
+  // A text that may be a name (ir/names.h).
+  std::string name(const char* field);
   std::vector<int64_t> numbers(const char* field, int64_t low, int64_t high);
   // How many things follow, each of which takes at least so many bytes.
   size_t count(const char* field, size_t least_bytes);

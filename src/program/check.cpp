@@ -8,6 +8,7 @@
 
 #include "plan/arena.h"
 #include "plan/transfer_ops.h"
+#include "program/in_flight.h"
 #include "program/regions.h"
 
 namespace thimble::program {
@@ -15,6 +16,7 @@ namespace {
 
 // One kernel's own indices are 32 bits wide.
 constexpr int64_t kMostElements = INT32_MAX;
+constexpr int64_t kMostFileBytes = int64_t{1} << 48;
 
 std::string tensor_error(const Program& program, const Tensor& tensor) {
   int64_t elements = 1;
@@ -68,6 +70,9 @@ class Play {
       if (!wrong.empty()) {
         return fmt::format("call {} ({}) {}", n, program_.calls[n].op->name, wrong);
       }
+    }
+    if (const Tensor* const moved = in_flight_.any()) {
+      return fmt::format("ends while \"{}\" is on its way to or from the swap file", moved->name);
     }
     for (const int id : program_.results()) {
       if (!is_number(id)) return fmt::format("result {} is no tensor", id);
@@ -197,6 +202,44 @@ class Play {
     return "";
   }
 
+  // The memory of a transfer must be left alone until it is awaited; a write to the file allows
+  // reading it.
+  std::string transfer_error(const Call& call) {
+    const bool is_transfer = plan::is_transfer(*call.op);
+    const int64_t slot = is_transfer ? call.attrs.as<plan::SwapAttrs>().slot : -1;
+    if (plan::waits_for_swap(*call.op)) in_flight_.await(slot);
+    const auto disturbs = [](const char* what, const Tensor& by, const Tensor& moved) {
+      return fmt::format(
+          "{} \"{}\" while the memory of \"{}\" is on its way to or from the swap file", what,
+          by.name, moved.name);
+    };
+    for (const int id : call.inputs) {
+      if (id < 0) continue;
+      const Tensor& tensor = program_.tensor(id);
+      const Tensor* const moved = in_flight_.disturbed_by_read(tensor);
+      if (moved != nullptr) return disturbs("reads", tensor, *moved);
+    }
+    Tensor workspace;
+    workspace.name = std::string("its workspace");
+    workspace.type = {DType::u8, {call.workspace_bytes}};
+    workspace.place = call.workspace < 0 ? Place::nowhere : Place::arena;
+    workspace.at = call.workspace;
+    std::vector<const Tensor*> written{&workspace};
+    for (const int id : call.outputs) written.push_back(&program_.tensor(id));
+    for (const Tensor* const tensor : written) {
+      const Tensor* const moved = in_flight_.disturbed_by_write(*tensor);
+      if (moved != nullptr && tensor->place != Place::nowhere) {
+        return disturbs("writes", *tensor, *moved);
+      }
+    }
+    if (!is_transfer || plan::waits_for_swap(*call.op)) return "";
+    for (const int id : call.inputs) {
+      if (id >= 0) in_flight_.begin(program_.tensor(id), slot, false);
+    }
+    for (const int id : call.outputs) in_flight_.begin(program_.tensor(id), slot, true);
+    return "";
+  }
+
   // Updates and views share the memory of an input.
   [[nodiscard]] std::string sharing_error(const Call& call) const {
     for (const ir::Alias& update : call.op->memory.updates) {
@@ -239,7 +282,8 @@ class Play {
     for (const int id : call.inputs) {
       if (id >= 0 && !is_there(id)) return fmt::format("reads \"{}\", which is gone", name(id));
     }
-    for (const auto& wrong : {size_error(call), slot_error(call), sharing_error(call)}) {
+    for (const auto& wrong :
+         {size_error(call), slot_error(call), sharing_error(call), transfer_error(call)}) {
       if (!wrong.empty()) return wrong;
     }
     const int64_t scratch_end = call.workspace + call.workspace_bytes;
@@ -274,6 +318,7 @@ class Play {
 
   const Program& program_;
   Regions regions_;
+  InFlight in_flight_;
   std::vector<int> group_;  // the tensor whose bytes a view shows
   std::vector<bool> is_written_;
 };
@@ -282,8 +327,11 @@ class Play {
 
 std::string error_of(const Program& program) {
   if (program.threads < 1 || program.arena_bytes < 0) return "has no threads or no arena";
+  int64_t room = kMostFileBytes;
   for (const int64_t bytes : program.slot_bytes) {
     if (bytes < 0) return "has a slot of less than nothing in the swap file";
+    if (bytes > room) return "has a swap file of more bytes than a file can have";
+    room -= bytes;
   }
   for (const Tensor& tensor : program.tensors) {
     const std::string wrong = tensor_error(program, tensor);

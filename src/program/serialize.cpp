@@ -48,7 +48,7 @@ void write_tensor(const Tensor& tensor, ByteWriter& to) {
 
 Tensor read_tensor(ByteReader& from) {
   Tensor tensor;
-  tensor.name = from.text("name of a tensor");
+  tensor.name = from.name("name of a tensor");
   tensor.type = read_type(from);
   tensor.role = static_cast<ir::Role>(from.number("role of a tensor", 0, kLastRole));
   tensor.storage = static_cast<ir::Storage>(from.number("storage of a tensor", 0, kLastStorage));
@@ -128,7 +128,7 @@ void write_stored(const Stored& stored, ByteWriter& to) {
 
 Stored read_stored(ByteReader& from) {
   Stored stored;
-  stored.name = from.text("name of a parameter or state");
+  stored.name = from.name("name of a parameter or state");
   stored.role = from.flag("whether it is a parameter") ? ir::Role::parameter : ir::Role::state;
   stored.type = read_type(from);
   Initializer init;
@@ -164,7 +164,7 @@ void write_named(const Named& named, ByteWriter& to) {
 Named read_named(const char* field, int64_t tensors, ByteReader& from) {
   Named named(from.count(field, kLeastNamed));
   for (auto& [name, id] : named) {
-    name = from.text(field);
+    name = from.name(field);
     id = static_cast<int>(from.number(field, 0, tensors - 1));
   }
   return named;
@@ -276,7 +276,7 @@ Program read_program(ByteReader& from, const std::vector<PooledConstant>& pool) 
   program.metrics = read_named("metrics", tensors, from);
   program.slot_bytes = from.numbers("bytes of a slot of the swap file", 0, kMostBytes);
   const size_t in_file = from.count("parameters in the swap file", 8);
-  for (size_t i = 0; i < in_file; ++i) program.in_file.insert(from.text("name in the swap file"));
+  for (size_t i = 0; i < in_file; ++i) program.in_file.insert(from.name("name in the swap file"));
   if (!from.at_end()) from.fail("a program", "is followed by something else");
   const std::string wrong = error_of(program);
   if (!wrong.empty()) {

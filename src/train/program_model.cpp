@@ -47,7 +47,7 @@ io::ModelParts read_model_parts(program::ByteReader& from) {
   model.graph.assign(reinterpret_cast<const char*>(text.data()), text.size());
   const size_t count = from.count("constants of the model", kLeastConstant);
   for (size_t i = 0; i < count; ++i) {
-    std::string name = from.text("name of a constant");
+    std::string name = from.name("name of a constant");
     const ir::TensorType type = program::read_type(from);
     const auto bytes = from.raw("a constant of the model", size_bytes(type.dtype, type.shape));
     model.constants.emplace_back(

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "program/attrs_bytes.h"
+#include "train/counters.h"
 
 namespace thimble::train {
 namespace {
@@ -184,7 +185,7 @@ TrainerOptions read_options(program::ByteReader& from) {
     options.loss_scaling.initial = from.real("first loss scale");
     options.loss_scaling.growth = from.real("growth of the loss scale");
     options.loss_scaling.backoff = from.real("backoff of the loss scale");
-    options.loss_scaling.interval = from.number("interval of the loss scale", 1, INT64_MAX);
+    options.loss_scaling.interval = from.number("interval of the loss scale", 1, kMostCount);
   }
   options.saved_activations = program::read_dtype("type of saved activations", from);
   options.input_pipeline_bytes = from.number("bytes for reading samples", 0, kMostBytes);

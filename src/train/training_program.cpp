@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 #include "exec/memory.h"
 #include "exec/swap_file.h"
+#include "ir/sizes.h"
 #include "program/attrs_bytes.h"
 #include "program/sections.h"
 #include "program/serialize.h"
+#include "train/counters.h"
+#include "train/pipeline_bytes.h"
 #include "train/program_model.h"
 #include "train/program_settings.h"
 #include "train/state.h"
@@ -48,7 +50,7 @@ ir::Graph read_interface(program::ByteReader& from) {
   const size_t values = from.count("values of the model", kLeastValue);
   for (size_t i = 0; i < values; ++i) {
     ir::ValueData data;
-    data.name = from.text("name of a value");
+    data.name = from.name("name of a value");
     data.type = program::read_type(from, kMostOfOpenBatch);
     data.role = static_cast<ir::Role>(from.number("role of a value", 0, kLastRole));
     const bool is_field = data.role == ir::Role::input || data.role == ir::Role::label;
@@ -64,7 +66,7 @@ ir::Graph read_interface(program::ByteReader& from) {
   for (auto* const named : {&graph.outputs, &graph.metrics}) {
     named->resize(from.count("results of the model", 2 * 8));
     for (auto& [name, id] : *named) {
-      name = from.text("name of a result");
+      name = from.name("name of a result");
       id = static_cast<int>(from.number("number of a result", 0, last));
     }
   }
@@ -178,13 +180,25 @@ std::vector<std::byte> training_bytes(const TrainingProgram& training, const Val
   return to.bytes();
 }
 
+// Whether a batch of every field has a size that memory can be counted in.
+void check_batch(const TrainingProgram& training, const program::ByteReader& from) {
+  for (const ir::ValueData& value : training.interface.values) {
+    if (value.role != ir::Role::input && value.role != ir::Role::label) continue;
+    const Shape batch = ir::with_batch(value.type.shape, training.options.batch);
+    if (ir::bounded_elements(batch) <= ir::kMostElements) continue;
+    from.fail("shape of a value", fmt::format("of the field \"{}\" is too large for a batch of {}",
+                                              value.name, training.options.batch));
+  }
+}
+
 void read_head(TrainingProgram& training, GivenValues::InFile& values, program::ByteReader& from) {
   training.name = from.text("name of the model");
   training.recipe = from.text("recipe");
-  training.epochs = from.number("epochs", 0, INT64_MAX);
+  training.epochs = from.number("epochs", 0, kMostCount);
   training.options = read_options(from);
   training.part = from.number("samples of a micro-batch", 1, training.options.batch);
   training.interface = read_interface(from);
+  check_batch(training, from);
   read_finishes(training, from);
   read_checks(training, from);
   training.plan = read_plan(from);
@@ -284,22 +298,64 @@ void check_swap(const program::Program& program, const program::Program& main,
   }
 }
 
+// The memory of all programs together, as the trainer takes it, must be what the plan says, and the
+// plan must keep the budget.
+void check_memory(const TrainingProgram& training, const std::string& file) {
+  std::map<std::string, int64_t> stored;
+  std::map<const std::byte*, int64_t> constants;
+  int64_t arena = 0;
+  int64_t staging = 0;
+  for (const auto& [key, program] : training.programs) {
+    arena = std::max(arena, program.arena_bytes);
+    staging = std::max(staging, program.staging_bytes);
+    for (const program::Stored& each : program.stored) {
+      const bool is_in_file = program.in_file.count(*each.name) > 0;
+      const int64_t bytes = size_bytes(each.type.dtype, each.type.shape);
+      stored[*each.name] = is_in_file ? 0 : plan::aligned(bytes);
+    }
+    for (const program::Tensor& tensor : program.tensors) {
+      if (tensor.place != program::Place::constant) continue;
+      int64_t& bytes = constants[program.constants[static_cast<size_t>(tensor.at)].get()];
+      bytes = std::max(bytes, plan::aligned(tensor.bytes()));
+    }
+  }
+  int64_t needed = arena + staging;
+  for (const auto& [name, bytes] : stored) needed += bytes;
+  for (const auto& [contents, bytes] : constants) needed += bytes;
+  const Plan& plan = training.plan;
+  if (needed > plan.planned_peak_bytes) {
+    refuse(file, fmt::format("its programs need {} bytes, but its plan says {}", needed,
+                             plan.planned_peak_bytes));
+  }
+  const int64_t all =
+      plan.planned_peak_bytes + pipeline_bytes(training.interface, training.options);
+  if (training.options.memory_budget > 0 && all > training.options.memory_budget) {
+    refuse(file, fmt::format("its plan needs {} bytes with the reading of samples, but its memory "
+                             "budget is {}",
+                             all, training.options.memory_budget));
+  }
+}
+
 void check_programs(const TrainingProgram& training, const std::string& file) {
   const bool accumulates =
       training.options.accumulate > 1 || training.part < training.options.batch;
   const ProgramKind updating = accumulates ? ProgramKind::finish : ProgramKind::update;
   const auto main = training.programs.find({static_cast<int>(updating), training.part});
   if (main == training.programs.end()) refuse(file, "the program that updates is missing");
-  if (!main->second.loss) refuse(file, "the program that updates has no loss");
+  if (!main->second.in_file.empty() && main->second.slot_bytes.empty()) {
+    refuse(file, "parameters lie in a swap file that has no slots");
+  }
   std::map<std::string, ir::TensorType> types;
-  std::set<std::string> held;
-  for (const program::Stored& stored : main->second.stored) held.insert(stored.name);
   for (const auto& [key, program] : training.programs) {
     if (program.threads != training.options.threads) {
       refuse(file, "two programs are for other numbers of threads");
     }
     check_fields(training, key, program, file);
     check_results(training, key, program, file);
+    if (key.first != static_cast<int>(ProgramKind::predict) &&
+        (!program.loss || program.metrics.size() != training.interface.metrics.size())) {
+      refuse(file, "a program computes no loss, or not all metrics");
+    }
     check_swap(program, main->second, file);
     for (const program::Stored& stored : program.stored) {
       const auto [known, is_new] = types.emplace(*stored.name, stored.type);
@@ -308,6 +364,7 @@ void check_programs(const TrainingProgram& training, const std::string& file) {
       }
     }
   }
+  check_memory(training, file);
 }
 
 }  // namespace

@@ -136,6 +136,8 @@ TEST(npy, names_what_is_wrong) {
       {npy_file(dict_of("<f4", "(2, 1)", "Maybe"), data), "expected True or False"},
       {npy_file(dict_of("<f4", "()"), little(1.f)), "holds a scalar"},
       {npy_file(dict_of("<f4", "(0, 784)"), ""), "dimension 0 is 0"},
+      {npy_file(dict_of("<f4", "(2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)"), data),
+       "has 17 dimensions; at most 16 are read"},
       {npy_file(dict_of("<f4", "(2, -1)"), data), "dimension 1 is -1"},
       {npy_file(dict_of("<f4", "(2, x)"), data), "expected a whole number"},
       {npy_file(dict_of("<f4", "(99999999999999999999,)"), data), "below 2^63"},

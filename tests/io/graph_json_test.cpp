@@ -69,8 +69,7 @@ TEST(graph_json, keeps_what_is_frozen_and_how_parameters_begin) {
 
 TEST(graph_json, refuses_to_write_what_is_no_model) {
   Graph g = model();
-  const std::string name = "\xff";
-  g.output(name, g.ir().value(0));
+  g.ir().outputs.emplace_back("\xff", 0);
   EXPECT_NE(error_of([&] { static_cast<void>(graph_to_json(g.ir())); }).find("not UTF-8"),
             std::string::npos);
   Graph planned = model();
@@ -96,9 +95,11 @@ TEST(graph_json, names_the_field_that_is_wrong) {
       {erase("", "version"), "graph: the field version is missing"},
       {erase("", "metrics"), "graph: the field metrics is missing"},
       {set("/extra", 1), "the field \"extra\" is not known"},
+      {set("/layers/0/name", "a\x1b[2J"), "name is no name: it has a control character at byte 1"},
+      {set("/values/0/name", "__metadata__"), "name is no name: it is reserved"},
       {set("/values", 1), "graph: values must be a list, got 1"},
       {set("/values/0", 1), "graph: values[0]: expected an object, got 1"},
-      {set("/values/0/name", ""), "values[0]: name must be a name"},
+      {set("/values/0/name", ""), "values[0]: name is no name: it is empty"},
       {set("/values/1/name", "x"), "the name is taken"},
       {set("/values/0/role", "activation"), "role is \"activation\", but no node computes it"},
       {set("/values/0/role", "scalar"), "a model has no scalar but \"rng\""},
@@ -143,7 +144,7 @@ TEST(graph_json, names_the_field_that_is_wrong) {
       {set("/nodes/0/layer", 99), "layer must be the number of one of"},
       {set("/nodes/0/attributes/units", 3), "no attribute \"units\""},
       {set("/nodes/0/attributes", json::array()), "attributes must be an object"},
-      {set("/layers/0/name", ""), "layers[0]: name must be a name"},
+      {set("/layers/0/name", ""), "layers[0]: name is no name: it is empty"},
       {set("/loss", 4), "the loss must be one f32 number"},
       {set("/loss", 99), "loss must be the number of one of"},
       {set("/loss", "4"), "loss must be the number of one of"},

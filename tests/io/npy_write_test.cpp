@@ -98,6 +98,17 @@ TEST(npy_write, takes_pieces_and_misses_none) {
               HasSubstr("none/a.npy"));
 }
 
+TEST(npy_write, refuses_more_dimensions_than_readers_take) {
+  const test::TemporaryFolder folder;
+  const auto write = [&](size_t rank) {
+    write_npy(folder / "a.npy", DType::u8, Shape(std::vector<int64_t>(rank, 1)),
+              bytes_of<uint8_t>({1}));
+  };
+  EXPECT_NO_THROW(write(16));
+  EXPECT_THAT(error_of([&] { write(17); }), HasSubstr("has 17 dimensions; at most 16 are written"));
+  EXPECT_THAT(error_of([&] { write(30000); }), HasSubstr("has 30000 dimensions"));
+}
+
 TEST(npy_write, many_bits_cross_the_parts_they_are_written_in) {
   const test::TemporaryFolder folder;
   std::vector<uint8_t> bits(1250, 0);  // 10,000 elements, set where their number divides by 3

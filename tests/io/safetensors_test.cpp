@@ -202,6 +202,32 @@ TEST(safetensors, holds_packed_types_a_byte_an_element) {
             std::string::npos);
 }
 
+TEST(safetensors, refuses_to_write_names_that_no_file_can_hold_and_keeps_the_file) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "t";
+  write_safetensors(path, {}, {{"kept", "yes"}});
+  for (const std::string name :
+       {std::string(), std::string("__metadata__"), std::string("\xff"), std::string("a\0b", 3)}) {
+    const TensorView tensor{name, DType::f32, {0}, {}};
+    EXPECT_NE(error_of([&] {
+                write_safetensors(path, {&tensor, 1}, {});
+              }).find("so that no file could hold it"),
+              std::string::npos);
+    EXPECT_EQ(Safetensors::read(path).meta("kept"), "yes");
+  }
+}
+
+TEST(safetensors, has_as_many_dimensions_as_tensors_can_have) {
+  const test::TemporaryFolder folder;
+  const auto written = [&](size_t rank) {
+    const TensorView tensor{"a", DType::u8, Shape(std::vector<int64_t>(rank, 0)), {}};
+    write_safetensors(folder / "t", {&tensor, 1}, {});
+    return Safetensors::read(folder / "t").tensors()[0].shape.rank();
+  };
+  EXPECT_EQ(written(16), 16);
+  EXPECT_NE(error_of([&] { written(17); }).find("has 17 dimensions"), std::string::npos);
+}
+
 TEST(safetensors, refuses_to_write_a_name_twice) {
   const test::TemporaryFolder folder;
   const TensorView tensors[] = {{"a", DType::f32, {0}, {}}, {"a", DType::f32, {0}, {}}};

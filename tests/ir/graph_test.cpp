@@ -151,6 +151,13 @@ TEST(graph, refuses_tensors_whose_elements_no_kernel_can_count) {
               ThrowsMessage<Error>(HasSubstr("expected 1 to 2147483647")));
 }
 
+TEST(graph, refuses_more_dimensions_than_files_hold) {
+  Graph g;
+  EXPECT_NO_THROW(g.constant("w", Array(DType::u8, Shape(std::vector<int64_t>(16, 1)))));
+  EXPECT_THAT([&] { g.constant("v", Array(DType::u8, Shape(std::vector<int64_t>(17, 1)))); },
+              ThrowsMessage<Error>(HasSubstr("has 17 dimensions; at most 16 are possible")));
+}
+
 TEST(graph, takes_parameters_beside_a_batch_in_any_place) {
   Graph g;
   const Value x = transpose(g.input("x", {5, 6}), {1, 0, 2});

@@ -172,6 +172,85 @@ TEST(program, whose_transfers_are_broken_is_refused) {
   }
 }
 
+// A program that writes x to the swap file, reads it back as y, and computes v meanwhile.
+Program moving() {
+  const Shape shape{16};
+  Program program;
+  program.arena_bytes = 256;
+  program.slot_bytes = {64, 64};
+  const auto add = [&](const char* name, int64_t at, bool is_source) {
+    Tensor tensor;
+    tensor.name = std::string(name);
+    tensor.type = {DType::f32, shape};
+    tensor.is_source = is_source;
+    tensor.place = Place::arena;
+    tensor.at = at;
+    program.tensors.push_back(tensor);
+    return static_cast<int>(program.tensors.size()) - 1;
+  };
+  const int x = add("x", 0, true);
+  const int z = add("z", 64, true);
+  const int w = add("w", 128, false);
+  const int raw = add("raw", 0, false);
+  const int y = add("y", 0, false);
+  const int v = add("v", 192, false);
+  const ir::OpDef* const relu = ir::find_op("relu");
+  const ir::Attrs plain = ir::Attrs::defaults(relu->signature.attrs);
+  const ir::Attrs moved = ir::Attrs::of(plan::SwapAttrs{.slot = 0, .shape = shape});
+  const auto call = [&](const ir::OpDef& op, const ir::Attrs& attrs, std::vector<int> inputs,
+                        std::vector<int> outputs) {
+    Call made;
+    made.op = &op;
+    made.attrs = attrs;
+    made.inputs = std::move(inputs);
+    made.outputs = std::move(outputs);
+    program.calls.push_back(made);
+  };
+  call(plan::swap_write_op(), moved, {x}, {});
+  call(*relu, plain, {z}, {w});
+  call(plan::swap_written_op(), moved, {x}, {});
+  call(plan::swap_read_op(), moved, {}, {raw});
+  call(*relu, plain, {w}, {v});
+  call(plan::swap_ready_op(), moved, {raw}, {y});
+  program.outputs = {{"y", y}, {"v", v}};
+  return program;
+}
+
+TEST(program, that_touches_memory_of_a_transfer_is_refused) {
+  constexpr int64_t kOther = 1;
+  const Break breaks[] = {
+      {"reads \"raw\" while", [](Program& p) { p.calls[4].inputs = {3}; }},
+      {"writes \"w\" while the memory of \"x\"",
+       [](Program& p) {
+         p.calls.erase(p.calls.begin() + 2);
+         p.tensors[2].at = 0;
+       }},
+      {"writes \"raw\" while", [](Program& p) { p.calls.erase(p.calls.begin() + 2); }},
+      {"reads \"raw\" while",
+       [](Program& p) {
+         p.calls[5].attrs =
+             ir::Attrs::of(plan::SwapAttrs{.slot = kOther, .shape = p.tensors[4].type.shape});
+       }},
+      {"ends while \"raw\" is on its way",
+       [](Program& p) {
+         p.calls.pop_back();
+         p.outputs.erase(p.outputs.begin());
+       }},
+      {"more bytes than a file can have",
+       [](Program& p) { p.slot_bytes.assign(5, int64_t{1} << 46); }},
+  };
+  ASSERT_EQ(error_of(moving()), "");
+  for (const Break& broken : breaks) {
+    Program program = moving();
+    broken.apply(program);
+    EXPECT_THAT(error_of(program), testing::HasSubstr(broken.error)) << broken.error;
+  }
+  // What is on its way to the file may be read.
+  Program reading = moving();
+  reading.calls[1].inputs = {0};
+  EXPECT_EQ(error_of(reading), "");
+}
+
 TEST(regions, belong_to_their_last_writer) {
   Regions regions;
   EXPECT_TRUE(regions.holds(5, 5, 1));

@@ -6,6 +6,7 @@
 #include <thimble/trainer.h>
 
 #include <fstream>
+#include <functional>
 #include <random>
 #include <sstream>
 
@@ -169,6 +170,98 @@ TEST(program_file, is_the_same_after_a_round_trip) {
   CompiledTraining(test::small_classifier(), all_options()[0], {.samples = 21}).save(folder / "a");
   CompiledTraining::load(folder / "a").save(folder / "b");
   EXPECT_EQ(contents(folder / "a"), contents(folder / "b"));
+}
+
+// What a file holds after a change, in the words of its error.
+std::string error_after(const TrainerOptions& options,
+                        const std::function<void(train::TrainingProgram&)>& change) {
+  const test::TemporaryFolder folder;
+  CompiledTraining(test::small_classifier(), options, {.samples = 21}).save(folder / "a");
+  train::TrainingProgram training = train::read_training(folder / "a");
+  change(training);
+  return error_of([&] {
+    train::write_training(training, folder / "b");
+    (void)CompiledTraining::load(folder / "b");
+  });
+}
+
+TEST(program_file, that_takes_more_memory_than_it_says_is_refused) {
+  const auto& first = [](train::TrainingProgram& t) -> program::Program& {
+    return t.programs.begin()->second;
+  };
+  for (const size_t i : {0U, 1U, 4U}) {
+    SCOPED_TRACE(i);
+    const TrainerOptions options = all_options()[i];
+    EXPECT_EQ(error_after(options, [](auto&) {}), test::kNoError);
+    for (const int64_t more : {int64_t{1} << 24, int64_t{1} << 40}) {
+      EXPECT_THAT(error_after(options, [&](auto& t) { first(t).arena_bytes = more; }),
+                  testing::HasSubstr("but its plan says"));
+      EXPECT_THAT(error_after(options, [&](auto& t) { first(t).staging_bytes = more; }),
+                  testing::HasSubstr("but its plan says"));
+    }
+    EXPECT_THAT(
+        error_after(options, [](auto& t) { t.options.memory_budget = t.plan.planned_peak_bytes; }),
+        testing::HasSubstr("memory budget is"));
+    EXPECT_THAT(error_after(options,
+                            [&](auto& t) {
+                              first(t).arena_bytes = int64_t{1} << 30;
+                              t.plan.planned_peak_bytes = int64_t{1} << 31;
+                              t.options.memory_budget = 2'000'000;
+                            }),
+                testing::HasSubstr("memory budget is"));
+  }
+}
+
+TEST(program_file, that_counts_out_of_range_is_refused) {
+  const TrainerOptions options = all_options()[0];
+  const auto error = [&](const auto& change) { return error_after(options, change); };
+  using Training = train::TrainingProgram;
+  EXPECT_THAT(error([](Training& t) { t.epochs = -1; }), testing::HasSubstr("epochs at byte"));
+  EXPECT_THAT(error([](Training& t) { t.epochs = INT64_MAX; }),
+              testing::HasSubstr("epochs at byte"));
+  EXPECT_THAT(error([](Training& t) { t.part = 0; }), testing::HasSubstr("of a micro-batch"));
+  EXPECT_THAT(error([](Training& t) { t.options.batch = 0; }), testing::HasSubstr("batch at byte"));
+  EXPECT_THAT(error([](Training& t) { t.options.accumulate = 0; }),
+              testing::HasSubstr("accumulated steps"));
+  EXPECT_THAT(error([](Training& t) {
+                t.interface.values[0].type.shape = {kBatch, kBatch, 1 << 10};
+                t.options.batch = 1 << 20;
+              }),
+              testing::HasSubstr("is too large for a batch"));
+}
+
+TEST(program_file, with_names_that_no_checkpoint_could_hold_is_refused) {
+  const auto error_with = [](const std::string& name) {
+    return error_after(all_options()[0], [&](train::TrainingProgram& t) {
+      for (auto& [key, program] : t.programs) program.stored[0].name = name;
+    });
+  };
+  EXPECT_THAT(error_with("a\nb"), testing::HasSubstr("has a control character at byte 1"));
+  EXPECT_THAT(error_with("\xff"), testing::HasSubstr("is no UTF-8"));
+  EXPECT_THAT(error_with(""), testing::HasSubstr("is empty"));
+  EXPECT_THAT(error_with("__metadata__"), testing::HasSubstr("is reserved"));
+  EXPECT_THAT(error_after(all_options()[0],
+                          [](train::TrainingProgram& t) { t.name = std::string(2 << 20, 'a'); }),
+              testing::HasSubstr("is longer than a program file holds"));
+}
+
+// A parameter in a swap file that does not exist would be read through a null pointer.
+TEST(program_file, whose_swap_file_has_no_slots_is_refused) {
+  EXPECT_THAT(error_after(all_options()[0],
+                          [](train::TrainingProgram& t) {
+                            for (auto& [key, program] : t.programs) {
+                              program.in_file.insert("unread");
+                            }
+                          }),
+              testing::HasSubstr("has no slots"));
+}
+
+TEST(program_file, without_its_metrics_is_refused) {
+  EXPECT_THAT(error_after(all_options()[0],
+                          [](train::TrainingProgram& t) {
+                            for (auto& [key, program] : t.programs) program.metrics.clear();
+                          }),
+              testing::HasSubstr("not all metrics"));
 }
 
 TEST(program_file, refuses_batches_that_it_has_no_program_for) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io/json/parse.h"
+#include "ir/names.h"
 
 namespace thimble::io {
 
@@ -43,7 +44,8 @@ std::string Fields::text(const char* name) const {
 
 std::string Fields::name(const char* name) const {
   std::string value = text(name);
-  if (value.empty()) expected(name, "a name", value);
+  const std::string wrong = ir::name_error(value);
+  if (!wrong.empty()) fail(fmt::format("{} is no name: it {}", name, wrong));
   return value;
 }
 

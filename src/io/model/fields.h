@@ -21,7 +21,7 @@ class Fields {
   // These throw Error where the field is missing or of another kind.
   [[nodiscard]] const nlohmann::json& at(const char* name) const;
   [[nodiscard]] std::string text(const char* name) const;
-  // A text of one character or more.
+  // A text that may be a name (ir/names.h).
   [[nodiscard]] std::string name(const char* name) const;
   // A list of no more than `most` items.
   [[nodiscard]] const nlohmann::json& list(const char* name, size_t most) const;

@@ -11,6 +11,7 @@
 #include "io/model/graph_json.h"
 #include "io/model/initializer_fields.h"
 #include "io/model/read_quantization.h"
+#include "ir/sizes.h"
 
 namespace thimble::io {
 namespace {
@@ -21,7 +22,6 @@ using nlohmann::json;
 constexpr size_t kMostText = size_t{1} << 26;
 constexpr size_t kMostValues = size_t{1} << 20;
 constexpr size_t kMostSources = size_t{1} << 16;
-constexpr size_t kMostDims = 16;
 constexpr int kMaxDepth = 8;  // graph, nodes, node, attributes, list: five are used
 
 constexpr ir::Role kSources[] = {ir::Role::input,    ir::Role::label, ir::Role::parameter,
@@ -76,7 +76,7 @@ class GraphReader {
     const json& layers = root_.list("layers", kMostValues);
     for (size_t i = 0; i < layers.size(); ++i) {
       const Fields layer(file_, fmt::format("graph: layers[{}]", i), layers[i], {"name", "type"});
-      graph_.begin_layer(layer.text("type"), layer.name("name"));
+      graph_.begin_layer(layer.name("type"), layer.name("name"));
       graph_.end_layer();
     }
   }
@@ -140,8 +140,9 @@ class GraphReader {
   [[nodiscard]] ir::TensorType type_of(const Fields& fields) const {
     const DType dtype = wrapped(fields.path(), "",
                                 [&] { return dtype_from_json("", "dtype", fields.at("dtype")); });
-    const std::vector<int64_t> sizes = wrapped(
-        fields.path(), "", [&] { return sizes_from_json("", fields.list("shape", kMostDims)); });
+    const std::vector<int64_t> sizes = wrapped(fields.path(), "", [&] {
+      return sizes_from_json("", fields.list("shape", ir::kMostRank));
+    });
     const json* const quantization = fields.find("quantization");
     return {dtype, Shape(sizes),
             quantization == nullptr

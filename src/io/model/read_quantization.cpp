@@ -4,12 +4,13 @@
 #include <limits>
 
 #include "io/model/fields.h"
+#include "ir/sizes.h"
 
 namespace thimble::io {
 namespace {
 
 constexpr size_t kMostScales = size_t{1} << 24;
-constexpr size_t kMostAxes = 16;
+constexpr size_t kMostAxes = ir::kMostRank;
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/element.h"
+#include "ir/sizes.h"
 
 namespace thimble::io {
 namespace {
@@ -43,6 +44,10 @@ const char* npy_type(const std::string& path, DType dtype) {
 
 std::string npy_header(const std::string& path, DType dtype, const Shape& shape) {
   constexpr size_t kPrefix = 10;
+  if (shape.rank() > ir::kMostRank) {
+    throw Error(path, fmt::format("has {} dimensions; at most {} are written", shape.rank(),
+                                  ir::kMostRank));
+  }
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                  npy_type(path, dtype), fmt::join(shape.dims(), ", "),
                                  shape.rank() == 1 ? "," : "");

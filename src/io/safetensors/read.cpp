@@ -13,6 +13,7 @@
 #include "io/safetensors/dtype_names.h"
 #include "io/safetensors/safetensors.h"
 #include "io/xxh64.h"
+#include "ir/sizes.h"
 
 namespace thimble::io {
 namespace {
@@ -48,10 +49,9 @@ const TypeName& type_of(const std::string& file, const std::string& tensor, cons
 }
 
 Shape shape_of(const std::string& file, const std::string& tensor, const json& value) {
-  constexpr size_t kMaxRank = 8;
-  if (!value.is_array() || value.size() > kMaxRank) {
+  if (!value.is_array() || value.size() > size_t{ir::kMostRank}) {
     throw Error(file, fmt::format("tensor {}: shape is not a list of at most {} numbers", tensor,
-                                  kMaxRank));
+                                  ir::kMostRank));
   }
   std::vector<int64_t> dims;
   int64_t elements = 1;

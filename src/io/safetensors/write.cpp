@@ -12,6 +12,8 @@
 #include "io/safetensors/dtype_names.h"
 #include "io/safetensors/safetensors.h"
 #include "io/xxh64.h"
+#include "ir/names.h"
+#include "ir/sizes.h"
 
 namespace thimble::io {
 namespace {
@@ -51,9 +53,14 @@ std::string beginning_of(std::span<const TensorView> tensors, Metadata metadata,
     text += quoted(value);
   }
   text += "}";
-  std::set<std::string_view> names{kMetadata};
+  std::set<std::string_view> names;
   size_t offset = 0;
   for (const TensorView& tensor : tensors) {
+    ir::check_name("safetensors", tensor.name);
+    if (tensor.shape.rank() > ir::kMostRank) {
+      throw Error(tensor.name, fmt::format("has {} dimensions; at most {} are written",
+                                           tensor.shape.rank(), ir::kMostRank));
+    }
     const TypeName& type = type_of(tensor);
     const auto wanted = static_cast<size_t>(file_bytes(tensor.dtype, tensor.shape));
     if (!tensor.fetch && tensor.bytes.size() != wanted) {

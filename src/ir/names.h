@@ -1,0 +1,17 @@
+// Names as files hold them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace thimble::ir {
+
+// What is wrong with a name of a value, a layer, an output or a metric: it is empty, longer than
+// 65,536 bytes, no UTF-8, has control characters, or is one that safetensors files reserve. Empty:
+// nothing is.
+[[nodiscard]] std::string name_error(std::string_view name);
+
+// Throws Error where something is wrong with it. what: "output".
+void check_name(const char* what, std::string_view name);
+
+}  // namespace thimble::ir
