@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "data/random.h"
+#include "ir/sizes.h"
 
 namespace thimble::data {
 namespace {
@@ -28,6 +29,17 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   }
   if (options.prefetch < 0) {
     throw Error("loader", fmt::format("prefetch is {}; it must be at least 0", options.prefetch));
+  }
+  // So that no number of bytes overflows, for all batches that are read ahead together.
+  constexpr int64_t kMostBytes = int64_t{1} << 50;
+  const int64_t most = kMostBytes / (int64_t{options.prefetch} + 1) / options.batch;
+  for (const Field& field : dataset.fields()) {
+    if (ir::bounded_elements(field.shape) <= most / 8) continue;
+    throw Error("loader",
+                fmt::format("{} batches of {} samples of \"{}\" {}{} take more bytes than "
+                            "any memory has; take a smaller batch",
+                            int64_t{options.prefetch} + 1, options.batch, field.name,
+                            to_string(field.dtype), to_string(field.shape)));
   }
   if (options.drop_last && dataset.size() < options.batch) {
     throw Error("loader", fmt::format("{} samples make no batch of {}, and drop_last leaves out a "

@@ -246,6 +246,9 @@ TEST(loader, refuses_wrong_options) {
     std::string message;
   };
   const Case cases[] = {{{.batch = 0}, "batch is 0"},
+                        {{.batch = int64_t{1} << 58}, "take a smaller batch"},
+                        {{.batch = INT64_MAX}, "take a smaller batch"},
+                        {{.batch = 1 << 20, .prefetch = INT32_MAX}, "take a smaller batch"},
                         {{.prefetch = -1}, "prefetch is -1"},
                         {{.batch = 11, .drop_last = true}, "10 samples make no batch of 11"}};
   for (const Case& c : cases) {
