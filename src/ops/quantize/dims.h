@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_QUANTIZE_DIMS_H_
 #define THIMBLE_OPS_QUANTIZE_DIMS_H_
 
-#include "ops/families/quantized/requantize_dims.h"
+#include "simd/requantize.h"
 
 typedef struct quantize_dims {
   int n;

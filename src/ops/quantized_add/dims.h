@@ -3,7 +3,7 @@
 #define THIMBLE_OPS_QUANTIZED_ADD_DIMS_H_
 
 #include "ops/families/nary/nary_dims.h"
-#include "ops/families/quantized/requantize_dims.h"
+#include "simd/requantize.h"
 
 typedef struct quantized_add_dims {
   nary_dims walk;

@@ -4,6 +4,7 @@
 #include "ops/families/conv/conv.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d/dims.h"
+#include "simd/int8.h"
 
 #define THIMBLE_OP quantized_conv2d
 #include "ops/families/builder/both_precisions.h"
@@ -41,6 +42,13 @@ ir::Params params(const ir::KernelContext& c) {
   return with_channels(d, channel_factors(c, d.conv.k, attrs.scale));
 }
 
+void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
+          const quantized_conv2d_dims* d, parallel::ThreadPool& pool) {
+  if (!simd::int8_conv_fits(d->conv)) return f32::quantized_conv2d_ref(y, x, w, bias, d);
+  simd::int8_conv(y, x, w, bias, workspace, d->conv,
+                  {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
+}
+
 const OpDef& quantized_conv2d_op() {
   static const OpDef def{
       .name = "quantized_conv2d",
@@ -61,9 +69,14 @@ const OpDef& quantized_conv2d_op() {
       .infer = infer,
       .kernels{
           .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return simd::int8_conv_workspace_bytes(p.as<quantized_conv2d_dims>().conv, threads);
+              },
           .flops = conv_flops,
           .ref = ir::kernel_fn<&f32::quantized_conv2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
           .any_type = true,
       },
   };

@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_QUANTIZED_DENSE_DIMS_H_
 #define THIMBLE_OPS_QUANTIZED_DENSE_DIMS_H_
 
-#include "ops/families/quantized/requantize_dims.h"
+#include "simd/requantize.h"
 
 /* Followed by the factor of each unit (QUANTIZED_FACTORS). */
 typedef struct quantized_dense_dims {

@@ -5,6 +5,7 @@
 #include "ir/graph.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
+#include "simd/int8.h"
 
 #define THIMBLE_OP quantized_dense
 #include "ops/families/builder/both_precisions.h"
@@ -48,6 +49,25 @@ ir::Params params(const ir::KernelContext& c) {
   return with_channels(d, factors);
 }
 
+// The layer as a convolution of one pixel a row.
+conv_dims as_convolution(const quantized_dense_dims& d) {
+  conv_dims c{};
+  c.n = c.h = c.p = c.r = c.s = 1;
+  c.w = c.q = d.rows;
+  c.c = d.features;
+  c.k = d.units;
+  c.stride_h = c.stride_w = c.dilation_h = c.dilation_w = c.groups = 1;
+  return c;
+}
+
+void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
+          const quantized_dense_dims* d, parallel::ThreadPool& pool) {
+  const conv_dims convolution = as_convolution(*d);
+  if (!simd::int8_conv_fits(convolution)) return f32::quantized_dense_ref(y, x, w, bias, d);
+  simd::int8_conv(y, x, w, bias, workspace, convolution,
+                  {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
+}
+
 const OpDef& quantized_dense_op() {
   static const OpDef def{
       .name = "quantized_dense",
@@ -65,6 +85,11 @@ const OpDef& quantized_dense_op() {
       .infer = infer,
       .kernels{
           .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                const conv_dims c = as_convolution(p.as<quantized_dense_dims>());
+                return simd::int8_conv_workspace_bytes(c, threads);
+              },
           .flops =
               [](const ir::Params& p) {
                 const auto d = p.as<quantized_dense_dims>();
@@ -72,6 +97,7 @@ const OpDef& quantized_dense_op() {
               },
           .ref = ir::kernel_fn<&f32::quantized_dense_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_dense_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
           .any_type = true,
       },
       .flow{.row_wise = [](const ir::KernelContext&) { return true; }},

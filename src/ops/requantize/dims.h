@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_REQUANTIZE_DIMS_H_
 #define THIMBLE_OPS_REQUANTIZE_DIMS_H_
 
-#include "ops/families/quantized/requantize_dims.h"
+#include "simd/requantize.h"
 
 typedef struct requantize_dims {
   int n;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
-#include "ops/families/quantized/requantize_dims.h"
+#include "simd/requantize.h"
 
 namespace thimble::ops {
 

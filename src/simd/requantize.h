@@ -5,8 +5,8 @@
    the reference kernels of TensorFlow Lite, with a multiplier of 31 bits and a shift. Source: Jacob
    et al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
    Inference", 2018, and its library gemmlowp (fixedpoint.h). */
-#ifndef THIMBLE_OPS_FAMILIES_QUANTIZED_REQUANTIZE_DIMS_H_
-#define THIMBLE_OPS_FAMILIES_QUANTIZED_REQUANTIZE_DIMS_H_
+#ifndef THIMBLE_SIMD_REQUANTIZE_H_
+#define THIMBLE_SIMD_REQUANTIZE_H_
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,211 @@
+// Parts of int8 convolutions: words of neighbouring taps, and how sums become int8. Included once
+// per vector target.
+
+#if defined(THIMBLE_SIMD_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef THIMBLE_SIMD_INT8_INL_H_
+#undef THIMBLE_SIMD_INT8_INL_H_
+#else
+#define THIMBLE_SIMD_INT8_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "simd/int8.h"
+#include "simd/int8_scratch.h"
+#include "simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::simd::HWY_NAMESPACE {
+
+using I32 = hn::ScalableTag<int32_t>;
+using VecI = hn::Vec<I32>;
+using I8 = hn::Rebind<int8_t, I32>;
+
+#undef THIMBLE_INT8_VNNI
+#if HWY_TARGET == HWY_AVX3 && (HWY_COMPILER_GCC_ACTUAL || HWY_COMPILER_CLANG)
+#define THIMBLE_INT8_VNNI 1
+#else
+#define THIMBLE_INT8_VNNI 0
+#endif
+
+// Words of two numbers of 16 bits.
+struct Pairs {
+  using Element = int16_t;
+  static constexpr int kUnit = 2;
+
+  // sum + the products of the numbers in a word, in every lane.
+  static HWY_INLINE VecI dot(VecI sum, VecI a, VecI b) {
+#if HWY_TARGET == HWY_AVX3
+    return VecI{_mm512_add_epi32(sum.raw, _mm512_madd_epi16(a.raw, b.raw))};
+#elif HWY_TARGET == HWY_AVX2
+    return VecI{_mm256_add_epi32(sum.raw, _mm256_madd_epi16(a.raw, b.raw))};
+#elif HWY_TARGET == HWY_SSE2
+    return VecI{_mm_add_epi32(sum.raw, _mm_madd_epi16(a.raw, b.raw))};
+#else
+    const VecI low =
+        hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(a)), hn::ShiftRight<16>(hn::ShiftLeft<16>(b)));
+    const VecI high = hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b));
+    return hn::Add(sum, hn::Add(low, high));
+#endif
+  }
+  static Element padding(int /*zero*/) { return 0; }
+  static HWY_INLINE void copy(Element* to, const int8_t* from, int count, int zero) {
+    copy_vectors<hn::CappedTag<int16_t, 8>>(to, from, count, zero);
+  }
+  template <class D>
+  static HWY_INLINE void copy_vectors(Element* to, const int8_t* from, int count, int zero) {
+    const D d16;
+    const hn::Rebind<int8_t, D> d8;
+    const auto less = hn::Set(d16, static_cast<int16_t>(zero));
+    const auto step = static_cast<int>(hn::Lanes(d16));
+    const auto at = [&](int i) HWY_ATTR {
+      hn::StoreU(hn::Sub(hn::PromoteTo(d16, hn::LoadU(d8, from + i)), less), d16, to + i);
+    };
+    int i = 0;
+    for (; i + step <= count; i += step) at(i);
+    if (i < count && count >= step) at(count - step);  // once more for some
+    if (count >= step) return;
+    for (; i < count; ++i) to[i] = static_cast<int16_t>(from[i] - zero);
+  }
+  // Two weights.
+  static HWY_INLINE int32_t word(const int8_t* w) {
+    const auto high = static_cast<uint32_t>(static_cast<uint16_t>(w[1])) << 16;
+    return static_cast<int32_t>(static_cast<uint16_t>(w[0]) | high);
+  }
+  // Where the sums of a vector of channels with these packed weights begin.
+  static HWY_INLINE VecI start(const int32_t* /*weights*/, int /*words*/, int /*zero*/) {
+    return hn::Zero(I32());
+  }
+};
+
+#if THIMBLE_INT8_VNNI
+// Words of four bytes, of x without sign.
+struct Quads {
+  using Element = uint8_t;
+  static constexpr int kUnit = 4;
+
+  static HWY_INLINE VecI dot(VecI sum, VecI a, VecI b) {
+    // Highway's AVX3 target does not include the instruction; the caller has asked the processor.
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+    return sum;
+  }
+  static Element padding(int zero) { return static_cast<uint8_t>(zero + 128); }
+  static HWY_INLINE void copy(Element* to, const int8_t* from, int count, int /*zero*/) {
+    copy_vectors<hn::CappedTag<uint8_t, 16>>(to, from, count);
+  }
+  template <class D>
+  static HWY_INLINE void copy_vectors(Element* to, const int8_t* from, int count) {
+    const D d8;
+    const auto sign = hn::Set(d8, uint8_t{0x80});
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
+    const auto step = static_cast<int>(hn::Lanes(d8));
+    const auto at = [&](int i) HWY_ATTR {
+      hn::StoreU(hn::Xor(hn::LoadU(d8, bytes + i), sign), d8, to + i);
+    };
+    int i = 0;
+    for (; i + step <= count; i += step) at(i);
+    if (i < count && count >= step) at(count - step);  // once more for some
+    if (count >= step) return;
+    for (; i < count; ++i) to[i] = static_cast<uint8_t>(bytes[i] ^ 0x80U);
+  }
+  // Four weights.
+  static HWY_INLINE int32_t word(const int8_t* w) {
+    int32_t four = 0;
+    std::memcpy(&four, w, sizeof(four));
+    return four;
+  }
+  // x + 128 stands for x less its zero point: the sum of the weights is too much 128 + zero times.
+  static HWY_INLINE VecI start(const int32_t* weights, int words, int zero) {
+    const I32 d;
+    const VecI ones = hn::Set(d, 0x01010101);
+    VecI sum = hn::Zero(d);
+    for (int word = 0; word < words; ++word) {
+      sum = dot(sum, ones, hn::Load(d, weights + int64_t{word} * lanes()));
+    }
+    return hn::Mul(sum, hn::Set(d, -(128 + zero)));
+  }
+};
+#endif
+
+// What turns the sums of a vector of channels into results.
+class Finish {
+ public:
+  // folds: sums contain the bias.
+  Finish(const Int8Result& result, const Int8Scratch& s, bool folds)
+      : result_(result),
+        s_(s),
+        folds_(folds),
+        low_(static_cast<float>(result.out.low - result.out.zero_point)),
+        high_(static_cast<float>(result.out.high - result.out.zero_point)) {}
+
+  // k: the channel in the scratch; first: the channel of factors[0]; count: channels stored.
+  HWY_INLINE void store(VecI sum, int8_t* to, int k, int first, int count) const {
+    const I32 d;
+    const F32 f;
+    const VecI whole = folds_ ? sum : add_bias(sum, k);
+    if (result_.out.fixed_point != 0) {
+      alignas(64) int32_t sums[kInt8MostLanes];
+      hn::Store(whole, d, sums);
+      for (int i = 0; i < count; ++i) {
+        to[i] = quantized_requantize(sums[i], &result_.factors[first + i], &result_.out);
+      }
+      return;
+    }
+    const Vec scaled = hn::Mul(hn::ConvertTo(f, whole), hn::Load(f, s_.scale + k));
+    // Bounds are whole numbers, so it does not matter that they come before the rounding.
+    const Vec bounded = hn::Min(hn::Max(scaled, hn::Set(f, low_)), hn::Set(f, high_));
+    const VecI y = hn::Add(hn::NearestInt(bounded), hn::Set(d, result_.out.zero_point));
+    if (count == lanes()) {
+      hn::StoreU(hn::DemoteTo(I8(), y), I8(), to);
+      return;
+    }
+    alignas(64) int32_t numbers[kInt8MostLanes];
+    hn::Store(y, d, numbers);
+    for (int i = 0; i < count; ++i) to[i] = static_cast<int8_t>(numbers[i]);
+  }
+
+ private:
+  // The sum with the bias, which saturates.
+  HWY_INLINE VecI add_bias(VecI sum, int k) const {
+    const I32 d;
+    const VecI bias = hn::Load(d, s_.bias + k);
+    const VecI plain = hn::Add(sum, bias);
+    // Both of one sign and their sum of the other: it is beyond int32.
+    const auto beyond = hn::Lt(hn::And(hn::Xor(sum, plain), hn::Xor(bias, plain)), hn::Zero(d));
+    const VecI bound = hn::Xor(hn::ShiftRight<31>(sum), hn::Set(d, INT32_MAX));
+    return hn::IfThenElse(beyond, bound, plain);
+  }
+
+  const Int8Result& result_;
+  const Int8Scratch& s_;
+  bool folds_;
+  float low_;  // of results less their zero point
+  float high_;
+};
+
+// Whether no sum of a window with its bias can leave int32.
+inline bool can_fold(const int32_t* bias, int first, int count, int64_t taps) {
+  constexpr int32_t kMostBias = 1 << 30;
+  constexpr int64_t kMostTaps = 32768;  // times 255 * 128: below 2^30
+  if (taps > kMostTaps) return false;
+  return bias == nullptr || std::all_of(bias + first, bias + first + count,
+                                        [](int32_t b) { return b > -kMostBias && b < kMostBias; });
+}
+
+// Bias and scale of the channels [first, first + count), zeros behind them.
+inline void prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
+                             int first, int count) {
+  const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
+  for (int k = 0; k < padded; ++k) {
+    s.bias[k] = bias != nullptr && k < count ? bias[first + k] : 0;
+    s.scale[k] = k < count ? result.factors[first + k].scale : 0.0F;
+  }
+}
+
+}  // namespace thimble::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,33 @@
+// Convolutions of int8 images: exact int32 sums, brought to int8 while they are stored.
+#pragma once
+
+#include <cstdint>
+
+#include "parallel/thread_pool.h"
+#include "simd/conv_dims.h"
+#include "simd/requantize.h"
+
+namespace thimble::simd {
+
+// How sums become results.
+struct Int8Result {
+  quantized_result out;
+  int32_t input_zero_point;
+  const quantized_factor* factors;  // one per output channel
+};
+
+// y[n,p,q,k] = requantized(saturated(sum_{r,s,c} (x[n, p*stride+r*dilation-pad, ..., c] - zero
+// point) w[k,r,s,c] + bias[k])), the bits of quantized_requantize. Taps outside the image count as
+// zero. x: [n,h,w,c], w: [k,r,s,c/groups], bias: [k] or null, y: [n,p,q,k]; y aliases nothing.
+// workspace: int8_conv_workspace_bytes, of any alignment. `activation` and `accumulate` are not
+// used. Results do not depend on the number of threads. Does not throw or allocate.
+void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
+               const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool);
+[[nodiscard]] int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads);
+
+// Whether sums of a window of this size fit int32 for all numbers; int8_conv needs it.
+[[nodiscard]] constexpr bool int8_conv_fits(const conv_dims& d) {
+  return int64_t{d.r} * d.s * (d.c / d.groups) <= 65536;
+}
+
+}  // namespace thimble::simd
