@@ -2,6 +2,9 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <thimble/quantization.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -21,13 +24,55 @@ std::string fresh_name(const ir::Graph& graph) {
   return "literal_" + std::to_string(graph.values.size());
 }
 
-PyValue constant(const Owner& owner, const InputArray& array, std::string name) {
+// None is no quantization.
+using Given = std::optional<Quantization>;
+
+std::string text_of(const Quantization& q) {
+  const std::string axis = q.axis ? std::to_string(*q.axis) : "None";
+  return fmt::format("Quantization(scales=[{}], zero_points=[{}], axis={})",
+                     fmt::join(q.scales, ", "), fmt::join(q.zero_points, ", "), axis);
+}
+
+void bind_quantization(nb::module_& m) {
+  nb::class_<Quantization>(
+      m, "Quantization",
+      "What the integers of a tensor stand for: scale * (integer - zero point), with one scale for "
+      "the whole tensor, or one for each index of an axis. Without zero points all are 0.")
+      .def(
+          "__init__",
+          [](Quantization* self, std::vector<float> scales, std::vector<int32_t> zero_points,
+             std::optional<int> axis) {
+            if (scales.empty()) {
+              throw nb::value_error("[Quantization] scales: expected at least one");
+            }
+            new (self) Quantization{std::move(scales), std::move(zero_points), axis};
+          },
+          nb::arg("scales"), nb::arg("zero_points") = std::vector<int32_t>(),
+          nb::arg("axis") = nb::none(),
+          nb::sig("def __init__(self, scales: collections.abc.Sequence[float], zero_points: "
+                  "collections.abc.Sequence[int] = (), axis: int | None = None) -> None"))
+      .def_ro("scales", &Quantization::scales)
+      .def_ro("zero_points", &Quantization::zero_points)
+      .def_ro("axis", &Quantization::axis)
+      .def("__repr__", &text_of)
+      .def(
+          "__eq__",
+          [](const Quantization& a, const nb::object& b) {
+            return nb::isinstance<Quantization>(b) && a == nb::cast<const Quantization&>(b);
+          },
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))
+      .def("__hash__", [](const Quantization& q) { return std::hash<std::string>()(text_of(q)); });
+}
+
+PyValue constant(const Owner& owner, const InputArray& array, std::string name,
+                 const Given& quantization) {
   const DType dtype = dtype_of(array.dtype(), "constant");
   const Shape shape = shape_of(array);
   std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(dtype, shape)));
   if (!bytes.empty()) pack(dtype, bytes.data(), array.data(), shape.elements());
   if (name.empty()) name = fresh_name(owner->ir());
-  return {owner, owner->constant(name, Array::of_bytes(dtype, shape, std::move(bytes)))};
+  return {owner, owner->constant(name, Array::of_bytes(dtype, shape, std::move(bytes)),
+                                 quantization.value_or(Quantization()))};
 }
 
 // {"parameter" or "state": {name: shape}} of what was added to a graph since it had so many values.
@@ -120,6 +165,13 @@ void bind_value(nb::module_& m) {
           "dtype", [](const PyValue& v) { return std::string(to_string(v.value.dtype())); },
           "Element type: \"f32\", \"i32\", ...")
       .def_prop_ro(
+          "quantization",
+          [](const PyValue& v) -> Given {
+            const Quantization* const q = v.value.quantization();
+            return q == nullptr ? Given() : Given(*q);
+          },
+          "What its integers stand for; None where they stand for themselves.")
+      .def_prop_ro(
           "name", [](const PyValue& v) { return v.value.name(); }, "Its name in the graph.")
       .def_prop_ro("graph", [](const PyValue& v) { return v.owner; })
       .def("__repr__", [](const PyValue& v) {
@@ -189,9 +241,14 @@ Shape given_shape(const nb::object& given, const std::string& where) {
 // Functions that only the package's own files use.
 void bind_internals(nb::class_<Graph>& graph) {
   graph
-      .def("_constant", &constant, nb::arg("array"), nb::arg("name") = "",
-           nb::sig("def _constant(self, array: numpy.typing.NDArray[typing.Any], name: str = \"\") "
-                   "-> Value"))
+      .def(
+          "_constant",
+          [](const Owner& owner, const InputArray& array, std::string name) {
+            return constant(owner, array, std::move(name), {});
+          },
+          nb::arg("array"), nb::arg("name") = "",
+          nb::sig("def _constant(self, array: numpy.typing.NDArray[typing.Any], name: str = \"\") "
+                  "-> Value"))
       .def(
           "_source",
           [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
@@ -231,6 +288,7 @@ void bind_internals(nb::class_<Graph>& graph) {
 
 void bind_graph(nb::module_& m) {
   bind_initializers(m);
+  bind_quantization(m);
   nb::class_<Graph> graph(m, "Graph",
                           "A model: inputs, labels, parameters, ops between them, a loss. The "
                           "batch is left open and fixed by the trainer.");
@@ -243,13 +301,24 @@ void bind_graph(nb::module_& m) {
   };
   bind_internals(graph);
   graph.def(nb::init<>())
-      .def("input", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
-             return g.input(name, shape, dtype);
-           }),
-           nb::arg("name"), nb::arg("shape").none(), nb::arg("dtype") = "f32",
-           nb::sig("def input(self, name: str, shape: collections.abc.Sequence[int], dtype: object "
-                   "= 'f32') -> Value"),
-           "A model input of shape [N, *shape]; shape is that of one sample.")
+      .def(
+          "input",
+          [](const Owner& self, const std::string& name, const nb::object& shape,
+             const nb::object& dtype, const Given& quantization) -> PyValue {
+            return {self, self->input(name, given_shape(shape, name), dtype_from(dtype, name),
+                                      quantization.value_or(Quantization()))};
+          },
+          nb::arg("name"), nb::arg("shape").none(), nb::arg("dtype") = "f32",
+          nb::arg("quantization") = nb::none(),
+          nb::sig("def input(self, name: str, shape: collections.abc.Sequence[int], dtype: object "
+                  "= 'f32', quantization: Quantization | None = None) -> Value"),
+          "A model input of shape [N, *shape]; shape is that of one sample.")
+      .def("constant", &constant, nb::arg("array"), nb::arg("name") = "",
+           nb::arg("quantization") = nb::none(),
+           nb::sig("def constant(self, array: numpy.typing.NDArray[typing.Any], name: str = \"\", "
+                   "quantization: Quantization | None = None) -> Value"),
+           "A fixed tensor of these values. Arrays given to ops become constants themselves; this "
+           "gives them a name, or integers their scales.")
       .def("label", source([](Graph& g, const std::string& name, const Shape& shape, DType dtype) {
              return g.label(name, shape, dtype);
            }),
@@ -260,15 +329,18 @@ void bind_graph(nb::module_& m) {
       .def(
           "parameter",
           [](const Owner& self, const std::string& name, const std::vector<int64_t>& shape,
-             const std::optional<Initializer>& init, const nb::object& dtype) -> PyValue {
+             const std::optional<Initializer>& init, const nb::object& dtype,
+             const Given& quantization) -> PyValue {
             const DType type = dtype_from(dtype, name);
             const Initializer usual = type == DType::f32 ? init::torch_default() : init::zeros();
-            return {self,
-                    self->parameter(name, shape_from(shape, name), init.value_or(usual), type)};
+            return {self, self->parameter(name, shape_from(shape, name), init.value_or(usual), type,
+                                          quantization.value_or(Quantization()))};
           },
           nb::arg("name"), nb::arg("shape"), nb::arg("init") = nb::none(), nb::arg("dtype") = "f32",
+          nb::arg("quantization") = nb::none(),
           nb::sig("def parameter(self, name: str, shape: collections.abc.Sequence[int], init: "
-                  "Initializer | None = None, dtype: object = 'f32') -> Value"),
+                  "Initializer | None = None, dtype: object = 'f32', quantization: Quantization | "
+                  "None = None) -> Value"),
           "A tensor of a fixed shape, kept from step to step. Of float32 it is trained, and starts "
           "as PyTorch's weights do where no init is given; of other types it is frozen and starts "
           "from a constant.")

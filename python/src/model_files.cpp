@@ -1,5 +1,6 @@
 // Model files: graph and weights in one safetensors file.
 #include <nanobind/stl/shared_ptr.h>
+#include <thimble/import.h>
 #include <thimble/model_file.h>
 
 #include "bindings.h"
@@ -17,6 +18,13 @@ void bind_model_files(nb::module_& m) {
       "load_model",
       [](const std::string& path) {
         return from_file(path, [&] { return std::make_shared<Graph>(thimble::load_model(path)); });
+      },
+      nb::arg("path"));
+  m.def(
+      "import_quantized_json",
+      [](const std::string& path) {
+        return from_file(
+            path, [&] { return std::make_shared<Graph>(thimble::import_quantized_json(path)); });
       },
       nb::arg("path"));
 }

@@ -326,8 +326,26 @@ def test_examples_run(name):
     exec(compile(tree, name, "exec"), names)
 
 
-# Tensors that have no batch.
+SCALE = tb.Quantization([0.1])
+
+
+def int8(g, **shapes):
+    return {name: g.input(name, shape, "i8", SCALE) for name, shape in shapes.items()}
+
+
+def int8_layer(g, **shapes):
+    return {"weight": g.parameter("weight", shapes["weight"], dtype="i8", quantization=SCALE),
+            "bias": g.parameter("bias", (8,), dtype="i32"), **int8(g, x=shapes["x"])}  # fmt: skip
+
+
+# Tensors that have no batch, and those of int8.
 FIXED = {
+    **{name: lambda g: int8(g, x=ROW) for name in ("dequantize", "requantize")},
+    **{name: lambda g: int8(g, a=ROW, b=ROW) for name in ("quantized_add", "quantized_mul")},
+    "quantized_average_pool2d": lambda g: int8(g, x=IMAGES),
+    "quantized_global_average_pool2d": lambda g: int8(g, images=IMAGES),
+    "quantized_conv2d": lambda g: int8_layer(g, x=IMAGES, weight=(8, 3, 3, 16)),
+    "quantized_dense": lambda g: int8_layer(g, x=ROW, weight=(8, 32)),
     "batch_norm_inference": lambda g: {
         n: g.parameter(n, (32,)) for n in ("gamma", "beta", "mean", "variance")},
     "einsum": lambda g: {"weight": g.parameter("weight", (32, 8))},

@@ -24,6 +24,7 @@ from ._core import (
     FitResult,
     Graph,
     Initializer,
+    Quantization,
     Schedule,
     StepReport,
     Value,
@@ -34,7 +35,7 @@ from ._optimizer import GradientClip, Objective, Optimizer, OptimizerState, Para
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
-from .model_files import load_model, save_model
+from .model_files import import_quantized_json, load_model, save_model
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
@@ -60,6 +61,7 @@ __all__ = [
     "ParamGroup",
     "Plan",
     "Predictor",
+    "Quantization",
     "Schedule",
     "StepReport",
     "Trainer",
@@ -68,6 +70,7 @@ __all__ = [
     "compile_program",
     "data",
     "functional_call",
+    "import_quantized_json",
     "init",
     "jit",
     "load_model",

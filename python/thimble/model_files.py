@@ -34,3 +34,10 @@ def load_model(path: str | os.PathLike[str]) -> Graph:
     with these. Raises RuntimeError naming file and field where the file is damaged, of a newer
     version or no model file."""
     return _core.load_model(os.fspath(path))
+
+
+def import_quantized_json(path: str | os.PathLike[str]) -> Graph:
+    """The graph of a quantized network of another program, with its weights: a JSON file with its
+    tensors in the .safetensors file of the same name beside it. The guide's page on quantized networks
+    describes the format. Raises RuntimeError naming file and field where either is damaged."""
+    return _core.import_quantized_json(os.fspath(path))
