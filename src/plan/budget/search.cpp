@@ -1,6 +1,7 @@
 #include "plan/budget/search.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "plan/budget/strategies.h"
@@ -9,12 +10,13 @@
 namespace thimble::plan {
 namespace {
 
-// Plans tried with ever lower targets until a swapping step fits its budget.
-constexpr int kMaxRounds = 8;
-constexpr int64_t kFinestStep = 100;  // the next target is lower by at least this fraction
+// Swap is tried for a series of targets, each lower by this fraction, with values chosen for the
+// rates of a file that has these shares of its staging.
+constexpr int64_t kTargets = 64;
+constexpr double kSharesOfStaging[] = {1.0, 0.25};
 
-// A step with swap must be faster by this factor: writing wears out flash memory, and predictions
-// may be wrong.
+// A step with swap must be faster by this factor than one without that takes no more memory:
+// writing wears out flash memory, and predictions may be wrong.
 constexpr double kSwapHandicap = 1.1;
 
 // A level that takes this many times as long ends the search: levels below it take longer still.
@@ -22,12 +24,10 @@ constexpr double kClearlyLonger = 1.02;
 
 // The cost by which candidates are compared.
 struct Cost {
-  int64_t bytes = 0;  // as a budget counts them
-  double ms = 0.0;    // predicted
+  int64_t bytes = 0;          // as a budget counts them
+  int64_t staging_bytes = 0;  // of them
+  double ms = 0.0;            // predicted
   bool swaps = false;
-
-  // The time by which steps that keep the budget are compared.
-  [[nodiscard]] double weighed_ms() const { return swaps ? kSwapHandicap * ms : ms; }
 };
 
 struct Candidate {
@@ -35,7 +35,6 @@ struct Candidate {
   ir::Graph computing;  // the step without transfers
   Cost cost;
   TransferTimes times;
-  bool is_smallest = false;  // a lower target gives nothing smaller
 };
 
 class BudgetSearch {
@@ -55,7 +54,7 @@ class BudgetSearch {
     if (budget_.bytes > 0) {
       search();
     } else {
-      take(plain(variants().balanced()));
+      take_plain(variants().balanced());
     }
     return finished();
   }
@@ -63,15 +62,14 @@ class BudgetSearch {
   Fitted apply(const StepDecisions& decisions) {
     Variant variant = variants().apply(decisions);
     if (!decisions.swap) {
-      take(plain(variant));
+      take_plain(variant);
       return finished();
     }
     ask_for_rates();
     const int64_t staging = decisions.swap->staging_bytes;
-    take(with_transfers(variant,
-                        apply_swap(variant.graph, options_, decisions.swap->transfers,
-                                   costs(variant.graph, rates_.with_staging(staging))),
-                        staging));
+    const SwapCosts costs = rates_.costs(node_times(variant));
+    take(with_transfers(
+        variant, apply_swap(variant.graph, options_, decisions.swap->transfers, costs), staging));
     return finished();
   }
 
@@ -86,7 +84,20 @@ class BudgetSearch {
   [[nodiscard]] bool better(const Cost& a, const Cost& b) const {
     if (keeps(a) != keeps(b)) return keeps(a);
     if (!keeps(a)) return a.bytes < b.bytes;
-    return a.weighed_ms() < b.weighed_ms();
+    if (gains_enough(a) != gains_enough(b)) return gains_enough(a);
+    return a.ms < b.ms;
+  }
+  // Does not depend on the budget: a larger one never loses a step by this.
+  [[nodiscard]] bool gains_enough(const Cost& cost) const {
+    return !cost.swaps || std::none_of(plain_.begin(), plain_.end(), [&](const Cost& plain) {
+      return plain.bytes <= cost.bytes - cost.staging_bytes && plain.ms <= kSwapHandicap * cost.ms;
+    });
+  }
+
+  void take_plain(const Variant& variant) {
+    Candidate next = plain(variant);
+    plain_.push_back(next.cost);
+    take(std::move(next));
   }
 
   void take(Candidate next) {
@@ -115,24 +126,38 @@ class BudgetSearch {
     const bool must_fetch = budget_.in_file && !budget_.in_file->empty();
     const bool may_swap = budget_.swap != Swap::never || must_fetch;
     const Variant& cheap = variants().cheap();
-    if (!must_fetch) take(plain(cheap));
+    if (!must_fetch) take_plain(cheap);
     if (has_kept()) return take_faster_levels(cheap);
-    if (may_swap) {
-      ask_for_rates();
-      take(swapped(cheap));
-    }
+    if (may_swap) ask_for_rates();
+    const bool recomputes = has_backward_part(cheap.graph);
     const bool only_swap = must_fetch || budget_.swap == Swap::always;
-    if ((only_swap && has_kept()) || !has_backward_part(cheap.graph)) return;
-    const std::vector<const Variant*> others = smaller_variants(may_swap);
+    if (may_swap && (only_swap || !recomputes)) take(swapped(cheap));
+    if (!recomputes) return;
+    if (only_swap && has_kept()) return take_plan_of_less_memory(cheap);
+    std::vector<const Variant*> others = smaller_variants(may_swap);
     if (!must_fetch) {
-      take(plain(variants().balanced()));
-      for (const Variant* const each : others) take(plain(*each));
+      take_plain(variants().balanced());
+      for (const Variant* const each : others) take_plain(*each);
     }
     if (!may_swap) return;
+    if (!only_swap) others.insert(others.begin(), &cheap);
     for (const Variant* const each : others) {
       const bool is_kept_plain = !must_fetch && each->bytes <= budget_.bytes;
-      if (!is_kept_plain && may_be_better_swapped(*each)) take(swapped(*each));
+      if (!is_kept_plain && may_be_faster_swapped(*each)) take(swapped(*each));
     }
+  }
+
+  // Where swap alone needs a slow plan, the plan for too little memory for that, which recomputes,
+  // may be faster.
+  void take_plan_of_less_memory(const Variant& cheap) {
+    if (best_->cost.ms <= kClearlyLonger * times_.of(cheap.graph)) return;
+    Budget less = budget_;
+    const Cost least = least_swapped(cheap).cost;
+    less.bytes = least.bytes - least.staging_bytes + rates_.least_staging_bytes - 1;
+    less.memo = memo_;
+    BudgetSearch search(natural_, options_, less);
+    search.search();
+    if (search.has_kept()) take(std::move(*search.best_));
   }
 
   // A level recomputes only what it needs, so it may be faster than all cheap recomputation.
@@ -147,8 +172,8 @@ class BudgetSearch {
   }
 
   // Transfers only add time: a variant whose computation is slower than the best step is skipped.
-  [[nodiscard]] bool may_be_better_swapped(const Variant& variant) const {
-    return !has_kept() || kSwapHandicap * times_.of(variant.graph) < best_->cost.weighed_ms();
+  [[nodiscard]] bool may_be_faster_swapped(const Variant& variant) const {
+    return !has_kept() || times_.of(variant.graph) < best_->cost.ms;
   }
 
   // Smaller variants, the fastest first. Without swap, a smaller budget's list is a subset of this
@@ -171,7 +196,7 @@ class BudgetSearch {
   [[nodiscard]] Candidate plain(const Variant& variant) const {
     Swapped nothing;
     nothing.graph = variant.graph;
-    return with_transfers(variant, std::move(nothing), 0);
+    return with_transfers(variant, std::move(nothing));
   }
 
   // A budget smaller than the least staging asks for the smallest plan, which is the same for any
@@ -187,86 +212,86 @@ class BudgetSearch {
     rates_.least_staging_bytes = budget_.least_staging_bytes;
   }
 
+  // The smallest plan with transfers. By nominal rates, so that it is the same on every machine.
+  [[nodiscard]] Candidate least_swapped(const Variant& variant) const {
+    const SwapCosts nominal = SwapRates().costs(node_times(variant));
+    return with_transfers(variant, swap_within(0, variant, nominal, nominal));
+  }
+
+  // With transfers: the fastest of a series of plans that keeps the budget, else the smallest. The
+  // series is the same for all budgets, so a larger one chooses from more.
   [[nodiscard]] Candidate swapped(const Variant& variant) const {
-    std::optional<Candidate> fast = swapped_with(variant, rates_.staging_bytes);
-    if (fast && keeps(fast->cost)) return std::move(*fast);
-    Candidate best = swapped(variant, 0, rates_.least_staging_bytes);
-    if (fast && better(fast->cost, best.cost)) best = std::move(*fast);
+    Candidate best = least_swapped(variant);
     if (!keeps(best.cost)) return best;
-    const auto consider = [&](Candidate next) {
-      if (better(next.cost, best.cost)) best = std::move(next);
-    };
-    // The memory that the smallest plan leaves goes to staging, or half of it to staging and half
-    // to reading ahead. Reading ahead may turn out to need more.
-    const int64_t room = budget_.bytes - best.cost.bytes;
-    const int64_t all = rates_.staging_within(room);
-    const int64_t half = rates_.staging_within(room / 2);
-    if (all > rates_.least_staging_bytes) consider(swapped(variant, 0, all));
-    if (half > rates_.least_staging_bytes) {
-      if (std::optional<Candidate> ahead = swapped_with(variant, half)) consider(std::move(*ahead));
+    const std::vector<double> node_ms = node_times(variant);
+    const double computing_ms = std::accumulate(node_ms.begin(), node_ms.end(), 0.0);
+    for (const double share : kSharesOfStaging) {
+      const auto staging = static_cast<int64_t>(share * static_cast<double>(rates_.staging_bytes));
+      const SwapCosts costs = rates_.with_staging(rates_.staging_within(staging)).costs(node_ms);
+      for (int64_t target = variant.bytes; target > 0; target -= target / kTargets + 1) {
+        if (target > budget_.bytes - rates_.least_staging_bytes) continue;
+        const SwapRates rates = rates_.with_staging(staging_beside(target));
+        Swapped next = swap_within(target, variant, costs, rates.costs(node_ms));
+        if (next.peak_bytes > target) break;  // no plan is that small
+        const double ms = computing_ms + next.times.stall_ms;
+        // Packing takes long, so only what may be faster is packed.
+        if (gains_enough(best.cost) && ms >= best.cost.ms) continue;
+        if (has_kept() && ms >= best_->cost.ms) continue;
+        Candidate packed = with_transfers(variant, std::move(next));
+        if (better(packed.cost, best.cost)) best = std::move(packed);
+        if (gains_enough(best.cost) && best.cost.ms <= computing_ms) return best;
+      }
     }
     return best;
   }
 
-  // With this much staging: a plan that keeps the budget, else the smallest one seen, if any.
-  [[nodiscard]] std::optional<Candidate> swapped_with(const Variant& variant,
-                                                      int64_t staging) const {
-    std::optional<Candidate> best;
-    int64_t target = budget_.bytes - staging;
-    for (int round = 1; round <= kMaxRounds && target > 0; ++round) {
-      Candidate next = swapped(variant, target, staging);
-      // Values read ahead fill every gap, which makes packing hard, so the target falls in steps.
-      target -= std::max(next.cost.bytes - budget_.bytes, target / kFinestStep);
-      const bool is_smallest = next.is_smallest;
-      if (!best || better(next.cost, best->cost)) best = std::move(next);
-      if (keeps(best->cost) || is_smallest) break;
-    }
-    return best;
+  [[nodiscard]] Swapped swap_within(int64_t target, const Variant& variant, const SwapCosts& costs,
+                                    const SwapCosts& actual) const {
+    return swap(variant.graph, {.arena = options_,
+                                .target_bytes = target,
+                                .in_file = budget_.in_file,
+                                .smallest_bytes = budget_.smallest_swapped_bytes,
+                                .costs = costs,
+                                .actual = actual});
   }
 
-  [[nodiscard]] SwapCosts costs(const ir::Graph& graph, const SwapRates& rates) const {
+  // The most staging that a plan of so many bytes leaves memory for.
+  [[nodiscard]] int64_t staging_beside(int64_t bytes) const {
+    return rates_.staging_within(budget_.bytes - bytes - rates_.least_staging_bytes);
+  }
+
+  [[nodiscard]] std::vector<double> node_times(const Variant& variant) const {
     std::vector<double> node_ms;
-    for (const ir::Node& node : graph.nodes) node_ms.push_back(times_.of(graph, node));
-    return rates.costs(std::move(node_ms));
-  }
-
-  [[nodiscard]] Candidate swapped(const Variant& variant, int64_t target, int64_t staging) const {
-    SwapOptions wanted{.arena = options_,
-                       .target_bytes = target,
-                       .in_file = budget_.in_file,
-                       .smallest_bytes = budget_.smallest_swapped_bytes};
-    wanted.costs = costs(variant.graph, rates_.with_staging(staging));
-    if (target == 0) {  // nominal rates: the same plan on every machine
-      wanted.actual = std::move(wanted.costs);
-      wanted.costs = costs(variant.graph, SwapRates());
+    for (const ir::Node& node : variant.graph.nodes) {
+      node_ms.push_back(times_.of(variant.graph, node));
     }
-    Swapped swap = plan::swap(variant.graph, wanted);
-    const bool is_smallest = swap.peak_bytes > target;
-    Candidate result = with_transfers(variant, std::move(swap), staging);
-    result.is_smallest = is_smallest;
-    return result;
+    return node_ms;
   }
 
-  [[nodiscard]] Candidate with_transfers(const Variant& variant, Swapped swap,
-                                         int64_t staging) const {
+  // staging: of the file, if there is one; none: all that there is memory for.
+  [[nodiscard]] Candidate with_transfers(const Variant& variant, Swapped swapped,
+                                         std::optional<int64_t> staging = {}) const {
     Candidate result;
     result.computing = variant.graph;
-    result.times = swap.times;
     result.step.decisions = variant.decisions;
     result.step.decisions.micro_batches = budget_.micro_batches;
-    result.step.arena = plan_arena(swap.graph, options_, swap.in_file);
+    result.step.arena = plan_arena(swapped.graph, options_, swapped.in_file);
     Plan& plan = result.step.arena.plan;
-    if (!swap.slot_bytes.empty()) {
-      plan.staging_bytes = staging;
-      plan.planned_peak_bytes += staging;
-      plan.lower_bound_bytes += staging;
-      result.step.decisions.swap = {plan.staging_bytes, std::move(swap.decisions)};
+    result.cost.swaps = !swapped.slot_bytes.empty();
+    if (result.cost.swaps) {
+      plan.staging_bytes = staging.value_or(staging_beside(counted_bytes(plan)));
+      plan.planned_peak_bytes += plan.staging_bytes;
+      plan.lower_bound_bytes += plan.staging_bytes;
+      const SwapRates rates = rates_.with_staging(plan.staging_bytes);
+      result.times = times_of(swapped.graph, rates.costs(node_times(variant)));
+      result.step.decisions.swap = {plan.staging_bytes, std::move(swapped.decisions)};
     }
-    result.step.graph = std::move(swap.graph);
-    result.step.in_file = std::move(swap.in_file);
-    result.step.slot_bytes = std::move(swap.slot_bytes);
-    result.cost = {counted_bytes(plan), times_.of(variant.graph) + swap.times.stall_ms,
-                   swap.times.stall_ms > 0.0 || swap.times.read_bytes > 0};
+    result.step.graph = std::move(swapped.graph);
+    result.step.in_file = std::move(swapped.in_file);
+    result.step.slot_bytes = std::move(swapped.slot_bytes);
+    result.cost.bytes = counted_bytes(plan);
+    result.cost.staging_bytes = plan.staging_bytes;
+    result.cost.ms = times_.of(variant.graph) + result.times.stall_ms;
     return result;
   }
 
@@ -317,6 +342,7 @@ class BudgetSearch {
   std::shared_ptr<Memo> memo_;
   SwapRates rates_;
   std::optional<Candidate> best_;
+  std::vector<Cost> plain_;  // of candidates without transfers
   std::vector<PlanCandidate> log_;
   size_t chosen_ = 0;  // index in log_
 };

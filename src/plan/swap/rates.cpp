@@ -43,7 +43,8 @@ SwapCosts SwapRates::costs(std::vector<double> node_ms) const {
 }
 
 int64_t SwapRates::staging_within(int64_t bytes) const {
-  const int64_t more = std::min(bytes, staging_bytes - least_staging_bytes);
+  const int64_t most = std::max<int64_t>(staging_bytes - least_staging_bytes, 0);
+  const int64_t more = std::clamp<int64_t>(bytes, 0, most);
   return least_staging_bytes + more / staging_step_bytes * staging_step_bytes;
 }
 

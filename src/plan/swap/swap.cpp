@@ -240,16 +240,6 @@ bool place(const ir::Graph& graph, const SwapDecisions& decisions, Transfers& tr
   return true;
 }
 
-// Times of a step with transfers. costs: of the step without them.
-TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
-  std::vector<double> node_ms;
-  for (auto next = costs.node_ms.begin(); const ir::Node& node : graph.nodes) {
-    node_ms.push_back(is_transfer(*node.op) ? 0.0 : *next++);
-  }
-  costs.node_ms = std::move(node_ms);
-  return transfer_times(graph, costs);
-}
-
 Swapped built(const ir::Graph& graph, Transfers chosen, const std::set<std::string>& in_file,
               const SwapCosts& costs) {
   Swapped swapped;
@@ -263,6 +253,15 @@ Swapped built(const ir::Graph& graph, Transfers chosen, const std::set<std::stri
 }
 
 }  // namespace
+
+TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
+  std::vector<double> node_ms;
+  for (auto next = costs.node_ms.begin(); const ir::Node& node : graph.nodes) {
+    node_ms.push_back(is_transfer(*node.op) ? 0.0 : *next++);
+  }
+  costs.node_ms = std::move(node_ms);
+  return transfer_times(graph, costs);
+}
 
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
   const Transfers none = nothing_swapped(graph, options.arena, options.smallest_bytes);

@@ -80,6 +80,8 @@ struct TransferTimes {
 // costs: node_ms of transfers is ignored. Bytes are as they are moved, without rounding to the
 // alignment.
 [[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);
+// The same of a step with the costs of its nodes without transfers.
+[[nodiscard]] TransferTimes times_of(const ir::Graph& graph, SwapCosts costs);
 
 // A step with its transfers.
 struct Swapped {
