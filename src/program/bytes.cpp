@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "ir/names.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr size_t kNumberBytes = 8;
 constexpr int64_t kMostTextBytes = int64_t{1} << 20;
+constexpr size_t kWindow = size_t{1} << 14;  // bytes that are read at once
 
 std::array<std::byte, kNumberBytes> little_endian(uint64_t value) {
   std::array<std::byte, kNumberBytes> bytes{};
@@ -72,11 +74,24 @@ void ByteReader::fail(const char* field, const std::string& what) const {
 }
 
 std::span<const std::byte> ByteReader::take(const char* field, size_t bytes) {
-  last_ = at_;
-  if (bytes > bytes_.size() - at_) fail(field, "reaches past the end of its section");
-  const std::span<const std::byte> taken = bytes_.subspan(at_, bytes);
+  require(field, static_cast<int64_t>(bytes));
+  const size_t from = at_;
   at_ += bytes;
-  return taken;
+  if (read_ && (from < window_at_ || at_ > window_at_ + window_.size())) {
+    buffer_.resize(std::max(bytes, std::min(kWindow, size_ - from)));
+    read_(first_ + static_cast<int64_t>(from), buffer_);
+    window_ = buffer_;
+    window_at_ = from;
+  }
+  return window_.subspan(from - window_at_, bytes);
+}
+
+void ByteReader::require(const char* field, int64_t bytes) {
+  last_ = at_;
+  if (bytes < 0) fail(field, "has less than no bytes");
+  if (static_cast<uint64_t>(bytes) > size_ - at_) {
+    fail(field, "reaches past the end of its section");
+  }
 }
 
 int64_t ByteReader::number(const char* field, int64_t low, int64_t high) {
@@ -105,7 +120,7 @@ std::string ByteReader::name(const char* field) {
 }
 
 size_t ByteReader::count(const char* field, size_t least_bytes) {
-  const auto most = static_cast<int64_t>((bytes_.size() - at_) / std::max<size_t>(1, least_bytes));
+  const auto most = static_cast<int64_t>((size_ - at_) / std::max<size_t>(1, least_bytes));
   return static_cast<size_t>(number(field, 0, most));
 }
 
@@ -115,9 +130,12 @@ std::vector<int64_t> ByteReader::numbers(const char* field, int64_t low, int64_t
   return values;
 }
 
-std::span<const std::byte> ByteReader::raw(const char* field, int64_t bytes) {
-  if (bytes < 0) fail(field, "has less than no bytes");
-  return take(field, static_cast<size_t>(bytes));
+void ByteReader::raw(const char* field, std::span<std::byte> to) {
+  require(field, static_cast<int64_t>(to.size()));
+  const size_t from = std::exchange(at_, at_ + to.size());
+  if (to.empty()) return;
+  if (read_) return read_(first_ + static_cast<int64_t>(from), to);
+  std::memcpy(to.data(), window_.data() + from, to.size());
 }
 
 void ByteReader::align(size_t multiple) {

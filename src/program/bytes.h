@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +42,15 @@ class ByteReader {
  public:
   // bytes: must outlive the reader. first: where they begin in the file.
   ByteReader(std::string file, std::span<const std::byte> bytes, int64_t first)
-      : file_(std::move(file)), bytes_(bytes), first_(first) {}
+      : file_(std::move(file)), window_(bytes), first_(first), size_(bytes.size()) {}
+  // Bytes that stay in a file and are read in parts. read: fills what it is given with the bytes
+  // from an offset of the file on.
+  using Read = std::function<void(int64_t offset, std::span<std::byte> to)>;
+  ByteReader(std::string file, int64_t first, int64_t bytes, Read read)
+      : file_(std::move(file)),
+        first_(first),
+        size_(static_cast<size_t>(bytes)),
+        read_(std::move(read)) {}
 
   // low to high.
   int64_t number(const char* field, int64_t low, int64_t high);
@@ -53,20 +62,28 @@ class ByteReader {
   std::vector<int64_t> numbers(const char* field, int64_t low, int64_t high);
   // How many things follow, each of which takes at least so many bytes.
   size_t count(const char* field, size_t least_bytes);
-  std::span<const std::byte> raw(const char* field, int64_t bytes);
+  // Reads them straight to where they belong.
+  void raw(const char* field, std::span<std::byte> to);
+  // Fails unless so many bytes follow.
+  void require(const char* field, int64_t bytes);
   // Skips to a multiple from the beginning of what is read.
   void align(size_t multiple);
-  [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
+  [[nodiscard]] bool at_end() const { return at_ == size_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   // Throws the Error that the field which was read last is wrong.
   [[noreturn]] void fail(const char* field, const std::string& what) const;
 
  private:
+  // Valid until the next one.
   std::span<const std::byte> take(const char* field, size_t bytes);
 
   std::string file_;
-  std::span<const std::byte> bytes_;
+  std::span<const std::byte> window_;  // the bytes that lie in memory
+  size_t window_at_ = 0;               // where they begin
   int64_t first_;
+  size_t size_;
+  Read read_;                      // empty: all lie in memory
+  std::vector<std::byte> buffer_;  // of the window
   size_t at_ = 0;
   size_t last_ = 0;  // where the last field began
 };

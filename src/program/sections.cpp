@@ -154,13 +154,10 @@ void Sections::scan(const Entry& entry,
                                  entry.offset, entry.offset + entry.bytes));
 }
 
-std::vector<std::byte> Sections::load(const Entry& entry) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(static_cast<size_t>(entry.bytes));
-  scan(entry, [&](std::span<const std::byte> part) {
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  });
-  return bytes;
+ByteReader Sections::reader(const Entry& entry) {
+  scan(entry);
+  return {name_, entry.offset, entry.bytes,
+          [this](int64_t offset, std::span<std::byte> to) { read(offset, to); }};
 }
 
 }  // namespace thimble::program

@@ -34,7 +34,7 @@ struct Section {
 // Replaces the file at once (io::AtomicFile). Throws Error on failure.
 void write_sections(const std::string& path, std::span<const Section> sections);
 
-// The sections of a program file, which stay there until one is loaded. What the file is, its
+// The sections of a program file, which stay there and are read in parts. What the file is, its
 // version, its size and where its sections lie was checked.
 class Sections {
  public:
@@ -52,8 +52,8 @@ class Sections {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // The bytes of a section. Throws Error where its checksum is another.
-  [[nodiscard]] std::vector<std::byte> load(const Entry& entry);
+  // Reads a section; this must outlive the reader. Throws Error where its checksum is another.
+  [[nodiscard]] ByteReader reader(const Entry& entry);
   // Reads a section in parts, in order. Throws Error after the last one where its checksum is
   // another.
   void scan(const Entry& entry, const std::function<void(std::span<const std::byte>)>& visit = {});

@@ -222,9 +222,9 @@ std::vector<PooledConstant> read_constants(ByteReader& from,
   std::vector<PooledConstant> pool;
   for (const int64_t bytes : sizes) {
     from.align(static_cast<size_t>(plan::kAlignment));
-    const std::span<const std::byte> there = from.raw("a constant", bytes);
+    from.require("a constant", bytes);
     const std::shared_ptr<std::byte> contents = make(bytes);
-    if (bytes > 0) std::memcpy(contents.get(), there.data(), there.size());
+    from.raw("a constant", {contents.get(), static_cast<size_t>(bytes)});
     pool.push_back({contents, bytes});
   }
   if (!from.at_end()) from.fail("the last constant", "is followed by something else");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <thimble/error.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -24,6 +26,44 @@ std::map<std::string, int64_t> stored_bytes(const TrainingProgram& training) {
   return bytes;
 }
 
+// A constant of the model. Compares it with those of programs while it is read, so that an equal
+// one never lies in memory twice.
+Array read_constant(const ir::TensorType& type, const std::vector<program::PooledConstant>& pool,
+                    std::vector<std::shared_ptr<const void>>& owners, program::ByteReader& from) {
+  constexpr const char* kField = "a constant of the model";
+  const auto size = static_cast<size_t>(size_bytes(type.dtype, type.shape));
+  from.require(kField, static_cast<int64_t>(size));
+  std::vector<const program::PooledConstant*> equal;
+  for (const program::PooledConstant& known : pool) {
+    if (size > 0 && known.bytes == static_cast<int64_t>(size)) equal.push_back(&known);
+  }
+  std::array<std::byte, 4096> part{};
+  size_t done = 0;
+  while (!equal.empty() && done < size) {
+    const std::span<std::byte> now = std::span(part).first(std::min(part.size(), size - done));
+    from.raw(kField, now);
+    const program::PooledConstant* const last = equal.back();
+    std::erase_if(equal, [&](const program::PooledConstant* known) {
+      return !std::equal(now.begin(), now.end(), known->contents.get() + done);
+    });
+    if (equal.empty()) {
+      std::vector<std::byte> bytes(size);
+      std::copy_n(last->contents.get(), done, bytes.begin());
+      std::copy(now.begin(), now.end(), bytes.begin() + static_cast<std::ptrdiff_t>(done));
+      from.raw(kField, std::span(bytes).subspan(done + now.size()));
+      return Array::of_bytes(type.dtype, type.shape, std::move(bytes));
+    }
+    done += now.size();
+  }
+  if (!equal.empty()) {
+    owners.push_back(equal.front()->contents);
+    return Array::view(type.dtype, type.shape, {equal.front()->contents.get(), size});
+  }
+  std::vector<std::byte> bytes(size);
+  from.raw(kField, bytes);
+  return Array::of_bytes(type.dtype, type.shape, std::move(bytes));
+}
+
 }  // namespace
 
 std::vector<std::byte> model_bytes(const io::ModelParts& model) {
@@ -39,19 +79,19 @@ std::vector<std::byte> model_bytes(const io::ModelParts& model) {
   return to.bytes();
 }
 
-io::ModelParts read_model_parts(program::ByteReader& from) {
+io::ModelParts read_model_parts(program::ByteReader& from,
+                                const std::vector<program::PooledConstant>& pool) {
   constexpr size_t kLeastConstant = 4 * 8;
   io::ModelParts model;
   const int64_t size = from.number("bytes of the graph", 0, kMostValueBytes);
-  const std::span<const std::byte> text = from.raw("the graph", size);
-  model.graph.assign(reinterpret_cast<const char*>(text.data()), text.size());
+  from.require("the graph", size);
+  model.graph.resize(static_cast<size_t>(size));
+  from.raw("the graph", std::as_writable_bytes(std::span(model.graph)));
   const size_t count = from.count("constants of the model", kLeastConstant);
   for (size_t i = 0; i < count; ++i) {
     std::string name = from.name("name of a constant");
     const ir::TensorType type = program::read_type(from);
-    const auto bytes = from.raw("a constant of the model", size_bytes(type.dtype, type.shape));
-    model.constants.emplace_back(
-        std::move(name), Array::of_bytes(type.dtype, type.shape, {bytes.begin(), bytes.end()}));
+    model.constants.emplace_back(std::move(name), read_constant(type, pool, model.owners, from));
   }
   if (!from.at_end()) from.fail("the model", "is followed by something else");
   return model;

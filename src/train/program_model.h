@@ -9,13 +9,16 @@
 
 #include "io/model/model.h"
 #include "program/bytes.h"
+#include "program/serialize.h"
 #include "train/training_program.h"
 
 namespace thimble::train {
 
 [[nodiscard]] std::vector<std::byte> model_bytes(const io::ModelParts& model);
-// Throws Error naming file, offset and field. The text of the graph is not looked into.
-[[nodiscard]] io::ModelParts read_model_parts(program::ByteReader& from);
+// pool: constants of programs, with which those of the model that are equal share memory. Throws
+// Error naming file, offset and field. The text of the graph is not looked into.
+[[nodiscard]] io::ModelParts read_model_parts(program::ByteReader& from,
+                                              const std::vector<program::PooledConstant>& pool);
 
 // Bytes of each value, by name.
 using ValueSizes = std::vector<std::pair<std::string, int64_t>>;

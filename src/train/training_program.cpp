@@ -425,8 +425,7 @@ constexpr program::SectionKind kFirstSections[] = {
 template <class Read>
 auto read_section(program::Sections& file, const program::Sections::Entry& entry,
                   const Read& read) {
-  const std::vector<std::byte> bytes = file.load(entry);
-  program::ByteReader from(file.name(), bytes, entry.offset);
+  program::ByteReader from = file.reader(entry);
   return read(from);
 }
 
@@ -441,9 +440,10 @@ TrainingProgram read(program::Sections file) {
   TrainingProgram training;
   GivenValues::InFile values;
   read_section(file, entries[0], [&](auto& from) { read_head(training, values, from); });
-  training.model = read_section(file, entries[1], read_model_parts);
   const std::vector<program::PooledConstant> pool = read_section(
       file, entries[2], [](auto& from) { return program::read_constants(from, block_bytes); });
+  training.model =
+      read_section(file, entries[1], [&](auto& from) { return read_model_parts(from, pool); });
   file.scan(entries[3]);
   for (size_t i = std::size(kFirstSections); i < entries.size(); ++i) {
     if (entries[i].kind != program::SectionKind::program) {

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <thimble/compiled_training.h>
 #include <thimble/data_loader.h>
 #include <thimble/error.h>
 #include <thimble/ops.h>
@@ -237,6 +238,30 @@ TEST(memory, a_checkpoint_is_written_and_read_without_a_copy_of_its_tensors) {
   trainer.set_parameter("dense.weight", std::vector<float>(512 * 512, 1.0F));
   EXPECT_LT(takes([&] { trainer.load_weights(path); }), kSome);
   EXPECT_EQ(trainer.weights_sha256(), weights);
+}
+
+// A constant of the model that the programs read, of 4 MiB, beside a small model.
+TEST(memory, a_program_file_is_read_in_parts_and_its_constants_lie_in_memory_once) {
+  constexpr int64_t kRows = int64_t{1} << 16;
+  constexpr int64_t kColumns = 16;
+  constexpr int64_t kBytes = kRows * kColumns * 4;
+  const test::TemporaryFolder folder;
+  {
+    Graph model;
+    const Value x = model.input("x", {kColumns});
+    std::vector<float> numbers(static_cast<size_t>(kRows * kColumns));
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 97);
+    const Value table = model.constant("table", Array(numbers, {kRows, kColumns}));
+    const Value hidden = add(dense(x, {.units = kColumns}), mean(table, {.axes = {0}}));
+    model.minimize(softmax_cross_entropy(hidden, model.label("y")));
+    CompiledTraining(model, {.batch = 2, .threads = 1}).save(folder / "step.thimble");
+  }
+  const int64_t before = test::bytes_held();
+  test::watch_peak();
+  Trainer trainer(CompiledTraining::load(folder / "step.thimble"));
+  trainer.save(folder / "weights.safetensors");
+  EXPECT_GE(test::peak_bytes() - before, kBytes);
+  EXPECT_LT(test::peak_bytes() - before, kBytes + kBytes / 8);
 }
 
 TEST(memory, the_high_water_mark_is_exact) {

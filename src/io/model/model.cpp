@@ -62,7 +62,7 @@ void add_model(const ModelParts& model, Metadata& metadata, std::vector<TensorVi
 }
 
 ModelParts parts_of(const ir::Graph& graph) {
-  ModelParts parts{graph_to_json(graph), {}};
+  ModelParts parts{graph_to_json(graph), {}, {}};
   for (const ir::ValueData& data : graph.values) {
     if (is_constant(data)) parts.constants.emplace_back(*data.name, *data.data);
   }

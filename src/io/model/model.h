@@ -3,6 +3,7 @@
 
 #include <thimble/array.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ inline constexpr const char* kGraphKey = "graph";
 struct ModelParts {
   std::string graph;                                     // as JSON
   std::vector<std::pair<std::string, Array>> constants;  // by name
+  std::vector<std::shared_ptr<const void>> owners;       // of constants that are views
 };
 [[nodiscard]] ModelParts parts_of(const ir::Graph& graph);
 void add_model(const ModelParts& model, Metadata& metadata, std::vector<TensorView>& tensors);
