@@ -206,7 +206,7 @@ TEST(safetensors, refuses_to_write_names_that_no_file_can_hold_and_keeps_the_fil
   const test::TemporaryFolder folder;
   const std::string path = folder / "t";
   write_safetensors(path, {}, {{"kept", "yes"}});
-  for (const std::string name :
+  for (const std::string& name :
        {std::string(), std::string("__metadata__"), std::string("\xff"), std::string("a\0b", 3)}) {
     const TensorView tensor{name, DType::f32, {0}, {}};
     EXPECT_NE(error_of([&] {

@@ -51,6 +51,7 @@ OpenedPart open_safetensors(const std::string& path, const OpenRequest& request)
   for (const io::TensorView& tensor : file.tensors()) {
     data -= tensor.shape.elements() * size_bytes(element_of(tensor.dtype));
   }
+  if (data < 0) throw Error(path, "was changed while it was read; open it again");
   for (const io::TensorView& tensor : file.tensors()) {
     const StoredArray array{element_of(tensor.dtype), tensor.shape, bytes, data};
     data += array.bytes();
