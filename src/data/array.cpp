@@ -25,23 +25,21 @@ std::string place(const StoredArray& array, int64_t element) {
 template <class To>
 void convert(const StoredArray& array, int64_t row, float divisor, To* to) {
   const int64_t begin = row * array.row_elements();
-  const bool is_boolean = array.element == Element::boolean;
   visit_element(array.element, [&](auto zero) {
     using From = decltype(zero);
-    for_parts<From>(
-        array, begin, begin + array.row_elements(),
-        [&](int64_t first, const std::byte* from, int64_t count) {
-          To* const out = to + (first - begin);
-          for (int64_t i = 0; i < count; ++i) {
-            const auto value =
-                number_of(load_element<From>(from + i * static_cast<int64_t>(sizeof(From))));
-            if constexpr (std::is_floating_point_v<To>) {
-              out[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value) / divisor;
-            } else {
-              out[i] = is_boolean ? static_cast<To>(value != 0) : static_cast<To>(value);
-            }
-          }
-        });
+    for_parts<From>(array, begin, begin + array.row_elements(),
+                    [&](int64_t first, const std::byte* from, int64_t count) {
+                      To* const out = to + (first - begin);
+                      for (int64_t i = 0; i < count; ++i) {
+                        const auto value = number_of(
+                            load_element<From>(from + i * static_cast<int64_t>(sizeof(From))));
+                        if constexpr (std::is_floating_point_v<To>) {
+                          out[i] = static_cast<To>(value) / divisor;
+                        } else {
+                          out[i] = static_cast<To>(value);
+                        }
+                      }
+                    });
   });
 }
 
@@ -190,6 +188,13 @@ void check_finite(const std::string& file, const StoredArray& array, DType dtype
   });
 }
 
+void check_booleans(const std::string& file, const StoredArray& array) {
+  if (array.element != Element::boolean) return;
+  check_each(file, array, [](auto value) -> const char* {
+    return value == 0 || value == 1 ? nullptr : "a boolean is a byte of 0 or 1";
+  });
+}
+
 void check_class_indices(const std::string& file, const StoredArray& array) {
   check_each(file, array, [](auto value) -> const char* {
     if constexpr (std::is_integral_v<decltype(value)>) {
@@ -236,6 +241,8 @@ Dataset labelled_dataset(const std::string& features_file, StoredArray features,
   const auto sample_shape = [](const StoredArray& array) {
     return Shape(std::vector(array.shape.dims().begin() + 1, array.shape.dims().end()));
   };
+  check_booleans(features_file, features);
+  check_booleans(labels_file, labels);
   check_finite(features_file, features);
   Shape label_shape = sample_shape(labels);
   if (label_shape == Shape{1}) label_shape = {};

@@ -16,7 +16,7 @@
 
 namespace thimble::data {
 
-// Element types of the file formats. boolean: one byte, 0 or not 0.
+// Element types of the file formats. boolean: one byte, 0 or 1.
 enum class Element : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, boolean };
 
 [[nodiscard]] int64_t size_bytes(Element element);
@@ -76,6 +76,9 @@ template <class T>
 
 // Throws Error naming the first element that is not finite in a field of that floating-point type.
 void check_finite(const std::string& file, const StoredArray& array, DType dtype = DType::f32);
+
+// Throws Error naming the first boolean that is neither 0 nor 1. Does nothing for other elements.
+void check_booleans(const std::string& file, const StoredArray& array);
 
 // Throws Error naming the first element outside 0 .. 2^31-1. For integers only.
 void check_class_indices(const std::string& file, const StoredArray& array);

@@ -17,13 +17,19 @@ CsvCells::CsvCells(const std::string& file, std::string_view text, char delimite
   if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);  // byte order mark
 }
 
+std::string_view CsvCells::take_line() {
+  const size_t end = rest_.find('\n');
+  std::string_view line = rest_.substr(0, end);
+  rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+  ++lines_;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 bool CsvCells::next() {
   while (!rest_.empty()) {
-    const size_t end = rest_.find('\n');
-    text_ = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    ++line_;
-    if (text_.ends_with('\r')) text_.remove_suffix(1);
+    text_ = take_line();
+    line_ = lines_;
     if (text_.empty()) continue;
     split();
     return true;
@@ -31,31 +37,64 @@ bool CsvCells::next() {
   return false;
 }
 
-std::string_view CsvCells::trimmed(std::string_view cell) const {
-  const size_t first = cell.find_first_not_of(blank_);
-  if (first == std::string_view::npos) return {};
-  return cell.substr(first, cell.find_last_not_of(blank_) - first + 1);
-}
-
 void CsvCells::split() {
   cells_.clear();
-  size_t begin = 0;
-  for (bool more = true; more;) {
-    const size_t start = text_.find_first_not_of(blank_, begin);
-    size_t from = begin;
-    if (start != std::string_view::npos && text_[start] == '"') {
-      from = text_.find('"', start + 1);
-      if (from == std::string_view::npos) fail(cells_.size(), "a quoted cell does not end");
-    }
-    const size_t end = text_.find(delimiter_, from);
-    more = end != std::string_view::npos;
-    std::string_view cell = trimmed(text_.substr(begin, more ? end - begin : end));
-    if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
-      cell = trimmed(cell.substr(1, cell.size() - 2));
-    }
-    cells_.push_back(cell);
-    begin = end + 1;
+  unquoted_.clear();
+  for (size_t at = 0; at != std::string_view::npos;) {
+    const size_t start = text_.find_first_not_of(blank_, at);
+    const bool is_quoted = start != std::string_view::npos && text_[start] == '"';
+    at = is_quoted ? take_quoted(start) : take_plain(at);
   }
+}
+
+size_t CsvCells::take_plain(size_t begin) {
+  const size_t end = text_.find(delimiter_, begin);
+  const bool is_last = end == std::string_view::npos;
+  const std::string_view cell = text_.substr(begin, is_last ? end : end - begin);
+  const size_t first = cell.find_first_not_of(blank_);
+  cells_.push_back(first == std::string_view::npos
+                       ? std::string_view()
+                       : cell.substr(first, cell.find_last_not_of(blank_) - first + 1));
+  return is_last ? end : end + 1;
+}
+
+size_t CsvCells::take_quoted(size_t quote) {
+  size_t end = quote;
+  bool has_quotes = false;  // two of them stand for one
+  for (;;) {
+    end = text_.find('"', end + 1);
+    if (end == std::string_view::npos) {
+      end = text_.size();
+      if (!add_line()) fail(cells_.size(), "a quoted cell does not end");
+    } else if (end + 1 < text_.size() && text_[end + 1] == '"') {
+      has_quotes = true;
+      ++end;
+    } else {
+      break;
+    }
+  }
+  std::string_view cell = text_.substr(quote + 1, end - quote - 1);
+  if (has_quotes) {
+    std::string& made = unquoted_.emplace_back(cell);
+    for (size_t at = 0; (at = made.find("\"\"", at)) != std::string::npos; ++at) made.erase(at, 1);
+    cell = made;
+  }
+  cells_.push_back(cell);
+  const size_t next = text_.find_first_not_of(blank_, end + 1);
+  if (next == std::string_view::npos) return next;
+  if (text_[next] != delimiter_) {
+    fail(cells_.size() - 1,
+         "something stands behind the closing quote; within quotes a quote is written twice");
+  }
+  return next + 1;
+}
+
+bool CsvCells::add_line() {
+  if (rest_.empty()) return false;
+  const char* const begin = text_.data();
+  const std::string_view line = take_line();
+  text_ = {begin, static_cast<size_t>(line.data() + line.size() - begin)};
+  return true;
 }
 
 void CsvCells::expect_width(size_t width) const {

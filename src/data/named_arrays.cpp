@@ -112,6 +112,7 @@ bool is_usual_name(std::string name, bool is_label) {
 
 Column column_for(const std::string& file, const Field& field, StoredArray array) {
   check_sample_shape(file, field, array);
+  check_booleans(file, array);
   const bool is_floating_field = thimble::is_floating(field.dtype);
   if (is_floating_field) {
     check_finite(file, array, field.dtype);

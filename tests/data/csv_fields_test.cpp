@@ -66,6 +66,13 @@ TEST(csv_fields, number_classes_that_are_words) {
   EXPECT_THAT((std::vector{sample_of(set, 0).label, sample_of(set, 1).label,
                            sample_of(set, 2).label, sample_of(set, 3).label}),
               ElementsAre(1, 2, 1, 0));
+  const Dataset quoted = parsed("a;\"b;\tb\";kind\n1;2;\"x\"\"y\"\n1;2;\"x\ny\"\n3;4;\"x\"\"y\"\n",
+                                {kFeatures, kKind});
+  ASSERT_EQ(quoted.size(), 3);
+  EXPECT_THAT(sample_of(quoted, 2).features, ElementsAre(3, 4));
+  EXPECT_THAT((std::vector{sample_of(quoted, 0).label, sample_of(quoted, 1).label,
+                           sample_of(quoted, 2).label}),
+              ElementsAre(1, 0, 1));
   // Parses a file of the test part with the names of the training part.
   const Dataset test = parsed("6,3,versicolor\n", {kFeatures, kKind}, {"setosa", "versicolor"});
   EXPECT_EQ(sample_of(test, 0).label, 1);

@@ -74,6 +74,35 @@ TEST(csv, accepts_the_usual_spellings) {
   EXPECT_THAT(parse_csv("t", "1e-300,0\n", {.header = false}).features, ElementsAre(0));
 }
 
+TEST(csv, reads_quoted_cells_as_rfc_4180) {
+  struct Case {
+    std::string header;
+    std::string name;
+  };
+  const Case cases[] = {
+      {"\"say \"\"hi\"\", twice\"", "say \"hi\", twice"},
+      {"\"two\nlines\"", "two\nlines"},
+      {"\"two\r\nlines\"", "two\r\nlines"},
+      {"\"\n\nafter\"", "\n\nafter"},
+      {"\"\"\"\"", "\""},
+      {"\"\"", ""},
+      {"\" blanks \"", " blanks "},
+      {"a\"b\"", "a\"b\""},  // no quoted cell
+  };
+  for (const Case& c : cases) {
+    for (const std::string end : {"\n", "\r\n"}) {
+      const std::string text = "\357\273\277a," + c.header + ",b" + end + "1,2,3" + end;
+      const CsvTable table = parse_csv("t.csv", text, {.label = c.name});
+      EXPECT_THAT(table.classes, ElementsAre(2)) << text;
+      EXPECT_THAT(table.features, ElementsAre(1, 3)) << text;
+    }
+  }
+  EXPECT_THAT(parse_csv("t", "a,b\n\" 1 \",\"2\"", {}).features, ElementsAre(1));
+  // A row is named by the line that it begins in.
+  const std::string broken = "\"a\nb\",c\n\"1\n\",x\n";
+  EXPECT_THAT(parse_error(broken), HasSubstr("line 3, column 1: \"1?\" is not a finite number"));
+}
+
 TEST(csv, shapes_scales_and_regresses) {
   ScratchFolder folder;
   const std::string path = folder.write("t.csv", "0.5,255,51\n-1.5,0,102\n");
@@ -114,6 +143,8 @@ TEST(csv, names_line_and_column) {
       {"a,b\n1,2\n\n1,2,3\n", "line 4, column 3: the line has 3 columns, the first one 2"},
       {"a,b,c\n1,2,3\n1,2\n", "line 3, column 3: the line has 2 columns, the first one 3"},
       {"a,b\n\"1,2\n", "line 2, column 1: a quoted cell does not end"},
+      {"a,b\n1,2\n\"1,2\n1,2\n", "line 3, column 1: a quoted cell does not end"},
+      {"a,b\n1,\"2\" x\n", "line 2, column 2: something stands behind the closing quote"},
       {"a\n1\n", "has no column beside the label"},
       {"a,b\n", "holds no samples"},
       {"", "is empty"},

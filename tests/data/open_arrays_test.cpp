@@ -107,6 +107,29 @@ TEST(open, reads_safetensors_by_name_and_converts) {
   EXPECT_EQ(open(file, kFields).bytes(), 18);  // small, so that it lies in memory
 }
 
+TEST(open, refuses_booleans_that_are_neither_0_nor_1) {
+  const ScratchFolder folder;
+  const std::string rows("\1\0\2\1", 4);
+  const auto array = to_bytes(rows);
+  const std::string tensors = folder.path("a.safetensors");
+  io::write_safetensors(tensors, std::vector<io::TensorView>{{"x", DType::boolean, {2, 2}, array}},
+                        {});
+  const std::string npy = npy_of("|b1", "(2, 2)", rows);
+  const std::string packed = folder.write("a.npz", zip_of({{"x.npy", npy}}));
+  const std::string plain = folder.write("x.npy", npy);
+  for (const std::string& file : {tensors, packed, plain}) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::u8, DType::i8}) {
+      const auto opened = [&] { (void)open(file, {{"x", {2}, dtype}}); };
+      EXPECT_THAT(error_of(opened),
+                  HasSubstr("element 0 of sample 1 is 2; a boolean is a byte of 0 or 1"))
+          << file << " " << to_string(dtype);
+    }
+  }
+  const std::string labels = folder.write("y.npy", npy_of("|b1", "(2,)", std::string("\1\3", 2)));
+  const std::string features = folder.write("f.npy", npy_of("<f4", "(2,)", floats_of({1, 2})));
+  EXPECT_THAT(error_of([&] { (void)data::npy(features, labels); }), HasSubstr("y.npy] element 0"));
+}
+
 TEST(open, reads_idx_with_the_labels_beside) {
   const ScratchFolder folder;
   const std::string images = std::string("\0\0\x0d\3", 4) + big<uint32_t>(2) + big<uint32_t>(2) +

@@ -183,15 +183,27 @@ TEST(open, names_the_image_that_is_wrong) {
     }
   }
   // Damage behind the header is found when the image is read.
-  std::string damaged = formula_png();
-  damaged[damaged.find("IDAT") + 4] = '\x7f';  // the first byte of zlib's header
-  folder.write("set/a/2.png", damaged);
-  const Dataset set = open(folder.path("set"), {kImage, kClass});
-  EXPECT_THAT(error_of([&] { (void)sample_of(set, 1); }), HasSubstr("a/2.png] cannot be decoded"));
   folder.write("set/a/2.png", pillow_file("png_long_chunk"));  // it claims 457 MB in 119 bytes
   const Dataset cut = open(folder.path("set"), {kImage, kClass});
   EXPECT_THAT(error_of([&] { (void)sample_of(cut, 1); }),
-              HasSubstr("a/2.png] is a PNG file that is cut off or damaged"));
+              HasSubstr("a/2.png] is a damaged PNG file"));
+}
+
+TEST(open, finds_every_damaged_byte_of_a_png) {
+  const ScratchFolder folder;
+  const std::string whole = formula_png();
+  const auto read = [&](const std::string& png) {
+    folder.write("set/a/1.png", png);
+    (void)sample_of(open(folder.path("set"), {kImage, kClass}), 0);
+  };
+  read(whole);
+  read(whole + "what follows a picture is not part of it");
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    EXPECT_THAT(error_of([&] { read(damaged); }), HasSubstr("a/1.png] ")) << at;
+    EXPECT_THAT(error_of([&] { read(whole.substr(0, at)); }), HasSubstr("a/1.png] ")) << at;
+  }
 }
 
 TEST(open, says_which_models_take_images) {

@@ -194,7 +194,20 @@ TEST(open, refuses_what_is_no_sound) {
               HasSubstr("feed a floating-point input [samples] or [samples, channels]"));
   const std::string whole = wav_of(shorts({1, 2, 3, 4}), 16, 2);
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_EQ(sound_error(whole.substr(0, size), {2}).find('\n'), std::string::npos);
+    const std::string error = sound_error(whole.substr(0, size), {2});
+    EXPECT_THAT(error, HasSubstr("a.wav] is ")) << size;
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+  }
+  EXPECT_THAT(
+      sound_error(whole.substr(0, whole.size() - 1), {2}),
+      HasSubstr("is a WAV file that is cut short: it announces 8 bytes of samples and has 7"));
+}
+
+TEST(open, takes_sounds_of_unknown_length_to_their_end) {
+  for (const uint32_t unknown : {0xFFFFFFFFU, 0x7FFFF000U}) {
+    std::string wav = wav_of(shorts({4096, 8192}), 16);
+    wav.replace(wav.find("data") + 4, 4, little(unknown));
+    EXPECT_THAT(sound_of(wav, {3}), ElementsAre(0.125, 0.25, 0));
   }
 }
 

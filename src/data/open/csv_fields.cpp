@@ -31,11 +31,17 @@ bool are_column_names(const std::vector<std::string>& cells) {
   return has_word;
 }
 
+// Of the first line, without what stands in quotes.
 char delimiter_of(std::string_view text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  if (line.find('\t') != std::string_view::npos) return '\t';
-  return line.find(',') == std::string_view::npos && line.find(';') != std::string_view::npos ? ';'
-                                                                                              : ',';
+  std::string line;
+  bool is_quoted = false;
+  for (const char c : text) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (c == '\n' && !is_quoted) break;
+    if (!is_quoted) line += c;
+  }
+  if (line.find('\t') != std::string::npos) return '\t';
+  return line.find(',') == std::string::npos && line.find(';') != std::string::npos ? ';' : ',';
 }
 
 // The values of one field, row after row.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <thimble/error.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <climits>
@@ -100,18 +101,35 @@ bool begins_with(std::span<const std::byte> head, const unsigned char (&magic)[N
                     [](unsigned char a, std::byte b) { return std::byte{a} == b; });
 }
 
-// stb_image makes room for what the length of a chunk says before it reads the chunk.
+// Checks the chunks up to the end of the picture. stb_image makes room for what the length of a
+// chunk says before it reads the chunk, and looks at no checksum.
 void require_whole_chunks(const std::string& file, std::span<const std::byte> bytes) {
-  for (size_t at = sizeof(kPngMagic); bytes.size() - at >= 8;) {
-    size_t length = 0;  // most significant byte first
-    for (size_t i = 0; i < 4; ++i) length = length << 8U | std::to_integer<size_t>(bytes[at + i]);
-    at += 8;  // the length and the type
-    if (length > bytes.size() - at) {
-      throw Error(file, fmt::format("is a PNG file that is cut off or damaged: {} bytes follow a "
-                                    "chunk's header that promises {}",
-                                    bytes.size() - at, length));
+  constexpr size_t kWord = 4;            // a length, a type, a checksum
+  constexpr uint32_t kEnd = 0x49454E44;  // IEND
+  const auto word = [&](size_t at) {     // most significant byte first
+    uint32_t value = 0;
+    for (size_t i = 0; i < kWord; ++i)
+      value = value << 8U | std::to_integer<uint32_t>(bytes[at + i]);
+    return value;
+  };
+  size_t at = sizeof(kPngMagic);
+  for (uint32_t type = 0; type != kEnd;) {
+    const size_t left = bytes.size() - at;
+    const size_t length = left < kWord ? 0 : word(at);
+    if (left < 3 * kWord || length > left - 3 * kWord) {
+      throw Error(file, fmt::format("is a PNG file that is cut off or damaged: a chunk begins at "
+                                    "byte {} of {}, and does not end",
+                                    at, bytes.size()));
     }
-    at = std::min(at + length + 4, bytes.size());  // 4: the checksum
+    type = word(at + kWord);
+    const auto* const from = reinterpret_cast<const Bytef*>(bytes.data() + at + kWord);
+    if (crc32_z(0, from, kWord + length) != word(at + 2 * kWord + length)) {
+      throw Error(file,
+                  fmt::format("is a damaged PNG file: the checksum of the chunk at byte {} is "
+                              "wrong",
+                              at));
+    }
+    at += 3 * kWord + length;
   }
 }
 

@@ -36,7 +36,7 @@ using ReadBytes = std::function<size_t(std::span<std::byte>)>;
 // A whole PNG or JPEG file. 16-bit channels give their upper 8 bits, palettes their colours. A
 // JPEG is turned as its EXIF data say; of CMYK colours it becomes RGB, without colour profiles.
 // Memory: about four times the pixels' bytes while decoding. Throws Error naming the file where it
-// is damaged, or of another kind.
+// is damaged, which the checksums of a PNG tell, or of another kind.
 [[nodiscard]] Picture decode_picture(const std::string& file, std::span<const std::byte> bytes);
 
 }  // namespace thimble::io

@@ -4,6 +4,8 @@
 #include <thimble/error.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 
 #if defined(THIMBLE_HAS_SNDFILE)
@@ -74,6 +76,32 @@ bool is_plain(int format) {
   }
 }
 
+// libsndfile takes fewer samples where a file ends before those that its header announces.
+void require_whole_samples(const std::string& file, const SoundBytes& bytes) {
+  // Programs that write to a pipe announce this many bytes or more: they do not know.
+  constexpr uint32_t kUnknownBytes = 0x7FFF0000;
+  constexpr int64_t kHead = 8;  // name and size of a chunk
+  std::byte head[kHead];
+  if (bytes.size < kHead) return;
+  bytes.read(0, head);
+  if (std::memcmp(head, "RIFF", 4) != 0) return;  // other forms have other sizes
+  for (int64_t at = kHead + 4; at + kHead <= bytes.size;) {
+    bytes.read(at, head);
+    uint32_t size = 0;
+    for (size_t i = kHead; i > 4; --i) size = size << 8U | std::to_integer<uint32_t>(head[i - 1]);
+    at += kHead;
+    if (std::memcmp(head, "data", 4) != 0) {
+      at += int64_t{size} + size % 2;
+      continue;
+    }
+    if (size >= kUnknownBytes || size <= bytes.size - at) return;
+    throw Error(file, fmt::format("is a WAV file that is cut short: it announces {} bytes of "
+                                  "samples and has {}",
+                                  size, bytes.size - at));
+  }
+  throw Error(file, "is a WAV file that is cut short: it ends before its samples");
+}
+
 }  // namespace
 
 SoundFile::SoundFile(const std::string& file, SoundBytes bytes)
@@ -97,6 +125,7 @@ SoundFile::SoundFile(const std::string& file, SoundBytes bytes)
                             "cannot hold; the file is damaged",
                             found.frames, found.channels, found.samplerate, handle_->bytes.size));
   }
+  require_whole_samples(file_, handle_->bytes);
   info_ = {found.frames, found.channels, found.samplerate};
 }
 
