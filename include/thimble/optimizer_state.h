@@ -35,12 +35,13 @@ class OptimizerState {
 
   // One update of every parameter that has a gradient: the same bits as a Trainer's. Puts new
   // arrays into parameters, under the shapes that they had; what a view looked at stays as it is.
-  // learning_rate: none for the optimizer's own.
+  // A parameter without one stays as it is, its number of updates too. learning_rate: none for the
+  // optimizer's own; finite and not negative.
   void update(Values& parameters, const Values& gradients,
               std::optional<double> learning_rate = {});
 
-  // Updates so far.
-  [[nodiscard]] int64_t updates() const;
+  // Updates of a parameter so far. Throws Error for an unknown name.
+  [[nodiscard]] int64_t updates(const std::string& parameter) const;
   // What is kept for a parameter, of its type and shape: "exp_avg", ... as the guide lists them.
   // Throws Error for an unknown name.
   [[nodiscard]] Array value(const std::string& parameter, const std::string& state) const;

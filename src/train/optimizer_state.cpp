@@ -3,6 +3,7 @@
 #include <thimble/optimizer_state.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "train/update_function.h"
 
@@ -14,6 +15,7 @@ struct Kept {
   train::UpdateFunction update;
   Shape shape;
   std::vector<std::vector<std::byte>> states;
+  int64_t updates = 0;
 };
 
 }  // namespace
@@ -43,7 +45,6 @@ struct OptimizerState::State {
   Optimizer optimizer;
   parallel::ThreadPool pool;
   std::map<std::string, Kept> parameters;
-  int64_t updates = 0;
 };
 
 OptimizerState::OptimizerState(const Optimizer& optimizer,
@@ -57,7 +58,7 @@ OptimizerState::OptimizerState(const Optimizer& optimizer,
   for (const auto& [name, shape] : shapes) {
     Kept& kept =
         state_->parameters
-            .try_emplace(name, Kept{train::UpdateFunction(optimizer, shape, threads), shape, {}})
+            .try_emplace(name, Kept{train::UpdateFunction(optimizer, shape, threads), shape, {}, 0})
             .first->second;
     for (const ir::StateSpec& spec : kept.update.states()) {
       const int64_t bytes = size_bytes(spec.type.dtype, spec.type.shape);
@@ -71,6 +72,10 @@ OptimizerState& OptimizerState::operator=(OptimizerState&&) noexcept = default;
 
 void OptimizerState::update(Values& parameters, const Values& gradients,
                             std::optional<double> learning_rate) {
+  const double lr = learning_rate.value_or(state_->optimizer.learning_rate());
+  if (!std::isfinite(static_cast<float>(lr)) || lr < 0.0) {
+    throw Error("learning_rate", fmt::format("expected a finite number of 0 or more, got {}", lr));
+  }
   for (const auto& [name, gradient] : gradients) {
     const Kept& kept = state_->kept(name);
     const auto parameter = parameters.find(name);
@@ -78,20 +83,20 @@ void OptimizerState::update(Values& parameters, const Values& gradients,
     State::check(name, "gradient", gradient, kept);
     State::check(name, "parameter", parameter->second, kept);
   }
-  ++state_->updates;
-  const double lr = learning_rate.value_or(state_->optimizer.learning_rate());
   for (const auto& [name, gradient] : gradients) {
     Kept& kept = state_->kept(name);
     const std::vector<std::span<std::byte>> states(kept.states.begin(), kept.states.end());
     Array& parameter = parameters.at(name);
     const std::span<const float> before = parameter.as<float>();
     std::vector<float> values(before.begin(), before.end());
-    kept.update.run(values, gradient.as<float>(), states, lr, state_->updates, state_->pool);
+    kept.update.run(values, gradient.as<float>(), states, lr, ++kept.updates, state_->pool);
     parameter = Array(std::move(values), parameter.shape());
   }
 }
 
-int64_t OptimizerState::updates() const { return state_->updates; }
+int64_t OptimizerState::updates(const std::string& parameter) const {
+  return state_->kept(parameter).updates;
+}
 
 Array OptimizerState::value(const std::string& parameter, const std::string& state) const {
   const Kept& kept = state_->kept(parameter);

@@ -42,7 +42,7 @@ TEST(optimizer_state, updates_as_a_trainer_does) {
         EXPECT_EQ(trainer.parameter(key), values) << name << " " << key << ", step " << step;
       }
     }
-    EXPECT_EQ(state.updates(), 3);
+    EXPECT_EQ(state.updates("conv.bias"), 3);
   }
 }
 
@@ -53,6 +53,34 @@ TEST(optimizer_state, takes_another_learning_rate_and_leaves_parameters_without_
   EXPECT_EQ(values["a"], (Array{0.5F, 2.5F}));
   EXPECT_EQ(values["b"], Array{3.0F});
   EXPECT_EQ(state.value("a", "momentum_buffer"), (Array{1.0F, -1.0F}));
+}
+
+// Adam's first update is lr whatever the gradient, because both moments are corrected for it.
+TEST(optimizer_state, counts_the_updates_of_each_parameter) {
+  OptimizerState state(Adam{.lr = 0.5}, {{"a", {1}}, {"b", {1}}});
+  OptimizerState::Values values{{"a", {1.0F}}, {"b", {1.0F}}};
+  for (int i = 0; i < 3; ++i) state.update(values, {{"a", {2.0F}}});
+  state.update(values, {{"b", {2.0F}}});
+  EXPECT_NEAR(values["b"].as<float>()[0], 0.5F, 1e-6F);
+  EXPECT_EQ(state.updates("a"), 3);
+  EXPECT_EQ(state.updates("b"), 1);
+  EXPECT_THAT(error_of([&] { static_cast<void>(state.updates("c")); }), HasSubstr("[c]"));
+}
+
+TEST(optimizer_state, refuses_learning_rates_that_are_no_rates) {
+  OptimizerState state(Adam{}, {{"a", {1}}});
+  OptimizerState::Values values{{"a", {1.0F}}};
+  for (const double lr : {-0.1, double{NAN}, double{INFINITY}, 1e39}) {
+    EXPECT_THAT(error_of([&] {
+                  state.update(values, {{"a", {1.0F}}}, lr);
+                }),
+                HasSubstr("[learning_rate] expected a finite number of 0 or more"))
+        << lr;
+  }
+  EXPECT_EQ(values["a"], Array{1.0F});
+  EXPECT_EQ(state.updates("a"), 0);
+  state.update(values, {{"a", {1.0F}}}, 0.0);
+  EXPECT_EQ(values["a"], Array{1.0F});
 }
 
 TEST(optimizer_state, takes_views_and_keeps_shapes) {
@@ -81,7 +109,7 @@ TEST(optimizer_state, refuses_what_does_not_fit_and_changes_nothing) {
   EXPECT_THAT(message({{"a", {1.0F, 2.0F}}}),
               HasSubstr("expected a parameter of f32, got i32; integers are not trained"));
   values["a"] = {1.0F, 2.0F};
-  EXPECT_EQ(state.updates(), 0);
+  EXPECT_EQ(state.updates("a"), 0);
   EXPECT_EQ(values["a"], (Array{1.0F, 2.0F}));
   EXPECT_THAT(error_of([&] { static_cast<void>(state.value("a", "no")); }),
               HasSubstr("keeps no \"no\" for it; it keeps exp_avg, exp_avg_sq"));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "autodiff/autodiff.h"
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
 
@@ -46,6 +47,22 @@ TEST(roll, by_more_places_than_a_number_holds) {
   EXPECT_EQ(rolled({INT64_MIN}, {}), down);
   EXPECT_EQ(rolled({INT64_MAX, INT64_MAX, 2}, {0, 0, 0}),
             (std::vector<float>{5, 6, 0, 1, 2, 3, 4}));
+}
+
+// -2^63 has no negative by which the gradient could be rolled back.
+TEST(roll, sends_gradients_back_by_as_many_places) {
+  for (const bool is_flat : {false, true}) {
+    Graph g;
+    const Value x = g.constant("x", {7}, {0, 0, 0, 0, 0, 0, 0});
+    const Value up = g.constant("up", {7}, {0, 1, 2, 3, 4, 5, 6});
+    const Value y = roll(x, {.shifts = {INT64_MIN},
+                             .axes = is_flat ? std::vector<int64_t>{} : std::vector<int64_t>{0}});
+    const std::vector<autodiff::Cotangent> seeds = {{y, up}};
+    const std::vector<int> wanted = {x.id()};
+    const int gradient = autodiff::append_gradients(g.ir(), seeds, wanted)[0].gradient;
+    ASSERT_GE(gradient, 0);
+    EXPECT_EQ(evaluate(g.ir().value(gradient)), (std::vector<float>{6, 0, 1, 2, 3, 4, 5}));
+  }
 }
 
 }  // namespace thimble::test::roll_test
