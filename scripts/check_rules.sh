@@ -93,7 +93,7 @@ metrics: eval
 import: import
 plan swap: plan
 data data_loader data_open data_split data_text: data
-compiled_training fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
+compiled_training evaluator fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
 recipes: recipes
 thimble: apps
 '
@@ -148,10 +148,11 @@ for definition in src/ops/*/op.cpp; do
     where "\"$op\"|[<\"](thimble/)?ops/${op}[/.]" "${nameless[@]}")
 done
 
-# Trainer, file formats and Python do not name ops either. Some of their settings have names of ops, such
-# as "threshold". So a string counts only if it has an underscore, or is looked up or compared.
+# Trainer, file formats, programs, data, scores, Python and the commands do not name ops either. Some of
+# their settings have names of ops, such as "threshold". So a string counts only if it has an underscore,
+# or is looked up or compared.
 # Python binds time_distributed by name, because it takes a function, which no table describes.
-callers=(src/{train,io}/**/*.{h,cpp} python/src/**/*.{h,cpp})
+callers=(src/{train,io,program,data,eval}/**/*.{h,cpp} apps/**/*.{h,cpp} python/src/**/*.{h,cpp})
 names=$(grep -hoE 'ame = "[a-z0-9]+(_[a-z0-9]+)+"' src/ops/*/op.cpp | sed -E 's/.*"(.*)"/\1/' |
   sort -u | paste -sd '|')
 breaks "an op is named outside its folder" < <(

@@ -13,7 +13,9 @@
 namespace thimble::cli {
 namespace {
 
-constexpr const char* kOutput = "class scores";
+// What roc_auc is computed from, as outputs.
+constexpr const char* kScores = "class scores";
+constexpr const char* kLabels = "class labels";
 constexpr int64_t kBest = 5;
 
 struct Classifier {
@@ -21,46 +23,31 @@ struct Classifier {
   Value labels;
 };
 
+bool has_classes_of(Value scores, Value labels) {
+  std::vector<int64_t> dims = scores.shape().dims();
+  if (dims.empty() || !is_floating(scores.dtype()) || labels.dtype() != DType::i32) return false;
+  dims.pop_back();
+  return Shape(std::move(dims)) == labels.shape();
+}
+
+// Scores [..., classes] and class indices [...] of the first metric that compares such.
 Classifier classifier_of(Graph& model) {
   ir::Graph& graph = model.ir();
   for (const auto& [name, value] : graph.metrics) {
     const int producer = graph.data(value).producer;
     if (producer < 0) continue;
     const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
-    if (std::string_view(node.op->name) != "accuracy") continue;
+    if (node.inputs.size() != 2) continue;
     const Classifier found{graph.value(node.input(0)), graph.value(node.input(1))};
-    if (found.labels.dtype() == DType::i32) return found;
+    if (has_classes_of(found.scores, found.labels)) return found;
   }
   throw Error("scores",
-              "the model reports no accuracy of class indices, so that it has none of "
-              "these scores");
+              "the model has no metric of scores [..., classes] and class indices [...], such as "
+              "accuracy, so that it has none of these scores");
 }
 
 bool wants(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// The samples' labels, one after another.
-std::vector<int32_t> labels_of(const data::Dataset& samples, const std::string& label) {
-  const std::vector<data::Field>& fields = samples.fields();
-  std::vector<std::vector<std::byte>> held;
-  std::vector<void*> out;
-  size_t wanted = fields.size();
-  for (size_t f = 0; f < fields.size(); ++f) {
-    held.emplace_back(static_cast<size_t>(size_bytes(fields[f].dtype, fields[f].shape)));
-    out.push_back(held.back().data());
-    if (fields[f].name == label) wanted = f;
-  }
-  if (wanted == fields.size()) {
-    throw Error("scores", fmt::format("the data has no field \"{}\"", label));
-  }
-  std::vector<int32_t> labels;
-  for (int64_t i = 0; i < samples.size(); ++i) {
-    samples.read(i, out);
-    const auto* const first = reinterpret_cast<const int32_t*>(held[wanted].data());
-    labels.insert(labels.end(), first, first + held[wanted].size() / sizeof(int32_t));
-  }
-  return labels;
 }
 
 }  // namespace
@@ -80,21 +67,22 @@ void add_class_scores(Graph& model, const std::vector<std::string>& names) {
     const int64_t k = std::min(kBest, of.scores.shape()[-1]);
     model.metric("top5", top_k_accuracy(of.scores, of.labels, k));
   }
-  if (wants(names, "roc_auc")) model.output(kOutput, of.scores);
+  if (wants(names, "roc_auc")) {
+    model.output(kScores, of.scores);
+    model.output(kLabels, of.labels);
+  }
 }
 
-void finish_class_scores(const std::vector<std::string>& names, Trainer& trainer,
-                         const data::Dataset& samples, std::map<std::string, double>& metrics) {
+std::vector<std::string> class_score_outputs(const std::vector<std::string>& names) {
+  if (!wants(names, "roc_auc")) return {};
+  return {kScores, kLabels};
+}
+
+void finish_class_scores(const std::vector<std::string>& names,
+                         const std::map<std::string, Array>& outputs,
+                         std::map<std::string, double>& metrics) {
   if (!wants(names, "roc_auc")) return;
-  const Array scores = trainer.predict(samples, kOutput);
-  std::string label;
-  for (const data::Field& field : samples.fields()) {
-    if (field.is_label && field.dtype == DType::i32) label = field.name;
-  }
-  std::vector<int64_t> dims = scores.shape().dims();
-  dims.pop_back();
-  const Array labels(labels_of(samples, label), Shape(std::move(dims)));
-  metrics["roc_auc"] = thimble::metrics::roc_auc(labels, scores);
+  metrics["roc_auc"] = thimble::metrics::roc_auc(outputs.at(kLabels), outputs.at(kScores));
 }
 
 }  // namespace thimble::cli

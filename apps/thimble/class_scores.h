@@ -1,9 +1,8 @@
 // Scores of classifiers that the command line computes beside a model's own metrics.
 #pragma once
 
-#include <thimble/data.h>
+#include <thimble/array.h>
 #include <thimble/graph.h>
-#include <thimble/trainer.h>
 
 #include <map>
 #include <string>
@@ -14,13 +13,17 @@ namespace thimble::cli {
 // The names that --scores takes.
 [[nodiscard]] const std::vector<std::string>& class_score_names();
 
-// Adds what the named scores are computed from to a model that reports its accuracy: metrics
-// (macro averages over the classes) and, for roc_auc, the output of the classes' scores. Throws
-// Error where the model reports no accuracy of class indices.
+// Adds what the named scores are computed from to a classifier: metrics (macro averages over the
+// classes) and, for roc_auc, outputs. Throws Error where no metric of the model, such as its
+// accuracy, compares scores of classes with class indices.
 void add_class_scores(Graph& model, const std::vector<std::string>& names);
 
-// Scores of all predictions together, into the metrics of an evaluation: roc_auc.
-void finish_class_scores(const std::vector<std::string>& names, Trainer& trainer,
-                         const data::Dataset& samples, std::map<std::string, double>& metrics);
+// The outputs that they need of all samples.
+[[nodiscard]] std::vector<std::string> class_score_outputs(const std::vector<std::string>& names);
+
+// Scores of all samples together, into the metrics of an evaluation: roc_auc.
+void finish_class_scores(const std::vector<std::string>& names,
+                         const std::map<std::string, Array>& outputs,
+                         std::map<std::string, double>& metrics);
 
 }  // namespace thimble::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <thimble/thimble.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,17 +36,19 @@ int run_eval(const EvalArguments& options) {
   Graph graph;
   graph.ir() = model.graph().ir();
   add_class_scores(graph, options.scores);
-  Trainer trainer(std::move(graph), {.optimizer = settings.optimizer(),
-                                     .batch = options.batch > 0 ? options.batch : settings.batch,
-                                     .threads = options.threads});
-  trainer.load_weights(weights);
-  Evaluation test = trainer.evaluate(samples);
-  finish_class_scores(options.scores, trainer, samples, test.metrics);
+  Evaluator evaluator(graph, {.weights = weights,
+                              .batch = options.batch > 0 ? options.batch : settings.batch,
+                              .threads = options.threads,
+                              .outputs = class_score_outputs(options.scores)});
+  std::map<std::string, Array> outputs;
+  Evaluation test = evaluator.evaluate(samples, &outputs);
+  finish_class_scores(options.scores, outputs, test.metrics);
   if (options.json) {
     print_json({{"recipe", model.name()},
                 {"samples", test.samples},
                 {"test_loss", test.loss},
-                {"metrics", test.metrics}});
+                {"metrics", test.metrics},
+                {"planned_peak_bytes", evaluator.plan().planned_peak_bytes}});
     return kOk;
   }
   fmt::print("{} test samples of {}: loss {:.6g}", test.samples, source.name(), test.loss);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "commands.h"
+#include "ir/graph.h"
 #include "program_argument.h"
 
 namespace thimble::cli {
@@ -95,6 +96,15 @@ std::string Model::weights(const std::string& checkpoint) const {
                                   file_.empty() ? name_ : file_));
   }
   return path;
+}
+
+int64_t parameter_count(const Graph& graph) {
+  int64_t count = 0;
+  for (const ir::ValueData& data : graph.ir().values) {
+    const bool is_parameter = data.producer < 0 && data.role == ir::Role::parameter;
+    if (is_parameter) count += data.type.shape.elements();
+  }
+  return count;
 }
 
 void add_model(CLI::App& command, std::string& model, Offered offered) {

@@ -45,6 +45,9 @@ class Model {
   Recipe settings_;
 };
 
+// Elements of all parameters, trained or frozen, whatever their type.
+[[nodiscard]] int64_t parameter_count(const Graph& graph);
+
 // Adds the positional argument MODEL; its help names the recipes that the command offers.
 void add_model(CLI::App& command, std::string& model, Offered offered = any_recipe);
 

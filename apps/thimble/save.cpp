@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "console.h"
-#include "ir/summary.h"
+#include "ir/graph.h"
 #include "model.h"
 #include "options.h"
 
@@ -22,14 +22,6 @@ struct SaveArguments {
   bool json = false;
 };
 
-int64_t parameters_of(const Graph& graph) {
-  int64_t count = 0;
-  for (const ir::LayerSummary& layer : ir::summarize(graph.ir())) {
-    count += layer.parameters + layer.frozen_parameters;
-  }
-  return count;
-}
-
 int run_save(const SaveArguments& options) {
   const Model model(options.model);
   const std::string weights = options.checkpoint.empty() ? model.file() : options.checkpoint;
@@ -42,7 +34,7 @@ int run_save(const SaveArguments& options) {
   graph.ir() = model.graph().ir();
   if (!weights.empty()) load_weights(graph, weights);
   save_model(graph, options.out, options.seed.value_or(0));
-  const int64_t parameters = parameters_of(graph);
+  const int64_t parameters = parameter_count(graph);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
   if (options.json) {
     print_json({{"recipe", model.name()},

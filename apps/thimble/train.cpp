@@ -137,7 +137,8 @@ class Training {
       return trainer_.fit(train_, fit);
     } catch (const Error& error) {
       bar_.clear();
-      if (report_.epochs.empty()) throw;
+      const bool says_what_is_saved = error.message().find(checkpoint()) != std::string::npos;
+      if (report_.epochs.empty() || says_what_is_saved) throw;
       throw Error(error.where(),
                   fmt::format("{}. The checkpoint after epoch {} is untouched: {}", error.message(),
                               report_.epochs.back().epoch, checkpoint()));
@@ -217,7 +218,7 @@ class Training {
          result.loss_scale > 0.0 ? number(result.loss_scale) : nlohmann::ordered_json()},
         {"skipped_updates", result.skipped_updates},
         {"peak_rss_bytes", peak_rss_bytes()},
-        {"parameters", plan_.parameter_bytes / 4},
+        {"parameters", parameter_count(model_->graph())},
         {"weights_sha256", trainer_.weights_sha256()}};
     write_report(json, generated);
     if (interrupted())
@@ -391,9 +392,10 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("DIR");
   CLI::Option* const resume =
       command
-          ->add_option("--resume", options->resume,
-                       "checkpoint to go on from; give the other options as in its own run. More "
-                       "--epochs only where the schedule does not stretch over them: constant, say")
+          ->add_option(
+              "--resume", options->resume,
+              "checkpoint to go on from, with the options that its run had; --epochs may be more "
+              "where the schedule does not depend on them, such as constant")
           ->type_name("FILE");
   command
       ->add_option("--weights", options->weights,

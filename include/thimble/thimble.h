@@ -9,6 +9,7 @@
 #include <thimble/data_split.h>         // IWYU pragma: export
 #include <thimble/data_text.h>          // IWYU pragma: export
 #include <thimble/error.h>              // IWYU pragma: export
+#include <thimble/evaluator.h>          // IWYU pragma: export
 #include <thimble/graph.h>              // IWYU pragma: export
 #include <thimble/initializer.h>        // IWYU pragma: export
 #include <thimble/lbfgs.h>              // IWYU pragma: export

@@ -146,8 +146,12 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   return graph;
 }
 
+ir::Graph evaluation_graph(const ir::Graph& model, int64_t batch) {
+  return forward_graph(model, batch, ir::Phase::inference);
+}
+
 ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss) {
-  ir::Graph graph = forward_graph(model, batch, ir::Phase::inference);
+  ir::Graph graph = evaluation_graph(model, batch);
   if (with_loss) {
     graph.outputs.clear();
   } else {

@@ -32,6 +32,9 @@ enum class StepKind : uint8_t {
 // The forward part at inference. The loss is kept only if its label is wanted.
 [[nodiscard]] ir::Graph inference_graph(const ir::Graph& model, int64_t batch, bool with_loss);
 
+// The forward part at inference with loss, metrics and outputs.
+[[nodiscard]] ir::Graph evaluation_graph(const ir::Graph& model, int64_t batch);
+
 // Throws Error unless an output of the model, whose batch is open, has one part per sample, so that
 // predictions of batches can be concatenated.
 void require_parts_of_samples(const ir::Graph& model, const std::string& output);

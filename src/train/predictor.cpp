@@ -8,6 +8,7 @@
 
 #include "ir/element.h"
 #include "train/checkpoint.h"
+#include "train/collected.h"
 #include "train/compile.h"
 #include "train/given_values.h"
 #include "train/runner.h"
@@ -82,36 +83,6 @@ Given given_for(const ir::ValueData& source, const Array& values) {
   return {&source, values, elements};
 }
 
-// Collects the elements of an output, which need not fill whole bytes.
-class Collected {
- public:
-  void add(DType dtype, std::span<const std::byte> bytes, int64_t elements) {
-    const auto old = static_cast<size_t>(bits_ / 8);
-    const int64_t bits_left = bits_ % 8;
-    const int64_t added = elements * bits(dtype);
-    bytes_.resize(static_cast<size_t>((bits_ + added + 7) / 8));
-    if (bits_left == 0) {
-      std::copy_n(bytes.begin(), bytes_.size() - old, bytes_.begin() + static_cast<int64_t>(old));
-    } else {
-      copy_packed(dtype, bytes, elements);
-    }
-    bits_ += added;
-  }
-  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  void copy_packed(DType dtype, std::span<const std::byte> from, int64_t elements) {
-    const int type = static_cast<int>(dtype);
-    const int64_t first = bits_ / bits(dtype);
-    for (int64_t i = 0; i < elements; ++i) {
-      element_store_int(bytes_.data(), type, first + i, element_load_int(from.data(), type, i));
-    }
-  }
-
-  std::vector<std::byte> bytes_;
-  int64_t bits_ = 0;
-};
-
 // Elements first to first + count of an array.
 void copy_elements(std::span<std::byte> to, const Array& from, int64_t first, int64_t count) {
   const DType dtype = from.dtype();
@@ -144,7 +115,7 @@ std::map<std::string, Array> Predictor::run(const std::map<std::string, Array>& 
     }
     count = samples;
   }
-  std::map<std::string, Collected> collected;
+  std::map<std::string, train::Collected> collected;
   for (int64_t first = 0; first < count; first += state_->batch) {
     const int64_t n = std::min(state_->batch, count - first);
     exec::Session& session = state_->session(n);

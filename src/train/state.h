@@ -40,6 +40,10 @@ struct Sums {
   [[nodiscard]] Evaluation mean(const Finishes& finishes) const;
 };
 
+// Sets the random numbers of a batch at inference. They depend only on the batch's number, so that
+// a model gives one result. No training step has these numbers.
+void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part);
+
 // The progress of a training: everything that a checkpoint holds beside the store.
 struct Progress {
   int64_t step = 0;     // steps done
@@ -54,6 +58,12 @@ struct Progress {
 
 // Kinds of programs.
 enum class ProgramKind : int { update, accumulate, finish, evaluate, predict, gradients };
+
+// A loss that is not finite while training.
+class NotFinite : public Error {
+ public:
+  using Error::Error;
+};
 
 // Throws Error where a schedule watches a metric that the model does not have.
 void check_metric(const ir::Graph& model, const std::string& metric);

@@ -93,13 +93,11 @@ void set_rng(const exec::Session& session, uint64_t seed, uint64_t step, const P
   set(session, ir::kRngName, rng);
 }
 
-// Noise at inference depends only on the batch's number, so a model gives one result. No training
-// step has these numbers.
+}  // namespace
+
 void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part) {
   set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch), part);
 }
-
-}  // namespace
 
 void State::check_count(const data::Batch& batch) const {
   if (batch.count >= 1 && batch.count <= options.batch) return;
@@ -299,7 +297,7 @@ void State::evaluate_part(const data::Batch& batch, const Part& part, Feed& feed
     feed.require_indices(indices, batch, "So the loss is not finite");
     if (while_training) {
       fill();
-      throw Error(
+      throw NotFinite(
           "training",
           fmt::format("the validation loss is not finite after step {} (epoch {}); the "
                       "first value that went bad is {}. Nothing was saved since; try a "

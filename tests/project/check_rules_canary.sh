@@ -5,7 +5,8 @@ set -euo pipefail
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-mkdir -p include/thimble src/ops/{flicker,glow,soft_glow} src/{passes,ir,exec,novel,train,io} apps/thimble python/src scripts docs
+mkdir -p include/thimble src/ops/{flicker,glow,soft_glow}
+mkdir -p src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/src scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
   >src/ops/glow/simd.cpp
@@ -28,6 +29,8 @@ printf '#include <thimble/ops/glow.h>\n' >src/exec/composed.cpp
 printf 'int y;\n' >src/novel/unknown.cpp
 printf '#include <zlib.h>\n#include "plan/arena.h"\n#include "passes/passes.h"\n' >src/exec/good.cpp
 printf '#include "simd/gemm.h"\n' >apps/thimble/kernel.cpp
+printf 'bool glows = std::string_view(node.op->name) != "glow";\n' >apps/thimble/by_name.cpp
+printf 'const char* kOp = "soft_glow";\n' | tee src/{data,eval,program}/by_name.cpp >/dev/null
 printf '#include "parallel/thread_pool.h"\n' >python/src/pool.cpp
 printf 'const char* kName = "soft_glow";  // .name = "soft_glow"\n' >src/ops/soft_glow/op.cpp
 printf 'auto op = ir::find_op("glow");\n' >src/ops/soft_glow/rule.h
@@ -39,6 +42,7 @@ printf 'data=/ho%s/someone/data\n' me >scripts/path.sh
 printf '// TO%s: later\n' DO >src/passes/open.cpp
 
 cat >expected <<'EOF'
+apps/thimble/by_name.cpp:1: an op is named outside its folder
 apps/thimble/kernel.cpp:1: an include against the order of the layers
 include/thimble/foreign.h:2: a public header includes the standard library and <thimble/...> alone
 include/thimble/long.h:151: a public header has at most 150 lines
@@ -46,6 +50,8 @@ include/thimble/schedule.h:2: an include against the order of the layers
 python/src/by_name.cpp:1: an op is named outside its folder
 python/src/pool.cpp:1: an include against the order of the layers
 scripts/path.sh:1: a path of one machine
+src/data/by_name.cpp:1: an op is named outside its folder
+src/eval/by_name.cpp:1: an op is named outside its folder
 src/exec/composed.cpp:1: an include against the order of the layers
 src/exec/composed.cpp:1: the op glow is named outside its folder
 src/io/by_name.cpp:1: an op is named outside its folder
@@ -62,6 +68,7 @@ src/passes/by_name.cpp:2: the op glow is named outside its folder
 src/passes/long.cpp:501: more than 500 lines
 src/passes/open.cpp:1: an open end: do it, or put it in the tracker
 src/passes/upwards.cpp:3: an include against the order of the layers
+src/program/by_name.cpp:1: an op is named outside its folder
 src/train/by_header.cpp:2: an op is named outside its folder
 EOF
 if "$1" "$tree" >found 2>/dev/null; then
