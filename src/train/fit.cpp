@@ -98,13 +98,37 @@ class Fitting {
   // An update can overflow although its step's loss was finite. Such weights must not replace a
   // good checkpoint.
   void require_finite_weights() const {
+    const exec::Store::Entry* const entry = parameter_not_finite();
+    if (entry == nullptr) return;
+    throw Error("training",
+                fmt::format("the update of step {} (epoch {}) left parameter {} not finite, so "
+                            "nothing was saved; try a lower learning rate or gradient clipping",
+                            state_.progress.step, state_.progress.epoch + 1, entry->name));
+  }
+  // Null where all are finite.
+  [[nodiscard]] const exec::Store::Entry* parameter_not_finite() const {
     for (const exec::Store::Entry& entry : state_.runner.store().entries()) {
       if (entry.role != ir::Role::parameter) continue;
-      if (exec::is_finite(entry.type, state_.runner.store().read(entry))) continue;
-      throw Error("training",
-                  fmt::format("the update of step {} (epoch {}) left parameter {} not finite, so "
-                              "nothing was saved; try a lower learning rate or gradient clipping",
-                              state_.progress.step, state_.progress.epoch + 1, entry.name));
+      if (!exec::is_finite(entry.type, state_.runner.store().read(entry))) return &entry;
+    }
+    return nullptr;
+  }
+
+  // Calls a function that reads samples. Where that fails, the steps before are saved.
+  template <class Read>
+  auto saved_if_failing(const Read& read) const {
+    try {
+      return read();
+    } catch (const train::NotFinite&) {
+      throw;
+    } catch (const Error& error) {
+      const bool is_at_start = state_.progress.step == first_step_;
+      if (options_.checkpoint.empty() || is_at_start || parameter_not_finite() != nullptr) throw;
+      save_if(options_.checkpoint);
+      throw Error(
+          error.where(),
+          fmt::format("{}. The training up to step {} is saved: mend the data, and resume from {}",
+                      error.message(), state_.progress.step, options_.checkpoint));
     }
   }
 
@@ -123,7 +147,8 @@ class Fitting {
   bool run_batches() {
     train::Progress& progress = state_.progress;
     stream_.start(progress.epoch, progress.batch);
-    while (const data::Batch* batch = stream_.next()) {
+    const auto next = [&] { return saved_if_failing([&] { return stream_.next(); }); };
+    while (const data::Batch* batch = next()) {
       const auto start = Clock::now();
       const exec::SwapCounters before = state_.swapped_by_steps;
       const double ran_before = state_.ran_ms;
@@ -157,7 +182,7 @@ class Fitting {
     report.train = progress.sums.mean(state_.finishes);
     if (validate_) {
       stream_.release();  // validation uses this memory for its samples
-      report.validation = validate_();
+      report.validation = saved_if_failing(validate_);
       state_.limit(stream_);
     }
     report.learning_rate = state_.learning_rate;
@@ -188,6 +213,7 @@ class Fitting {
   const FitOptions& options_;
   const std::function<Evaluation()>& validate_;
   const int64_t last_epoch_;
+  const int64_t first_step_ = state_.progress.step;
   train::Feed feed_;
   train::StepTimes step_times_;
   FitResult result_;

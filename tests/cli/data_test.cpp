@@ -53,6 +53,43 @@ TEST(cli_data, are_a_folder_of_images_for_any_classifier) {
   EXPECT_THAT(refused.err, HasSubstr("one/11.png] is no PNG or JPEG file"));
 }
 
+// Ten images a class in train and test.
+void write_parts(const TemporaryFolder& data) {
+  for (const char* const part : {"train/", "test/"}) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string name = std::to_string(i) + ".png";
+      write_png(data / (part + ("zero/" + name)), static_cast<unsigned char>(i));
+      write_png(data / (part + ("one/" + name)), static_cast<unsigned char>(200 + i));
+    }
+  }
+}
+
+TEST(cli_data, that_are_damaged_end_a_training_that_goes_on_when_they_are_mended) {
+  const TemporaryFolder data, out;
+  write_parts(data);
+  const std::vector<std::string> options = {"--threads", "1", "--json"};
+  const Outcome straight = train_on(data.path(), out, options);
+  ASSERT_EQ(straight.code, 0) << straight.err;
+  for (const char* const file : {"train/zero/3.png", "test/one/9.png"}) {
+    const std::string whole = read_text(data / file);
+    std::string damaged = whole;
+    damaged[damaged.size() / 2] ^= 1;
+    write_text(data / file, damaged);
+    const Outcome ended = train_on(data.path(), out, options);
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err, HasSubstr(std::string(file) + "] is a damaged PNG file"));
+    EXPECT_THAT(ended.err, HasSubstr("is saved: mend the data, and resume from"));
+    write_text(data / file, whole);
+    std::vector<std::string> more = options;
+    more.insert(more.end(), {"--resume", out / "out/checkpoint.safetensors"});
+    const Outcome resumed = train_on(data.path(), out, more);
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    for (const char* const key : {"weights_sha256", "test_loss", "train_loss", "steps"}) {
+      EXPECT_EQ(last_line_json(resumed.out)[key], last_line_json(straight.out)[key]) << key;
+    }
+  }
+}
+
 TEST(cli_data, are_arrays_by_the_names_of_inputs_and_labels) {
   using data::testing::npy_of;
   const TemporaryFolder data, out;
