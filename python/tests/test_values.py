@@ -165,3 +165,40 @@ def test_division_by_and_of_a_number_is_exact():
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(tb.jit(lambda v, c=c: v / c)(x), x / np.float32(c))
             np.testing.assert_array_equal(tb.jit(lambda v, c=c: c / v)(x), np.float32(c) / x)
+
+
+def in_f16(function, x):
+    """A function of a Value of f16, of f16 numbers."""
+    graph = tb.Graph()
+    graph.output("y", function(graph.input("x", (1,), "f16")))
+    return tb.Predictor(graph, {}, batch=len(x)).predict(x[:, None])[:, 0]
+
+
+@pytest.mark.parametrize("c", [3.0, 7.0, 4.0, 49.0, -0.375])
+def test_division_of_16_bits_by_and_of_their_numbers_is_rounded_once(c):
+    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    x = x[np.isfinite(x) & (x != 0)]
+    wide = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(in_f16(lambda v: v / c, x), (wide / c).astype(np.float16))
+        np.testing.assert_array_equal(in_f16(lambda v: c / v, x), (c / wide).astype(np.float16))
+
+
+@pytest.mark.parametrize("c", [0.1, 1e-3, 123.456, 1e6])
+def test_division_of_16_bits_by_and_of_other_numbers_is_that_of_f32(c):
+    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    x = x[np.isfinite(x) & (x != 0)]
+    wide, number = x.astype(np.float32), np.float32(c)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(in_f16(lambda v: v / c, x), (wide / number).astype(np.float16))
+        np.testing.assert_array_equal(in_f16(lambda v: c / v, x), (number / wide).astype(np.float16))
+
+
+def test_division_of_bfloat16_by_and_of_a_number_is_that_of_f32():
+    x = np.random.default_rng(8).uniform(-4, 4, 999).astype(np.float32)
+    halves = (x.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)  # what bf16 holds
+    for c in map(np.float32, (3.0, 0.1, 49.0)):
+        for quotient in (lambda v, c=c: v / c, lambda v, c=c: c / v):
+            rounded = tb.jit(lambda v: tb.cast(tb.cast(v, "bf16"), "f32"))(quotient(halves).astype(np.float32))
+            got = tb.jit(lambda v, q=quotient: tb.cast(q(tb.cast(v, "bf16")), "f32"))(halves)
+            np.testing.assert_array_equal(got, rounded)

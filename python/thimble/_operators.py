@@ -43,13 +43,18 @@ def mul(a: Any, b: Any) -> Any:
 
 
 def div(a: Any, b: Any) -> Any:
-    """a / b, exact: a number is multiplied by only where its reciprocal is exact (or the other side has
-    16 bits, in which it might not be)."""
-    if _is_number(b, a) and b != 0 and (a.dtype != "f32" or _has_exact_reciprocal(float(b))):
-        return ops.affine(a, scale=1.0 / float(b))
-    if _is_number(a, b) and b.dtype != "f32":
-        return ops.affine(ops.reciprocal(b), scale=float(a))
+    """a / b. The quotient by or of a number is computed in f32 and has the type of the other side."""
+    if _is_number(b, a):
+        if _has_exact_reciprocal(float(b)):
+            return ops.affine(a, scale=1.0 / float(b))
+        return _as(a.dtype, ops.div(_as("f32", a), float(b)))
+    if _is_number(a, b):
+        return _as(b.dtype, ops.div(float(a), _as("f32", b)))
     return ops.div(a, b)
+
+
+def _as(dtype: str, x: Any) -> Any:
+    return x if x.dtype == dtype else ops.cast(x, dtype)
 
 
 def _has_exact_reciprocal(x: float) -> bool:
