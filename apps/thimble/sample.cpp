@@ -173,9 +173,10 @@ void add_image_options(CLI::App& command, SampleArguments& options) {
       ->check(whole_number())
       ->type_name("N");
   command
-      .add_option("--classifier", options.classifier,
-                  "of images: checkpoint of what judges them [classifier.safetensors beside the "
-                  "other, where there is one]")
+      .add_option(
+          "--classifier", options.classifier,
+          "of images: checkpoint of the classifier that judges them [classifier.safetensors "
+          "beside the weights, where there is one]")
       ->type_name("FILE");
 }
 

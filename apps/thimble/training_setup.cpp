@@ -74,9 +74,8 @@ void SetupOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--freeze", freeze,
-          "sparse update: do not train the parameters whose names match the pattern, such as "
-          "'conv*'; they need neither gradient nor optimizer state; may be given more than once "
-          "[none]")
+          "do not train the parameters whose names match the pattern, such as 'conv*'; they need "
+          "neither gradient nor optimizer state; may be given more than once [none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   command.add_option("--seed", seed, "seed of initial values, order, noise [0]")
