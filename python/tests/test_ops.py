@@ -345,6 +345,7 @@ FIXED = {
     "quantized_average_pool2d": lambda g: int8(g, x=IMAGES),
     "quantized_global_average_pool2d": lambda g: int8(g, images=IMAGES),
     "quantized_conv2d": lambda g: int8_layer(g, x=IMAGES, weight=(8, 3, 3, 16)),
+    "quantized_conv_transpose2d": lambda g: int8_layer(g, x=IMAGES, weight=(16, 3, 3, 8)),
     "quantized_dense": lambda g: int8_layer(g, x=ROW, weight=(8, 32)),
     "batch_norm_inference": lambda g: {
         n: g.parameter(n, (32,)) for n in ("gamma", "beta", "mean", "variance")},

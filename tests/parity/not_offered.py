@@ -139,6 +139,7 @@ _NO_COUNTERPART: dict[str, str] = {
         stop_gradient by_phase straight_through_round""",
     "int8 whose types carry scales; PyTorch's quantized tensors are not in the databases": """
         quantize dequantize requantize quantized_add quantized_mul quantized_dense quantized_conv2d
+        quantized_conv_transpose2d
         quantized_average_pool2d quantized_global_average_pool2d""",
     "not in PyTorch": """
         additive_attention gaussian_kl geglu swiglu nearest_centroid positional_encoding

@@ -3,16 +3,12 @@
 #include <thimble/ops/conv_transpose2d.h>
 #include <thimble/ops/sum_to.h>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "ir/function_def.h"
-#include "ir/sizes.h"
 #include "ops/families/builder/layer.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/conv_kernel_dims.h"
 #include "ops/families/conv/conv_kernels.h"
+#include "ops/families/conv/transposed.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv_transpose2d
@@ -21,47 +17,8 @@
 namespace thimble::ops::conv_transpose2d_impl {
 namespace {
 
-// Subtracts what output_padding and padding have in common from both: with an output_padding of at
-// least the stride, the adjoint convolution of the result would otherwise be larger than x.
-ConvTranspose2dAttrs canonical(ConvTranspose2dAttrs attrs) {
-  const auto move = [](int64_t& extra, int64_t& cut, int64_t stride) {
-    if (extra < stride) return;
-    const int64_t both = std::min(extra, cut);
-    extra -= both;
-    cut -= both;
-  };
-  if (attrs.padding.automatic) return attrs;
-  move(attrs.output_padding.h, attrs.padding.bottom, attrs.stride.h);
-  move(attrs.output_padding.w, attrs.padding.right, attrs.stride.w);
-  return attrs;
-}
-
 Convolution convolution(const ConvTranspose2dAttrs& attrs, const Shape& weight) {
   return convolution_of(attrs, image_size(weight));
-}
-
-// Height and width of the result. The adjoint convolution maps an image of this size to the size of
-// x.
-Pair result_size(const ConvTranspose2dAttrs& attrs, const Window& window, Pair x) {
-  const Pair stride = attrs.stride;
-  if (attrs.padding.automatic) {
-    return {ir::bounded_product(x.h, stride.h), ir::bounded_product(x.w, stride.w)};
-  }
-  const Pair extent = window_extent(window);
-  const Padding& padding = attrs.padding;
-  return {ir::bounded_product(x.h - 1, stride.h) - padding.top - padding.bottom + extent.h +
-              attrs.output_padding.h,
-          ir::bounded_product(x.w - 1, stride.w) - padding.left - padding.right + extent.w +
-              attrs.output_padding.w};
-}
-
-void check_output_padding(const ir::InferContext& c, const ConvTranspose2dAttrs& attrs) {
-  const Pair extra = attrs.output_padding;
-  c.require(extra.h >= 0 && extra.w >= 0 && extra.h < attrs.stride.h && extra.w < attrs.stride.w,
-            "expected output_padding of at least 0 and, less the padding below and to the right, "
-            "below stride: it only chooses among the sizes that the convolution maps to that of x");
-  c.require(!attrs.padding.automatic || extra == Pair(0),
-            "Padding::same() sets the size of the result; leave output_padding out");
 }
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
@@ -69,24 +26,17 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require_rank(1, 4);
   const Shape& x = c.shape(0);
   check_window(c, convolution(c.attrs.as<ConvTranspose2dAttrs>(), c.shape(1)).window);
-  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
+  const ConvTranspose2dAttrs attrs = canonical_transpose(c.attrs.as<ConvTranspose2dAttrs>());
   const int64_t channels = grouped_channels(c, attrs.groups);
   check_weights(c, attrs.groups, x[3], channels, "input", "output");
   check_bias(c, channels);
   const Window window = convolution(attrs, c.shape(1)).window;
-  check_output_padding(c, attrs);
-  c.require(x[1] >= 1 && x[2] >= 1, "expected images of at least 1 by 1");
-  const Pair size = result_size(attrs, window, image_size(x));
-  if (size.h < 1 || size.w < 1) {
-    c.fail(fmt::format("nothing is left: the result would be {} by {}; make padding smaller",
-                       size.h, size.w));
-  }
-  check_reach(c, window, size);
+  const Pair size = checked_transpose_size(c, attrs, window);
   return {{DType::f32, {x[0], size.h, size.w, channels}}};
 }
 
 ir::Params params(const ir::KernelContext& c) {
-  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
+  const ConvTranspose2dAttrs attrs = canonical_transpose(c.attrs.as<ConvTranspose2dAttrs>());
   conv_transpose2d_dims d =
       conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.out()));
   d.activation = kernel_activation_of(attrs.activation);
@@ -96,7 +46,7 @@ ir::Params params(const ir::KernelContext& c) {
 // The adjoint of the adjoint is the convolution itself. The weight gradient is that of the
 // convolution with the two images swapped.
 std::vector<Value> vjp(const ir::VjpContext& c) {
-  const ConvTranspose2dAttrs attrs = canonical(c.attrs.as<ConvTranspose2dAttrs>());
+  const ConvTranspose2dAttrs attrs = canonical_transpose(c.attrs.as<ConvTranspose2dAttrs>());
   const Value x = c.input(0);
   const Value weight = c.input(1);
   const Value dy = activation_grad(attrs.activation, c.grad(), c.output());
