@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "train/program_tables.h"
 #include "train/state.h"
 #include "train/training_program.h"
 
@@ -16,12 +17,18 @@ CompiledTraining::CompiledTraining(const Graph& graph, const TrainerOptions& opt
   if (data.samples < 0 || data.test_samples < 0) {
     throw Error("compile", "expected 0 or more samples, 0 for full batches alone");
   }
-  train::State state(graph.ir(), options);
-  train::GivenValues given = state.given;
-  state.allocate();
-  programs_ = std::make_shared<train::TrainingProgram>(
-      state.programs(data.samples, data.test_samples, data.predict));
-  programs_->given = std::move(given);
+  // How long the programs are is known once they are planned.
+  for (int64_t tables_bytes = -1; tables_bytes < 0 || programs_->tables_bytes > tables_bytes;) {
+    tables_bytes = programs_ ? programs_->tables_bytes : 0;
+    programs_.reset();
+    train::State state(graph.ir(), options, nullptr, tables_bytes);
+    train::GivenValues given = state.given;
+    state.allocate();
+    programs_ = std::make_shared<train::TrainingProgram>(
+        state.programs(data.samples, data.test_samples, data.predict));
+    programs_->given = std::move(given);
+    programs_->tables_bytes = train::long_program_bytes(*programs_);
+  }
   programs_->name = data.name;
   programs_->recipe = data.recipe;
   programs_->epochs = data.epochs;

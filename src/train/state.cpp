@@ -60,7 +60,7 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
                                       metric));
 }
 
-State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
+State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, int64_t tables_bytes)
     : original(graph),
       finishes(take_finishes(graph)),
       model(checked_precision(wanted) == DType::f32
@@ -73,6 +73,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos)
       runner(wanted.threads),
       indices(index_checks(model)),
       own_momentum(wanted.optimizer.momentum()),
+      tables_bytes_(tables_bytes),
       memos_(memos != nullptr || wanted.memory_budget <= 0 ? memos : &own_memos_) {
   if (finishes.empty() && options.precision == DType::f32) {
     original.reset();

@@ -74,8 +74,9 @@ struct State {
 
   // Compiles the programs for the full batch and takes no memory for them yet. memos: kept between
   // plans of the same graph and options with different budgets; must outlive the state. Null: kept
-  // only as long as one budget needs it.
-  State(ir::Graph graph, const TrainerOptions& options, Memos* memos = nullptr);
+  // only as long as one budget needs it. tables_bytes: see TrainingProgram.
+  State(ir::Graph graph, const TrainerOptions& options, Memos* memos = nullptr,
+        int64_t tables_bytes = 0);
   // Allocates the memory and sets initial values. Throws Error if the plan does not keep the
   // budget.
   void allocate();
@@ -178,7 +179,7 @@ struct State {
   [[nodiscard]] std::shared_ptr<plan::Memo> memo_of(const ProgramKey& key);
   // The budget left for a program beside the updating one.
   [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
-  // Bytes still reserved for constants of smaller batches.
+  // Bytes still reserved for constants of smaller batches, and those for tables of long programs.
   [[nodiscard]] int64_t reserved_bytes() const;
   // Bytes of all programs, including reserves.
   [[nodiscard]] int64_t needed_bytes() const;
@@ -204,6 +205,8 @@ struct State {
   void drop_memos();
   plan::Budget budget_;         // budget of the updating program
   int64_t most_constants_ = 0;  // bytes of constants, including those of smaller batches
+  int64_t tables_bytes_ = 0;    // see TrainingProgram
+  exec::Held tables_;           // of programs that were compiled elsewhere
   Memos own_memos_;
   Memos* memos_;  // null: none are kept
   std::shared_ptr<exec::SwapProbe> disk_;

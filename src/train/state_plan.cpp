@@ -98,7 +98,7 @@ void State::compile() {
 }
 
 void State::compile_within_budget(Swap swap) {
-  const int64_t bytes = options.memory_budget - pipeline_bytes(model, options);
+  const int64_t bytes = options.memory_budget - pipeline_bytes(model, options) - tables_bytes_;
   compile(std::max<int64_t>(bytes, 1), swap);
   const auto is_kept_alone = [&] {
     return plan::counted_bytes(runner.at(update_key()).program->plan()) <= budget_.bytes;
@@ -202,7 +202,7 @@ plan::Budget State::budget_beside(const ir::Graph& graph) const {
 }
 
 int64_t State::reserved_bytes() const {
-  return std::max<int64_t>(most_constants_ - runner.constant_bytes(), 0);
+  return std::max<int64_t>(most_constants_ - runner.constant_bytes(), 0) + tables_bytes_;
 }
 
 int64_t State::needed_bytes() const {

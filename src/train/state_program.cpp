@@ -74,6 +74,7 @@ State::State(TrainingProgram training)
       compiled_plan_(std::move(training.plan)) {
   check_metric(model, schedule.metric());
   const exec::Counting counting(account);
+  tables_ = exec::Held(training.tables_bytes);
   ConstantCounter counter;
   for (auto& [key, program] : training.programs) {
     counter.count(program);

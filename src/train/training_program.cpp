@@ -16,6 +16,7 @@
 #include "train/pipeline_bytes.h"
 #include "train/program_model.h"
 #include "train/program_settings.h"
+#include "train/program_tables.h"
 #include "train/state.h"
 
 namespace thimble::train {
@@ -399,14 +400,7 @@ void write_training(const TrainingProgram& training, const std::string& path) {
   sections.push_back({program::SectionKind::training, training_bytes(training, values.bytes)});
   sections.push_back({program::SectionKind::model, model_bytes(training.model)});
   program::ConstantPool pool;
-  std::vector<program::Section> programs;
-  for (const auto& [key, program] : training.programs) {
-    program::ByteWriter to;
-    to.number(key.first);
-    to.number(key.second);
-    program::write_program(program, pool, to);
-    programs.push_back({program::SectionKind::program, to.bytes()});
-  }
+  std::vector<program::Section> programs = program_sections(training, pool);
   program::ByteWriter constants;
   pool.write(constants);
   sections.push_back({program::SectionKind::constants, constants.bytes()});
@@ -445,7 +439,9 @@ TrainingProgram read(program::Sections file) {
   training.model =
       read_section(file, entries[1], [&](auto& from) { return read_model_parts(from, pool); });
   file.scan(entries[3]);
+  auto table_bytes = static_cast<int64_t>(training.model.graph.size());
   for (size_t i = std::size(kFirstSections); i < entries.size(); ++i) {
+    table_bytes += entries[i].bytes;
     if (entries[i].kind != program::SectionKind::program) {
       refuse(file.name(), "a section after the first is no program");
     }
@@ -458,6 +454,7 @@ TrainingProgram read(program::Sections file) {
       if (!is_new) refuse(file.name(), "a program stands there twice");
     });
   }
+  training.tables_bytes = held_beside_published(table_bytes);
   check_programs(training, file.name());
   check_values(training, values.bytes, entries[3].bytes, file.name());
   values.path = file.name();

@@ -38,6 +38,8 @@ struct TrainingProgram {
   std::vector<IgnoredLabel> ignored_labels;
   Plan plan;  // totals and strategies, without buffers and steps
   std::map<ProgramKey, program::Program> programs;
+  // What the tables of long programs take beside the memory that is published for all programs.
+  int64_t tables_bytes = 0;
 };
 
 // The sources and results of a model, without its nodes.

@@ -264,6 +264,28 @@ TEST(memory, a_program_file_is_read_in_parts_and_its_constants_lie_in_memory_onc
   EXPECT_LT(test::peak_bytes() - before, kBytes + kBytes / 8);
 }
 
+// Of a step of more than 2,000 kernels, whose tables take more than is published for all programs.
+TEST(memory, a_long_program_takes_its_plan_and_the_published_constant) {
+  constexpr int64_t kPublished = int64_t{5} << 20;  // in docs/guide/memory-plan.md
+  constexpr int kLayers = 340;
+  const test::TemporaryFolder folder;
+  Graph model;
+  Value hidden = model.input("x", {8});
+  for (int i = 0; i < kLayers; ++i) hidden = relu(dense(hidden, {.units = 8}));
+  model.minimize(softmax_cross_entropy(hidden, model.label("y")));
+  const CompiledTraining compiled(model, {.optimizer = Adam{}, .batch = 2, .threads = 1});
+  compiled.save(folder / "step.thimble");
+  const Plan& plan = compiled.plan();
+  const int64_t sum = plan.planned_peak_bytes + plan.input_pipeline_bytes + plan.reserved_bytes;
+  const int64_t before = test::bytes_held();
+  test::watch_peak();
+  Trainer trainer(CompiledTraining::load(folder / "step.thimble"));
+  trainer.save(folder / "weights.safetensors");
+  const int64_t taken = test::peak_bytes() - before;
+  EXPECT_LE(taken, sum + kPublished);
+  EXPECT_GT(taken, sum - plan.reserved_bytes + kPublished);  // the constant alone is too little
+}
+
 TEST(memory, the_high_water_mark_is_exact) {
   test::watch_peak();
   const int64_t before = test::bytes_held();
