@@ -75,7 +75,8 @@ class Graph {
   void minimize(Value loss);
   // A result that predict returns under this name. No other output may have it.
   void output(const std::string& name, Value value);
-  // A scalar to report beside the loss, averaged over samples. No other metric may have its name.
+  // An f32 scalar to report beside the loss, averaged over samples. No other metric may have its
+  // name.
   void metric(const std::string& name, Value value);
   // Freezes the parameters whose names match the pattern ("encoder.*"; * stands for any
   // characters). Returns how many matched; none is an error.

@@ -355,7 +355,7 @@ void bind_graph(nb::module_& m) {
           "metric",
           [](Graph& g, const std::string& name, const PyValue& v) { g.metric(name, v.value); },
           nb::arg("name"), nb::arg("value"),
-          "A scalar to report beside the loss, averaged over samples.")
+          "An f32 scalar to report beside the loss, averaged over samples.")
       .def("freeze", &Graph::freeze, nb::arg("pattern"),
            "Freezes the parameters whose names match (\"encoder.*\"; * stands for any characters). "
            "Returns how many matched; none is an error.")

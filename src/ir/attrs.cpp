@@ -76,6 +76,39 @@ class Rebatcher final : public FieldVisitor {
   int64_t batch_;
 };
 
+// Finds the first whole number that is out of range.
+class RangeCheck final : public FieldVisitor {
+ public:
+  std::string error;
+
+  void field(const char*, bool&, const char*) override {}
+  void field(const char* name, int64_t& value, const char*) override {
+    check(name, is_in_range(value), value);
+  }
+  void field(const char*, double&, const char*) override {}
+  void field(const char* name, Pair& value, const char*) override {
+    for (const int64_t number : {value.h, value.w}) check(name, is_in_range(number), number);
+  }
+  void field(const char* name, Padding& p, const char*) override {
+    for (const int64_t side : {p.top, p.bottom, p.left, p.right}) {
+      check(name, is_in_range(side), side);
+    }
+  }
+  void field(const char* name, std::vector<int64_t>& value, const char*) override {
+    for (const int64_t number : value) check(name, is_in_range_of_lists(number), number);
+  }
+  void field(const char* name, Shape& value, const char*) override {
+    for (const int64_t dim : value.dims()) check(name, is_in_range(dim), dim);
+  }
+  void field(const char*, DType&, const char*) override {}
+  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
+
+ private:
+  void check(const char* name, bool fits, int64_t number) {
+    if (!fits && error.empty()) error = fmt::format("{} {}", name, out_of_range(number));
+  }
+};
+
 }  // namespace
 
 Attrs Attrs::defaults(const AttrSchema* schema) {
@@ -121,6 +154,22 @@ std::string Attrs::full_text() const {
   std::string text;
   for (const auto& [name, value] : printer.fields) text += fmt::format("{}={};", name, value);
   return text;
+}
+
+bool is_in_range(int64_t number) {
+  const int64_t of_one = with_batch(number, 1);
+  return of_one >= -kMostAttribute && of_one <= kMostAttribute;
+}
+
+std::string range_error(const Attrs& attrs) {
+  RangeCheck check;
+  attrs.visit(check);
+  return check.error;
+}
+
+std::string out_of_range(int64_t number) {
+  return fmt::format("is {}; attributes hold whole numbers from {} to {}, and lists {} for the end",
+                     number, -kMostAttribute, kMostAttribute, kToEnd);
 }
 
 int64_t with_batch(int64_t dim, int64_t batch) {

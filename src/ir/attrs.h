@@ -105,6 +105,20 @@ class Attrs {
   std::shared_ptr<const void> data_;
 };
 
+// The range of whole numbers in attributes, so that kernels can take them as int: -kMostAttribute
+// to kMostAttribute, where a size in the open batch counts as that of one sample. A number in a
+// list may also be kToEnd, beyond every axis. Graph::add refuses others, and so do files.
+inline constexpr int64_t kMostAttribute = INT32_MAX;
+inline constexpr int64_t kToEnd = INT64_MAX;
+[[nodiscard]] bool is_in_range(int64_t number);
+[[nodiscard]] inline bool is_in_range_of_lists(int64_t number) {
+  return number == kToEnd || is_in_range(number);
+}
+// Names the first number out of range, and the range; empty: there is none.
+[[nodiscard]] std::string range_error(const Attrs& attrs);
+// "is 4294967296; attributes hold whole numbers from ... to ...".
+[[nodiscard]] std::string out_of_range(int64_t number);
+
 // Returns a copy in which every size given in the open batch has its value for this batch.
 [[nodiscard]] Attrs with_batch(const Attrs& attrs, int64_t batch);
 

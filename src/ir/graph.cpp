@@ -183,6 +183,8 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     output.role = data(input).role;
     output.name = data(input).name;
   }
+  const std::string out_of_range = range_error(node.attrs);
+  if (!out_of_range.empty()) throw Error(op.name, out_of_range);
   nodes.push_back(std::move(node));
   end_layer();
   return handles;

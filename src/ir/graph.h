@@ -80,7 +80,7 @@ struct Node {
   }
 };
 
-// The name and what a planner did, as reports say it: "x (again)", "x (16 bits)".
+// The name and what a planner did, as reports say it: "x (recomputed)", "x (16 bits)".
 [[nodiscard]] std::string label(const ValueData& data);
 
 // A part of the model as its author named it, for summaries and reports.

@@ -111,9 +111,10 @@ void Graph::output(const std::string& name, Value value) {
 
 void Graph::metric(const std::string& name, Value value) {
   of_this(*graph_, value, "metric");
-  if (value.shape().rank() != 0) {
-    throw Error("metric",
-                fmt::format("{} must be one number, got {}", name, to_string(value.shape())));
+  if (value.shape().rank() != 0 || value.dtype() != DType::f32) {
+    throw Error("metric", fmt::format("{} must be one f32 number, got {}; reduce it with mean or "
+                                      "sum, and convert it with cast(x, DType::f32)",
+                                      name, ir::to_string(graph_->type(value.id()))));
   }
   check_result(graph_->metrics, name, "metric");
   graph_->metrics.emplace_back(name, value.id());

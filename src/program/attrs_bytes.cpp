@@ -1,6 +1,7 @@
 #include "program/attrs_bytes.h"
 
 #include <fmt/format.h>
+#include <thimble/error.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,30 +12,45 @@ namespace thimble::program {
 namespace {
 
 // What attributes and shapes count is far below; shape rules may multiply two of them.
-constexpr int64_t kMost = INT32_MAX;
+constexpr int64_t kMost = ir::kMostAttribute;
 constexpr DType kLastDType = DType::i4;
 constexpr size_t kMostRank = ir::kMostRank;
+
+// The batch is fixed, so every number counts as it is.
+bool fits(int64_t number) { return number >= -kMost && number <= kMost; }
 
 class Writer final : public ir::FieldVisitor {
  public:
   explicit Writer(ByteWriter& to) : to_(to) {}
 
   void field(const char* name, bool& value, const char*) override { begin(name).flag(value); }
-  void field(const char* name, int64_t& value, const char*) override { begin(name).number(value); }
+  void field(const char* name, int64_t& value, const char*) override {
+    begin(name);
+    add(name, value);
+  }
   void field(const char* name, double& value, const char*) override { begin(name).real(value); }
   void field(const char* name, Pair& value, const char*) override {
-    begin(name).number(value.h);
-    to_.number(value.w);
+    begin(name);
+    add(name, value.h);
+    add(name, value.w);
   }
   void field(const char* name, Padding& p, const char*) override {
     begin(name).flag(p.automatic);
-    for (const int64_t side : {p.top, p.bottom, p.left, p.right}) to_.number(side);
+    for (const int64_t side : {p.top, p.bottom, p.left, p.right}) add(name, side);
   }
   void field(const char* name, std::vector<int64_t>& value, const char*) override {
-    begin(name).numbers(value);
+    begin(name).number(static_cast<int64_t>(value.size()));
+    for (const int64_t number : value) {
+      if (number == ir::kToEnd) {
+        to_.number(number);
+      } else {
+        add(name, number);
+      }
+    }
   }
   void field(const char* name, Shape& value, const char*) override {
-    begin(name).numbers(value.dims());
+    begin(name).number(value.rank());
+    for (const int64_t dim : value.dims()) add(name, dim);
   }
   void field(const char* name, DType& value, const char*) override {
     begin(name).number(static_cast<int64_t>(value));
@@ -48,6 +64,10 @@ class Writer final : public ir::FieldVisitor {
   ByteWriter& begin(const char* name) {
     to_.text(name);
     return to_;
+  }
+  void add(const char* name, int64_t number) {
+    if (!fits(number)) throw Error(name, ir::out_of_range(number));
+    to_.number(number);
   }
   ByteWriter& to_;
 };
@@ -82,8 +102,11 @@ class Reader final : public ir::FieldVisitor {
   }
   void field(const char* name, std::vector<int64_t>& value, const char*) override {
     begin(name);
-    value = from_.numbers(name, -kMost, kMost);
+    value = from_.numbers(name, -kMost, ir::kToEnd);
     if (value.size() > kMostRank * kMostRank) from_.fail(name, "has too many numbers");
+    for (const int64_t number : value) {
+      if (number != ir::kToEnd && !fits(number)) from_.fail(name, ir::out_of_range(number));
+    }
   }
   void field(const char* name, Shape& value, const char*) override {
     begin(name);

@@ -9,7 +9,8 @@
 
 namespace thimble::program {
 
-// Every field by its name, so that another version's attributes are told apart.
+// Every field by its name, so that another version's attributes are told apart. Throws Error for a
+// number that readers refuse (ir/attrs.h).
 void write_attrs(const ir::Attrs& attrs, ByteWriter& to);
 
 // schema: of the op; null: it has none. Throws Error where fields are not those of the schema or

@@ -39,7 +39,7 @@ struct Tensor {
   [[nodiscard]] int64_t bytes() const { return size_bytes(type.dtype, type.shape); }
 };
 
-// "gradient conv2d_1 (again)": for messages.
+// Role and label (ir/graph.h), for messages: "gradient conv2d_1 (recomputed)".
 [[nodiscard]] std::string described(const Tensor& tensor);
 
 // The gradient of a tiled update, which the update's call runs tile by tile.

@@ -71,6 +71,12 @@ ir::Graph read_interface(program::ByteReader& from) {
       id = static_cast<int>(from.number("number of a result", 0, last));
     }
   }
+  for (const auto& [name, id] : graph.metrics) {
+    if (graph.type(id).dtype != DType::f32) {
+      from.fail("a metric",
+                fmt::format("\"{}\" is {}, not f32", name, ir::to_string(graph.type(id))));
+    }
+  }
   return graph;
 }
 

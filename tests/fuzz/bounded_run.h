@@ -30,7 +30,9 @@ class LargestNumber final : public ir::FieldVisitor {
     for (const int64_t side : {v.top, v.bottom, v.left, v.right}) add(side);
   }
   void field(const char* /*name*/, std::vector<int64_t>& v, const char* /*doc*/) override {
-    for (const int64_t number : v) add(number);
+    for (const int64_t number : v) {
+      if (number != ir::kToEnd) add(number);
+    }
   }
   void field(const char* /*name*/, Shape& v, const char* /*doc*/) override {
     for (const int64_t dim : v.dims()) add(dim);

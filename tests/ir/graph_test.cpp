@@ -61,6 +61,44 @@ TEST(graph, refuses_an_output_or_a_metric_of_a_taken_name) {
               ThrowsMessage<Error>(HasSubstr("[metric] the name score is taken")));
 }
 
+TEST(graph, refuses_a_metric_that_is_not_one_f32_number) {
+  Graph g;
+  const Value x = g.input("x", {2}, DType::i32);
+  const Value count = sum(x);
+  EXPECT_THAT(
+      [&] { g.metric("count", count); },
+      ThrowsMessage<Error>(AllOf(HasSubstr("[metric] count must be one f32 number, got i32"),
+                                 HasSubstr("cast(x, DType::f32)"))));
+  EXPECT_THAT([&] { g.metric("rows", cast(x, DType::f32)); },
+              ThrowsMessage<Error>(HasSubstr("rows must be one f32 number, got f32[N, 2]")));
+  EXPECT_NO_THROW(g.metric("count", cast(count, DType::f32)));
+  EXPECT_EQ(g.ir().metrics.size(), 1U);
+}
+
+TEST(graph, refuses_attributes_that_files_cannot_hold) {
+  Graph g;
+  const Value x = g.input("x", {4, 4});
+  // Along the open batch a shift cannot be shortened.
+  EXPECT_THAT([&] { roll(x, int64_t{1} << 31, 0); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("[roll] shifts is 2147483648"),
+                                         HasSubstr("from -2147483647 to 2147483647"))));
+  EXPECT_NO_THROW(roll(x, (int64_t{1} << 31) - 1, 0));
+}
+
+TEST(graph, holds_numbers_beyond_an_axis_as_attributes_that_files_can_hold) {
+  Graph g;
+  const Value x = g.input("x", {4, 4});
+  constexpr int64_t kFar = int64_t{1} << 40;
+  EXPECT_EQ(slice(x, 1, -kFar, kFar).shape(), x.shape());
+  EXPECT_EQ(slice(x, 1, kFar, INT64_MAX - 1).shape()[1], 0);
+  EXPECT_EQ(slice(x, 1, 1, 4, kFar).shape()[1], 1);
+  EXPECT_EQ(slice(x, 1, kFar, -kFar, -kFar).shape()[1], 1);
+  roll(x, kFar, 1);
+  tril(x, {.diagonal = kFar});
+  triu(x, {.diagonal = -kFar});
+  for (const ir::Node& node : g.ir().nodes) EXPECT_EQ(ir::range_error(node.attrs), "");
+}
+
 TEST(graph, refuses_values_of_another_graph) {
   Graph g;
   Graph other;

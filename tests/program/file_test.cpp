@@ -265,6 +265,37 @@ TEST(program_file, without_its_metrics_is_refused) {
 }
 
 TEST(program_file, refuses_batches_that_it_has_no_program_for) {
+// Its gradient cuts off what was padded, up to the ends of axes.
+TEST(program_file, holds_the_gradient_of_a_constant_pad) {
+  const test::TemporaryFolder folder;
+  Graph model;
+  const Value x = model.input("image", {6, 6, 1});
+  const Value y = dense(pad(dense(x, {.units = 3}), {{0, 0, 0, 0}, {0, 1, 0, 2}}), {.units = 1});
+  model.minimize(softmax_cross_entropy(dense(flatten(y), {.units = 5}), model.label("digit")));
+  CompiledTraining(model, all_options()[0]).save(folder / "a");
+  Trainer trainer(CompiledTraining::load(folder / "a"));
+  Trainer whole(model, all_options()[0]);
+  trainer.fit(images(16));
+  whole.fit(images(16));
+  EXPECT_EQ(trainer.weights_sha256(), whole.weights_sha256());
+}
+
+TEST(program_file, refuses_the_average_of_a_parameter_that_is_none) {
+  const test::TemporaryFolder folder;
+  TrainerOptions options = all_options()[0];
+  options.ema_decay = 0.5;
+  CompiledTraining(test::small_classifier(), options).save(folder / "a");
+  train::TrainingProgram training = train::read_training(folder / "a");
+  for (auto& [key, program] : training.programs) {
+    for (program::Stored& stored : program.stored) {
+      if (stored.name == "last.bias.ema") stored.average_of = "last.weight";
+    }
+  }
+  train::write_training(training, folder / "b");
+  EXPECT_THAT(error_of([&] { (void)train::read_training(folder / "b"); }),
+              testing::HasSubstr("last.bias.ema is the average of \"last.weight\", which is no"));
+}
+
   const test::TemporaryFolder folder;
   CompiledTraining(test::small_classifier(), all_options()[0]).save(folder / "a");
   Trainer trainer(CompiledTraining::load(folder / "a"));

@@ -15,19 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-// Whole numbers that files hold; see attrs.h.
-bool is_in_range(int64_t number) {
-  constexpr int64_t kMost = int64_t{1} << 32;
-  const int64_t of_one = ir::with_batch(number, 1);
-  return (of_one > -kMost && of_one < kMost) || number == std::numeric_limits<int64_t>::max();
-}
-
 bool is_of_batch(int64_t number) { return ir::with_batch(number, 1) != number; }
 
 json whole(const char* name, int64_t number) {
-  if (!is_in_range(number)) {
-    throw Error(name, fmt::format("{} is out of the range of numbers that files hold", number));
-  }
+  if (!ir::is_in_range_of_lists(number)) throw Error(name, ir::out_of_range(number));
   if (!is_of_batch(number)) return number;
   const int64_t times = number / kBatch;
   return times == 1 ? std::string("N") : fmt::format("{}N", times);
@@ -56,6 +47,7 @@ int64_t batches_of(const std::string& text) {
 
 int64_t integer(const std::string& where, const char* name, const json& given) {
   constexpr const char* kWanted = "a whole number";
+  constexpr const char* kRange = "a whole number from -2147483647 to 2147483647";
   if (given.is_string()) {
     const int64_t times = batches_of(given.get<std::string>());
     if (times == 0) fail(where, name, kWanted, given);
@@ -66,8 +58,8 @@ int64_t integer(const std::string& where, const char* name, const json& given) {
       given.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   if (!given.is_number_integer() || is_huge) fail(where, name, kWanted, given);
   const int64_t number = given.get<int64_t>();
-  if (!is_in_range(number) || is_of_batch(number)) {
-    fail(where, name, "a whole number of 32 bits and a sign", given);
+  if (!ir::is_in_range_of_lists(number) || is_of_batch(number)) {
+    fail(where, name, kRange, given);
   }
   return number;
 }

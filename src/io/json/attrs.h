@@ -17,8 +17,7 @@ namespace thimble::io {
 // The attributes that an object describes; fields left out keep their defaults. A pair or padding
 // may also be one number. schema: null for an op without attributes, which takes an empty object.
 // Throws Error(where, ...) naming the field for one that is unknown, of the wrong kind or out of
-// range: whole numbers have 32 bits and a sign, times the batch or not, or are the largest of 64
-// bits, which stands for "to the end".
+// range: whole numbers are those that attributes may hold (ir/attrs.h).
 [[nodiscard]] ir::Attrs attrs_from_json(const ir::AttrSchema* schema, const nlohmann::json& object,
                                         const std::string& where);
 

@@ -2,7 +2,6 @@
 #include <thimble/ops/roll.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/graph.h"
 #include "ops/families/conv/row_tasks.h"
@@ -101,20 +100,9 @@ const OpDef& roll_op() {
         return {c.input(0)};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        constexpr auto kLeast = std::numeric_limits<int64_t>::min();
         RollOptions back = c.attrs.as<RollOptions>();
-        RollOptions rest;
-        for (size_t i = 0; i < back.shifts.size(); ++i) {
-          int64_t& shift = back.shifts[i];
-          if (shift == kLeast) {  // which has no negative: one place is rolled by itself
-            ++shift;
-            rest.shifts.push_back(1);
-            if (!back.axes.empty()) rest.axes.push_back(back.axes[i]);
-          }
-          shift = -shift;
-        }
-        const Value dx = roll(c.grad(), back);
-        return {rest.shifts.empty() ? dx : roll(dx, rest)};
+        for (int64_t& shift : back.shifts) shift = -shift;
+        return {roll(c.grad(), back)};
       }},
       .kernels{
           .params = params,
@@ -139,6 +127,21 @@ const OpDef& roll_op() {
   return def;
 }
 
+// Shifts that attributes cannot hold without the rounds that they go through; along the open batch
+// they stay as they are.
+void shorten(RollOptions& options, const Shape& x) {
+  const std::vector<int64_t> sizes = sizes_of(options, x);
+  const auto rank = static_cast<int64_t>(sizes.size());
+  for (size_t i = 0; i < options.shifts.size(); ++i) {
+    if (ir::is_in_range(options.shifts[i])) continue;
+    int64_t axis = options.axes.empty() ? 0 : i < options.axes.size() ? options.axes[i] : rank;
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) continue;  // the shape rule refuses it
+    const int64_t size = std::max<int64_t>(1, sizes[static_cast<size_t>(axis)]);
+    if (ir::with_batch(size, 1) == size) options.shifts[i] %= size;
+  }
+}
+
 }  // namespace
 }  // namespace thimble::ops::roll_impl
 
@@ -155,7 +158,9 @@ void describe(RollOptions& options, ir::FieldVisitor& visitor) {
 }
 
 Value roll(Value x, const RollOptions& options) {
-  return x.graph().add1(ops::roll_impl::roll_op(), ir::Attrs::of(options), {x});
+  RollOptions short_ways = options;
+  ops::roll_impl::shorten(short_ways, x.shape());
+  return x.graph().add1(ops::roll_impl::roll_op(), ir::Attrs::of(short_ways), {x});
 }
 
 Value roll(Value x, int64_t shift, int64_t axis) {

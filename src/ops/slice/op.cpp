@@ -176,6 +176,18 @@ std::vector<int64_t> turned(SliceOptions& options) {
   return axes;
 }
 
+// Numbers beyond every axis as attributes may hold them.
+void limit(SliceOptions& options) {
+  for (auto* const places : {&options.starts, &options.stops}) {
+    for (int64_t& place : *places) {
+      if (!ir::is_in_range(place)) place = place > 0 ? kEnd : 0;
+    }
+  }
+  for (int64_t& step : options.steps) {
+    if (step > 0 && !ir::is_in_range(step)) step = kEnd;
+  }
+}
+
 }  // namespace
 }  // namespace thimble::ops::slice_impl
 
@@ -197,6 +209,7 @@ Value slice(Value x, const SliceOptions& options) {
   SliceOptions forward = options;
   const std::vector<int64_t> backwards = ops::slice_impl::turned(forward);
   if (!backwards.empty()) x = flip(x, {.axes = backwards});
+  ops::slice_impl::limit(forward);
   return x.graph().add1(ops::slice_impl::slice_op(), ir::Attrs::of(forward), {x});
 }
 

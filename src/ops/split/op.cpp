@@ -58,6 +58,9 @@ const OpDef& split_grad_op() {
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<SplitOptions>();
+        for (const int64_t size : options.sizes) {
+          c.require(size >= 0 && ir::is_in_range(size), "the sizes of the parts are out of range");
+        }
         for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
           if (!c.has(i)) continue;
           c.require_dtype(i, DType::f32);

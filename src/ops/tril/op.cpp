@@ -95,6 +95,14 @@ const OpDef& triu_op() {
   return def;
 }
 
+// A diagonal beyond every matrix as attributes may hold it.
+ir::Attrs limited(TriangleOptions options) {
+  if (!ir::is_in_range(options.diagonal)) {
+    options.diagonal = options.diagonal > 0 ? ir::kMostAttribute : -ir::kMostAttribute;
+  }
+  return ir::Attrs::of(options);
+}
+
 }  // namespace
 }  // namespace thimble::ops::tril_impl
 
@@ -111,10 +119,10 @@ void describe(TriangleOptions& options, ir::FieldVisitor& visitor) {
 }
 
 Value tril(Value x, const TriangleOptions& options) {
-  return x.graph().add1(ops::tril_impl::tril_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::tril_impl::tril_op(), ops::tril_impl::limited(options), {x});
 }
 Value triu(Value x, const TriangleOptions& options) {
-  return x.graph().add1(ops::tril_impl::triu_op(), ir::Attrs::of(options), {x});
+  return x.graph().add1(ops::tril_impl::triu_op(), ops::tril_impl::limited(options), {x});
 }
 
 }  // namespace thimble
