@@ -23,4 +23,8 @@ Value with_type(ir::Graph& graph, Value value, DType dtype) {
   return graph.add1(type_change(), type_change().gradient.to_type(dtype), {value});
 }
 
+Value copy_of(ir::Graph& graph, Value value) {
+  return graph.add1(type_change(), type_change().gradient.to_type(value.dtype()), {value});
+}
+
 }  // namespace thimble::autodiff

@@ -8,4 +8,7 @@ namespace thimble::autodiff {
 // The value in another floating-point type. Throws Error where no op of the library does that.
 [[nodiscard]] Value with_type(ir::Graph& graph, Value value, DType dtype);
 
+// A copy of the value, as a value of its own.
+[[nodiscard]] Value copy_of(ir::Graph& graph, Value value);
+
 }  // namespace thimble::autodiff

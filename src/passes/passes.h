@@ -21,6 +21,11 @@ namespace thimble::passes {
 // graph as it is. Source: Micikevicius et al., "Mixed Precision Training", 2018.
 [[nodiscard]] ir::Graph mixed_precision(const ir::Graph& graph, DType dtype);
 
+// Results that are parameters or states become copies, taken where the graph computes them: what a
+// step stores there afterwards does not change them. Run it before gradients and updates are
+// appended.
+[[nodiscard]] ir::Graph copy_stored_results(const ir::Graph& graph);
+
 // Dead code: drops nodes that no result and no update needs, and sources that nothing reads.
 [[nodiscard]] ir::Graph remove_dead_code(const ir::Graph& graph);
 
@@ -30,7 +35,7 @@ namespace thimble::passes {
 // Fuses an activation into the matrix op whose result only the activation reads.
 [[nodiscard]] ir::Graph fuse_epilogues(const ir::Graph& graph);
 
-// All passes above, in their order.
+// The last three passes, in their order.
 [[nodiscard]] ir::Graph optimize(const ir::Graph& graph);
 
 }  // namespace thimble::passes

@@ -107,6 +107,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
                          StepKind kind) {
   ir::Graph graph = forward_graph(model, batch, ir::Phase::training);
   graph.outputs.clear();  // predictions are of no use to the step
+  graph = passes::copy_stored_results(graph);
   freeze_groups(graph, options.groups);
   const Value scale =
       options.precision == DType::f16 ? loss_scale_source(graph, options.loss_scaling) : Value();
