@@ -101,8 +101,7 @@ class Function {
     }
     std::vector<int> ids;
     for (const PyValue& each : wanted) ids.push_back(graph.find_source(each.value.name()).id());
-    const Value one = graph.constant("one", Array(std::vector{1.0F}, {}));
-    const autodiff::Cotangent seed{graph.value(target), one};
+    const autodiff::Cotangent seed{graph.value(target), autodiff::one(graph)};
     const auto gradients = autodiff::append_gradients(graph, {&seed, 1}, ids);
     for (size_t i = 0; i < gradients.size(); ++i) {
       // -1: the function does not depend on that input; its gradient is zero.

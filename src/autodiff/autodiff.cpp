@@ -145,6 +145,10 @@ std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target>
   return all;
 }
 
+Value one(ir::Graph& graph) {
+  return graph.own_constant("@one", [] { return Array(std::vector{1.0F}, {}); });
+}
+
 std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent) {
   if (!graph.loss) {
     throw Error("autodiff", "the graph has no loss; call Graph::minimize with one");
@@ -156,7 +160,7 @@ std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent) {
       wanted.push_back(static_cast<int>(id));
     }
   }
-  if (!cotangent) cotangent = graph.constant("one", Array(std::vector{1.0F}, {}));
+  if (!cotangent) cotangent = one(graph);
   const Cotangent seed{graph.value(*graph.loss), cotangent};
   return append_gradients(graph, {&seed, 1}, wanted);
 }

@@ -34,6 +34,9 @@ struct Target {
 // The gradients of all targets, one after another.
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets);
 
+// The constant 1 of a graph: the cotangent of a value whose gradient is wanted.
+[[nodiscard]] Value one(ir::Graph& graph);
+
 // The same for the graph's loss and all trainable parameters. cotangent: 1 if left out.
 std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent = {});
 

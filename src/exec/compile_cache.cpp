@@ -54,6 +54,7 @@ class Content {
     add(data.init->zero_row);
     add(data.trainable);
     add(data.sums_gradients);
+    add(data.average_of);
     add(data.storage);
     add(data.recomputed);
     add(data.fetched);

@@ -40,7 +40,8 @@ Store::Store(const std::vector<const ir::Graph*>& graphs) {
     for (const ir::ValueData& data : graph->values) {
       if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
       if (data.role == ir::Role::constant) continue;
-      wanted.push_back({data.name, data.role, data.type, data.init, data.sums_gradients});
+      wanted.push_back(
+          {data.name, data.role, data.type, data.init, data.sums_gradients, data.average_of});
     }
   }
   hold(wanted, {});
@@ -51,8 +52,8 @@ void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std:
   for (const program::Stored& stored : wanted) {
     const auto [same, is_new] = known.emplace(stored.name, entries_.size());
     if (is_new) {
-      entries_.push_back(
-          {stored.name, stored.role, stored.type, stored.init, nullptr, -1, stored.sums_gradients});
+      entries_.push_back({stored.name, stored.role, stored.type, stored.init, nullptr, -1,
+                          stored.sums_gradients, stored.average_of});
     } else if (entries_[same->second].type != stored.type) {
       throw Error(stored.name, "has different types in two programs of one model");
     }
@@ -82,6 +83,13 @@ const Store::Entry* Store::find(const std::string& name) const {
       std::lower_bound(by_name_.begin(), by_name_.end(), name,
                        [&](uint32_t at, const std::string& n) { return entries_[at].name < n; });
   return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
+}
+
+const Store::Entry* Store::find_average(const std::string& parameter) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.average_of == parameter;
+  });
+  return found == entries_.end() ? nullptr : &*found;
 }
 
 void Store::attach(SwapFile* file, std::span<std::byte> bounce) {

@@ -49,6 +49,7 @@ class Store {
     std::byte* data;              // null if in the swap file
     int slot;                     // in the swap file
     bool sums_gradients = false;  // see ir::ValueData
+    ir::Name average_of;          // likewise
 
     [[nodiscard]] size_t bytes() const {
       return static_cast<size_t>(size_bytes(type.dtype, type.shape));
@@ -81,6 +82,8 @@ class Store {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   // Null if there is no entry of that name.
   [[nodiscard]] const Entry* find(const std::string& name) const;
+  // The average of the parameter of that name; null if there is none.
+  [[nodiscard]] const Entry* find_average(const std::string& parameter) const;
   [[nodiscard]] int64_t bytes() const { return block_.bytes(); }
 
  private:

@@ -52,6 +52,23 @@ void check_batch(const Graph& graph, const std::string& name, const Shape& shape
                                 to_string(role), thimble::to_string(shape), kBatch));
 }
 
+// Names of parameters begin with those of their layers.
+void refuse_own_name(const std::string& name) {
+  if (!is_own_name(name)) return;
+  throw Error(name,
+              fmt::format("names that begin with {} are thimble's own; take another", kOwnPrefix));
+}
+
+ValueData source_data(const std::string& name, TensorType type, Role role,
+                      const Initializer& init) {
+  ValueData data;
+  data.name = name;
+  data.type = std::move(type);
+  data.role = role;
+  if (init != Initializer()) data.init = init;
+  return data;
+}
+
 }  // namespace
 
 const char* to_string(Role role) {
@@ -77,32 +94,44 @@ const char* to_string(Role role) {
 }
 
 Value Graph::source(const std::string& name, TensorType type, Role role, Initializer init) {
-  check_name("graph", name);
-  check_size(*this, name, type);
-  check_batch(*this, name, type.shape, role);
-  if (const std::string wrong = quantization_error(type); !wrong.empty()) throw Error(name, wrong);
+  refuse_own_name(name);
   if (const auto given = given_.find(name); given != given_.end() && role == Role::parameter) {
     const TensorType& have = this->type(given->second);
     if (have == type) return value(given->second);
     throw Error(name, fmt::format("expected weights {}, got {}", to_string(type), to_string(have)));
   }
-  const int id = static_cast<int>(values.size());
-  const auto at = source_at(name);
-  if (at != sources_.end() && at->first == name) {
-    throw Error(name, "the name is taken; give every input, label and parameter its own");
+  return add_source(source_data(name, std::move(type), role, init));
+}
+
+Value Graph::own_source(const std::string& name, TensorType type, Role role, Initializer init) {
+  if (!is_own_name(name)) {
+    throw Error("graph", fmt::format("\"{}\" is no name of thimble's own", name));
   }
-  ValueData data;
-  data.name = name;
-  data.type = std::move(type);
-  data.role = role;
-  if (init != Initializer()) data.init = init;
+  return add_source(source_data(name, std::move(type), role, init));
+}
+
+Value Graph::add_source(ValueData data) {
+  check_name("graph", data.name);
+  check_size(*this, data.name, data.type);
+  check_batch(*this, data.name, data.type.shape, data.role);
+  const std::string wrong = quantization_error(data.type);
+  if (!wrong.empty()) throw Error(data.name, wrong);
+  return copy_source(data);
+}
+
+Value Graph::copy_source(const ValueData& data) {
+  const auto at = source_at(data.name);
+  if (at != sources_.end() && at->first == data.name) {
+    throw Error(data.name, "the name is taken; give every input, label and parameter its own");
+  }
+  const int id = static_cast<int>(values.size());
   sources_.insert(at, {data.name, id});
-  values.push_back(std::move(data));
+  values.push_back(data);
   return value(id);
 }
 
-Value Graph::constant(const std::string& name, Array values) {
-  const Value value = source(name, {values.dtype(), values.shape()}, Role::constant);
+Value Graph::add_own_constant(const std::string& name, Array values) {
+  const Value value = own_source(name, {values.dtype(), values.shape()}, Role::constant);
   this->values[static_cast<size_t>(value.id())].data = values.owned();
   return value;
 }
@@ -118,7 +147,7 @@ void Graph::give(const std::map<std::string, Value>& parameters) {
 Value Graph::scalar(const std::string& name, DType dtype, const Shape& shape) {
   const Value found = find_source(name);
   if (found) return found;
-  return source(name, {dtype, shape}, Role::scalar);
+  return own_source(name, {dtype, shape}, Role::scalar);
 }
 
 Value Graph::find_source(const std::string& name) {
@@ -154,6 +183,8 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
   if (!wrong.empty()) throw Error(op.name, wrong);
   const std::vector<TensorType> result = infer_types(op, node.attrs, types);
   for (const TensorType& type : result) check_size(*this, op.name, type);
+  const std::string out_of_range = range_error(node.attrs);
+  if (!out_of_range.empty()) throw Error(op.name, out_of_range);
 
   const bool own_layer = open_layers_ == 0;
   const std::string layer_name = begin_layer(op.name, "");
@@ -183,8 +214,6 @@ std::vector<Value> Graph::add(const OpDef& op, Attrs attrs, std::span<const Valu
     output.role = data(input).role;
     output.name = data(input).name;
   }
-  const std::string out_of_range = range_error(node.attrs);
-  if (!out_of_range.empty()) throw Error(op.name, out_of_range);
   nodes.push_back(std::move(node));
   end_layer();
   return handles;
@@ -224,6 +253,7 @@ std::vector<int> Graph::results() const {
 }
 
 std::string Graph::begin_layer(const std::string& type, const std::string& name) {
+  refuse_own_name(name);
   if (open_layers_++ > 0) {
     return current_layer_ < 0 ? std::string() : layers[static_cast<size_t>(current_layer_)].name;
   }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct ValueData {
   Role role = Role::activation;
   bool trainable = true;
   bool sums_gradients = false;  // a state: the sum of a parameter's gradients since its last update
+  Name average_of;  // a state: the average of the parameter of this name; empty: it is none
   Storage storage = Storage::full;
   bool recomputed = false;   // computed a second time, by the same node or a cheaper one
   bool fetched = false;      // read back from the swap file
@@ -89,8 +91,15 @@ struct Layer {
   std::string type;
 };
 
+// The first character of names of thimble's own: of sources beside those that the author of a model
+// names. Graph::source refuses it, so that no other name is ever equal to one.
+inline constexpr char kOwnPrefix = '@';
+[[nodiscard]] inline bool is_own_name(std::string_view name) {
+  return !name.empty() && name.front() == kOwnPrefix;
+}
+
 // What random ops read: {seed low, high, step low, high, first sample, samples}, u32; random.h.
-inline constexpr const char* kRngName = "rng";
+inline constexpr const char* kRngName = "@rng";
 
 // Nodes stand in an order in which they can run. Values and nodes are numbered from 0.
 class Graph {
@@ -108,14 +117,23 @@ class Graph {
   Graph& operator=(const Graph&) = default;
   Graph& operator=(Graph&&) = default;
 
-  // Adds a value without producer. The name must be new. Throws Error.
+  // Adds a value without producer. The name must be new and none of thimble's own. Throws Error.
   Value source(const std::string& name, TensorType type, Role role, Initializer init = {});
-  // A constant of these values.
-  Value constant(const std::string& name, Array values);
+  // The same with a name of thimble's own, which begins with kOwnPrefix.
+  Value own_source(const std::string& name, TensorType type, Role role, Initializer init = {});
+  // Adds a copy of a source of another graph, whatever its name.
+  Value copy_source(const ValueData& data);
+  // A constant of thimble's own: the one of this name, or a new one of the values that make()
+  // gives.
+  template <class Make>
+  Value own_constant(const std::string& name, const Make& make) {
+    const Value known = find_source(name);
+    return known ? known : add_own_constant(name, make());
+  }
   // Until the next call, new parameters of these names are these values instead of new sources. So
   // a layer becomes a function of given weights.
   void give(const std::map<std::string, Value>& parameters);
-  // The scalar source of that name, added on first use.
+  // The scalar source of that name, one of thimble's own, added on first use.
   Value scalar(const std::string& name, DType dtype, const Shape& shape = {});
   // A source by its name, or none.
   [[nodiscard]] Value find_source(const std::string& name);
@@ -145,6 +163,9 @@ class Graph {
   void reopen_layer(int layer);
 
  private:
+  Value add_own_constant(const std::string& name, Array values);
+  // Checks the type and adds it. Throws Error.
+  Value add_source(ValueData data);
   // Position of the source of that name, or where it would be inserted.
   using Sources = std::vector<std::pair<Name, int>>;
   [[nodiscard]] Sources::const_iterator source_at(std::string_view name) const;

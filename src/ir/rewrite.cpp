@@ -8,9 +8,7 @@ Rewriter::Rewriter(const Graph& from, const std::function<bool(int id)>& keep_so
   for (size_t id = 0; id < from.values.size(); ++id) {
     const ValueData& data = from.values[id];
     if (data.producer >= 0 || (keep_source && !keep_source(static_cast<int>(id)))) continue;
-    const Value copy = to_.source(data.name, data.type, data.role, data.init);
-    to_.values[static_cast<size_t>(copy.id())] = data;
-    ids_[id] = copy.id();
+    ids_[id] = to_.copy_source(data).id();
   }
 }
 

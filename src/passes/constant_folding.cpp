@@ -34,8 +34,8 @@ bool is_foldable(const ir::Graph& to, const ir::Graph& from, const ir::Node& nod
 }
 
 Value add_constant(ir::Graph& graph, const ir::TensorType& type, ir::Bytes bytes) {
-  const std::string name = "constant_" + std::to_string(graph.values.size());
-  const Value value = graph.source(name, type, ir::Role::constant);
+  const std::string name = "@constant_" + std::to_string(graph.values.size());
+  const Value value = graph.own_source(name, type, ir::Role::constant);
   graph.values[static_cast<size_t>(value.id())].data =
       Array::of_bytes(type.dtype, type.shape, std::move(bytes));
   return value;

@@ -76,8 +76,7 @@ class Narrowing {
 
   void add_source(int id) {
     const ir::ValueData& data = from_.data(id);
-    Value value = to_.source(data.name, data.type, data.role, data.init);
-    to_.values[static_cast<size_t>(value.id())] = data;
+    Value value = to_.copy_source(data);
     labelled_[static_cast<size_t>(id)] = data.role == ir::Role::label ? 1 : 0;
     if (data.role == ir::Role::input && data.type.dtype == DType::f32) {
       wide_ids_[static_cast<size_t>(id)] = value.id();

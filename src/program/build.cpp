@@ -44,7 +44,8 @@ class Builder {
     const auto [known, is_new] =
         stored_.emplace(std::string_view(data.name), static_cast<int64_t>(made_.stored.size()));
     if (is_new) {
-      made_.stored.push_back({data.name, data.role, data.type, data.init, data.sums_gradients});
+      made_.stored.push_back(
+          {data.name, data.role, data.type, data.init, data.sums_gradients, data.average_of});
     }
     return known->second;
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 
 #include "plan/arena.h"
 #include "plan/transfer_ops.h"
@@ -325,6 +327,41 @@ class Play {
 
 }  // namespace
 
+namespace {
+
+// Sources, values that outlive the step, and results are found by their names.
+class Names {
+ public:
+  // Whether it is the first of this name.
+  bool add(std::string_view name) { return known_.insert(name).second; }
+
+ private:
+  std::set<std::string_view> known_;
+};
+
+std::string name_error(const Program& program) {
+  Names sources;
+  for (const Tensor& tensor : program.tensors) {
+    if (!tensor.is_source || sources.add(tensor.name)) continue;
+    return fmt::format("two sources are called \"{}\"", tensor.name);
+  }
+  Names stored;
+  for (const Stored& each : program.stored) {
+    if (!stored.add(each.name)) {
+      return fmt::format("two parameters or states are called \"{}\"", each.name);
+    }
+  }
+  for (const auto* const results : {&program.outputs, &program.metrics}) {
+    Names names;
+    for (const auto& [name, id] : *results) {
+      if (!names.add(name)) return fmt::format("two results are called \"{}\"", name);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string error_of(const Program& program) {
   if (program.threads < 1 || program.arena_bytes < 0) return "has no threads or no arena";
   int64_t room = kMostFileBytes;
@@ -333,6 +370,8 @@ std::string error_of(const Program& program) {
     if (bytes > room) return "has a swap file of more bytes than a file can have";
     room -= bytes;
   }
+  const std::string wrong_name = name_error(program);
+  if (!wrong_name.empty()) return wrong_name;
   for (const Tensor& tensor : program.tensors) {
     const std::string wrong = tensor_error(program, tensor);
     if (!wrong.empty()) return fmt::format("tensor \"{}\" {}", tensor.name, wrong);

@@ -79,6 +79,7 @@ struct Stored {
   ir::TensorType type;
   ir::Shared<Initializer> init;
   bool sums_gradients = false;  // as ir::ValueData says
+  ir::Name average_of;          // likewise
 };
 
 struct Program {

@@ -23,7 +23,7 @@ constexpr auto kLastPlace = static_cast<int64_t>(Place::constant);
 // The least that one takes in a file.
 constexpr size_t kLeastTensor = 9 * 8;
 constexpr size_t kLeastCall = 6 * 8;
-constexpr size_t kLeastStored = 8 * 8;
+constexpr size_t kLeastStored = 9 * 8;
 constexpr size_t kLeastNamed = 2 * 8;
 
 const ir::OpDef* op_of(const std::string& name) {
@@ -124,6 +124,7 @@ void write_stored(const Stored& stored, ByteWriter& to) {
   to.number(static_cast<int64_t>(init.fan));
   to.number(init.zero_row);
   to.flag(stored.sums_gradients);
+  to.text(*stored.average_of);
 }
 
 Stored read_stored(ByteReader& from) {
@@ -148,6 +149,7 @@ Stored read_stored(ByteReader& from) {
   }
   stored.init = init;
   stored.sums_gradients = from.flag("whether it sums gradients");
+  stored.average_of = from.text("parameter of an average");
   return stored;
 }
 

@@ -5,11 +5,12 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "ir/element.h"
-#include "train/update.h"
 
 namespace thimble::train {
 namespace {
@@ -35,11 +36,41 @@ void check_contents(const io::Safetensors& file, const io::TensorView& tensor) {
                           tensor.name, bad->second, bad->first));
 }
 
+// Checkpoints without such metadata: where they keep averages, these are the tensors of this
+// ending.
+Averages averages_by_suffix(const io::Safetensors& file) {
+  constexpr std::string_view kSuffix = ".ema";
+  Averages averages;
+  const auto decay = file.metadata().find(kAverageDecayKey);
+  const bool keeps_averages =
+      decay != file.metadata().end() && std::strtod(decay->second.c_str(), nullptr) != 0.0;
+  if (!keeps_averages) return averages;
+  for (const io::TensorView& tensor : file.tensors()) {
+    if (!tensor.name.ends_with(kSuffix)) continue;
+    const std::string parameter = tensor.name.substr(0, tensor.name.size() - kSuffix.size());
+    if (file.find(parameter) != nullptr) averages[parameter] = tensor.name;
+  }
+  return averages;
+}
+
 }  // namespace
 
-std::string name_in_file(const io::Safetensors& file, const std::string& name) {
-  std::string average = name + kAverageSuffix;
-  return file.find(average) == nullptr ? name : average;
+Averages averages_in(const io::Safetensors& file) {
+  Averages averages;
+  for (const auto& [key, parameter] : file.metadata()) {
+    if (!key.starts_with(kAverageKey)) continue;
+    const std::string tensor = key.substr(std::string_view(kAverageKey).size());
+    if (file.find(tensor) == nullptr) {
+      throw Error(file.name(), fmt::format("metadata {}: there is no tensor of this name", key));
+    }
+    averages[parameter] = tensor;
+  }
+  return averages.empty() ? averages_by_suffix(file) : averages;
+}
+
+const std::string& name_in_file(const Averages& averages, const std::string& name) {
+  const auto average = averages.find(name);
+  return average == averages.end() ? name : average->second;
 }
 
 void check_tensor(const io::Safetensors& file, const ir::TensorType& type,

@@ -147,7 +147,7 @@ io::Metadata settings_of(const State& state) {
           {"seed", std::to_string(options.seed)},
           {"optimizer", options.optimizer.text()},
           {"schedule", state.schedule.text()},
-          {"ema_decay", exact(options.ema_decay)},
+          {kAverageDecayKey, exact(options.ema_decay)},
           {"clip", text_of(options.clip)},
           {"groups", text_of(options.groups)},
           {"precision", to_string(options.precision)},
@@ -185,6 +185,15 @@ void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::St
       entry, [&](std::span<std::byte> to) { std::copy(bytes.begin(), bytes.end(), to.begin()); });
 }
 
+// The name in the file of a value of a training. Files of format 1 may hold states of thimble's own
+// under names without its prefix.
+std::string checkpoint_name(const io::Safetensors& file, const exec::Store& store,
+                            const exec::Store::Entry& entry) {
+  if (!ir::is_own_name(entry.name) || file.find(entry.name) != nullptr) return entry.name;
+  std::string plain = entry.name.substr(1);
+  return file.find(plain) != nullptr && store.find(plain) == nullptr ? plain : entry.name;
+}
+
 Progress progress_of(const State& state, const io::Safetensors& file) {
   Progress progress;
   progress.step = integer(file, "step");
@@ -211,7 +220,7 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
 [[noreturn]] void refuse_setting(const std::string& path, const std::string& key,
                                  const std::string& there, const std::string& here) {
   const auto readable = [&](const std::string& value) {  // the file has every bit of a number
-    return key == "ema_decay" ? fmt::format("{}", std::strtod(value.c_str(), nullptr)) : value;
+    return key == kAverageDecayKey ? fmt::format("{}", std::strtod(value.c_str(), nullptr)) : value;
   };
   const char* const stretches = key == "schedule" ? " and the same number of epochs" : "";
   const char* const longer = key == "schedule" ? ", longer if you like," : "";
@@ -227,12 +236,14 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
 
 void save_checkpoint(const State& state, const std::string& path) {
   std::vector<io::TensorView> tensors;
+  io::Metadata metadata = settings_of(state);
   const exec::Store& store = state.runner.store();
   for (const exec::Store::Entry& entry : store.entries()) {
-    if (is_saved(state, entry)) tensors.push_back(stored_tensor(store, entry));
+    if (!is_saved(state, entry)) continue;
+    tensors.push_back(stored_tensor(store, entry));
+    if (!entry.average_of->empty()) metadata[kAverageKey + entry.name] = *entry.average_of;
   }
   const Progress& progress = state.progress;
-  io::Metadata metadata = settings_of(state);
   metadata[io::kFormatKey] = kFormat;
   metadata["step"] = std::to_string(progress.step);
   metadata["epoch"] = std::to_string(progress.epoch);
@@ -266,7 +277,11 @@ void load_checkpoint(State& state, const std::string& path) {
   if (file.meta(io::kFormatKey) != kFormat) {
     throw Error(path, "has format " + file.meta(io::kFormatKey) + ", expected " + kFormat);
   }
-  const auto& entries = state.runner.store().entries();
+  const exec::Store& store = state.runner.store();
+  const auto& entries = store.entries();
+  const auto name_of = [&](const exec::Store::Entry& entry) {
+    return checkpoint_name(file, store, entry);
+  };
   // Tensors are checked first: the settings of another model mean nothing.
   for (const exec::Store::Entry& entry : entries) {
     if (entry.role == ir::Role::parameter) check_tensor(file, entry.type, entry.name);
@@ -278,16 +293,16 @@ void load_checkpoint(State& state, const std::string& path) {
   const Progress progress = progress_of(state, file);
   for (const exec::Store::Entry& entry : entries) {
     const bool is_checked = entry.role == ir::Role::parameter;
-    if (is_saved(state, entry) && !is_checked) check_tensor(file, entry.type, entry.name);
+    if (is_saved(state, entry) && !is_checked) check_tensor(file, entry.type, name_of(entry));
   }
   std::set<std::string> checked;
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(state, entry)) checked.insert(entry.name);
+    if (is_saved(state, entry)) checked.insert(name_of(entry));
   }
   check_others(file, checked);
   state.drop_gradients();
   for (const exec::Store::Entry& entry : entries) {
-    if (is_saved(state, entry)) copy_tensor(file, state.runner.store(), entry, entry.name);
+    if (is_saved(state, entry)) copy_tensor(file, state.runner.store(), entry, name_of(entry));
   }
   state.progress = progress;
 }
@@ -296,11 +311,12 @@ void load_weights(exec::Store& store, const ir::Graph& model, const std::string&
   const io::Safetensors file = io::Safetensors::open(path);
   // Each entry and its name in the file.
   std::vector<std::pair<const exec::Store::Entry*, std::string>> wanted;
+  const Averages averages = averages_in(file);
   for (const ir::ValueData& data : model.values) {
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
     const exec::Store::Entry* entry = store.find(data.name);
     if (entry == nullptr) continue;
-    wanted.emplace_back(entry, name_in_file(file, data.name));
+    wanted.emplace_back(entry, name_in_file(averages, data.name));
   }
   std::set<std::string> checked;
   for (const auto& [entry, name] : wanted) {

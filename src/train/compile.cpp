@@ -77,7 +77,7 @@ std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
     if (data.role != ir::Role::parameter || !data.trainable || data.producer >= 0) continue;
     followers[objective_of(objectives, data.name)].push_back(static_cast<int>(id));
   }
-  if (!cotangent) cotangent = graph.constant("one", Array(std::vector{1.0F}, {}));
+  if (!cotangent) cotangent = autodiff::one(graph);
   std::vector<autodiff::Target> targets;
   const auto add = [&](const Objective* objective, int loss) {
     if (followers.count(objective) == 0) return;
@@ -181,15 +181,15 @@ void require_parts_of_samples(const ir::Graph& model, const std::string& output)
 }
 
 ir::Graph averaged(ir::Graph graph, const ir::Graph& step) {
-  std::set<std::string> states;
+  std::map<std::string_view, ir::Name> averages;  // by parameter
   for (const ir::ValueData& data : step.values) {
-    if (data.producer < 0 && data.role == ir::Role::state) states.insert(data.name);
+    if (data.producer < 0 && !data.average_of->empty()) averages[data.average_of] = data.name;
   }
   for (ir::ValueData& data : graph.values) {
     if (data.producer >= 0 || data.role != ir::Role::parameter) continue;
-    const std::string average = data.name + kAverageSuffix;
-    if (states.count(average) == 0) continue;
-    data.name = average;
+    const auto average = averages.find(data.name);
+    if (average == averages.end()) continue;
+    data.name = average->second;
     data.role = ir::Role::state;
   }
   return graph;

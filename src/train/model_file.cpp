@@ -26,7 +26,7 @@ void write_model(const ir::Graph& model, const io::ModelParts* parts, const exec
   std::vector<io::TensorView> tensors;
   for (const ir::ValueData& data : model.values) {
     if (!has_weights(data)) continue;
-    const exec::Store::Entry* entry = store.find(data.name + train::kAverageSuffix);
+    const exec::Store::Entry* entry = store.find_average(data.name);
     if (entry == nullptr) entry = store.find(data.name);
     tensors.push_back(train::stored_tensor(store, *entry));
     tensors.back().name = *data.name;
@@ -72,9 +72,10 @@ void load_weights(Graph& graph, const std::string& path) {
   const io::Safetensors file = io::Safetensors::open(path);
   std::vector<std::pair<ir::ValueData*, std::string>> wanted;  // with the name in the file
   std::set<std::string> checked;
+  const train::Averages averages = train::averages_in(file);
   for (ir::ValueData& data : graph.ir().values) {
     if (!has_weights(data)) continue;
-    wanted.emplace_back(&data, train::name_in_file(file, data.name));
+    wanted.emplace_back(&data, train::name_in_file(averages, data.name));
     train::check_tensor(file, data.type, wanted.back().second);
     checked.insert(wanted.back().second);
   }

@@ -50,7 +50,7 @@ bool keeps_means(ir::Graph graph, const std::vector<Holds>& holds, const ir::Nod
       [&](int id) {
         const ir::TensorType type = graph.type(id);
         if (!is_floating(type.dtype)) return Value();
-        return graph.source(fmt::format("cotangent of {}", id), type, ir::Role::activation);
+        return graph.own_source(fmt::format("@cotangent of {}", id), type, ir::Role::activation);
       });
   const std::vector<Value> result = call.run(node);
   for (size_t i = 0; i < call.inputs.size(); ++i) {

@@ -140,11 +140,11 @@ ir::Graph State::inference(int64_t batch, bool with_loss) const {
 
 void State::start_averages() {
   const exec::Store& store = runner.store();
-  for (const exec::Store::Entry& entry : store.entries()) {
-    const exec::Store::Entry* average = store.find(entry.name + kAverageSuffix);
-    if (average == nullptr) continue;
-    runner.store().overwrite(*average, [&](std::span<std::byte> bytes) {
-      std::memmove(bytes.data(), store.read(entry).data(), bytes.size());
+  for (const exec::Store::Entry& average : store.entries()) {
+    if (average.average_of->empty()) continue;
+    const exec::Store::Entry& parameter = *store.find(average.average_of);
+    runner.store().overwrite(average, [&](std::span<std::byte> bytes) {
+      std::memmove(bytes.data(), store.read(parameter).data(), bytes.size());
     });
   }
 }

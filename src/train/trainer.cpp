@@ -156,7 +156,7 @@ void Trainer::set_parameter(const std::string& name, const Array& values) {
     std::memcpy(bytes.data(), values.bytes().data(), bytes.size());
   };
   store.overwrite(entry, fill);
-  const exec::Store::Entry* average = store.find(name + train::kAverageSuffix);
+  const exec::Store::Entry* average = store.find_average(name);
   if (average != nullptr) store.overwrite(*average, fill);
 }
 

@@ -343,6 +343,20 @@ void check_memory(const TrainingProgram& training, const std::string& file) {
   }
 }
 
+// An average is copied from its parameter, so both have one type.
+void check_averages(const TrainingProgram& training,
+                    const std::map<std::string, ir::TensorType>& types, const std::string& file) {
+  for (const auto& [key, program] : training.programs) {
+    for (const program::Stored& stored : program.stored) {
+      if (stored.average_of->empty()) continue;
+      const auto parameter = types.find(stored.average_of);
+      if (parameter != types.end() && parameter->second == stored.type) continue;
+      refuse(file, fmt::format("{} is the average of \"{}\", which is no parameter of its type",
+                               stored.name, stored.average_of));
+    }
+  }
+}
+
 void check_programs(const TrainingProgram& training, const std::string& file) {
   const bool accumulates =
       training.options.accumulate > 1 || training.part < training.options.batch;
@@ -372,6 +386,7 @@ void check_programs(const TrainingProgram& training, const std::string& file) {
     }
   }
   check_memory(training, file);
+  check_averages(training, types, file);
 }
 
 }  // namespace

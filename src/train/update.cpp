@@ -90,8 +90,19 @@ std::vector<Trained> trained_of(ir::Graph& graph, std::span<const autodiff::Grad
 }
 
 Value state(const Value& param, const ir::StateSpec& spec) {
-  return param.graph().source(param.name() + "." + spec.name, spec.type, ir::Role::state,
-                              init::constant(spec.first));
+  ir::Graph& graph = param.graph();
+  const std::string name = param.name() + "." + spec.name;
+  const Initializer first = init::constant(spec.first);
+  if (graph.find_source(name)) {  // of the model
+    return graph.own_source(ir::kOwnPrefix + name, spec.type, ir::Role::state, first);
+  }
+  return graph.source(name, spec.type, ir::Role::state, first);
+}
+
+Value average(const Value& param) {
+  const Value average = state(param, {kAverageName, {DType::f32, param.shape()}});
+  param.graph().values[static_cast<size_t>(average.id())].average_of = param.name();
+  return average;
 }
 
 Value gradient_sum(const Value& param) {
@@ -177,8 +188,9 @@ class Rates {
     if (scale == 1.0) return lr;
     const auto [known, is_new] = scaled_.try_emplace(scale);
     if (is_new) {
-      const Value factor = graph_.constant(fmt::format("lr_scale_{}", scale),
-                                           Array(std::vector{static_cast<float>(scale)}, {}));
+      const Value factor = graph_.own_constant(fmt::format("@lr_scale_{}", scale), [scale] {
+        return Array(std::vector{static_cast<float>(scale)}, {});
+      });
       known->second = ops::times(lr, factor);
     }
     return known->second;
@@ -231,7 +243,7 @@ void avoid_16_bits(ir::Graph& graph, std::vector<Trained>& all) {
 }
 
 Value counter(ir::Graph& graph, const char* name) {
-  return graph.source(name, {DType::i32, {}}, ir::Role::state, init::constant(0.0));
+  return graph.own_source(name, {DType::i32, {}}, ir::Role::state, init::constant(0.0));
 }
 
 // An update of scaled gradients.
@@ -368,8 +380,7 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     const Value updated = append_update(graph, t, optimizer.value(), rates.scaled(lr_scale), number,
                                         options.scheduled_momentum && optimizer.momentum() != 0.0);
     if (options.ema_decay == 0.0) continue;
-    ops::update_average(state(t.param, {kAverageSuffix + 1, {DType::f32, t.param.shape()}}),
-                        updated, number, options.ema_decay);
+    ops::update_average(average(t.param), updated, number, options.ema_decay);
   }
   if (scaled) adapt_scale(graph, *scaled, options.scaling);
 }
@@ -389,8 +400,8 @@ void refuse_accumulated_rows(const Trained& trained) {
 }  // namespace
 
 Value loss_scale_source(ir::Graph& graph, const LossScaling& scaling) {
-  return graph.source(kLossScaleName, {DType::f32, {}}, ir::Role::state,
-                      init::constant(scaling.initial));
+  return graph.own_source(kLossScaleName, {DType::f32, {}}, ir::Role::state,
+                          init::constant(scaling.initial));
 }
 
 void append_unscaling(ir::Graph& graph, std::span<autodiff::Gradient> gradients, Value scale) {

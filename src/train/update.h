@@ -14,11 +14,10 @@
 namespace thimble::train {
 
 // Scalars that the trainer sets before each step.
-inline constexpr const char* kLearningRateName = "lr";           // f32
-inline constexpr const char* kUpdateNumberName = "step";         // i32: updates so far, plus 1
-inline constexpr const char* kTotalWeightName = "total_weight";  // f32: see append_accumulation
-
-inline constexpr const char* kMomentumName = "momentum";  // f32: if it is scheduled
+inline constexpr const char* kLearningRateName = "@lr";           // f32
+inline constexpr const char* kUpdateNumberName = "@step";         // i32: updates so far, plus 1
+inline constexpr const char* kTotalWeightName = "@total_weight";  // f32: see append_accumulation
+inline constexpr const char* kMomentumName = "@momentum";         // f32: if it is scheduled
 
 struct UpdateOptions {
   Optimizer optimizer = AdamW{};
@@ -33,17 +32,17 @@ struct UpdateOptions {
 
 // With f16, the loss is multiplied by the state kLossScaleName, and gradients are divided by it
 // before anything else looks at them; if one is not finite, nothing is updated.
-inline constexpr const char* kLossScaleName = "loss_scale";             // f32
-inline constexpr const char* kGoodStepsName = "loss_scale.good_steps";  // i32: since it changed
-inline constexpr const char* kSkippedName = "loss_scale.skipped";       // i32: updates skipped
+inline constexpr const char* kLossScaleName = "@loss_scale";             // f32
+inline constexpr const char* kGoodStepsName = "@loss_scale.good_steps";  // i32: since it changed
+inline constexpr const char* kSkippedName = "@loss_scale.skipped";       // i32: updates skipped
 
 // The state of that name, as a source.
 [[nodiscard]] Value loss_scale_source(ir::Graph& graph, const LossScaling& scaling);
 // The gradients of a scaled loss as those of the loss, in f32.
 void append_unscaling(ir::Graph& graph, std::span<autodiff::Gradient> gradients, Value scale);
 
-// The average of a parameter is the state "<parameter>.ema".
-inline constexpr const char* kAverageSuffix = ".ema";
+// The average of a parameter is the state "<parameter>.ema", whose average_of names the parameter.
+inline constexpr const char* kAverageName = "ema";
 
 // The sum of the gradients since the last update is the state "<parameter>.grad_sum".
 inline constexpr const char* kGradientSumName = "grad_sum";
@@ -53,8 +52,8 @@ inline constexpr const char* kGradientSumName = "grad_sum";
 void freeze_groups(ir::Graph& graph, const std::vector<ParamGroup>& groups);
 
 // Appends one update for every gradient (-1: none), after its limit. Moments become states
-// "<parameter>.exp_avg" and so on (PyTorch's names), initially zero. Throws Error for invalid
-// groups and limits.
+// "<parameter>.exp_avg" and so on (PyTorch's names), initially zero. A state has '@' before its
+// name where the model has a value of that name. Throws Error for invalid groups and limits.
 void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
                     const UpdateOptions& options);
 

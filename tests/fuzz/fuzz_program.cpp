@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "bounded_run.h"
+#include "bounded_training.h"
 #include "program/check.h"
 #include "program_checksums.h"
 #include "train/training_program.h"
@@ -15,11 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   for (const std::string& file : {bytes, test::with_checksums(bytes)}) {
     try {
-      const train::TrainingProgram training = train::parse_training("fuzz", file);
+      train::TrainingProgram training = train::parse_training("fuzz", file);
       for (const auto& [key, program] : training.programs) {
         if (!program::error_of(program).empty()) std::abort();
         static_cast<void>(test::run_bounded(program));
       }
+      static_cast<void>(test::train_bounded(std::move(training)));
     } catch (const Error&) {
     }
   }

@@ -45,6 +45,22 @@ TEST(graph_json, brings_back_every_recipe) {
   }
 }
 
+// Files that were written before names of thimble's own had a prefix.
+TEST(graph_json, reads_the_random_state_without_its_prefix) {
+  std::string text = graph_to_json(model().ir());
+  const size_t at = text.find("\"@rng\"");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(ir::text(graph_from_json("f", text.erase(at + 1, 1))), model().text());
+}
+
+TEST(graph_json, refuses_names_of_its_own_for_values_of_the_model) {
+  const json::json_pointer name("/values/0/name");
+  json graph = parsed();
+  graph[name] = "@x";
+  EXPECT_NE(error_with(graph).find("names that begin with @ are thimble's own"), std::string::npos)
+      << error_with(graph);
+}
+
 TEST(graph_json, writes_the_open_batch_as_n) {
   Graph g;
   g.output("y", reshape(g.input("x", {4, 6}), {2 * kBatch, 12}));
@@ -102,14 +118,15 @@ TEST(graph_json, names_the_field_that_is_wrong) {
       {set("/values/0/name", ""), "values[0]: name is no name: it is empty"},
       {set("/values/1/name", "x"), "the name is taken"},
       {set("/values/0/role", "activation"), "role is \"activation\", but no node computes it"},
-      {set("/values/0/role", "scalar"), "a model has no scalar but \"rng\""},
+      {set("/values/0/role", "scalar"), "a model has no scalar but \"@rng\""},
       {set("/values/0/role", 7), "role must be a text, got 7"},
       {set("/values/0/dtype", "f33"), "dtype must be an element type"},
       {set("/values/0/shape", json::array({4})), "shape must be that of a batch"},
       {set("/values/0/shape", json::array({"N", "N"})), "cannot be 1000003"},
       {set("/values/0/shape", json::array({"N", -4})), "negative"},
       {set("/values/0/shape", json::array({"N", 1e9})), "must be a whole number"},
-      {set("/values/0/shape", json::array({"N", int64_t{1} << 40})), "32 bits"},
+      {set("/values/0/shape", json::array({"N", int64_t{1} << 40})),
+       "whole number from -2147483647"},
       {set("/values/0/shape", json::array({"N", "M"})), "must be a whole number, got \"M\""},
       {set("/values/0/shape", json::array({"N", "99999999999N"})), "must be a whole number"},
       {set("/values/0/shape", json::array({"N", 65536, 65536})), "elements"},

@@ -53,6 +53,15 @@ int tensor_in(const Program& program, Place place, bool is_source) {
   return -1;
 }
 
+int source_called(const Program& program, std::string_view name) {
+  for (size_t id = 0; id < program.tensors.size(); ++id) {
+    if (program.tensors[id].is_source && program.tensors[id].name == name) {
+      return static_cast<int>(id);
+    }
+  }
+  return -1;
+}
+
 Call& call_of(Program& program, const std::function<bool(const Call&)>& wanted) {
   return *std::find_if(program.calls.begin(), program.calls.end(), wanted);
 }
@@ -83,6 +92,7 @@ TEST(program, that_is_broken_is_refused) {
       {"no constant of",
        [](Program& p) {
          Tensor tensor = p.tensors[0];
+         tensor.name = "c";
          tensor.place = Place::constant;
          tensor.at = static_cast<int64_t>(p.constants.size());
          p.tensors.push_back(tensor);
@@ -133,6 +143,18 @@ TEST(program, that_is_broken_is_refused) {
          p.outputs.emplace_back("y", *p.loss);
          p.calls.clear();
        }},
+      {"two sources are called \"image\"",
+       [](Program& p) {
+         p.tensors[static_cast<size_t>(source_called(p, "digit"))].name = "image";
+       }},
+      {"two sources are called",
+       [](Program& p) {
+         p.tensors.push_back(p.tensors[static_cast<size_t>(source_called(p, "@lr"))]);
+       }},
+      {"two parameters or states are called",
+       [](Program& p) { p.stored[1].name = p.stored[0].name; }},
+      {"two results are called \"squares\"",
+       [](Program& p) { p.metrics.emplace_back("squares", p.metrics[0].second); }},
       {"is no tensor", [](Program& p) { p.metrics.emplace_back("y", 1 << 20); }},
       {"no threads", [](Program& p) { p.threads = 0; }},
   };

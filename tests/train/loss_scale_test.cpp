@@ -48,7 +48,7 @@ std::map<std::string, std::vector<std::byte>> held(Trainer& trainer) {
   std::map<std::string, std::vector<std::byte>> all;
   exec::Store& store = trainer.state().runner.store();
   for (const exec::Store::Entry& entry : store.entries()) {
-    if (entry.name.rfind("loss_scale", 0) == 0) continue;
+    if (entry.name.rfind("@loss_scale", 0) == 0) continue;
     const std::span<const std::byte> bytes = store.read(entry);
     all[entry.name].assign(bytes.begin(), bytes.end());
   }

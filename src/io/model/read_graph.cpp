@@ -29,6 +29,8 @@ constexpr ir::Role kSources[] = {ir::Role::input,    ir::Role::label, ir::Role::
 
 // What the trainer writes into the scalar kRngName, as ir/graph.h says.
 constexpr int64_t kRngWords = 6;
+// Its name in files in which names of thimble's own have no prefix.
+constexpr const char* kPlainRngName = "rng";
 
 class GraphReader {
  public:
@@ -98,8 +100,9 @@ class GraphReader {
     if (++sources_ > kMostSources) {
       root_.fail(fmt::format("more than {} values are no outputs of nodes", kMostSources));
     }
-    const std::string name = fields.name("name");
+    std::string name = fields.name("name");
     const ir::Role role = role_of(fields);
+    if (role == ir::Role::scalar && name == kPlainRngName) name = ir::kRngName;
     const ir::TensorType type = type_of(fields);
     check_source(fields, name, role, type);
     Initializer init;
@@ -109,7 +112,12 @@ class GraphReader {
       });
       init = attrs.as<InitializerFields>().init;
     }
-    wrapped(fields.path(), "", [&] { return graph_.source(name, type, role, init); });
+    const bool is_own =
+        ir::is_own_name(name) && (role == ir::Role::constant || role == ir::Role::scalar);
+    wrapped(fields.path(), "", [&] {
+      return is_own ? graph_.own_source(name, type, role, init)
+                    : graph_.source(name, type, role, init);
+    });
     if (const json* frozen = fields.find("frozen")) {
       if (!frozen->is_boolean()) fields.expected("frozen", "true or false", *frozen);
       graph_.values.back().trainable = !frozen->get<bool>();

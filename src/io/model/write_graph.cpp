@@ -24,7 +24,7 @@ std::string dumped(const Ordered& value) {
 
 bool is_of_a_model(const ir::ValueData& data) {
   return data.storage == ir::Storage::full && !data.recomputed && !data.fetched &&
-         !data.sums_gradients && data.role != ir::Role::gradient;
+         !data.sums_gradients && data.average_of->empty() && data.role != ir::Role::gradient;
 }
 
 Ordered value_json(const ir::ValueData& data) {

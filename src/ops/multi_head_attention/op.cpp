@@ -105,13 +105,14 @@ Value over_keys(Value mask, int64_t keys, int64_t more, double behind) {
 }
 
 Value later_steps(ir::Graph& graph, int64_t queries, int64_t keys, int64_t more) {
-  const std::string name = fmt::format("later_steps_{}_{}_{}", queries, keys, more);
-  if (const Value known = graph.find_source(name)) return known;
-  std::vector<float> values;
-  for (int64_t t = 0; t < queries; ++t) {
-    for (int64_t s = 0; s < keys + more; ++s) values.push_back(s > t && s < keys ? kLater : 0.0F);
-  }
-  return graph.constant(name, Array(std::move(values), {1, 1, queries, keys + more}));
+  const auto make = [&] {
+    std::vector<float> values;
+    for (int64_t t = 0; t < queries; ++t) {
+      for (int64_t s = 0; s < keys + more; ++s) values.push_back(s > t && s < keys ? kLater : 0.0F);
+    }
+    return Array(std::move(values), {1, 1, queries, keys + more});
+  };
+  return graph.own_constant(fmt::format("@later_steps_{}_{}_{}", queries, keys, more), make);
 }
 
 Masks masks_of(Value mask, bool causal, int64_t queries, int64_t keys, int64_t more,

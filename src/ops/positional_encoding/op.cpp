@@ -12,12 +12,8 @@ THIMBLE_OP_FOLDER(positional_encoding) { return {}; }
 namespace thimble::ops::positional_encoding_impl {
 namespace {
 
-// A constant [steps, width]; reuses an equal one of the graph.
-Value positions(ir::Graph& graph, int64_t steps, int64_t width,
-                const PositionalEncodingOptions& options) {
-  const std::string name =
-      fmt::format("positions_{}_{}_{}_{}", steps, width, options.base, options.offset);
-  if (const Value known = graph.find_source(name)) return known;
+// [steps, width]
+Array table_of(int64_t steps, int64_t width, const PositionalEncodingOptions& options) {
   std::vector<float> table;
   for (int64_t t = 0; t < steps; ++t) {
     for (int64_t i = 0; i < width; ++i) {
@@ -26,7 +22,15 @@ Value positions(ir::Graph& graph, int64_t steps, int64_t width,
       table.push_back(static_cast<float>(i % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }
-  return graph.constant(name, Array(std::move(table), {steps, width}));
+  return Array(std::move(table), {steps, width});
+}
+
+// The same as a constant; reuses an equal one of the graph.
+Value positions(ir::Graph& graph, int64_t steps, int64_t width,
+                const PositionalEncodingOptions& options) {
+  return graph.own_constant(
+      fmt::format("@positions_{}_{}_{}_{}", steps, width, options.base, options.offset),
+      [&] { return table_of(steps, width, options); });
 }
 
 }  // namespace

@@ -79,11 +79,8 @@ const OpDef& rotate_pairs_op() {
   return def;
 }
 
-// The table of these angles; reuses an equal one of the graph.
-Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddingOptions& options) {
-  const std::string name =
-      fmt::format("rotary_{}_{}_{}_{}", steps, width, options.base, options.offset);
-  if (const Value known = graph.find_source(name)) return known;
+// The table of these angles.
+Array table_of(int64_t steps, int64_t width, const RotaryEmbeddingOptions& options) {
   const int64_t pairs = width / 2;
   std::vector<float> table(static_cast<size_t>(steps * width));
   for (int64_t t = 0; t < steps; ++t) {
@@ -94,7 +91,14 @@ Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddin
       table[static_cast<size_t>(t * width + pairs + i)] = static_cast<float>(std::sin(angle));
     }
   }
-  return graph.constant(name, Array(std::move(table), {steps, 2, pairs}));
+  return Array(std::move(table), {steps, 2, pairs});
+}
+
+// The same as a constant; reuses an equal one of the graph.
+Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddingOptions& options) {
+  return graph.own_constant(
+      fmt::format("@rotary_{}_{}_{}_{}", steps, width, options.base, options.offset),
+      [&] { return table_of(steps, width, options); });
 }
 
 }  // namespace

@@ -13,9 +13,8 @@ namespace thimble::ops {
 
 Value number(Value x, double value) {
   ir::Graph& graph = x.graph();
-  const std::string name = fmt::format("number {}", value);
-  if (const Value known = graph.find_source(name)) return known;
-  return graph.constant(name, Array(std::vector{static_cast<float>(value)}, {}));
+  return graph.own_constant(fmt::format("@number {}", value),
+                            [value] { return Array(std::vector{static_cast<float>(value)}, {}); });
 }
 
 Value reduce_loss(Value terms, Reduction reduction) {

@@ -27,9 +27,8 @@ void check_numbers(const char* op, const char* setting, const std::vector<int64_
 // An i32 constant: f32 holds no odd number above 2^24.
 Value whole(Value like, int64_t of) {
   ir::Graph& graph = like.graph();
-  const std::string name = fmt::format("whole {}", of);
-  if (const Value known = graph.find_source(name)) return known;
-  return graph.constant(name, Array(std::vector{static_cast<int32_t>(of)}, {}));
+  return graph.own_constant(fmt::format("@whole {}", of),
+                            [of] { return Array(std::vector{static_cast<int32_t>(of)}, {}); });
 }
 
 }  // namespace
