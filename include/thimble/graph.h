@@ -48,6 +48,7 @@ class Value {
 // Ops are free functions on Values (thimble/ops.h). The batch size is left open ("N", the first
 // dimension of inputs and labels) and is fixed when the graph is compiled.
 // Thread safety: none while being built; a finished graph may be read from many threads.
+// Names of values and layers are free, but none begins with '@': these are thimble's own.
 // Errors: thimble::Error naming the op or the name at fault.
 class Graph {
  public:

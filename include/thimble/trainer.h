@@ -80,9 +80,10 @@ class Trainer {
   // Reads the parameters and running statistics alone; training starts anew from them.
   void load_weights(const std::string& path);
 
-  // A parameter's or running statistic's values, of its type; set_parameter takes as many elements
-  // of that type under the same shape or in a row, and sets a parameter's average too. Throws Error
-  // for an unknown name, another type or another shape.
+  // The values of a parameter, a running statistic or an optimizer's state, such as "w.exp_avg" (or
+  // "@w.exp_avg" where the model itself has a value of that name), of its type;
+  // set_parameter takes as many elements of that type under the same shape or in a row, and sets a
+  // parameter's average too. Throws Error for an unknown name, another type or another shape.
   [[nodiscard]] Array parameter(const std::string& name) const;
   void set_parameter(const std::string& name, const Array& values);
   [[nodiscard]] std::vector<std::string> parameter_names() const;
