@@ -194,7 +194,7 @@ struct State {
   void compile_by_measured_times();
   // Rehearses the updating program. Parameters and state hold anything afterwards.
   [[nodiscard]] Rehearsed rehearse();
-  // Compiles all programs again with other times, and allocates the memory.
+  // Compiles all programs again with other times.
   void compile_anew(std::shared_ptr<const plan::NodeTimes> times, const plan::SwapRates& rates);
   // Allocates the memory, without a swap file if it cannot be had after all. Throws Error if the
   // plan does not keep the budget.

@@ -258,14 +258,19 @@ void State::compile_by_measured_times() {
   exec::learn(first.took, *runner.at(update_key()).program, *times, rates);
   first.took.node_ms = std::vector<double>();
   compile_anew(std::move(times), rates);
-  if (!swaps()) return;
-  Rehearsed second = rehearse();
-  second.took.node_ms = std::vector<double>();
-  if (second.took.step_ms <= kClearlyLonger * first.took.step_ms) {
-    rehearsed_ = std::move(second);
-    return;
+  // The smallest plan depends on the times. The budget may be that of the first one.
+  if (keeps_budget()) {
+    seal();
+    if (!swaps()) return;
+    Rehearsed second = rehearse();
+    second.took.node_ms = std::vector<double>();
+    if (second.took.step_ms <= kClearlyLonger * first.took.step_ms) {
+      rehearsed_ = std::move(second);
+      return;
+    }
   }
   compile_anew(first_times, first_rates);
+  seal();
   if (swaps()) rehearsed_ = std::move(first);
 }
 
@@ -275,7 +280,6 @@ void State::compile_anew(std::shared_ptr<const plan::NodeTimes> times,
   disk_->set(rates);
   runner.clear();
   compile();
-  seal();
 }
 
 void State::seal() {

@@ -8,15 +8,13 @@
 namespace thimble::test::text_test {
 namespace {
 
-// The graph rebuilt from the names of its ops, their attributes as JSON text, and the types of
-// its sources.
+// The graph rebuilt from its sources, the names of its ops and their attributes as JSON text.
 ir::Graph rebuilt(const ir::Graph& graph) {
   ir::Graph made;
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ir::ValueData& data = graph.values[id];
     if (data.producer < 0) {
-      const Value source = made.source(data.name, data.type, data.role, data.init);
-      made.values[static_cast<size_t>(source.id())].trainable = data.trainable;
+      (void)made.copy_source(data);
       continue;
     }
     const ir::Node& node = graph.nodes[static_cast<size_t>(data.producer)];

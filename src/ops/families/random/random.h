@@ -22,11 +22,11 @@ inline int64_t new_stream(const ir::Graph& graph) {
   return static_cast<int64_t>(graph.nodes.size());
 }
 
-// Fails unless the first input is a random state and the stream fits 32 bits.
+// Fails unless the first input is a random state and the stream is not negative.
 inline void require_rng(const ir::InferContext& c, int64_t stream) {
   c.require_dtype(0, DType::u32);
   c.require(c.shape(0) == Shape{kRngWords}, "expected a random state of 6 words");
-  c.require(stream >= 0 && stream <= int64_t{0xFFFFFFFF}, "a stream is a number of 32 bits");
+  c.require(stream >= 0, "the number of a stream is negative");
 }
 
 inline ir::ArgDoc rng_argument() {
