@@ -24,6 +24,14 @@ int run_import(const ImportArguments& options) {
                            "expected a quantized network in JSON: NAME.json with "
                            "NAME.safetensors beside it"));
   }
+  const std::filesystem::path weights =
+      std::filesystem::path(options.file).replace_extension(".safetensors");
+  for (const std::filesystem::path& input : {std::filesystem::path(options.file), weights}) {
+    std::error_code error;
+    if (std::filesystem::equivalent(input, options.out, error)) {
+      throw UsageError(Error(options.out, "is read by this import; give --out another name"));
+    }
+  }
   const Graph graph = import_quantized_json(options.file);
   int64_t parameters = 0;
   for (const ir::LayerSummary& layer : ir::summarize(graph.ir())) {

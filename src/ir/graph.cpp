@@ -145,8 +145,14 @@ void Graph::give(const std::map<std::string, Value>& parameters) {
 }
 
 Value Graph::scalar(const std::string& name, DType dtype, const Shape& shape) {
-  const Value found = find_source(name);
-  if (found) return found;
+  if (const Value known = find_source(name)) {
+    const ValueData& have = data(known.id());
+    const TensorType wanted{dtype, shape};
+    if (have.role == Role::scalar && have.type == wanted) return known;
+    throw Error(name, fmt::format("the name is thimble's own: expected a scalar {}, and the model "
+                                  "has a {} {}",
+                                  to_string(wanted), to_string(have.role), to_string(have.type)));
+  }
   return own_source(name, {dtype, shape}, Role::scalar);
 }
 
@@ -254,10 +260,10 @@ std::vector<int> Graph::results() const {
 
 std::string Graph::begin_layer(const std::string& type, const std::string& name) {
   refuse_own_name(name);
+  if (open_layers_ == 0 && !name.empty()) check_name("layer", name);
   if (open_layers_++ > 0) {
     return current_layer_ < 0 ? std::string() : layers[static_cast<size_t>(current_layer_)].name;
   }
-  if (!name.empty()) check_name("layer", name);
   const int number = ++layer_counts_[type];
   Layer layer;
   layer.name = name.empty() ? fmt::format("{}_{}", type, number) : name;

@@ -45,6 +45,19 @@ TEST(import, says_what_it_reads) {
   EXPECT_NE(missing.err.find("none.json"), std::string::npos);
 }
 
+TEST(import, does_not_write_over_what_it_reads) {
+  const TemporaryFolder folder;
+  for (const char* const name : {"net.json", "net.safetensors"}) {
+    write_text(folder / "net.json", "{}");
+    write_text(folder / "net.safetensors", "weights");
+    const Outcome done = run({"import", folder / "net.json", "-o", folder / name});
+    EXPECT_EQ(done.code, 2);
+    EXPECT_NE(done.err.find("is read by this import"), std::string::npos) << done.err;
+    EXPECT_EQ(read_text(folder / "net.json"), "{}");
+    EXPECT_EQ(read_text(folder / "net.safetensors"), "weights");
+  }
+}
+
 TEST(import, makes_a_model_of_mcunet_that_every_command_takes) {
   const char* const data = std::getenv("THIMBLE_DATA");
   const std::string path =

@@ -35,6 +35,8 @@ TEST(csv_fields, match_columns_by_name_and_place) {
       "0,1,label\n1,2.5,0\n-300,4,2\n",  // pandas without names
       "a;b;c\n1;2.5;0\n-300;4;2\n",      // other delimiters
       "a\tb\tc\n1\t2.5\t0\n-300\t4\t2\n",
+      "a 5\"\tb\tc\n1\t2.5\t0\n-300\t4\t2\n",  // a quote within a cell
+      "\"a\tb\",b,c\n1,2.5,0\n-300,4,2\n",     // a delimiter in quotes
   };
   for (const std::string& table : tables) {
     SCOPED_TRACE(table);

@@ -95,6 +95,19 @@ TEST(own_names, are_refused_where_a_model_is_described) {
   EXPECT_EQ(error_of([&] { g.constant("@lr", {1}, {1}); }), kMessage);
   EXPECT_EQ(error_of([&] { dense(x, {.units = 2, .name = "@lr"}); }), kMessage);
   EXPECT_NO_THROW(g.input("x@lr", {3}));
+  // The graph stays as it was.
+  EXPECT_NE(error_of([&] { dense(x, {.units = 2, .name = "two\nlines"}); }), "");
+  EXPECT_NO_THROW(dense(dense(x, {.units = 2}), {.units = 2}));
+}
+
+TEST(own_names, of_another_kind_in_a_model_file_are_refused) {
+  Graph g;
+  const Value x = g.input("x", {3});
+  const Value rate = g.ir().own_source("@lr", {DType::f32, {}}, ir::Role::constant);
+  g.minimize(mean(square(dense(x, {.units = 3}) + rate)));
+  EXPECT_EQ(error_of([&] { const Trainer trainer(g, all_options().front()); }),
+            "[@lr] the name is thimble's own: expected a scalar f32[], and the model has a "
+            "constant f32[]");
 }
 
 class averages : public testing::Test {

@@ -31,14 +31,21 @@ bool are_column_names(const std::vector<std::string>& cells) {
   return has_word;
 }
 
-// Of the first line, without what stands in quotes.
+// Of the first line, without cells in quotes. A quote within a cell is an ordinary character.
 char delimiter_of(std::string_view text) {
   std::string line;
   bool is_quoted = false;
+  bool begins_cell = true;
   for (const char c : text) {
-    if (c == '"') is_quoted = !is_quoted;
-    if (c == '\n' && !is_quoted) break;
-    if (!is_quoted) line += c;
+    if (c == '"' && (is_quoted || begins_cell)) {
+      is_quoted = !is_quoted;
+      begins_cell = is_quoted;  // two quotes in a quoted cell stand for one
+      continue;
+    }
+    if (is_quoted) continue;
+    if (c == '\n') break;
+    begins_cell = c == '\t' || c == ',' || c == ';' || (begins_cell && c == ' ');
+    line += c;
   }
   if (line.find('\t') != std::string::npos) return '\t';
   return line.find(',') == std::string::npos && line.find(';') != std::string::npos ? ';' : ',';

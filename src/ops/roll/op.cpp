@@ -97,7 +97,7 @@ const OpDef& roll_op() {
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, c.attrs.as<RollOptions>());
-        return {c.input(0)};
+        return {moved_type(c, 0, c.shape(0))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         RollOptions back = c.attrs.as<RollOptions>();

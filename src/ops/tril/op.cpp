@@ -44,7 +44,11 @@ OpDef triangle(OpDef def) {
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     require_addressable(c, 0);
     c.require(c.shape(0).rank() >= 2, "expected at least two dimensions");
-    return {c.input(0)};
+    const ir::TensorType y = moved_type(c, 0, c.shape(0));
+    c.require(!y.quantization || y.quantization->zero_points.empty() ||
+                  y.quantization->zero_points[0] == 0,
+              "zeros of x have another zero point than 0; dequantize it before");
+    return {y};
   };
   def.kernels.params = params;
   def.kernels.any_type = true;

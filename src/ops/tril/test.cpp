@@ -19,7 +19,13 @@ OpCases triangles() {
       .rejects = {{"vector",
                    {{.shape = {4}}},
                    ir::Attrs::of(TriangleOptions{}),
-                   "at least two dimensions"}},
+                   "at least two dimensions"},
+                  {"zero_point",
+                   {{.shape = {3, 3},
+                     .dtype = DType::i8,
+                     .quantization = {.scales = {0.5F}, .zero_points = {10}}}},
+                   ir::Attrs::of(TriangleOptions{}),
+                   "another zero point"}},
   };
 }
 
