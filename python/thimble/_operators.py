@@ -44,12 +44,15 @@ def mul(a: Any, b: Any) -> Any:
 
 def div(a: Any, b: Any) -> Any:
     """a / b. The quotient by or of a number is computed in f32 and has the type of the other side."""
+    number: Any
     if _is_number(b, a):
-        if _has_exact_reciprocal(float(b)):
-            return ops.affine(a, scale=1.0 / float(b))
-        return _as(a.dtype, ops.div(_as("f32", a), float(b)))
+        number = float(b)
+        if _has_exact_reciprocal(number):
+            return ops.affine(a, scale=1.0 / number)
+        return _as(a.dtype, ops.div(_as("f32", a), number))
     if _is_number(a, b):
-        return _as(b.dtype, ops.div(float(a), _as("f32", b)))
+        number = float(a)
+        return _as(b.dtype, ops.div(number, _as("f32", b)))
     return ops.div(a, b)
 
 
