@@ -151,7 +151,7 @@ class Importer {
                                    path, kind == node.end() ? "nothing" : io::printable(*kind)));
   }
 
-  // Remembers a result under the node's name for its output.
+  // Checks the shape of a node's result and adds it to the values that later nodes name.
   Value result(const Fields& fields, Value made) {
     const Shape wanted = image_of(fields, "output_shape");
     const Shape& got = made.shape();

@@ -52,7 +52,7 @@ void check_batch(const Graph& graph, const std::string& name, const Shape& shape
                                 to_string(role), thimble::to_string(shape), kBatch));
 }
 
-// Names of parameters begin with those of their layers.
+// Of sources and layers: the names of a layer's parameters begin with its own.
 void refuse_own_name(const std::string& name) {
   if (!is_own_name(name)) return;
   throw Error(name,

@@ -1,5 +1,4 @@
-// Depthwise convolutions of int8 images. Included once per
-// vector target.
+// Depthwise convolutions of int8 images. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_INT8_DEPTHWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_INT8_DEPTHWISE_INL_H_

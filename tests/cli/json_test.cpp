@@ -68,10 +68,9 @@ TEST(cli_json, of_train_has_its_keys_and_progress_goes_to_standard_error) {
 
 TEST(cli_json, of_a_training_in_f16_has_the_loss_scale) {
   const TemporaryFolder folder;
-  const Outcome outcome = run(short_training(
-      "lenet5", folder / "out",
-      {"--epochs", "1", "--batch", "32", "--precision", "f16", "--loss-scale", "1099511627776",
-       "--json"}));
+  const Outcome outcome = run(short_training("lenet5", folder / "out",
+                                             {"--epochs", "1", "--batch", "32", "--precision",
+                                              "f16", "--loss-scale", "1099511627776", "--json"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::ordered_json json = last_line_json(outcome.out);
   EXPECT_GT(json["skipped_updates"], 0);

@@ -239,7 +239,9 @@ TEST(budget_search, predicts_no_longer_step_within_a_larger_budget) {
   }
 }
 
-TEST(budget_search, predicts_no_longer_step_with_swap_within_a_larger_budget) {
+class budget_search_with_swap : public testing::TestWithParam<const char*> {};
+
+TEST_P(budget_search_with_swap, predicts_no_longer_step_within_a_larger_budget) {
   constexpr int kBudgets = 8;
   constexpr SwapRates kRates{.read_ms_per_byte = 1e-6,
                              .write_ms_per_byte = 2e-6,
@@ -247,12 +249,14 @@ TEST(budget_search, predicts_no_longer_step_with_swap_within_a_larger_budget) {
                              .staging_bytes = 524'288,
                              .least_staging_bytes = 12'224,
                              .staging_step_bytes = 8192};
-  for (const char* name : {"lenet5", "mlp", "lstm", "vae", "mobilenetv2"}) {
-    for (const Swap swap : {Swap::automatic, Swap::always}) {
-      expect_no_longer_step_within_a_larger_budget(name, swap, kBudgets, kRates);
-    }
+  for (const Swap swap : {Swap::automatic, Swap::always}) {
+    expect_no_longer_step_within_a_larger_budget(GetParam(), swap, kBudgets, kRates);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(recipes, budget_search_with_swap,
+                         testing::Values("lenet5", "mlp", "lstm", "vae", "mobilenetv2"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(budget_search, logs_its_candidates) {
   const ir::Graph step = step_of("vae");

@@ -102,7 +102,9 @@ const OpDef& embedding_grad_op() {
           .ref = ir::kernel_fn<&f32::embedding_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::embedding_grad_ref>(),
           .fast = ir::kernel_fn<&grad_fast>(),
-          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks { return {{0, 1}, {}}; },
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0, 1}, {}};
+          },
       },
   };
   return def;
@@ -201,7 +203,9 @@ const OpDef& embedding_op() {
           .ref = ir::kernel_fn<&f32::embedding_ref>(),
           .ref64 = ir::kernel_fn<&f64::embedding_ref>(),
           .fast = ir::kernel_fn<&fast>(),
-          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks { return {{0}, {0}}; },
+          .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
+            return {{0}, {0}};
+          },
       },
       .flow{
           // Rows are renormalized when a batch reads them, and frequencies are those of the batch.

@@ -2,8 +2,8 @@
 #ifndef THIMBLE_OPS_QUANTIZED_CONV2D_DIMS_H_
 #define THIMBLE_OPS_QUANTIZED_CONV2D_DIMS_H_
 
-#include "simd/requantize.h"
 #include "simd/conv_dims.h"
+#include "simd/requantize.h"
 
 /* Followed by the factor of each of conv.k channels (QUANTIZED_FACTORS). `activation` and
    `accumulate` of conv are not used. */

@@ -13,7 +13,7 @@
 namespace thimble::ops::quantized_mul_impl {
 namespace {
 
-// In fixed point products and quotient of scales are rounded to f32, as in TensorFlow Lite.
+// What the product of the integers is multiplied by.
 double factor(const ir::TensorType& a, const ir::TensorType& b, double scale) {
   return static_cast<double>(scale_of(a)) * static_cast<double>(scale_of(b)) /
          static_cast<double>(static_cast<float>(scale));

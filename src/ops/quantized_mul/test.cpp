@@ -42,7 +42,12 @@ THIMBLE_OP_CASES(quantized_mul) {
                   {"int8_without_a_scale", {plain_int8({2, 5}), a}, scaled(1.0), "expected a to"},
                   {"other_shapes", {a, int8_spec({3, 5}, kRight)}, scaled(1.0), "broadcast"},
                   {"a_scale_of_zero", {a, a}, scaled(0.0), "above 0"},
-                  {"scales_too_far_apart", {a, a}, scaled(1e-30), "too far apart"}},
+                  {"scales_too_far_apart", {a, a}, scaled(1e-30), "too far apart"},
+                  {"a_huge_scale",
+                   {int8_spec({2, 5}, {.scales = {3e19F}}), a},
+                   scaled(1.0),
+                   "of a of at most 2^60"},
+                  {"a_huge_scale_of_the_result", {a, a}, scaled(1e38), "at most 2^60"}},
   };
 }
 

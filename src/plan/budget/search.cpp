@@ -10,8 +10,8 @@
 namespace thimble::plan {
 namespace {
 
-// Swap is tried for a series of targets, each lower by this fraction, with values chosen for the
-// rates of a file that has these shares of its staging.
+// Swap is tried for a series of targets, each lower by one part in kTargets. What is swapped is
+// chosen twice, by the rates of a file with each of these shares of the usual staging.
 constexpr int64_t kTargets = 64;
 constexpr double kSharesOfStaging[] = {1.0, 0.25};
 

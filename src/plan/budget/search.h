@@ -49,8 +49,8 @@ struct Fitted {
 
 // Returns the fastest candidate that keeps the budget, by predicted time; if none does, the
 // smallest. Without a budget, bytes are weighed against work. Results keep their bits, except for
-// Budget::saved. The candidates of a budget include those of every smaller budget, so more memory is
-// never predicted slower.
+// Budget::saved. The candidates of a budget include those of every smaller budget, so more memory
+// is never predicted slower.
 [[nodiscard]] Fitted fit(const ir::Graph& graph, const ArenaOptions& options, const Budget& budget);
 
 // Applies decisions made before. budget: its storage, device and times. Throws Error if the

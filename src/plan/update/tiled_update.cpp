@@ -82,12 +82,12 @@ struct Trial {
 
 // Whether less lives between the two places than before, and nowhere more than at the peak.
 bool saves(const Trial& before, const Trial& after, const Pair& pair) {
-  const auto fullest = [](const Trial& trial, size_t first, size_t last) {
+  const auto peak_within = [](const Trial& trial, size_t first, size_t last) {
     return *std::max_element(trial.live.begin() + static_cast<std::ptrdiff_t>(first),
                              trial.live.begin() + static_cast<std::ptrdiff_t>(last));
   };
-  return after.peak <= before.peak && fullest(after, pair.gradient, pair.update) <
-                                          fullest(before, pair.gradient, pair.update + 1);
+  return after.peak <= before.peak && peak_within(after, pair.gradient, pair.update) <
+                                          peak_within(before, pair.gradient, pair.update + 1);
 }
 
 // A parameter whose update is tiled.

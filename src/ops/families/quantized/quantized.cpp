@@ -15,6 +15,18 @@ const char* name_of(const ir::InferContext& c, int i) {
   return c.op.signature.inputs[static_cast<size_t>(i)].name;
 }
 
+// Products of two scales and 255 of them stay far below the largest f32.
+constexpr float kLargestScale = 0x1p60F;
+
+void require_scales(const ir::InferContext& c, const std::string& name,
+                    const std::vector<float>& scales) {
+  for (const float scale : scales) {
+    if (scale > kLargestScale) {
+      c.fail(fmt::format("expected scales of {} of at most 2^60, got {:.3g}", name, scale));
+    }
+  }
+}
+
 bool are_zero(const std::vector<int32_t>& zero_points) {
   return std::all_of(zero_points.begin(), zero_points.end(), [](int32_t z) { return z == 0; });
 }
@@ -36,6 +48,7 @@ const Quantization& require_quantized(const ir::InferContext& c, int i) {
         fmt::format("expected {} to be i8 with one scale for the whole tensor; quantize it first",
                     name_of(c, i)));
   }
+  require_scales(c, name_of(c, i), type.quantization->scales);
   return *type.quantization;
 }
 
@@ -49,6 +62,7 @@ void require_quantized_weights(const ir::InferContext& c, int i, int axis) {
                     "index of axis {}",
                     name_of(c, i), axis));
   }
+  require_scales(c, name_of(c, i), type.quantization->scales);
 }
 
 void require_quantized_bias(const ir::InferContext& c, int i, int64_t channels) {
@@ -81,6 +95,7 @@ ir::TensorType quantized_type(const ir::InferContext& c, const Shape& shape,
     c.fail(
         fmt::format("expected a scale that f32 holds and that is above 0, got {}", result.scale));
   }
+  require_scales(c, "the result", {scale});
   if (result.zero_point < -128 || result.zero_point > 127) {
     c.fail(fmt::format("expected a zero point from -128 to 127, got {}", result.zero_point));
   }
