@@ -1,18 +1,9 @@
-#include <gtest/gtest.h>
-
-#include "ops/families/quantized/quantized_cases.h"
+#include "ops/families/quantized/pair_cases.h"
 
 namespace thimble::test::quantized_mul_test {
 namespace {
 
-const Quantization kLeft{.scales = {0.05F}, .zero_points = {-11}};
-const Quantization kRight{.scales = {0.13F}, .zero_points = {40}};
-
-ir::Attrs scaled(double scale, Requantization how = {}, Activation activation = Activation::none) {
-  return ir::Attrs::of(QuantizedMulAttrs{activation, scale, 6, how});
-}
-
-// The result for numbers whose zero points are taken away.
+// See PairOracle.
 int8_t oracle(int a, int b, double scale, Requantization how, double low) {
   const double factor = how == Requantization::fixed_point
                             ? static_cast<double>(0.05F * 0.13F / static_cast<float>(scale))
@@ -21,63 +12,12 @@ int8_t oracle(int a, int b, double scale, Requantization how, double low) {
   return oracle_requantize(int64_t{a} * b, factor, 6, how, low);
 }
 
-OpCase of(const char* name, const Shape& a, const Shape& b, const Shape& y,
-          Requantization how = {}) {
-  return {name, {int8_spec(a, kLeft), int8_spec(b, kRight)}, scaled(0.2, how), {y}};
-}
-
 }  // namespace
 
-THIMBLE_OP_CASES(quantized_mul) {
-  const auto fixed = Requantization::fixed_point;
-  const TensorSpec a = int8_spec({2, 5}, kLeft);
-  return {
-      .cases = {of("same_shape", {3, 37}, {3, 37}, {3, 37}),
-                of("same_shape_in_fixed_point", {3, 37}, {3, 37}, {3, 37}, fixed),
-                of("many", {3, 9001}, {3, 9001}, {3, 9001}),
-                of("channels", {2, 3, 4, 5}, {2, 1, 1, 5}, {2, 3, 4, 5}),
-                of("both_broadcast", {3, 1}, {1, 19}, {3, 19}, fixed), of("scalar", {}, {}, {}),
-                of("empty", {0, 3}, {3}, {0, 3})},
-      .rejects = {{"numbers", {a, {.shape = {2, 5}}}, scaled(1.0), "expected b to be i8"},
-                  {"int8_without_a_scale", {plain_int8({2, 5}), a}, scaled(1.0), "expected a to"},
-                  {"other_shapes", {a, int8_spec({3, 5}, kRight)}, scaled(1.0), "broadcast"},
-                  {"a_scale_of_zero", {a, a}, scaled(0.0), "above 0"},
-                  {"scales_too_far_apart", {a, a}, scaled(1e-30), "too far apart"},
-                  {"a_huge_scale",
-                   {int8_spec({2, 5}, {.scales = {3e19F}}), a},
-                   scaled(1.0),
-                   "of a of at most 2^60"},
-                  {"a_huge_scale_of_the_result", {a, a}, scaled(1e38), "at most 2^60"}},
-  };
-}
+THIMBLE_OP_CASES(quantized_mul) { return quantized_pair_cases<QuantizedMulAttrs>(); }
 
-// All pairs of int8.
 TEST(quantized_mul, equals_the_definition_for_every_pair) {
-  std::vector<int8_t> left;
-  std::vector<int8_t> right;
-  for (int i = -128; i < 128; ++i) {
-    for (int j = -128; j < 128; ++j) {
-      left.push_back(static_cast<int8_t>(i));
-      right.push_back(static_cast<int8_t>(j));
-    }
-  }
-  const Tensor a = quantized_tensor(DType::i8, {256, 256}, left, kLeft);
-  const Tensor b = quantized_tensor(DType::i8, {256, 256}, right, kRight);
-  for (const Requantization how : kRequantizations) {
-    for (const double scale : {0.07, 0.18, 1.3}) {
-      for (const Activation activation : {Activation::none, Activation::relu}) {
-        const ir::Attrs attrs = scaled(scale, how, activation);
-        const auto y = run_op("quantized_mul", attrs, {a, b}, Kernel::fast)[0];
-        EXPECT_EQ(y, run_op("quantized_mul", attrs, {a, b}, Kernel::reference)[0]);
-        const auto numbers = values_of<int8_t>(y);
-        const double low = activation == Activation::relu ? 6.0 : -128.0;
-        for (size_t i = 0; i < left.size(); ++i) {
-          const int8_t wanted = oracle(left[i] + 11, right[i] - 40, scale, how, low);
-          ASSERT_EQ(numbers[i], wanted) << int{left[i]} << " " << int{right[i]} << " " << scale;
-        }
-      }
-    }
-  }
+  expect_every_pair<QuantizedMulAttrs>("quantized_mul", oracle);
 }
 
 }  // namespace thimble::test::quantized_mul_test
