@@ -47,7 +47,7 @@ def of_op(adapter: Adapter) -> Iterator[Case]:
             yield Case(entry.op, (sample.input, *args), kwargs, adapter.training)
 
 
-def _module_case(entry: Any, sample: Any, training: bool) -> Case:
+def _module_case(entry: Any, sample: Any, training: bool, gradients: bool) -> Case:
     made = sample.constructor_input
     module = entry.module_cls(*made.args, **made.kwargs)
     module.train(training)
@@ -61,16 +61,18 @@ def _module_case(entry: Any, sample: Any, training: bool) -> Case:
                   for name, w in weights.items()}
         return torch.func.functional_call(module, copies, args, kwargs)
 
-    return Case(reference, (module, weights, *given.args), given.kwargs, training)
+    return Case(reference, (module, weights, *given.args), given.kwargs, training, gradients)
 
 
 def of_module(adapter: Adapter) -> Iterator[Case]:
+    """Its samples in training and in evaluation, with gradients and without."""
     entry = MODULE_ENTRIES[adapter.name]
-    for training in (True, False):
-        _seed()
-        samples = entry.module_inputs_func(entry, "cpu", torch.float32, True, training)
-        for sample in samples:
-            yield _module_case(entry, sample, training)
+    for gradients in (True, False):
+        for training in (True, False):
+            _seed()
+            samples = entry.module_inputs_func(entry, "cpu", torch.float32, gradients, training)
+            for sample in samples:
+                yield _module_case(entry, sample, training, gradients)
 
 
 Samples = Iterator[Callable[[], None]]

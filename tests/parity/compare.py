@@ -26,6 +26,7 @@ class Case:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     training: bool = True
+    gradients: bool = True  # False: as at inference, no tensor requires a gradient
 
 
 class _Inputs:
@@ -105,7 +106,7 @@ def _thimble_side(
         total, left = None, iter(factors)
         for output, cotangent in zip(outputs, cotangents):
             if cotangent is not None:
-                part = tb.sum(output * next(left))
+                part = tb.sum(tb.cast(output, "f32") * next(left))
                 total = part if total is None else total + part
         return total, outputs
 
@@ -120,6 +121,8 @@ def _thimble_side(
 
 def compare(what: str, ours: Any, theirs: Any, times: float) -> None:
     ours = torch.from_numpy(np.array(ours))
+    if ours.dtype == torch.uint16:  # the bits of a type that NumPy lacks
+        ours = ours.view(torch.bfloat16)
     if ours.shape != theirs.shape:
         raise Mismatch(f"{what}: shape {tuple(ours.shape)}, expected {tuple(theirs.shape)}")
     if theirs.is_floating_point() != ours.is_floating_point():
@@ -133,7 +136,7 @@ def compare(what: str, ours: Any, theirs: Any, times: float) -> None:
 
 def run(case: Case, adapter: Adapter) -> None:
     """Returns where both sides agree; raises Refused, Mismatch, or what either side raised."""
-    inputs = _Inputs(case, adapter.gradients)
+    inputs = _Inputs(case, adapter.gradients and case.gradients)
     outputs, cotangents, gradients = _torch_side(case, adapter, inputs)
     ours, our_gradients = _thimble_side(case, adapter, inputs, cotangents)
     if len(ours) != len(outputs):

@@ -4,20 +4,18 @@ from typing import Any
 import torch
 
 import thimble as tb
-from registry import FLOAT64, HALF, Refused
+from registry import FLOAT64, Refused
 
 # thimble's names of PyTorch's element types.
 DTYPES = {
-    torch.float32: "f32", torch.int32: "i32", torch.int64: "i32", torch.int8: "i8",
-    torch.uint8: "u8",
+    torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.int32: "i32",
+    torch.int64: "i32", torch.int8: "i8", torch.uint8: "u8",
 }
 
 
 def dtype_name(dtype: torch.dtype) -> str:
     if dtype == torch.float64:
         raise Refused(FLOAT64)
-    if dtype in (torch.float16, torch.bfloat16):
-        raise Refused(HALF)
     return DTYPES[dtype]
 
 

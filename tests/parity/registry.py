@@ -16,13 +16,12 @@ from typing import Any
 # What thimble refuses on purpose, and why. Nothing else may be refused.
 COMPLEX = "complex numbers: tensors are real"
 FLOAT64 = "double precision: thimble computes in float32"
-HALF = "half precision: float16 and bfloat16 are types of storage, ops compute in float32"
 VALUE_SHAPES = "the shape of the result depends on values: shapes are fixed when compiling"
 VALUE_PLACES = "where a slice starts depends on values: slices are fixed when compiling"
 RANDOM = "random: thimble's own generator draws other numbers"
 PACKED = "packed sequences: layers take padded ones and their lengths"
 PRODUCTS = "products of what shares a place: scatter replaces or adds"
-REASONS = [COMPLEX, FLOAT64, HALF, VALUE_SHAPES, VALUE_PLACES, RANDOM, PACKED, PRODUCTS]
+REASONS = [COMPLEX, FLOAT64, VALUE_SHAPES, VALUE_PLACES, RANDOM, PACKED, PRODUCTS]
 
 
 class Refused(Exception):
