@@ -69,9 +69,6 @@ NOTES = {
     "depthwise_conv1d": "Of given weights: tb.conv1d(x, weight, bias, groups=C).",
     "depthwise_conv2d": "Of given weights: tb.conv2d(x, weight, bias, groups=C).",
 }
-EXAMPLES = {
-    "nearest_centroid": "g.output(\"scores\", tb.nearest_centroid(features, label, classes=10))",
-}
 
 TYPES = {
     "bool": "bool",
@@ -300,7 +297,7 @@ def docstring(name, spec, takes):
     for output in part["outputs"]:
         lines += entry(output["name"], output["doc"])
     shown = part["example"] or spec.get("op", part)["example"]
-    example = EXAMPLES.get(name) or python_example(name, shown, takes)
+    example = python_example(name, shown, takes)
     if not example or not binds(example, takes):  # C++ spells it otherwise
         inputs = [argument["name"] for argument in arguments(spec) if not argument["optional"]]
         example = f"{part['outputs'][0]['name']} = tb.{spelled(name)}({', '.join(inputs)})"

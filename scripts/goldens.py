@@ -18,6 +18,12 @@ An op of one tensor needs no golden.py if its op.cpp names PyTorch's function (.
 .domain, or has kCases with these. The points are then those of the file, or some of the domain if there is
 no file yet.
 
+It may also declare EXAMPLES, the tensors that the op's example reads, where their shapes do not follow from
+the inputs or a common name. python/tests/test_ops.py runs the example with them:
+    EXAMPLES = {"einsum": {"x": (32, 32), "weight": {"shape": (32, 8), "batch": False}}}
+A shape is that of a sample; "dtype": "i32" or "i8", of one scale; "batch": False is for a tensor without a
+batch, like a parameter.
+
 Everything is computed in double precision from numbers that float32 holds exactly.
 """
 import importlib.util
@@ -152,7 +158,7 @@ def load(path):
     spec = importlib.util.spec_from_file_location("golden", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.CASES
+    return getattr(module, "CASES", [])
 
 
 def main():

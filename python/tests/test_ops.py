@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import pathlib
 import re
 
 import numpy as np
@@ -280,34 +281,61 @@ def test_examples_are_calls_that_bind():
     assert "y = tb.conv2d(x, channels=8, kernel=3, stride=2, padding=1)" in tb.conv2d.__doc__
 
 
-IMAGES, SEQUENCE, ROW = (28, 28, 16), (32, 32), (32,)
-# Shapes of samples by the names in examples; of i32 after a colon.
+# What examples read, by common names and then by the rank of a batch: shapes of samples, and whether of i32.
+ROW = (32,)
 SHAPES = {
-    "x": ROW, "a": ROW, "b": ROW, "images": (28, 28, 1), "logits": (10,), "label": ":", "digit": ":",
-    "tokens": (32, ":"), "q": (8, 6, 32), "k": (8, 6, 32), "v": (8, 6, 32), "index": (32, ":"),
-    "input_lengths": ":", "target_lengths": ":", "targets": (4, ":"), "labels": (32,), "scores": ROW,
-    "distance": (), "alike": (), "query": (8, 32), "key": (8, 32), "value": (8, 32),
-    "embedded": SEQUENCE, "h": (64,), "c": (64,), "bytes": (4, ":"), "queries": (64, 192),
-    "lengths": ":", "states": SEQUENCE, "patches": (16, 64), "grid": (14, 14, 2),
+    "images": (28, 28, 1), "logits": (10,), "tokens": (32,), "q": (8, 6, 32), "k": (8, 6, 32),
+    "v": (8, 6, 32), "targets": (4,), "distance": (), "alike": (), "query": (8, 32), "key": (8, 32),
+    "value": (8, 32), "embedded": (32, 32), "h": (64,), "c": (64,), "bytes": (4,), "queries": (64, 192),
+    "states": (32, 32), "patches": (16, 64), "grid": (14, 14, 2),
+    **dict.fromkeys(["label", "digit", "lengths", "input_lengths", "target_lengths"], ()),
 }  # fmt: skip
-# Where an op takes another shape of x, or of others.
-OWN_SHAPES = {
-    **{name: {"x": IMAGES} for name in tb.ops.__all__
-       if "2d" in name or name in ("pixel_shuffle", "pixel_unshuffle", "group_norm", "instance_norm",
-                                   "local_response_norm", "mean", "sum")},
-    **{name: {"x": SEQUENCE} for name in tb.ops.__all__
-       if "1d" in name or name in ("lstm", "gru", "rnn", "rotary_embedding")},
-    "multi_head_attention": {"x": (32, 24)}, "multi_head_attention_with_weights": {"x": (32, 24), "mask": (1, 1, 32)},
-    "binary_cross_entropy_with_logits": {"logits": (28, 28, 1)},
-    "channel_shuffle": {"x": (8, 8, 12)}, "cosine_embedding": {"labels": ()}, "ctc": {"logits": (9, 5)},
-    **{name: {"x": (8, 8, 8, 4)} for name in tb.ops.__all__ if "3d" in name},
-    **{name: {"a": (32, ":"), "b": (32, ":"), "x": (32, ":")} for name in tb.ops.__all__ if "bitwise" in name},
-    "mask_sequence": {"x": SEQUENCE}, "reverse_sequence": {"x": SEQUENCE},
-    "multilabel_margin": {"labels": (32, ":")}, "multi_margin": {"label": ":"},
-    "margin_ranking": {"a": (), "b": (), "order": ()}, "einsum": {"x": SEQUENCE},
-    "matmul": {"a": SEQUENCE, "b": SEQUENCE}, "kl_divergence": {"target": (10,)},
-    "sum_squares": {"a": ROW, "b": ROW}, "reshape": {"x": (392,)}, "transpose": {"images": (28, 28, 3)},
+WHOLE = {"label", "digit", "tokens", "index", "input_lengths", "target_lengths", "targets", "bytes", "lengths"}
+SPECS = _core.reflect()
+RANKS = {3: (32, 32), 4: (28, 28, 16), 5: (8, 8, 8, 4)}
+
+
+def examples_of_folders():
+    """What the golden.py of ops say of their examples, as EXAMPLES."""
+    found = {}
+    for path in (pathlib.Path(__file__).parents[2] / "src/ops").glob("*/golden.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXAMPLES":
+                found |= ast.literal_eval(node.value)
+    return found
+
+
+INT8_ROW, INT8_IMAGES = {"shape": ROW, "dtype": "i8"}, {"shape": (28, 28, 16), "dtype": "i8"}
+
+
+def int8_layer(x, weight):
+    return {"x": x, "weight": {"shape": weight, "dtype": "i8", "batch": False},
+            "bias": {"shape": (8,), "dtype": "i32", "batch": False}}  # fmt: skip
+
+
+EXAMPLES = {
+    "mask_sequence": {"x": (32, 32)}, "reverse_sequence": {"x": (32, 32)},
+    "dequantize": {"x": INT8_ROW}, "requantize": {"x": INT8_ROW},
+    "quantized_add": {"a": INT8_ROW, "b": INT8_ROW}, "quantized_mul": {"a": INT8_ROW, "b": INT8_ROW},
+    "quantized_average_pool2d": {"x": INT8_IMAGES},
+    "quantized_global_average_pool2d": {"images": INT8_IMAGES},
+    "quantized_conv2d": int8_layer(INT8_IMAGES, (8, 3, 3, 16)),
+    "quantized_conv_transpose2d": int8_layer(INT8_IMAGES, (16, 3, 3, 8)),
+    "quantized_dense": int8_layer(INT8_ROW, (8, 32)), **examples_of_folders(),
 }  # fmt: skip
+
+
+def example_input(g, function, name):
+    """The value that the example of a function calls by this name."""
+    parts = SPECS[function.rstrip("_")].values()
+    ranks = {each["name"]: each["batch_rank"] for part in parts for each in part["inputs"]}
+    common = {"shape": SHAPES.get(name, RANKS.get(ranks.get(name), ROW)),
+              "dtype": "i32" if name in WHOLE else "f32"}  # fmt: skip
+    own = EXAMPLES.get(function, {}).get(name, common)
+    given = {"dtype": "f32", "batch": True, **(own if isinstance(own, dict) else {"shape": own})}
+    scale = tb.Quantization([0.1]) if given["dtype"] == "i8" else None
+    add = g.input if given["batch"] else g.parameter
+    return add(name, given["shape"], dtype=given["dtype"], quantization=scale)
 
 
 @pytest.mark.parametrize("name", tb.ops.__all__)
@@ -316,47 +344,12 @@ def test_examples_run(name):
     code = re.search(r"Example:\n((?: {8}.*\n)+)", getattr(tb, name).__doc__)[1]
     tree = ast.parse(re.sub(r"^ {8}", "", code, flags=re.M))
     g = tb.Graph()
-    names = {"tb": tb, "g": g, "units": 8, **FIXED.get(name, lambda g: {})(g)}
+    names = {"tb": tb, "g": g, "units": 8}
     assigned = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in {*names, *assigned}:
-            shape = OWN_SHAPES.get(name, {}).get(node.id, SHAPES.get(node.id, ROW))
-            whole = ":" in shape
-            names[node.id] = g.input(node.id, tuple(d for d in shape if d != ":"), "i32" if whole else "f32")
+            names[node.id] = example_input(g, name, node.id)
     exec(compile(tree, name, "exec"), names)
-
-
-SCALE = tb.Quantization([0.1])
-
-
-def int8(g, **shapes):
-    return {name: g.input(name, shape, "i8", SCALE) for name, shape in shapes.items()}
-
-
-def int8_layer(g, **shapes):
-    return {"weight": g.parameter("weight", shapes["weight"], dtype="i8", quantization=SCALE),
-            "bias": g.parameter("bias", (8,), dtype="i32"), **int8(g, x=shapes["x"])}  # fmt: skip
-
-
-# Tensors that have no batch, and those of int8.
-FIXED = {
-    **{name: lambda g: int8(g, x=ROW) for name in ("dequantize", "requantize")},
-    **{name: lambda g: int8(g, a=ROW, b=ROW) for name in ("quantized_add", "quantized_mul")},
-    "quantized_average_pool2d": lambda g: int8(g, x=IMAGES),
-    "quantized_global_average_pool2d": lambda g: int8(g, images=IMAGES),
-    "quantized_conv2d": lambda g: int8_layer(g, x=IMAGES, weight=(8, 3, 3, 16)),
-    "quantized_conv_transpose2d": lambda g: int8_layer(g, x=IMAGES, weight=(16, 3, 3, 8)),
-    "quantized_dense": lambda g: int8_layer(g, x=ROW, weight=(8, 32)),
-    "batch_norm_inference": lambda g: {
-        n: g.parameter(n, (32,)) for n in ("gamma", "beta", "mean", "variance")},
-    "einsum": lambda g: {"weight": g.parameter("weight", (32, 8))},
-    "index_select": lambda g: {"table": g.parameter("table", (9, 8)), "index": g.label("index")},
-    "clip_by_norm": lambda g: {"grad": g.parameter("grad", (9, 8))},
-    "sum_to": lambda g: {"x": g.parameter("x", (3, 4))},
-    "broadcast_to": lambda g: {"x": g.parameter("x", (28, 1))},
-    "reshape": lambda g: {"x": g.input("x", (392,))},
-    "where": lambda g: {"zero": g.parameter("zero", ())},
-}
 
 
 def test_einsum_takes_the_equation_in_pytorchs_place():

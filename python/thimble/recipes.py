@@ -151,7 +151,7 @@ def recipe(name: str) -> Recipe:
     return Recipe(name)
 
 
-def _maker(name: str) -> Callable[[], Recipe]:
+def _factory(name: str) -> Callable[[], Recipe]:
     def make() -> Recipe:
         return Recipe(name)
 
@@ -162,7 +162,7 @@ def _maker(name: str) -> Callable[[], Recipe]:
 
 
 # Every recipe by its name: thimble.recipes.vae(), ...
-globals().update({name: _maker(name) for name in names()})
+globals().update({name: _factory(name) for name in names()})
 
 
 def __getattr__(name: str) -> Callable[[], Recipe]:

@@ -13,7 +13,6 @@ import cases
 import coverage
 import report
 import trajectories
-from not_offered import NOT_OFFERED
 from registry import MODULES, OPS, OPTIMIZERS
 from runner import Job, Result, run_all
 
@@ -86,7 +85,8 @@ def show(result: Result) -> None:
 
 def page_problems(results: list[Result], write: bool) -> list[str]:
     """Writes docs/parity.md, or says that it is out of date."""
-    text = report.markdown(results, NOT_OFFERED, torch.__version__.split("+")[0])
+    missing = {kind: coverage.not_offered(kind, adapters) for kind, (adapters, _, _) in DATABASES.items()}
+    text = report.markdown(results, missing, torch.__version__.split("+")[0])
     if write:
         PAGE.write_text(text)
     elif not PAGE.exists() or PAGE.read_text() != text:
@@ -102,12 +102,15 @@ def main() -> int:
     sys.stdout.reconfigure(line_buffering=True)
     results = run_all(jobs, options.jobs, show)
     problems = canary_problems(options.jobs)
+    adapters = [*OPS.values(), *MODULES.values(), *OPTIMIZERS.values()]
     if not options.only:
-        for kind, (adapters, entries, _) in DATABASES.items():
-            problems += coverage.problems(kind, adapters, entries)
-        problems += coverage.unmatched([*OPS.values(), *MODULES.values(), *OPTIMIZERS.values()])
+        for kind, (of_kind, entries, _) in DATABASES.items():
+            problems += coverage.problems(kind, of_kind, entries)
+        problems += coverage.unknown(adapters)
         problems += page_problems(results, options.write)
     print(report.table(results))
+    if not options.only:
+        print(f"without an entry in the databases: {', '.join(coverage.without_entry(adapters))}")
     for problem in problems:
         print(f"parity: {problem}")
     if options.counts:

@@ -1,4 +1,4 @@
-"""What PyTorch has and thimble has not, and the reverse: by kind and reason."""
+"""What PyTorch has and thimble has not, by kind and reason."""
 
 # Entries of PyTorch's databases without a counterpart, by kind and reason.
 _OPS: dict[str, str] = {
@@ -122,28 +122,3 @@ NOT_OFFERED = {
     kind: {reason: names.split() for reason, names in groups.items()}
     for kind, groups in {"op": _OPS, "module": _MODULES, "optimizer": _OPTIMIZERS}.items()
 }
-
-# Functions and optimizers of thimble that PyTorch's databases have no entry for.
-_NO_COUNTERPART: dict[str, str] = {
-    "metrics": "accuracy confusion_matrix precision_score recall_score f1_score",
-    "of padded sequences: torch.nn.utils.rnn": "mask_sequence reverse_sequence last_of_sequence",
-    "torch.nn.functional.fold, which the databases have not": "fold",
-    "random numbers: thimble's own, tested by their distribution": """
-        random_uniform random_normal reparametrize""",
-    "of optimizers: torch.nn.utils, not in the databases": """
-        clip_by_norm clip_by_value sum_squares""",
-    "optimizers of papers, held against these in tests/train": "Lion LAMB LARS SignSGD",
-    "shorthands of others": """
-        clip depthwise_conv1d depthwise_conv2d global_average_pool2d global_max_pool2d""",
-    "about training alone: torch.Tensor.detach, torch.nn.Module.training": """
-        stop_gradient by_phase straight_through_round""",
-    "int8 whose types carry scales; PyTorch's quantized tensors are not in the databases": """
-        quantize dequantize requantize quantized_add quantized_mul quantized_dense quantized_conv2d
-        quantized_conv_transpose2d
-        quantized_average_pool2d quantized_global_average_pool2d""",
-    "not in PyTorch": """
-        additive_attention gaussian_kl geglu swiglu nearest_centroid positional_encoding
-        rotary_embedding""",
-}
-
-NO_COUNTERPART = {reason: names.split() for reason, names in _NO_COUNTERPART.items()}

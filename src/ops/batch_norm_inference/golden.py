@@ -14,3 +14,10 @@ def case(name, x, epsilon=1e-5):
 
 
 CASES = [case("images", [2, 3, 2, 3]), case("epsilon", [5, 4], epsilon=0.1)]
+
+EXAMPLES = {
+    "batch_norm_inference": {
+        "gamma": {"shape": (32,), "batch": False}, "beta": {"shape": (32,), "batch": False},
+        "mean": {"shape": (32,), "batch": False}, "variance": {"shape": (32,), "batch": False},
+    },
+}

@@ -29,3 +29,5 @@ def weighted(name, weight, pos_weight, reduction="mean"):
 
 CASES += [weighted("weight", [[1.0], [0.5]], None), weighted("pos_weight", None, [2.0, 0.5, 1.0], "sum"),
           weighted("both_weights", [0.5, 1.0, 2.0], [2.0, 0.5, 1.0], "none")]
+
+EXAMPLES = {"binary_cross_entropy_with_logits": {"logits": (28, 28, 1)}}

@@ -13,3 +13,12 @@ def case(op, kind, *inputs):
 CASES = [case("bitwise_" + op, *rest) for op in ["and", "or", "xor", "left_shift", "right_shift"]
          for rest in [("integers", A, B), ("bytes", BYTES, OTHERS)]]
 CASES += [case("bitwise_not", "integers", A), case("bitwise_not", "bytes", BYTES)]
+
+EXAMPLES = {
+    "bitwise_and": {"a": {"shape": (32,), "dtype": "i32"}, "b": {"shape": (32,), "dtype": "i32"}},
+    "bitwise_or": {"a": {"shape": (32,), "dtype": "i32"}, "b": {"shape": (32,), "dtype": "i32"}},
+    "bitwise_xor": {"a": {"shape": (32,), "dtype": "i32"}, "b": {"shape": (32,), "dtype": "i32"}},
+    "bitwise_not": {"a": {"shape": (32,), "dtype": "i32"}},
+    "bitwise_left_shift": {"a": {"shape": (32,), "dtype": "i32"}, "b": {"shape": (32,), "dtype": "i32"}},
+    "bitwise_right_shift": {"a": {"shape": (32,), "dtype": "i32"}, "b": {"shape": (32,), "dtype": "i32"}},
+}

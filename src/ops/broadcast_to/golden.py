@@ -7,3 +7,5 @@ def case(name, small, large):
 
 
 CASES = [case("rows", [3], [2, 3]), case("inside", [2, 1, 3], [2, 2, 2, 3]), case("scalar", [], [2, 2])]
+
+EXAMPLES = {"broadcast_to": {"x": {"shape": (28, 1), "batch": False}}}

@@ -9,3 +9,5 @@ def case(name, x, groups):
 
 
 CASES = [case("two_groups", [1, 2, 2, 6], 2), case("three_groups", [2, 3, 6], 3)]
+
+EXAMPLES = {"channel_shuffle": {"x": (8, 8, 12)}}

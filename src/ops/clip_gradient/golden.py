@@ -25,3 +25,5 @@ CASES = [
     dict(name="value", op="clip_by_value", attrs=dict(limit=3.5), inputs=[GRAD],
          torch=clipped(torch.nn.utils.clip_grad_value_, 3.5)),
 ]
+
+EXAMPLES = {"clip_by_norm": {"grad": {"shape": (9, 8), "batch": False}}}

@@ -30,3 +30,5 @@ CASES = [
     case("another_blank", blank=3, targets=[[1, 1, 0], [0, 2, 1]]),
     case("too_long", lengths=([3, 6], [3, 3]), zero_infinity=True),
 ]
+
+EXAMPLES = {"ctc": {"logits": (9, 5)}}

@@ -27,3 +27,5 @@ CASES = [
     case("one_for_all", "ij,jk->ik", [2, 3], [1, 2]),
     case("unshared", "ij,kl->il", [2, 3], [2, 2]),
 ]
+
+EXAMPLES = {"einsum": {"x": (32, 32), "weight": {"shape": (32, 8), "batch": False}}}

@@ -23,3 +23,5 @@ CASES = [
     case("vectors", [3, 6], 2, epsilon=0.5),
     case("without_parameters", [2, 2, 2, 2], 1, affine=False),
 ]
+
+EXAMPLES = {"group_norm": {"x": (28, 28, 16)}}

@@ -11,3 +11,8 @@ CASES = [
     case("columns", {"shape": [2, 4, 2]}, [3, 1], -2),
     case("integers", {"values": [5, 6, 7], "dtype": "i32"}, [2, 2, 0, 1], 0),
 ]
+
+EXAMPLES = {
+    "index_select": {"table": {"shape": (9, 8), "batch": False},
+                     "index": {"shape": (), "dtype": "i32"}},
+}

@@ -42,3 +42,5 @@ CASES = [
     update_case("running_statistics", 0.1, 4),
     update_case("large_momentum", 0.75, 2),
 ]
+
+EXAMPLES = {"instance_norm": {"x": (28, 28, 16)}}

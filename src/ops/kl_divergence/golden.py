@@ -20,3 +20,5 @@ CASES = [
          constant=True),
     case("logarithms", "batch_mean", {"shape": [2, 4], "low": -3, "high": 0}, True),
 ]
+
+EXAMPLES = {"kl_divergence": {"target": (10,)}}

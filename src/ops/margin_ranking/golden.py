@@ -14,3 +14,5 @@ def loss(a, b, t, **options):
 T = {"values": [1, -1, 1, -1]}
 CASES = [case("mean", [[4], [4], T]), case("margin", [[4], [4], T], margin=0.5, reduction="sum"),
          case("none", [[4], [4], T], margin=0.25, reduction="none")]
+
+EXAMPLES = {"margin_ranking": {"a": (), "b": (), "order": ()}}

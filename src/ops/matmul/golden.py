@@ -30,3 +30,5 @@ CASES = [
     case("sums_of_nothing", [2, 0], [0, 3], torch.matmul),
     case("one_a_for_all", [2, 3], [2, 3, 2], torch.matmul),
 ]
+
+EXAMPLES = {"matmul": {"a": (32, 32), "b": (32, 32)}}

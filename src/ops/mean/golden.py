@@ -13,3 +13,5 @@ CASES = [
     case("two_kept", [2, 3, 4], [0, 2], True),
     case("of_one", [1, 3], [0]),
 ]
+
+EXAMPLES = {"mean": {"x": (28, 28, 16)}}

@@ -31,3 +31,8 @@ CASES = [
     case("cross", [1, 3, 4], key=[1, 2, 4], heads=4),
     case("mask", [1, 3, 4], mask=[1, 1, 3, 3], heads=1),
 ]
+
+EXAMPLES = {
+    "multi_head_attention": {"x": (32, 24)},
+    "multi_head_attention_with_weights": {"x": (32, 24), "mask": (1, 1, 32)},
+}

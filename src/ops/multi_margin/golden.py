@@ -19,3 +19,5 @@ CASES[2]["torch"] = lambda x, t: loss(x, t, reduction="none")
 CASES[1]["torch"] = lambda x, t: loss(x, t, p=2, margin=0.5, reduction="sum")
 CASES.append(dict(name="weighted", attrs={}, inputs=[{"shape": [3, 4]}, T, W],
                   torch=lambda x, t, w: loss(x, t, w.detach())))
+
+EXAMPLES = {"multi_margin": {"label": {"shape": (), "dtype": "i32"}}}

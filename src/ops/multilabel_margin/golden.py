@@ -13,3 +13,5 @@ def loss(x, t, **options):
 
 T = {"values": [[2, 0, -1, 1], [3, -1, 0, 1], [-1, 0, 1, 2]], "dtype": "i32"}
 CASES = [case("mean", [[3, 4], T]), case("sum", [[3, 4], T], reduction="sum"), case("none", [[3, 4], T], reduction="none")]
+
+EXAMPLES = {"multilabel_margin": {"labels": {"shape": (32,), "dtype": "i32"}}}

@@ -149,7 +149,7 @@ THIMBLE_FUNCTION_FOLDER(nearest_centroid) {
           "A classifier head that learns a class from a few samples without gradients: training "
           "adds each row to its class, and the scores say how near rows lie to the mean of each "
           "class. The states are <name>.sums [classes, D] and <name>.counts [classes].",
-      .example = "auto scores = nearest_centroid(features, label, {.classes = 10});",
+      .example = "g.output(\"scores\", nearest_centroid(features, label, {.classes = 10}));",
       .inputs = {{"x", "[N, D]"}, {"labels", "[N], i32"}},
       .outputs = {{"y", "[N, classes]"}},
       .options = ir::OptionSchema::of<NearestCentroidOptions>(),

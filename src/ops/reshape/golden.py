@@ -6,3 +6,5 @@ CASES = [
     dict(name="keeps_axis_0", op="flatten", attrs={}, inputs=[{"shape": [2, 3, 2]}],
          torch=lambda x: torch.flatten(x, 1)),
 ]
+
+EXAMPLES = {"reshape": {"x": (392,)}}

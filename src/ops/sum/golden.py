@@ -13,3 +13,5 @@ CASES = [
     case("two_kept", [2, 3, 4], [0, 2], True),
     case("of_nothing", [2, 0], [1]),
 ]
+
+EXAMPLES = {"sum": {"x": (28, 28, 16)}}

@@ -8,3 +8,5 @@ def case(name, large, small):
 
 CASES = [case("bias", [4, 3], [3]), case("column", [2, 3], [2, 1]), case("middle", [2, 3, 2], [3, 1]),
          case("scalar", [2, 3], [])]
+
+EXAMPLES = {"sum_to": {"x": {"shape": (3, 4), "batch": False}}}

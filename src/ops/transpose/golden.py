@@ -7,3 +7,5 @@ def case(name, shape, axes):
 
 
 CASES = [case("to_channels_first", [1, 2, 2, 3], [0, 3, 1, 2]), case("rotated", [2, 3, 2], [2, 0, 1])]
+
+EXAMPLES = {"transpose": {"images": (28, 28, 3)}}

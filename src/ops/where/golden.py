@@ -12,3 +12,5 @@ CASES = [
     case("broadcast", [3, 1], [2, 1, 4], [4]),
     case("scalars", [5], [], []),
 ]
+
+EXAMPLES = {"where": {"zero": {"shape": (), "batch": False}}}
