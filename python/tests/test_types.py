@@ -241,11 +241,76 @@ def test_arrays_at_once_keep_their_integers():
         np.testing.assert_array_equal(tb.remainder(whole, 3), [2, 2, 0])
     big = np.array([2**32 - 1, 7], ">u4")
     np.testing.assert_array_equal(tb.add(big, np.uint32(0)), big)
-    assert tb.add(np.arange(3), np.arange(3)).dtype == np.int32
+    assert tb.add(np.arange(3), np.arange(3)).dtype == np.int64
     assert tb.add(np.arange(3.0), np.arange(3)).dtype == np.float32
     mask = np.array([True, False])
     np.testing.assert_array_equal(tb.where(mask, 1.5, np.array([2, 3])), [1.5, 3])
     np.testing.assert_array_equal(tb.mul(mask, np.array([1.5, 2.5])), [1.5, 0])
+
+
+def test_integers_at_once_are_exact_or_an_error():
+    large = np.array([2**40 + 1, 3])
+    np.testing.assert_array_equal(tb.add(large, large), 2 * large)
+    np.testing.assert_array_equal(tb.gather(large, np.array([1, 0]), axis=0), large[::-1])
+    assert list(tb.eq(large, large - [1, 0])) == [0, 1]
+    # Of different types: the least that holds both.
+    mixed = tb.add(np.array([100, -1], np.int8), np.array([200, 1], np.uint8))
+    assert mixed.dtype == np.int16 and list(mixed) == [300, 0]
+    # An op that only computes with f32 takes integers that f32 holds, and no others.
+    assert tb.relu(np.array([2**24, -3])).dtype == np.float32
+    np.testing.assert_array_equal(tb.relu(np.array([2**31 - 128, 2**62])), [2**31 - 128, 2**62])
+    for wrong in (2**24 + 1, -(2**24) - 1, 2**62 + 1, 2**63 - 1):
+        with pytest.raises(ValueError, match=rf"\[relu\] x holds {wrong} of int64.*float32.*x may be f32, f16 here"):
+            tb.relu(np.array([5, wrong]))
+    with pytest.raises(ValueError, match=r"\[add\] b holds 16777217 of int64"):
+        tb.add(np.array([0.5]), np.array([2**24 + 1]))
+    with pytest.raises(ValueError, match=r"\[relu\] x holds 18446744073709551615 of uint64"):
+        tb.relu(np.array([2**64 - 1], np.uint64))
+
+
+def test_the_values_decide_anew_at_every_call():
+    np.testing.assert_array_equal(tb.relu(np.array([1, -2])), [1, 0])
+    with pytest.raises(ValueError, match="16777217"):
+        tb.relu(np.array([2**24 + 1, -2]))
+    np.testing.assert_array_equal(tb.relu(np.array([3, -2])), [3, 0])
+
+
+def test_indices_out_of_range_are_errors():
+    with pytest.raises(ValueError, match=r"\[gather\] index holds whole numbers outside of int32's range.*may be i32"):
+        tb.gather(np.array([[1.0]]), np.array([[2**32]]), axis=1)
+    with pytest.raises(ValueError, match=r"\[softmax_cross_entropy\] labels holds"):
+        tb.softmax_cross_entropy(np.array([[1.0, 2.0]]), np.array([2**32 + 1]))
+
+
+def test_floating_point_too_large_for_the_type_is_an_error():
+    with pytest.raises(ValueError, match=r"\[relu\] x holds 1e\+300 of float64, which is too large for float32"):
+        tb.relu(np.array([1e300]))
+    with pytest.raises(ValueError, match="too large for float32"):
+        tb.add(np.array([1.0]), 1e39)
+    np.testing.assert_array_equal(tb.relu(np.array([np.inf, np.nan, 0.1])), np.float32([np.inf, np.nan, 0.1]))
+    graph = tb.Graph()
+    graph.output("y", tb.relu(graph.input("x", (1,), "float16")))
+    with pytest.raises(ValueError, match=r"\[x\] holds 70000.0 of float32, which is too large for float16"):
+        tb.Predictor(graph, {}).predict(np.array([[7e4]], np.float32))
+    with pytest.raises(ValueError, match=r"\[x\] holds 2049 of int64, which is not a number of float16"):
+        tb.Predictor(graph, {}).predict(np.array([[2049]]))
+
+
+def test_booleans_stay_booleans_where_the_op_takes_them():
+    mask = np.array([True, False, True])
+    assert tb.reshape(mask, (3, 1)).dtype == np.bool_
+    assert tb.sum(mask) == 2 and tb.sum(mask).dtype == np.int32
+    assert tb.mean(mask) == pytest.approx(2 / 3)
+    assert list(tb.concat([mask, mask[:1]], axis=0)) == [1, 0, 1, 1]
+    assert list(tb.eq(mask, ~mask)) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_sums_of_narrow_integers_do_not_wrap(dtype):
+    x = np.array([[100, 120], [127, 5]], dtype)
+    for got, want in ((tb.sum(x), x.sum()), (tb.sum(x, axes=0), x.sum(0)), (tb.cumsum(x, axis=1), x.cumsum(1))):
+        assert got.dtype == np.int32
+        np.testing.assert_array_equal(got, want)
 
 
 def test_options_that_only_look_equal_are_not():

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+# The types that arrays may have in a graph.
+ELEMENT_TYPES = ("f32", "f64", "f16", "i64", "i32", "i16", "i8", "u32", "u8", "bool")
+
 _NUMPY_NAMES = {
     "f32": "float32",
     "i32": "int32",
@@ -46,18 +49,62 @@ def as_array(x: Any) -> Array:
     return np.asarray(x)
 
 
+class LossyError(ValueError):
+    """A conversion would change numbers."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(f"[{what}] {reason}")
+        self.reason = reason
+
+
 def whole(x: Array, target: str, what: str) -> Array:
     """x as integers of another type; an error where a number does not fit. i4 is held as int8."""
     low, high = (-8, 7) if target == "i4" else (np.iinfo(target).min, np.iinfo(target).max)
     if x.size and (x.min() < low or x.max() > high):
-        raise ValueError(f"[{what}] holds whole numbers outside of {target}'s range, {low} to {high}")
+        raise LossyError(what, f"holds whole numbers outside of {target}'s range, {low} to {high}")
     return x.astype(np.int8 if target == "i4" else target)
 
 
-def to_dtype(x: Array, dtype: str, what: str) -> Array:
-    """x as contiguous elements of one of thimble's types. Numbers of any type become floating point,
-    to the nearest; whole numbers become another integer type where they fit; booleans come from
-    booleans alone. An i4 is held as an int8 from -8 to 7, because NumPy has no smaller type."""
+def _same_number(whole_number: Array, real: Array) -> Any:
+    """Whether every integer is the number of the floating-point array beside it."""
+    wide = real.astype(np.float64)
+    low, high = np.iinfo(whole_number.dtype).min, np.iinfo(whole_number.dtype).max
+    # The highest number of 64 bits rounds up, to one that is out of range.
+    inside = (wide >= float(low)) & (wide < float(high) + (0.0 if high > 2**53 else 1.0))
+    return inside & (np.where(inside, wide, 0.0).astype(whole_number.dtype) == whole_number)
+
+
+def _real(x: Array, target: str, what: str, rounds: bool) -> Array:
+    """x as floating point. Floating point is rounded to the nearest number; one too large for the
+    type is an error. So are whole numbers that the type does not have, unless they may be rounded."""
+    with np.errstate(over="ignore"):
+        y: Array = x.astype(target)
+    if x.dtype.kind == "f":
+        if y.dtype.itemsize < x.dtype.itemsize:
+            _refuse(np.isfinite(x) & ~np.isfinite(y), x, what, f"is too large for {target}")
+        return y
+    if x.dtype.kind == "b":
+        return y
+    digits = np.finfo(target).nmant + 1
+    exact = 2**digits
+    if x.dtype.itemsize * 8 <= digits or not x.size or (x.min() >= -exact and x.max() <= exact):
+        return y
+    wrong = ~np.isfinite(y) if rounds else ~_same_number(x, y)
+    _refuse(wrong, x, what, f"is not a number of {target}; its whole numbers are exact to {exact}")
+    return y
+
+
+def _refuse(wrong: Any, x: Array, what: str, why: str) -> None:
+    if np.any(wrong):
+        raise LossyError(what, f"holds {x[wrong].flat[0]!s} of {x.dtype}, which {why}")
+
+
+def to_dtype(x: Array, dtype: str, what: str, rounds: bool = False) -> Array:
+    """x as contiguous elements of one of thimble's types, its numbers unchanged: whole numbers become
+    another integer type or floating point where all of them are numbers of that type (rounds: to the
+    nearest), and an error else. Floating point becomes a narrower one to the nearest, and an error
+    where it is too large for that. Booleans come from booleans alone. An i4 is held as an int8 from -8
+    to 7, because NumPy has no smaller type."""
     if dtype not in _NUMPY_NAMES and dtype != "i4":
         raise ValueError(f"[{what}] arrays of {dtype} are not taken; let the graph take f32 or f16")
     target = _NUMPY_NAMES.get(dtype, dtype)
@@ -65,7 +112,7 @@ def to_dtype(x: Array, dtype: str, what: str) -> Array:
         kind = "i" if target == "i4" else np.dtype(target).kind
         if x.dtype.kind not in "fiub" or kind == "b" or (kind in "iu" and x.dtype.kind == "f"):
             raise ValueError(f"[{what}] expected {target}, got an array of {x.dtype}")
-        x = whole(x, target, what) if kind in "iu" else x.astype(target)
+        x = whole(x, target, what) if kind in "iu" else _real(x, target, what, rounds)
     return np.ascontiguousarray(x).reshape(x.shape)
 
 
@@ -89,11 +136,16 @@ def is_number(x: Any) -> bool:
     return isinstance(x, numbers.Real)
 
 
+def own_dtype(x: Array) -> str | None:
+    """The name in graphs of an array's element type, if there is one."""
+    return next((mine for mine, name in _NUMPY_NAMES.items() if name == x.dtype.name), None)
+
+
 def usual_dtype(x: Array, number: bool, beside: Sequence[str] = ()) -> str:
-    """The type that an array has in a graph: its own where a Value beside it has that; else numbers
-    (see is_number) and floating point are f32, booleans u8 (what masks are), and integers of 64 bits,
-    NumPy's default, i32."""
-    own = next((mine for mine, name in _NUMPY_NAMES.items() if name == x.dtype.name), None)
+    """The type that an array has in a graph where no op says more: its own where a Value beside it has
+    that; else numbers (see is_number) and floating point are f32, booleans u8 (what masks are), and
+    integers of 64 bits, NumPy's default, i32."""
+    own = own_dtype(x)
     if own in beside:
         return str(own)
     if number or x.dtype.kind == "f":
@@ -103,10 +155,39 @@ def usual_dtype(x: Array, number: bool, beside: Sequence[str] = ()) -> str:
     return "i32" if own is None or own == "i64" else own
 
 
-def may_become(x: Array, dtype: str) -> bool:
-    """Whether to_dtype takes arrays of x's type to another one."""
-    kind = np.dtype(_NUMPY_NAMES[dtype]).kind if dtype in _NUMPY_NAMES else ""
-    return kind == "f" or (kind in ("i", "u") and x.dtype.kind != "f") or kind == x.dtype.kind
+# What it costs to give an array of integers another type than its own. An op gets the cheapest of the
+# types that it takes.
+_WIDER, _NARROWER, _FLOATING = 1, 16, 256
+
+
+def _kind(dtype: str) -> str:
+    return np.dtype(_NUMPY_NAMES[dtype]).kind if dtype in _NUMPY_NAMES else ""
+
+
+def types_of(x: Array, number: bool, beside: Sequence[str]) -> dict[str, int]:
+    """The types that an array may have for an op, with their costs. beside: the types of what stands
+    beside it. Integers keep their type if they can; else they get another integer type, a wider one if
+    there is one, and floating point last. A number (see is_number) takes the type of its neighbours."""
+    usual, kind = usual_dtype(x, number, beside), x.dtype.kind
+    if number or kind == "f":
+        whole_too = [] if kind == "f" else ["i32"]
+        others = [t for t in (*beside, *whole_too) if _kind(t) == "f" or (_kind(t) and whole_too)]
+        return {t: i for i, t in enumerate(dict.fromkeys([usual, *others])) if _kind(t) != "b"}
+    own = own_dtype(x)
+    types = {own: 0} if own else {}
+    for other in (*beside, *(["u8"] if kind == "b" else []), "i32", "i64", "f32"):
+        if other in types or _kind(other) in ("", "b"):
+            continue
+        target = np.dtype(_NUMPY_NAMES[other])
+        base = _WIDER if np.can_cast(x.dtype, target) else _NARROWER
+        types[other] = _FLOATING if target.kind == "f" else base + target.itemsize
+    return types
+
+
+def common_type(arrays: Sequence[Array]) -> str | None:
+    """The least type that holds the integers of all arrays, if they have different types."""
+    types = {array.dtype for array in arrays if array.dtype.kind in "iu"}
+    return own_dtype(np.empty(0, np.result_type(*types))) if len(types) > 1 else None
 
 
 def normalized(x: Any, what: str, argument: str = "the argument") -> Array:

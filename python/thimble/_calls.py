@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import Array, argument_of, is_number, may_become, normalized, to_dtype, usual_dtype
+from ._arrays import (
+    ELEMENT_TYPES, Array, LossyError, argument_of, common_type, is_number, normalized, own_dtype, to_dtype,
+    types_of, usual_dtype,
+)
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._specs import arguments, keeps_statistics, main_part, options_of_weights, weights_of
@@ -112,35 +116,41 @@ def _argument_names(kind: str, name: str, count: int) -> list[str]:
     return names + names[-1:] * (count - len(names))
 
 
-# Types tried for numbers and arrays where an op refuses those they have: of results and of indices.
-_LAST_TYPES = ("f32", "i32")
+# Choices of types that are offered to an op at most.
+_MOST_CHOICES = 200
+
+
+def _choices(arrays: Sequence[Array], are_numbers: Sequence[bool], of_values: list[str]) -> list[list[str]]:
+    """The types that arrays may have together, the cheapest choice first (see types_of)."""
+    strong = [x for x, number in zip(arrays, are_numbers) if not number]
+    common = common_type(strong)
+    own = [usual_dtype(x, False, of_values) if x.dtype.kind == "f" else own_dtype(x) for x in strong]
+    beside = [*of_values, *([common] if common else []), *(t for t in own if t)]
+    beside = list(dict.fromkeys(beside))
+    types = [types_of(x, number, beside) for x, number in zip(arrays, are_numbers)]
+    if math.prod(map(len, types)) > _MOST_CHOICES:  # many arrays: all of them become one type
+        firsts = [next(iter(each)) for each in types]
+        every = dict.fromkeys(t for each in types for t in each)
+        return [firsts, *([t if t in each else first for each, first in zip(types, firsts)] for t in every)]
+    priced = [
+        (sum(cost for _, cost in choice), [t for t, _ in choice])
+        for choice in itertools.product(*(each.items() for each in types))
+    ]
+    return [choice for _, choice in sorted(priced, key=lambda each: each[0])]
 
 
 def _fitting_types(
     kind: str, name: str, given: Sequence[Value | Array | None], are_numbers: Sequence[bool],
     options: dict[str, Any],
 ) -> list[str]:
-    """The types in a graph of the arrays among the inputs. First their usual ones; where the op refuses
-    these, that of a Value (of an array, where there is none) beside them, if they convert safely.
-    are_numbers: whether each input is a number, see is_number."""
-    arrays = [x for x in given if x is not None and not isinstance(x, Value)]
-    of_values = [x.dtype for x in given if isinstance(x, Value)]
-    weak = [
-        number for x, number in zip(given, are_numbers) if x is not None and not isinstance(x, Value)
-    ]
-    usual = [usual_dtype(array, number, of_values) for array, number in zip(arrays, weak)]
-    beside = of_values or [own for own, number in zip(usual, weak) if not number]
-    choices = [usual]
-    # Booleans last: a mask stays one where numbers beside it change.
-    for target, kinds in itertools.product((*beside, *_LAST_TYPES), ("fiu", "fiub")):
-        choice = [
-            target if array.dtype.kind in kinds and may_become(array, target) else own
-            for own, array in zip(usual, arrays)
-        ]
-        if choice not in choices:
-            choices.append(choice)
+    """The types in a graph of the arrays among the inputs: the cheapest (see types_of) that the op's own
+    shape rule takes. are_numbers: whether each input is a number, see is_number."""
+    is_array = [x is not None and not isinstance(x, Value) for x in given]
+    arrays = [x for x, array in zip(given, is_array) if array and x is not None and not isinstance(x, Value)]
+    weak = [number for number, array in zip(are_numbers, is_array) if array]
+    choices = _choices(arrays, weak, [x.dtype for x in given if isinstance(x, Value)])
     if len(choices) == 1:
-        return usual
+        return choices[0]
     refusals = []
     for choice in choices:
         refusal = _refusal(kind, name, given, choice, options)
@@ -148,7 +158,42 @@ def _fitting_types(
             return choice
         refusals.append(refusal)
     # An error about shapes says more than one about types that were tried.
-    return next((c for c, why in zip(choices, refusals) if "type" not in why), usual)
+    about_types = ("type", "cast first", "cast them")
+    return next(
+        (c for c, why in zip(choices, refusals) if not any(word in why for word in about_types)), choices[0]
+    )
+
+
+def _taken(
+    kind: str, name: str, given: Sequence[Value | Array | None], types: Sequence[str], i: int,
+    options: dict[str, Any],
+) -> list[str]:
+    """The types that an op takes of its i-th array, where the others have these."""
+    return [
+        each for each in ELEMENT_TYPES
+        if not _refusal(kind, name, given, [*types[:i], each, *types[i + 1 :]], options)
+    ]
+
+
+def _converted(
+    kind: str, name: str, given: Sequence[Any], arrays: Sequence[Value | Array | None],
+    types: Sequence[str], options: dict[str, Any],
+) -> list[Array]:
+    """The arrays among the inputs in the types chosen for them. Where that would change their numbers,
+    an error names the argument and the types that the op takes of it."""
+    converted: list[Array] = []
+    for argument, one, x in zip(_argument_names(kind, name, len(given)), given, arrays):
+        if x is None or isinstance(x, Value):
+            continue
+        i = len(converted)
+        try:
+            converted.append(to_dtype(x, types[i], name, is_number(one)))
+        except LossyError as error:
+            taken = ", ".join(_taken(kind, name, arrays, types, i, options))
+            raise LossyError(
+                name, f"{argument} {error.reason}. {argument} may be {taken} here: cast it to one of them"
+            ) from error
+    return converted
 
 
 def _refusal(
@@ -185,7 +230,7 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
     def compile_it() -> tuple[_core.Function, type, list[str]]:
         types = _fitting_types(kind, name, arrays, are_numbers, options)
         graph = _core.Graph()
-        inputs = sources(graph, [to_dtype(x, dtype, name) for x, dtype in zip(present, types)])
+        inputs = sources(graph, _converted(kind, name, given, arrays, types, options))
         left = iter(inputs)
         values = [None if missing else next(left) for missing in pattern]
         result = _build(kind, name, values, options)
@@ -195,7 +240,7 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
 
     key = (kind, name, signature(present), pattern, are_numbers, frozen)
     function, shape, types = _eager.get(key, compile_it)
-    results = run(function, [to_dtype(x, dtype, name) for x, dtype in zip(present, types)])
+    results = run(function, _converted(kind, name, given, arrays, types, options))
     if shape is ValuesAndIndices:
         return shape(*results)
     return shape(results) if shape in (list, tuple) else results[0]
@@ -211,11 +256,10 @@ def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) 
         x if x is None or isinstance(x, Value) else argument_of(x, name, argument)
         for x, argument in zip(given, _argument_names(kind, name, len(given)))
     ]
-    types = iter(_fitting_types(kind, name, inputs, list(map(is_number, given)), options))
+    types = _fitting_types(kind, name, inputs, list(map(is_number, given)), options)
+    converted = iter(_converted(kind, name, given, inputs, types, options))
     values = [
-        x if x is None or isinstance(x, Value)
-        else graph._constant(to_dtype(x, next(types), name))
-        for x in inputs
+        x if x is None or isinstance(x, Value) else graph._constant(next(converted)) for x in inputs
     ]
     return _build(kind, name, values, options)
 
