@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/names.h"
 #include "ir/wildcard.h"
@@ -47,7 +48,7 @@ void check_result(const std::vector<std::pair<std::string, int>>& named, const s
 ir::TensorType type_of(DType dtype, Shape shape, const Quantization& quantization) {
   ir::TensorType type{dtype, std::move(shape)};
   if (quantization != Quantization()) {
-    type.quantization = std::make_shared<const Quantization>(quantization);
+    type.quantization = std::make_shared<const Quantization>(ir::canonical(quantization));
   }
   return type;
 }

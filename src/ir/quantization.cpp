@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "ir/canonical.h"
 #include "ir/op_context.h"
 
 namespace thimble::ir {
@@ -16,6 +18,13 @@ std::optional<std::pair<int64_t, int64_t>> range_of(DType dtype) {
 }
 
 }  // namespace
+
+Quantization canonical(Quantization q) {
+  const bool are_zero = std::all_of(q.zero_points.begin(), q.zero_points.end(),
+                                    [](int32_t zero) { return zero == 0; });
+  if (are_zero && q.zero_points.size() == q.scales.size()) q.zero_points.clear();
+  return q;
+}
 
 std::string quantization_error(const TensorType& type) {
   if (!type.quantization) return "";

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "io/model/fields.h"
+#include "ir/canonical.h"
 #include "ir/sizes.h"
 
 namespace thimble::io {
@@ -34,6 +35,7 @@ std::shared_ptr<const Quantization> read_quantization(const std::string& file,
     q->zero_points.push_back(zero.get<int32_t>());
   }
   if (fields.find("axis") != nullptr) q->axis = fields.index("axis", kMostAxes, "axes");
+  *q = ir::canonical(std::move(*q));
   return q;
 }
 

@@ -1,6 +1,7 @@
 #include <thimble/ops/abs.h>
 
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP abs
@@ -21,6 +22,7 @@ constexpr UnaryInfo kAbs{
     .kernels = UNARY_KERNELS(abs),
     .torch = "abs",
     .domain = {.low = -3, .high = 3, .gap = 0.01},
+    .check = require_plain_numbers,
     .typed = [] { return INTEGER_KERNELS(abs); },
 };
 

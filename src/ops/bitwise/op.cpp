@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 #include "ops/bitwise/dims.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/nary/nary.h"
 
 #define THIMBLE_OP bitwise
@@ -45,6 +46,7 @@ OpDef bits(OpDef def, bool two) {
     c.require(!is_floating(dtype) && !is_packed(dtype), "expected whole numbers of a byte or more");
     const int last = static_cast<int>(c.inputs.size()) - 1;
     c.require(c.input(last).dtype == dtype, "expected a and b of one type");
+    require_plain_numbers(c);
     return {{dtype, broadcast_shape(c, 0, last)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {

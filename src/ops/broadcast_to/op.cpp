@@ -30,7 +30,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   if (!broadcasts_to(c.shape(0), shape)) {
     c.fail(fmt::format("x cannot be repeated to fill shape {}", to_string(shape)));
   }
-  return {{c.input(0).dtype, shape}};
+  return {moved_type(c, 0, shape)};
 }
 
 ir::Params params(const ir::KernelContext& c) {

@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 #include "ops/compare/dims.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/nary/nary.h"
 
 #define THIMBLE_OP compare
@@ -37,6 +38,7 @@ OpDef comparison(OpDef def) {
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     const DType dtype = c.input(0).dtype;
     c.require(c.input(1).dtype == dtype, "expected a and b of one type");
+    require_same_quantization(c, 0, 1);
     return {{DType::u8, broadcast_shape(c, 0, 1)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {

@@ -2,8 +2,8 @@
 #include <thimble/ops/slice.h>
 
 #include "ir/graph.h"
-#include "ops/families/move/copy.h"
 #include "ops/families/move/parts.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP concat
@@ -11,13 +11,6 @@
 
 namespace thimble::ops::concat_impl {
 namespace {
-
-bool has_quantization_of(const ir::TensorType& a, const ir::TensorType& b) {
-  if (a.quantization == nullptr || b.quantization == nullptr) {
-    return a.quantization == b.quantization;
-  }
-  return *a.quantization == *b.quantization;
-}
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   require_parts(c, c.inputs.size());
@@ -30,8 +23,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   std::vector<int64_t> dims = first.dims();
   for (int i = 1; i < static_cast<int>(c.inputs.size()); ++i) {
     c.require(c.input(i).dtype == c.input(0).dtype, "expected parts of one type");
-    c.require(has_quantization_of(c.input(i), c.input(0)),
-              "expected parts of one scale and zero point; requantize them first");
+    require_same_quantization(c, i, 0);
     const Shape& part = c.shape(i);
     bool fits = part.rank() == first.rank();
     for (int a = 0; fits && a < first.rank(); ++a) fits = a == axis || part[a] == first[a];

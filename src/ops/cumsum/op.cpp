@@ -6,6 +6,7 @@
 #include "ops/cumsum/dims.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP cumsum
@@ -70,6 +71,7 @@ const OpDef& cumsum_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         c.require_dtype(0, DType::f32);
         checked_axis(c, c.attrs.as<CumsumOptions>().axis, c.shape(0).rank());
+        require_plain_numbers(c);
         return {{c.input(0).dtype, c.shape(0)}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {

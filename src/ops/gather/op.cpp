@@ -56,7 +56,7 @@ const OpDef& gather_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         require_addressable(c, 0);
         check_indexed(c, c.shape(0), 1, c.attrs.as<GatherOptions>().axis);
-        return {{c.input(0).dtype, c.shape(1)}};
+        return {moved_type(c, 0, c.shape(1))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const GatherGradAttrs attrs{c.attrs.as<GatherOptions>().axis, c.input(0).shape()};

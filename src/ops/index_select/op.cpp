@@ -113,8 +113,8 @@ const OpDef& index_select_op() {
         require_addressable(c, 0);
         c.require_dtype(1, DType::i32);
         c.require_rank(1, 1);
-        return {{c.input(0).dtype,
-                 resized(c, 0, c.attrs.as<IndexSelectOptions>().axis, c.shape(1)[0])}};
+        return {
+            moved_type(c, 0, resized(c, 0, c.attrs.as<IndexSelectOptions>().axis, c.shape(1)[0]))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         const int64_t axis = c.attrs.as<IndexSelectOptions>().axis;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/nary/nary.h"
 #include "ops/remainder/dims.h"
 
@@ -54,6 +55,7 @@ OpDef division(OpDef def) {
   def.signature.outputs = {{"y", "the broadcast shape; the type of a"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require(c.input(1).dtype == c.input(0).dtype, "expected a and b of one type");
+    require_plain_numbers(c);
     c.require_dtype(0, DType::f32);
     return {{c.input(0).dtype, broadcast_shape(c, 0, 1)}};
   };

@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   c.require_dtype(0, DType::f32);
+  require_plain_numbers(c);
   const auto& options = c.attrs.as<ReduceOptions>();
   return {{c.input(0).dtype,
            reduced_shape(c.shape(0), checked_axes(c, options.axes), options.keepdims)}};

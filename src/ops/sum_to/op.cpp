@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/sum.h"
 #include "ops/sum_to/attrs.h"
@@ -23,6 +24,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& x = c.shape(0);
   const Shape& y = c.attrs.as<SumToAttrs>().shape;
   c.require_dtype(0, DType::f32);
+  require_plain_numbers(c);
   c.require(x.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   bool fits = y.rank() <= x.rank();
   for (int axis = -1; fits && axis >= -y.rank(); --axis) fits = y[axis] == x[axis] || y[axis] == 1;

@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/nary/nary.h"
 #include "ops/families/nary/nary_dims.h"
 #include "parallel/thread_pool.h"
@@ -82,7 +83,8 @@ const OpDef& where_op() {
         c.require_dtype(1, DType::f32);
         c.require_dtype(2, DType::f32);
         c.require(c.input(1).dtype == c.input(2).dtype, "expected a and b of one type");
-        return {{c.input(1).dtype, broadcast_shape(c, 0, 2)}};
+        require_same_quantization(c, 1, 2);
+        return {moved_type(c, 1, broadcast_shape(c, 0, 2))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {Value(), grad_by(c, 1), grad_by(c, 2)};

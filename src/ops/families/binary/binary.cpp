@@ -1,6 +1,7 @@
 #include "ops/families/binary/binary.h"
 
 #include "ops/families/binary/broadcast.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/nary/nary.h"
 
 namespace thimble::ops {
@@ -45,6 +46,7 @@ OpDef binary_op(OpDef def) {
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     c.require_dtype(0, DType::f32);
     c.require_dtype(1, DType::f32);
+    require_plain_numbers(c);
     return {{c.input(0).dtype, broadcast_shape(c, 0, 1)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {

@@ -5,6 +5,7 @@
 #include <thimble/ops/argmax.h>
 #include <thimble/ops/sum.h>
 #include "ops/families/extremum/extremum.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/nary/nary.h"
 #include "ops/families/reduction/axes.h"
 
@@ -28,7 +29,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   for (int axis = 0; axis < x.rank(); ++axis) {
     require_some(c, chosen[static_cast<size_t>(axis)] == 0 || x[axis] > 0);
   }
-  return {{c.input(0).dtype, reduced_shape(x, chosen, options.keepdims)}};
+  return {moved_type(c, 0, reduced_shape(x, chosen, options.keepdims))};
 }
 
 std::vector<ir::TensorType> infer_place(const ir::InferContext& c) {
@@ -91,7 +92,8 @@ ir::OpDef extremum_of_two_op(ir::OpDef def) {
   def.signature.outputs = {{"y", "the broadcast shape"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     for (int i = 0; i < 2; ++i) c.require_dtype(i, DType::f32);
-    return {{c.input(0).dtype, broadcast_shape(c, 0, 1)}};
+    require_same_quantization(c, 0, 1);
+    return {moved_type(c, 0, broadcast_shape(c, 0, 1))};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params { return nary_dims_of(c); };
   def.flow.elementwise = true;

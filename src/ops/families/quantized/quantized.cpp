@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/canonical.h"
+
 namespace thimble::ops {
 namespace {
 
-// Kernels shift sums left by at most 30 bits.
+// Kernels shift sums left by at most 31 bits: by 31 where the multiplier is rounded up.
 constexpr double kLargestFactor = 0x1p30;
 
 const char* name_of(const ir::InferContext& c, int i) {
@@ -37,7 +39,7 @@ void describe_requantization(Requantization& requantization, ir::FieldVisitor& v
   static constexpr const char* kNames[] = {"float", "fixed_point"};
   v.enumeration("requantization", requantization, kNames,
                 "float: scales of f32, round to nearest; fixed_point: the integers of TensorFlow "
-                "Lite's reference kernels");
+                "Lite's reference kernels, of dense layers those of TensorFlow Lite Micro");
 }
 
 const Quantization& require_quantized(const ir::InferContext& c, int i) {
@@ -100,7 +102,7 @@ ir::TensorType quantized_type(const ir::InferContext& c, const Shape& shape,
     c.fail(fmt::format("expected a zero point from -128 to 127, got {}", result.zero_point));
   }
   Quantization q{{scale}, {static_cast<int32_t>(result.zero_point)}};
-  return {DType::i8, shape, std::make_shared<const Quantization>(std::move(q))};
+  return {DType::i8, shape, std::make_shared<const Quantization>(ir::canonical(std::move(q)))};
 }
 
 quantized_result kernel_result(const QuantizedResult& result) {

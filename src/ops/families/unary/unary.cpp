@@ -1,5 +1,7 @@
 #include "ops/families/unary/unary.h"
 
+#include "ops/families/move/scales.h"
+
 namespace thimble::ops {
 namespace {
 
@@ -8,6 +10,7 @@ std::vector<ir::TensorType> infer_same(const ir::InferContext& c) {
     c.require_dtype(i, DType::f32);
     c.require(c.shape(i) == c.shape(0), "expected tensors of one shape");
   }
+  require_plain_numbers(c);
   return {{c.input(0).dtype, c.shape(0)}};
 }
 
