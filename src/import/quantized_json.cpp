@@ -8,11 +8,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <type_traits>
 
+#include "import/quantized_json.h"
 #include "io/atomic_file.h"
 #include "io/json/parse.h"
 #include "io/model/fields.h"
-#include "io/safetensors/safetensors.h"
+#include "ir/canonical.h"
 #include "ir/graph.h"
 
 namespace thimble {
@@ -25,41 +27,68 @@ constexpr size_t kMostBytes = 64 << 20;
 constexpr int kMostDepth = 16;
 constexpr size_t kMostNodes = 10000;
 constexpr int64_t kLargestSize = 1 << 20;
+// What a file may say of itself; another layout or rule would be another network.
+constexpr const char* kLayout = "NHWC, weights [out,kh,kw,in] (depthwise: [out,kh,kw,1])";
+constexpr const char* kSemantics =
+    "conv: acc=sum((x-input_zero_point)*w)+bias in int32; padding contributes zero after the zero "
+    "point is subtracted; y=clamp(round_half_even(float32(acc)*requant[k])+output_zero_point,"
+    "-128,127); add: y=clamp(round(((a-z0)*s0+(b-z1)*s1)/s_out)+z_out)";
 // The file's factors are rounded in another order than ours.
 constexpr double kFactorTolerance = 0x1p-21;
 
 class Importer {
  public:
-  explicit Importer(const std::string& path)
+  Importer(const std::string& path, std::string_view text, io::Safetensors weights)
       : path_(path),
-        text_(io::parse_json({.file = path}, io::read_file(path, kMostBytes), kMostDepth)),
-        weights_(io::Safetensors::read(weights_file(path))) {}
+        text_(io::parse_json({.file = path}, text, kMostDepth)),
+        weights_(std::move(weights)) {}
 
   Graph run() {
     const Fields model(path_, "the network", text_,
                        {"name", "layout", "semantics", "input", "golden_input", "golden", "nodes"});
+    check_texts(model);
     const Fields input(path_, "input", model.at("input"), {"shape", "scale", "zero_point"});
     const Shape shape = image_of(input, "shape");
-    values_["input"] = graph_.input("input", {shape[1], shape[2], shape[3]}, DType::i8,
-                                    quantization_of(input, "scale", "zero_point"));
+    values_["input"] = named("input", [&] {
+      return graph_.input("input", {shape[1], shape[2], shape[3]}, DType::i8,
+                          quantization_of(input, "scale", "zero_point"));
+    });
     const json& nodes = model.list("nodes", kMostNodes);
     if (nodes.empty()) model.expected("nodes", "at least one node", nodes);
     Value last;
     for (size_t i = 0; i < nodes.size(); ++i) {
-      last = add_node(fmt::format("nodes[{}]", i), nodes[i]);
+      const std::string node = fmt::format("nodes[{}]", i);
+      last = named(node, [&] { return add_node(node, nodes[i]); });
     }
     check_all_used();
-    graph_.output("logits", flatten(last));
+    named("nodes", [&] { graph_.output("logits", flatten(last)); });
     return std::move(graph_);
   }
 
  private:
-  static std::string weights_file(const std::string& path) {
-    const std::string file = std::filesystem::path(path).replace_extension(".safetensors").string();
-    if (!std::filesystem::exists(file)) {
-      throw Error(path, fmt::format("its weights are missing: there is no file {}", file));
+  // make(), whose errors are given the file and the entry at fault.
+  template <class Make>
+  std::invoke_result_t<const Make&> named(const std::string& entry, const Make& make) const {
+    try {
+      return make();
+    } catch (const Error& error) {
+      if (error.where() == path_ || error.where() == weights_.name()) throw;
+      throw Error(path_, fmt::format("{}: {}", entry, error.what()));
     }
-    return file;
+  }
+
+  static void check_texts(const Fields& model) {
+    if (const json* name = model.find("name"); name != nullptr && !name->is_string()) {
+      model.expected("name", "text", *name);
+    }
+    const std::pair<const char*, const char*> fixed[] = {{"layout", kLayout},
+                                                         {"semantics", kSemantics}};
+    for (const auto& [field, wanted] : fixed) {
+      const json* const given = model.find(field);
+      if (given != nullptr && *given != wanted) {
+        model.expected(field, fmt::format("\"{}\", or left out", wanted), *given);
+      }
+    }
   }
 
   static int64_t whole(const Fields& fields, const char* name, const json& value, int64_t low,
@@ -100,8 +129,12 @@ class Importer {
 
   static Quantization quantization_of(const Fields& fields, const char* scale_name,
                                       const char* zero_name) {
-    return {{scale(fields, scale_name, fields.at(scale_name))},
-            {static_cast<int32_t>(whole(fields, zero_name, -128, 127))}};
+    return ir::canonical({{scale(fields, scale_name, fields.at(scale_name))},
+                          {static_cast<int32_t>(whole(fields, zero_name, -128, 127))}});
+  }
+
+  static int64_t zero_point(const Quantization& q) {
+    return q.zero_points.empty() ? 0 : q.zero_points[0];
   }
 
   // The value of an earlier node, which must have this quantization.
@@ -201,7 +234,7 @@ class Importer {
                                             .padding = whole(fields, "padding", 0, kLargestSize),
                                             .groups = groups,
                                             .scale = static_cast<double>(to.scales[0]),
-                                            .zero_point = to.zero_points[0]}));
+                                            .zero_point = zero_point(to)}));
   }
 
   // The factors follow from the scales; the file has them, too.
@@ -225,21 +258,30 @@ class Importer {
     const json& inputs = items(fields, "inputs", 2);
     const json& scales = items(fields, "input_scales", 2);
     const json& zeros = items(fields, "input_zero_points", 2);
+    static_cast<void>(fields.name("name"));
     Value parts[2];
     for (size_t i = 0; i < 2; ++i) {
       const auto zero = whole(fields, "input_zero_points", zeros[i], -128, 127);
       parts[i] = source(fields, "inputs", inputs[i],
-                        {{scale(fields, "input_scales", scales[i])}, {static_cast<int>(zero)}});
+                        ir::canonical({{scale(fields, "input_scales", scales[i])},
+                                       {static_cast<int32_t>(zero)}}));
+    }
+    if (parts[0].shape() != parts[1].shape()) {
+      fields.expected("inputs",
+                      fmt::format("two values of one shape, which {} and {} are not",
+                                  to_string(parts[0].shape()), to_string(parts[1].shape())),
+                      inputs);
     }
     const Quantization to = quantization_of(fields, "output_scale", "output_zero_point");
     return result(fields, quantized_add(parts[0], parts[1],
                                         {.scale = static_cast<double>(to.scales[0]),
-                                         .zero_point = to.zero_points[0]}));
+                                         .zero_point = zero_point(to)}));
   }
 
   Value pooling(const std::string& path, const json& node) {
     const Fields fields(path_, path, node,
                         {"op", "name", "input", "output", "rounding", "output_shape"});
+    static_cast<void>(fields.name("name"));
     if (fields.text("rounding") != "nearest, ties to even") {
       fields.expected("rounding", "\"nearest, ties to even\"", fields.at("rounding"));
     }
@@ -259,16 +301,35 @@ class Importer {
     }
   }
 
-  std::string path_;
-  json text_;
+  const std::string path_;
+  const json text_;
   io::Safetensors weights_;
   std::set<std::string> used_;
   std::map<std::string, Value> values_;
   Graph graph_;
 };
 
+std::string weights_file(const std::string& path) {
+  const std::string file = std::filesystem::path(path).replace_extension(".safetensors").string();
+  if (!std::filesystem::exists(file)) {
+    throw Error(path, fmt::format("its weights are missing: there is no file {}", file));
+  }
+  return file;
+}
+
 }  // namespace
 
-Graph import_quantized_json(const std::string& path) { return Importer(path).run(); }
+namespace importer {
+
+Graph quantized_json(const std::string& path, std::string_view text, io::Safetensors weights) {
+  return Importer(path, text, std::move(weights)).run();
+}
+
+}  // namespace importer
+
+Graph import_quantized_json(const std::string& path) {
+  const std::string text = io::read_file(path, kMostBytes);
+  return importer::quantized_json(path, text, io::Safetensors::read(weights_file(path)));
+}
 
 }  // namespace thimble

@@ -4,16 +4,12 @@
 // place.
 #include <thimble/error.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <nlohmann/json.hpp>
-#include <random>
 #include <string_view>
-#include <vector>
 
 #include "io/model/graph_json.h"
 #include "io/model/model.h"
+#include "json_mutator.h"
 
 namespace {
 
@@ -27,60 +23,10 @@ void check(const ir::Graph& graph) {
   static_cast<void>(ir::with_batch(graph, 3));
 }
 
-using nlohmann::json;
-
-// The values inside a value, at every depth.
-void collect(json& value, std::vector<json*>& all) {
-  all.push_back(&value);
-  if (value.is_structured()) {
-    for (json& item : value) collect(item, all);
-  }
-}
-
-json unusual(std::mt19937& random) {
-  const json values[] = {json(),
-                         true,
-                         -1,
-                         0,
-                         1,
-                         2,
-                         3,
-                         7,
-                         2147483647,
-                         1e308,
-                         "N",
-                         "7N",
-                         "",
-                         "inf",
-                         json::array(),
-                         json::object(),
-                         -2147483648,
-                         4096,
-                         0.5,
-                         "i8",
-                         "f16",
-                         65536,
-                         "same",
-                         9223372036854775807};
-  return values[random() % std::size(values)];
-}
-
 }  // namespace
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
-
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
-  std::mt19937 random(seed);
-  json graph = json::parse(data, data + size, nullptr, false);
-  if (!graph.is_object() || random() % 8 == 0) return LLVMFuzzerMutate(data, size, most);
-  std::vector<json*> all;
-  collect(graph, all);
-  const json value = random() % 2 == 0 ? unusual(random) : *all[random() % all.size()];
-  *all[random() % all.size()] = value;
-  const std::string text = graph.dump();
-  if (text.size() > most) return LLVMFuzzerMutate(data, size, most);
-  std::memcpy(data, text.data(), text.size());
-  return text.size();
+  return thimble::fuzz::mutate_json(data, size, most, seed);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -134,6 +134,22 @@ const std::vector<Damage>& damages() {
          n["nodes"][1]["inputs"] = {"a", "a", "a"};
        },
        "inputs"},
+      {"a_sum_of_two_shapes",
+       [](json& n) {
+         n["nodes"][2]["output"] = "b";
+         n["nodes"][1]["inputs"] = {"a", "b"};
+         std::swap(n["nodes"][1], n["nodes"][2]);
+         n["nodes"][1]["input"] = "a";
+       },
+       "two values of one shape"},
+      {"an_empty_name", [](json& n) { n["nodes"][1]["name"] = ""; }, "nodes[1]: name is no name"},
+      {"a_name_that_is_a_number", [](json& n) { n["nodes"][2]["name"] = 7; },
+       "nodes[2]: name must be"},
+      {"a_network_named_by_a_number", [](json& n) { n["name"] = 7; }, "name must be"},
+      {"another_layout", [](json& n) { n["layout"] = "NCHW"; }, "layout must be"},
+      {"other_semantics", [](json& n) { n["semantics"] = "y=trunc(acc)"; }, "semantics must be"},
+      {"a_scale_beyond_2_to_60", [](json& n) { n["nodes"][1]["output_scale"] = 1e20; },
+       "nodes[1]: [quantized_add] expected scales"},
       {"another_rounding", [](json& n) { n["nodes"][2]["rounding"] = "down"; }, "rounding"},
   };
   return all;
