@@ -75,9 +75,19 @@ struct Pairs {
     const auto high = static_cast<uint32_t>(static_cast<uint16_t>(w[1])) << 16;
     return static_cast<int32_t>(static_cast<uint16_t>(w[0]) | high);
   }
-  // Where the sums of a vector of channels with these packed weights begin.
-  static HWY_INLINE VecI start(const int32_t* /*weights*/, int /*words*/, int /*zero*/) {
+  // Where the sums of a vector of channels with these packed weights begin; stride: between words.
+  static HWY_INLINE VecI start(const int32_t* /*weights*/, int /*words*/, int64_t /*stride*/,
+                               int /*zero*/) {
     return hn::Zero(I32());
+  }
+  // A word a channel of kCount rows; load(i): row i's int8.
+  template <int kCount, class Load>
+  static HWY_INLINE VecI gather(const Load& load, int zero) {
+    const I32 d;
+    const VecI less = hn::Set(d, zero);
+    const VecI low = hn::And(hn::Sub(hn::PromoteTo(d, load(0)), less), hn::Set(d, 0xFFFF));
+    if constexpr (kCount == 1) return low;
+    return hn::Or(low, hn::ShiftLeft<16>(hn::Sub(hn::PromoteTo(d, load(1)), less)));
   }
 };
 
@@ -118,46 +128,59 @@ struct Quads {
     return four;
   }
   // x + 128 stands for x less its zero point: the sum of the weights is too much 128 + zero times.
-  static HWY_INLINE VecI start(const int32_t* weights, int words, int zero) {
+  static HWY_INLINE VecI start(const int32_t* weights, int words, int64_t stride, int zero) {
     const I32 d;
     const VecI ones = hn::Set(d, 0x01010101);
     VecI sum = hn::Zero(d);
     for (int word = 0; word < words; ++word) {
-      sum = dot(sum, ones, hn::Load(d, weights + int64_t{word} * lanes()));
+      sum = dot(sum, ones, hn::Load(d, weights + word * stride));
     }
     return hn::Mul(sum, hn::Set(d, -(128 + zero)));
+  }
+  template <int kCount, class Load>
+  static HWY_INLINE VecI gather(const Load& load, int /*zero*/) {
+    const I32 d;
+    const hn::Rebind<uint8_t, I32> bytes;
+    const auto row = [&](int i) HWY_ATTR { return hn::PromoteTo(d, hn::BitCast(bytes, load(i))); };
+    VecI word = row(0);
+    if constexpr (kCount > 1) word = hn::Or(word, hn::ShiftLeft<8>(row(1)));
+    if constexpr (kCount > 2) word = hn::Or(word, hn::ShiftLeft<16>(row(2)));
+    if constexpr (kCount > 3) word = hn::Or(word, hn::ShiftLeft<24>(row(3)));
+    return hn::Xor(word, hn::Set(d, static_cast<int32_t>(0x80808080U)));
   }
 };
 #endif
 
-// What turns the sums of a vector of channels into results.
+// What turns the sums of a vector of channels into results. Loops copy it, so that its fields stay
+// in registers: stores of int8 could change any object that others see.
 class Finish {
  public:
-  // folds: sums contain the bias.
-  Finish(const Int8Result& result, const Int8Scratch& s, bool folds)
+  // folds: sums contain the bias. shifts_down: no factor of fixed point is above 1.
+  Finish(const Int8Result& result, const Int8Scratch& s, bool folds, bool shifts_down)
       : result_(result),
         s_(s),
         folds_(folds),
+        is_fixed_(result.out.fixed_point != 0),
+        one_by_one_(is_fixed_ && (!shifts_down || lanes() == 1)),
         low_(static_cast<float>(result.out.low - result.out.zero_point)),
         high_(static_cast<float>(result.out.high - result.out.zero_point)) {}
 
   // k: the channel in the scratch; first: the channel of factors[0]; count: channels stored.
   HWY_INLINE void store(VecI sum, int8_t* to, int k, int first, int count) const {
     const I32 d;
-    const F32 f;
     const VecI whole = folds_ ? sum : add_bias(sum, k);
-    if (result_.out.fixed_point != 0) {
+    if (one_by_one_) {
       alignas(64) int32_t sums[kInt8MostLanes];
       hn::Store(whole, d, sums);
+      const quantized_result out = result_.out;
       for (int i = 0; i < count; ++i) {
-        to[i] = quantized_requantize(sums[i], &result_.factors[first + i], &result_.out);
+        to[i] = quantized_requantize(sums[i], result_.factors + first + i, &out);
       }
       return;
     }
-    const Vec scaled = hn::Mul(hn::ConvertTo(f, whole), hn::Load(f, s_.scale + k));
-    // Bounds are whole numbers, so it does not matter that they come before the rounding.
-    const Vec bounded = hn::Min(hn::Max(scaled, hn::Set(f, low_)), hn::Set(f, high_));
-    const VecI y = hn::Add(hn::NearestInt(bounded), hn::Set(d, result_.out.zero_point));
+    // Bounds are less the zero point, so that nothing leaves int32.
+    const VecI near = is_fixed_ ? fixed(whole, k) : floating(whole, k);
+    const VecI y = hn::Add(near, hn::Set(d, result_.out.zero_point));
     if (count == lanes()) {
       hn::StoreU(hn::DemoteTo(I8(), y), I8(), to);
       return;
@@ -171,7 +194,7 @@ class Finish {
   // The sum with the bias, which saturates.
   HWY_INLINE VecI add_bias(VecI sum, int k) const {
     const I32 d;
-    const VecI bias = hn::Load(d, s_.bias + k);
+    const VecI bias = hn::LoadU(d, s_.bias + k);
     const VecI plain = hn::Add(sum, bias);
     // Both of one sign and their sum of the other: it is beyond int32.
     const auto beyond = hn::Lt(hn::And(hn::Xor(sum, plain), hn::Xor(bias, plain)), hn::Zero(d));
@@ -179,10 +202,64 @@ class Finish {
     return hn::IfThenElse(beyond, bound, plain);
   }
 
-  const Int8Result& result_;
-  const Int8Scratch& s_;
+  // Bounds are whole numbers, so it does not matter that they come before the rounding.
+  HWY_INLINE VecI floating(VecI sum, int k) const {
+    const F32 f;
+    const Vec scaled = hn::Mul(hn::ConvertTo(f, sum), hn::LoadU(f, s_.scale + k));
+    return nearest(hn::Min(hn::Max(scaled, hn::Set(f, low_)), hn::Set(f, high_)));
+  }
+  // Of numbers within int32, which Highway's conversion need not correct.
+  static HWY_INLINE VecI nearest(Vec v) {
+#if HWY_TARGET == HWY_AVX3
+    return VecI{_mm512_cvtps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+    return VecI{_mm256_cvtps_epi32(v.raw)};
+#else
+    return hn::NearestInt(v);
+#endif
+  }
+
+  // quantized_times for shifts down, in every lane.
+  HWY_INLINE VecI fixed(VecI sum, int k) const {
+#if HWY_TARGET == HWY_SCALAR
+    static_cast<void>(k);
+    return sum;  // goes one by one
+#else
+    const I32 d;
+    const VecI high = high_product(sum, hn::LoadU(d, s_.multiplier + k));
+    const VecI shift = hn::LoadU(d, s_.shift + k);
+    const VecI one = hn::Set(d, 1);
+    const VecI mask = hn::Sub(hn::Shl(one, shift), one);
+    // Half of the divisor, and one more below 0: halves go away from zero.
+    const VecI threshold = hn::Sub(hn::ShiftRight<1>(mask), hn::ShiftRight<31>(high));
+    const auto up = hn::Gt(hn::And(high, mask), threshold);
+    const VecI near = hn::Sub(hn::Shr(high, shift), hn::VecFromMask(d, up));
+    return hn::Min(hn::Max(near, hn::Set(d, result_.out.low - result_.out.zero_point)),
+                   hn::Set(d, result_.out.high - result_.out.zero_point));
+#endif
+  }
+#if HWY_TARGET != HWY_SCALAR
+  // The upper halves of 2ab, halves up: (a b + 2^30) / 2^31 to below, of which the lowest 32 bits
+  // are the same for numbers without sign. b: at least 0.
+  static HWY_INLINE VecI high_product(VecI a, VecI b) {
+    const I32 d;
+    const hn::Repartition<uint64_t, I32> wide;
+    const auto half = hn::Set(wide, uint64_t{1} << 30);
+    const auto product = [&](VecI x, VecI y) HWY_ATTR {
+      return hn::ShiftRight<31>(hn::Add(hn::BitCast(wide, hn::MulEven(x, y)), half));
+    };
+    const auto even = product(a, b);
+    const auto odd = product(hn::Shuffle2301(a), hn::Shuffle2301(b));
+    return hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
+  }
+#endif
+
+  Int8Result result_;
+  Int8Scratch s_;
   bool folds_;
-  float low_;  // of results less their zero point
+  bool is_fixed_;
+  bool one_by_one_;  // in fixed point
+  float low_;        // of results less their zero point
   float high_;
 };
 
@@ -195,14 +272,21 @@ inline bool can_fold(const int32_t* bias, int first, int count, int64_t taps) {
                                         [](int32_t b) { return b > -kMostBias && b < kMostBias; });
 }
 
-// Bias and scale of the channels [first, first + count), zeros behind them.
-inline void prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
+// Bias and factors of the channels [first, first + count), zeros behind them. Whether no factor of
+// fixed point is above 1.
+inline bool prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
                              int first, int count) {
   const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
+  bool shifts_down = true;
   for (int k = 0; k < padded; ++k) {
+    const quantized_factor f = k < count ? result.factors[first + k] : quantized_factor{};
     s.bias[k] = bias != nullptr && k < count ? bias[first + k] : 0;
-    s.scale[k] = k < count ? result.factors[first + k].scale : 0.0F;
+    s.scale[k] = f.scale;
+    s.multiplier[k] = f.multiplier;
+    s.shift[k] = -f.shift;
+    shifts_down = shifts_down && f.shift <= 0;
   }
+  return shifts_down;
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE

@@ -3,8 +3,8 @@
 // task copies the windows of some pixels into rows of words and runs register tiles over them, so
 // that an instruction multiplies and adds the taps of a word in every lane. With VNNI a word is 4
 // bytes without sign, x + 128, and the sums are corrected by the sums of the weights. Else it is 2
-// numbers of 16 bits, x less its zero point. Depthwise convolutions go over channels in float,
-// which holds their sums exactly.
+// numbers of 16 bits, x less its zero point. Depthwise convolutions make such words of neighbouring
+// rows (int8_depthwise-inl.h).
 
 #include "simd/int8.h"
 
@@ -56,8 +56,8 @@ class Group {
         for (int lane = count; lane < lanes(); ++lane) to[lane] = 0;
       }
     }
-    hn::Store(Words::start(s_.weights + int64_t{vector} * words_ * lanes(), words_, zero), I32(),
-              s_.start + first);
+    hn::Store(Words::start(s_.weights + int64_t{vector} * words_ * lanes(), words_, lanes(), zero),
+              I32(), s_.start + first);
   }
 
   // Copies the window of a pixel into a row of words.
@@ -128,7 +128,8 @@ class Group {
   // The channels of kVectors vectors from number `vector` on.
   template <int kVectors>
   HWY_NOINLINE void columns(int8_t* y, const int32_t* rows, int count, int vector,
-                            const Finish& finish) const {
+                            const Finish& shared) const {
+    const Finish finish = shared;
     const I32 d;
     constexpr int kRows = tile_rows(kVectors);
     const int64_t pitch = int64_t{words_} * lanes();
@@ -186,9 +187,10 @@ void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
   const int64_t pixels = int64_t{d.n} * d.p * d.q;
   for (int g = 0; g < d.groups; ++g) {
     const Group<Words> group(d, s, g);
-    prepare_channels(s, bias, result, group.first_channel(), d.k / d.groups);
+    const bool shifts_down =
+        prepare_channels(s, bias, result, group.first_channel(), d.k / d.groups);
     const bool folds = can_fold(bias, group.first_channel(), d.k / d.groups, group.taps());
-    const Finish finish(result, s, folds);
+    const Finish finish(result, s, folds, shifts_down);
     pool.run(divide_up(d.k / d.groups, lanes()), [&](int64_t v) {
       group.pack_weights(w, static_cast<int>(v), zero);
       for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
@@ -196,7 +198,7 @@ void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
     pool.run_with_worker(divide_up(pixels, kInt8Pixels), [&](int64_t task, int worker) HWY_ATTR {
       const int64_t first = task * kInt8Pixels;
       const int count = static_cast<int>(std::min<int64_t>(kInt8Pixels, pixels - first));
-      int32_t* const rows = s.pixels + int64_t{worker} * kInt8Pixels * s.words;
+      int32_t* const rows = s.pixels + int64_t{worker} * s.rows * s.words;
       if (group.is_dense()) {
         group.pack_dense(rows, x, first, count, zero);
       } else {
@@ -205,7 +207,7 @@ void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
         }
       }
       // Rows of the last register tile that are no pixels; their sums are not stored.
-      for (int m = count; m < kInt8Pixels; ++m) {
+      for (int m = count; m < s.rows; ++m) {
         std::fill_n(rows + int64_t{m} * group.words(), group.words(), 0);
       }
       group.multiply(y + first * d.k, rows, count, finish);
@@ -213,15 +215,32 @@ void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
   }
 }
 
-void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
-                      const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
-                      parallel::ThreadPool& pool) {
-  if (is_int8_depthwise(d)) return convolve_depthwise(y, x, w, bias, s, d, result, pool);
+bool int8_has_quads() {
 #if THIMBLE_INT8_VNNI
   static const bool has_vnni = __builtin_cpu_supports("avx512vnni") != 0;
-  if (has_vnni) return convolve<Quads>(y, x, w, bias, s, d, result, pool);
+  return has_vnni;
+#else
+  return false;
 #endif
-  convolve<Pairs>(y, x, w, bias, s, d, result, pool);
+}
+
+void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
+                      const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
+                      parallel::ThreadPool& pool, Int8Words words) {
+  const auto run = [&](auto kind) HWY_ATTR {
+    using Words = decltype(kind);
+    if (is_int8_depthwise(d)) {
+      convolve_depthwise<Words>(y, x, w, bias, s, d, result, pool);
+    } else {
+      convolve<Words>(y, x, w, bias, s, d, result, pool);
+    }
+  };
+#if THIMBLE_INT8_VNNI
+  if (words != Int8Words::pairs && int8_has_quads()) return run(Quads());
+#else
+  static_cast<void>(words);
+#endif
+  run(Pairs());
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE
@@ -230,19 +249,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace thimble::simd {
 HWY_EXPORT(int8_conv_target);
+HWY_EXPORT(int8_has_quads);
+
+bool int8_has(Int8Words words) {
+  return words != Int8Words::quads || HWY_DYNAMIC_DISPATCH(int8_has_quads)();
+}
 
 int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads) {
+  if (!int8_conv_fits(d)) return 0;
   Workspace counter(nullptr);
   carve_int8_scratch(counter, d, threads);
   return counter.bytes();
 }
 
 void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
-               const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool) {
+               const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
+               Int8Words words) {
   if (int64_t{d.n} * d.p * d.q * d.k == 0) return;
   Workspace own(workspace);
   const Int8Scratch scratch = carve_int8_scratch(own, d, pool.threads());
-  HWY_DYNAMIC_DISPATCH(int8_conv_target)(y, x, w, bias, scratch, d, result, pool);
+  HWY_DYNAMIC_DISPATCH(int8_conv_target)(y, x, w, bias, scratch, d, result, pool, words);
 }
 
 }  // namespace thimble::simd

@@ -16,13 +16,21 @@ struct Int8Result {
   const quantized_factor* factors;  // one per output channel
 };
 
+// How the products of taps are added: two at a time, or four with VNNI. `fastest` is what the
+// processor has; the others are for tests.
+enum class Int8Words : uint8_t { fastest, pairs, quads };
+// Whether the current vector target and this processor have such words.
+[[nodiscard]] bool int8_has(Int8Words words);
+
 // y[n,p,q,k] = requantized(saturated(sum_{r,s,c} (x[n, p*stride+r*dilation-pad, ..., c] - zero
 // point) w[k,r,s,c] + bias[k])), the bits of quantized_requantize. Taps outside the image count as
 // zero. x: [n,h,w,c], w: [k,r,s,c/groups], bias: [k] or null, y: [n,p,q,k]; y aliases nothing.
 // workspace: int8_conv_workspace_bytes, of any alignment. `activation` and `accumulate` are not
-// used. Results do not depend on the number of threads. Does not throw or allocate.
+// used. Results depend neither on the number of threads nor on `words`. Does not throw or allocate.
 void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
-               const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool);
+               const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
+               Int8Words words = Int8Words::fastest);
+// 0 where int8_conv_fits says no.
 [[nodiscard]] int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads);
 
 // Whether sums of a window of this size fit int32 for all numbers; int8_conv needs it.

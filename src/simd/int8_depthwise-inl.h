@@ -13,118 +13,171 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// Row p of an image.
-class DepthwiseRow {
+// A depthwise convolution. For every column of the image under some neighbouring pixels of a row, a
+// word a channel holds the taps of neighbouring rows; a pixel adds the products of those words. So
+// a word is made once for all windows of a row that it lies in.
+template <class Words>
+class Depthwise {
  public:
-  DepthwiseRow(const conv_dims& d, const Int8Scratch& s, const Int8Result& result, int8_t* y,
-               const int8_t* image, int p)
+  Depthwise(const conv_dims& d, const Int8Scratch& s, const Int8Result& result)
       : d_(d),
         s_(s),
-        finish_(result, s, false),
         zero_(result.input_zero_point),
-        y_(y),
-        image_(image) {
-    top_ = p * d.stride_h - d.pad_top;
-    while (first_r_ < d.r && top_ + first_r_ * d.dilation_h < 0) ++first_r_;
-    end_r_ = first_r_;
-    while (end_r_ < d.r && top_ + end_r_ * d.dilation_h < d.h) ++end_r_;
+        units_((d.r + Words::kUnit - 1) / Words::kUnit),
+        padded_(round_up(d.c, kInt8MostLanes)) {
+    std::fill_n(blank_, kInt8MostLanes, static_cast<int8_t>(zero_));
   }
 
-  HWY_INLINE void run() const {
-    const int extent = (d_.s - 1) * d_.dilation_w + 1;
-    for (int c = 0; c < d_.c; c += lanes()) {
-      const bool whole = c + lanes() <= d_.c;
-      int q = 0;
-      while (q < d_.q) {
-        const int left = q * d_.stride_w - d_.pad_left;
-        const int last = left + (kPixels - 1) * d_.stride_w + extent;
-        if (whole && left >= 0 && q + kPixels <= d_.q && last <= d_.w) {
-          pixels<kPixels, true>(q, c);
-          q += kPixels;
-        } else if (whole) {
-          pixels<1, true>(q++, c);
-        } else {
-          pixels<1, false>(q++, c);
+  // Packs the weights of a vector of channels.
+  void pack_weights(const int8_t* w, int vector) const {
+    const int first = vector * lanes();
+    const int taps = d_.r * d_.s;
+    for (int c = first; c < first + lanes(); ++c) {
+      int32_t* to = s_.weights + c;
+      for (int s = 0; s < d_.s; ++s) {
+        for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
+          int8_t unit[Words::kUnit] = {};
+          const int count = c < d_.c ? std::min(Words::kUnit, d_.r - r) : 0;
+          for (int i = 0; i < count; ++i) unit[i] = w[int64_t{c} * taps + (r + i) * d_.s + s];
+          *to = Words::word(unit);
         }
+      }
+    }
+    hn::Store(Words::start(s_.weights + first, units_ * d_.s, padded_, zero_), I32(),
+              s_.start + first);
+  }
+
+  // Row p of an image. y: of the row.
+  void row(int8_t* y, const int8_t* image, int p, int32_t* columns, const Finish& finish) const {
+    const int run = int8_depthwise_run(d_);
+    for (int first = 0; first < d_.c; first += lanes()) {
+      // The last vector of channels lies over the one before, so that it is whole.
+      const int c = d_.c < lanes() ? 0 : std::min(first, d_.c - lanes());
+      const int channels = std::min(lanes(), d_.c);
+      for (int q = 0; q < d_.q; q += run) {
+        const int pixels = std::min(run, d_.q - q);
+        const auto count = static_cast<int>(int8_depthwise_columns(d_, pixels));
+        pack(columns, image, p, q * d_.stride_w - d_.pad_left, count, c, channels);
+        int8_t* const to = y + int64_t{q} * d_.c + c;
+        int i = 0;
+        for (; i + 8 <= pixels; i += 8) add<8>(to, columns, i, count, c, channels, finish);
+        for (; i + 4 <= pixels; i += 4) add<4>(to, columns, i, count, c, channels, finish);
+        for (; i < pixels; ++i) add<1>(to, columns, i, count, c, channels, finish);
       }
     }
   }
 
  private:
-  static constexpr int kPixels = 4;
-
-  template <bool kWhole>
-  HWY_INLINE Vec load(const int8_t* from, int count) const {
-    const I32 d;
-    VecI x;
-    if constexpr (kWhole) {
-      x = hn::PromoteTo(d, hn::LoadU(I8(), from));
-    } else {
-      alignas(64) int32_t numbers[kInt8MostLanes] = {};
-      for (int i = 0; i < count; ++i) numbers[i] = from[i];
-      x = hn::Load(d, numbers);
+  // The words of `count` columns from number `left` on, which may lie outside: [units][count].
+  HWY_INLINE void pack(int32_t* to, const int8_t* image, int p, int left, int count, int c,
+                       int channels) const {
+    for (int unit = 0; unit < units_; ++unit, to += int64_t{count} * lanes()) {
+      const int first = unit * Words::kUnit;
+      const int rows = std::min(Words::kUnit, d_.r - first);
+      if (rows == 1) pack_unit<1>(to, image, p, first, left, count, c, channels);
+      if (rows == 2) pack_unit<2>(to, image, p, first, left, count, c, channels);
+      if constexpr (Words::kUnit > 2) {
+        if (rows == 3) pack_unit<3>(to, image, p, first, left, count, c, channels);
+        if (rows == 4) pack_unit<4>(to, image, p, first, left, count, c, channels);
+      }
     }
-    return hn::ConvertTo(F32(), hn::Sub(x, hn::Set(d, zero_)));
   }
 
-  // kCount neighbouring pixels of a vector of channels; of more than one the windows lie within the
-  // columns of the image.
-  template <int kCount, bool kWhole>
-  HWY_INLINE void pixels(int q, int c) const {
-    const F32 f;
-    const int count = std::min(lanes(), d_.c - c);
-    const int64_t padded = round_up(d_.c, kInt8MostLanes);
-    const auto* const weights = reinterpret_cast<const float*>(s_.weights) + c;
-    const int left = q * d_.stride_w - d_.pad_left;
-    Vec sums[kCount];
+  template <int kRows>
+  HWY_NOINLINE void pack_unit(int32_t* to, const int8_t* image, int p, int first, int left,
+                              int count, int c, int channels) const {
+    const I32 d;
+    const int8_t* lines[kRows];
+    int64_t steps[kRows];
+    for (int i = 0; i < kRows; ++i) {
+      const int row = p * d_.stride_h - d_.pad_top + (first + i) * d_.dilation_h;
+      const bool inside = row >= 0 && row < d_.h;
+      lines[i] = inside ? image + int64_t{row} * d_.w * d_.c + c : blank_;
+      steps[i] = inside ? d_.c : 0;
+    }
+    const auto blank = [&](int /*row*/) HWY_ATTR { return hn::LoadU(I8(), blank_); };
+    const VecI outside = Words::template gather<kRows>(blank, zero_);
+    const int begin = std::clamp(-left, 0, count);
+    const int end = std::clamp(d_.w - left, begin, count);
+    for (int i = 0; i < begin; ++i) hn::Store(outside, d, to + int64_t{i} * lanes());
+    for (int i = end; i < count; ++i) hn::Store(outside, d, to + int64_t{i} * lanes());
+    if (channels == lanes()) {
+      for (int row = 0; row < kRows; ++row) lines[row] += int64_t{left + begin} * steps[row];
+      for (int i = begin; i < end; ++i) {
+        const auto load = [&](int row) HWY_ATTR {
+          const auto x = hn::LoadU(I8(), lines[row]);
+          lines[row] += steps[row];
+          return x;
+        };
+        hn::Store(Words::template gather<kRows>(load, zero_), d, to + int64_t{i} * lanes());
+      }
+      return;
+    }
+    for (int i = begin; i < end; ++i) {
+      const int64_t column = left + i;
+      const auto load = [&](int row) HWY_ATTR {
+        alignas(64) int8_t few[kInt8MostLanes] = {};
+        std::memcpy(few, lines[row] + column * steps[row], static_cast<size_t>(channels));
+        return hn::LoadU(I8(), few);
+      };
+      hn::Store(Words::template gather<kRows>(load, zero_), d, to + int64_t{i} * lanes());
+    }
+  }
+
+  // kCount neighbouring pixels, the first of them number q of the packed ones.
+  template <int kCount>
+  HWY_NOINLINE void add(int8_t* y, const int32_t* columns, int q, int count, int c, int channels,
+                        const Finish& shared) const {
+    const Finish finish = shared;
+    const I32 d;
+    VecI sums[kCount];
+    const VecI start = hn::LoadU(d, s_.start + c);
     THIMBLE_UNROLL
-    for (int i = 0; i < kCount; ++i) sums[i] = hn::Zero(f);
-    for (int r = first_r_; r < end_r_; ++r) {
-      const int8_t* const line = image_ + (int64_t{top_} + r * d_.dilation_h) * d_.w * d_.c + c;
-      for (int s = 0; s < d_.s; ++s) {
-        const int column = left + s * d_.dilation_w;
-        if (kCount == 1 && (column < 0 || column >= d_.w)) continue;
-        const Vec weight = hn::Load(f, weights + (int64_t{r} * d_.s + s) * padded);
+    for (int i = 0; i < kCount; ++i) sums[i] = start;
+    const int32_t* weights = s_.weights + c;
+    const int64_t step = int64_t{d_.stride_w} * lanes();
+    for (int s = 0; s < d_.s; ++s) {
+      const int32_t* from =
+          columns + (int64_t{q} * d_.stride_w + int64_t{s} * d_.dilation_w) * lanes();
+      for (int unit = 0; unit < units_; ++unit, weights += padded_) {
+        const VecI weight = hn::LoadU(d, weights);
         THIMBLE_UNROLL
         for (int i = 0; i < kCount; ++i) {
-          const Vec x = load<kWhole>(line + int64_t{column + i * d_.stride_w} * d_.c, count);
-          sums[i] = hn::MulAdd(x, weight, sums[i]);
+          sums[i] = Words::dot(sums[i], hn::Load(d, from + i * step), weight);
         }
+        from += int64_t{count} * lanes();
       }
     }
     THIMBLE_UNROLL
     for (int i = 0; i < kCount; ++i) {
-      finish_.store(hn::ConvertTo(I32(), sums[i]), y_ + int64_t{q + i} * d_.k + c, c, c, count);
+      finish.store(sums[i], y + int64_t{q + i} * d_.c, c, c, channels);
     }
   }
 
   const conv_dims& d_;
   const Int8Scratch& s_;
-  Finish finish_;
   int zero_;
-  int8_t* y_;
-  const int8_t* image_;
-  int top_ = 0;  // the window's first row, which may lie outside
-  int first_r_ = 0;
-  int end_r_ = 0;
+  int units_;       // words of a column
+  int64_t padded_;  // channels
+  alignas(64) int8_t blank_[kInt8MostLanes];
 };
 
+template <class Words>
 void convolve_depthwise(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
                         const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
                         parallel::ThreadPool& pool) {
-  const int taps = d.r * d.s;
-  const int64_t padded = round_up(d.c, kInt8MostLanes);
-  auto* const weights = reinterpret_cast<float*>(s.weights);
-  for (int tap = 0; tap < taps; ++tap) {
-    for (int64_t c = 0; c < padded; ++c) {
-      weights[tap * padded + c] = c < d.c ? static_cast<float>(w[c * taps + tap]) : 0.0F;
-    }
-  }
-  prepare_channels(s, bias, result, 0, d.k);
-  pool.run(int64_t{d.n} * d.p, [&](int64_t row) HWY_ATTR {
+  const Depthwise<Words> layer(d, s, result);
+  const bool shifts_down = prepare_channels(s, bias, result, 0, d.k);
+  const bool folds = can_fold(bias, 0, d.k, int64_t{d.r} * d.s);
+  const Finish finish(result, s, folds, shifts_down);
+  pool.run(divide_up(d.c, lanes()), [&](int64_t v) HWY_ATTR {
+    layer.pack_weights(w, static_cast<int>(v));
+    for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
+  });
+  pool.run_with_worker(int64_t{d.n} * d.p, [&](int64_t row, int worker) HWY_ATTR {
     const int8_t* const image = x + row / d.p * d.h * d.w * d.c;
-    const DepthwiseRow line(d, s, result, y + row * d.q * d.k, image, static_cast<int>(row % d.p));
-    line.run();
+    layer.row(y + row * d.q * d.k, image, static_cast<int>(row % d.p),
+              s.pixels + worker * s.worker_words, finish);
   });
 }
 

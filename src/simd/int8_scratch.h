@@ -1,6 +1,7 @@
 // The workspace of int8 convolutions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "simd/conv_dims.h"
@@ -8,9 +9,12 @@
 
 namespace thimble::simd {
 
-inline constexpr int kInt8Pixels = 24;          // of a task: whole register tiles of 6 or 8 rows
-inline constexpr int kInt8MostLanes = 16;       // of int32 in a vector of any target
-inline constexpr int kInt8DepthwiseTaps = 512;  // sums of so many products are exact in float
+inline constexpr int kInt8Pixels = 24;        // of a task: whole register tiles of 6 or 8 rows
+inline constexpr int kInt8MostLanes = 16;     // of int32 in a vector of any target
+inline constexpr int kInt8DepthwiseRun = 32;  // pixels of a row whose columns are packed at once
+
+// Depthwise windows span fewer columns.
+inline constexpr int kInt8DepthwiseReach = 1024;
 
 // How the taps of a window are copied: `runs` runs of `length` bytes that are neighbours in memory.
 struct Int8Runs {
@@ -26,17 +30,30 @@ inline Int8Runs int8_runs(const conv_dims& d) {
 }
 
 inline bool is_int8_depthwise(const conv_dims& d) {
-  return d.groups == d.c && d.k == d.c && d.r * d.s <= kInt8DepthwiseTaps;
+  return d.groups == d.c && d.k == d.c && int64_t{d.s - 1} * d.dilation_w < kInt8DepthwiseReach;
+}
+
+// Columns of the image under so many neighbouring pixels of a row.
+inline int64_t int8_depthwise_columns(const conv_dims& d, int pixels) {
+  return int64_t{pixels - 1} * d.stride_w + int64_t{d.s - 1} * d.dilation_w + 1;
+}
+inline int int8_depthwise_run(const conv_dims& d) {
+  // Of wide strides one pixel at a time, so that columns between windows cost nothing.
+  return d.stride_w > kInt8DepthwiseReach / kInt8DepthwiseRun ? 1 : kInt8DepthwiseRun;
 }
 
 // Of one group, or of all channels of a depthwise convolution.
 struct Int8Scratch {
-  int32_t* weights;  // [vectors of channels][words][lanes], or floats [taps][channels]
+  int32_t* weights;  // [vectors of channels][words][lanes]; depthwise: [columns][words][channels]
   int32_t* start;    // per channel: where sums begin
   int32_t* bias;
   float* scale;
-  int32_t* pixels;  // [threads][kInt8Pixels][words]
-  int words;        // at most
+  int32_t* multiplier;  // of fixed point
+  int32_t* shift;       // to the right
+  int32_t* pixels;      // [threads][rows][words]; depthwise: [threads][worker_words]
+  int64_t worker_words;
+  int words;  // at most
+  int rows;   // of a task: kInt8Pixels, or the whole register tiles that hold all pixels
 };
 
 inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int threads) {
@@ -44,12 +61,24 @@ inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int th
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
   const Int8Runs runs = int8_runs(d);
-  s.words = depthwise ? d.r * d.s : runs.runs * ((runs.length + 1) / 2);
+  s.words = depthwise ? d.s * ((d.r + 1) / 2) : runs.runs * ((runs.length + 1) / 2);
   s.weights = own.take<int32_t>(channels * s.words);
   s.start = own.take<int32_t>(channels);
   s.bias = own.take<int32_t>(channels);
   s.scale = own.take<float>(channels);
-  if (!depthwise) s.pixels = own.take<int32_t>(int64_t{threads} * kInt8Pixels * s.words);
+  s.multiplier = own.take<int32_t>(channels);
+  s.shift = own.take<int32_t>(channels);
+  if (depthwise) {
+    s.worker_words =
+        int8_depthwise_columns(d, int8_depthwise_run(d)) * ((d.r + 1) / 2) * kInt8MostLanes;
+    s.pixels = own.take<int32_t>(threads * s.worker_words);
+    return s;
+  }
+  const int64_t pixels = int64_t{d.n} * d.p * d.q;
+  s.rows = static_cast<int>(
+      std::min<int64_t>(kInt8Pixels, std::max(round_up(pixels, 6), round_up(pixels, 8))));
+  const int64_t workers = pixels <= kInt8Pixels ? 1 : threads;  // a single task runs on the caller
+  s.pixels = own.take<int32_t>(workers * s.rows * s.words);
   return s;
 }
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A factor in both conventions: scale, and multiplier * 2^(shift - 31) with shift from -31 to 30.
+/* A factor in both conventions: scale, and multiplier * 2^(shift - 31) with shift from -31 to 31.
  */
 typedef struct quantized_factor {
   float scale;
