@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "plan/swap/swap.h"
-
 namespace thimble::exec {
 namespace {
 
@@ -67,15 +65,6 @@ Rehearsal rehearse(Session& session, const SwapFile& file) {
     result.node_ms[n] = median(of_node);
   }
   return result;
-}
-
-void learn(const Rehearsal& rehearsal, const Program& program, plan::NodeTimes& times,
-           plan::SwapRates& rates) {
-  times.set(program.graph(), rehearsal.node_ms);
-  const int64_t staging = program.plan().staging_bytes;
-  const plan::SwapCosts costs = rates.with_staging(staging).costs(rehearsal.node_ms);
-  const double predicted_ms = plan::transfer_times(program.graph(), costs).busy_ms;
-  if (predicted_ms > 0.0) rates.scale(rehearsal.busy_ms / predicted_ms, staging);
 }
 
 }  // namespace thimble::exec

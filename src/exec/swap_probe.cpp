@@ -7,6 +7,7 @@
 namespace thimble::exec {
 namespace {
 
+constexpr int64_t kMostStagingBuffer = int64_t{256} << 10;
 constexpr int64_t kBuffersInBudget = 32;  // two buffers take a sixteenth of the budget
 
 plan::SwapRates rates_of(const std::string& folder, const SwapOptions& options) {
@@ -30,14 +31,27 @@ plan::SwapRates SwapProbe::rates() {
       std::clamp<int64_t>(budget_bytes_ / kBuffersInBudget / page * page, page, kMostStagingBuffer);
   if (!known_) known_ = measured(file);
   known_->staging_bytes = SwapFile::staging_bytes(file);
-  known_->least_staging_bytes = SwapFile::staging_bytes(smallest_);
+  known_->least_staging_bytes = least_staging_bytes();
   known_->staging_step_bytes = file.buffers * page;
   return now();
 }
 
+int64_t SwapProbe::least_staging_bytes() const { return SwapFile::staging_bytes(smallest_); }
+
+int64_t SwapProbe::most_staging_bytes() const {
+  SwapOptions largest = smallest_;
+  largest.buffer_bytes = kMostStagingBuffer;
+  return SwapFile::staging_bytes(largest);
+}
+
+std::string SwapProbe::why_not(int64_t bytes) const {
+  const std::string why = SwapFile::why_not(folder_, bytes);
+  return why.empty() ? error_ : why;
+}
+
 plan::SwapRates SwapProbe::measured(const SwapOptions& file) {
   const int64_t taken = std::max(measuring_bytes(file), measuring_bytes(smallest_));
-  if (taken > free_bytes_()) return {};
+  if (taken > budget_bytes_ - held_bytes_()) return {};
   try {
     plan::SwapRates rates = rates_of(folder_, file);
     const plan::SwapRates least = rates_of(folder_, smallest_);

@@ -7,33 +7,31 @@
 #include <string>
 
 #include "exec/swap_file.h"
-#include "plan/swap/rates.h"
+#include "plan/budget/training_programs.h"
 
 namespace thimble::exec {
 
-inline constexpr int64_t kMostStagingBuffer = int64_t{256} << 10;
-
 // Rates measured when they are first asked for; nominal rates if that fails or there is no memory
 // for it.
-class SwapProbe final : public plan::SwapDevice {
+class SwapProbe final : public plan::MeasuredSwapDevice {
  public:
-  // smallest: the options of a file with the smallest staging buffers. free_bytes: returns the
-  // memory that measuring may use.
-  SwapProbe(std::string folder, const SwapOptions& smallest, std::function<int64_t()> free_bytes)
-      : folder_(std::move(folder)), smallest_(smallest), free_bytes_(std::move(free_bytes)) {}
+  // smallest: the options of a file with the smallest staging buffers. held_bytes: returns the
+  // part of the budget that is taken, which measuring may not use.
+  SwapProbe(std::string folder, const SwapOptions& smallest, std::function<int64_t()> held_bytes)
+      : folder_(std::move(folder)), smallest_(smallest), held_bytes_(std::move(held_bytes)) {}
 
-  // Staging buffers take a sixteenth of these bytes, within limits. is_nominal: nothing is
-  // measured.
-  void set_budget(int64_t bytes, bool is_nominal);
+  // Staging buffers take a sixteenth of these bytes, within limits.
+  void set_budget(int64_t bytes, bool is_nominal) override;
 
   [[nodiscard]] plan::SwapRates rates() override;
-  // Rates of a file with that many bytes of staging buffers, as far as known.
-  [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const;
-  // Rates without the part that depends on staging buffers; updated after a step was measured.
-  [[nodiscard]] plan::SwapRates known() const { return known_.value_or(plan::SwapRates()); }
-  void set(const plan::SwapRates& rates) { known_ = rates; }
-  // Why measuring failed; empty: it did not.
-  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] plan::SwapRates rates_with(int64_t staging) const override;
+  [[nodiscard]] plan::SwapRates known() const override {
+    return known_.value_or(plan::SwapRates());
+  }
+  void set(const plan::SwapRates& rates) override { known_ = rates; }
+  [[nodiscard]] int64_t least_staging_bytes() const override;
+  [[nodiscard]] int64_t most_staging_bytes() const override;
+  [[nodiscard]] std::string why_not(int64_t bytes) const override;
 
  private:
   [[nodiscard]] plan::SwapRates measured(const SwapOptions& file);
@@ -41,7 +39,7 @@ class SwapProbe final : public plan::SwapDevice {
 
   std::string folder_;
   SwapOptions smallest_;
-  std::function<int64_t()> free_bytes_;
+  std::function<int64_t()> held_bytes_;
   int64_t budget_bytes_ = 0;
   bool is_nominal_ = false;
   std::optional<plan::SwapRates> known_;

@@ -141,7 +141,7 @@ std::string text_of(const LossScaling& scaling) {
 // only changes the rounding of sums, except with split batch norms.
 io::Metadata settings_of(const State& state) {
   const TrainerOptions& options = state.options;
-  const bool splits = options.split_batch_norm && state.part() < options.batch;
+  const bool splits = options.split_batch_norm && state.micro_batch_size() < options.batch;
   return {{"batch_size", std::to_string(options.batch)},
           {"accumulate", std::to_string(options.accumulate)},
           {"seed", std::to_string(options.seed)},
@@ -155,8 +155,8 @@ io::Metadata settings_of(const State& state) {
            options.precision == DType::f16 ? text_of(options.loss_scaling) : std::string("none")},
           {"objectives", text_of(options.objectives)},
           {"saved_activations", to_string(options.saved_activations)},
-          {"split_batch_norm",
-           splits ? fmt::format("micro-batches of {}", state.part()) : std::string("off")}};
+          {"split_batch_norm", splits ? fmt::format("micro-batches of {}", state.micro_batch_size())
+                                      : std::string("off")}};
 }
 
 // Old checkpoints do not have these settings.

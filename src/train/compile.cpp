@@ -195,16 +195,4 @@ ir::Graph averaged(ir::Graph graph, const ir::Graph& step) {
   return graph;
 }
 
-void check_budget(const Plan& plan) {
-  if (plan.fits) return;
-  throw Error(
-      "memory budget",
-      fmt::format("training with batch {} needs {} at least, {} of it for reading samples; the "
-                  "budget is {}; {}. {}Nearest budget that works: {} bytes, or {}",
-                  plan.batch, format_bytes(plan.nearest_feasible_bytes),
-                  format_bytes(plan.input_pipeline_bytes), format_bytes(plan.budget_bytes),
-                  plan::binding_text(plan), plan::no_swap_text(plan), plan.nearest_feasible_bytes,
-                  plan::smaller_ways(plan)));
-}
-
 }  // namespace thimble::train

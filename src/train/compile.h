@@ -42,8 +42,4 @@ void require_parts_of_samples(const ir::Graph& model, const std::string& output)
 // The graph with averages instead of the parameters that the training step averages.
 [[nodiscard]] ir::Graph averaged(ir::Graph graph, const ir::Graph& step);
 
-// Throws Error if the plan does not keep its budget, naming a budget that works and what is alive
-// at the peak.
-void check_budget(const Plan& plan);
-
 }  // namespace thimble::train

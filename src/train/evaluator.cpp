@@ -93,7 +93,7 @@ Evaluation Evaluator::evaluate(const data::Dataset& dataset,
   stream.start(0, 0);
   while (const data::Batch* const batch = stream.next()) {
     exec::Session& session = state.session(batch->count);
-    const train::Part all{0, batch->count};
+    const train::MicroBatch all{0, batch->count};
     feed.copy(*batch, all, session);
     train::set_inference_rng(session, batch->number, all);
     if (!session.run()) {

@@ -67,37 +67,40 @@ Feed::Feed(const ir::Graph& model, BatchStream& stream, bool with_labels)
   }
 }
 
-void Feed::require_size(const Link& link, const Part& part,
+void Feed::require_size(const Link& link, const MicroBatch& micro_batch,
                         std::span<const std::byte> destination) {
-  const int64_t given = part.count * link.sample_bytes;
+  const int64_t given = micro_batch.count * link.sample_bytes;
   if (static_cast<int64_t>(destination.size()) == given) return;
   throw Error(link.source, fmt::format("the program takes {} bytes of this field, {} samples have "
                                        "{}; compile it for these samples",
-                                       destination.size(), part.count, given));
+                                       destination.size(), micro_batch.count, given));
 }
 
-void Feed::copy(const data::Batch& batch, const Part& part, const exec::Session& session) {
-  if (stream_.is_direct()) return read(batch, part, session);
+void Feed::copy(const data::Batch& batch, const MicroBatch& micro_batch,
+                const exec::Session& session) {
+  if (stream_.is_direct()) return read(batch, micro_batch, session);
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty()) continue;  // the program does not read it
-    require_size(link, part, destination);
+    require_size(link, micro_batch, destination);
     const auto* const samples = static_cast<const std::byte*>(batch.fields[link.field]);
-    std::memcpy(destination.data(), samples + part.first * link.sample_bytes, destination.size());
+    std::memcpy(destination.data(), samples + micro_batch.first * link.sample_bytes,
+                destination.size());
   }
 }
 
-void Feed::read(const data::Batch& batch, const Part& part, const exec::Session& session) {
+void Feed::read(const data::Batch& batch, const MicroBatch& micro_batch,
+                const exec::Session& session) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   std::fill(places_.begin(), places_.end(), nullptr);
   for (const Link& link : links_) {
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty()) continue;
-    require_size(link, part, destination);
+    require_size(link, micro_batch, destination);
     places_[link.field] = destination.data();
   }
-  stream_.read_rows(batch, part.first, part.count, places_);
+  stream_.read_rows(batch, micro_batch.first, micro_batch.count, places_);
   for (const Link& link : links_) {  // an input and a label may share
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty() || destination.data() == places_[link.field]) continue;
@@ -126,19 +129,19 @@ const data::Batch& Feed::whole(const data::Batch& batch) {
 }
 
 void Feed::require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch,
-                           const Part& part, const exec::Session& session) const {
+                           const MicroBatch& micro_batch, const exec::Session& session) const {
   for (const IgnoredLabel& label : ignored) {
     const std::span<const std::byte> bytes = session.source(label.source);
     const std::span numbers(reinterpret_cast<const int32_t*>(bytes.data()),
                             bytes.size() / sizeof(int32_t));
     const auto found = std::find(numbers.begin(), numbers.end(), static_cast<int32_t>(label.value));
     if (found == numbers.end()) continue;
-    const auto each = static_cast<int64_t>(numbers.size()) / part.count;
+    const auto each = static_cast<int64_t>(numbers.size()) / micro_batch.count;
     throw Error(label.source,
                 fmt::format("holds {} in sample {} of batch {}, which the loss leaves out of its "
-                            "mean; the parts of a batch then have other weights than their numbers "
+                            "mean; its micro-batches then have other weights than their numbers "
                             "of samples. Set micro_batches to 1, or leave such samples out",
-                            label.value, part.first + (found - numbers.begin()) / each + 1,
+                            label.value, micro_batch.first + (found - numbers.begin()) / each + 1,
                             batch.number + 1));
   }
 }

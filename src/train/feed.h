@@ -27,14 +27,14 @@ class Feed {
 
   // Copies some samples of a batch, as many as the session's program takes, or reads them directly
   // if the stream keeps none. Throws what reading throws.
-  void copy(const data::Batch& batch, const Part& part, const exec::Session& session);
+  void copy(const data::Batch& batch, const MicroBatch& micro_batch, const exec::Session& session);
 
   // Milliseconds that copy has spent on reading since the last call.
   [[nodiscard]] double take_reading_ms();
 
   // Throws Error if a label, copied for the session, is ignored by a mean in the loss.
   void require_counted(const std::vector<IgnoredLabel>& ignored, const data::Batch& batch,
-                       const Part& part, const exec::Session& session) const;
+                       const MicroBatch& micro_batch, const exec::Session& session) const;
 
   // Throws Error naming the first index in a batch that an op of the model cannot look up: its
   // field, sample, op and range. consequence: the end of the message.
@@ -48,9 +48,9 @@ class Feed {
     int64_t sample_bytes;
   };
   // Throws Error where the program takes another number of bytes.
-  static void require_size(const Link& link, const Part& part,
+  static void require_size(const Link& link, const MicroBatch& micro_batch,
                            std::span<const std::byte> destination);
-  void read(const data::Batch& batch, const Part& part, const exec::Session& session);
+  void read(const data::Batch& batch, const MicroBatch& micro_batch, const exec::Session& session);
   // The batch with its contents; reads them into the feed's memory if the batch has none.
   [[nodiscard]] const data::Batch& whole(const data::Batch& batch);
 

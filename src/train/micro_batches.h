@@ -1,5 +1,5 @@
-// Micro-batches: a step computes its batch part by part and sums up the gradients, which gives the
-// whole batch's result in the memory of a part.
+// Micro-batches: a step computes its batch a few samples at a time and sums up the gradients, which
+// gives the whole batch's result in the memory of a micro-batch.
 #pragma once
 
 #include <thimble/trainer_options.h>
@@ -14,21 +14,26 @@
 namespace thimble::train {
 
 // A range of samples of a batch.
-struct Part {
+struct MicroBatch {
   int64_t first = 0;
   int64_t count = 0;
 };
 
 // Samples of a micro-batch if a batch has this many; the last one may have fewer.
-[[nodiscard]] inline int64_t part_size(int64_t batch, int64_t parts) {
-  return (batch + parts - 1) / parts;
+[[nodiscard]] inline int64_t micro_batch_samples(int64_t batch, int64_t count) {
+  return (batch + count - 1) / count;
 }
 
-// Calls use(part) for all parts of this size in `count` samples.
+// Micro-batches of this size in a batch.
+[[nodiscard]] inline int64_t micro_batch_count(int64_t batch, int64_t size) {
+  return (batch + size - 1) / size;
+}
+
+// Calls use(micro_batch) for all micro-batches of this size in `count` samples.
 template <class Use>
-void for_each_part(int64_t count, int64_t size, const Use& use) {
+void for_each_micro_batch(int64_t count, int64_t size, const Use& use) {
   for (int64_t first = 0; first < count; first += size) {
-    use(Part{first, std::min(size, count - first)});
+    use(MicroBatch{first, std::min(size, count - first)});
   }
 }
 

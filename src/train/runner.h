@@ -13,6 +13,7 @@
 #include "exec/program.h"
 #include "exec/rates.h"
 #include "exec/swap_file.h"
+#include "plan/budget/training_programs.h"
 
 namespace thimble::train {
 
@@ -26,7 +27,7 @@ struct Runnable {
 };
 
 // The kind of a program and its batch size.
-using ProgramKey = std::pair<int, int64_t>;
+using ProgramKey = plan::ProgramKey;
 
 // Holds programs by key. All programs share the arena, so the values of only one step exist at a
 // time.

@@ -53,10 +53,12 @@ Evaluation single_gradients(
   Feed feed(state.model, stream, true);
   const exec::Counting counting(state.account);
   const int64_t count = stream.samples();
-  for_each_part(count, state.part(),
-                [&](const Part& part) { state.program(ProgramKind::gradients, part.count); });
+  for_each_micro_batch(count, state.micro_batch_size(), [&](const MicroBatch& micro_batch) {
+    state.program(ProgramKind::gradients, micro_batch.count);
+  });
   const program::Program& program =
-      state.program(ProgramKind::gradients, std::min(count, state.part())).program->data();
+      state.program(ProgramKind::gradients, std::min(count, state.micro_batch_size()))
+          .program->data();
   std::vector<std::pair<std::string, float*>> sums;
   for (const auto& [name, id] : program.outputs) {
     sums.emplace_back(name, room(name, program.tensor(id).type.shape));

@@ -7,16 +7,15 @@
 #include <cstring>
 #include <utility>
 
+#include "exec/swap_probe.h"
 #include "ir/sizes.h"
 #include "passes/passes.h"
 #include "train/compile.h"
+#include "train/saved_activations.h"
 #include "train/update.h"
 
 namespace thimble::train {
 namespace {
-
-// Bytes; see Budget::smallest_swapped_bytes.
-constexpr int64_t kLeastSwapped = 64;
 
 void check_scaling(const LossScaling& scaling) {
   const auto require = [](bool fine, const char* what, double got) {
@@ -48,6 +47,20 @@ DType checked_precision(const TrainerOptions& options) {
   return precision;
 }
 
+// For the error that there is no memory for a program.
+const char* activity(ProgramKind kind) {
+  switch (kind) {
+    case ProgramKind::predict:
+      return "predicting";
+    case ProgramKind::evaluate:
+      return "evaluating";
+    case ProgramKind::gradients:
+      return "computing gradients";
+    default:
+      return "training";
+  }
+}
+
 }  // namespace
 
 void check_metric(const ir::Graph& model, const std::string& metric) {
@@ -72,9 +85,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, int64_
                                : Schedule::constant(wanted.optimizer.learning_rate())),
       runner(wanted.threads),
       indices(index_checks(model)),
-      own_momentum(wanted.optimizer.momentum()),
-      tables_bytes_(tables_bytes),
-      memos_(memos != nullptr || wanted.memory_budget <= 0 ? memos : &own_memos_) {
+      own_momentum(wanted.optimizer.momentum()) {
   if (finishes.empty() && options.precision == DType::f32) {
     original.reset();
   } else {
@@ -99,26 +110,30 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, int64_
                             options.memory_budget));
   }
   check_metric(model, schedule.metric());
-  swap_ = options.memory_budget > 0 ? options.swap : Swap::never;
-  disk_ = std::make_shared<exec::SwapProbe>(options.swap_dir, Runner::swap_options(kSwapPage),
-                                            [this] { return budget_.bytes - account->held(); });
-  settle_swap(0);
   const exec::Counting counting(account);
-  if (options.micro_batches == 0 && options.memory_budget > 0) {
-    choose_parts();
-  } else {
-    split(std::max<int64_t>(options.micro_batches, 1));
-    compile();
-  }
+  planner_.emplace(
+      planned_,
+      std::make_shared<exec::SwapProbe>(options.swap_dir, Runner::swap_options(kSwapPage),
+                                        [this] { return account->held(); }),
+      plan::TrainingBudget{
+          .bytes = options.memory_budget,
+          .swap = options.swap,
+          .requires_swap = options.swap == Swap::always || !options.swap_dir.empty(),
+          .batch = options.batch,
+          .micro_batches = options.micro_batches,
+          .saved = saved_activations(options.saved_activations),
+          .tables_bytes = tables_bytes,
+          .threads = runner.threads()},
+      memos);
+  planner_->compile_programs();
 }
 
 void State::allocate() {
   const exec::Counting counting(account);
-  if (compiled_plan_) {
-    runner.seal(options.swap_dir);
+  if (planner_) {
+    planner_->allocate();
   } else {
-    seal();
-    if (swaps()) compile_by_measured_times();
+    runner.seal(options.swap_dir);
   }
   runner.store().initialize(options.seed);
   std::exchange(given, {}).write_to(runner.store());
@@ -126,11 +141,18 @@ void State::allocate() {
   account->forget_peak();  // of measuring and planning
 }
 
+Plan State::plan() const { return planner_ ? planner_->plan() : *compiled_plan_; }
+
+double State::expected_stall_ms(double ran_ms, const exec::SwapCounters& swapped) const {
+  if (!planner_) return 0.0;
+  return planner_->expected_stall_ms(ran_ms - swapped.stall_ms, swapped.busy_ms);
+}
+
 ProgramKey State::update_key() const {
   // With accumulation the finishing step does everything the accumulating step does, and the
   // update.
   const ProgramKind kind = accumulates() ? ProgramKind::finish : ProgramKind::update;
-  return {static_cast<int>(kind), part_};
+  return {static_cast<int>(kind), micro_batch_size_};
 }
 
 ir::Graph State::inference(int64_t batch, bool with_loss) const {
@@ -149,7 +171,9 @@ void State::start_averages() {
   }
 }
 
-bool State::accumulates() const { return options.accumulate > 1 || part_ < options.batch; }
+bool State::accumulates() const {
+  return options.accumulate > 1 || micro_batch_size_ < options.batch;
+}
 
 ProgramKind State::step_kind(bool is_last) const {
   if (!accumulates()) return ProgramKind::update;
@@ -160,34 +184,12 @@ ProgramKind State::step_kind(bool is_last) const {
 Runnable& State::program(ProgramKind kind, int64_t batch) {
   const ProgramKey key{static_cast<int>(kind), batch};
   if (Runnable* const known = runner.find(key)) return *known;
-  if (compiled_plan_) refuse_program(kind, batch);
+  if (!planner_) refuse_program(kind, batch);
   const exec::Counting counting(account);
-  plan::Budget budget = budget_beside(graph_of(kind, batch));
-  return runner.extend(key, graph_of(kind, batch), budget, [&] {
-    const auto missing = [&] {
-      return options.memory_budget > 0 ? needed_bytes() - options.memory_budget : 0;
-    };
-    const auto compile_within = [&](int64_t bytes) {
-      budget.bytes = std::max<int64_t>(bytes, 1);
-      runner.add(key, graph_of(kind, batch), budget);
-    };
-    const auto bring_down = [&] {
-      // Its constants are known now and reduce the budget of its arena.
-      if (missing() > 0) compile_within(budget.bytes - missing());
-      // Values of fewer samples may otherwise be too small to be swapped.
-      budget.smallest_swapped_bytes = kLeastSwapped;
-      if (missing() > 0) compile_within(budget.bytes);
-      if (missing() > 0) compile_within(1);
-    };
-    const int64_t given = budget.bytes;
-    bring_down();
-    if (!settle_swap(runner.missing_file_bytes())) {
-      budget.swap = swap_;
-      compile_within(given);
-      bring_down();
-    }
-    require_room(kind, batch);
-  });
+  ir::Graph graph = graph_of(kind, batch);
+  const plan::Budget budget = planner_->budget_beside(graph);
+  return runner.extend(key, std::move(graph), budget,
+                       [&] { planner_->fit_added(key, budget, activity(kind)); });
 }
 
 ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {
@@ -210,15 +212,15 @@ ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {
 
 void State::prepare_training(int64_t samples) {
   for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
-    for_each_part(count, part_, [&](const Part& part) {
-      const bool is_last = part.first + part.count == count;
+    for_each_micro_batch(count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
+      const bool is_last = micro_batch.first + micro_batch.count == count;
       if (options.accumulate == 1 || !is_last) {
-        program(step_kind(is_last), part.count);
+        program(step_kind(is_last), micro_batch.count);
         return;
       }
       // The finishing step needs more, so its refusal names enough for both.
-      program(ProgramKind::finish, part.count);
-      program(ProgramKind::accumulate, part.count);
+      program(ProgramKind::finish, micro_batch.count);
+      program(ProgramKind::accumulate, micro_batch.count);
     });
   }
 }
@@ -229,7 +231,8 @@ void State::limit(BatchStream& stream) const {
 
 void State::prepare(int64_t samples, ProgramKind kind) {
   for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
-    for_each_part(count, part_, [&](const Part& part) { program(kind, part.count); });
+    for_each_micro_batch(count, micro_batch_size_,
+                         [&](const MicroBatch& micro_batch) { program(kind, micro_batch.count); });
   }
 }
 

@@ -14,15 +14,15 @@
 
 #include "exec/accounting.h"
 #include "exec/rehearsal.h"
-#include "exec/swap_probe.h"
 #include "io/model/model.h"
 #include "ir/graph.h"
-#include "plan/swap/stall_curve.h"
+#include "plan/budget/training_planner.h"
 #include "train/batch_stream.h"
 #include "train/epoch_metrics.h"
 #include "train/feed.h"
 #include "train/given_values.h"
 #include "train/micro_batches.h"
+#include "train/planned_programs.h"
 #include "train/runner.h"
 #include "train/training_program.h"
 
@@ -42,7 +42,7 @@ struct Sums {
 
 // Sets the random numbers of a batch at inference. They depend only on the batch's number, so that
 // a model gives one result. No training step has these numbers.
-void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part);
+void set_inference_rng(const exec::Session& session, int64_t batch, const MicroBatch& micro_batch);
 
 // The progress of a training: everything that a checkpoint holds beside the store.
 struct Progress {
@@ -70,7 +70,7 @@ void check_metric(const ir::Graph& model, const std::string& metric);
 
 struct State {
   // For each program, what plans for different budgets share.
-  using Memos = std::map<ProgramKey, std::shared_ptr<plan::Memo>>;
+  using Memos = plan::TrainingPlanner::Memos;
 
   // Compiles the programs for the full batch and takes no memory for them yet. memos: kept between
   // plans of the same graph and options with different budgets; must outlive the state. Null: kept
@@ -98,9 +98,9 @@ struct State {
   // Loss and metrics of the last step or gradients, summed over its samples.
   [[nodiscard]] const Sums& step_sums() const { return step_sums_; }
   // Computes the gradients that a step on a batch would, before penalties and limits; nothing of
-  // the state changes. sink: called with the program of each part of the batch, whose outputs are
-  // gradients by name, and the part's share of the samples. Throws Error where the loss is not
-  // finite.
+  // the state changes. sink: called with the program of each micro-batch, whose outputs are
+  // gradients by name, and the micro-batch's share of the samples. Throws Error where the loss is
+  // not finite.
   void gradients(const data::Batch& batch, Feed& feed,
                  const std::function<void(const exec::Session&, double share)>& sink);
   // The program for one kind and batch size, compiled at first use.
@@ -128,7 +128,7 @@ struct State {
   // The graph as its author described it: what model files hold.
   [[nodiscard]] const ir::Graph& described() const { return original ? *original : model; }
   // Samples of a micro-batch; options.batch without micro-batches.
-  [[nodiscard]] int64_t part() const { return part_; }
+  [[nodiscard]] int64_t micro_batch_size() const { return micro_batch_size_; }
 
   // Counts all memory held: programs, parameters, and buffers for reading while training.
   std::shared_ptr<exec::Account> account = std::make_shared<exec::Account>();
@@ -149,72 +149,17 @@ struct State {
   exec::SwapCounters swapped_by_steps;  // callers reset it
   double ran_ms = 0.0;                  // total time of the steps' programs; callers reset it
   // Rehearses a step that swaps; tests replace it.
-  std::function<exec::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearse_with =
+  std::function<plan::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearse_with =
       exec::rehearse;
 
  private:
-  struct Rehearsed {
-    exec::Rehearsal took;  // without node times once they were learned from
-    plan::StallCurve curve;
-  };
+  friend class PlannedPrograms;
   double own_momentum = 0.0;  // the optimizer's own
-  // Chooses the number of micro-batches that keeps the budget in the least time, predicted by
-  // nominal rates.
-  void choose_parts();
-  // Turns the plan of a micro-batch into that of a whole step.
-  void add_parts(Plan& plan) const;
-  // Adds rows for micro-batches and lossy strategies to a plan.
-  void add_asked_for(Plan& plan) const;
-  static void add_programs_beside(Plan& plan);
-  // why_not_micro_batches for this many micro-batches.
-  [[nodiscard]] std::string why_not(int64_t parts) const;
-  // Sets the number of micro-batches. Throws Error if the model does not allow it.
-  void split(int64_t parts);
-  void compile();
-  // Compiles the programs within the budget, or as small as possible.
-  void compile_within_budget(Swap swap);
-  // Compiles the programs within this many bytes; 0: no limit.
-  void compile(int64_t bytes, Swap swap);
-  // What a program's plans share, until memory is taken.
-  [[nodiscard]] std::shared_ptr<plan::Memo> memo_of(const ProgramKey& key);
-  // The budget left for a program beside the updating one.
-  [[nodiscard]] plan::Budget budget_beside(const ir::Graph& graph) const;
-  // Bytes still reserved for constants of smaller batches, and those for tables of long programs.
-  [[nodiscard]] int64_t reserved_bytes() const;
-  // Bytes of all programs, including reserves.
-  [[nodiscard]] int64_t needed_bytes() const;
-  [[nodiscard]] bool keeps_budget() const { return needed_bytes() <= options.memory_budget; }
-  // Throws Error if an added program does not keep the budget.
-  void require_room(ProgramKind kind, int64_t batch) const;
-  // Checks whether a swap file of this size is possible. If not, disables swap and returns false.
-  // Throws Error if the user asked for swap.
-  bool settle_swap(int64_t bytes);
-  // Rehearses a step that swaps, and compiles all programs again with the measured times. Keeps the
-  // old plan if the new one takes longer.
-  void compile_by_measured_times();
-  // Rehearses the updating program. Parameters and state hold anything afterwards.
-  [[nodiscard]] Rehearsed rehearse();
-  // Compiles all programs again with other times.
-  void compile_anew(std::shared_ptr<const plan::NodeTimes> times, const plan::SwapRates& rates);
-  // Allocates the memory, without a swap file if it cannot be had after all. Throws Error if the
-  // plan does not keep the budget.
-  void seal();
-  [[nodiscard]] bool swaps() const;
   void require_swap_file() const;
-  // Planning is done: frees what plans share, before memory is taken.
-  void drop_memos();
-  plan::Budget budget_;         // budget of the updating program
-  int64_t most_constants_ = 0;  // bytes of constants, including those of smaller batches
-  int64_t tables_bytes_ = 0;    // see TrainingProgram
-  exec::Held tables_;           // of programs that were compiled elsewhere
-  Memos own_memos_;
-  Memos* memos_;  // null: none are kept
-  std::shared_ptr<exec::SwapProbe> disk_;
-  std::optional<Rehearsed> rehearsed_;  // rehearsal of the present plan
-  bool by_nominal_rates_ = false;       // makes plans the same on every machine
-  Swap swap_ = Swap::never;             // the requested mode, if a swap file is possible
-  std::string no_swap_;                 // why a swap file is not possible
-  int64_t part_ = 0;
+  exec::Held tables_;  // of programs that were compiled elsewhere
+  PlannedPrograms planned_{*this};
+  std::optional<plan::TrainingPlanner> planner_;  // none: programs were compiled elsewhere
+  int64_t micro_batch_size_ = 0;
   Sums step_sums_;
   std::vector<IgnoredLabel> ignored_labels_;  // with micro-batches
   std::optional<Plan> compiled_plan_;         // of programs that were compiled elsewhere
@@ -225,17 +170,17 @@ struct State {
   [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;
   // Sets the session's sources for some samples of a batch. weight: of the gradients summed up so
   // far.
-  void set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
-                   Feed& feed, double weight) const;
-  void evaluate_part(const data::Batch& batch, const Part& part, Feed& feed, bool while_training,
-                     Sums& sums);
+  void set_sources(const exec::Session& session, const data::Batch& batch,
+                   const MicroBatch& micro_batch, Feed& feed, double weight) const;
+  void evaluate_micro_batch(const data::Batch& batch, const MicroBatch& micro_batch, Feed& feed,
+                            bool while_training, Sums& sums);
   // Whether gradients of several programs are summed up.
   [[nodiscard]] bool accumulates() const;
   // The kind of program for a micro-batch: the last one or another.
   [[nodiscard]] ProgramKind step_kind(bool is_last) const;
   // Runs a training program on a micro-batch. Throws Error if its loss is not finite.
-  void run_part(exec::Session& session, const data::Batch& batch, const Part& part, Feed& feed,
-                double weight);
+  void run_micro_batch(exec::Session& session, const data::Batch& batch,
+                       const MicroBatch& micro_batch, Feed& feed, double weight);
   // Throws Error if gradients are not finite at any loss scale.
   void check_loss_scale() const;
   // Throws Error if a batch is larger than planned, or empty.

@@ -68,8 +68,7 @@ State::State(TrainingProgram training)
       runner(options.threads),
       indices(std::move(training.indices)),
       own_momentum(options.optimizer.momentum()),
-      memos_(nullptr),
-      part_(training.part),
+      micro_batch_size_(training.part),
       ignored_labels_(std::move(training.ignored_labels)),
       compiled_plan_(std::move(training.plan)) {
   check_metric(model, schedule.metric());
@@ -84,19 +83,19 @@ State::State(TrainingProgram training)
 
 TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool predict) {
   prepare_training(samples);
-  program(ProgramKind::evaluate, part_);
+  program(ProgramKind::evaluate, micro_batch_size_);
   prepare(test_samples, ProgramKind::evaluate);
   if (predict) {
     if (model.outputs.empty()) {
       throw Error("predict", "the graph has no output to predict; name one with Graph::output");
     }
-    program(ProgramKind::predict, part_);
+    program(ProgramKind::predict, micro_batch_size_);
     prepare(test_samples, ProgramKind::predict);
   }
   TrainingProgram training;
   training.options = options;
   training.options.threads = runner.threads();
-  training.part = part_;
+  training.part = micro_batch_size_;
   training.interface = interface_of(model);
   training.finishes = finishes;
   training.model = model_parts ? *model_parts : io::parts_of(described());
@@ -126,7 +125,7 @@ void State::refuse_program(ProgramKind kind, int64_t batch) const {
       "program",
       fmt::format("holds nothing to {} {} samples at once, the last batch of these data; "
                   "compile it for their number ({}), or leave out what fills no batch of {}",
-                  work_of(kind), batch, option_of(kind), part_));
+                  work_of(kind), batch, option_of(kind), micro_batch_size_));
 }
 
 }  // namespace thimble::train

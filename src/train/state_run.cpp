@@ -81,22 +81,23 @@ std::string named(const std::string& first_bad) {
   return first_bad.empty() ? "the loss itself" : first_bad;
 }
 
-void set_rng(const exec::Session& session, uint64_t seed, uint64_t step, const Part& part) {
+void set_rng(const exec::Session& session, uint64_t seed, uint64_t step,
+             const MicroBatch& micro_batch) {
   const auto low = [](uint64_t word) { return static_cast<uint32_t>(word); };
   const auto high = [](uint64_t word) { return static_cast<uint32_t>(word >> 32); };
   const uint32_t rng[] = {low(seed),
                           high(seed),
                           low(step),
                           high(step),
-                          static_cast<uint32_t>(part.first),
-                          static_cast<uint32_t>(part.count)};
+                          static_cast<uint32_t>(micro_batch.first),
+                          static_cast<uint32_t>(micro_batch.count)};
   set(session, ir::kRngName, rng);
 }
 
 }  // namespace
 
-void set_inference_rng(const exec::Session& session, int64_t batch, const Part& part) {
-  set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch), part);
+void set_inference_rng(const exec::Session& session, int64_t batch, const MicroBatch& micro_batch) {
+  set_rng(session, 0, (uint64_t{1} << 63) + static_cast<uint64_t>(batch), micro_batch);
 }
 
 void State::check_count(const data::Batch& batch) const {
@@ -105,17 +106,17 @@ void State::check_count(const data::Batch& batch) const {
                                    options.batch, batch.count));
 }
 
-void State::set_sources(const exec::Session& session, const data::Batch& batch, const Part& part,
-                        Feed& feed, double weight) const {
-  feed.copy(batch, part, session);
+void State::set_sources(const exec::Session& session, const data::Batch& batch,
+                        const MicroBatch& micro_batch, Feed& feed, double weight) const {
+  feed.copy(batch, micro_batch, session);
   set(session, kLearningRateName, static_cast<float>(learning_rate));
   // Bias corrections count updates, including this one.
   const int64_t update = progress.step / options.accumulate + 1;
   set(session, kUpdateNumberName, static_cast<int32_t>(std::min<int64_t>(update, INT32_MAX)));
   set(session, kMomentumName, static_cast<float>(momentum));
   set(session, kTotalWeightName,
-      static_cast<float>(weight + micro_batch_weight(options, part.count)));
-  set_rng(session, options.seed, static_cast<uint64_t>(progress.step), part);
+      static_cast<float>(weight + micro_batch_weight(options, micro_batch.count)));
+  set_rng(session, options.seed, static_cast<uint64_t>(progress.step), micro_batch);
 }
 
 void State::drop_gradients() {
@@ -128,13 +129,14 @@ void State::drop_gradients() {
   progress.weight = 0.0;
 }
 
-void State::run_part(exec::Session& session, const data::Batch& batch, const Part& part, Feed& feed,
-                     double weight) {
+void State::run_micro_batch(exec::Session& session, const data::Batch& batch,
+                            const MicroBatch& micro_batch, Feed& feed, double weight) {
   try {
-    set_sources(session, batch, part, feed, weight);
-    if (part.count < batch.count) feed.require_counted(ignored_labels_, batch, part, session);
+    set_sources(session, batch, micro_batch, feed, weight);
+    if (micro_batch.count < batch.count)
+      feed.require_counted(ignored_labels_, batch, micro_batch, session);
   } catch (...) {  // reading samples may throw, too
-    if (part.first > 0) drop_gradients();
+    if (micro_batch.first > 0) drop_gradients();
     throw;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -144,12 +146,12 @@ void State::run_part(exec::Session& session, const data::Batch& batch, const Par
   if (is_finite) return;
   require_swap_file();
   // The micro-batches before do not complete a step.
-  if (part.first > 0) drop_gradients();
+  if (micro_batch.first > 0) drop_gradients();
   feed.require_indices(indices, batch,
                        fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
                                    "parameter was changed by it",
                                    progress.step + 1, progress.epoch + 1));
-  set_sources(session, batch, part, feed, weight);
+  set_sources(session, batch, micro_batch, feed, weight);
   throw Error("training",
               fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
                           "value that went bad is {}. No parameter was changed by this step; "
@@ -212,14 +214,14 @@ double State::step(const data::Batch& batch, Feed& feed) {
   double weight = progress.weight;
   ProgramKind kind = ProgramKind::update;
   step_sums_.clear();
-  for_each_part(batch.count, part_, [&](const Part& part) {
-    kind = step_kind(part.first + part.count == batch.count);
-    exec::Session& session = *program(kind, part.count).session;
+  for_each_micro_batch(batch.count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
+    kind = step_kind(micro_batch.first + micro_batch.count == batch.count);
+    exec::Session& session = *program(kind, micro_batch.count).session;
     const exec::SwapCounters before = runner.swap_counters();
-    run_part(session, batch, part, feed, weight);
+    run_micro_batch(session, batch, micro_batch, feed, weight);
     swapped_by_steps = swapped_by_steps + (runner.swap_counters() - before);
-    weight += micro_batch_weight(options, part.count);
-    step_sums_.add(session, part.count);
+    weight += micro_batch_weight(options, micro_batch.count);
+    step_sums_.add(session, micro_batch.count);
   });
   ++progress.step;
   progress.weight = kind == ProgramKind::accumulate ? weight : 0.0;
@@ -263,33 +265,34 @@ void State::gradients(const data::Batch& batch, Feed& feed,
                       const std::function<void(const exec::Session&, double share)>& sink) {
   check_count(batch);
   step_sums_.clear();
-  for_each_part(batch.count, part_, [&](const Part& part) {
-    exec::Session& session = *program(ProgramKind::gradients, part.count).session;
+  for_each_micro_batch(batch.count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
+    exec::Session& session = *program(ProgramKind::gradients, micro_batch.count).session;
     Restored restored(runner.store(), session.program());
-    set_sources(session, batch, part, feed, 0.0);
-    if (part.count < batch.count) feed.require_counted(ignored_labels_, batch, part, session);
+    set_sources(session, batch, micro_batch, feed, 0.0);
+    if (micro_batch.count < batch.count)
+      feed.require_counted(ignored_labels_, batch, micro_batch, session);
     const bool is_finite = session.run();
     if (!is_finite) require_swap_file();
     restored.put_back();
     if (!is_finite) {
       feed.require_indices(indices, batch, "So the loss is not finite, and there are no gradients");
-      set_sources(session, batch, part, feed, 0.0);
+      set_sources(session, batch, micro_batch, feed, 0.0);
       throw Error("training",
                   fmt::format("the loss is not finite, so there are no gradients; the first value "
                               "that went bad is {}",
                               named(session.first_non_finite())));
     }
-    step_sums_.add(session, part.count);
-    sink(session, static_cast<double>(part.count) / static_cast<double>(batch.count));
+    step_sums_.add(session, micro_batch.count);
+    sink(session, static_cast<double>(micro_batch.count) / static_cast<double>(batch.count));
   });
 }
 
-void State::evaluate_part(const data::Batch& batch, const Part& part, Feed& feed,
-                          bool while_training, Sums& sums) {
-  exec::Session& session = *program(ProgramKind::evaluate, part.count).session;
+void State::evaluate_micro_batch(const data::Batch& batch, const MicroBatch& micro_batch,
+                                 Feed& feed, bool while_training, Sums& sums) {
+  exec::Session& session = *program(ProgramKind::evaluate, micro_batch.count).session;
   const auto fill = [&] {
-    feed.copy(batch, part, session);
-    set_inference_rng(session, batch.number, part);
+    feed.copy(batch, micro_batch, session);
+    set_inference_rng(session, batch.number, micro_batch);
   };
   fill();
   if (!session.run()) {
@@ -305,7 +308,7 @@ void State::evaluate_part(const data::Batch& batch, const Part& part, Feed& feed
                       progress.step, progress.epoch + 1, named(session.first_non_finite())));
     }
   }
-  sums.add(session, part.count);
+  sums.add(session, micro_batch.count);
 }
 
 Evaluation State::evaluate(BatchStream& stream, bool while_training) {
@@ -318,8 +321,8 @@ Evaluation State::evaluate(BatchStream& stream, bool while_training) {
   Sums sums;
   while (const data::Batch* batch = stream.next()) {
     check_count(*batch);
-    for_each_part(batch->count, part_, [&](const Part& part) {
-      evaluate_part(*batch, part, feed, while_training, sums);
+    for_each_micro_batch(batch->count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
+      evaluate_micro_batch(*batch, micro_batch, feed, while_training, sums);
     });
   }
   return sums.mean(finishes);
@@ -334,12 +337,12 @@ void State::predict(BatchStream& stream,
   stream.start(0, 0);
   while (const data::Batch* batch = stream.next()) {
     check_count(*batch);
-    for_each_part(batch->count, part_, [&](const Part& part) {
-      exec::Session& session = *program(ProgramKind::predict, part.count).session;
-      feed.copy(*batch, part, session);
-      set_inference_rng(session, batch->number, part);
+    for_each_micro_batch(batch->count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
+      exec::Session& session = *program(ProgramKind::predict, micro_batch.count).session;
+      feed.copy(*batch, micro_batch, session);
+      set_inference_rng(session, batch->number, micro_batch);
       if (!session.run()) require_swap_file();
-      sink(session, part.count);
+      sink(session, micro_batch.count);
     });
   }
 }

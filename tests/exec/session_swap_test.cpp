@@ -106,7 +106,7 @@ TEST(session, is_rehearsed_with_its_transfers) {
                                   .least_staging_bytes = has_least_staging ? staging : staging / 2};
     plan::SwapRates rates = nominal;
     const Rehearsal rehearsal = rehearse(step.session(), step.file());
-    learn(rehearsal, program, times, rates);
+    plan::learn(rehearsal, program.compiled().step, times, rates);
     EXPECT_GT(rehearsal.stall_ms, 0.0);
     EXPECT_GE(rehearsal.busy_ms, 0.9 * rehearsal.stall_ms);
     EXPECT_GE(rehearsal.step_ms, rehearsal.stall_ms);

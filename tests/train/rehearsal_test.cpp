@@ -31,7 +31,7 @@ Planned planned(double busy_ms, const std::vector<double>& step_ms) {
   Planned result{.before = state.plan()};
   state.rehearse_with = [&](exec::Session& session, const exec::SwapFile&) {
     const size_t nodes = session.program().calls.size();
-    return exec::Rehearsal{.node_ms = std::vector<double>(nodes, 0.05),
+    return plan::Rehearsal{.node_ms = std::vector<double>(nodes, 0.05),
                            .step_ms = step_ms.at(result.rehearsals++),
                            .busy_ms = busy_ms,
                            .stall_ms = std::min(busy_ms / 2, 1.0)};

@@ -91,12 +91,12 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   }
 }
 
-void predict_as_rehearsed(Plan& plan, double step_ms, double busy_ms, double stall_ms) {
-  plan.step_ms = step_ms;
-  plan.swap_busy_ms = busy_ms;
-  plan.swap_stall_ms = stall_ms;
+void predict_as_rehearsed(Plan& plan, const Rehearsal& rehearsal) {
+  plan.step_ms = rehearsal.step_ms;
+  plan.swap_busy_ms = rehearsal.busy_ms;
+  plan.swap_stall_ms = rehearsal.stall_ms;
   for (PlanStrategy& strategy : plan.strategies) {
-    if (strategy.name == kSwap) strategy.predicted_ms = stall_ms;
+    if (strategy.name == kSwap) strategy.predicted_ms = rehearsal.stall_ms;
   }
 }
 

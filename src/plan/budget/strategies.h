@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/budget/rehearsal.h"
 #include "plan/node_times.h"
 
 namespace thimble::plan {
@@ -16,9 +17,8 @@ namespace thimble::plan {
 // The peak of a step in which no two values share memory.
 [[nodiscard]] int64_t unshared_bytes(const ir::Graph& graph, const ArenaOptions& options);
 
-// Replaces predicted times by those of the rehearsal: the step, the busy swap file, the wait for
-// it.
-void predict_as_rehearsed(Plan& plan, double step_ms, double busy_ms, double stall_ms);
+// Replaces predicted times by those of the rehearsal.
+void predict_as_rehearsed(Plan& plan, const Rehearsal& rehearsal);
 
 // Collects strategies in the order in which they are applied.
 class Strategies {
