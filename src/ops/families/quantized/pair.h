@@ -1,0 +1,74 @@
+// Ops of two quantized tensors that broadcast.
+//
+// An op is a struct T with
+//   Attrs, Dims   its attributes (see result_of) and the sizes of its kernels, which begin with
+//   walk,
+//                 out, a_zero_point and b_zero_point
+//   name, doc, example
+//   factor(a, b, scale)          the last factor of the result, which must be one that kernels
+//   take;
+//                                factor_doc says what it is made of
+//   add_factors(d, a, b, attrs)  completes the sizes
+//   ref, ref64                   the kernels
+#pragma once
+
+#include <thimble/attributes.h>
+
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/families/nary/nary.h"
+#include "ops/families/quantized/quantized.h"
+
+namespace thimble::ops {
+
+template <class T>
+std::vector<ir::TensorType> infer_quantized_pair(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<typename T::Attrs>();
+  require_quantized(c, 0);
+  require_quantized(c, 1);
+  ir::TensorType y = quantized_type(c, broadcast_shape(c, 0, 1), result_of(attrs));
+  require_factor(c, T::factor(c.input(0), c.input(1), attrs.scale), T::factor_doc);
+  return {y};
+}
+
+template <class T>
+ir::Params quantized_pair_params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<typename T::Attrs>();
+  const ir::TensorType& a = *c.inputs[0];
+  const ir::TensorType& b = *c.inputs[1];
+  typename T::Dims d{};
+  d.walk = nary_dims_of(c);
+  d.out = kernel_result(result_of(attrs));
+  d.a_zero_point = zero_point_of(a);
+  d.b_zero_point = zero_point_of(b);
+  T::add_factors(d, a, b, attrs);
+  return d;
+}
+
+template <class T>
+const OpDef& quantized_pair_op() {
+  static const OpDef def{
+      .name = T::name,
+      .signature{
+          .doc = T::doc,
+          .example = T::example,
+          .inputs = {{"a", "any shape, i8 with one scale"},
+                     {"b", "a shape that broadcasts with a, i8 with one scale"}},
+          .outputs = {{"y", "the broadcast shape, i8 with one scale"}},
+          .attrs = ir::Attrs::schema_of<typename T::Attrs>(),
+      },
+      .infer = infer_quantized_pair<T>,
+      .kernels{
+          .params = quantized_pair_params<T>,
+          .ref = T::ref,
+          .ref64 = T::ref64,
+          .any_type = true,
+      },
+      .memory{.in_place = {{0, 0}, {0, 1}}},
+      .flow{.elementwise = true},
+  };
+  return def;
+}
+
+}  // namespace thimble::ops
