@@ -2,7 +2,6 @@
 
 #include "ir/graph.h"
 #include "ops/families/reduction/axes.h"
-#include "ops/glu/dims.h"
 #include "parallel/thread_pool.h"
 
 #define THIMBLE_OP glu
@@ -11,14 +10,14 @@
 namespace thimble::ops::glu_impl {
 
 // The fast kernel, in simd.cpp; shapes, layout and aliasing as in ref.h.
-void glu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool);
-void glu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+void glu_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool);
+void glu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims* d,
                    parallel::ThreadPool& pool);
-void swiglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool);
-void swiglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+void swiglu_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool);
+void swiglu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims* d,
                       parallel::ThreadPool& pool);
-void geglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool);
-void geglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+void geglu_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool);
+void geglu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims* d,
                      parallel::ThreadPool& pool);
 
 namespace {
@@ -34,7 +33,7 @@ Shape half_of(const ir::InferContext& c, int x) {
 
 ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
   const axis_dims along = axis_dims_of(x, c.attrs.as<GluOptions>().axis);
-  return glu_dims{along.outer, along.size / 2 * along.inner};
+  return axis_dims{along.outer, 2, along.size / 2 * along.inner};
 }
 
 // Completes the definition of the gradient; the caller sets name and kernels.

@@ -1,7 +1,7 @@
 #include <hwy/highway.h>
 
 #include "ops/families/kernel/rows-inl.h"
-#include "ops/glu/dims.h"
+#include "ops/families/reduction/axis_dims.h"
 #include "parallel/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -67,25 +67,25 @@ struct Geglu {
 
 // Calls part(row, begin, end) for pieces of all runs.
 template <class Part>
-HWY_INLINE void over_parts(const glu_dims& d, parallel::ThreadPool& pool, const Part& part) {
+HWY_INLINE void over_parts(const axis_dims& d, parallel::ThreadPool& pool, const Part& part) {
   constexpr int64_t kMost = 4096;
-  if (d.run <= kMost) {
-    over_rows(d.outer, d.run, pool, [&](int64_t r) HWY_ATTR { part(r, 0, d.run); });
+  if (d.inner <= kMost) {
+    over_rows(d.outer, d.inner, pool, [&](int64_t r) HWY_ATTR { part(r, 0, d.inner); });
     return;
   }
-  const int64_t parts = (d.run + kMost - 1) / kMost;
+  const int64_t parts = (d.inner + kMost - 1) / kMost;
   pool.run(d.outer * parts, [&](int64_t i) HWY_ATTR {
     const int64_t begin = i % parts * kMost;
-    part(i / parts, begin, std::min<int64_t>(d.run, begin + kMost));
+    part(i / parts, begin, std::min<int64_t>(d.inner, begin + kMost));
   });
 }
 
 template <class T>
-void gated(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
+void gated(float* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   over_parts(d, pool, [&](int64_t r, int64_t begin, int64_t end) HWY_ATTR {
-    const float* const a = x + 2 * r * d.run;
-    const float* const b = a + d.run;
-    float* const to = y + r * d.run;
+    const float* const a = x + 2 * r * d.inner;
+    const float* const b = a + d.inner;
+    float* const to = y + r * d.inner;
     over_vectors(begin, end, [=](auto io, int64_t i) HWY_ATTR {
       io.store(T::value(io.load(a, i), io.load(b, i)), to, i);
     });
@@ -93,14 +93,14 @@ void gated(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& po
 }
 
 template <class T>
-void gated_grad(float* dx, const float* dy, const float* x, const glu_dims& d,
+void gated_grad(float* dx, const float* dy, const float* x, const axis_dims& d,
                 parallel::ThreadPool& pool) {
   over_parts(d, pool, [&](int64_t r, int64_t begin, int64_t end) HWY_ATTR {
-    const float* const a = x + 2 * r * d.run;
-    const float* const b = a + d.run;
-    const float* const up = dy + r * d.run;
-    float* const to_a = dx + 2 * r * d.run;
-    float* const to_b = to_a + d.run;
+    const float* const a = x + 2 * r * d.inner;
+    const float* const b = a + d.inner;
+    const float* const up = dy + r * d.inner;
+    float* const to_a = dx + 2 * r * d.inner;
+    float* const to_b = to_a + d.inner;
     over_vectors(begin, end, [=](auto io, int64_t i) HWY_ATTR {
       const Gradients g = T::gradients(io.load(a, i), io.load(b, i), io.load(up, i));
       io.store(g.a, to_a, i);
@@ -109,24 +109,24 @@ void gated_grad(float* dx, const float* dy, const float* x, const glu_dims& d,
   });
 }
 
-void glu_target(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
+void glu_target(float* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   gated<Glu>(y, x, d, pool);
 }
-void glu_grad_target(float* dx, const float* dy, const float* x, const glu_dims& d,
+void glu_grad_target(float* dx, const float* dy, const float* x, const axis_dims& d,
                      parallel::ThreadPool& pool) {
   gated_grad<Glu>(dx, dy, x, d, pool);
 }
-void swiglu_target(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
+void swiglu_target(float* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   gated<Swiglu>(y, x, d, pool);
 }
-void swiglu_grad_target(float* dx, const float* dy, const float* x, const glu_dims& d,
+void swiglu_grad_target(float* dx, const float* dy, const float* x, const axis_dims& d,
                         parallel::ThreadPool& pool) {
   gated_grad<Swiglu>(dx, dy, x, d, pool);
 }
-void geglu_target(float* y, const float* x, const glu_dims& d, parallel::ThreadPool& pool) {
+void geglu_target(float* y, const float* x, const axis_dims& d, parallel::ThreadPool& pool) {
   gated<Geglu>(y, x, d, pool);
 }
-void geglu_grad_target(float* dx, const float* dy, const float* x, const glu_dims& d,
+void geglu_grad_target(float* dx, const float* dy, const float* x, const axis_dims& d,
                        parallel::ThreadPool& pool) {
   gated_grad<Geglu>(dx, dy, x, d, pool);
 }
@@ -143,24 +143,24 @@ HWY_EXPORT(swiglu_grad_target);
 HWY_EXPORT(geglu_target);
 HWY_EXPORT(geglu_grad_target);
 
-void glu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool) {
+void glu_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(glu_target)(y, x, *d, pool);
 }
-void glu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+void glu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims* d,
                    parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(glu_grad_target)(dx, dy, x, *d, pool);
 }
-void swiglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool) {
+void swiglu_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(swiglu_target)(y, x, *d, pool);
 }
-void swiglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+void swiglu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims* d,
                       parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(swiglu_grad_target)(dx, dy, x, *d, pool);
 }
-void geglu_simd(float* y, const float* x, const glu_dims* d, parallel::ThreadPool& pool) {
+void geglu_simd(float* y, const float* x, const axis_dims* d, parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(geglu_target)(y, x, *d, pool);
 }
-void geglu_grad_simd(float* dx, const float* dy, const float* x, const glu_dims* d,
+void geglu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims* d,
                      parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(geglu_grad_target)(dx, dy, x, *d, pool);
 }

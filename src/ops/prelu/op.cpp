@@ -3,7 +3,7 @@
 #include "ir/function_def.h"
 #include "ir/op_def.h"
 #include "ops/families/builder/layer.h"
-#include "ops/prelu/dims.h"
+#include "ops/families/reduction/axis_dims.h"
 #include "parallel/thread_pool.h"
 
 #define THIMBLE_OP prelu
@@ -11,14 +11,14 @@
 
 namespace thimble::ops::prelu_impl {
 
-// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold prelu_dims.
+// In simd.cpp; shapes, layout and aliasing as in ref.h. params hold axis_dims.
 int64_t prelu_workspace(const ir::Params& params, int threads);
 int64_t prelu_grad_workspace(const ir::Params& params, int threads);
 
-void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const prelu_dims* d,
+void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const axis_dims* d,
                 parallel::ThreadPool& pool);
 void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
-                     const float* weight, void* workspace, const prelu_dims* d,
+                     const float* weight, void* workspace, const axis_dims* d,
                      parallel::ThreadPool& pool);
 
 namespace {
@@ -32,10 +32,12 @@ void check(const ir::InferContext& c, int x, int weight) {
       "expected a weight [1], or [C] for x [..., C]");
 }
 
-prelu_dims dims_of(const Shape& x, const Shape& weight) {
-  prelu_dims d{};
-  d.channels = static_cast<int>(weight[0]);
-  d.rows = d.channels == 0 ? 0 : static_cast<int>(x.elements() / d.channels);
+// size: channels, one slope each; one slope for all is one channel. outer: rows of them.
+axis_dims dims_of(const Shape& x, const Shape& weight) {
+  axis_dims d{};
+  d.inner = 1;
+  d.size = static_cast<int>(weight[0]);
+  d.outer = d.size == 0 ? 0 : static_cast<int>(x.elements() / d.size);
   return d;
 }
 

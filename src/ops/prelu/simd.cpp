@@ -2,7 +2,7 @@
 
 #include "ir/op_def.h"
 #include "ops/families/norm/channel_rows-inl.h"
-#include "ops/prelu/dims.h"
+#include "ops/families/reduction/axis_dims.h"
 #include "parallel/thread_pool.h"
 
 #ifndef THIMBLE_OPS_PRELU_ONCE_
@@ -40,8 +40,8 @@ HWY_INLINE Vec by_slope(Vec x, Vec value, Vec slope) {
 }
 
 void prelu_target(float* y, const float* x, const float* weight, void* workspace,
-                  const prelu_dims& d, parallel::ThreadPool& pool) {
-  const ChannelRows r = channel_rows(d.rows, d.channels);
+                  const axis_dims& d, parallel::ThreadPool& pool) {
+  const ChannelRows r = channel_rows(d.outer, d.size);
   simd::Workspace pieces(workspace);
   const PreluScratch s = carve_prelu(pieces, r, pool.threads(), false);
   widen(s.wide, weight, r);
@@ -63,9 +63,9 @@ void prelu_target(float* y, const float* x, const float* weight, void* workspace
 }
 
 void prelu_grad_target(float* dx, float* dweight, const float* dy, const float* x,
-                       const float* weight, void* workspace, const prelu_dims& d,
+                       const float* weight, void* workspace, const axis_dims& d,
                        parallel::ThreadPool& pool) {
-  const ChannelRows r = channel_rows(d.rows, d.channels);
+  const ChannelRows r = channel_rows(d.outer, d.size);
   simd::Workspace pieces(workspace);
   const PreluScratch s = carve_prelu(pieces, r, pool.threads(), true);
   widen(s.wide, weight, r);
@@ -95,7 +95,7 @@ void prelu_grad_target(float* dx, float* dweight, const float* dy, const float* 
         },
         block, r.width);
   });
-  for (int c = 0; c < d.channels; ++c) {
+  for (int c = 0; c < d.size; ++c) {
     double sum = 0.0;
     for (int64_t b = 0; b < r.blocks; ++b) sum += s.sums[b * r.channels + c];
     dweight[c] = static_cast<float>(sum);
@@ -113,9 +113,9 @@ HWY_EXPORT(prelu_grad_target);
 namespace {
 
 int64_t workspace_bytes(const ir::Params& params, int threads, bool gradient) {
-  const auto d = params.as<prelu_dims>();
+  const auto d = params.as<axis_dims>();
   simd::Workspace counter(nullptr);
-  carve_prelu(counter, channel_rows(d.rows, d.channels), threads, gradient);
+  carve_prelu(counter, channel_rows(d.outer, d.size), threads, gradient);
   return counter.bytes();
 }
 
@@ -129,13 +129,13 @@ int64_t prelu_grad_workspace(const ir::Params& params, int threads) {
   return workspace_bytes(params, threads, true);
 }
 
-void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const prelu_dims* d,
+void prelu_simd(float* y, const float* x, const float* weight, void* workspace, const axis_dims* d,
                 parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(prelu_target)(y, x, weight, workspace, *d, pool);
 }
 
 void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
-                     const float* weight, void* workspace, const prelu_dims* d,
+                     const float* weight, void* workspace, const axis_dims* d,
                      parallel::ThreadPool& pool) {
   HWY_DYNAMIC_DISPATCH(prelu_grad_target)(dx, dweight, dy, x, weight, workspace, *d, pool);
 }
