@@ -108,20 +108,71 @@ void max_pool2d_target(float* y, uint8_t* index, const float* x, const pool_dims
   });
 }
 
+// The gradient of one image with places of a byte. Each cell of a window gets dy where the cell was
+// the largest, else 0. kTiles: every cell of the image lies in exactly one window.
+template <bool kTiles>
+void add_windows(float* dx, const float* dy, const uint8_t* index, const pool_dims& d) {
+  const F32 df;
+  const I32 di;
+  const hn::Rebind<uint8_t, I32> bytes;
+  const int whole = d.c / lanes() * lanes();
+  if (!kTiles) std::fill(dx, dx + static_cast<ptrdiff_t>(d.h) * d.w * d.c, 0.0F);
+  for (int window = 0; window < d.p * d.q; ++window, dy += d.c, index += d.c) {
+    const int p = window / d.q;
+    const int q = window % d.q;
+    const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.dilation_h, d.r, d.h);
+    const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.dilation_w, d.s, d.w);
+    int row_place = (rows.begin - p * d.stride_h + d.pad_top) / d.dilation_h * d.s +
+                    (columns.begin - q * d.stride_w + d.pad_left) / d.dilation_w;
+    for (int row = rows.begin; row < rows.end; row += d.dilation_h, row_place += d.s) {
+      int place = row_place;
+      for (int column = columns.begin; column < columns.end; column += d.dilation_w, ++place) {
+        float* const to = dx + (static_cast<ptrdiff_t>(row) * d.w + column) * d.c;
+        const Places wanted = hn::Set(di, place);
+        for (int c = 0; c < whole; c += lanes()) {
+          const auto chosen = hn::Eq(hn::PromoteTo(di, hn::LoadU(bytes, index + c)), wanted);
+          const Vec part = hn::IfThenElseZero(hn::RebindMask(df, chosen), hn::LoadU(df, dy + c));
+          // Adding to 0 gives what the reference kernel gives for -0.
+          const Vec before = kTiles ? hn::Zero(df) : hn::LoadU(df, to + c);
+          hn::StoreU(hn::Add(before, part), df, to + c);
+        }
+        for (int c = whole; c < d.c; ++c) {
+          to[c] = (kTiles ? 0.0F : to[c]) + (index[c] == place ? dy[c] : 0.0F);
+        }
+      }
+    }
+  }
+}
+
+// Computes the gradient of one image and returns true, unless it is less work to look up the
+// largest cell of each window: for windows of many cells, or images of few channels.
+bool add_windows_target(float* dx, const float* dy, const uint8_t* index, const pool_dims& d) {
+  if (d.c < lanes() || d.r * d.s > lanes()) return false;
+  const bool tiles = d.stride_h == d.r && d.stride_w == d.s && d.dilation_h == 1 &&
+                     d.dilation_w == 1 && d.p * d.r == d.h && d.q * d.s == d.w && d.pad_top == 0 &&
+                     d.pad_left == 0;
+  if (tiles) {
+    add_windows<true>(dx, dy, index, d);
+  } else {
+    add_windows<false>(dx, dy, index, d);
+  }
+  return true;
+}
+
 }  // namespace thimble::ops::max_pool2d_impl::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace thimble::ops::max_pool2d_impl {
 HWY_EXPORT(max_pool2d_target);
+HWY_EXPORT(add_windows_target);
 
 namespace {
 
 constexpr ptrdiff_t kNowhere = std::numeric_limits<ptrdiff_t>::min() / 2;
 
-// Scatters the gradient of one image. With one maximum per window this is less work than checking
-// for every pixel whether it was the maximum. offset(place): the offset of a pixel of the window,
-// in values. A place outside the image, which no pooling gives, gets nothing.
+// Adds the gradient of one image to the largest cell of each window. offset(place): the offset of a
+// pixel of the window, in values. A place outside the image, which no pooling gives, gets nothing.
 template <class T, class Offset>
 void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& d,
                    const Offset& offset) {
@@ -147,6 +198,14 @@ ptrdiff_t cell_offset(const pool_dims& d, int place) {
   if (place < 0 || place >= d.r * d.s) return kNowhere;
   const ptrdiff_t row = static_cast<ptrdiff_t>(place / d.s) * d.dilation_h;
   return (row * d.w + place % d.s * d.dilation_w) * d.c;
+}
+
+// The gradient of one image with places of a byte. offsets: of each place, as cell_offset.
+template <size_t kPlaces>
+void byte_grad(float* dx, const float* dy, const uint8_t* index, const pool_dims& d,
+               const std::array<ptrdiff_t, kPlaces>& offsets) {
+  if (HWY_DYNAMIC_DISPATCH(add_windows_target)(dx, dy, index, d)) return;
+  scatter_image(dx, dy, index, d, [&offsets](uint8_t place) { return offsets[place]; });
 }
 
 // Packs eight positions of a byte each into positions of kWidth bits, and back.
@@ -254,8 +313,7 @@ void packed_grad(float* dx, const float* dy, const uint8_t* bits, uint8_t* place
   pool.run_with_worker(d.n, [&](int64_t n, int thread) {
     const uint8_t* index =
         unpack_places<kWidth>(places + thread * unpacked_bytes(d), bits, n * outputs, outputs);
-    scatter_image(dx + n * inputs, dy + n * outputs, index, d,
-                  [&offsets](uint8_t place) { return offsets[place]; });
+    byte_grad(dx + n * inputs, dy + n * outputs, index, d, offsets);
   });
 }
 
@@ -305,8 +363,7 @@ void max_pool2d_grad_simd(float* dx, const float* dy, const uint8_t* index, cons
       const auto* places = static_cast<const int32_t*>(static_cast<const void*>(index));
       scatter_image(dx + n * inputs, dy + n * outputs, places + n * outputs, *d, offset_of);
     } else {
-      scatter_image(dx + n * inputs, dy + n * outputs, index + n * outputs, *d,
-                    [&offsets](uint8_t place) { return offsets[place]; });
+      byte_grad(dx + n * inputs, dy + n * outputs, index + n * outputs, *d, offsets);
     }
   });
 }

@@ -134,6 +134,9 @@ THIMBLE_OP_CASES(max_pool2d_packed_grad) {
   return {
       .cases = {of("halves", {3, 4, 3, 5}, {.size = {8, 6}}, 2),
                 of("overlapping", {2, 4, 4, 3}, {.size = {5, 5}, .stride = 1}, 2),
+                of("many_channels", {2, 4, 3, 37}, {.size = {8, 6}}, 2),
+                of("beside_the_windows", {2, 4, 3, 37}, {.size = {9, 7}}, 2),
+                of("overlapping_channels", {2, 4, 4, 20}, {.size = {5, 5}, .stride = 1}, 2),
                 of("columns", {2, 7, 2, 3}, {.size = {7, 5}, .kernel = {1, 2}}, 1),
                 of("large", {2, 3, 4, 3}, {.size = {12, 16}, .kernel = 4}, 4)},
       .rejects = {{"bits_of_another_window",

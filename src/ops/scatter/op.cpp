@@ -2,8 +2,8 @@
 #include <thimble/ops/scatter.h>
 
 #include "ir/graph.h"
-#include "ops/families/conv/row_tasks.h"
 #include "ops/families/indexed/indexed.h"
+#include "ops/families/indexed/scatter.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP scatter
@@ -12,24 +12,14 @@
 namespace thimble::ops::scatter_impl {
 namespace {
 
-// If every run of the index has its own line of y, lines are divided among threads.
 void fast(float* y, const float* x, const int32_t* index, const float* source,
           const indexed_dims* d, parallel::ThreadPool& pool) {
-  const int inner = d->walk.size[0];
-  const int64_t lines = d->walk.n / inner;
-  const bool own_lines = d->walk.stride[0] == 0 && d->step == 1 && lines * d->size == d->walk.other;
-  if (!own_lines) {
-    f32::scatter_ref(y, x, index, source, d);
-    return;
+  if (source != nullptr) {
+    scatter_fast(y, x, index, *d, pool, [source](float& to, int64_t i) { to = source[i]; });
+  } else {
+    const auto fill = static_cast<float>(d->walk.fill);
+    scatter_fast(y, x, index, *d, pool, [fill](float& to, int64_t) { to = fill; });
   }
-  for_each_row(pool, lines, inner + d->size, [&](int64_t line) {
-    indexed_dims one = *d;
-    one.walk.n = inner;
-    one.walk.other = d->size;
-    const int64_t at = line * d->size;
-    f32::scatter_ref(y + at, x + at, index + line * inner,
-                     source == nullptr ? nullptr : source + line * inner, &one);
-  });
 }
 
 std::vector<Value> vjp(const ir::VjpContext& c) {

@@ -2,34 +2,21 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/families/indexed/indexed_cases.h"
 
 namespace thimble::test::scatter_add_test {
 
 THIMBLE_OP_CASES(scatter_add) {
   const auto attrs = [](int64_t axis) { return ir::Attrs::of(ScatterAddOptions{axis}); };
+  OpCases all = scatter_cases(attrs, false);
   const auto of = [&](const char* name, const Shape& x, const Shape& index, int64_t axis) {
-    const double last = static_cast<double>(x[static_cast<int>(axis)] - 1);
-    return OpCase{.name = name,
-                  .inputs = {{.shape = x},
-                             {.shape = index, .dtype = DType::i32, .low = 0, .high = last},
-                             {.shape = index}},
-                  .attrs = attrs(axis),
-                  .expect = {x}};
+    all.cases.push_back(scatter_case(name, x, index, axis, attrs(axis), false));
   };
-  const TensorSpec x{.shape = {3, 4}};
-  const TensorSpec index{.shape = {3, 2}, .dtype = DType::i32, .low = 0, .high = 3};
-  return {
-      .cases = {of("last", {3, 5, 4}, {3, 5, 2}, 2), of("middle", {3, 5, 4}, {3, 9, 4}, 1),
-                of("first", {3, 5, 4}, {7, 5, 4}, 0), of("a_part", {3, 5, 4}, {2, 3, 3}, 1),
-                of("one_axis", {9}, {20}, 0), of("many", {300, 70}, {300, 90}, 1),
-                of("fewer_lines", {300, 70}, {299, 90}, 1), of("nothing", {3, 5}, {3, 0}, 1)},
-      .rejects = {{"source_shape", {x, index, {.shape = {3, 3}}}, attrs(1), "the shape of index"},
-                  {"too_large",
-                   {x, {.shape = {4, 2}, .dtype = DType::i32}, {.shape = {4, 2}}},
-                   attrs(1),
-                   "no larger but along"},
-                  {"index_of_f32", {x, x, x}, attrs(1), "of type i32"}},
-  };
+  of("more_than_elements", {3, 5, 4}, {3, 9, 4}, 1);
+  of("more_than_rows", {7, 600}, {70, 600}, 0);
+  of("more_than_rows_and_fewer_columns", {2, 7, 600}, {2, 80, 597}, 1);
+  of("more_than_a_line", {300, 70}, {300, 90}, 1);
+  return all;
 }
 
 TEST(scatter_add, leaves_out_what_has_no_place) {

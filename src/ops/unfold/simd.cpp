@@ -1,5 +1,5 @@
 // A task computes rows of the result. unfold copies neighbouring cells of a window at once; fold
-// sums up one pixel after another, in the order of the reference kernel.
+// sums up every pixel in the order of the reference kernel.
 
 #include <hwy/highway.h>
 
@@ -80,6 +80,35 @@ HWY_INLINE pool_range windows_over(int pixel, int stride, int pad, int extent, i
   return {first <= 0 ? 0 : (first + stride - 1) / stride, std::min(places, last / stride + 1)};
 }
 
+HWY_INLINE void add_run(float* to, const float* from, ptrdiff_t count) {
+  ptrdiff_t i = 0;
+  for (; i + lanes() <= count; i += lanes()) {
+    hn::StoreU(hn::Add(hn::LoadU(F32(), to + i), hn::LoadU(F32(), from + i)), F32(), to + i);
+  }
+  if (i == count) return;
+  const int rest = static_cast<int>(count - i);
+  store_first(hn::Add(load_first(to + i, rest), load_first(from + i, rest)), to + i, rest);
+}
+
+// fold_row for images of few channels: the neighbouring cells of a window are added at once.
+// y: the row; x: the image's windows; rows: the windows over the row.
+void fold_runs(float* y, const float* x, int h, pool_range rows, const pool_dims& d) {
+  const ptrdiff_t c = d.c;
+  const ptrdiff_t window = ptrdiff_t{d.r} * d.s * c;
+  std::fill(y, y + d.w * c, 0.0F);
+  for (int p = rows.begin; p < rows.end; ++p) {
+    const int down = h + d.pad_top - p * d.stride_h;
+    if (down % d.dilation_h != 0) continue;
+    const float* cells = x + ptrdiff_t{p} * d.q * window + ptrdiff_t{down / d.dilation_h} * d.s * c;
+    for (int q = 0; q < d.q; ++q, cells += window) {
+      const int column = q * d.stride_w - d.pad_left;
+      const int begin = std::clamp(-column, 0, d.s);
+      const int end = std::clamp(d.w - column, begin, d.s);
+      add_run(y + (column + begin) * c, cells + begin * c, (end - begin) * c);
+    }
+  }
+}
+
 // row: n * h_size + h.
 void fold_row(float* y, const float* x, int64_t row, const pool_dims& d) {
   const ptrdiff_t window = ptrdiff_t{d.r} * d.s * d.c;
@@ -91,6 +120,7 @@ void fold_row(float* y, const float* x, int64_t row, const pool_dims& d) {
   const int tall = (d.r - 1) * d.dilation_h + 1;
   const int wide = (d.s - 1) * d.dilation_w + 1;
   const pool_range rows = windows_over(h, d.stride_h, d.pad_top, tall, d.p);
+  if (d.c < lanes() && d.dilation_w == 1) return fold_runs(y, x, h, rows, d);
   for (int w = 0; w < d.w; ++w, y += d.c) {
     const pool_range columns = windows_over(w, d.stride_w, d.pad_left, wide, d.q);
     for (int c = 0; c < d.c; c += lanes()) {
